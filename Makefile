@@ -1,0 +1,44 @@
+# GNU make. Every target sets up what it needs by itself; see `make help`.
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test lint format screenshots screenshot-tools lock clean
+
+BIN := .venv/bin
+SETUP = PYTHON='$(PYTHON)' sh .ci/setup
+
+help: ## list the targets
+	@echo 'usage: make TARGET [ARGS="..."] [PYTHON=/path/to/python3]'
+	@echo
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | \
+		while IFS='|' read -r name text; do printf '  %-18s %s\n' "$$name" "$$text"; done
+
+setup: ## make .venv and install fio, where missing or out of date
+	@$(SETUP) venv fio
+
+run: setup ## start cephtui: make run, make run ARGS="run write-iops"
+	@$(BIN)/cephtui $(ARGS)
+
+test: lint ## check everything: lint, format, types and tests
+	$(BIN)/python -m pytest $(ARGS)
+
+lint: setup ## check style, format and types
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+format: setup ## format the code and fix what ruff can fix
+	$(BIN)/ruff check --fix-only
+	$(BIN)/ruff format
+
+screenshots: setup screenshot-tools ## draw the screenshots of the documentation again
+	@$(BIN)/python -m tests.screenshots $(ARGS)
+
+screenshot-tools: setup ## install what turns screenshots into images
+	@$(SETUP) screenshot-tools
+
+lock: ## make requirements.lock again; ARGS=--upgrade takes the newest versions
+	@$(SETUP) lock $(ARGS)
+
+clean: ## remove .venv, builds and caches
+	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,26 @@
+"""The conditions on a node: asked in one short script, kept with every run."""
+
+from __future__ import annotations
+
+from cephtui.models import NodeEnvironment
+
+_PROBE = r"""
+say() { printf '%s\t%s\n' "$1" "$2"; }
+say os "$( . /etc/os-release 2>/dev/null && printf %s "$PRETTY_NAME" )"
+say kernel "$(uname -r)"
+say cpu "$(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -n 1)"
+say cpu_count "$(nproc)"
+say memory_bytes "$(awk '/^MemTotal:/ { printf "%d", $2 * 1024 }' /proc/meminfo)"
+say load_1m "$(cut -d ' ' -f 1 /proc/loadavg)"
+say fio_version "$(fio --version 2>/dev/null)"
+exit 0
+"""
+
+PROBE_ARGV = ("bash", "-c", _PROBE, "cephtui-probe")
+"""A command that reports a NodeEnvironment."""
+
+
+def parse_environment(text: str) -> NodeEnvironment:
+    """What ``PROBE_ARGV`` printed; what is missing stays None."""
+    said = dict(line.split("\t", 1) for line in text.splitlines() if "\t" in line)
+    return NodeEnvironment.model_validate({key: value for key, value in said.items() if value})

@@ -1,0 +1,94 @@
+"""The public JSON Lines: events to text and back, and their schema."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from cephtui.models import Interval, Model, Plan, Run, Sample
+
+
+def _interval(interval: Interval | None) -> dict[str, Any] | None:
+    if interval is None:
+        return None
+    return {
+        "ios": interval.ios,
+        "bytes": interval.bytes,
+        "iops": round(interval.iops, 3),
+        "bandwidth_bytes": round(interval.bandwidth_bytes, 1),
+        "latency_mean_seconds": _rounded(interval.latency_mean_seconds),
+        "latency_p99_seconds": interval.latency_p99_seconds,
+        "latency_buckets": interval.latency_buckets,
+    }
+
+
+def _rounded(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds, 10)
+
+
+def sample_line(sample: Sample) -> str:
+    """A sample as one line without its newline; by hand, since there are up to hundreds of thousands of them."""
+    return json.dumps(
+        {
+            "event": "sample",
+            "run": sample.run,
+            "node": sample.node,
+            "preset": sample.preset,
+            "phase": sample.phase,
+            "elapsed_seconds": round(sample.elapsed_seconds, 3),
+            "interval_seconds": round(sample.interval_seconds, 3),
+            "read": _interval(sample.read),
+            "write": _interval(sample.write),
+        },
+        separators=(",", ":"),
+        allow_nan=False,
+    )
+
+
+def line(event: Model | Sample) -> str:
+    """Any public object as one line without its newline."""
+    return sample_line(event) if isinstance(event, Sample) else event.model_dump_json()
+
+
+def parse_sample(text: str | bytes) -> Sample:
+    """A line that ``sample_line`` wrote; raises ValueError."""
+    try:
+        row = json.loads(text)
+        return Sample(
+            run=row["run"],
+            node=row["node"],
+            preset=row["preset"],
+            phase=row["phase"],
+            elapsed_seconds=float(row["elapsed_seconds"]),
+            interval_seconds=float(row["interval_seconds"]),
+            read=_parse_interval(row["read"]),
+            write=_parse_interval(row["write"]),
+        )
+    except (KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError(f"not a sample: {error}") from None
+
+
+def _parse_interval(row: Mapping[str, Any] | None) -> Interval | None:
+    if row is None:
+        return None
+    buckets = row["latency_buckets"]
+    return Interval(
+        ios=int(row["ios"]),
+        bytes=int(row["bytes"]),
+        iops=float(row["iops"]),
+        bandwidth_bytes=float(row["bandwidth_bytes"]),
+        latency_mean_seconds=row["latency_mean_seconds"],
+        latency_p99_seconds=row["latency_p99_seconds"],
+        latency_buckets=None if buckets is None else {int(k): int(v) for k, v in buckets.items()},
+    )
+
+
+def schema() -> dict[str, Any]:
+    """JSON Schema of the lines that ``run --json`` prints and a session keeps."""
+    return {
+        "title": "cephtui events",
+        **TypeAdapter(Plan | Sample | Run).json_schema(mode="serialization"),
+    }

@@ -1,0 +1,284 @@
+"""Every noun of cephtui as plain frozen data; nothing here does I/O.
+
+Quantities are SI base units and the unit is in the name: ``bandwidth_bytes`` is bytes per second,
+``latency_mean_seconds`` seconds, ``ios`` a count. The objects with an ``event`` are the public JSON Lines
+interface and, unchanged, what a session keeps on disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field
+
+SCHEMA_VERSION = 1
+"""Major version of every stored and printed object: keys may be added under it, never changed or removed."""
+
+Outcome: TypeAlias = Literal["ok", "failed", "stopped", "lost", "refused"]
+Phase: TypeAlias = Literal["prepare", "ramp", "run"]
+OptionValue: TypeAlias = bool | int | float | str
+
+
+class Model(BaseModel):
+    """Metadata: validated when read, unknown keys ignored so that newer minor versions stay readable."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """What one direction (read or write) did in one interval; a dataclass because there are many of them."""
+
+    ios: int
+    """I/O operations completed in the interval."""
+    bytes: int
+    iops: float
+    bandwidth_bytes: float
+    """Bytes per second."""
+    latency_mean_seconds: float | None = None
+    """Mean completion latency; null where nothing completed or the tool measured none."""
+    latency_p99_seconds: float | None = None
+    latency_buckets: Mapping[int, int] | None = None
+    """Completions per bucket of the fixed latency grid, only buckets that hold any.
+
+    Bucket ``i`` below 128 holds ``i`` nanoseconds; above, with ``e = i // 64 - 1``, it holds the ``2**e``
+    nanoseconds from ``(64 + i % 64) * 2**e``. There are 1856 buckets, 64 to an octave (1.6 % wide)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One interval of one node, or of all nodes merged."""
+
+    run: int
+    node: str | None
+    """The node's name; null for all nodes merged."""
+    preset: str
+    phase: Phase
+    elapsed_seconds: float
+    """End of the interval, from the release of the benchmark (in ``prepare``: of the filling)."""
+    interval_seconds: float
+    read: Interval | None
+    write: Interval | None
+    event: Literal["sample"] = "sample"
+
+
+class Total(Model):
+    """What one direction did over a whole run, the ramp left out; latency is completion latency."""
+
+    ios: int
+    bytes: int
+    runtime_seconds: float
+    iops: float
+    bandwidth_bytes: float
+    latency_mean_seconds: float | None = None
+    latency_p50_seconds: float | None = None
+    latency_p95_seconds: float | None = None
+    latency_p99_seconds: float | None = None
+    latency_p999_seconds: float | None = None
+    latency_min_seconds: float | None = None
+    latency_max_seconds: float | None = None
+    latency_stddev_seconds: float | None = None
+
+
+class Summary(Model):
+    """Read and write apart; null where the run had none of it."""
+
+    read: Total | None = None
+    write: Total | None = None
+
+
+class DiskUse(Model):
+    """How busy a block device was during the run, as the tool reports it."""
+
+    name: str
+    utilisation_percent: float
+
+
+class JobResult(Model):
+    """The figures of one job, where the tool reports jobs apart."""
+
+    job: str
+    summary: Summary
+
+
+class NodeResult(Model):
+    """One node's part in a run."""
+
+    node: str
+    outcome: Outcome | None = None
+    error: str | None = None
+    command: str
+    summary: Summary = Summary()
+    cpu_user_percent: float | None = None
+    cpu_system_percent: float | None = None
+    disks: tuple[DiskUse, ...] = ()
+    jobs: tuple[JobResult, ...] = ()
+
+
+class Finding(Model):
+    """Something that limits what a run's figures mean, with the reason in words."""
+
+    code: str
+    text: str
+
+
+class NodeEnvironment(Model):
+    """The conditions on one node when a run began."""
+
+    os: str | None = None
+    kernel: str | None = None
+    cpu: str | None = None
+    cpu_count: int | None = None
+    memory_bytes: int | None = None
+    load_1m: float | None = None
+    fio_version: str | None = None
+    filesystem: str | None = None
+    device: str | None = None
+
+
+class Write(Model):
+    """Data that a step will write somewhere."""
+
+    what: str
+    bytes: int | None = None
+    """Bytes written while preparing; null for what the benchmark itself writes until its time is over."""
+
+
+class NodeStep(Model):
+    """A step's exact commands on one node."""
+
+    node: str
+    argv: tuple[str, ...]
+    command: str
+    """``argv`` quoted for eyes and for pasting into a shell."""
+    prepare_argv: tuple[str, ...] | None = None
+    """Fills the target; null where an earlier step has filled it already."""
+    prepare_command: str | None = None
+    writes: tuple[Write, ...] = ()
+
+
+class Step(Model):
+    """One command set on one or more nodes: a preset with every option decided."""
+
+    preset: str
+    tool: str
+    batch: str
+    """Ties the steps of one sweep and its repeats together."""
+    repeat: int = 1
+    target: str
+    span_bytes: int
+    """The part of the target that the step uses: ``size`` times ``numjobs``."""
+    fill_bytes: int = 0
+    """How much of the target is written before; 0 where an earlier step has filled it."""
+    options: dict[str, OptionValue]
+    nodes: tuple[NodeStep, ...]
+    prepare_seconds: float
+    """Estimate; the speed of the target is not known before it was measured."""
+    ramp_seconds: float
+    run_seconds: float | None
+    """Null where the run ends with its data and not with its time."""
+
+
+class Plan(Model):
+    """All that will run, in order, decided before anything starts."""
+
+    event: Literal["plan"] = "plan"
+    schema_version: int = SCHEMA_VERSION
+    steps: tuple[Step, ...]
+    destroy: tuple[str, ...] = ()
+    """Existing data that the user gave up by typing its name."""
+    duration_seconds: float
+    session_bytes: int
+    """About how much the session will grow on disk."""
+
+
+class Run(Model):
+    """One step carried out on all its nodes. Without ``outcome`` it is in progress, or its console was lost."""
+
+    event: Literal["run"] = "run"
+    schema_version: int = SCHEMA_VERSION
+    session: str
+    run: int
+    batch: str
+    repeat: int = 1
+    preset: str
+    tool: str
+    target: str
+    options: dict[str, OptionValue]
+    outcome: Outcome | None = None
+    error: str | None = None
+    command: str
+    started_at: datetime
+    duration_seconds: float = 0.0
+    """From the start of preparing to the end of the last node."""
+    findings: tuple[Finding, ...] = ()
+    environment: dict[str, NodeEnvironment] = Field(default_factory=dict)
+    summary: Summary = Summary()
+    nodes: tuple[NodeResult, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something to tell the user while a run goes on (a stall, a phase); never part of the public stream."""
+
+    run: int
+    text: str
+
+
+Event: TypeAlias = Plan | Sample | Run | Notice
+
+
+class Session(Model):
+    """The runs of one sitting, in one directory."""
+
+    event: Literal["session"] = "session"
+    schema_version: int = SCHEMA_VERSION
+    session: str
+    created_at: datetime
+    cephtui_version: str
+
+
+class SessionRow(Model):
+    """One line of the listing of sessions; ``error`` instead of figures where a file of it is broken."""
+
+    event: Literal["session"] = "session"
+    session: str
+    path: str
+    created_at: datetime | None = None
+    runs: int = 0
+    presets: tuple[str, ...] = ()
+    outcomes: dict[str, int] = Field(default_factory=dict)
+    writing: bool = False
+    error: str | None = None
+
+
+class PresetRow(Model):
+    """One line of the listing of presets."""
+
+    event: Literal["preset"] = "preset"
+    preset: str
+    title: str
+    description: str
+    tool: str
+    user: bool
+    """True where the file is the user's own, not the package's."""
+    path: str
+    options: dict[str, OptionValue | list[OptionValue]]
+    error: str | None = None
+
+
+class Info(Model):
+    """Versions, and where things are."""
+
+    event: Literal["info"] = "info"
+    cephtui_version: str
+    python_version: str
+    fio_version: str | None
+    presets: tuple[str, ...]
+    sessions: str
+    config: str
+    cache: str
+    log: str

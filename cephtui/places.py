@@ -1,0 +1,42 @@
+"""Where cephtui keeps things on the console's machine: the only reader of the XDG directories."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import platformdirs
+
+_DIRS = platformdirs.PlatformDirs("cephtui")
+
+
+def sessions_dir() -> Path:
+    """Saved sessions: under ``CEPHTUI_DATA_DIR`` where it is set."""
+    own = os.environ.get("CEPHTUI_DATA_DIR")
+    return (Path(own).expanduser().absolute() if own else _DIRS.user_data_path) / "sessions"
+
+
+def config_dir() -> Path:
+    """The user's configuration."""
+    return _DIRS.user_config_path
+
+
+def user_presets_dir() -> Path:
+    """The user's own presets."""
+    return config_dir() / "presets"
+
+
+def packaged_presets_dir() -> Path:
+    """The presets that come with cephtui: in the package, or beside it in a checkout."""
+    installed = Path(__file__).parent / "preset_files"
+    return installed if installed.is_dir() else Path(__file__).parent.parent / "presets"
+
+
+def cache_dir() -> Path:
+    """Scratch files of running consoles."""
+    return _DIRS.user_cache_path
+
+
+def log_file() -> Path:
+    """Tracebacks and what was done."""
+    return _DIRS.user_log_path / "cephtui.log"

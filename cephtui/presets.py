@@ -1,0 +1,140 @@
+"""Presets: TOML files found, validated and expanded. Data only; nothing in them can run a command."""
+
+from __future__ import annotations
+
+import itertools
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from cephtui.models import OptionValue
+from cephtui.tools import OptionError, Tool
+from cephtui.tools.fio import Fio
+
+TOOLS: Mapping[str, Tool] = {"fio": Fio()}
+"""Every tool by its name in a preset."""
+STEPS_MOST = 200
+"""More than this many steps in one sweep is taken for a mistake."""
+
+Headline: TypeAlias = Literal["iops", "bandwidth", "latency"]
+Choice: TypeAlias = OptionValue | list[OptionValue]
+
+
+class PresetError(ValueError):
+    """A preset can't be used; the text names file, key and what was expected."""
+
+
+class PresetFile(BaseModel):
+    """The content of a preset's file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    title: str
+    description: str = ""
+    tool: Literal["fio"] = "fio"
+    key: Annotated[int, Field(ge=1, le=9)] | None = None
+    """The console's key for it."""
+    headline: Headline = "iops"
+    """The figure that the preset is about."""
+    options: dict[str, Choice]
+    """The tool's options in its own spelling; a list is a sweep, one step for each value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A valid preset and where it came from."""
+
+    name: str
+    path: Path
+    user: bool
+    file: PresetFile
+
+    @property
+    def tool(self) -> Tool:
+        """The tool that runs it."""
+        return TOOLS[self.file.tool]
+
+
+Catalogue: TypeAlias = dict[str, Preset | PresetError]
+"""Every preset by name; a broken file is there with what is wrong with it."""
+
+
+def expand(options: Mapping[str, Choice]) -> Iterator[dict[str, OptionValue]]:
+    """Every combination of the values, the last list varying fastest."""
+    lists = [value if isinstance(value, list) else [value] for value in options.values()]
+    for values in itertools.product(*lists):
+        yield dict(zip(options, values, strict=True))
+
+
+def combinations(tool: Tool, options: Mapping[str, Choice]) -> list[dict[str, OptionValue]]:
+    """Every step's options, checked; raises OptionError."""
+    number = 1
+    for option, value in options.items():
+        if isinstance(value, list):
+            number *= len(value)
+            if not value:
+                raise OptionError(option, "expected at least one value")
+    if number > STEPS_MOST:
+        raise OptionError("sweep", f"{number} steps are too many, expected at most {STEPS_MOST}")
+    return [tool.check_options(chosen) for chosen in expand(options)]
+
+
+def load_preset(path: Path, *, user: bool) -> Preset:
+    """The preset in a file; raises PresetError."""
+    try:
+        content = tomllib.loads(path.read_text("utf-8"))
+        file = PresetFile.model_validate(content)
+        combinations(TOOLS[file.tool], file.options)
+    except OSError as error:
+        raise PresetError(f"{path}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise PresetError(f"{path}: not valid TOML: {error}") from None
+    except ValidationError as error:
+        raise PresetError(f"{path}: {_explain(error)}") from None
+    except OptionError as error:
+        raise PresetError(f"{path}: options.{error}") from None
+    return Preset(path.stem, path, user, file)
+
+
+def _explain(error: ValidationError) -> str:
+    first = error.errors()[0]
+    key = ".".join(str(part) for part in first["loc"][:2])
+    if first["type"] == "extra_forbidden":
+        return f"{key}: unknown key, expected one of {', '.join(PresetFile.model_fields)}"
+    if first["type"] == "missing":
+        return f"{key}: missing"
+    return f"{key}: {first['msg'].replace('Input should be', 'expected')}, got {first['input']!r}"
+
+
+def find_presets(packaged: Path, users: Path) -> Catalogue:
+    """The packaged presets and the user's own, which win where the names are the same."""
+    found: Catalogue = {}
+    for folder, user in ((packaged, False), (users, True)):
+        for path in sorted(folder.glob("*.toml")):
+            try:
+                found[path.stem] = load_preset(path, user=user)
+            except PresetError as error:
+                found[path.stem] = error
+    return found
+
+
+def by_key(catalogue: Catalogue) -> list[Preset]:
+    """The usable presets that have a key in the console, in the order of the keys."""
+    keyed = [p for p in catalogue.values() if isinstance(p, Preset) and p.file.key]
+    return sorted(keyed, key=lambda p: (p.file.key or 0, p.name))
+
+
+def parse_overrides(texts: Iterable[str]) -> dict[str, Choice]:
+    """``OPTION=VALUE`` and ``OPTION=A,B,C`` (a sweep); raises OptionError."""
+    overrides: dict[str, Choice] = {}
+    for text in texts:
+        option, equals, value = text.partition("=")
+        if not equals or not option or not value:
+            raise OptionError(text, "expected OPTION=VALUE, such as runtime=30")
+        values: list[OptionValue] = [part.strip() for part in value.split(",")]
+        overrides[option.strip()] = values if len(values) > 1 else values[0]
+    return overrides

@@ -1,0 +1,53 @@
+"""The embedded default target: a scratch file in the user's cache directory that no crash leaves there for long."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from cephtui.targets import FileTarget
+
+_PREFIX = "scratch-"
+
+
+def _lock(directory: Path) -> int | None:
+    """A descriptor that holds the directory, or None where a living console does."""
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+def remove_dead(cache: Path) -> None:
+    """Remove the scratch directories whose consoles are gone."""
+    for directory in cache.glob(f"{_PREFIX}*"):
+        with contextlib.suppress(OSError):
+            descriptor = _lock(directory)
+            if descriptor is not None:
+                shutil.rmtree(directory, ignore_errors=True)
+                os.close(descriptor)
+
+
+@contextlib.contextmanager
+def scratch_target(cache: Path) -> Iterator[FileTarget]:
+    """A target of this console's own, removed at the end; raises OSError where the cache can't be written."""
+    cache.mkdir(parents=True, exist_ok=True)
+    remove_dead(cache)
+    # under another name until it is locked, so that another console's start does not take it for dead
+    new = Path(tempfile.mkdtemp(prefix=".new-", dir=cache))
+    descriptor = _lock(new)
+    directory = new.rename(cache / f"{_PREFIX}{new.name.removeprefix('.new-')}")
+    try:
+        yield FileTarget(str(directory / "scratch"))
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+        if descriptor is not None:
+            os.close(descriptor)

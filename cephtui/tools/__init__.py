@@ -1,0 +1,106 @@
+"""What a benchmark program is to the rest of cephtui: options become argv, output becomes readings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from cephtui.models import DiskUse, Finding, Interval, JobResult, OptionValue, Phase
+from cephtui.stats import Flow
+
+Stream = Literal["stdout", "stderr"]
+TargetOptions = Mapping[str, str]
+"""Options that the target decides, in the tool's spelling: where the data is."""
+
+
+class OptionError(ValueError):
+    """An option or its value is not allowed; ``option`` names it, the text says what was expected."""
+
+    def __init__(self, option: str, problem: str) -> None:
+        super().__init__(f"{option}: {problem}")
+        self.option = option
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One interval of one process: a Sample that does not yet know its run and node."""
+
+    phase: Phase
+    elapsed_seconds: float
+    interval_seconds: float
+    read: Interval | None
+    write: Interval | None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a tool's last output says of the whole run."""
+
+    read: Flow | None = None
+    write: Flow | None = None
+    cpu_user_percent: float | None = None
+    cpu_system_percent: float | None = None
+    disks: tuple[DiskUse, ...] = ()
+    jobs: tuple[JobResult, ...] = ()
+    error: str | None = None
+    """What the tool itself said went wrong."""
+    findings: tuple[Finding, ...] = field(default=())
+
+
+class Parser(Protocol):
+    """Pure: takes output cut anywhere, gives readings; one object per process."""
+
+    def feed(self, stream: Stream, data: bytes, elapsed_seconds: float) -> list[Reading]:
+        """Readings completed by this piece of output, which arrived ``elapsed_seconds`` after the release."""
+        ...
+
+    def expect_end(self) -> None:
+        """The tool was told to stop: what comes next may be its last words."""
+        ...
+
+    def finish(self) -> list[Reading]:
+        """The output has ended: readings that were held back."""
+        ...
+
+    def result(self) -> ToolResult:
+        """The figures of the last complete output."""
+        ...
+
+
+class Tool(Protocol):
+    """One program's knowledge."""
+
+    name: str
+
+    def check_options(self, options: Mapping[str, object]) -> dict[str, OptionValue]:
+        """One value per option, normalised; raises OptionError for what is unknown, refused or out of range."""
+        ...
+
+    def check_version(self, text: str | None) -> str | None:
+        """Why the installed version can't be used, or None."""
+        ...
+
+    def jobs_and_size(self, options: Mapping[str, OptionValue], default_span_bytes: int) -> tuple[int, int]:
+        """How many regions there are and the bytes of each; raises OptionError where they can't be."""
+        ...
+
+    def argv(
+        self, name: str, options: Mapping[str, OptionValue], size_bytes: int, target: TargetOptions
+    ) -> tuple[str, ...]:
+        """The command that measures."""
+        ...
+
+    def fill_argv(
+        self, options: Mapping[str, OptionValue], span_bytes: int, target: TargetOptions
+    ) -> tuple[str, ...]:
+        """The command that writes the target's span in full."""
+        ...
+
+    def times(self, options: Mapping[str, OptionValue]) -> tuple[float, float | None]:
+        """Seconds of ramp, and of the run: None where it ends with its data."""
+        ...
+
+    def parser(self, *, ramp: bool) -> Parser:
+        """A new parser for the output of one process."""
+        ...

@@ -1,0 +1,217 @@
+"""fio: which options a preset may set, and the command lines made of them.
+
+Options keep fio's own names and spelling (fio 3.33 HOWTO, "Job parameters"). What is not in ``FioOptions``
+cannot reach a command line.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from cephtui.models import OptionValue
+from cephtui.tools import OptionError, TargetOptions
+from cephtui.tools.fio_output import FioParser
+from cephtui.units import parse_duration, parse_size, short_size
+
+MINIMUM_VERSION = (3, 1)
+"""The first with ``clat_ns`` bins in json+ and working status intervals."""
+
+
+def _size(value: str) -> str:
+    if parse_size(value) == 0:
+        raise ValueError("expected a size above 0")
+    return value.strip()
+
+
+def _seconds(value: object) -> object:
+    return parse_duration(value) if isinstance(value, str) else value
+
+
+def _text(value: object) -> object:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+Size = Annotated[str, BeforeValidator(_text), AfterValidator(_size)]
+Seconds = Annotated[float, BeforeValidator(_seconds), Field(ge=0, le=7 * 86400)]
+Percent = Annotated[int, Field(ge=0, le=100)]
+Count = Annotated[int, Field(ge=0, le=1_000_000)]
+Pattern = Literal["read", "write", "randread", "randwrite", "rw", "readwrite", "randrw"]
+Engine = Literal["libaio", "io_uring", "posixaio", "psync", "pvsync", "pvsync2", "sync"]
+
+
+class FioOptions(BaseModel):
+    """The typed allow-list."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    rw: Pattern
+    bs: Size = "4k"
+    iodepth: Annotated[int, Field(ge=1, le=65536)] = 1
+    numjobs: Annotated[int, Field(ge=1, le=1024)] = 1
+    size: Size | None = None
+    io_size: Size | None = None
+    rwmixread: Percent | None = None
+    ioengine: Engine = "libaio"
+    direct: bool = True
+    time_based: bool = True
+    runtime: Seconds = 60
+    ramp_time: Seconds = 2
+    group_reporting: bool = True
+    fsync: Count | None = None
+    fdatasync: Count | None = None
+    end_fsync: bool | None = None
+    sync: Literal["none", "sync", "dsync"] | None = None
+    rate: Size | None = None
+    rate_iops: Annotated[int, Field(ge=1)] | None = None
+    thinktime: Count | None = None
+    iodepth_batch_submit: Annotated[int, Field(ge=1)] | None = None
+    iodepth_batch_complete_min: Annotated[int, Field(ge=0)] | None = None
+    iodepth_batch_complete_max: Annotated[int, Field(ge=0)] | None = None
+    random_distribution: (
+        Annotated[str, Field(pattern=r"^(random|(zipf|pareto|normal):\d+(\.\d+)?(:\d+(\.\d+)?)?)$")] | None
+    ) = None
+    percentage_random: Percent | None = None
+    norandommap: bool | None = None
+    randrepeat: bool | None = None
+    randseed: Count | None = None
+    refill_buffers: bool | None = None
+    buffer_compress_percentage: Percent | None = None
+    dedupe_percentage: Percent | None = None
+
+
+_FLAGS = {"time_based", "group_reporting", "norandommap", "refill_buffers"}
+_REFUSED = (
+    (
+        r"filename|filename_format|directory|offset|offset_increment|filesize|nrfiles|pool|rbdname|clientname"
+        r"|clustername|hostname|opendir|file_service_type|busy_poll",
+        "the target decides it (--target)",
+    ),
+    (r"exec_.*|ioscheduler|pre_?run|post_?run|ioengine_so|verify_state.*|trigger.*", "it runs a command"),
+    (
+        r"output.*|.*_log|log_.*|write_.*|read_iolog.*|replay_.*|aux-path|status-interval|eta.*|bandwidth-log"
+        r"|minimal|append-terse|profile|warnings-fatal",
+        "cephtui decides what fio writes and where",
+    ),
+    (r"allow_(mounted_write|file_create)|overwrite|unlink.*|create_.*|fallocate|zonemode", "it can harm data"),
+    (r"gtod_reduce|disable_(clat|lat|slat|bw).*|clat_percentiles|percentile_list|zero_buffers|scramble_buffers",
+     "it spoils the figures"),
+)  # fmt: skip
+_RW_WITH_READ = {"read", "randread", "rw", "readwrite", "randrw"}
+
+
+def _unknown(option: str) -> str:
+    for pattern, reason in _REFUSED:
+        if re.fullmatch(pattern, option):
+            return f"not allowed: {reason}"
+    near = difflib.get_close_matches(option, FioOptions.model_fields, n=1)
+    hint = f", did you mean {near[0]}?" if near else f" (known: {', '.join(FioOptions.model_fields)})"
+    return f"unknown option{hint}"
+
+
+def _explain(error: ValidationError) -> OptionError:
+    first = error.errors()[0]
+    option = str(first["loc"][0])
+    if first["type"] == "extra_forbidden":
+        return OptionError(option, _unknown(option))
+    if first["type"] == "missing":
+        return OptionError(option, "missing, it says what to do (read, write, randread, randwrite, randrw)")
+    problem = first["msg"].removeprefix("Value error, ").replace("Input should be", "expected")
+    got = "" if "got" in problem else f", got {first['input']!r}"
+    return OptionError(option, f"{problem}{got}")
+
+
+def _number(value: float) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _argument(option: str, value: OptionValue) -> str | None:
+    if option in _FLAGS:
+        return f"--{option}" if value else None
+    return f"--{option}={int(value)}" if isinstance(value, bool) else f"--{option}={_text_of(value)}"
+
+
+def _text_of(value: OptionValue) -> str:
+    return value if isinstance(value, str) else _number(value)
+
+
+_LIVE = ("--output-format=json+", "--status-interval=1")
+
+
+class Fio:
+    """The tool ``fio``."""
+
+    name = "fio"
+
+    def check_options(self, options: Mapping[str, object]) -> dict[str, OptionValue]:
+        """See Tool."""
+        try:
+            checked = FioOptions.model_validate(dict(options))
+        except ValidationError as error:
+            raise _explain(error) from None
+        if checked.time_based and not checked.runtime:
+            raise OptionError("runtime", "expected more than 0 with time_based")
+        return checked.model_dump(exclude_none=True)
+
+    def check_version(self, text: str | None) -> str | None:
+        """See Tool."""
+        if not text:
+            return "fio is not installed: apt-get install fio"
+        match = re.search(r"(\d+)\.(\d+)", text)
+        if not match or (int(match[1]), int(match[2])) < MINIMUM_VERSION:
+            wanted = ".".join(map(str, MINIMUM_VERSION))
+            return f"{text.strip()} is too old: install fio {wanted} or later (apt-get install fio)"
+        return None
+
+    def jobs_and_size(self, options: Mapping[str, OptionValue], default_span_bytes: int) -> tuple[int, int]:
+        """See Tool: ``numjobs``, and ``size`` in whole blocks."""
+        jobs, block = int(options["numjobs"]), parse_size(str(options["bs"]))
+        asked = options.get("size")
+        size = parse_size(str(asked)) if asked else default_span_bytes // jobs
+        if size < block:
+            raise OptionError("size", f"expected at least one block of {options['bs']}, got {short_size(size)}")
+        unit = block if asked or size < 1 << 20 else max(block, 1 << 20)
+        return jobs, size - size % unit if size >= unit else size - size % block
+
+    def argv(
+        self, name: str, options: Mapping[str, OptionValue], size_bytes: int, target: TargetOptions
+    ) -> tuple[str, ...]:
+        """See Tool; each job has its own region of the target."""
+        size = short_size(size_bytes)
+        chosen: dict[str, OptionValue] = {**target, **{k: v for k, v in options.items() if k != "size"}}
+        placed = {"size": size, **({"offset_increment": size} if int(options["numjobs"]) > 1 else {})}
+        if not options["ramp_time"]:
+            del chosen["ramp_time"]
+        arguments = [_argument(option, value) for option, value in (chosen | placed).items()]
+        return ("fio", f"--name={name}", *(a for a in arguments if a), *_LIVE)
+
+    def fill_argv(
+        self, options: Mapping[str, OptionValue], span_bytes: int, target: TargetOptions
+    ) -> tuple[str, ...]:
+        """See Tool."""
+        block = min(span_bytes & -span_bytes, 1 << 20)
+        bs = str(options["bs"]) if block < 4096 else short_size(block)
+        chosen = {
+            **target,
+            "rw": "write",
+            "bs": bs,
+            "iodepth": 16,
+            "ioengine": options["ioengine"],
+            "direct": options["direct"],
+            "size": short_size(span_bytes),
+            "end_fsync": True,
+        }
+        arguments = [_argument(option, value) for option, value in chosen.items()]
+        return ("fio", "--name=fill", *(a for a in arguments if a), *_LIVE)
+
+    def times(self, options: Mapping[str, OptionValue]) -> tuple[float, float | None]:
+        """See Tool."""
+        return float(options["ramp_time"]), float(options["runtime"]) if options["time_based"] else None
+
+    def parser(self, *, ramp: bool) -> FioParser:
+        """See Tool."""
+        return FioParser(ramp=ramp)

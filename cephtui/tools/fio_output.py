@@ -1,0 +1,337 @@
+"""fio's live output: cumulative ``json+`` documents, one a second, become readings and a result.
+
+Format: fio 3.x ``--output-format=json+ --status-interval=1``: whole documents one after the other without
+separator, with text lines between them. Every figure in a document counts from the start, or from the end of the
+ramp; a second is the difference of two documents.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from cephtui import stats
+from cephtui.models import DiskUse, Finding, Interval, JobResult, Phase
+from cephtui.tools import Reading, Stream, ToolResult
+
+_START = re.compile(r'\{\s*"fio version"')
+_END = re.compile(r"\n\}")  # only a document's own closing brace stands at the start of a line
+_BUFFER_MOST = 16 << 20
+_LINE_MOST = 4096
+_TEXT_LINES_MOST = 50
+SHORTEST_INTERVAL = 0.5
+"""Seconds; the rate of a shorter interval is mostly noise (the one before the end lasts 3 to 30 ms)."""
+_DIRECTIONS = ("read", "write")
+
+
+@dataclass(frozen=True, slots=True)
+class _Direction:
+    """Cumulative counters of reads or writes, over all jobs."""
+
+    ios: int = 0
+    bytes: int = 0
+    runtime_ms: int = 0
+    completions: int = 0
+    latency_ns: float = 0.0
+    """Sum of all completion latencies."""
+    buckets: Mapping[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Counters:
+    read: _Direction = _Direction()
+    write: _Direction = _Direction()
+    wall_ms: int = 0
+    eta_seconds: int = 0
+
+    @property
+    def ios(self) -> int:
+        return self.read.ios + self.write.ios
+
+    @property
+    def completions(self) -> int:
+        return self.read.completions + self.write.completions
+
+    @property
+    def runtime_ms(self) -> int:
+        return max(self.read.runtime_ms, self.write.runtime_ms)
+
+
+def _bins(part: Mapping[str, Any]) -> dict[int, int]:
+    bins = part.get("clat_ns", {}).get("bins", {})
+    return {stats.bucket_of(int(nanoseconds)): int(n) for nanoseconds, n in bins.items() if n}
+
+
+def _direction(parts: list[Mapping[str, Any]]) -> _Direction:
+    latency = [part.get("clat_ns", {}) for part in parts]
+    return _Direction(
+        ios=sum(int(p["total_ios"]) for p in parts),
+        bytes=sum(int(p["io_bytes"]) for p in parts),
+        runtime_ms=max(int(p["runtime"]) for p in parts),
+        completions=sum(int(c.get("N", 0)) for c in latency),
+        latency_ns=sum(c.get("N", 0) * float(c.get("mean", 0.0)) for c in latency),
+        buckets=stats.add_buckets(_bins(p) for p in parts),
+    )
+
+
+def _counters(document: Mapping[str, Any]) -> _Counters:
+    jobs = document["jobs"]
+    return _Counters(
+        read=_direction([job["read"] for job in jobs]),
+        write=_direction([job["write"] for job in jobs]),
+        wall_ms=int(document.get("timestamp_ms", 0)),
+        eta_seconds=max(int(job.get("eta", 0)) for job in jobs),
+    )
+
+
+def _difference(now: _Direction, before: _Direction, seconds: float) -> Interval | None:
+    if not now.ios and not now.bytes:
+        return None
+    number = now.completions - before.completions
+    mean = (now.latency_ns - before.latency_ns) / number / 1e9 if number > 0 else None
+    buckets = stats.subtract_buckets(now.buckets or {}, before.buckets or {})
+    return stats.make_interval(
+        max(0, now.ios - before.ios), max(0, now.bytes - before.bytes), seconds, mean, buckets
+    )
+
+
+def _flow(part: Mapping[str, Any]) -> stats.Flow | None:
+    """A job's whole run in one direction, figures as fio wrote them."""
+    if not part["total_ios"]:
+        return None
+    clat = part.get("clat_ns", {})
+    number = int(clat.get("N", 0))
+    measured = number > 0
+    return stats.Flow(
+        ios=int(part["total_ios"]),
+        bytes=int(part["io_bytes"]),
+        runtime_seconds=part["runtime"] / 1e3,
+        iops=float(part["iops"]),
+        bandwidth_bytes=float(part.get("bw_bytes", part["bw"] * 1024)),
+        buckets=_bins(part),
+        moments=stats.Moments(number, clat["mean"] / 1e9, clat["stddev"] / 1e9) if measured else None,
+        bounds=(clat["min"] / 1e9, clat["max"] / 1e9) if measured else None,
+    )
+
+
+def _flows(jobs: list[Mapping[str, Any]], direction: str) -> list[stats.Flow]:
+    return [flow for job in jobs if (flow := _flow(job[direction]))]
+
+
+def _disks(document: Mapping[str, Any]) -> tuple[DiskUse, ...]:
+    return tuple(
+        DiskUse(name=disk["name"], utilisation_percent=disk["util"]) for disk in document.get("disk_util", [])
+    )
+
+
+def _job_results(jobs: list[Mapping[str, Any]]) -> tuple[JobResult, ...]:
+    if len(jobs) < 2:
+        return ()
+    return tuple(
+        JobResult(
+            job=f"{job['jobname']} {number}",
+            summary=stats.summarise(_flows([job], "read"), _flows([job], "write")),
+        )
+        for number, job in enumerate(jobs, 1)
+    )
+
+
+def _mean(values: list[float]) -> float | None:
+    return sum(values) / len(values) if values else None
+
+
+class FioParser:
+    """See Parser. ``ramp`` tells that the command has a ramp_time, whose figures are kept apart."""
+
+    def __init__(self, *, ramp: bool) -> None:
+        self.phase: Phase = "ramp" if ramp else "run"
+        self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+        self._buffer = ""
+        self._searched = 0
+        self._text: list[str] = []
+        self._errors = ""
+        self._broken = 0
+        self._before = _Counters()
+        self._held: Reading | None = None
+        self._ending = False
+        self._document: Mapping[str, Any] | None = None
+
+    def feed(self, stream: Stream, data: bytes, elapsed_seconds: float) -> list[Reading]:
+        """See Parser."""
+        if stream == "stderr":
+            self._errors = (self._errors + data.decode("utf-8", "replace"))[-8192:]
+            return []
+        self._buffer += self._decode(data)
+        readings: list[Reading] = []
+        while (document := self._next_document()) is not None:
+            readings += self._advance(document, elapsed_seconds)
+        return readings
+
+    def expect_end(self) -> None:
+        """See Parser."""
+        self._ending = True
+
+    def finish(self) -> list[Reading]:
+        """See Parser."""
+        held, self._held = self._held, None
+        return [held] if held else []
+
+    def result(self) -> ToolResult:
+        """See Parser. A run that never left its ramp has no figures."""
+        error = self._error()
+        findings = self._findings()
+        if self._document is None:
+            return ToolResult(error=error, findings=findings)
+        jobs = self._document["jobs"]
+        measured = jobs if self.phase == "run" else []
+        return ToolResult(
+            read=stats.add_flows(_flows(measured, "read")),
+            write=stats.add_flows(_flows(measured, "write")),
+            cpu_user_percent=_mean([job["usr_cpu"] for job in jobs if "usr_cpu" in job]),
+            cpu_system_percent=_mean([job["sys_cpu"] for job in jobs if "sys_cpu" in job]),
+            disks=_disks(self._document),
+            jobs=_job_results(measured),
+            error=error,
+            findings=findings,
+        )
+
+    def _findings(self) -> tuple[Finding, ...]:
+        if not self._broken:
+            return ()
+        text = f"{self._broken} of fio's progress reports could not be read; their seconds are joined to the next"
+        return (Finding(code="unreadable", text=text),)
+
+    def _next_document(self) -> Mapping[str, Any] | None:
+        """The next whole document, taken from the buffer; what is not one goes to the text lines."""
+        while True:
+            start = _START.search(self._buffer)
+            if not start:
+                self._forget_text()
+                return None
+            end = _END.search(self._buffer, max(start.end(), self._searched))
+            if not end:
+                self._searched = max(start.end(), len(self._buffer) - 1)
+                self._drop_endless()
+                return None
+            self._keep_text(self._buffer[: start.start()])
+            text, self._buffer = self._buffer[start.start() : end.end()], self._buffer[end.end() :]
+            self._searched = 0
+            document = _parse(text)
+            if document is not None:
+                return document
+            self._broken += 1
+            self._resume_inside(text)
+
+    def _resume_inside(self, text: str) -> None:
+        """A document that was cut short may have swallowed the start of the next one."""
+        again = _START.search(text, 1)
+        if again:
+            self._buffer = text[again.start() :] + self._buffer
+
+    def _forget_text(self) -> None:
+        """No document has begun: keep only what may be the beginning of one, or of a line."""
+        brace = self._buffer.rfind("{", max(0, len(self._buffer) - 64))
+        cut = brace if brace >= 0 else self._buffer.rfind("\n") + 1
+        if len(self._buffer) - cut > _LINE_MOST:
+            cut = len(self._buffer)
+        self._keep_text(self._buffer[:cut])
+        self._buffer, self._searched = self._buffer[cut:], 0
+
+    def _drop_endless(self) -> None:
+        if len(self._buffer) > _BUFFER_MOST:
+            self._broken += 1
+            self._buffer, self._searched = "", 0
+
+    def _keep_text(self, text: str) -> None:
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        self._text = (self._text + lines)[-_TEXT_LINES_MOST:]
+
+    def _error(self) -> str | None:
+        lines = [*self._errors.splitlines(), *self._text, self._buffer]
+        spoken = [line.strip() for line in lines if _is_error(line)]
+        if spoken:
+            return spoken[0]
+        codes = [job.get("error", 0) for job in (self._document or {}).get("jobs", [])]
+        return next((os.strerror(code) for code in codes if code), None)
+
+    def _left_ramp(self, now: _Counters) -> bool:
+        """fio measures no latency in the ramp and counts anew after it.
+
+        With latency switched off only the clock tells: ``runtime`` starts again while the time of day goes on.
+        """
+        before = self._before
+        restarted = now.ios < before.ios or (
+            before.wall_ms > 0 and now.runtime_ms - before.runtime_ms < 0.5 * (now.wall_ms - before.wall_ms)
+        )
+        return now.completions > 0 or (now.ios > 0 and restarted and before.ios > 0)
+
+    def _advance(self, document: Mapping[str, Any], elapsed: float) -> list[Reading]:
+        try:
+            now = _counters(document)
+        except (KeyError, TypeError, ValueError, AttributeError):
+            self._broken += 1
+            return []
+        self._document = document
+        ready: list[Reading] = []
+        if self.phase == "ramp" and self._left_ramp(now):
+            ready, self.phase, self._before = self.finish(), "run", _Counters()
+        elif now.ios < self._before.ios:
+            self._before = _Counters()
+        return ready + self._cut(now, elapsed)
+
+    def _cut(self, now: _Counters, elapsed: float) -> list[Reading]:
+        """End an interval here, unless it would be too short: then it joins the one held back, or the next."""
+        reading = self._reading(now, elapsed)
+        if reading.interval_seconds < SHORTEST_INTERVAL:
+            if self._held is None:
+                return []
+            self._held, self._before = _join(self._held, reading), now
+            return []
+        self._before = now
+        ready = self.finish()
+        if now.eta_seconds > 0 and not self._ending:
+            return [*ready, reading]
+        # fio is about to end: its last interval, a few milliseconds long, will have to join this one
+        self._held = reading
+        return ready
+
+    def _reading(self, now: _Counters, elapsed: float) -> Reading:
+        before = self._before
+        seconds = (now.runtime_ms - before.runtime_ms) / 1e3
+        if seconds <= 0 and before.wall_ms:
+            seconds = (now.wall_ms - before.wall_ms) / 1e3
+        read, write = (
+            _difference(getattr(now, direction), getattr(before, direction), seconds)
+            for direction in _DIRECTIONS
+        )
+        return Reading(self.phase, elapsed, seconds, read, write)
+
+
+def _join(first: Reading, second: Reading) -> Reading:
+    seconds = first.interval_seconds + second.interval_seconds
+    return replace(
+        second,
+        interval_seconds=seconds,
+        read=stats.join_intervals(first.read, second.read, seconds),
+        write=stats.join_intervals(first.write, second.write, seconds),
+    )
+
+
+def _parse(text: str) -> Mapping[str, Any] | None:
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return document if isinstance(document, dict) and document.get("jobs") else None
+
+
+def _is_error(line: str) -> bool:
+    text = line.strip().lower()
+    return (
+        text.startswith(("fio:", "error", "bash:", "cephtui:")) or "error=" in text or "failed" in text
+    ) and "terminating on signal" not in text
