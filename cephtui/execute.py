@@ -102,9 +102,14 @@ class Inspection:
     refusal: Refusal | None = None
 
 
+async def look_at(connection: Connection) -> NodeEnvironment:
+    """What a node is like; raises TransportError."""
+    return parse_environment((await connection.run(PROBE_ARGV)).stdout)
+
+
 async def inspect(connection: Connection, step: Step, destroy: tuple[str, ...]) -> Inspection:
     """Look at a node and the target on it, and apply the guards; writes nothing. Raises TransportError."""
-    environment = parse_environment((await connection.run(PROBE_ARGV)).stdout)
+    environment = await look_at(connection)
     problem = TOOLS[step.tool].check_version(environment.fio_version)
     if problem:
         return Inspection(environment, refusal=Refusal(f"{connection.node}: {problem}"))
@@ -157,7 +162,13 @@ class _NodeRun:
     """One step on one node."""
 
     def __init__(
-        self, bench: Bench, step: Step, node_step: NodeStep, connection: Connection, writer: RunWriter, run: int
+        self,
+        bench: Bench,
+        step: Step,
+        node_step: NodeStep,
+        connection: Connection,
+        writer: RunWriter,
+        run: int,
     ) -> None:
         self.findings: list[Finding] = []
         self.environment = NodeEnvironment()
@@ -342,9 +353,7 @@ class _NodeRun:
         self.findings.append(Finding(code="stalled", text=text))
 
 
-async def execute(
-    bench: Bench, step: Step, connections: Mapping[str, Connection], stop: StopRequest
-) -> Run:
+async def execute(bench: Bench, step: Step, connections: Mapping[str, Connection], stop: StopRequest) -> Run:
     """Carry out a step and store it; raises OSError where the session can't be written at all."""
     started = time.monotonic()
     run = _begin(bench.session, step)

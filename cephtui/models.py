@@ -256,17 +256,17 @@ class SessionRow(Model):
 
 
 class PresetRow(Model):
-    """One line of the listing of presets."""
+    """One line of the listing of presets; ``error`` instead of the rest where its file is broken."""
 
     event: Literal["preset"] = "preset"
     preset: str
-    title: str
-    description: str
-    tool: str
-    user: bool
+    title: str = ""
+    description: str = ""
+    tool: str = ""
+    user: bool = False
     """True where the file is the user's own, not the package's."""
-    path: str
-    options: dict[str, OptionValue | list[OptionValue]]
+    path: str = ""
+    options: dict[str, OptionValue | list[OptionValue]] = Field(default_factory=dict)
     error: str | None = None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -43,6 +44,11 @@ class _Draft:
     @property
     def tool(self) -> Tool:
         return self.preset.tool
+
+
+def new_batch() -> str:
+    """An id that ties steps together, unique over sessions."""
+    return secrets.token_hex(4)
 
 
 def make_plan(request: Request, new_batch: Callable[[], str], filled_bytes: int = 0) -> Plan:
@@ -115,4 +121,3 @@ def _seconds(step: Step) -> float:
 def _stored_bytes(step: Step) -> int:
     entries = 1 if step.options.get("group_reporting", True) else int(step.options.get("numjobs", 1))
     return _STORED_BYTES_PER_RUN + round(_seconds(step) * _STORED_BYTES_PER_SECOND * entries * len(step.nodes))
-

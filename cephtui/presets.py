@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import difflib
 import itertools
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from cephtui.models import OptionValue
+from cephtui.models import OptionValue, PresetRow
 from cephtui.tools import OptionError, Tool
 from cephtui.tools.fio import Fio
 
@@ -120,6 +121,42 @@ def find_presets(packaged: Path, users: Path) -> Catalogue:
             except PresetError as error:
                 found[path.stem] = error
     return found
+
+
+def choose(catalogue: Catalogue, names: Sequence[str]) -> tuple[Preset, ...]:
+    """The presets of these names; raises PresetError for one that is unknown or broken."""
+    chosen = []
+    for name in names:
+        found = catalogue.get(name)
+        if found is None:
+            near = difflib.get_close_matches(name, catalogue, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(catalogue)}"
+            raise PresetError(f"unknown preset {name!r}: {hint}")
+        if isinstance(found, PresetError):
+            raise found
+        chosen.append(found)
+    return tuple(chosen)
+
+
+def rows(catalogue: Catalogue) -> list[PresetRow]:
+    """The catalogue as a listing, those with a key first."""
+    found = [_row(name, entry) for name, entry in catalogue.items()]
+    order = [preset.name for preset in by_key(catalogue)]
+    return sorted(found, key=lambda r: (order.index(r.preset) if r.preset in order else len(order), r.preset))
+
+
+def _row(name: str, entry: Preset | PresetError) -> PresetRow:
+    if isinstance(entry, PresetError):
+        return PresetRow(preset=name, error=str(entry))
+    return PresetRow(
+        preset=name,
+        title=entry.file.title,
+        description=entry.file.description,
+        tool=entry.file.tool,
+        user=entry.user,
+        path=str(entry.path),
+        options=entry.file.options,
+    )
 
 
 def by_key(catalogue: Catalogue) -> list[Preset]:

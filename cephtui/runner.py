@@ -18,8 +18,9 @@ from types import TracebackType
 from typing import Self
 
 from cephtui import store, targets
-from cephtui.execute import Bench, StopRequest, execute, inspect
-from cephtui.models import Event, Notice, Plan, Run, Sample
+from cephtui.execute import Bench, StopRequest, execute, inspect, look_at
+from cephtui.models import Event, NodeEnvironment, Notice, Plan, Run, Sample
+from cephtui.presets import TOOLS
 from cephtui.store import SessionWriter, StoreError, Undo
 from cephtui.targets import Refusal
 from cephtui.transport import Connection, TransportError, connect
@@ -102,6 +103,11 @@ class Runner:
         self._inboxes.append(inbox)
         return inbox
 
+    @property
+    def session(self) -> str | None:
+        """The name of the session that is being written; None before the first plan."""
+        return self._bench.session.name if self._bench else self._session_name
+
     def submit(self, plan: Plan) -> Future[tuple[Run, ...]]:
         """Queue a plan. The result is its runs, fewer than its steps after a stop; or a StoreError."""
         job = _Job(plan, Future())
@@ -111,6 +117,19 @@ class Runner:
     def check(self, plan: Plan) -> Future[list[Refusal]]:
         """What the guards say of a plan, without starting it."""
         return asyncio.run_coroutine_threadsafe(self._check(plan), self._loop)
+
+    def filled_bytes(self, node: str, target: targets.FileTarget) -> int:
+        """How much of a target this sitting has filled."""
+        known = self._bench.filled.get((node, target.spec)) if self._bench else None
+        return known.bytes if known else 0
+
+    def look_at(self, node: str) -> Future[tuple[NodeEnvironment, str | None]]:
+        """What a node is like, and why nothing can run there; or a TransportError."""
+        return asyncio.run_coroutine_threadsafe(self._look_at(node), self._loop)
+
+    def remove_left_behind(self) -> Future[None]:
+        """Remove what consoles that were killed have left on this machine; says so by notices."""
+        return asyncio.run_coroutine_threadsafe(self._remove_left_behind(), self._loop)
 
     def stop(self) -> None:
         """End the run in progress, keeping what was measured, and drop what is queued."""
@@ -131,7 +150,6 @@ class Runner:
         self._jobs: asyncio.Queue[_Job | None] = asyncio.Queue()
         self._ready.set()
         try:
-            await self._remove_left_behind()
             while (job := await self._jobs.get()) is not None:
                 await self._do(job)
         finally:
@@ -179,6 +197,10 @@ class Runner:
             self._connections[node] = await self._connect(node)
         return self._connections[node]
 
+    async def _look_at(self, node: str) -> tuple[NodeEnvironment, str | None]:
+        environment = await look_at(await self._connection(node))
+        return environment, TOOLS["fio"].check_version(environment.fio_version)
+
     async def _check(self, plan: Plan) -> list[Refusal]:
         refusals: dict[str, Refusal] = {}
         for step in plan.steps:
@@ -207,7 +229,6 @@ class Runner:
             inbox.put(event)
 
     async def _remove_left_behind(self) -> None:
-        """Remove what consoles that were killed have left on this machine."""
         for directory, undo in store.left_behind(self._root):
             if undo.node != "local":
                 continue

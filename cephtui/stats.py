@@ -199,6 +199,11 @@ def thin(points: Sequence[tuple[float, float]], most: int) -> list[Point]:
     step = max(1, math.ceil(len(points) / most))
     stretches = (points[i : i + step] for i in range(0, len(points), step))
     return [
-        (part[-1][0], min(v for _, v in part), math.fsum(v for _, v in part) / len(part), max(v for _, v in part))
+        (
+            part[-1][0],
+            min(v for _, v in part),
+            math.fsum(v for _, v in part) / len(part),
+            max(v for _, v in part),
+        )
         for part in stretches
     ]

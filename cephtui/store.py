@@ -1,19 +1,20 @@
 """Sessions on disk: one directory each, plain text, written so that a crash loses at most a torn line.
 
-    SESSION/session.json      what it is
-            lock              held while a console writes the session
-            plans.jsonl       every plan, as it was shown
-            undo.jsonl        what was created and must be removed again, and what has been
-            001/run.json      a run; without an outcome it is in progress or lost
-                samples.jsonl the public samples
-                overview.json at the end: some 2,000 points of each series
-                raw/          each node's output verbatim, and when which piece arrived
+SESSION/session.json      what it is
+        lock              held while a console writes the session
+        plans.jsonl       every plan, as it was shown
+        undo.jsonl        what was created and must be removed again, and what has been
+        001/run.json      a run; without an outcome it is in progress or lost
+            samples.jsonl the public samples
+            overview.json at the end: some 2,000 points of each series
+            raw/          each node's output verbatim, and when which piece arrived
 """
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
+import itertools
 import json
 import os
 import re
@@ -186,11 +187,8 @@ class SessionWriter:
     @classmethod
     def open(cls, root: Path, name: str | None) -> SessionWriter:
         """Open or create a session (by default one named after the time); raises StoreError."""
+        check_name(name)
         name = name or _free_name(root)
-        if not _NAME.fullmatch(name):
-            raise StoreError(
-                f"session name {name!r}: expected up to 64 letters, digits, dots, dashes and underscores"
-            )
         directory = root / name
         try:
             directory.mkdir(parents=True, exist_ok=True)
@@ -207,9 +205,7 @@ class SessionWriter:
             if (directory / "session.json").exists():
                 read_session(directory)
             else:
-                new = Session(
-                    session=directory.name, created_at=datetime.now(UTC), cephtui_version=__version__
-                )
+                new = Session(session=directory.name, created_at=datetime.now(UTC), cephtui_version=__version__)
                 _write_whole(directory / "session.json", new.model_dump_json(indent=1))
             writer = cls(directory, lock)
             # given up when the disk is full, so that a run's outcome can still be written
@@ -255,6 +251,12 @@ class SessionWriter:
         with (self.directory / name).open("ab", buffering=0) as file:
             _write_all(file, text.encode() + b"\n")
             os.fsync(file.fileno())
+
+
+def check_name(name: str | None) -> None:
+    """Raises StoreError for a name that no session can have."""
+    if name is not None and not _NAME.fullmatch(name):
+        raise StoreError(f"session name {name!r}: expected up to 64 letters, digits, dots, dashes and underscores")
 
 
 def _free_name(root: Path) -> str:
@@ -333,6 +335,19 @@ def read_overview(directory: Path, number: int) -> Overview | None:
     """A run's overview; None where it did not come to its end. Raises StoreError."""
     path = directory / f"{number:03}" / "overview.json"
     return _load(path, Overview) if path.exists() else None
+
+
+def iops_history(directory: Path, number: int) -> list[float | None]:
+    """Mean IOPS over time, reads and writes together, ramp included; raises StoreError.
+
+    From the overview, or from the samples of a run that has none.
+    """
+    overview = read_overview(directory, number)
+    if overview is None:
+        merged = (s for s in read_samples(directory, number) if s.node is None and s.phase != "prepare")
+        return [sum(i.iops for i in (s.read, s.write) if i) for s in merged]
+    columns = [[point[2] for point in overview.series.get(f"{d}.iops", [])] for d in ("read", "write")]
+    return [sum(values) for values in itertools.zip_longest(*columns, fillvalue=0.0)]
 
 
 def find_session(root: Path, name: str) -> Path:

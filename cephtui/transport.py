@@ -179,9 +179,7 @@ class LocalConnection:
             process.kill()
             await process.wait()
             raise TransportError(f"{self.node}: no answer within {COMMAND_SECONDS:.0f} s") from None
-        return Completed(
-            process.returncode or 0, stdout.decode("utf-8", "replace"), stderr.decode("utf-8", "replace")
-        )
+        return Completed(process.returncode or 0, stdout.decode("utf-8", "replace"), stderr.decode("utf-8", "replace"))
 
     async def start(self, argv: Sequence[str], *, token: str, limit_seconds: float, lock: str) -> LocalProcess:
         """See Connection."""

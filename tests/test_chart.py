@@ -22,8 +22,9 @@ from rich.console import Console
 from rich.errors import StyleSyntaxError
 from textual.app import App, ComposeResult
 
+from cephtui.sparks import spark, spark_rows
 from cephtui.tui.chart import Chart, Line, draw, preload
-from cephtui.tui.sparkline import Spark, spark, spark_rows
+from cephtui.tui.sparkline import Spark
 from cephtui.units import bandwidth, iops
 
 BLOCKS = "▁▂▃▄▅▆▇█"

@@ -91,9 +91,7 @@ class Tool(Protocol):
         """The command that measures."""
         ...
 
-    def fill_argv(
-        self, options: Mapping[str, OptionValue], span_bytes: int, target: TargetOptions
-    ) -> tuple[str, ...]:
+    def fill_argv(self, options: Mapping[str, OptionValue], span_bytes: int, target: TargetOptions) -> tuple[str, ...]:
         """The command that writes the target's span in full."""
         ...
 

@@ -189,9 +189,7 @@ class Fio:
         arguments = [_argument(option, value) for option, value in (chosen | placed).items()]
         return ("fio", f"--name={name}", *(a for a in arguments if a), *_LIVE)
 
-    def fill_argv(
-        self, options: Mapping[str, OptionValue], span_bytes: int, target: TargetOptions
-    ) -> tuple[str, ...]:
+    def fill_argv(self, options: Mapping[str, OptionValue], span_bytes: int, target: TargetOptions) -> tuple[str, ...]:
         """See Tool."""
         block = min(span_bytes & -span_bytes, 1 << 20)
         bs = str(options["bs"]) if block < 4096 else short_size(block)

@@ -95,9 +95,7 @@ def _difference(now: _Direction, before: _Direction, seconds: float) -> Interval
     number = now.completions - before.completions
     mean = (now.latency_ns - before.latency_ns) / number / 1e9 if number > 0 else None
     buckets = stats.subtract_buckets(now.buckets or {}, before.buckets or {})
-    return stats.make_interval(
-        max(0, now.ios - before.ios), max(0, now.bytes - before.bytes), seconds, mean, buckets
-    )
+    return stats.make_interval(max(0, now.ios - before.ios), max(0, now.bytes - before.bytes), seconds, mean, buckets)
 
 
 def _flow(part: Mapping[str, Any]) -> stats.Flow | None:
@@ -124,9 +122,7 @@ def _flows(jobs: list[Mapping[str, Any]], direction: str) -> list[stats.Flow]:
 
 
 def _disks(document: Mapping[str, Any]) -> tuple[DiskUse, ...]:
-    return tuple(
-        DiskUse(name=disk["name"], utilisation_percent=disk["util"]) for disk in document.get("disk_util", [])
-    )
+    return tuple(DiskUse(name=disk["name"], utilisation_percent=disk["util"]) for disk in document.get("disk_util", []))
 
 
 def _job_results(jobs: list[Mapping[str, Any]]) -> tuple[JobResult, ...]:
@@ -306,8 +302,7 @@ class FioParser:
         if seconds <= 0 and before.wall_ms:
             seconds = (now.wall_ms - before.wall_ms) / 1e3
         read, write = (
-            _difference(getattr(now, direction), getattr(before, direction), seconds)
-            for direction in _DIRECTIONS
+            _difference(getattr(now, direction), getattr(before, direction), seconds) for direction in _DIRECTIONS
         )
         return Reading(self.phase, elapsed, seconds, read, write)
 

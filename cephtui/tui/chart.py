@@ -184,9 +184,7 @@ def _thin(run: _Run, right: float, top: float, columns: int) -> _Run:
     return out
 
 
-def _y_axis(
-    peak: float, rows: int, y_format: Callable[[float], str], binary: bool
-) -> tuple[float, dict[int, str]]:
+def _y_axis(peak: float, rows: int, y_format: Callable[[float], str], binary: bool) -> tuple[float, dict[int, str]]:
     """The value at the top edge, and the labels by row (row `rows` is the one below the plot area: zero)."""
     rows = max(1, rows)
     if peak < _TINY:
@@ -329,9 +327,7 @@ def _ramp(canvas: list[_Row], until: float | None, right: float, label: str, gly
     return end
 
 
-def _compose(
-    rows: Sequence[tuple[str, _Row]], ramp: int, axes: Sequence[str], styles: _Styles | None
-) -> Text:
+def _compose(rows: Sequence[tuple[str, _Row]], ramp: int, axes: Sequence[str], styles: _Styles | None) -> Text:
     """Put the rows of the plot area, each behind its gutter, on top of the rows of the axis."""
     text = Text("\n".join([*(gutter + row.plain for gutter, row in rows), *axes]), no_wrap=True, end="")
     if styles is None:

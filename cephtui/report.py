@@ -1,0 +1,248 @@
+"""Plans, runs and listings as Rich renderables, for the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rich.console import Group, RenderableType
+from rich.markup import escape
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from cephtui import units
+from cephtui.live import LiveRun
+from cephtui.models import Info, Plan, PresetRow, Run, SessionRow, Step, Total
+from cephtui.sparks import spark
+
+OUTCOME_STYLES = {
+    "ok": "green",
+    "failed": "bold red",
+    "refused": "bold red",
+    "stopped": "yellow",
+    "lost": "yellow",
+}
+_SPARK_WIDTH = 24
+
+
+def _table(*columns: str, right: Iterable[str] = ()) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    for column in columns:
+        figure = column in right
+        table.add_column(column, justify="right" if figure else "left", overflow="fold", no_wrap=figure)
+    return table
+
+
+def conditions(step: Step | Run) -> str:
+    """What was asked for, in one line: ``4k randwrite, depth 64, jobs 8, 60 s``."""
+    options = step.options
+    parts = [
+        f"{options.get('bs', '')} {options.get('rw', '')}".strip(),
+        f"depth {options.get('iodepth', 1)}",
+        f"jobs {options.get('numjobs', 1)}",
+    ]
+    if options.get("time_based"):
+        parts.append(units.duration(float(options.get("runtime", 0))))
+    return ", ".join(parts)
+
+
+# ---------------------------------------------------------------------------------------------- plans
+
+
+def plan(value: Plan) -> RenderableType:
+    """All that will happen, in order."""
+    rows: list[RenderableType] = []
+    for number, step in enumerate(value.steps, 1):
+        heading = f"[bold]{number}. {step.preset}[/] {escape(conditions(step))}, {escape(step.target)}"
+        rows.append(Text.from_markup(heading + (f", repeat {step.repeat}" if step.repeat > 1 else "")))
+        for node in step.nodes:
+            rows += [Text(f"   {node.node}: writes: {w.what}{_bytes(w.bytes)}") for w in node.writes]
+            commands = [c for c in (node.prepare_command, node.command) if c]
+            rows += [Text(f"   {node.node}$ {command}", style="cyan") for command in commands]
+    fill = sum(step.prepare_seconds for step in value.steps)
+    note = f", of which about {units.duration(fill)} to fill the target (at 200 MB/s)" if fill else ""
+    rows.append(Text(f"takes about {units.duration(value.duration_seconds)}{note}"))
+    rows.append(Text(f"the session grows by about {units.size(value.session_bytes)}"))
+    return Group(*rows)
+
+
+def _bytes(number: int | None) -> str:
+    return f", {units.size(number)}" if number is not None else ""
+
+
+# ---------------------------------------------------------------------------------------------- live
+
+
+def live(state: LiveRun, number: int, steps: int, since_sample_seconds: float) -> RenderableType:
+    """A run in progress: what, how far, and the current figures."""
+    progress = state.progress(since_sample_seconds)
+    heading = Text.assemble(
+        (f"{state.run.preset} ", "bold"),
+        f"({number}/{steps}) {conditions(state.step)} on {state.step.target}",
+    )
+    bar = Table.grid(padding=(0, 1))
+    bar.add_row(
+        Text(progress.phase.ljust(7), style="cyan"),
+        ProgressBar(total=1.0, completed=progress.fraction or 0.0, width=30, pulse=progress.fraction is None),
+        Text(_progress_text(state, progress.elapsed_seconds, progress.eta_seconds)),
+    )
+    rows: list[RenderableType] = [heading, bar, *_current(state)]
+    if state.notice:
+        rows.append(Text(state.notice, style="yellow"))
+    return Group(*rows)
+
+
+def _progress_text(state: LiveRun, elapsed: float, eta: float | None) -> str:
+    if state.phase == "prepare" and state.step.fill_bytes:
+        done = f"{units.size(state.prepared_bytes)} of {units.size(state.step.fill_bytes)} written"
+    else:
+        done = units.duration(elapsed)
+    return done + (f", {units.duration(eta)} left" if eta is not None else "")
+
+
+def _current(state: LiveRun) -> list[RenderableType]:
+    if state.latest is None or state.phase == "prepare":
+        return []
+    table = _table("", "IOPS", "bandwidth", "mean", "p99", "", right=("IOPS", "bandwidth", "mean", "p99"))
+    for direction in state.directions:
+        interval = getattr(state.latest, direction)
+        if interval is None:
+            continue
+        history = [value for _, value in state.series[f"{direction}.iops"]]
+        table.add_row(
+            direction,
+            units.iops(interval.iops),
+            units.bandwidth(interval.bandwidth_bytes),
+            units.latency(interval.latency_mean_seconds),
+            units.latency(interval.latency_p99_seconds),
+            Text(spark(history[-_SPARK_WIDTH:], _SPARK_WIDTH), style="green"),
+        )
+    return [table]
+
+
+# ---------------------------------------------------------------------------------------------- results
+
+
+_FIGURE_COLUMNS = ("IOPS", "bandwidth", "mean", "p99", "p99.9", "max")
+
+
+def _figures(total: Total) -> list[str]:
+    return [
+        units.iops(total.iops),
+        units.bandwidth(total.bandwidth_bytes),
+        units.latency(total.latency_mean_seconds),
+        units.latency(total.latency_p99_seconds),
+        units.latency(total.latency_p999_seconds),
+        units.latency(total.latency_max_seconds),
+    ]
+
+
+def runs(found: Sequence[Run]) -> RenderableType:
+    """A table of runs with their figures, a line for each direction, and below it what limits them."""
+    table = _table("#", "preset", "", *_FIGURE_COLUMNS, "outcome", right=("#", *_FIGURE_COLUMNS))
+    for run in found:
+        _add_run(table, run)
+    notes = [_note(run) for run in found if run.findings or run.error]
+    return Group(table, *notes)
+
+
+def _add_run(table: Table, run: Run) -> None:
+    outcome = Text(run.outcome or "running", style=OUTCOME_STYLES.get(run.outcome or "", ""))
+    totals = [(d, t) for d, t in (("read", run.summary.read), ("write", run.summary.write)) if t]
+    if not totals:
+        table.add_row(str(run.run), run.preset, "", *[units.DASH] * len(_FIGURE_COLUMNS), outcome)
+    for row, (direction, total) in enumerate(totals):
+        head = ("", "") if row else (str(run.run), run.preset)
+        table.add_row(*head, direction, *_figures(total), "" if row else outcome)
+
+
+def _note(run: Run) -> Text:
+    lines = [f"#{run.run} {run.outcome}: {run.error}"] if run.error else []
+    lines += [f"#{run.run} ! {finding.text}" for finding in run.findings]
+    return Text("\n".join(lines), style="yellow")
+
+
+def run(value: Run, history: Sequence[float | None]) -> RenderableType:
+    """One run in full: figures, conditions, command."""
+    table = Table.grid(padding=(0, 2))
+    table.add_row("target", Text(value.target))
+    table.add_row("options", conditions(value))
+    for node, found in value.environment.items():
+        facts = (
+            found.os,
+            f"kernel {found.kernel}",
+            found.cpu,
+            found.fio_version,
+            found.filesystem,
+            found.device,
+        )
+        table.add_row(node, Text(", ".join(fact for fact in facts if fact)))
+    for result in value.nodes:
+        table.add_row("", Text(f"$ {result.command}", style="cyan"))
+        table.add_row("cpu", f"user {units.percent(result.cpu_user_percent)}, "
+                             f"system {units.percent(result.cpu_system_percent)}")  # fmt: skip
+        disks = ", ".join(f"{d.name} {units.percent(d.utilisation_percent)} busy" for d in result.disks)
+        table.add_row("disks", disks or units.DASH)
+        for job in result.jobs:
+            totals = [t for t in (job.summary.read, job.summary.write) if t]
+            table.add_row(job.job, "; ".join(f"{units.iops(t.iops)} IOPS, mean "
+                                             f"{units.latency(t.latency_mean_seconds)}" for t in totals))  # fmt: skip
+    when = f"{value.started_at.astimezone():%Y-%m-%d %H:%M:%S}, {units.duration(value.duration_seconds)}"
+    table.add_row("started", when)
+    if history:
+        table.add_row("IOPS", Text(spark(history, 60), style="green"))
+    return Group(runs([value]), "", table)
+
+
+# ---------------------------------------------------------------------------------------------- listings
+
+
+def presets(rows: Sequence[PresetRow]) -> RenderableType:
+    """The presets and whose they are."""
+    table = _table("preset", "title", "", "what it measures")
+    for row in rows:
+        if row.error:
+            table.add_row(row.preset, Text(row.error, style="red"))
+        else:
+            table.add_row(row.preset, row.title, "yours" if row.user else "", row.description)
+    return table
+
+
+def preset(row: PresetRow) -> RenderableType:
+    """One preset in full."""
+    table = Table.grid(padding=(0, 2))
+    for option, value in row.options.items():
+        shown = ", then ".join(map(str, value)) if isinstance(value, list) else str(value)
+        table.add_row(option, shown)
+    whose = "yours" if row.user else "packaged"
+    return Group(Text(f"{row.preset}: {row.title}", style="bold"), row.description, "", table, "",
+                 Text(f"{whose}: {row.path}", style="dim"))  # fmt: skip
+
+
+def sessions(rows: Sequence[SessionRow]) -> RenderableType:
+    """The saved sessions, the oldest first."""
+    if not rows:
+        return Text("no sessions yet: cephtui run write-iops makes one")
+    table = _table("session", "created", "runs", "presets", "outcomes", right=("runs",))
+    for row in rows:
+        if row.error or row.created_at is None:
+            table.add_row(row.session, Text("broken", style="red"), "", Text(row.error or "", style="red"))
+            continue
+        outcomes = ", ".join(f"{number} {outcome}" for outcome, number in row.outcomes.items())
+        now = " (being written)" if row.writing else ""
+        created = f"{row.created_at.astimezone():%Y-%m-%d %H:%M}"
+        table.add_row(row.session, created, str(row.runs), ", ".join(row.presets), outcomes + now)
+    return table
+
+
+def info(value: Info) -> RenderableType:
+    """Versions and places."""
+    table = Table.grid(padding=(0, 2))
+    table.add_row("cephtui", value.cephtui_version)
+    table.add_row("python", value.python_version)
+    table.add_row("fio", value.fio_version or "not installed: apt-get install fio")
+    for path in value.presets:
+        table.add_row("presets", path)
+    for name in ("sessions", "config", "cache", "log"):
+        table.add_row(name, str(getattr(value, name)))
+    return table

@@ -1,0 +1,1 @@
+"""The console: Textual screens and widgets that draw what the runner publishes."""

@@ -1,0 +1,291 @@
+"""The console screen: presets, what will run, the run, and the session's runs."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+from rich.text import Text
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.screen import Screen
+from textual.widgets import Footer, Static
+
+from cephtui import report, units
+from cephtui.live import LiveRun
+from cephtui.models import Event, Notice, Plan, Run, Sample
+from cephtui.plan import Request, make_plan, new_batch
+from cephtui.presets import Catalogue, Preset, PresetError, by_key, parse_overrides
+from cephtui.runner import Runner
+from cephtui.store import StoreError
+from cephtui.targets import FileTarget, Refusal, TargetError, parse_target
+from cephtui.tools import OptionError
+from cephtui.transport import TransportError
+from cephtui.tui.dialogs import Details, TypeName
+from cephtui.tui.form import RunForm
+from cephtui.tui.live_view import LiveView
+from cephtui.tui.panels import Panels
+from cephtui.tui.runs_table import RunsTable
+
+DRAWS_PER_SECOND = 4
+NODE = "local"
+
+
+class ConsoleScreen(Screen[None]):
+    """Sends the runner plans and a stop, and draws what comes back."""
+
+    BINDINGS = [
+        Binding("1", "run_key(1)", "run", key_display="1-6"),
+        *(Binding(str(key), f"run_key({key})", f"run preset {key}", show=False) for key in range(2, 10)),
+        Binding("e", "edit", "edit"),
+        Binding("enter", "run_selected", "run", show=False),
+        Binding("s", "stop", "stop"),
+        Binding("r", "runs", "runs"),
+        Binding("escape", "panels", "presets", show=False),
+        Binding("question_mark", "app.show_help_panel", "help", key_display="?"),
+        Binding("q", "app.quit", "quit"),
+    ]
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (32, "-tall")]
+
+    def __init__(self, catalogue: Catalogue, target: FileTarget, runner: Runner, earlier: list[Run]) -> None:
+        super().__init__()
+        self._catalogue, self._first_target, self._runner, self._earlier = catalogue, target, runner, earlier
+        self._inbox = runner.subscribe()
+        self._plan: Plan | None = None
+        self._state: LiveRun | None = None
+        self._steps_begun = 0
+        self._busy = False
+
+    @property
+    def busy(self) -> bool:
+        """Whether a plan is being checked or carried out."""
+        return self._busy
+
+    def compose(self) -> ComposeResult:
+        """From the top: where we are, what there is, what will run, the run, the runs."""
+        yield Static(id="bar")
+        yield Panels(by_key(self._catalogue))
+        yield RunForm(self._first_target.spec)
+        yield Static(id="command")
+        yield LiveView()
+        yield RunsTable()
+        yield Footer()
+
+    def on_mount(self) -> None:
+        """Show the first preset and begin to listen."""
+        for run in self._earlier:
+            self._show_run(run)
+        self._select(self.query_one(Panels).preset)
+        self.query_one(Panels).focus()
+        for entry in self._catalogue.values():
+            if isinstance(entry, PresetError):
+                self.notify(str(entry), title="broken preset", severity="warning", markup=False)
+        self._show_bar(None)
+        self._look_at_node()
+        self.set_interval(1 / DRAWS_PER_SECOND, self._draw)
+
+    # ------------------------------------------------------------------ what will run
+
+    def _select(self, preset: Preset) -> None:
+        self.query_one(Panels).select(preset)
+        self.query_one(Panels).watch_selected()
+        self.query_one(RunForm).load(preset)
+        self._preview()
+
+    def _decide(self, destroy: tuple[str, ...] = ()) -> Plan:
+        """The plan for what is selected and typed; raises OptionError or TargetError."""
+        form = self.query_one(RunForm)
+        target = parse_target(form.target)
+        preset = self.query_one(Panels).preset
+        request = Request((preset,), (NODE,), target, parse_overrides(form.overrides), destroy=destroy)
+        return make_plan(request, new_batch, self._runner.filled_bytes(NODE, target))
+
+    @on(RunForm.Changed)
+    def _preview(self) -> None:
+        """The exact command of what would run next; of a run in progress, its own."""
+        command, form = self.query_one("#command", Static), self.query_one(RunForm)
+        try:
+            plan = self._decide()
+        except (OptionError, TargetError) as error:
+            form.show_error(error.option if isinstance(error, OptionError) else "target")
+            command.set_class(not self._busy, "problem")
+            if not self._busy:
+                command.update(Text(str(error)))
+            return
+        form.show_error(None)
+        command.set_class(False, "problem")
+        if not self._busy:
+            command.update(_commands(plan))
+
+    @on(RunForm.Done)
+    def action_panels(self) -> None:
+        """Back to where the number keys work."""
+        self.query_one(Panels).focus()
+
+    @on(Panels.Chosen)
+    def _chosen(self, message: Panels.Chosen) -> None:
+        self._select(message.preset)
+        if message.run:
+            self._start()
+
+    def action_edit(self) -> None:
+        """Edit what will run."""
+        self.query_one(RunForm).edit()
+
+    def action_runs(self) -> None:
+        """Go to the table of runs."""
+        self.query_one(RunsTable).focus()
+
+    # ------------------------------------------------------------------ running
+
+    def action_run_key(self, key: int) -> None:
+        """Run the preset with this key."""
+        found = next((p for p in by_key(self._catalogue) if p.file.key == key), None)
+        if found and not self._told_busy():
+            self._select(found)
+            self._start()
+
+    def action_run_selected(self) -> None:
+        """Run what is selected."""
+        self._start()
+
+    def action_stop(self) -> None:
+        """End the run and keep what was measured."""
+        if self._busy:
+            self._runner.stop()
+            self.notify("stopping: what was measured is kept")
+        else:
+            self.notify("nothing is running")
+
+    def _told_busy(self) -> bool:
+        if self._busy:
+            self.notify("a run is in progress: s stops it", severity="warning")
+        return self._busy
+
+    @work(exclusive=False)
+    async def _start(self) -> None:
+        if self._told_busy():
+            return
+        try:
+            plan = self._decide()
+        except (OptionError, TargetError) as error:
+            self.notify(str(error), severity="error", markup=False)
+            return
+        self._busy = True
+        try:
+            await self._carry_out(plan)
+        except (StoreError, TransportError) as error:
+            self.notify(str(error), title="not run", severity="error", timeout=15, markup=False)
+        finally:
+            self._busy = False
+            self._preview()
+
+    async def _carry_out(self, plan: Plan) -> None:
+        """Ask what has to be asked, then run."""
+        refusals = await asyncio.wrap_future(self._runner.check(plan))
+        confirmed = await self._confirmed(refusals)
+        if confirmed is None:
+            return
+        plan = plan.model_copy(update={"destroy": confirmed})
+        self._plan, self._steps_begun = plan, 0
+        await asyncio.wrap_future(self._runner.submit(plan))
+        self._draw()
+
+    async def _confirmed(self, refusals: list[Refusal]) -> tuple[str, ...] | None:
+        """The names that the user gave up; None where the plan may not run."""
+        names: list[str] = []
+        for refusal in refusals:
+            if refusal.confirm is None:
+                self.notify(refusal.text, title="refused", severity="error", timeout=15, markup=False)
+                return None
+            what = replace(refusal).text.split(":")[0] + "."
+            if not await self.app.push_screen_wait(TypeName(what, refusal.confirm)):
+                return None
+            names.append(refusal.confirm)
+        return tuple(names)
+
+    # ------------------------------------------------------------------ what has happened
+
+    def _draw(self) -> None:
+        fresh = False
+        for event in self._inbox.drain():
+            fresh = self._take(event) or fresh
+        if self._state:
+            self.query_one(LiveView).follow(self._state, fresh=fresh)
+
+    def _take(self, event: Event) -> bool:
+        """Take in an event; tells whether there is something new to draw."""
+        if isinstance(event, Sample) and self._state:
+            self._state.add(event)
+            return True
+        if isinstance(event, Notice):
+            if self._state and self._state.run.run == event.run:
+                self._state.notice = event.text
+            else:
+                self.notify(event.text, markup=False)
+        elif isinstance(event, Run) and event.outcome is None:
+            self._begin(event)
+            return True
+        elif isinstance(event, Run):
+            self._end(event)
+        return False
+
+    def _begin(self, run: Run) -> None:
+        assert self._plan is not None
+        step = self._plan.steps[self._steps_begun]
+        self._steps_begun += 1
+        self._state = LiveRun(run, step)
+        command = step.nodes[0].command
+        self.query_one("#command", Static).update(Text(f"$ {command}"))
+        self._show_run(run)
+        self._show_bar(None)
+
+    def _end(self, run: Run) -> None:
+        if self._state:
+            self.query_one(LiveView).follow(self._state, fresh=True)
+        self._state = None
+        self.query_one(LiveView).end(run)
+        self._show_run(run)
+
+    def _show_run(self, run: Run) -> None:
+        self.query_one(RunsTable).put(run)
+        if run.outcome is not None:
+            self.query_one(Panels).show_result(run)
+
+    @on(RunsTable.Opened)
+    def _open(self, message: RunsTable.Opened) -> None:
+        run = message.run
+        self.app.push_screen(Details(f"{run.session}/{run.run}", report.run(run, ())))
+
+    @work
+    async def _look_at_node(self) -> None:
+        try:
+            environment, problem = await asyncio.wrap_future(self._runner.look_at(NODE))
+        except TransportError as error:
+            self.notify(str(error), severity="error", timeout=15, markup=False)
+            return
+        self._show_bar(environment.fio_version)
+        if problem:
+            self.notify(problem, severity="error", timeout=15, markup=False)
+
+    def _show_bar(self, fio_version: str | None) -> None:
+        self._fio_version = fio_version or getattr(self, "_fio_version", "")
+        session = self._runner.session or "new"
+        self.query_one("#bar", Static).update(
+            Text.assemble(("cephtui", "bold"), f"   session {session}   node {NODE}   {self._fio_version}")
+        )
+
+
+def _commands(plan: Plan) -> Text:
+    """What would run, as it would be typed."""
+    step = plan.steps[0]
+    text = Text(f"$ {step.nodes[0].command}")
+    notes = []
+    if step.fill_bytes:
+        notes.append(f"fills {units.size(step.fill_bytes)} first")
+    if len(plan.steps) > 1:
+        notes.append(f"then {len(plan.steps) - 1} more of the sweep")
+    if notes:
+        text.append(f"  # {', '.join(notes)}", "italic")
+    return text

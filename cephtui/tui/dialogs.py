@@ -1,0 +1,98 @@
+"""Questions, one at a time."""
+
+from __future__ import annotations
+
+from rich.console import RenderableType
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import Button, Input, Label, Static
+
+
+class Confirm(ModalScreen[bool]):
+    """A yes or no; escape is no."""
+
+    BINDINGS = [
+        Binding("y", "answer(True)", "yes"),
+        Binding("n,escape", "answer(False)", "no"),
+        Binding("left,right", "app.focus_next", show=False),
+    ]
+
+    def __init__(self, question: str, yes: str, no: str) -> None:
+        super().__init__()
+        self._question, self._yes, self._no = question, yes, no
+
+    def compose(self) -> ComposeResult:
+        """The question and its answers; the harmless one has the focus."""
+        with Vertical(classes="dialog"):
+            yield Label(self._question)
+            with Horizontal(classes="buttons"):
+                yield Button(f"{self._no} (n)", id="no")
+                yield Button(f"{self._yes} (y)", id="yes", variant="error")
+
+    def on_button_pressed(self, event: Button.Pressed) -> None:
+        """A button was chosen."""
+        self.dismiss(event.button.id == "yes")
+
+    def action_answer(self, answer: bool) -> None:
+        """A key was pressed."""
+        self.dismiss(answer)
+
+
+class TypeName(ModalScreen[bool]):
+    """Something is given up for good only by typing its name."""
+
+    BINDINGS = [Binding("escape", "cancel", "cancel")]
+
+    def __init__(self, what: str, name: str) -> None:
+        super().__init__()
+        self._what, self._name = what, name
+
+    def compose(self) -> ComposeResult:
+        """What would be lost, and where to type."""
+        with Vertical(classes="dialog"):
+            yield Label(self._what)
+            yield Label(f"To overwrite it, type its name ({self._name}) and press enter; escape cancels.", markup=False)
+            yield Input(id="name")
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Only the exact name counts."""
+        if event.value == self._name:
+            self.dismiss(True)
+        else:
+            event.input.add_class("wrong")
+
+    def action_cancel(self) -> None:
+        """Leave it as it is."""
+        self.dismiss(False)
+
+
+class Details(ModalScreen[None]):
+    """Something to read; any of the usual keys closes it."""
+
+    BINDINGS = [Binding("escape,q,enter", "dismiss", "close")]
+
+    def __init__(self, title: str, body: RenderableType) -> None:
+        super().__init__()
+        self._title, self._body = title, body
+
+    def compose(self) -> ComposeResult:
+        """The text, scrollable."""
+        with VerticalScroll(classes="dialog details") as box:
+            box.border_title = self._title
+            box.border_subtitle = "escape closes"
+            yield Static(self._body)
+
+
+class Wait(ModalScreen[None]):
+    """Says what is being waited for; takes no keys."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self._text = text
+
+    def compose(self) -> ComposeResult:
+        """The text."""
+        with Vertical(classes="dialog"):
+            yield Label(self._text)

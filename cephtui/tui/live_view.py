@@ -1,0 +1,160 @@
+"""The run in progress, or the last one: chart, sparklines and how far it is."""
+
+from __future__ import annotations
+
+import time
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.containers import Container, Horizontal
+from textual.widgets import Static
+
+from cephtui import units
+from cephtui.live import DIRECTIONS, LiveRun, Series
+from cephtui.models import Run
+from cephtui.tui.chart import Chart, Line
+from cephtui.tui.sparkline import Spark
+
+# from the Okabe-Ito palette, which the colour-blind can tell apart
+COLORS = {"total": "#bbbbbb", "read": "#56b4e9", "write": "#e69f00"}
+_CHART_POINTS = 2000
+_FORMATS = {
+    "bandwidth_bytes": ("bandwidth", units.bandwidth),
+    "latency_mean_seconds": ("mean", units.latency),
+    "latency_p99_seconds": ("p99", units.latency),
+}
+_PHASES = {"prepare": "filling", "ramp": "ramp-up", "run": "running"}
+_BAR_COLUMNS = 24
+
+
+def _shown(series: Series) -> tuple[tuple[float, float | None], ...]:
+    """The series with no more points than a chart can be drawn from quickly; stalls and peaks stay."""
+    step = -(-len(series) // _CHART_POINTS)
+    if step <= 1:
+        return tuple(series)
+    kept: list[tuple[float, float | None]] = []
+    for start in range(0, len(series), 2 * step):
+        part = [p for p in series[start : start + 2 * step] if p[1] is not None]
+        kept += sorted({min(part, key=lambda p: p[1] or 0.0), max(part, key=lambda p: p[1] or 0.0)}) if part else []
+    return tuple(kept)
+
+
+def chart_lines(state: LiveRun) -> list[Line]:
+    """IOPS over time: the total, and in a mixed run reads and writes apart."""
+    directions = state.directions
+    lines = [Line(d, _shown(state.series[f"{d}.iops"]), COLORS[d]) for d in directions]
+    if len(directions) > 1:
+        lines.insert(0, Line("total", _shown(state.total_iops()), COLORS["total"]))
+    return lines
+
+
+def chart_title(state: LiveRun) -> str:
+    """The current figures, in the colours of the lines: the chart's legend."""
+    if state.latest is None or not state.directions:
+        return "IOPS"
+    found = {d: i for d in state.directions if (i := getattr(state.latest, d))}
+    parts = [f"[{COLORS[d]}]{d} {units.iops(i.iops)}[/]" for d, i in found.items()]
+    if len(found) > 1:
+        parts.insert(0, f"[{COLORS['total']}]total {units.iops(sum(i.iops for i in found.values()))}[/]")
+    mean = state.mean_iops()
+    return f"IOPS  {'  '.join(parts)}" + (f"  mean {units.iops(mean)}" if mean is not None else "")
+
+
+class Progress(Static):
+    """One row: phase, how far, how long still; or what became of the run."""
+
+    def show(self, state: LiveRun | None, since_sample_seconds: float) -> None:
+        """Draw a run in progress."""
+        if state is None:
+            self.update(Text("press 1 to 6, or enter, to run", style="dim"))
+            return
+        progress = state.progress(since_sample_seconds)
+        text = Text.assemble((f"#{state.run.run} {state.run.preset} ", "bold"), f"{_PHASES[progress.phase]} ")
+        if progress.fraction is not None:
+            done = round(progress.fraction * _BAR_COLUMNS)
+            text.append("━" * done, "bold green").append("─" * (_BAR_COLUMNS - done), "dim")
+        text.append(f" {self._how_far(state, progress.elapsed_seconds)}")
+        if progress.eta_seconds is not None:
+            text.append(f", {units.duration(progress.eta_seconds)} left")
+        if state.notice:
+            text.append(f"  {state.notice}", "bold yellow")
+        self.update(text)
+
+    @staticmethod
+    def _how_far(state: LiveRun, elapsed: float) -> str:
+        if state.phase == "prepare":
+            return f"{units.size(state.prepared_bytes)} of {units.size(state.step.fill_bytes)}"
+        expected = state.expected_seconds
+        return f"{elapsed:.0f} s" if expected is None else f"{min(elapsed, expected):.0f} of {expected:.0f} s"
+
+    def show_end(self, run: Run) -> None:
+        """Draw what became of a run, and what limits its figures."""
+        style = "bold green" if run.outcome == "ok" else "bold red"
+        text = Text.assemble((f"#{run.run} {run.preset} ", "bold"), (str(run.outcome), style))
+        notes = ([run.error] if run.error else []) + [finding.text for finding in run.findings]
+        for note in notes:
+            text.append(f"  ! {note}", "yellow")
+        self.update(text)
+
+
+class LiveView(Container):
+    """Follows the run that it was given."""
+
+    def compose(self) -> ComposeResult:
+        """The chart, a row of sparklines for each direction, the progress."""
+        yield Chart(id="chart")
+        for direction in DIRECTIONS:
+            with Horizontal(id=f"{direction}-sparks", classes="sparks"):
+                for figure, (label, _) in _FORMATS.items():
+                    yield Spark(f"{direction} {label}", id=f"{direction}-{figure}")
+        yield Progress(id="progress")
+
+    def on_mount(self) -> None:
+        """Nothing has run yet."""
+        self._received = time.monotonic()
+        self._chart.border_title = "IOPS"
+        self._show_directions([])
+        self.query_one(Progress).show(None, 0.0)
+
+    @property
+    def _chart(self) -> Chart:
+        return self.query_one("#chart", Chart)
+
+    def follow(self, state: LiveRun, *, fresh: bool) -> None:
+        """Draw the state of a run; ``fresh`` where samples have come since the last call."""
+        now = time.monotonic()
+        if fresh:
+            self._received = now
+            self._draw(state)
+        self.query_one(Progress).show(state, now - self._received)
+
+    def end(self, run: Run) -> None:
+        """The run is over; its chart stays."""
+        self.query_one(Progress).show_end(run)
+
+    def _draw(self, state: LiveRun) -> None:
+        self._show_directions(state.directions)
+        self._chart.border_title = chart_title(state)
+        self._chart.show(
+            chart_lines(state),
+            y_format=units.iops,
+            x_end=self._x_end(state),
+            shade_until=state.ramp_until or None,
+        )
+        for direction in state.directions:
+            interval = getattr(state.latest, direction) if state.latest else None
+            for figure, (_, as_text) in _FORMATS.items():
+                values = [value for _, value in _shown(state.series[f"{direction}.{figure}"])]
+                current = as_text(getattr(interval, figure)) if interval else units.DASH
+                self.query_one(f"#{direction}-{figure}", Spark).show(values, current)
+
+    @staticmethod
+    def _x_end(state: LiveRun) -> float:
+        reached = state.latest.elapsed_seconds if state.latest and state.phase != "prepare" else 0.0
+        return max(reached, state.expected_seconds or 0.0)
+
+    def _show_directions(self, directions: list[str]) -> None:
+        """Where nothing has run the rows for writes are there, empty, so that nothing jumps at the start."""
+        for direction in DIRECTIONS:
+            shown = direction in (directions or ["write"])
+            self.query_one(f"#{direction}-sparks").display = shown
