@@ -33,7 +33,7 @@ format: setup ## format the code and fix what ruff can fix
 screenshots: setup screenshot-tools ## draw the screenshots of the documentation again
 	@$(BIN)/python -m tests.screenshots $(ARGS)
 
-screenshot-tools: setup ## install what turns screenshots into images
+screenshot-tools: setup ## install the font of the screenshots
 	@$(SETUP) screenshot-tools
 
 lock: ## make requirements.lock again; ARGS=--upgrade takes the newest versions

@@ -43,6 +43,8 @@ class LiveRun:
 
     def __post_init__(self) -> None:
         self.ramp_until = self.step.ramp_seconds
+        if not self.step.fill_bytes:
+            self.phase = "ramp" if self.step.ramp_seconds else "run"
 
     @property
     def directions(self) -> list[str]:

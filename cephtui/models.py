@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 SCHEMA_VERSION = 1
 """Major version of every stored and printed object: keys may be added under it, never changed or removed."""
@@ -41,11 +40,14 @@ class Interval:
     latency_mean_seconds: float | None = None
     """Mean completion latency; null where nothing completed or the tool measured none."""
     latency_p99_seconds: float | None = None
-    latency_buckets: Mapping[int, int] | None = None
-    """Completions per bucket of the fixed latency grid, only buckets that hold any.
-
-    Bucket ``i`` below 128 holds ``i`` nanoseconds; above, with ``e = i // 64 - 1``, it holds the ``2**e``
-    nanoseconds from ``(64 + i % 64) * 2**e``. There are 1856 buckets, 64 to an octave (1.6 % wide)."""
+    latency_buckets: Annotated[
+        Mapping[int, int] | None,
+        Field(
+            description="Completions per bucket of the fixed latency grid, only buckets that hold any. Bucket i below "
+            "128 holds i nanoseconds; above, with e = i // 64 - 1, it holds the 2**e nanoseconds from "
+            "(64 + i % 64) * 2**e on. There are 1856 buckets, 64 to an octave."
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +55,13 @@ class Sample:
     """One interval of one node, or of all nodes merged."""
 
     run: int
-    node: str | None
-    """The node's name; null for all nodes merged."""
+    node: Annotated[str | None, Field(description="The node's name; null for all nodes merged.")]
     preset: str
     phase: Phase
-    elapsed_seconds: float
-    """End of the interval, from the release of the benchmark (in ``prepare``: of the filling)."""
+    elapsed_seconds: Annotated[
+        float,
+        Field(description="End of the interval, from the release of the benchmark (in prepare: of the filling)."),
+    ]
     interval_seconds: float
     read: Interval | None
     write: Interval | None
@@ -211,7 +214,7 @@ class Run(Model):
     outcome: Outcome | None = None
     error: str | None = None
     command: str
-    started_at: datetime
+    started_at: AwareDatetime
     duration_seconds: float = 0.0
     """From the start of preparing to the end of the last node."""
     findings: tuple[Finding, ...] = ()
@@ -237,7 +240,7 @@ class Session(Model):
     event: Literal["session"] = "session"
     schema_version: int = SCHEMA_VERSION
     session: str
-    created_at: datetime
+    created_at: AwareDatetime
     cephtui_version: str
 
 
@@ -247,7 +250,7 @@ class SessionRow(Model):
     event: Literal["session"] = "session"
     session: str
     path: str
-    created_at: datetime | None = None
+    created_at: AwareDatetime | None = None
     runs: int = 0
     presets: tuple[str, ...] = ()
     outcomes: dict[str, int] = Field(default_factory=dict)

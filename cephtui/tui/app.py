@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import signal
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
 
+from rich.text import Text
 from textual.app import App
 
 from cephtui import places, store
@@ -22,7 +25,8 @@ from cephtui.tui.console import ConsoleScreen
 from cephtui.tui.dialogs import Confirm, Wait
 
 EXIT_INCOMPLETE = 4
-_GRACE_SECONDS = 15
+_GRACE_SECONDS = 10
+log = logging.getLogger(__name__)
 
 
 class ConsoleApp(App[None]):
@@ -42,9 +46,14 @@ class ConsoleApp(App[None]):
         self._runner.remove_left_behind()
         self.run_worker(chart.preload, thread=True)
 
+    @property
+    def busy(self) -> bool:
+        """Whether something runs."""
+        return self._console_screen.busy
+
     async def action_quit(self) -> None:
         """End; asks while something runs."""
-        if not self._console_screen.busy:
+        if not self.busy:
             self.exit()
         elif not isinstance(self.screen, Confirm | Wait):
             question = "A run is in progress. Stop it, keep what was measured, and quit?"
@@ -63,20 +72,26 @@ class ConsoleApp(App[None]):
         await asyncio.to_thread(self._runner.close)
         self.exit()
 
+    def _fatal_error(self) -> None:
+        """Textual's own prints the traceback with all local variables onto the terminal."""
+        error = sys.exc_info()[1]
+        log.error("the console failed", exc_info=error)
+        self.panic(Text(f"cephtui: unexpected error: {error!r}; the traceback is in {places.log_file()}"))
+
 
 @contextlib.contextmanager
-def _ending_on_signals(app: ConsoleApp, runner: Runner) -> Iterator[None]:
-    """Textual handles neither SIGTERM nor SIGHUP. A terminal that takes no output must not keep us either."""
+def _ending_on_signals(app: ConsoleApp, runner: Runner, clean_up: Callable[[], None]) -> Iterator[None]:
+    """Textual handles neither SIGTERM nor SIGHUP; and a terminal that takes no output would keep us for ever."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         runner.stop()
         signal.alarm(_GRACE_SECONDS)
-        loop = app._loop
-        if loop is not None:
-            loop.call_soon_threadsafe(app.end)
+        if app._loop is not None:
+            app._loop.call_soon_threadsafe(app.call_later, app.end)
 
     def leave(number: int, frame: FrameType | None) -> None:
         runner.close()
+        clean_up()
         os._exit(EXIT_INCOMPLETE)
 
     handlers = {signal.SIGTERM: stop, signal.SIGHUP: stop, signal.SIGALRM: leave}
@@ -95,12 +110,17 @@ def _earlier_runs(root: Path, session: str | None) -> list[Run]:
     return store.read_runs(directory) if directory and directory.is_dir() else []
 
 
-def run_console(catalogue: Catalogue, target: FileTarget, session: str | None) -> list[str]:
-    """Open the console until the user quits; returns what could not be cleaned up. Raises StoreError."""
+def run_console(
+    catalogue: Catalogue, target: FileTarget, session: str | None, clean_up: Callable[[], None]
+) -> list[str]:
+    """Open the console until the user quits; returns what could not be removed. Raises StoreError.
+
+    ``clean_up`` is called where the process has to end without returning from here.
+    """
     root = places.sessions_dir()
     earlier = _earlier_runs(root, session)
     with Runner(root, session) as runner:
         app = ConsoleApp(catalogue, target, runner, earlier)
-        with _ending_on_signals(app, runner):
+        with _ending_on_signals(app, runner, clean_up):
             app.run()
         return runner.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
+from rich.table import Table
 from rich.text import Text
 from textual import on, work
 from textual.app import ComposeResult
@@ -43,7 +44,7 @@ class ConsoleScreen(Screen[None]):
         Binding("s", "stop", "stop"),
         Binding("r", "runs", "runs"),
         Binding("escape", "panels", "presets", show=False),
-        Binding("question_mark", "app.show_help_panel", "help", key_display="?"),
+        Binding("question_mark", "help", "help", key_display="?"),
         Binding("q", "app.quit", "quit"),
     ]
     VERTICAL_BREAKPOINTS = [(0, "-short"), (32, "-tall")]
@@ -77,7 +78,7 @@ class ConsoleScreen(Screen[None]):
         for run in self._earlier:
             self._show_run(run)
         self._select(self.query_one(Panels).preset)
-        self.query_one(Panels).focus()
+        self.set_focus(self.query_one(Panels))
         for entry in self._catalogue.values():
             if isinstance(entry, PresetError):
                 self.notify(str(entry), title="broken preset", severity="warning", markup=False)
@@ -121,7 +122,7 @@ class ConsoleScreen(Screen[None]):
     @on(RunForm.Done)
     def action_panels(self) -> None:
         """Back to where the number keys work."""
-        self.query_one(Panels).focus()
+        self.set_focus(self.query_one(Panels))
 
     @on(Panels.Chosen)
     def _chosen(self, message: Panels.Chosen) -> None:
@@ -133,9 +134,13 @@ class ConsoleScreen(Screen[None]):
         """Edit what will run."""
         self.query_one(RunForm).edit()
 
+    def action_help(self) -> None:
+        """All keys, by topic."""
+        self.app.push_screen(Details("keys", _help()))
+
     def action_runs(self) -> None:
         """Go to the table of runs."""
-        self.query_one(RunsTable).focus()
+        self.set_focus(self.query_one(RunsTable))
 
     # ------------------------------------------------------------------ running
 
@@ -154,7 +159,8 @@ class ConsoleScreen(Screen[None]):
         """End the run and keep what was measured."""
         if self._busy:
             self._runner.stop()
-            self.notify("stopping: what was measured is kept")
+            if self._state:
+                self._state.notice = "stopping, what was measured is kept"
         else:
             self.notify("nothing is running")
 
@@ -275,6 +281,33 @@ class ConsoleScreen(Screen[None]):
         self.query_one("#bar", Static).update(
             Text.assemble(("cephtui", "bold"), f"   session {session}   node {NODE}   {self._fio_version}")
         )
+
+
+_KEYS = {
+    "run": {
+        "1 to 6": "run this preset",
+        "left, right": "select a preset and see its command (h, l)",
+        "enter": "run the selected preset",
+        "s": "stop the run, keep what was measured",
+    },
+    "edit": {
+        "e": "edit target, bs, depth, jobs, runtime; tab for the next field",
+        "enter, esc": "end editing; a value such as 1,4,16 runs once for each",
+    },
+    "look": {
+        "r": "go to the runs; up, down (j, k), enter for all of a run",
+        "esc": "back",
+    },
+    "more": {"ctrl+p": "all commands", "q": "quit; asks while something runs"},
+}
+
+
+def _help() -> Table:
+    table = Table.grid(padding=(0, 2))
+    for topic, keys in _KEYS.items():
+        for row, (key, text) in enumerate(keys.items()):
+            table.add_row(Text("" if row else topic, style="bold"), Text(key, style="bold"), text)
+    return table
 
 
 def _commands(plan: Plan) -> Text:

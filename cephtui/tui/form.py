@@ -9,7 +9,7 @@ from textual.widgets import Input, Label
 
 from cephtui.presets import Choice, Preset
 
-FIELDS = {"bs": "block size", "iodepth": "depth", "numjobs": "jobs", "runtime": "runtime"}
+FIELDS = {"bs": "bs", "iodepth": "depth", "numjobs": "jobs", "runtime": "runtime"}
 """The options that have a field, and its label."""
 _COMMON = "runtime"
 
@@ -66,18 +66,18 @@ class RunForm(Horizontal):
 
     @property
     def overrides(self) -> list[str]:
-        """What differs from the preset, as ``OPTION=VALUE``."""
+        """What differs from the preset, as ``OPTION=VALUE``; an empty field is as the preset says."""
         assert self._preset is not None
         values = {option: self._input(option).value.strip() for option in FIELDS}
         return [
             f"{option}={value}"
             for option, value in values.items()
-            if value != as_text(self._preset.file.options.get(option))
+            if value and value != as_text(self._preset.file.options.get(option))
         ]
 
     def edit(self) -> None:
         """Begin to edit."""
-        self._input("bs").focus()
+        self.screen.set_focus(self._input("bs"))
 
     def show_error(self, option: str | None) -> None:
         """Mark the field whose value can't be used."""

@@ -7,7 +7,7 @@ import time
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.containers import Container, Horizontal
-from textual.widgets import Static
+from textual.widgets import Label, Static
 
 from cephtui import units
 from cephtui.live import DIRECTIONS, LiveRun, Series
@@ -19,7 +19,7 @@ from cephtui.tui.sparkline import Spark
 COLORS = {"total": "#bbbbbb", "read": "#56b4e9", "write": "#e69f00"}
 _CHART_POINTS = 2000
 _FORMATS = {
-    "bandwidth_bytes": ("bandwidth", units.bandwidth),
+    "bandwidth_bytes": ("bw", units.bandwidth),
     "latency_mean_seconds": ("mean", units.latency),
     "latency_p99_seconds": ("p99", units.latency),
 }
@@ -51,13 +51,13 @@ def chart_lines(state: LiveRun) -> list[Line]:
 def chart_title(state: LiveRun) -> str:
     """The current figures, in the colours of the lines: the chart's legend."""
     if state.latest is None or not state.directions:
-        return "IOPS"
+        return " IOPS "
     found = {d: i for d in state.directions if (i := getattr(state.latest, d))}
     parts = [f"[{COLORS[d]}]{d} {units.iops(i.iops)}[/]" for d, i in found.items()]
     if len(found) > 1:
         parts.insert(0, f"[{COLORS['total']}]total {units.iops(sum(i.iops for i in found.values()))}[/]")
     mean = state.mean_iops()
-    return f"IOPS  {'  '.join(parts)}" + (f"  mean {units.iops(mean)}" if mean is not None else "")
+    return f" IOPS  {'  '.join(parts)}" + (f"  mean {units.iops(mean)} " if mean is not None else " ")
 
 
 class Progress(Static):
@@ -70,8 +70,8 @@ class Progress(Static):
             return
         progress = state.progress(since_sample_seconds)
         text = Text.assemble((f"#{state.run.run} {state.run.preset} ", "bold"), f"{_PHASES[progress.phase]} ")
-        if progress.fraction is not None:
-            done = round(progress.fraction * _BAR_COLUMNS)
+        if progress.fraction is not None or progress.phase == "prepare":
+            done = round((progress.fraction or 0.0) * _BAR_COLUMNS)
             text.append("━" * done, "bold green").append("─" * (_BAR_COLUMNS - done), "dim")
         text.append(f" {self._how_far(state, progress.elapsed_seconds)}")
         if progress.eta_seconds is not None:
@@ -105,14 +105,15 @@ class LiveView(Container):
         yield Chart(id="chart")
         for direction in DIRECTIONS:
             with Horizontal(id=f"{direction}-sparks", classes="sparks"):
+                yield Label(direction)
                 for figure, (label, _) in _FORMATS.items():
-                    yield Spark(f"{direction} {label}", id=f"{direction}-{figure}")
+                    yield Spark(label, id=f"{direction}-{figure}")
         yield Progress(id="progress")
 
     def on_mount(self) -> None:
         """Nothing has run yet."""
         self._received = time.monotonic()
-        self._chart.border_title = "IOPS"
+        self._chart.border_title = " IOPS "
         self._show_directions([])
         self.query_one(Progress).show(None, 0.0)
 

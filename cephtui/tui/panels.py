@@ -17,15 +17,16 @@ from cephtui.presets import Headline, Preset
 
 
 def headline(run: Run, figure: Headline) -> str:
-    """The figure that a preset is about, of reads and writes together; of latency the mean."""
+    """The figure that a preset is about, of reads and writes together; of latency the mean. Marked if spoiled."""
     totals = [t for t in (run.summary.read, run.summary.write) if t]
     if not totals:
         return run.outcome or ""
-    if figure == "iops":
-        return units.iops(sum(t.iops for t in totals))
-    if figure == "bandwidth":
-        return units.bandwidth(sum(t.bandwidth_bytes for t in totals))
-    return "/".join(units.latency(t.latency_mean_seconds) for t in totals)
+    texts = {
+        "iops": lambda: units.iops(sum(t.iops for t in totals)),
+        "bandwidth": lambda: units.bandwidth(sum(t.bandwidth_bytes for t in totals)),
+        "latency": lambda: " ".join(units.latency(t.latency_mean_seconds) for t in totals),
+    }
+    return texts[figure]() + (" !" if run.findings else "")
 
 
 class PresetPanel(Static):
@@ -36,6 +37,15 @@ class PresetPanel(Static):
     def __init__(self, preset: Preset) -> None:
         super().__init__(id=f"panel-{preset.file.key}")
         self.preset = preset
+        self._batch = ""
+        self._figures: dict[str, str] = {}
+
+    def show_result(self, run: Run) -> None:
+        """Show a run's figure; where the runs of one batch read and wrote in turn, both."""
+        if run.batch != self._batch:
+            self._batch, self._figures = run.batch, {}
+        self._figures[str(run.options.get("rw", ""))] = headline(run, self.preset.file.headline)
+        self.result = "\n".join(self._figures.values())
 
     def render(self) -> Text:
         """Key, title and last result; the title may take two rows."""
@@ -55,7 +65,6 @@ class Panels(Horizontal, can_focus=True):
     BINDINGS = [
         Binding("left,h", "move(-1)", "previous preset", show=False),
         Binding("right,l", "move(1)", "next preset", show=False),
-        Binding("enter", "run", "run", show=False),
     ]
 
     selected = reactive(0)
@@ -91,15 +100,11 @@ class Panels(Horizontal, can_focus=True):
         self.selected = self._presets.index(preset)
 
     def show_result(self, run: Run) -> None:
-        """Put a run's figure on the panel of its preset: of a sweep, on that of its last step."""
+        """Put a run's figure on the panel of its preset."""
         for panel in self.query(PresetPanel):
             if panel.preset.name == run.preset:
-                panel.result = headline(run, panel.preset.file.headline)
+                panel.show_result(run)
 
     def action_move(self, by: int) -> None:
         """Select the neighbour."""
         self.post_message(self.Chosen(self._presets[(self.selected + by) % len(self._presets)], run=False))
-
-    def action_run(self) -> None:
-        """Run the selected one."""
-        self.post_message(self.Chosen(self.preset, run=True))

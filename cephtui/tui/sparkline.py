@@ -19,6 +19,8 @@ from cephtui.sparks import spark_rows
 class Spark(Widget):
     """A label, its current value flush right, and below them the history in the rows that are left.
 
+    In a single row the history stands behind the value.
+
     The history has the colour of the widget; `.spark--label` (its colour) styles the label.
     """
 
@@ -54,10 +56,18 @@ class Spark(Widget):
     def render(self) -> Text:
         """Draw what was last shown at the present size."""
         width, height = self.content_size
-        text = self._title(width)
-        if height > 1:
-            rows = spark_rows(self._values, width, height - 1, ascii=self._ascii)
-            text.append("".join(f"\n{row}" for row in rows))
+        if height < 2:
+            return self._inline(width)
+        rows = spark_rows(self._values, width, height - 1, ascii=self._ascii)
+        return self._title(width).append("".join(f"\n{row}" for row in rows))
+
+    def _inline(self, width: int) -> Text:
+        label = Style(color=self.get_component_rich_style("spark--label").color)
+        text = Text.assemble((f"{self._label} ", label), (f"{self._value} ", "bold"), no_wrap=True, end="")
+        room = width - text.cell_len
+        if room > 0:
+            text.append(spark_rows(self._values, room, 1, ascii=self._ascii)[0])
+        text.truncate(width)
         return text
 
     def _title(self, width: int) -> Text:

@@ -1,0 +1,181 @@
+"""The console in a real terminal with a real fio: however it ends, nothing of it stays behind."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from cephtui import store
+
+PRESET = """
+title = "Write IOPS"
+key = 2
+[options]
+rw = "randwrite"
+bs = "4k"
+iodepth = 16
+numjobs = 8
+size = "4M"
+runtime = {runtime}
+ramp_time = 1
+"""
+
+
+class Terminal:
+    """cephtui in a pseudo terminal of 80x24, whose screen is read unless told otherwise."""
+
+    def __init__(self, home: Path, runtime: int) -> None:
+        presets = home / "config" / "cephtui" / "presets"
+        presets.mkdir(parents=True)
+        (presets / "write-iops.toml").write_text(PRESET.format(runtime=runtime))
+        self.sessions, self.cache = home / "data" / "sessions", home / "cache" / "cephtui"
+        self.master, child = pty.openpty()
+        fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        environment = {
+            **os.environ,
+            "TERM": "xterm-256color",
+            "CEPHTUI_DATA_DIR": str(home / "data"),
+            "XDG_CONFIG_HOME": str(home / "config"),
+            "XDG_CACHE_HOME": str(home / "cache"),
+            "XDG_STATE_HOME": str(home / "state"),
+        }
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "cephtui.cli", "--session", "s"],
+            stdin=child,
+            stdout=child,
+            stderr=child,
+            env=environment,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+            start_new_session=True,
+        )
+        os.close(child)
+        self.screen = b""
+        self.reading = True
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        while True:
+            if not self.reading:
+                time.sleep(0.05)
+                continue
+            try:
+                self.screen += os.read(self.master, 65536)
+            except OSError:
+                return
+
+    def keys(self, text: str) -> None:
+        """Type."""
+        os.write(self.master, text.encode())
+
+    def hang_up(self) -> None:
+        """The terminal goes away."""
+        os.close(self.master)
+
+    def benchmarks(self) -> list[int]:
+        """The processes that use this console's scratch file, forked workers included."""
+        found = []
+        for entry in Path("/proc").iterdir():
+            try:
+                if entry.name.isdigit() and str(self.cache).encode() in (entry / "cmdline").read_bytes():
+                    found.append(int(entry.name))
+            except OSError:
+                continue
+        return found
+
+    def samples(self) -> int:
+        """How many samples of the first run are on disk."""
+        directory = self.sessions / "s"
+        return sum(1 for _ in store.read_samples(directory, 1)) if (directory / "001").is_dir() else 0
+
+
+def until(condition: Callable[[], bool], seconds: float, terminal: Terminal) -> None:
+    """Wait for something; on failure the end of the screen is told."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, terminal.screen[-3000:].decode(errors="replace")
+        time.sleep(0.05)
+
+
+@pytest.fixture
+def running(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Terminal]:
+    """A console in mid-run."""
+    terminal = Terminal(tmp_path, getattr(request, "param", 60))
+    try:
+        until(lambda: b"Latency" in terminal.screen, 20, terminal)
+        terminal.keys("2")
+        until(lambda: terminal.samples() >= 4, 30, terminal)
+        assert len(terminal.benchmarks()) > 8
+        yield terminal
+    finally:
+        terminal.process.kill()
+        terminal.process.wait()
+        until(lambda: not terminal.benchmarks(), 30, terminal)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_stops_the_run_and_keeps_it(running: Terminal, number: signal.Signals) -> None:
+    running.process.send_signal(number)
+    until(lambda: running.process.poll() is not None, 20, running)
+    assert running.benchmarks() == []
+    assert list(running.cache.iterdir()) == []
+    run = store.read_run(running.sessions / "s", 1)
+    assert run.outcome == "stopped"
+    assert run.summary.write
+    assert b"\x1b[?1049l" in running.screen  # the terminal is back in its normal screen
+    assert b"Traceback" not in running.screen
+
+
+def test_a_terminal_that_goes_away_stops_the_run_and_keeps_it(running: Terminal) -> None:
+    running.hang_up()
+    until(lambda: running.process.poll() is not None, 30, running)
+    assert running.benchmarks() == []
+    assert list(running.cache.iterdir()) == []
+    assert store.read_run(running.sessions / "s", 1).outcome == "stopped"
+
+
+def test_a_killed_console_leaves_nothing_and_reads_as_lost(running: Terminal) -> None:
+    before = running.samples()
+    running.process.kill()
+    running.process.wait()
+    until(lambda: not running.benchmarks(), 20, running)
+    run = store.read_run(running.sessions / "s", 1)
+    assert run.outcome == "lost"
+    assert running.samples() >= before
+
+
+def test_quit_key_asks_and_then_leaves_nothing(running: Terminal) -> None:
+    running.keys("q")
+    until(lambda: b"A run is in progress" in running.screen, 10, running)
+    running.keys("y")
+    until(lambda: running.process.poll() is not None, 20, running)
+    assert running.process.returncode == 0
+    assert running.benchmarks() == []
+    assert list(running.cache.iterdir()) == []
+    assert store.read_run(running.sessions / "s", 1).outcome == "stopped"
+
+
+@pytest.mark.parametrize("running", [8], indirect=True)
+def test_a_stalled_terminal_ends_nothing(running: Terminal) -> None:
+    running.reading = False  # nobody takes what is drawn until the run is over
+    until(lambda: store.read_run(running.sessions / "s", 1).outcome == "ok", 40, running)
+    running.reading = True
+    running.keys("q")
+    until(lambda: running.process.poll() is not None, 20, running)
+    run = store.read_run(running.sessions / "s", 1)
+    samples = [s for s in store.read_samples(running.sessions / "s", 1) if s.node is None and s.phase == "run"]
+    assert run.summary.write
+    assert sum(s.write.ios for s in samples if s.write) == pytest.approx(run.summary.write.ios, rel=0.01)
+    assert max(s.interval_seconds for s in samples) < 3.0
