@@ -5,32 +5,26 @@ from __future__ import annotations
 import contextlib
 import logging
 import logging.handlers
-import os
-import signal
 import sys
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from types import FrameType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from cephtui import __version__
+from cephtui.terminal import make_console, prepare_streams, say, silence, waiting
 
 # Everything heavier than click is imported where it is used: --version and completion must answer at once.
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import RenderableType
 
-    from cephtui.models import Event, Outcome, Plan, Run
+    from cephtui.models import Plan
     from cephtui.presets import Catalogue
-    from cephtui.runner import Inbox, Runner
     from cephtui.targets import FileTarget
 
-EXIT_FAILED, EXIT_USAGE, EXIT_REFUSED, EXIT_INCOMPLETE = 1, 2, 3, 4
-_GRACE_SECONDS = 15
-_LIVE_PER_SECOND = 4
+EXIT_FAILED, EXIT_REFUSED, EXIT_INCOMPLETE = 1, 3, 4
 log = logging.getLogger(__name__)
 
 
@@ -42,35 +36,30 @@ class Refused(click.ClickException):
 
 def main() -> None:
     """The entry point: errors are one line, the traceback goes to the log file."""
+    prepare_streams()
     try:
         code = cli.main(prog_name="cephtui", standalone_mode=False)
+        sys.stdout.flush()
     except click.ClickException as error:
-        _say(error.format_message())
+        say(error.format_message())
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        _say("interrupted")
+        silence(sys.stdout)
+        with waiting(sys.stderr, False):
+            say("interrupted")
         sys.exit(EXIT_INCOMPLETE)
     except BrokenPipeError:
-        _silence_stdout()
+        silence(sys.stdout)
         sys.exit(EXIT_INCOMPLETE)
     except Exception as error:
         from cephtui.places import log_file
 
+        silence(sys.stdout)
+        _start_log()
         log.exception("unexpected error")
-        _say(f"unexpected error: {error!r}; the traceback is in {log_file()}")
+        say(f"unexpected error: {error!r}; the traceback is in {log_file()}")
         sys.exit(EXIT_FAILED)
     sys.exit(code or 0)
-
-
-def _say(text: str) -> None:
-    with contextlib.suppress(OSError):
-        print("cephtui: " + " ".join(text.split()), file=sys.stderr)
-
-
-def _silence_stdout() -> None:
-    """The reader is gone; what is still buffered must not raise at exit."""
-    with contextlib.suppress(OSError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _start_log() -> None:
@@ -79,6 +68,8 @@ def _start_log() -> None:
     path = log_file()
     logging.raiseExceptions = False
     root = logging.getLogger("cephtui")
+    if root.handlers:
+        return
     root.setLevel(logging.INFO)
     root.propagate = False
     try:
@@ -88,16 +79,6 @@ def _start_log() -> None:
         handler = logging.NullHandler()  # a log that can't be written must not stop a measurement
     handler.setFormatter(logging.Formatter("%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s"))
     root.addHandler(handler)
-
-
-def _console() -> Console:
-    from rich.console import Console
-
-    return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
-
-
-def _print(value: RenderableType) -> None:
-    _console().print(value)
 
 
 # ---------------------------------------------------------------------------------------------- completion
@@ -158,11 +139,11 @@ def cli(context: click.Context, target: str | None, session: str | None) -> int 
     with ExitStack() as stack:
         chosen = _target(target, stack)
         try:
-            problems = run_console(_catalogue(), chosen, session)
+            problems = run_console(_catalogue(), chosen, session, stack.close)
         except StoreError as error:
             raise click.ClickException(str(error)) from None
     for problem in problems:
-        _say(problem)
+        say(problem)
     return None
 
 
@@ -220,8 +201,10 @@ def run(
     dry_run: bool,
 ) -> int:
     """Run presets one after the other and save what they measure."""
+    from cephtui import headless
     from cephtui.places import sessions_dir
     from cephtui.runner import Runner
+    from cephtui.store import StoreError
 
     _check_nodes(nodes)
     _check_session_name(session)
@@ -229,9 +212,11 @@ def run(
         plan = _plan(presets, _target(target, stack), overrides, repeat, destroy)
         runner = stack.enter_context(Runner(sessions_dir(), session, stall_seconds=stall_timeout))
         if dry_run:
-            return _dry_run(runner, plan, as_json)
-        output = _JsonOutput() if as_json else _TerminalOutput(plan)
-        return _run(runner, plan, output)
+            return headless.dry_run(runner, plan, as_json)
+        try:
+            return headless.carry_out(runner, plan, headless.JsonOutput() if as_json else headless.TerminalOutput())
+        except StoreError as error:
+            raise Refused(str(error)) from None
 
 
 def _check_nodes(nodes: Sequence[str]) -> None:
@@ -277,174 +262,6 @@ def _plan(
         raise click.UsageError(str(error)) from None
 
 
-def _dry_run(runner: Runner, plan: Plan, as_json: bool) -> int:
-    from cephtui import report
-    from cephtui.jsonlines import line
-
-    if as_json:
-        print(line(plan), flush=True)
-    else:
-        _print(report.plan(plan))
-    refusals = runner.check(plan).result()
-    for refusal in refusals:
-        _say(f"refused: {refusal.text}")
-    return EXIT_REFUSED if refusals else 0
-
-
-def _run(runner: Runner, plan: Plan, output: _JsonOutput | _TerminalOutput) -> int:
-    from cephtui.store import StoreError
-
-    inbox = runner.subscribe()
-    runner.remove_left_behind()
-    with _stopping(runner):
-        done = runner.submit(plan)
-        try:
-            with output:
-                _follow(inbox, output, done.done)
-        except OSError:  # who was to read it is gone: nobody is waiting for the run
-            log.info("the output can't be written, stopping")
-            _silence_stdout()
-            runner.stop()
-        try:
-            runs = done.result()
-        except StoreError as error:
-            raise Refused(str(error)) from None
-    if inbox.dropped:
-        _say(f"{inbox.dropped} samples were not printed, the reader was too slow; the session has them")
-    for problem in runner.close():
-        _say(problem)
-    return _exit_code(plan, runs)
-
-
-def _follow(inbox: Inbox, output: _JsonOutput | _TerminalOutput, finished: Callable[[], bool]) -> None:
-    last = False
-    while not last:
-        last = finished()  # asked first, so that what came before the end is still drained
-        for event in inbox.drain(0.0 if last else 1.0 / _LIVE_PER_SECOND):
-            output.show(event)
-        output.refresh()
-
-
-def _exit_code(plan: Plan, runs: Sequence[Run]) -> int:
-    from cephtui.execute import worst
-
-    outcomes: list[Outcome] = [run.outcome or "lost" for run in runs]
-    if len(runs) < len(plan.steps):
-        outcomes.append("stopped")
-    for run in runs:
-        if run.outcome != "ok":
-            _say(f"{run.preset} #{run.run} {run.outcome}" + (f": {run.error}" if run.error else ""))
-    codes = {"ok": 0, "failed": EXIT_FAILED, "refused": EXIT_REFUSED}
-    return codes.get(worst(outcomes), EXIT_INCOMPLETE)
-
-
-@contextlib.contextmanager
-def _stopping(runner: Runner) -> Iterator[None]:
-    """The first signal stops the run and keeps what was measured; a second, or a stuck output, ends cephtui."""
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        for other in signals:
-            signal.signal(other, leave)
-        signal.alarm(_GRACE_SECONDS)
-        runner.stop()
-
-    def leave(number: int, frame: FrameType | None) -> NoReturn:
-        raise KeyboardInterrupt
-
-    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before: dict[int, Any] = {number: signal.signal(number, stop) for number in signals}
-    before[signal.SIGALRM] = signal.signal(signal.SIGALRM, leave)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-class _JsonOutput:
-    """The public events on stdout, a line each, and nothing else."""
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-    def show(self, event: Event) -> None:
-        from cephtui.jsonlines import line
-        from cephtui.models import Notice, Run
-
-        if isinstance(event, Notice):
-            _say(event.text)
-        elif not isinstance(event, Run) or event.outcome is not None:
-            sys.stdout.write(line(event) + "\n")
-            sys.stdout.flush()
-
-    def refresh(self) -> None:
-        pass
-
-
-class _TerminalOutput:
-    """A live display on a terminal, and then a table; only the table, and notices, where there is none."""
-
-    def __init__(self, plan: Plan) -> None:
-        from rich.live import Live
-
-        from cephtui.live import LiveRun
-
-        self._plan = plan
-        self._started = 0
-        self._run: LiveRun | None = None
-        self._changed = time.monotonic()
-        self._finished: list[Run] = []
-        self._console = _console()
-        self._live = Live(console=self._console, auto_refresh=False, transient=True)
-
-    def __enter__(self) -> None:
-        if self._console.is_terminal:
-            self._live.start()
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        from cephtui import report
-
-        with contextlib.suppress(OSError):  # where the terminal is gone, the first error is the one to tell
-            self._live.stop()
-        if self._finished and kind is None:
-            self._console.print(report.runs(self._finished))
-            self._console.print(f"saved as session {self._finished[0].session}", style="dim")
-
-    def show(self, event: Event) -> None:
-        from cephtui.live import LiveRun
-        from cephtui.models import Notice, Run, Sample
-
-        if isinstance(event, Run) and event.outcome is None:
-            self._run = LiveRun(event, self._plan.steps[self._started])
-            self._started += 1
-            self._announce(f"{event.preset} ({self._started}/{len(self._plan.steps)})")
-        elif isinstance(event, Run):
-            self._finished.append(event)
-            self._run = None
-        elif isinstance(event, Notice):
-            self._announce(event.text)
-            if self._run:
-                self._run.notice = event.text
-        elif isinstance(event, Sample) and self._run:
-            self._run.add(event)
-        self._changed = time.monotonic()
-
-    def refresh(self) -> None:
-        from cephtui import report
-
-        if self._run and self._live.is_started:
-            since = time.monotonic() - self._changed
-            self._live.update(report.live(self._run, self._started, len(self._plan.steps), since), refresh=True)
-
-    def _announce(self, text: str) -> None:
-        if not self._console.is_terminal:
-            _say(text)
-
-
 # ---------------------------------------------------------------------------------------------- listings
 
 
@@ -453,7 +270,7 @@ def _list(rows: Iterable[Any], render: Callable[[Any], RenderableType], as_json:
 
     found = list(rows)
     if not as_json:
-        _print(render(found))
+        make_console().print(render(found))
         return
     for row in found:
         print(line(row))
@@ -531,7 +348,7 @@ def _show_run(directory: Path, number: int, as_json: bool) -> None:
             print(line(sample))
         print(line(value))
         return
-    _print(report.run(value, store.iops_history(directory, number)))
+    make_console().print(report.run(value, store.iops_history(directory, number)))
 
 
 @cli.command()
@@ -563,7 +380,7 @@ def info(as_json: bool) -> None:
     if as_json:
         print(line(value))
     else:
-        _print(report.info(value))
+        make_console().print(report.info(value))
 
 
 @cli.command()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import secrets
 import time
@@ -30,7 +31,7 @@ from cephtui.store import RunWriter, SessionWriter, Undo
 from cephtui.targets import FileFacts, FileTarget, Refusal
 from cephtui.tools import Parser, Reading, ToolResult
 from cephtui.tools.fio_output import SHORTEST_INTERVAL
-from cephtui.transport import Chunk, Connection, Process, TransportError
+from cephtui.transport import HEARTBEAT_SILENT, LOCK_HELD, Chunk, Connection, Process, TransportError
 
 SILENCE_SECONDS = 10.0
 """A tool that prints nothing for so long is reported as stalled."""
@@ -59,9 +60,11 @@ class StopRequest:
             self.reason = reason
         self._event.set()
 
-    async def wait(self) -> None:
-        """Until it was asked for."""
-        await self._event.wait()
+    async def asked_within(self, seconds: float) -> bool:
+        """Wait for the wish, but not for longer."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._event.wait(), seconds)
+        return self._event.is_set()
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +133,10 @@ def _outcome(status: int | None, stop_reason: str | None, result: ToolResult) ->
         return "stopped", stop_reason or None
     if status is None:
         return "lost", "the benchmark's process is gone and nothing said how it ended"
+    if status == HEARTBEAT_SILENT:
+        return "lost", "the console stood still and gave no sign of life, so the benchmark was ended"
+    if status == LOCK_HELD:
+        return "refused", result.error
     if status == 124:
         return "failed", "it did not end in its time and was ended"
     if status != 0:
@@ -150,10 +157,10 @@ def _run_findings(step: Step, outcome: Outcome, result: ToolResult) -> list[Find
     found = []
     if outcome in ("stopped", "lost"):
         asked = f" of {units.duration(step.run_seconds)}" if step.run_seconds else ""
-        text = f"incomplete: {units.duration(lasted)}{asked} were measured"
+        text = f"incomplete: {units.duration(lasted)}{asked} measured"
         found.append(Finding(code="incomplete", text=text))
     if lasted < SHORT_RUN_SECONDS:
-        text = f"only {lasted:.1f} s were measured: too short for caches and queues to settle"
+        text = f"only {lasted:.1f} s measured: too short for caches to settle"
         found.append(Finding(code="short", text=text))
     return found
 
@@ -231,7 +238,6 @@ class _NodeRun:
         inode = await self._create(key, facts, span)
         planned = self._node_step.prepare_argv
         argv = planned or self._tool.fill_argv(self._step.options, span, self._target.options)
-        self._bench.publish(Notice(self._run, f"filling {self._target.spec} with {units.size(span)}"))
         limit = span / _SLOWEST_FILL_BYTES_PER_SECOND
         status, result = await self._drive(argv, self._tool.parser(ramp=False), stop, limit, "prepare")
         outcome, error = _outcome(status, stop.reason, result)
@@ -331,9 +337,8 @@ class _NodeRun:
 
     async def _supervise(self, process: Process, parser: Parser, stop: StopRequest) -> None:
         """End the command when it is asked for, or when it has been silent for too long."""
-        asked = asyncio.create_task(stop.wait())
         reported = False
-        while not (await asyncio.wait({asked}, timeout=1.0))[0]:
+        while not await stop.asked_within(1.0):
             silent = time.monotonic() - self._last_output
             if silent < SILENCE_SECONDS:
                 reported = False

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import TypeAdapter
 
-from cephtui.models import Interval, Model, Plan, Run, Sample
+from cephtui.models import Interval, Model, Phase, Plan, Run, Sample
+
+_PHASES = get_args(Phase)
 
 
 def _interval(interval: Interval | None) -> dict[str, Any] | None:
@@ -57,8 +59,10 @@ def parse_sample(text: str | bytes) -> Sample:
     """A line that ``sample_line`` wrote; raises ValueError."""
     try:
         row = json.loads(text)
+        if row["phase"] not in _PHASES:
+            raise ValueError(f"not a sample: phase {row['phase']!r}")
         return Sample(
-            run=row["run"],
+            run=int(row["run"]),
             node=row["node"],
             preset=row["preset"],
             phase=row["phase"],
@@ -67,7 +71,7 @@ def parse_sample(text: str | bytes) -> Sample:
             read=_parse_interval(row["read"]),
             write=_parse_interval(row["write"]),
         )
-    except (KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise ValueError(f"not a sample: {error}") from None
 
 
@@ -80,10 +84,14 @@ def _parse_interval(row: Mapping[str, Any] | None) -> Interval | None:
         bytes=int(row["bytes"]),
         iops=float(row["iops"]),
         bandwidth_bytes=float(row["bandwidth_bytes"]),
-        latency_mean_seconds=row["latency_mean_seconds"],
-        latency_p99_seconds=row["latency_p99_seconds"],
+        latency_mean_seconds=_number(row["latency_mean_seconds"]),
+        latency_p99_seconds=_number(row["latency_p99_seconds"]),
         latency_buckets=None if buckets is None else {int(k): int(v) for k, v in buckets.items()},
     )
+
+
+def _number(value: Any) -> float | None:
+    return None if value is None else float(value)
 
 
 def schema() -> dict[str, Any]:

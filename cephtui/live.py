@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from cephtui.models import Interval, Phase, Run, Sample, Step
+from cephtui.models import Event, Interval, Notice, Phase, Plan, Run, Sample, Step
 
 LONG_INTERVAL_SECONDS = 2.0
 DIRECTIONS = ("read", "write")
@@ -116,3 +116,27 @@ class LiveRun:
             return Progress("prepare", elapsed, None, None)
         fraction = min(1.0, self.prepared_bytes / wanted)
         return Progress("prepare", elapsed, fraction, max(0.0, elapsed / fraction - elapsed))
+
+
+@dataclass(slots=True)
+class Live:
+    """Follows all that a runner publishes: which step of which plan is running, and how it goes."""
+
+    steps: tuple[Step, ...] = ()
+    begun: int = 0
+    """How many of the plan's steps have begun."""
+    current: LiveRun | None = None
+
+    def take(self, event: Event) -> None:
+        """Take in what has happened."""
+        if isinstance(event, Plan):
+            self.steps, self.begun = event.steps, 0
+        elif isinstance(event, Run) and event.outcome is None:
+            self.current = LiveRun(event, self.steps[self.begun])
+            self.begun += 1
+        elif isinstance(event, Run):
+            self.current = None
+        elif isinstance(event, Sample) and self.current:
+            self.current.add(event)
+        elif isinstance(event, Notice) and self.current:
+            self.current.notice = event.text

@@ -108,6 +108,8 @@ def _explain(error: ValidationError) -> str:
         return f"{key}: unknown key, expected one of {', '.join(PresetFile.model_fields)}"
     if first["type"] == "missing":
         return f"{key}: missing"
+    if first["loc"][0] == "options" and len(first["loc"]) > 1:
+        return f"{key}: expected text, a number, true, false, or a list of these, got {first['input']!r}"
     return f"{key}: {first['msg'].replace('Input should be', 'expected')}, got {first['input']!r}"
 
 

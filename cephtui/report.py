@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cephtui import units
-from cephtui.live import LiveRun
+from cephtui.live import Live, LiveRun
 from cephtui.models import Info, Plan, PresetRow, Run, SessionRow, Step, Total
 from cephtui.sparks import spark
 
@@ -73,13 +73,14 @@ def _bytes(number: int | None) -> str:
 # ---------------------------------------------------------------------------------------------- live
 
 
-def live(state: LiveRun, number: int, steps: int, since_sample_seconds: float) -> RenderableType:
-    """A run in progress: what, how far, and the current figures."""
+def live(value: Live, since_sample_seconds: float) -> RenderableType:
+    """What is running: which step, how far, and the current figures."""
+    state = value.current
+    if state is None:
+        return Text()
     progress = state.progress(since_sample_seconds)
-    heading = Text.assemble(
-        (f"{state.run.preset} ", "bold"),
-        f"({number}/{steps}) {conditions(state.step)} on {state.step.target}",
-    )
+    place = f"({value.begun}/{len(value.steps)}) {conditions(state.step)} on {state.step.target}"
+    heading = Text.assemble((f"{state.run.preset} ", "bold"), place)
     bar = Table.grid(padding=(0, 1))
     bar.add_row(
         Text(progress.phase.ljust(7), style="cyan"),

@@ -66,10 +66,14 @@ class Undo(Model):
 
 
 def _write_all(file: IO[bytes], data: bytes) -> None:
-    """Unbuffered, so that what was written survives the process; a full disk may take only a part of it."""
-    view = memoryview(data)
-    while view:
-        view = view[file.write(view) :]
+    """To an unbuffered file, so that what was written survives the process; a full disk takes all of it or nothing."""
+    start, view = file.tell(), memoryview(data)
+    try:
+        while view:
+            view = view[file.write(view) :]
+    except OSError:
+        file.truncate(file.seek(start))
+        raise
 
 
 def _write_whole(path: Path, text: str) -> None:
@@ -141,18 +145,22 @@ class RunWriter:
         """A piece of output of ``NODE`` or ``NODE.prepare``, and when it arrived."""
         offset = self._offsets.get((process, stream), 0)
         _write_all(self._file(f"raw/{process}.{stream}"), data)
+        self._offsets[process, stream] = offset + len(data)
         entry = {"stream": stream, "offset": offset, "bytes": len(data), "elapsed_seconds": elapsed_seconds}
         _write_all(self._file(f"raw/{process}.index.jsonl"), json.dumps(entry).encode() + b"\n")
-        self._offsets[process, stream] = offset + len(data)
 
     def finish(self, run: Run) -> None:
         """The run with its outcome, and its overview."""
-        for file in self._files.values():
-            file.close()
+        self.close()
         self.write(run)
         overview = Overview(series={k: stats.thin(v, OVERVIEW_POINTS) for k, v in self._series.items()})
         with contextlib.suppress(OSError):  # it can be made again from the samples
             _write_whole(self.directory / "overview.json", overview.model_dump_json())
+
+    def close(self) -> None:
+        """Leave the run as it stands."""
+        for file in self._files.values():
+            file.close()
 
     def _file(self, name: str) -> IO[bytes]:
         if name not in self._files:
@@ -176,6 +184,7 @@ class SessionWriter:
     def __init__(self, directory: Path, lock: IO[bytes]) -> None:
         self.directory = directory
         self._held = lock
+        self._run: RunWriter | None = None
         self._reserve = directory / ".reserve"
         self._next = 1 + max((number for number, _ in _run_directories(directory)), default=0)
 
@@ -236,7 +245,8 @@ class SessionWriter:
 
     def start_run(self, run: Run) -> RunWriter:
         """Begin to write a run; raises OSError."""
-        return RunWriter(self.directory / f"{run.run:03}", run, self._reserve)
+        self._run = RunWriter(self.directory / f"{run.run:03}", run, self._reserve)
+        return self._run
 
     def undo(self, entry: Undo) -> None:
         """Note what is about to be created, or (``done``) that it has been removed; raises OSError."""
@@ -244,6 +254,8 @@ class SessionWriter:
 
     def close(self) -> None:
         """Let go of the session."""
+        if self._run:
+            self._run.close()
         self._reserve.unlink(missing_ok=True)
         self._held.close()
 
@@ -287,7 +299,7 @@ def _load(path: Path, model: type[M]) -> M:
 
 
 def _run_directories(directory: Path) -> list[tuple[int, Path]]:
-    found = [(int(path.name), path) for path in directory.iterdir() if path.name.isdigit() and path.is_dir()]
+    found = [(int(path.name), path) for path in directory.iterdir() if path.name.isdecimal() and path.is_dir()]
     return sorted(found)
 
 
@@ -306,7 +318,13 @@ def read_run(directory: Path, number: int) -> Run:
 
 def read_runs(directory: Path) -> list[Run]:
     """All runs of a session in order; raises StoreError for a broken one."""
-    return [read_run(directory, number) for number, _ in _run_directories(directory)]
+    runs = [number for number, path in _run_directories(directory) if _begun(path)]
+    return [read_run(directory, number) for number in runs]
+
+
+def _begun(run: Path) -> bool:
+    """False where the console ended, or the disk was full, before the first file of a run was there."""
+    return any((run / name).exists() for name in ("run.json", "samples.jsonl"))
 
 
 def read_samples(directory: Path, number: int) -> Iterator[Sample]:
@@ -361,8 +379,13 @@ def list_sessions(root: Path) -> list[SessionRow]:
     """Every session, the oldest first; a broken one is listed with what is wrong."""
     if not root.is_dir():
         return []
-    rows = [_row(path) for path in root.iterdir() if path.is_dir() and not path.name.startswith(".")]
+    rows = [_row(path) for path in root.iterdir() if not path.name.startswith(".") and _is_session(path)]
     return sorted(rows, key=lambda row: (row.created_at or datetime.min.replace(tzinfo=UTC), row.session))
+
+
+def _is_session(directory: Path) -> bool:
+    """False for a directory where the disk was too full to begin one."""
+    return directory.is_dir() and any(path.name != "lock" for path in directory.iterdir())
 
 
 def _row(directory: Path) -> SessionRow:
@@ -395,10 +418,11 @@ def left_behind(root: Path) -> list[tuple[Path, Undo]]:
 
 def _pending(path: Path) -> list[Undo]:
     pending: dict[tuple[str, str], Undo] = {}
-    with contextlib.suppress(OSError, ValueError):
+    with contextlib.suppress(OSError):
         for text in path.read_bytes().splitlines():
-            undo = Undo.model_validate_json(text)
-            pending[undo.node, undo.target] = undo
+            with contextlib.suppress(ValueError):  # a torn line
+                undo = Undo.model_validate_json(text)
+                pending[undo.node, undo.target] = undo
     return [undo for undo in pending.values() if not undo.done]
 
 

@@ -6,6 +6,7 @@ nothing but a shell. The guards are pure functions on what those scripts report.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -20,8 +21,16 @@ MARK = "cephtui scratch file"
 keeps it, and it goes where the file goes."""
 DEFAULT_SPAN_BYTES = 1 << 30
 _RESERVE_PERCENT = 5
+_CUT_BY_FIO = re.compile(r"[#;\x7f]| $")
+"""Where fio ends an option's value without a word, and would then write to the file of the shorter name."""
 _IN_MEMORY = {"tmpfs", "ramfs"}
 _OWN_CACHE = {"zfs"}
+
+_MARKED = r"""
+marked() {
+    [ -f "$1" ] && [ "$(tail -c 4096 -- "$1" 2>/dev/null | head -c 20 | tr -d '\0')" = "cephtui scratch file" ]
+}
+"""
 
 _INSPECT = r"""
 path=$1
@@ -33,8 +42,9 @@ if [ -f "$path" ]; then
     say allocated "$(( $(stat -Lc %b -- "$path") * $(stat -Lc %B -- "$path") ))"
     say inode "$(stat -Lc %d:%i -- "$path")"
     [ -w "$path" ] && [ -r "$path" ] && say writable yes
-    [ "$(tail -c 4096 -- "$path" 2>/dev/null | head -c 20 | tr -d '\0')" = "cephtui scratch file" ] && say marked yes
-    flock -n -E 75 "$path" true 2>/dev/null; [ $? -eq 75 ] && say busy yes
+    marked "$path" && say marked yes
+    # by descriptor: by name, flock would make the file again if it has just been removed
+    flock -s -w 1 -E 75 9 9< "$path" 2>/dev/null; [ $? -eq 75 ] && say busy yes
 elif [ -e "$path" ] || [ -L "$path" ]; then
     say kind "$(stat -c %F -- "$path")"
 else
@@ -51,24 +61,35 @@ exit 0
 
 # noclobber creates with O_EXCL: a file that has come into being since the inspection is not taken
 _CREATE = r"""
-path=$1 span=$2
-if [ ! -e "$path" ]; then ( set -o noclobber; : > "$path" ) || exit 1; fi
+path=$1 span=$2 new=
+if [ ! -e "$path" ]; then
+    ( set -o noclobber; : > "$path" ) || exit 1
+    new=yes
+elif ! marked "$path"; then
+    echo "$path exists and is not cephtui's" >&2
+    exit 1
+fi
 printf 'cephtui scratch file: cephtui may overwrite and remove it\n' |
     dd of="$path" bs=4096 seek="$span" oflag=seek_bytes conv=notrunc,sync status=none &&
-    truncate -s "$(( span + 4096 ))" -- "$path" && stat -Lc %d:%i -- "$path"
+    truncate -s "$(( span + 4096 ))" -- "$path" && stat -Lc %d:%i -- "$path" && exit 0
+[ -n "$new" ] && rm -f -- "$path" # without its mark nothing would know whose it is
+exit 1
 """
 
 _REMOVE = r"""
 path=$1
 [ -e "$path" ] || exit 0
-[ -f "$path" ] && [ ! -L "$path" ] &&
-    [ "$(tail -c 4096 -- "$path" | head -c 20 | tr -d '\0')" = "cephtui scratch file" ] ||
+[ ! -L "$path" ] && marked "$path" ||
     { echo "$path does not carry cephtui's mark any more" >&2; exit 1; }
-flock -n -E 75 "$path" rm -f -- "$path"
+flock -w 1 -E 75 "$path" rm -f -- "$path" # waits for those who only look whether it is held
 rc=$?
 [ $rc -eq 75 ] && echo "$path is in use by another run" >&2
 exit $rc
 """
+
+
+def _script(text: str, *arguments: str) -> tuple[str, ...]:
+    return ("bash", "-c", _MARKED + text, *arguments)
 
 
 class TargetError(ValueError):
@@ -125,15 +146,15 @@ class FileTarget:
 
     def inspect_argv(self) -> tuple[str, ...]:
         """A command that reports FileFacts."""
-        return ("bash", "-c", _INSPECT, "cephtui-inspect", self.path)
+        return _script(_INSPECT, "cephtui-inspect", self.path)
 
     def create_argv(self, span_bytes: int) -> tuple[str, ...]:
         """A command that makes the file, or fits one of cephtui's own, and prints its device and inode."""
-        return ("bash", "-c", _CREATE, "cephtui-create", self.path, str(span_bytes))
+        return _script(_CREATE, "cephtui-create", self.path, str(span_bytes))
 
     def remove_argv(self) -> tuple[str, ...]:
         """A command that removes the file if it carries cephtui's mark and nothing uses it."""
-        return ("bash", "-c", _REMOVE, "cephtui-remove", self.path)
+        return _script(_REMOVE, "cephtui-remove", self.path)
 
 
 def parse_target(text: str) -> FileTarget:
@@ -141,9 +162,14 @@ def parse_target(text: str) -> FileTarget:
     scheme, _, rest = text.partition(":")
     if scheme != "file" or not rest:
         raise TargetError(f"unknown target {text!r}: expected file:PATH")
-    path = Path(rest).expanduser().absolute()
+    try:
+        path = Path(rest).expanduser().absolute()
+    except RuntimeError:
+        raise TargetError(f"target {text!r}: there is no such user") from None
     if any(ord(c) < 32 for c in str(path)) or path.name in ("", ".", ".."):
         raise TargetError(f"target {text!r}: expected the path of a file")
+    if _CUT_BY_FIO.search(str(path)):
+        raise TargetError(f"target {text!r}: fio can't use a path with # or ; in it or a blank at its end")
     return FileTarget(str(path))
 
 

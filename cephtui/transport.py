@@ -9,6 +9,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import importlib.resources
+import os
+import signal
 import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
@@ -17,6 +19,8 @@ from typing import Protocol
 from cephtui.tools import Stream
 
 HEARTBEAT_SECONDS = 5.0
+LOCK_HELD, HEARTBEAT_SILENT = 75, 76
+"""Exit statuses of the watchdog itself."""
 COMMAND_SECONDS = 30.0
 """Bound of a short command."""
 _READ_BYTES = 65536
@@ -159,9 +163,8 @@ class LocalProcess:
         """A command that outlives even KILL must not hold the console."""
         await asyncio.sleep(_ABANDON_SECONDS)
         with contextlib.suppress(ProcessLookupError):
-            self._process.kill()
-        for _ in range(2):
-            self._queue.put_nowait(None)
+            self._process.kill()  # not its watcher, which may still get rid of the command
+        await _let_go(self._process)
 
 
 class LocalConnection:
@@ -176,8 +179,9 @@ class LocalConnection:
         try:
             stdout, stderr = await asyncio.wait_for(process.communicate(), COMMAND_SECONDS)
         except TimeoutError:
-            process.kill()
-            await process.wait()
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            await _let_go(process)
             raise TransportError(f"{self.node}: no answer within {COMMAND_SECONDS:.0f} s") from None
         return Completed(process.returncode or 0, stdout.decode("utf-8", "replace"), stderr.decode("utf-8", "replace"))
 
@@ -203,6 +207,16 @@ async def _spawn(argv: Sequence[str], *, stdin: int) -> asyncio.subprocess.Proce
         )
     except OSError as error:
         raise TransportError(f"can't start {argv[0]}: {error.strerror}") from None
+
+
+async def _let_go(process: asyncio.subprocess.Process) -> None:
+    """Close the pipes of a process that was killed: a child that is beyond KILL (a dead mount) may hold them open.
+
+    Python 3.11's ``Process.wait`` would wait for that child, and so would whoever reads the pipes.
+    """
+    while process.returncode is None:
+        await asyncio.sleep(0.02)
+    process._transport.close()  # type: ignore[attr-defined]  # asyncio has no public way
 
 
 async def connect(node: str) -> Connection:

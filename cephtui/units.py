@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-_SIZE = re.compile(r"(\d+)([kmgtp]?)b?", re.IGNORECASE)
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)(s|m|h|d)?", re.IGNORECASE)
+_SIZE = re.compile(r"(\d+)([kmgtp]?)b?", re.IGNORECASE | re.ASCII)
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)(s|m|h|d)?", re.IGNORECASE | re.ASCII)
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 DASH = "-"

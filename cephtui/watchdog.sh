@@ -4,8 +4,10 @@
 #
 # stdin is the console's heartbeat, a newline every few seconds. Its end (the console stopped the run, or died) and
 # its silence (the link is down) both end the command: TERM, so that it can print its figures, then KILL for every
-# process that carries TOKEN in its environment, forked workers that left the process group included.
+# process that carries TOKEN in its environment, forked workers that left the process group included. So does the end
+# of this shell itself, which the watcher looks for at each heartbeat.
 # LIMIT seconds are the last bound; LOCK, a file or nothing, is held while any of the processes lives.
+# The exit status is the command's, or 74: no such LOCK, 75: LOCK is held by another, 76: the heartbeat was silent.
 set -u
 token=$1 limit=$2 lock=$3
 shift 3
@@ -13,8 +15,9 @@ trap '' PIPE HUP
 exec 3<&0 </dev/null
 
 if [ -n "$lock" ]; then
-    exec 9<"$lock" || exit 74
-    flock -n 9 || { echo "cephtui: $lock is in use by another run" >&2; exit 75; }
+    { exec 9<"$lock"; } 2>/dev/null || { echo "cephtui: $lock can't be opened" >&2; exit 74; }
+    # not at once: whoever looks whether it is held holds it for a moment
+    flock -w 1 9 || { echo "cephtui: $lock is in use by another run" >&2; exit 75; }
 fi
 
 mine() { grep -lzsx -- "CEPHTUI_RUN=$token" /proc/[0-9]*/environ | cut -d / -f 3; }
@@ -32,14 +35,28 @@ end() {
     sweep
 }
 
+watch() {
+    local silent=0
+    while kill -0 $$; do
+        read -r -t 15 -u 3 _ && continue
+        [ $? -gt 128 ] && silent=76
+        break
+    done
+    trap '' TERM
+    end
+    exit "$silent"
+}
+
 printf 'cephtui started %s\n' "$token"
 env CEPHTUI_RUN="$token" timeout -k 3 "$limit" "$@" 3<&- &
 tool=$!
-{ while read -r -t 15 -u 3 _; do :; done; end; } >/dev/null 2>&1 9<&- &
+watch >/dev/null 2>&1 9<&- &
 watcher=$!
 
 wait "$tool"
 status=$?
 kill "$watcher" 2>/dev/null
+wait "$watcher"
+[ $? -eq 76 ] && [ "$status" -ne 0 ] && status=76
 sweep
 exit "$status"

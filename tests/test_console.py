@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -256,10 +255,10 @@ async def test_without_colour_no_colour_is_drawn(tmp_path: Path, monkeypatch: py
 
 
 @pytest.fixture
-def somebodys(tmp_path: Path) -> Iterator[Path]:
+def somebodys(tmp_path: Path) -> Path:
     path = tmp_path / "disk.img"
     path.write_bytes(b"somebody's data" * 1000)
-    yield path
+    return path
 
 
 async def test_a_file_that_is_somebodys_is_given_up_only_by_its_name(tmp_path: Path, somebodys: Path) -> None:

@@ -32,12 +32,16 @@ def _seconds(value: object) -> object:
     return parse_duration(value) if isinstance(value, str) else value
 
 
+def _milliseconds(value: float) -> float:
+    return round(value, 3)
+
+
 def _text(value: object) -> object:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 Size = Annotated[str, BeforeValidator(_text), AfterValidator(_size)]
-Seconds = Annotated[float, BeforeValidator(_seconds), Field(ge=0, le=7 * 86400)]
+Seconds = Annotated[float, BeforeValidator(_seconds), Field(ge=0, le=7 * 86400), AfterValidator(_milliseconds)]
 Percent = Annotated[int, Field(ge=0, le=100)]
 Count = Annotated[int, Field(ge=0, le=1_000_000)]
 Pattern = Literal["read", "write", "randread", "randwrite", "rw", "readwrite", "randrw"]
@@ -121,12 +125,7 @@ def _explain(error: ValidationError) -> OptionError:
     if first["type"] == "missing":
         return OptionError(option, "missing, it says what to do (read, write, randread, randwrite, randrw)")
     problem = first["msg"].removeprefix("Value error, ").replace("Input should be", "expected")
-    got = "" if "got" in problem else f", got {first['input']!r}"
-    return OptionError(option, f"{problem}{got}")
-
-
-def _number(value: float) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return OptionError(option, f"{problem.partition(', got ')[0]}, got {first['input']!r}")
 
 
 def _argument(option: str, value: OptionValue) -> str | None:
@@ -136,7 +135,10 @@ def _argument(option: str, value: OptionValue) -> str | None:
 
 
 def _text_of(value: OptionValue) -> str:
-    return value if isinstance(value, str) else _number(value)
+    """Only durations are floats; fio would cut off what is not a whole second."""
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value:.0f}" if value.is_integer() else f"{value * 1000:.0f}ms"
 
 
 _LIVE = ("--output-format=json+", "--status-interval=1")

@@ -27,6 +27,11 @@ _TEXT_LINES_MOST = 50
 SHORTEST_INTERVAL = 0.5
 """Seconds; the rate of a shorter interval is mostly noise (the one before the end lasts 3 to 30 ms)."""
 _DIRECTIONS = ("read", "write")
+_ETA_UNKNOWN = 2**31 - 1
+_ETA_SLACK = 1
+"""Seconds; with a rate limit fio still says 1 where a tenth of a second is left."""
+_BROKEN = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
+"""What a document that is not as expected raises."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,19 +67,26 @@ class _Counters:
         return max(self.read.runtime_ms, self.write.runtime_ms)
 
 
+def _figure(value: Any) -> Any:
+    """A number as fio can mean it: no text, no NaN, nothing that a sum or a quotient could overflow with."""
+    if not 0 <= value < 1 << 63:
+        raise ValueError(value)
+    return value
+
+
 def _bins(part: Mapping[str, Any]) -> dict[int, int]:
     bins = part.get("clat_ns", {}).get("bins", {})
-    return {stats.bucket_of(int(nanoseconds)): int(n) for nanoseconds, n in bins.items() if n}
+    return {stats.bucket_of(int(nanoseconds)): int(_figure(n)) for nanoseconds, n in bins.items() if n}
 
 
 def _direction(parts: list[Mapping[str, Any]]) -> _Direction:
     latency = [part.get("clat_ns", {}) for part in parts]
     return _Direction(
-        ios=sum(int(p["total_ios"]) for p in parts),
-        bytes=sum(int(p["io_bytes"]) for p in parts),
-        runtime_ms=max(int(p["runtime"]) for p in parts),
-        completions=sum(int(c.get("N", 0)) for c in latency),
-        latency_ns=sum(c.get("N", 0) * float(c.get("mean", 0.0)) for c in latency),
+        ios=sum(int(_figure(p["total_ios"])) for p in parts),
+        bytes=sum(int(_figure(p["io_bytes"])) for p in parts),
+        runtime_ms=max(int(_figure(p["runtime"])) for p in parts),
+        completions=sum(int(_figure(c.get("N", 0))) for c in latency),
+        latency_ns=sum(c.get("N", 0) * float(_figure(c.get("mean", 0.0))) for c in latency),
         buckets=stats.add_buckets(_bins(p) for p in parts),
     )
 
@@ -84,7 +96,7 @@ def _counters(document: Mapping[str, Any]) -> _Counters:
     return _Counters(
         read=_direction([job["read"] for job in jobs]),
         write=_direction([job["write"] for job in jobs]),
-        wall_ms=int(document.get("timestamp_ms", 0)),
+        wall_ms=int(_figure(document.get("timestamp_ms", 0))),
         eta_seconds=max(int(job.get("eta", 0)) for job in jobs),
     )
 
@@ -92,8 +104,8 @@ def _counters(document: Mapping[str, Any]) -> _Counters:
 def _difference(now: _Direction, before: _Direction, seconds: float) -> Interval | None:
     if not now.ios and not now.bytes:
         return None
-    number = now.completions - before.completions
-    mean = (now.latency_ns - before.latency_ns) / number / 1e9 if number > 0 else None
+    number, spent = now.completions - before.completions, now.latency_ns - before.latency_ns
+    mean = spent / number / 1e9 if number > 0 and spent >= 0 else None
     buckets = stats.subtract_buckets(now.buckets or {}, before.buckets or {})
     return stats.make_interval(max(0, now.ios - before.ios), max(0, now.bytes - before.bytes), seconds, mean, buckets)
 
@@ -109,11 +121,11 @@ def _flow(part: Mapping[str, Any]) -> stats.Flow | None:
         ios=int(part["total_ios"]),
         bytes=int(part["io_bytes"]),
         runtime_seconds=part["runtime"] / 1e3,
-        iops=float(part["iops"]),
-        bandwidth_bytes=float(part.get("bw_bytes", part["bw"] * 1024)),
+        iops=float(_figure(part["iops"])),
+        bandwidth_bytes=float(_figure(part["bw_bytes"] if "bw_bytes" in part else part["bw"] * 1024)),
         buckets=_bins(part),
-        moments=stats.Moments(number, clat["mean"] / 1e9, clat["stddev"] / 1e9) if measured else None,
-        bounds=(clat["min"] / 1e9, clat["max"] / 1e9) if measured else None,
+        moments=stats.Moments(number, *(_figure(clat[k]) / 1e9 for k in ("mean", "stddev"))) if measured else None,
+        bounds=(_figure(clat["min"]) / 1e9, _figure(clat["max"]) / 1e9) if measured else None,
     )
 
 
@@ -141,6 +153,20 @@ def _mean(values: list[float]) -> float | None:
     return sum(values) / len(values) if values else None
 
 
+def _figures(document: Mapping[str, Any], *, measured: bool) -> ToolResult:
+    jobs = document["jobs"]
+    flowing = jobs if measured else []
+    return ToolResult(
+        read=stats.add_flows(_flows(flowing, "read")),
+        write=stats.add_flows(_flows(flowing, "write")),
+        cpu_user_percent=_mean([job["usr_cpu"] for job in jobs if "usr_cpu" in job]),
+        cpu_system_percent=_mean([job["sys_cpu"] for job in jobs if "sys_cpu" in job]),
+        disks=_disks(document),
+        jobs=_job_results(flowing),
+        error=next((os.strerror(job["error"]) for job in jobs if job.get("error")), None),
+    )
+
+
 class FioParser:
     """See Parser. ``ramp`` tells that the command has a ramp_time, whose figures are kept apart."""
 
@@ -154,6 +180,10 @@ class FioParser:
         self._broken = 0
         self._before = _Counters()
         self._held: Reading | None = None
+        self._alone: Reading | None = None
+        """A phase so far, where it is too short for an interval of its own: given if it stays so."""
+        self._cut_any = False
+        """Whether the phase has had an interval."""
         self._ending = False
         self._document: Mapping[str, Any] | None = None
 
@@ -174,27 +204,20 @@ class FioParser:
 
     def finish(self) -> list[Reading]:
         """See Parser."""
-        held, self._held = self._held, None
-        return [held] if held else []
+        last = self._held or self._alone
+        self._held = self._alone = None
+        return [last] if last else []
 
     def result(self) -> ToolResult:
         """See Parser. A run that never left its ramp has no figures."""
-        error = self._error()
-        findings = self._findings()
-        if self._document is None:
-            return ToolResult(error=error, findings=findings)
-        jobs = self._document["jobs"]
-        measured = jobs if self.phase == "run" else []
-        return ToolResult(
-            read=stats.add_flows(_flows(measured, "read")),
-            write=stats.add_flows(_flows(measured, "write")),
-            cpu_user_percent=_mean([job["usr_cpu"] for job in jobs if "usr_cpu" in job]),
-            cpu_system_percent=_mean([job["sys_cpu"] for job in jobs if "sys_cpu" in job]),
-            disks=_disks(self._document),
-            jobs=_job_results(measured),
-            error=error,
-            findings=findings,
-        )
+        figures = ToolResult()
+        try:
+            if self._document is not None:
+                figures = _figures(self._document, measured=self.phase == "run")
+        except _BROKEN:
+            self._broken += 1
+            self._document = None
+        return replace(figures, error=self._spoken_error() or figures.error, findings=self._findings())
 
     def _findings(self) -> tuple[Finding, ...]:
         if not self._broken:
@@ -232,9 +255,10 @@ class FioParser:
     def _forget_text(self) -> None:
         """No document has begun: keep only what may be the beginning of one, or of a line."""
         brace = self._buffer.rfind("{", max(0, len(self._buffer) - 64))
-        cut = brace if brace >= 0 else self._buffer.rfind("\n") + 1
-        if len(self._buffer) - cut > _LINE_MOST:
-            cut = len(self._buffer)
+        end = brace if brace >= 0 else len(self._buffer)
+        cut = self._buffer.rfind("\n", 0, end) + 1
+        if end - cut > _LINE_MOST:
+            cut = end
         self._keep_text(self._buffer[:cut])
         self._buffer, self._searched = self._buffer[cut:], 0
 
@@ -247,24 +271,24 @@ class FioParser:
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         self._text = (self._text + lines)[-_TEXT_LINES_MOST:]
 
-    def _error(self) -> str | None:
-        lines = [*self._errors.splitlines(), *self._text, self._buffer]
-        spoken = [line.strip() for line in lines if _is_error(line)]
-        if spoken:
-            return spoken[0]
-        codes = [job.get("error", 0) for job in (self._document or {}).get("jobs", [])]
-        return next((os.strerror(code) for code in codes if code), None)
+    def _spoken_error(self) -> str | None:
+        rest = _START.split(self._buffer, maxsplit=1)[0]
+        lines = [*self._errors.splitlines(), *self._text, *rest.splitlines()]
+        return next((line.strip() for line in lines if _is_error(line)), None)
 
     def _left_ramp(self, now: _Counters) -> bool:
         """fio measures no latency in the ramp and counts anew after it.
 
-        With latency switched off only the clock tells: ``runtime`` starts again while the time of day goes on.
+        While some jobs are still in the ramp, most of what is counted has no latency. With latency switched off
+        only the clock tells: ``runtime`` starts again while the time of day goes on.
         """
         before = self._before
         restarted = now.ios < before.ios or (
             before.wall_ms > 0 and now.runtime_ms - before.runtime_ms < 0.5 * (now.wall_ms - before.wall_ms)
         )
-        return now.completions > 0 or (now.ios > 0 and restarted and before.ios > 0)
+        if now.completions:
+            return 2 * now.completions > now.ios
+        return now.ios > 0 and restarted and before.ios > 0
 
     def _advance(self, document: Mapping[str, Any], elapsed: float) -> list[Reading]:
         try:
@@ -275,7 +299,7 @@ class FioParser:
         self._document = document
         ready: list[Reading] = []
         if self.phase == "ramp" and self._left_ramp(now):
-            ready, self.phase, self._before = self.finish(), "run", _Counters()
+            ready, self.phase, self._before, self._cut_any = self.finish(), "run", _Counters(), False
         elif now.ios < self._before.ios:
             self._before = _Counters()
         return ready + self._cut(now, elapsed)
@@ -284,17 +308,22 @@ class FioParser:
         """End an interval here, unless it would be too short: then it joins the one held back, or the next."""
         reading = self._reading(now, elapsed)
         if reading.interval_seconds < SHORTEST_INTERVAL:
-            if self._held is None:
-                return []
-            self._held, self._before = _join(self._held, reading), now
+            if self._held:
+                self._held, self._before = _join(self._held, reading), now
+            elif not self._cut_any and (reading.read or reading.write):
+                self._alone = reading
             return []
-        self._before = now
+        self._before, self._alone, self._cut_any = now, None, True
         ready = self.finish()
-        if now.eta_seconds > 0 and not self._ending:
-            return [*ready, reading]
-        # fio is about to end: its last interval, a few milliseconds long, will have to join this one
-        self._held = reading
-        return ready
+        if self._may_end(now):
+            self._held = reading
+            return ready
+        return [*ready, reading]
+
+    def _may_end(self, now: _Counters) -> bool:
+        """Whether fio's next interval may be its last, a few milliseconds long: it will have to join this one."""
+        unknown = self.phase == "run" and now.eta_seconds == _ETA_UNKNOWN
+        return self._ending or unknown or now.eta_seconds <= _ETA_SLACK
 
     def _reading(self, now: _Counters, elapsed: float) -> Reading:
         before = self._before

@@ -8,7 +8,7 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 
@@ -20,6 +20,7 @@ from cephtui.models import Run
 from cephtui.presets import Catalogue
 from cephtui.runner import Runner
 from cephtui.targets import FileTarget
+from cephtui.terminal import handling
 from cephtui.tui import chart
 from cephtui.tui.console import ConsoleScreen
 from cephtui.tui.dialogs import Confirm, Wait
@@ -79,8 +80,9 @@ class ConsoleApp(App[None]):
         self.panic(Text(f"cephtui: unexpected error: {error!r}; the traceback is in {places.log_file()}"))
 
 
-@contextlib.contextmanager
-def _ending_on_signals(app: ConsoleApp, runner: Runner, clean_up: Callable[[], None]) -> Iterator[None]:
+def _ending_on_signals(
+    app: ConsoleApp, runner: Runner, clean_up: Callable[[], None]
+) -> contextlib.AbstractContextManager[None]:
     """Textual handles neither SIGTERM nor SIGHUP; and a terminal that takes no output would keep us for ever."""
 
     def stop(number: int, frame: FrameType | None) -> None:
@@ -94,14 +96,7 @@ def _ending_on_signals(app: ConsoleApp, runner: Runner, clean_up: Callable[[], N
         clean_up()
         os._exit(EXIT_INCOMPLETE)
 
-    handlers = {signal.SIGTERM: stop, signal.SIGHUP: stop, signal.SIGALRM: leave}
-    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    return handling({signal.SIGTERM: stop, signal.SIGHUP: stop, signal.SIGALRM: leave})
 
 
 def _earlier_runs(root: Path, session: str | None) -> list[Run]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 
 from rich.table import Table
 from rich.text import Text
@@ -14,8 +13,7 @@ from textual.screen import Screen
 from textual.widgets import Footer, Static
 
 from cephtui import report, units
-from cephtui.live import LiveRun
-from cephtui.models import Event, Notice, Plan, Run, Sample
+from cephtui.models import Plan, Run
 from cephtui.plan import Request, make_plan, new_batch
 from cephtui.presets import Catalogue, Preset, PresetError, by_key, parse_overrides
 from cephtui.runner import Runner
@@ -29,7 +27,6 @@ from cephtui.tui.live_view import LiveView
 from cephtui.tui.panels import Panels
 from cephtui.tui.runs_table import RunsTable
 
-DRAWS_PER_SECOND = 4
 NODE = "local"
 
 
@@ -52,10 +49,7 @@ class ConsoleScreen(Screen[None]):
     def __init__(self, catalogue: Catalogue, target: FileTarget, runner: Runner, earlier: list[Run]) -> None:
         super().__init__()
         self._catalogue, self._first_target, self._runner, self._earlier = catalogue, target, runner, earlier
-        self._inbox = runner.subscribe()
-        self._plan: Plan | None = None
-        self._state: LiveRun | None = None
-        self._steps_begun = 0
+        self._fio_version = ""
         self._busy = False
 
     @property
@@ -69,7 +63,7 @@ class ConsoleScreen(Screen[None]):
         yield Panels(by_key(self._catalogue))
         yield RunForm(self._first_target.spec)
         yield Static(id="command")
-        yield LiveView()
+        yield LiveView(self._runner.subscribe())
         yield RunsTable()
         yield Footer()
 
@@ -82,9 +76,8 @@ class ConsoleScreen(Screen[None]):
         for entry in self._catalogue.values():
             if isinstance(entry, PresetError):
                 self.notify(str(entry), title="broken preset", severity="warning", markup=False)
-        self._show_bar(None)
+        self._show_bar()
         self._look_at_node()
-        self.set_interval(1 / DRAWS_PER_SECOND, self._draw)
 
     # ------------------------------------------------------------------ what will run
 
@@ -159,8 +152,7 @@ class ConsoleScreen(Screen[None]):
         """End the run and keep what was measured."""
         if self._busy:
             self._runner.stop()
-            if self._state:
-                self._state.notice = "stopping, what was measured is kept"
+            self.query_one(LiveView).say("stopping, what was measured is kept")
         else:
             self.notify("nothing is running")
 
@@ -193,10 +185,8 @@ class ConsoleScreen(Screen[None]):
         confirmed = await self._confirmed(refusals)
         if confirmed is None:
             return
-        plan = plan.model_copy(update={"destroy": confirmed})
-        self._plan, self._steps_begun = plan, 0
-        await asyncio.wrap_future(self._runner.submit(plan))
-        self._draw()
+        await asyncio.wrap_future(self._runner.submit(plan.model_copy(update={"destroy": confirmed})))
+        self.query_one(LiveView).catch_up()
 
     async def _confirmed(self, refusals: list[Refusal]) -> tuple[str, ...] | None:
         """The names that the user gave up; None where the plan may not run."""
@@ -205,7 +195,7 @@ class ConsoleScreen(Screen[None]):
             if refusal.confirm is None:
                 self.notify(refusal.text, title="refused", severity="error", timeout=15, markup=False)
                 return None
-            what = replace(refusal).text.split(":")[0] + "."
+            what = refusal.text.split(":")[0] + "."
             if not await self.app.push_screen_wait(TypeName(what, refusal.confirm)):
                 return None
             names.append(refusal.confirm)
@@ -213,46 +203,15 @@ class ConsoleScreen(Screen[None]):
 
     # ------------------------------------------------------------------ what has happened
 
-    def _draw(self) -> None:
-        fresh = False
-        for event in self._inbox.drain():
-            fresh = self._take(event) or fresh
-        if self._state:
-            self.query_one(LiveView).follow(self._state, fresh=fresh)
+    @on(LiveView.Began)
+    def _began(self, message: LiveView.Began) -> None:
+        self.query_one("#command", Static).update(Text(f"$ {message.run.command}"))
+        self._show_run(message.run)
+        self._show_bar()
 
-    def _take(self, event: Event) -> bool:
-        """Take in an event; tells whether there is something new to draw."""
-        if isinstance(event, Sample) and self._state:
-            self._state.add(event)
-            return True
-        if isinstance(event, Notice):
-            if self._state and self._state.run.run == event.run:
-                self._state.notice = event.text
-            else:
-                self.notify(event.text, markup=False)
-        elif isinstance(event, Run) and event.outcome is None:
-            self._begin(event)
-            return True
-        elif isinstance(event, Run):
-            self._end(event)
-        return False
-
-    def _begin(self, run: Run) -> None:
-        assert self._plan is not None
-        step = self._plan.steps[self._steps_begun]
-        self._steps_begun += 1
-        self._state = LiveRun(run, step)
-        command = step.nodes[0].command
-        self.query_one("#command", Static).update(Text(f"$ {command}"))
-        self._show_run(run)
-        self._show_bar(None)
-
-    def _end(self, run: Run) -> None:
-        if self._state:
-            self.query_one(LiveView).follow(self._state, fresh=True)
-        self._state = None
-        self.query_one(LiveView).end(run)
-        self._show_run(run)
+    @on(LiveView.Ended)
+    def _ended(self, message: LiveView.Ended) -> None:
+        self._show_run(message.run)
 
     def _show_run(self, run: Run) -> None:
         self.query_one(RunsTable).put(run)
@@ -271,12 +230,12 @@ class ConsoleScreen(Screen[None]):
         except TransportError as error:
             self.notify(str(error), severity="error", timeout=15, markup=False)
             return
-        self._show_bar(environment.fio_version)
+        self._fio_version = environment.fio_version or ""
+        self._show_bar()
         if problem:
             self.notify(problem, severity="error", timeout=15, markup=False)
 
-    def _show_bar(self, fio_version: str | None) -> None:
-        self._fio_version = fio_version or getattr(self, "_fio_version", "")
+    def _show_bar(self) -> None:
         session = self._runner.session or "new"
         self.query_one("#bar", Static).update(
             Text.assemble(("cephtui", "bold"), f"   session {session}   node {NODE}   {self._fio_version}")

@@ -7,16 +7,19 @@ import time
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.containers import Container, Horizontal
+from textual.message import Message
 from textual.widgets import Label, Static
 
 from cephtui import units
-from cephtui.live import DIRECTIONS, LiveRun, Series
-from cephtui.models import Run
+from cephtui.live import DIRECTIONS, Live, LiveRun, Series
+from cephtui.models import Event, Notice, Run
+from cephtui.runner import Inbox
 from cephtui.tui.chart import Chart, Line
 from cephtui.tui.sparkline import Spark
 
 # from the Okabe-Ito palette, which the colour-blind can tell apart
 COLORS = {"total": "#bbbbbb", "read": "#56b4e9", "write": "#e69f00"}
+DRAWS_PER_SECOND = 4
 _CHART_POINTS = 2000
 _FORMATS = {
     "bandwidth_bytes": ("bw", units.bandwidth),
@@ -98,7 +101,27 @@ class Progress(Static):
 
 
 class LiveView(Container):
-    """Follows the run that it was given."""
+    """Listens to the runner, and draws the run in progress or the last one."""
+
+    class Began(Message):
+        """A run has begun."""
+
+        def __init__(self, run: Run) -> None:
+            super().__init__()
+            self.run = run
+
+    class Ended(Message):
+        """A run has ended."""
+
+        def __init__(self, run: Run) -> None:
+            super().__init__()
+            self.run = run
+
+    def __init__(self, inbox: Inbox) -> None:
+        super().__init__()
+        self._inbox = inbox
+        self._live = Live()
+        self._received = time.monotonic()
 
     def compose(self) -> ComposeResult:
         """The chart, a row of sparklines for each direction, the progress."""
@@ -112,26 +135,42 @@ class LiveView(Container):
 
     def on_mount(self) -> None:
         """Nothing has run yet."""
-        self._received = time.monotonic()
         self._chart.border_title = " IOPS "
         self._show_directions([])
         self.query_one(Progress).show(None, 0.0)
+        self.set_interval(1 / DRAWS_PER_SECOND, self.catch_up)
 
     @property
     def _chart(self) -> Chart:
         return self.query_one("#chart", Chart)
 
-    def follow(self, state: LiveRun, *, fresh: bool) -> None:
-        """Draw the state of a run; ``fresh`` where samples have come since the last call."""
-        now = time.monotonic()
-        if fresh:
-            self._received = now
-            self._draw(state)
-        self.query_one(Progress).show(state, now - self._received)
+    def catch_up(self) -> None:
+        """Take in what has happened since the last call, and draw it."""
+        events = self._inbox.drain()
+        for event in events:
+            self._take(event)
+        if state := self._live.current:
+            if events:
+                self._received = time.monotonic()
+                self._draw(state)
+            self.query_one(Progress).show(state, time.monotonic() - self._received)
 
-    def end(self, run: Run) -> None:
-        """The run is over; its chart stays."""
-        self.query_one(Progress).show_end(run)
+    def _take(self, event: Event) -> None:
+        if isinstance(event, Notice) and self._live.current is None:
+            self.notify(event.text, markup=False)
+        elif isinstance(event, Run) and event.outcome is None:
+            self.post_message(self.Began(event))
+        elif isinstance(event, Run):
+            if self._live.current:
+                self._draw(self._live.current)
+            self.query_one(Progress).show_end(event)
+            self.post_message(self.Ended(event))
+        self._live.take(event)
+
+    def say(self, text: str) -> None:
+        """Put a word beside the progress of the run, until its next sample."""
+        if self._live.current:
+            self._live.current.notice = text
 
     def _draw(self, state: LiveRun) -> None:
         self._show_directions(state.directions)

@@ -1,0 +1,294 @@
+"""However cephtui ends, what was measured is kept and no fio, forked workers included, goes on.
+
+All runs of this file go on side by side and are ended at the same moment; each test looks at one of them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from .conftest import NewSandbox
+from .sandbox import GONE_SECONDS, Console, Event, Sandbox, read_samples, sets, wait_for
+
+RUN = ["run", "write-iops", *sets(runtime=60, ramp_time=1, size="1M", rate_iops=50), "--session", "S", "--json"]
+NEXT = ["run", "read-iops", *sets(runtime=1, ramp_time=0, size="1M", rate_iops=100), "--json"]
+JOBS = 8
+
+
+@dataclass
+class Ended:
+    """A run in the middle of which something was killed or stopped."""
+
+    console: Console
+    seconds: float | None = None
+    """From then until the last process but cephtui itself was gone; None before."""
+    samples: int = 0
+    """Complete lines of samples that were on disk before."""
+
+    @property
+    def sandbox(self) -> Sandbox:
+        """Where it ran."""
+        return self.console.sandbox
+
+    def gone_after(self) -> float:
+        """Wait for the last process, and tell how long it took."""
+        wait_for(lambda: self.seconds is not None, 2 * GONE_SECONDS, "the end of fio", self.console.describe)
+        assert self.seconds is not None
+        return self.seconds
+
+    @property
+    def run(self) -> Event:
+        """The run as it was saved."""
+        run: Event = json.loads((self.sandbox.session() / "001" / "run.json").read_text())
+        return run
+
+
+def kill_console(number: int) -> Callable[[Console], None]:
+    """Send a signal to cephtui itself."""
+    return lambda console: console.process.send_signal(number)
+
+
+ENDINGS: dict[str, Callable[[Console], None]] = {
+    "SIGINT": kill_console(signal.SIGINT),
+    "SIGTERM": kill_console(signal.SIGTERM),
+    "SIGHUP": kill_console(signal.SIGHUP),
+    "killed": kill_console(signal.SIGKILL),
+    "killed on a file": kill_console(signal.SIGKILL),
+    "frozen": kill_console(signal.SIGSTOP),
+    "fio killed": lambda console: console.sandbox.fio_main().kill(),
+    "left alone": lambda console: None,
+    "watchdog killed": lambda console: console.sandbox.watchdog().kill(),
+}
+
+
+@pytest.fixture(scope="module")
+def ended(new_sandbox: NewSandbox) -> Iterator[dict[str, Ended]]:
+    """Every run after its ending, whatever that was; how long things then lived is told by ``gone_after``."""
+    cases = {}
+    for name in ENDINGS:
+        sandbox = new_sandbox()
+        target = ["--target", f"file:{sandbox.files}/target"] if name == "killed on a file" else []
+        alone = sets(runtime=17) if name == "left alone" else []
+        cases[name] = Ended(sandbox.start(*RUN, *target, *alone))
+    for case in cases.values():
+        case.console.wait_for_samples()
+    watching = threading.Thread(target=watch, args=(cases,))
+    for name, case in cases.items():
+        assert len(case.sandbox.processes("fio")) == JOBS + 1, case.console.describe()
+        case.samples = len(read_samples(case.sandbox.session() / "001"))
+        ENDINGS[name](case.console)
+    watching.start()
+    yield cases
+    watching.join()
+
+
+def watch(cases: dict[str, Ended]) -> None:
+    """Note when nothing but cephtui lives any more."""
+    started, running = time.monotonic(), [*cases.values()]
+    while running and time.monotonic() - started < 2 * GONE_SECONDS:
+        for case in running:
+            if {process.pid for process in case.sandbox.processes()} <= {case.console.process.pid}:
+                case.seconds = time.monotonic() - started
+        running = [case for case in running if case.seconds is None]
+        time.sleep(0.2)
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_signal_stops_the_run_and_keeps_what_was_measured(ended: dict[str, Ended], name: str) -> None:
+    case = ended[name]
+    assert case.gone_after() < 6
+    assert case.console.wait(10) == 4, case.console.describe()
+    (run,) = case.console.runs
+    assert run["outcome"] == "stopped"
+    assert case.console.stderr == "cephtui: write-iops #1 stopped\n"
+    assert {finding["code"] for finding in run["findings"]} >= {"incomplete"}
+    total, samples = run["summary"]["write"], case.console.samples()
+    for figure in ("ios", "bytes"):
+        assert sum(sample["write"][figure] for sample in samples) == pytest.approx(total[figure], rel=0.01)
+    assert total["latency_p99_seconds"] > 0
+    assert read_samples(case.sandbox.session() / "001") == [e for e in case.console.events if e["event"] == "sample"]
+    assert case.run == run
+    case.sandbox.assert_clean()
+
+
+@pytest.mark.parametrize("name", ["killed", "killed on a file"])
+def test_a_killed_console_takes_fio_with_it(ended: dict[str, Ended], name: str) -> None:
+    assert ended[name].gone_after() < 10, "20 s are promised, the end of the heartbeat's pipe should take about 3"
+    assert ended[name].console.process.wait() == -signal.SIGKILL
+
+
+@pytest.mark.parametrize("name", ["killed", "killed on a file"])
+def test_a_killed_console_leaves_a_lost_run_with_its_samples(ended: dict[str, Ended], name: str) -> None:
+    case = ended[name]
+    console = case.sandbox.run("show", "S/1", "--json")
+    assert console.process.returncode == 0, console.describe()
+    *shown, run = console.events
+    assert (run["outcome"], run["error"]) == ("lost", "the console ended during the run")
+    assert shown == read_samples(case.sandbox.session() / "001")
+    assert len(shown) >= case.samples >= 4
+    (row,) = case.sandbox.run("sessions", "--json").events
+    assert (row["session"], row["outcomes"], row["writing"]) == ("S", {"lost": 1}, False)
+    assert "lost" in case.sandbox.run("sessions").stdout
+    assert "lost" in case.sandbox.run("show", "S").stdout
+
+
+def test_a_torn_last_line_is_dropped(ended: dict[str, Ended]) -> None:
+    case = ended["killed"]
+    path = case.sandbox.session() / "001" / "samples.jsonl"
+    before = path.read_bytes()
+    path.write_bytes(before + before.splitlines(keepends=True)[-1][:100])
+    try:
+        shown = case.sandbox.run("show", "S/1", "--json")
+        assert shown.process.returncode == 0, shown.describe()
+        assert shown.events[:-1] == [json.loads(line) for line in before.splitlines()]
+    finally:
+        path.write_bytes(before)
+
+
+@pytest.mark.parametrize(("name", "what"), [("killed", "scratch"), ("killed on a file", "target")])
+def test_the_next_start_removes_what_a_killed_console_left(ended: dict[str, Ended], name: str, what: str) -> None:
+    sandbox = ended[name].sandbox
+    assert any(what in path for path in sandbox.left()), f"nothing was left, the test is void: {sandbox.describe()}"
+    after = sandbox.run(*NEXT)
+    assert after.process.returncode == 0, after.describe()
+    assert not sandbox.left(), after.describe()
+
+
+def test_when_fio_is_killed_its_workers_go_too(ended: dict[str, Ended]) -> None:
+    case = ended["fio killed"]
+    assert case.gone_after() < 8
+    assert case.console.wait(10) in (1, 4), case.console.describe()
+    (run,) = case.console.runs
+    assert run["outcome"] in ("failed", "lost")
+    assert run["error"]
+    assert case.run == run
+    case.sandbox.assert_clean()
+
+
+def test_when_the_watchdog_is_killed_fio_goes_too(ended: dict[str, Ended]) -> None:
+    case = ended["watchdog killed"]
+    assert case.gone_after() < 12
+    assert case.console.wait(10) == 4, case.console.describe()
+    (run,) = case.console.runs
+    assert run["outcome"] == "lost"
+    assert run["error"]
+    case.sandbox.assert_clean()
+
+
+# ---------------------------------------------------------------------------------------------- at other moments
+
+
+def test_a_signal_in_every_phase_leaves_nothing(new_sandbox: NewSandbox) -> None:
+    """From the first moment on, the fill and the ramp included."""
+    slow = 'case " $* " in *" --name=fill "*) exec "$FIO" "$@" --rate=4m;; esac; exec "$FIO" "$@"'
+    command = ["run", "read-iops", *sets(runtime=30, ramp_time=2, size="8M", rate_iops=100), "--json"]
+    consoles = []
+    for delay in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.5, 2.5, 4.0):
+        sandbox = new_sandbox()
+        console = sandbox.start(*command, env=sandbox.program("fio", slow))
+        consoles.append((time.monotonic() + delay, console))
+    for when, console in consoles:
+        time.sleep(max(0.0, when - time.monotonic()))
+        console.process.send_signal(signal.SIGTERM)
+    for _, console in consoles:
+        status = console.wait(15)
+        assert status in (4, -signal.SIGTERM), console.describe()
+        assert "Traceback" not in console.stderr, console.describe()
+        console.sandbox.wait_gone()
+        if status == 4:
+            assert not console.sandbox.left(), console.describe()
+        for run in console.runs:
+            assert run["outcome"] == "stopped", console.describe()
+
+
+def test_a_stop_while_filling_is_a_stopped_run_without_figures(sandbox: Sandbox) -> None:
+    slow = 'case " $* " in *" --name=fill "*) exec "$FIO" "$@" --rate=4m;; esac; exec "$FIO" "$@"'
+    target = sandbox.files / "target"
+    command = ["run", "read-iops", *sets(runtime=30, size="64M"), "--target", f"file:{target}", "--json"]
+    console = sandbox.start(*command, env=sandbox.program("fio", slow))
+    console.wait_for_samples(1, "prepare")
+    assert target.exists()
+    console.process.send_signal(signal.SIGINT)
+    assert console.wait(10) == 4, console.describe()
+    (run,) = console.runs
+    assert (run["outcome"], run["summary"]) == ("stopped", {"read": None, "write": None})
+    sandbox.assert_clean()
+
+
+def test_a_stop_in_the_ramp_says_that_nothing_was_measured(sandbox: Sandbox) -> None:
+    console = sandbox.start("run", "read-iops", *sets(runtime=30, ramp_time=30, size="1M", rate_iops=100), "--json")
+    console.wait_for_samples(1, "ramp")
+    console.process.send_signal(signal.SIGINT)
+    assert console.wait(10) == 4, console.describe()
+    (run,) = console.runs
+    assert (run["outcome"], run["summary"]) == ("stopped", {"read": None, "write": None})
+    assert {finding["code"] for finding in run["findings"]} == {"incomplete"}
+    sandbox.assert_clean()
+
+
+def test_a_stop_drops_the_steps_that_have_not_begun(sandbox: Sandbox) -> None:
+    console = sandbox.start("run", "read-iops", *sets(runtime=30, ramp_time=0, size="1M", iodepth="1,2,4"), "--json")
+    console.wait_for_samples(1)
+    console.process.send_signal(signal.SIGINT)
+    assert console.wait(10) == 4, console.describe()
+    assert [run["outcome"] for run in console.runs] == ["stopped"]
+    sandbox.assert_clean()
+
+
+def test_two_signals_at_once_leave_nothing(sandbox: Sandbox) -> None:
+    target = sandbox.files / "target"
+    console = sandbox.start(*RUN, "--target", f"file:{target}")
+    console.wait_for_samples(1)
+    for _ in range(2):
+        console.process.send_signal(signal.SIGINT)
+        time.sleep(0.05)
+    assert console.wait(20) == 4, console.describe()
+    assert "Traceback" not in console.stderr
+    sandbox.assert_clean()
+
+
+def test_the_end_of_the_terminal_stops_the_run(sandbox: Sandbox) -> None:
+    """As when a browser terminal or an SSH session is closed: its processes get SIGHUP, and EIO for every write."""
+    ours, theirs = os.openpty()
+    command = ["run", "read-iops", *sets(runtime=30, ramp_time=0, size="1M", rate_iops=100), "--session", "S"]
+    places = {"stdin": theirs, "stdout": theirs, "stderr": theirs, "start_new_session": True}
+    console = sandbox.start(*command, **places)
+    os.close(theirs)
+    samples = sandbox.data / "sessions" / "S" / "001" / "samples.jsonl"
+    wait_for(lambda: samples.exists() and samples.stat().st_size, 20, "samples", console.describe)
+    os.close(ours)
+    console.process.send_signal(signal.SIGHUP)
+    assert console.wait(20) == 4, console.describe()
+    assert Ended(console).run["outcome"] == "stopped"
+    sandbox.assert_clean()
+
+
+# ---------------------------------------------------------------------------------------------- after a while
+
+
+def test_a_frozen_console_loses_fio_by_its_missing_heartbeat(ended: dict[str, Ended]) -> None:
+    case = ended["frozen"]
+    seconds = case.gone_after()
+    assert 8 < seconds < GONE_SECONDS, f"gone after {seconds:.1f} s"
+    case.console.process.send_signal(signal.SIGCONT)
+    assert case.console.wait(20) == 4, case.console.describe()
+    (run,) = case.console.runs
+    assert run["outcome"] == "lost"
+    assert run["error"], "it must say what happened"
+    assert run["summary"]["write"]["ios"] > 0
+    case.sandbox.assert_clean()
+
+
+def test_a_run_longer_than_the_heartbeats_limit_comes_to_its_end(ended: dict[str, Ended]) -> None:
+    case = ended["left alone"]
+    assert case.console.wait(10) == 0, case.console.describe()
+    assert case.run["duration_seconds"] > 16, "too short to show that the heartbeat arrives"
+    case.sandbox.assert_clean()

@@ -1,0 +1,235 @@
+"""The local transport and its watchdog, with tiny commands in fio's place."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import secrets
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cephtui import transport
+from cephtui.transport import LocalConnection, LocalProcess, TransportError
+
+from .sandbox import Process, processes_marked, wait_for
+
+FOREVER = "while :; do sleep 0.1; done"
+
+
+class Watched:
+    """Commands behind the watchdog, and what lives of them."""
+
+    def __init__(self) -> None:
+        self.token = secrets.token_hex(16)
+
+    async def start(self, *argv: str, limit: float = 60, lock: str = "") -> LocalProcess:
+        """Start one."""
+        return await LocalConnection().start(argv, token=self.token, limit_seconds=limit, lock=lock)
+
+    async def shell(self, script: str, limit: float = 60, lock: str = "") -> LocalProcess:
+        """Start a shell script."""
+        return await self.start("bash", "-c", script, limit=limit, lock=lock)
+
+    def living(self) -> list[Process]:
+        """The commands that still run."""
+        return processes_marked(f"CEPHTUI_RUN={self.token}")
+
+    def sleeping(self) -> list[Process]:
+        """Those of them that are ``sleep``."""
+        return [process for process in self.living() if process.program == "sleep"]
+
+    def assert_gone(self) -> None:
+        """The watchdog has ended: it must have left nothing."""
+        wait_for(lambda: not self.living(), 1, "the end of every process", lambda: str(self.living()))
+
+
+@pytest.fixture
+def watched() -> Iterator[Watched]:
+    """Ends what a failed test has left."""
+    watched = Watched()
+    yield watched
+    for process in watched.living():
+        process.kill()
+
+
+async def outcome(process: LocalProcess) -> tuple[int | None, bytes, bytes]:
+    """Status, stdout and stderr of a command at its end."""
+    output = {"stdout": b"", "stderr": b""}
+    async for chunk in process.chunks():
+        output[chunk.stream] += chunk.data
+    return await process.wait(), output["stdout"], output["stderr"]
+
+
+async def first_line(process: LocalProcess) -> bytes:
+    """Wait until the command has printed something."""
+    async for chunk in process.chunks():
+        return chunk.data
+    raise AssertionError("it ended without a word")
+
+
+async def test_output_and_status_are_passed_on(watched: Watched) -> None:
+    process = await watched.shell("echo out; echo err >&2; exit 3")
+    assert await outcome(process) == (3, b"out\n", b"err\n")
+
+
+@pytest.mark.parametrize(("script", "status"), [("exit 0", 0), ("exit 1", 1), ("kill -KILL $$", 137)])
+async def test_every_status_is_the_commands_own(watched: Watched, script: str, status: int) -> None:
+    assert (await outcome(await watched.shell(script)))[0] == status
+
+
+async def test_what_a_shell_prints_at_its_start_is_not_the_commands_output(
+    watched: Watched, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noise = tmp_path / "noise"
+    noise.write_text("echo 'Welcome to { \"this\": host }'\nprintf 'no line end'\n")
+    monkeypatch.setenv("BASH_ENV", str(noise))
+    assert await outcome(await watched.start("printf", "hello")) == (0, b"hello", b"")
+
+
+async def test_both_streams_are_drained(watched: Watched) -> None:
+    """Either full pipe would stop a command that writes to both in turn."""
+    script = "for _ in {1..20}; do head -c 300000 /dev/zero >&2; head -c 300000 /dev/zero; done"
+    status, stdout, stderr = await outcome(await watched.shell(script))
+    assert (status, len(stdout), len(stderr)) == (0, 6_000_000, 6_000_000)
+
+
+async def test_a_stop_lets_the_command_say_its_last_words(watched: Watched) -> None:
+    process = await watched.shell(f"trap 'echo figures; exit 128' TERM; echo up; {FOREVER}")
+    assert await first_line(process) == b"up\n"
+    await process.stop()
+    assert (await outcome(process))[:2] == (128, b"figures\n")
+    watched.assert_gone()
+
+
+async def test_a_command_that_ignores_term_is_killed(watched: Watched) -> None:
+    process = await watched.shell(f"trap '' TERM; echo up; {FOREVER}")
+    await first_line(process)
+    started = time.monotonic()
+    await process.stop()
+    await process.stop()  # may be called again
+    status, _, _ = await outcome(process)
+    assert status == 137
+    assert 2 < time.monotonic() - started < 8
+    watched.assert_gone()
+
+
+async def test_children_that_left_the_process_group_are_swept_on_a_stop(watched: Watched) -> None:
+    process = await watched.shell("setsid bash -c 'setsid sleep 1000 & setsid sleep 1000 &' & echo up; sleep 1000")
+    await first_line(process)
+    wait_for(lambda: len(watched.sleeping()) == 3, 5, "two daemons", lambda: str(watched.living()))
+    await process.stop()
+    await outcome(process)
+    watched.assert_gone()
+
+
+async def test_children_that_are_left_by_a_command_that_ended_are_swept(watched: Watched) -> None:
+    process = await watched.shell("setsid bash -c 'setsid sleep 1000 & echo $!'; exit 5")
+    status, stdout, _ = await outcome(process)
+    assert status == 5
+    assert int(stdout) > 0
+    watched.assert_gone()
+
+
+async def test_workers_of_a_killed_command_are_swept(watched: Watched) -> None:
+    process = await watched.shell("for _ in 1 2 3; do setsid sleep 1000 & done; echo up; wait; echo never")
+    await first_line(process)
+    wait_for(lambda: len(watched.sleeping()) == 3, 5, "three workers", lambda: str(watched.living()))
+    (main,) = [p for p in watched.living() if p.program == "bash"]
+    main.kill()
+    assert (await outcome(process))[0] == 137
+    watched.assert_gone()
+
+
+async def test_a_command_is_ended_at_its_limit(watched: Watched) -> None:
+    process = await watched.shell(FOREVER, limit=1)
+    assert (await outcome(process))[0] == 124
+    watched.assert_gone()
+
+
+async def test_a_command_that_is_not_there(watched: Watched) -> None:
+    status, stdout, stderr = await outcome(await watched.start("no-such-command-here"))
+    assert (status, stdout) == (127, b"")
+    assert b"no-such-command-here" in stderr
+
+
+async def test_a_held_lock_keeps_the_command_from_starting(watched: Watched, tmp_path: Path) -> None:
+    lock, made = tmp_path / "lock", tmp_path / "made"
+    with lock.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        status, stdout, stderr = await outcome(await watched.shell(f"touch {made}", lock=str(lock)))
+    assert (status, stdout) == (transport.LOCK_HELD, b"")
+    assert stderr.decode() == f"cephtui: {lock} is in use by another run\n"
+    assert not made.exists()
+
+
+async def test_a_lock_that_is_held_for_a_moment_is_waited_for(watched: Watched, tmp_path: Path) -> None:
+    """Another cephtui's guard looks whether it is held, and holds it while it looks."""
+    lock = tmp_path / "lock"
+    with lock.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        process = await watched.shell("echo ran", lock=str(lock))
+        await asyncio.sleep(0.3)
+    assert await outcome(process) == (0, b"ran\n", b"")
+
+
+async def test_the_lock_is_held_while_the_command_runs(watched: Watched, tmp_path: Path) -> None:
+    lock = tmp_path / "lock"
+    lock.touch()
+    process = await watched.shell(f"echo up; {FOREVER}", lock=str(lock))
+    await first_line(process)
+    with lock.open() as file:
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        await process.stop()
+        await outcome(process)
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+async def test_a_lock_that_is_not_there(watched: Watched, tmp_path: Path) -> None:
+    status, _, stderr = await outcome(await watched.shell("echo never", lock=str(tmp_path / "none")))
+    assert status == 74
+    assert stderr.decode() == f"cephtui: {tmp_path}/none can't be opened\n"
+
+
+async def test_a_killed_watchdog_says_nothing_of_the_commands_end(watched: Watched) -> None:
+    process = await watched.shell("echo up; exec >&- 2>&-; sleep 1000")
+    await first_line(process)
+    process._process.kill()
+    assert (await outcome(process))[0] is None
+    wait_for(lambda: not watched.living(), 10, "the end of the command", lambda: str(watched.living()))
+
+
+async def test_a_command_beyond_kill_does_not_hold_the_console(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in an uninterruptible sleep; here it only hides from the sweep, and keeps the pipes open."""
+    monkeypatch.setattr(transport, "_ABANDON_SECONDS", 1.0)
+    process = await watched.shell("env -i setsid sleep 8 & echo up; sleep 1000")
+    await first_line(process)
+    started = time.monotonic()
+    await process.stop()
+    await outcome(process)
+    assert time.monotonic() - started < 5
+    watched.assert_gone()
+
+
+async def test_a_short_command_is_given_up_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As df on a dead mount; a child that can't be killed holds the pipes."""
+    monkeypatch.setattr(transport, "COMMAND_SECONDS", 0.5)
+    started = time.monotonic()
+    with pytest.raises(TransportError, match="local: no answer within"):
+        await LocalConnection().run(["bash", "-c", "env -i setsid sleep 5 & sleep 5"])
+    assert time.monotonic() - started < 3
+
+
+async def test_a_short_commands_answer() -> None:
+    done = await LocalConnection().run(["bash", "-c", "echo out; echo err >&2; exit 7"])
+    assert (done.status, done.stdout, done.stderr) == (7, "out\n", "err\n")
+
+
+async def test_a_short_command_that_is_not_there() -> None:
+    with pytest.raises(TransportError, match="can't start no-such-command-here: No such file"):
+        await LocalConnection().run(["no-such-command-here"])

@@ -1,0 +1,180 @@
+"""Imports flow one way: from the nouns to the front ends, never back."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "cephtui"
+CORE = (
+    ("models", "units"),
+    ("stats",),
+    ("tools",),
+    ("tools.fio_output",),
+    ("tools.fio",),
+    ("jsonlines", "environment", "places", "targets", "presets"),
+    ("plan",),
+    ("store",),
+    ("transport",),
+    ("replay",),
+    ("execute",),
+    ("runner",),
+    ("scratch",),
+)
+FRONT_ENDS = (("live", "sparks", "terminal"), ("report",), ("tui", "headless"), ("cli",))
+LAYERS = CORE + FRONT_ENDS
+"""A module imports from layers above its own only; one name with all below it (``tui``) may use itself."""
+SCREENS = {
+    "textual": {"tui"},
+    "plotext": {"tui"},
+    "rich": {"report", "terminal", "headless", "tui", "cli"},
+    "click": {"headless", "cli"},
+}
+"""What draws and talks to the user, and who may import it."""
+
+
+def name_of(path: Path) -> str:
+    """``tools.fio`` of cephtui/tools/fio.py; the package's own __init__ is an empty name."""
+    return ".".join(part for part in path.relative_to(PACKAGE).with_suffix("").parts if part != "__init__")
+
+
+MODULES = {name_of(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+def layer_of(module: str) -> tuple[int, str] | None:
+    """The number of its layer, and the name that puts it there."""
+    names = {name: number for number, layer in enumerate(LAYERS) for name in layer}
+    for name in (module, *([module.partition(".")[0]] if module.startswith("tui.") else [])):
+        if name in names:
+            return names[name], name
+    return None
+
+
+def imports(module: str, source: str) -> set[str]:
+    """Every module that is imported anywhere in a source, for types only and inside functions too."""
+    package = (
+        ["cephtui", *module.split(".")]
+        if MODULES[module].name == "__init__.py"
+        else ["cephtui", *module.split(".")[:-1]]
+    )
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            parts = package[: len(package) - node.level + 1] if node.level else []
+            base = ".".join([*parts, *([node.module] if node.module else [])])
+            # the name may be a module itself
+            found |= {f"{base}.{alias.name}" if is_module(f"{base}.{alias.name}") else base for alias in node.names}
+    return found
+
+
+def is_module(name: str) -> bool:
+    return name.startswith("cephtui.") and name.removeprefix("cephtui.") in MODULES
+
+
+def own_imports(module: str) -> set[str]:
+    """Modules of this package, without its name."""
+    found = imports(module, MODULES[module].read_text("utf-8"))
+    return {name.removeprefix("cephtui.") for name in found if is_module(name)}
+
+
+def check(module: str, imported: str) -> str | None:
+    """What is wrong with an import, or None."""
+    place, other = layer_of(module), layer_of(imported)
+    if place is None or other is None or place[1] == other[1] or other[0] < place[0]:
+        return None
+    return f"cephtui.{module} imports cephtui.{imported}, which stands beside or below it in tests/test_imports.py"
+
+
+def test_every_module_has_a_layer() -> None:
+    homeless = [str(MODULES[module]) for module in MODULES if module and layer_of(module) is None]
+    assert not homeless, f"put {', '.join(homeless)} into LAYERS in tests/test_imports.py, below all that it imports"
+
+
+def test_every_layer_has_its_modules() -> None:
+    gone = [name for layer in LAYERS for name in layer if name not in MODULES]
+    assert not gone, f"take {', '.join(gone)} out of LAYERS in tests/test_imports.py"
+
+
+def test_imports_flow_one_way() -> None:
+    wrong = [problem for module in MODULES for name in sorted(own_imports(module)) if (problem := check(module, name))]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_there_are_no_cycles() -> None:
+    try:
+        TopologicalSorter({module: own_imports(module) for module in MODULES}).prepare()
+    except CycleError as error:
+        pytest.fail(f"modules import each other: {' -> '.join(error.args[1])}")
+
+
+def test_the_package_itself_imports_nothing() -> None:
+    assert imports("", MODULES[""].read_text("utf-8")) <= {"__future__"}
+
+
+@pytest.mark.parametrize("library", SCREENS)
+def test_only_front_ends_draw(library: str) -> None:
+    users = {
+        module
+        for module, path in MODULES.items()
+        if any(name.partition(".")[0] == library for name in imports(module, path.read_text("utf-8")))
+    }
+    wrong = {module for module in users if module.partition(".")[0] not in SCREENS[library]}
+    assert not wrong, f"{library} is imported by {', '.join(sorted(wrong))}"
+    assert users
+
+
+def test_nothing_is_imported_by_a_name_made_at_run_time() -> None:
+    for path in MODULES.values():
+        names = {n.attr for n in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(n, ast.Attribute)}
+        names |= {n.id for n in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(n, ast.Name)}
+        assert not names & {"import_module", "__import__"}, path
+
+
+def test_the_core_runs_without_what_draws() -> None:
+    modules = ", ".join(f"cephtui.{name}" for layer in CORE for name in layer)
+    program = f"import sys, {modules}; print(*sorted({{name.partition('.')[0] for name in sys.modules}}))"
+    completed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=PACKAGE.parent)
+    assert completed.returncode == 0, completed.stderr
+    assert not set(completed.stdout.split()) & set(SCREENS)
+
+
+@pytest.mark.parametrize(
+    ("module", "source", "expected"),
+    [
+        ("store", "import cephtui.runner", {"cephtui.runner"}),
+        ("store", "from cephtui import runner, __version__", {"cephtui.runner", "cephtui"}),
+        ("store", "from cephtui.runner import Runner", {"cephtui.runner"}),
+        ("store", "def f():\n    if 1:\n        from . import runner", {"cephtui.runner"}),
+        ("tools.fio", "from . import fio_output", {"cephtui.tools.fio_output"}),
+        ("tools.fio", "from ..stats import Flow", {"cephtui.stats"}),
+        ("tools", "from .fio import Fio", {"cephtui.tools.fio"}),
+        ("store", "import rich.console as x", {"rich.console"}),
+    ],
+)
+def test_this_test_sees_every_kind_of_import(module: str, source: str, expected: set[str]) -> None:
+    assert imports(module, source) == expected
+
+
+@pytest.mark.parametrize(
+    ("module", "imported", "allowed"),
+    [
+        ("runner", "store", True),
+        ("store", "runner", False),
+        ("units", "models", False),
+        ("runner", "tui.app", False),
+        ("tui.app", "tui.console", True),
+        ("tui.app", "cli", False),
+        ("cli", "tui.app", True),
+        ("tools.fio", "tools.fio_output", True),
+        ("tools", "tools.fio", False),
+    ],
+)
+def test_this_test_knows_up_from_down(module: str, imported: str, allowed: bool) -> None:
+    assert (check(module, imported) is None) == allowed

@@ -1,0 +1,177 @@
+"""Samples as lines and back, and their schema."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import TypeAdapter
+
+from cephtui.jsonlines import line, parse_sample, sample_line, schema
+from cephtui.models import Interval, Phase, Plan, Run, Sample
+
+COUNTS = st.integers(0, 1 << 62)
+RATES = st.floats(0, 1e12).map(lambda value: round(value, 1))
+LATENCIES = st.none() | st.floats(0, 1e3).map(lambda value: round(value, 10))
+BUCKETS = st.none() | st.dictionaries(st.integers(0, 1855), st.integers(1, 1 << 40), min_size=1, max_size=8)
+INTERVALS = st.none() | st.builds(Interval, COUNTS, COUNTS, RATES, RATES, LATENCIES, LATENCIES, BUCKETS)
+SECONDS = st.floats(0, 1e6).map(lambda value: round(value, 3))
+PHASES: st.SearchStrategy[Phase] = st.sampled_from(["prepare", "ramp", "run"])
+SAMPLES = st.builds(
+    Sample,
+    run=st.integers(1, 9999),
+    node=st.none() | st.text(max_size=10),
+    preset=st.text(max_size=20),
+    phase=PHASES,
+    elapsed_seconds=SECONDS,
+    interval_seconds=SECONDS,
+    read=INTERVALS,
+    write=INTERVALS,
+)
+SAMPLE = Sample(
+    run=3,
+    node=None,
+    preset="write-iops",
+    phase="run",
+    elapsed_seconds=7.0,
+    interval_seconds=1.0,
+    read=None,
+    write=Interval(16000, 65536000, 16000.0, 65536000.0, 0.031, 0.073, {1000: 15000, 1100: 1000}),
+)
+
+
+@given(SAMPLES)
+def test_a_sample_survives_its_line(sample: Sample) -> None:
+    text = line(sample)
+    assert "\n" not in text
+    assert parse_sample(text) == sample
+    assert parse_sample(text.encode() + b"\n") == sample
+
+
+@given(SAMPLES)
+def test_a_line_has_every_key(sample: Sample) -> None:
+    row = json.loads(line(sample))
+    assert list(row) == [
+        *("event", "run", "node", "preset", "phase", "elapsed_seconds", "interval_seconds", "read", "write")
+    ]
+    assert row["event"] == "sample"
+    for interval in (row["read"], row["write"]):
+        assert interval is None or list(interval) == [
+            *("ios", "bytes", "iops", "bandwidth_bytes"),
+            *("latency_mean_seconds", "latency_p99_seconds", "latency_buckets"),
+        ]
+
+
+def test_what_is_not_measured_is_null() -> None:
+    assert SAMPLE.write is not None
+    bare = replace(SAMPLE.write, latency_mean_seconds=None, latency_p99_seconds=None, latency_buckets=None)
+    row = json.loads(line(replace(SAMPLE, write=bare)))
+    assert (row["node"], row["read"]) == (None, None)
+    assert [row["write"][key] for key in row["write"] if key.startswith("latency")] == [None] * 3
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_what_is_no_json_is_not_written(value: float) -> None:
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        sample_line(replace(SAMPLE, elapsed_seconds=value))
+
+
+def test_unknown_keys_are_ignored() -> None:
+    row = json.loads(line(SAMPLE))
+    row["colour"] = "red"
+    row["write"]["depth"] = [1, 2]
+    assert parse_sample(json.dumps(row)) == SAMPLE
+
+
+def changed(**values: Any) -> str:
+    return json.dumps(json.loads(line(SAMPLE)) | values)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        "5",
+        "null",
+        '"sample"',
+        "{}",
+        '{"event":"sample"}',
+        "\x00",
+        b"\xff\xfe",
+        "[" * 100_000,
+        line(SAMPLE)[:-1],
+        line(SAMPLE) * 2,
+        changed(phase="pause"),
+        changed(phase=[]),
+        changed(run="first"),
+        changed(run=None),
+        changed(elapsed_seconds=None),
+        changed(elapsed_seconds="soon"),
+        changed(elapsed_seconds=10**400),
+        changed(write=5),
+        changed(write={}),
+        changed(write={"ios": 1}),
+        line(SAMPLE).replace('"ios":16000', '"ios":1e999'),
+        line(SAMPLE).replace("0.073", '"slow"'),
+        line(SAMPLE).replace("0.031", "[]"),
+        line(SAMPLE).replace('"1000":15000', '"x":15000'),
+        line(SAMPLE).replace('"1000":15000', '"1000":null'),
+        line(SAMPLE).replace('{"1000":15000,"1100":1000}', "[1]"),
+    ],
+)
+def test_what_is_no_sample(text: str | bytes) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011 - any reason will do, no other exception may
+        parse_sample(text)
+
+
+@given(st.binary(max_size=60), st.integers(0, 300), st.integers(0, 20))
+def test_a_damaged_line_is_a_sample_or_a_value_error(damage: bytes, start: int, length: int) -> None:
+    text = line(SAMPLE).encode()
+    try:
+        sample = parse_sample(text[:start] + damage + text[start + length :])
+    except ValueError:
+        return
+    assert (type(sample.run), type(sample.elapsed_seconds)) == (int, float)
+    assert sample.phase in ("prepare", "ramp", "run")
+
+
+# ---------------------------------------------------------------------------------------------- schema
+
+
+def validates(event: Any, text: str) -> None:
+    """The printed object is one of those that the schema was made of, key for key."""
+    adapter: TypeAdapter[Any] = TypeAdapter(type(event))
+    assert adapter.validate_json(text) == event
+    properties = schema()["$defs"][type(event).__name__]["properties"]
+    assert set(json.loads(text)) == set(properties)
+
+
+def test_the_schema_has_the_events_and_their_keys() -> None:
+    run = Run(
+        session="s",
+        run=1,
+        batch="b",
+        preset="p",
+        tool="fio",
+        target="file:/x",
+        options={"direct": True, "bs": "4k", "runtime": 1.5},
+        command="fio",
+        started_at=datetime(2026, 1, 2, tzinfo=UTC),
+    )
+    for event in (SAMPLE, run, Plan(steps=(), duration_seconds=0.0, session_bytes=0)):
+        validates(event, line(event))
+
+
+def test_the_schema_is_json_and_tells_events_apart() -> None:
+    whole = json.loads(json.dumps(schema()))
+    assert {reference["$ref"].rpartition("/")[2] for reference in whole["anyOf"]} == {"Plan", "Sample", "Run"}
+    names = {name: whole["$defs"][name]["properties"]["event"]["const"] for name in ("Plan", "Sample", "Run")}
+    assert names == {"Plan": "plan", "Sample": "sample", "Run": "run"}

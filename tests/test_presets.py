@@ -1,0 +1,295 @@
+"""The packaged presets, a user's own, what is refused in them, and what --set changes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cephtui.places import packaged_presets_dir
+from cephtui.presets import (
+    STEPS_MOST,
+    Catalogue,
+    Preset,
+    PresetError,
+    by_key,
+    choose,
+    combinations,
+    find_presets,
+    load_preset,
+    parse_overrides,
+    rows,
+)
+from cephtui.tools import OptionError
+
+COMMON = {
+    "ioengine": "libaio",
+    "direct": True,
+    "time_based": True,
+    "runtime": 60,
+    "ramp_time": 2,
+    "group_reporting": True,
+}
+SIX = {
+    "write-throughput": {"rw": "write", "bs": "1M", "iodepth": 64, "numjobs": 8},
+    "write-iops": {"rw": "randwrite", "bs": "4k", "iodepth": 64, "numjobs": 8},
+    "read-throughput": {"rw": "read", "bs": "1M", "iodepth": 64, "numjobs": 8},
+    "read-iops": {"rw": "randread", "bs": "4k", "iodepth": 64, "numjobs": 1},
+    "latency": {"rw": ["randread", "randwrite"], "bs": "4k", "iodepth": 1, "numjobs": 1},
+    "mixed-75-25": {"rw": "randrw", "rwmixread": 75, "bs": "4k", "iodepth": 64, "numjobs": 1},
+}
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    folder = tmp_path / "presets"
+    folder.mkdir()
+    return folder
+
+
+def write(folder: Path, name: str, options: str, head: str = 'title = "Own"') -> Path:
+    path = folder / f"{name}.toml"
+    path.write_text(f"{head}\n\n[options]\n{options}\n")
+    return path
+
+
+def found(own: Path) -> Catalogue:
+    return find_presets(packaged_presets_dir(), own)
+
+
+def preset(catalogue: Catalogue, name: str) -> Preset:
+    entry = catalogue[name]
+    assert isinstance(entry, Preset), entry
+    return entry
+
+
+# ---------------------------------------------------------------------------------------------- the six
+
+
+def test_there_are_six_on_the_keys_1_to_6(own: Path) -> None:
+    keyed = by_key(found(own))
+    assert [preset.name for preset in keyed] == list(SIX)
+    assert [preset.file.key for preset in keyed] == [1, 2, 3, 4, 5, 6]
+    assert all(preset.file.title and preset.file.description and not preset.user for preset in keyed)
+
+
+@pytest.mark.parametrize("name", SIX)
+def test_the_options_of_the_six(own: Path, name: str) -> None:
+    assert preset(found(own), name).file.options == SIX[name] | COMMON
+
+
+def test_latency_reads_and_then_writes(own: Path) -> None:
+    latency = preset(found(own), "latency")
+    assert [step["rw"] for step in combinations(latency.tool, latency.file.options)] == ["randread", "randwrite"]
+
+
+# ---------------------------------------------------------------------------------------------- a user's own
+
+
+def test_a_users_own_is_added_and_marked(own: Path) -> None:
+    path = write(own, "night", 'rw = "write"', 'title = "Night"\nkey = 7\nheadline = "bandwidth"')
+    night = preset(found(own), "night")
+    assert (night.user, night.path, night.file.title) == (True, path, "Night")
+    assert [p.name for p in by_key(found(own))] == [*SIX, "night"]
+
+
+def test_a_users_own_wins_over_the_packaged(own: Path) -> None:
+    write(own, "write-iops", 'rw = "randwrite"\niodepth = 4')
+    chosen = preset(found(own), "write-iops")
+    assert (chosen.user, chosen.file.options) == (True, {"rw": "randwrite", "iodepth": 4})
+    assert {name for name, entry in found(own).items() if isinstance(entry, Preset) and entry.user} == {"write-iops"}
+
+
+def test_a_broken_one_hides_the_packaged_and_says_why(own: Path) -> None:
+    path = write(own, "write-iops", 'rw = "randwrite"\niodepth = 0')
+    catalogue = found(own)
+    assert isinstance(catalogue["write-iops"], PresetError)
+    assert str(path) in str(catalogue["write-iops"])
+    assert len([entry for entry in catalogue.values() if isinstance(entry, Preset)]) == len(SIX) - 1
+    with pytest.raises(PresetError, match="iodepth"):
+        choose(catalogue, ["write-iops"])
+
+
+def test_without_a_directory_of_ones_own_there_are_the_six(tmp_path: Path) -> None:
+    assert set(found(tmp_path / "none")) == set(SIX)
+
+
+def test_choosing_keeps_the_order(own: Path) -> None:
+    assert [p.name for p in choose(found(own), ["latency", "write-iops"])] == ["latency", "write-iops"]
+
+
+@pytest.mark.parametrize(("name", "hint"), [("write-iop", "did you mean write-iops?"), ("zzz", "there are latency, ")])
+def test_an_unknown_preset_is_named_with_a_hint(own: Path, name: str, hint: str) -> None:
+    with pytest.raises(PresetError, match=f"^unknown preset '{name}': ") as error:
+        choose(found(own), [name])
+    assert hint in str(error.value)
+
+
+def test_the_listing(own: Path) -> None:
+    write(own, "aaa", 'rw = "read"')
+    broken = write(own, "broken", "iodepth = 4")
+    listed = rows(found(own))
+    assert [row.preset for row in listed] == [*SIX, "aaa", "broken"]
+    assert [row.user for row in listed[:7]] == [False] * 6 + [True]
+    assert listed[0].options == SIX["write-throughput"] | COMMON
+    assert listed[-1].error is not None
+    assert str(broken) in listed[-1].error
+
+
+# ---------------------------------------------------------------------------------------------- refused
+
+
+def refusal(path: Path) -> str:
+    with pytest.raises(PresetError) as error:
+        load_preset(path, user=True)
+    text = str(error.value)
+    assert text.startswith(f"{path}: ")
+    assert "\n" not in text
+    return text.removeprefix(f"{path}: ")
+
+
+@pytest.mark.parametrize(
+    ("option", "reason"),
+    [
+        ("exec_prerun", "it runs a command"),
+        ("exec_postrun", "it runs a command"),
+        ("output", "cephtui decides what fio writes and where"),
+        ("bw_log", "cephtui decides what fio writes and where"),
+        ("write_lat_log", "cephtui decides what fio writes and where"),
+        ("allow_mounted_write", "it can harm data"),
+        ("filename", "the target decides it"),
+        ("directory", "the target decides it"),
+        ("pool", "the target decides it"),
+        ("rbdname", "the target decides it"),
+    ],
+)
+def test_options_that_are_not_a_presets_to_set(own: Path, option: str, reason: str) -> None:
+    path = write(own, "bad", f'rw = "read"\n{option} = "touch /tmp/x"')
+    assert refusal(path).startswith(f"options.{option}: not allowed: {reason}")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ('iodepth = 4\nrw = "reed"', "options.rw: expected 'read', 'write'"),
+        ('rw = "read"\niodpeth = 4', "options.iodpeth: unknown option, did you mean iodepth?"),
+        ('rw = "read"\nnumjobs = 0', "options.numjobs: expected greater than or equal to 1, got 0"),
+        ('rw = "read"\nnumjobs = 5000', "options.numjobs: expected less than or equal to 1024, got 5000"),
+        ('rw = "read"\niodepth = [1, 100000]', "options.iodepth: expected less than or equal to 65536, got 100000"),
+        ('rw = "read"\nsize = "1GiB"', "options.size: expected a size such as 4k, 1M or 10G, got '1GiB'"),
+        ('rw = "read"\nruntime = "long"', "options.runtime: expected a duration such as 60, 60s or 5m, got 'long'"),
+        ("rw = []", "options.rw: expected at least one value"),
+        ('rw = { a = "read" }', "options.rw: expected text, a number, true, false, or a list of these"),
+        ('rw = ["read", ["write"]]', "options.rw: expected text, a number, true, false, or a list of these"),
+        ("rw = 2026-01-01", "options.rw: expected text, a number, true, false, or a list of these"),
+        ("bs = '4k'", "options.rw: missing"),
+    ],
+)
+def test_bad_options_are_named_with_what_was_expected(own: Path, options: str, said: str) -> None:
+    assert refusal(write(own, "bad", options)).startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("head", "said"),
+    [
+        ('title = "x"\ncommand = "reboot"', "command: unknown key, expected one of title, description, tool, key"),
+        ("key = 3", "title: missing"),
+        ("title = 5", "title: expected a valid string, got 5"),
+        ('title = "x"\nkey = 10', "key: expected less than or equal to 9, got 10"),
+        ('title = "x"\nkey = "1"', "key: expected a valid integer, got '1'"),
+        ('title = "x"\nheadline = "speed"', "headline: expected 'iops', 'bandwidth' or 'latency', got 'speed'"),
+        ('title = "x"\ntool = "dd"', "tool: expected 'fio', got 'dd'"),
+        ('title = "x', "not valid TOML: "),
+    ],
+)
+def test_bad_keys_are_named_with_what_was_expected(own: Path, head: str, said: str) -> None:
+    assert refusal(write(own, "bad", 'rw = "read"', head)).startswith(said)
+
+
+def test_without_options_it_is_no_preset(own: Path) -> None:
+    path = own / "bad.toml"
+    path.write_text('title = "x"\n')
+    assert refusal(path) == "options: missing"
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe", b"title = \x00", b"= 1"])
+def test_what_is_not_toml(own: Path, content: bytes) -> None:
+    path = own / "bad.toml"
+    path.write_bytes(content)
+    assert refusal(path).startswith("not valid TOML: ")
+
+
+def test_what_is_not_a_file(own: Path) -> None:
+    (own / "bad.toml").mkdir()
+    assert refusal(own / "bad.toml") == "Is a directory"
+
+
+# ---------------------------------------------------------------------------------------------- sweeps
+
+
+def test_lists_are_swept_in_order_the_last_fastest(own: Path) -> None:
+    write(own, "sweep", 'rw = ["read", "write"]\nbs = "4k"\niodepth = [16, 1, 4]')
+    sweep = preset(found(own), "sweep")
+    steps = combinations(sweep.tool, sweep.file.options)
+    assert [(step["rw"], step["iodepth"]) for step in steps] == [
+        *(("read", depth) for depth in (16, 1, 4)),
+        *(("write", depth) for depth in (16, 1, 4)),
+    ]
+    assert {step["bs"] for step in steps} == {"4k"}
+
+
+def test_a_sweep_has_a_bound(own: Path) -> None:
+    depths = list(range(1, STEPS_MOST + 1))
+    write(own, "most", f'rw = "read"\niodepth = {depths}')
+    most = preset(found(own), "most")
+    assert len(combinations(most.tool, most.file.options)) == STEPS_MOST
+    path = write(own, "more", f'rw = ["read", "write"]\niodepth = {depths}')
+    assert refusal(path) == f"options.sweep: {2 * STEPS_MOST} steps are too many, expected at most {STEPS_MOST}"
+
+
+# ---------------------------------------------------------------------------------------------- --set
+
+
+def test_overrides_are_values_and_sweeps() -> None:
+    assert parse_overrides(["runtime=3", "size = 64M", "iodepth=1, 4,16", "rw=randread"]) == {
+        "runtime": "3",
+        "size": "64M",
+        "iodepth": ["1", "4", "16"],
+        "rw": "randread",
+    }
+
+
+def test_the_last_of_several_overrides_counts() -> None:
+    assert parse_overrides(["runtime=3", "runtime=5"]) == {"runtime": "5"}
+
+
+@pytest.mark.parametrize("text", ["runtime", "=3", "runtime=", "", "="])
+def test_what_is_no_override(text: str) -> None:
+    with pytest.raises(OptionError, match="expected OPTION=VALUE, such as runtime=30"):
+        parse_overrides([text])
+
+
+def test_an_override_replaces_the_presets_value(own: Path) -> None:
+    latency = preset(found(own), "latency")
+    options = latency.file.options | parse_overrides(["rw=randwrite", "iodepth=2"])
+    (step,) = combinations(latency.tool, options)
+    assert (step["rw"], step["iodepth"], step["bs"]) == ("randwrite", 2, "4k")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("iodepth=0", "iodepth: expected greater than or equal to 1, got '0'"),
+        ("iodepth=1,x", "iodepth: expected a valid integer, unable to parse string as an integer, got 'x'"),
+        ("iodepth=1,,2", "iodepth: expected a valid integer, unable to parse string as an integer, got ''"),
+        ("size=64MiB", "size: expected a size such as 4k, 1M or 10G, got '64MiB'"),
+        ("filename=/etc/passwd", "filename: not allowed: the target decides it (--target)"),
+        ("exec_prerun=reboot", "exec_prerun: not allowed: it runs a command"),
+        ("runtim=3", "runtim: unknown option, did you mean runtime?"),
+    ],
+)
+def test_bad_overrides_are_refused(own: Path, text: str, said: str) -> None:
+    latency = preset(found(own), "latency")
+    with pytest.raises(OptionError) as error:
+        combinations(latency.tool, latency.file.options | parse_overrides([text]))
+    assert str(error.value) == said

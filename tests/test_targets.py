@@ -1,0 +1,424 @@
+"""File targets: the real scripts on real files; a file that is somebody's is never touched."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import socket
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cephtui import targets
+from cephtui.targets import FileFacts, FileTarget, Refusal, TargetError, parse_facts, parse_target
+
+SPAN = 1 << 20
+NAMES = [
+    "plain",
+    "a b",
+    "it's",
+    'say "x"',
+    "co:lon",
+    "back\\slash",
+    "-rf",
+    "--",
+    "*",
+    "$HOME",
+    "`x`",
+    "ünï",
+    ".hid",
+    "=%,",
+]
+
+
+def run(argv: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(argv, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=20)
+
+
+def inspect(path: Path | str) -> FileFacts:
+    completed = run(FileTarget(str(path)).inspect_argv())
+    assert (completed.returncode, completed.stderr) == (0, "")
+    return parse_facts(completed.stdout)
+
+
+def create(path: Path | str, span: int = SPAN) -> subprocess.CompletedProcess[str]:
+    return run(FileTarget(str(path)).create_argv(span))
+
+
+def remove(path: Path | str) -> subprocess.CompletedProcess[str]:
+    return run(FileTarget(str(path)).remove_argv())
+
+
+def refusal(path: Path | str, *destroy: str, span: int = SPAN) -> Refusal | None:
+    return targets.guard(FileTarget(str(path)), inspect(path), span, destroy)
+
+
+@pytest.fixture
+def ours(tmp_path: Path) -> Path:
+    path = tmp_path / "ours"
+    assert create(path).returncode == 0
+    return path
+
+
+@pytest.fixture
+def foreign(tmp_path: Path) -> Path:
+    path = tmp_path / "foreign"
+    path.write_bytes(b"somebody's " * 1000)
+    return path
+
+
+# ---------------------------------------------------------------------------------------------- the name
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_path_is_a_target(tmp_path: Path, name: str) -> None:
+    target = parse_target(f"file:{tmp_path}/{name}")
+    assert target.path == f"{tmp_path}/{name}"
+    assert parse_target(target.spec) == target
+
+
+def test_a_path_is_made_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", "/home/somebody")
+    assert parse_target("file:-rf").path == f"{tmp_path}/-rf"
+    assert parse_target("file:~/scratch").path == "/home/somebody/scratch"
+
+
+@pytest.mark.parametrize("text", ["", "file:", "/tmp/x", "device:/dev/sda", "rbd:pool", "File:/tmp/x", "x"])
+def test_other_schemes_are_refused(text: str) -> None:
+    with pytest.raises(TargetError, match=f"^unknown target {text!r}: expected file:PATH$"):
+        parse_target(text)
+
+
+@pytest.mark.parametrize("path", ["/", "/tmp/..", "..", "/tmp/a\nb", "/tmp/a\tb", "/tmp/a\x00b", "/tmp/a\x1bb"])
+def test_what_names_no_file_is_refused(path: str) -> None:
+    with pytest.raises(TargetError, match="expected the path of a file"):
+        parse_target(f"file:{path}")
+
+
+@pytest.mark.parametrize("path", ["/tmp/vm;2", "/tmp/a#b", "/tmp/d#/b", "/tmp/a ", "/tmp/a\x7f"])
+def test_names_that_fio_would_shorten_are_refused(path: str) -> None:
+    """fio would write to /tmp/vm, whosever that is."""
+    with pytest.raises(TargetError, match="fio can't use a path with"):
+        parse_target(f"file:{path}")
+
+
+def test_an_unknown_user_is_refused() -> None:
+    with pytest.raises(TargetError, match="there is no such user"):
+        parse_target("file:~nobody-of-this-name/x")
+
+
+@given(st.text(max_size=30))
+def test_any_text_is_a_target_or_refused(text: str) -> None:
+    try:
+        target = parse_target(f"file:{text}")
+    except TargetError:
+        return
+    assert target.path.startswith("/")
+    assert not target.path.endswith((" ", "/"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_fio_writes_to_just_the_file_that_is_named(tmp_path: Path, name: str) -> None:
+    fio = shutil.which("fio")
+    assert fio, "fio is not installed: apt-get install fio"
+    target = parse_target(f"file:{tmp_path}/{name}")
+    options = [f"--{option}={value}" for option, value in target.options.items()]
+    completed = run([fio, "--name=x", "--rw=write", "--bs=4k", "--size=8k", "--ioengine=psync", *options])
+    assert completed.returncode == 0, completed.stderr
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+# ---------------------------------------------------------------------------------------------- inspecting
+
+
+def test_a_missing_file(tmp_path: Path) -> None:
+    facts = inspect(tmp_path / "new")
+    assert (facts.kind, facts.writable, facts.directory, facts.marked, facts.busy) == (
+        "missing",
+        True,
+        True,
+        False,
+        False,
+    )
+    assert (facts.size, facts.allocated, facts.inode) == (0, 0, None)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_of_ours(ours: Path) -> None:
+    facts = inspect(ours)
+    status = ours.stat()
+    assert (facts.kind, facts.writable, facts.marked, facts.busy) == ("file", True, True, False)
+    assert (facts.size, facts.allocated) == (SPAN + targets.MARK_BYTES, status.st_blocks * 512)
+    assert facts.inode == f"{status.st_dev}:{status.st_ino}"
+
+
+def test_a_foreign_file(foreign: Path) -> None:
+    facts = inspect(foreign)
+    assert (facts.kind, facts.size, facts.marked) == ("file", 11000, False)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"x", b"cephtui scratch fil", b"\0" * 8192, b"cephtui scratch file" + b"\0" * 8192]
+)
+def test_only_the_last_block_can_carry_the_mark(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(content)
+    assert not inspect(path).marked
+
+
+def test_the_free_space_is_that_of_the_file_system(tmp_path: Path) -> None:
+    facts = inspect(tmp_path / "new")
+    status = os.statvfs(tmp_path)
+    assert facts.total == pytest.approx(status.f_blocks * status.f_frsize)
+    assert facts.free == pytest.approx(status.f_bavail * status.f_frsize, abs=1 << 30)
+    assert facts.filesystem
+    assert facts.device
+
+
+def test_without_a_directory(tmp_path: Path) -> None:
+    facts = inspect(tmp_path / "none" / "new")
+    assert (facts.kind, facts.directory, facts.writable, facts.free) == ("missing", False, False, None)
+
+
+def make_socket(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(path))
+
+
+KINDS = {
+    "directory": lambda path: path.mkdir(),
+    "fifo": os.mkfifo,
+    "socket": make_socket,
+    "symbolic link": lambda path: path.symlink_to("nowhere"),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_no_file_is_named_and_refused(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "x"
+    KINDS[kind](path)
+    assert inspect(path).kind == kind
+    found = refusal(path, "x", str(path))
+    assert found == Refusal(f"{path} is a {kind}: choose the path of a new file")
+    assert create(path).returncode != 0
+    remove(path)
+    assert path.is_symlink() or path.exists()
+
+
+def test_a_device_is_refused() -> None:
+    assert inspect("/dev/null").kind == "character special file"
+    found = refusal("/dev/null", "null", "/dev/null")
+    assert found is not None
+    assert "is a character special file" in found.text
+
+
+@pytest.mark.parametrize("text", ["", "bash: no such command", "size\t5\n", "kind missing\n"])
+def test_an_answer_that_is_none(text: str) -> None:
+    with pytest.raises(ValueError, match="unexpected answer"):
+        parse_facts(text)
+
+
+# ---------------------------------------------------------------------------------------------- making and removing
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_is_made_and_removed_whatever_its_name(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    made = create(path)
+    assert (made.returncode, made.stderr) == (0, "")
+    assert made.stdout.strip() == inspect(path).inode
+    assert inspect(path).marked
+    assert [entry.name for entry in tmp_path.iterdir()] == [name]
+    assert remove(path).returncode == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("span", [512, 4096, SPAN + 512, 1 << 33])
+def test_the_span_is_free_for_the_benchmark(tmp_path: Path, span: int) -> None:
+    path = tmp_path / "x"
+    assert create(path, span).returncode == 0
+    assert path.stat().st_size == span + targets.MARK_BYTES
+    with path.open("r+b") as file:
+        file.write(b"\xff" * min(span, SPAN))
+        file.seek(span)
+        assert file.read(len(targets.MARK)) == targets.MARK.encode()
+    assert inspect(path).marked
+    assert remove(path).returncode == 0
+
+
+@pytest.mark.parametrize("span", [SPAN // 2, SPAN, SPAN * 4])
+def test_a_file_of_ours_is_fitted_to_another_span(ours: Path, span: int) -> None:
+    with ours.open("r+b") as file:
+        file.write(b"data")
+    inode = inspect(ours).inode
+    assert create(ours, span).stdout.strip() == inode
+    facts = inspect(ours)
+    assert (facts.marked, facts.size, facts.inode) == (True, span + targets.MARK_BYTES, inode)
+    assert ours.read_bytes()[:4] == b"data"
+
+
+def test_without_a_directory_nothing_is_made(tmp_path: Path) -> None:
+    made = create(tmp_path / "none" / "x")
+    assert made.returncode != 0
+    assert "No such file or directory" in made.stderr
+
+
+def test_removing_what_is_gone_is_no_error(tmp_path: Path) -> None:
+    assert remove(tmp_path / "x").returncode == 0
+
+
+def test_a_foreign_file_is_never_changed_or_removed(foreign: Path) -> None:
+    before = (foreign.read_bytes(), foreign.stat().st_mtime_ns, foreign.stat().st_ino)
+    inspect(foreign)
+    made = create(foreign)
+    assert (made.returncode, made.stderr) == (1, f"{foreign} exists and is not cephtui's\n")
+    removed = remove(foreign)
+    assert (removed.returncode, removed.stderr) == (1, f"{foreign} does not carry cephtui's mark any more\n")
+    assert (foreign.read_bytes(), foreign.stat().st_mtime_ns, foreign.stat().st_ino) == before
+
+
+def test_a_link_to_a_foreign_file_is_as_foreign(tmp_path: Path, foreign: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(foreign)
+    facts = inspect(link)
+    assert (facts.kind, facts.marked, facts.size) == ("file", False, 11000)
+    assert refusal(link) is not None
+    assert (create(link).returncode, remove(link).returncode) == (1, 1)
+    assert foreign.read_bytes() == b"somebody's " * 1000
+    assert link.is_symlink()
+
+
+def test_a_link_to_ours_is_not_removed(tmp_path: Path, ours: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(ours)
+    assert inspect(link).marked
+    assert remove(link).returncode == 1
+    assert link.is_symlink()
+    assert ours.exists()
+
+
+def test_a_dangling_link_makes_no_file(tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "elsewhere")
+    assert create(link).returncode != 0
+    assert not (tmp_path / "elsewhere").exists()
+    assert remove(link).returncode == 0
+    assert link.is_symlink()
+
+
+def test_a_file_in_use_is_told_refused_and_not_removed(ours: Path) -> None:
+    with ours.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert inspect(ours).busy
+        assert refusal(ours) == Refusal(f"{ours} is in use by another run: wait for its end or choose another file")
+        removed = remove(ours)
+        assert (removed.returncode, removed.stderr) == (75, f"{ours} is in use by another run\n")
+        assert ours.exists()
+    assert not inspect(ours).busy
+    assert refusal(ours) is None
+    assert remove(ours).returncode == 0
+
+
+# ---------------------------------------------------------------------------------------------- the guard
+
+
+GIB = 1 << 30
+NEW = FileFacts("missing", writable=True, directory=True, free=100 * GIB, total=200 * GIB, filesystem="ext4")
+PATH = "/mnt/bench/vm-100"
+
+
+def guard(facts: FileFacts, *destroy: str, span: int = GIB) -> Refusal | None:
+    return targets.guard(FileTarget(PATH), facts, span, destroy)
+
+
+def test_a_new_file_and_one_of_ours_may_be_used(tmp_path: Path, ours: Path) -> None:
+    assert refusal(tmp_path / "new") is None
+    assert refusal(ours) is None
+
+
+def test_a_foreign_file_must_be_given_up_by_its_name(foreign: Path) -> None:
+    found = refusal(foreign)
+    assert found is not None
+    assert found.confirm == "foreign"
+    assert found.text == (
+        f"{foreign} exists and is not cephtui's (10.7 KiB): choose a new file, or give up its contents "
+        "with --destroy foreign"
+    )
+    assert refusal(foreign, "foreign") is None
+    assert refusal(foreign, str(foreign)) is None
+    for other in ("", "Foreign", "foreign ", "*", str(foreign.parent), "ours"):
+        assert refusal(foreign, other) == found
+
+
+def test_a_missing_directory_is_named() -> None:
+    found = guard(FileFacts("missing"))
+    assert found == Refusal(f"{PATH}: there is no directory /mnt/bench, create it or choose another")
+
+
+def test_what_can_not_be_written_is_named() -> None:
+    found = guard(FileFacts("missing", directory=True))
+    assert found is not None
+    assert found.text.startswith(f"{PATH} can't be written: check its permissions")
+
+
+def facts_with(free: int, total: int, allocated: int = 0) -> FileFacts:
+    kind = "file" if allocated else "missing"
+    marked = bool(allocated)
+    return FileFacts(kind, allocated=allocated, writable=True, marked=marked, directory=True, free=free, total=total)
+
+
+def test_too_little_space_is_told_with_the_figures() -> None:
+    found = guard(facts_with(free=3 * GIB, total=40 * GIB), span=2 * GIB)
+    assert found is not None
+    assert found.confirm is None
+    assert found.text == (
+        f"not enough free space for {PATH}: needs 2.00 GiB (size x numjobs), 3.00 GiB free of which 2.00 GiB stay in "
+        "reserve: use a smaller --set size=... or another target"
+    )
+
+
+def test_the_reserve_is_a_twentieth_of_the_file_system() -> None:
+    span = 2 * GIB - targets.MARK_BYTES
+    assert guard(facts_with(free=4 * GIB, total=40 * GIB), span=span) is None
+    assert guard(facts_with(free=4 * GIB - 1, total=40 * GIB), span=span) is not None
+
+
+def test_what_the_file_has_already_is_not_needed_again() -> None:
+    assert guard(facts_with(free=2 * GIB, total=40 * GIB, allocated=GIB + targets.MARK_BYTES), span=GIB) is None
+    assert guard(facts_with(free=2 * GIB, total=40 * GIB), span=GIB) is not None
+
+
+def test_unknown_space_is_no_reason() -> None:
+    assert guard(FileFacts("missing", writable=True, directory=True)) is None
+
+
+def test_a_full_file_system_is_not_negative() -> None:
+    found = guard(facts_with(free=0, total=40 * GIB))
+    assert found is not None
+    assert "0 B free" in found.text
+
+
+# ---------------------------------------------------------------------------------------------- findings
+
+
+@pytest.mark.parametrize(
+    ("filesystem", "direct", "codes"),
+    [
+        ("ext4", True, []),
+        ("ext4", False, ["page-cache"]),
+        ("tmpfs", True, ["memory"]),
+        ("ramfs", False, ["memory"]),
+        ("zfs", True, ["memory"]),
+        (None, True, []),
+    ],
+)
+def test_what_may_be_memory_is_said(filesystem: str | None, direct: bool, codes: list[str]) -> None:
+    found = targets.findings(FileFacts("missing", filesystem=filesystem), {"direct": direct})
+    assert [finding.code for finding in found] == codes
+    assert all("memory" in finding.text for finding in found)
