@@ -170,6 +170,7 @@ class Runner:
             job.done.set_exception(error)
 
     async def _carry_out(self, plan: Plan) -> tuple[Run, ...]:
+        store.check_space(self._root, plan)
         bench = self._opened()
         bench.session.add_plan(plan)
         bench.destroy = plan.destroy

@@ -225,15 +225,8 @@ class SessionWriter:
             raise
 
     def add_plan(self, plan: Plan) -> None:
-        """Keep a plan, if there is space for what it will store; raises StoreError."""
+        """Keep a plan; raises StoreError."""
         try:
-            free = shutil.disk_usage(self.directory).free
-            if free < plan.session_bytes + _SLACK_BYTES:
-                raise StoreError(
-                    f"not enough space for the session in {self.directory}: needs about "
-                    f"{units.size(plan.session_bytes + _SLACK_BYTES)}, {units.size(free)} free: "
-                    "make room, run shorter, or set CEPHTUI_DATA_DIR"
-                )
             self._append("plans.jsonl", line(plan))
         except OSError as error:
             raise StoreError(f"can't write session {self.directory}: {error.strerror}") from None
@@ -263,6 +256,20 @@ class SessionWriter:
         with (self.directory / name).open("ab", buffering=0) as file:
             _write_all(file, text.encode() + b"\n")
             os.fsync(file.fileno())
+
+
+def check_space(root: Path, plan: Plan) -> None:
+    """Raises StoreError where what a plan will store does not fit."""
+    needed = plan.session_bytes + _SLACK_BYTES
+    try:
+        free = shutil.disk_usage(next(path for path in (root, *root.parents) if path.exists())).free
+    except OSError as error:
+        raise StoreError(f"can't write sessions in {root}: {error.strerror}") from None
+    if free < needed:
+        raise StoreError(
+            f"not enough space for the session in {root}: needs about {units.size(needed)}, "
+            f"{units.size(free)} free: make room, run shorter, or set CEPHTUI_DATA_DIR"
+        )
 
 
 def check_name(name: str | None) -> None:

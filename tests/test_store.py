@@ -525,16 +525,14 @@ def test_after_a_moment_of_a_full_disk_the_lines_are_whole(tmp_path: Path) -> No
         assert [(entry["offset"], entry["bytes"]) for entry in index] == [(0, 6), (6, 5)]
 
 
-def test_a_plan_that_would_not_fit_is_refused_with_the_figures(tmp_path: Path) -> None:
+def test_a_plan_that_would_not_fit_is_refused_with_the_figures() -> None:
     with mounted("size=2m") as disk:
-        session = SessionWriter.open(disk, "tuning")
+        root = disk / "not" / "there" / "yet"
         with pytest.raises(StoreError) as error:
-            session.add_plan(PLAN.model_copy(update={"session_bytes": 2 << 20}))
-        assert f"not enough space for the session in {session.directory}: needs about 2.50 MiB" in str(error.value)
+            store.check_space(root, PLAN.model_copy(update={"session_bytes": 2 << 20}))
+        assert f"not enough space for the session in {root}: needs about 2.50 MiB" in str(error.value)
         assert "CEPHTUI_DATA_DIR" in str(error.value)
-        session.add_plan(PLAN)
-        session.close()
-        assert (session.directory / "plans.jsonl").read_text() == line(PLAN) + "\n"
+        store.check_space(root, PLAN)
 
 
 def test_on_a_full_disk_no_session_is_opened_and_none_is_broken(tmp_path: Path) -> None:
