@@ -100,8 +100,14 @@ class TargetError(ValueError):
 class Refusal:
     """Why a run may not start; ``confirm`` is what the user types to give up the data that is in the way."""
 
-    text: str
+    problem: str
+    remedy: str = ""
     confirm: str | None = None
+
+    @property
+    def text(self) -> str:
+        """Both, in one line."""
+        return f"{self.problem}: {self.remedy}" if self.remedy else self.problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,19 +208,19 @@ def guard(target: FileTarget, facts: FileFacts, span_bytes: int, destroy: tuple[
     """Why ``span_bytes`` may not be written to the target, or None; the only place that decides it."""
     path = target.path
     if not facts.directory:
-        return Refusal(f"{path}: there is no directory {PurePosixPath(path).parent}, create it or choose another")
+        return Refusal(f"{path}: there is no directory {PurePosixPath(path).parent}", "create it or choose another")
     if facts.kind not in ("missing", "file"):
-        return Refusal(f"{path} is a {facts.kind}: choose the path of a new file")
+        return Refusal(f"{path} is a {facts.kind}", "choose the path of a new file")
     if facts.busy:
-        return Refusal(f"{path} is in use by another run: wait for its end or choose another file")
+        return Refusal(f"{path} is in use by another run", "wait for its end or choose another file")
     if facts.kind == "file" and not facts.marked and not set(target.names) & set(destroy):
         return Refusal(
-            f"{path} exists and is not cephtui's ({units.size(facts.size)}): choose a new file, or give up its "
-            f"contents with --destroy {target.names[1]}",
+            f"{path} exists and is not cephtui's ({units.size(facts.size)})",
+            f"choose a new file, or give up its contents with --destroy {target.names[1]}",
             confirm=target.names[1],
         )
     if not facts.writable:
-        return Refusal(f"{path} can't be written: check its permissions and that the file system is writable")
+        return Refusal(f"{path} can't be written", "check its permissions and that the file system is writable")
     return _guard_space(path, facts, span_bytes)
 
 
@@ -228,8 +234,8 @@ def _guard_space(path: str, facts: FileFacts, span_bytes: int) -> Refusal | None
         return None
     return Refusal(
         f"not enough free space for {path}: needs {units.size(needed)} (size x numjobs), "
-        f"{units.size(facts.free)} free of which {units.size(reserve)} stay in reserve: "
-        "use a smaller --set size=... or another target"
+        f"{units.size(facts.free)} free of which {units.size(reserve)} stay in reserve",
+        "use a smaller --set size=... or another target",
     )
 
 

@@ -205,7 +205,7 @@ def test_what_is_no_file_is_named_and_refused(tmp_path: Path, kind: str) -> None
     KINDS[kind](path)
     assert inspect(path).kind == kind
     found = refusal(path, "x", str(path))
-    assert found == Refusal(f"{path} is a {kind}: choose the path of a new file")
+    assert found == Refusal(f"{path} is a {kind}", "choose the path of a new file")
     assert create(path).returncode != 0
     remove(path)
     assert path.is_symlink() or path.exists()
@@ -316,7 +316,7 @@ def test_a_file_in_use_is_told_refused_and_not_removed(ours: Path) -> None:
     with ours.open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         assert inspect(ours).busy
-        assert refusal(ours) == Refusal(f"{ours} is in use by another run: wait for its end or choose another file")
+        assert refusal(ours) == Refusal(f"{ours} is in use by another run", "wait for its end or choose another file")
         removed = remove(ours)
         assert (removed.returncode, removed.stderr) == (75, f"{ours} is in use by another run\n")
         assert ours.exists()
@@ -358,7 +358,7 @@ def test_a_foreign_file_must_be_given_up_by_its_name(foreign: Path) -> None:
 
 def test_a_missing_directory_is_named() -> None:
     found = guard(FileFacts("missing"))
-    assert found == Refusal(f"{PATH}: there is no directory /mnt/bench, create it or choose another")
+    assert found == Refusal(f"{PATH}: there is no directory /mnt/bench", "create it or choose another")
 
 
 def test_what_can_not_be_written_is_named() -> None:

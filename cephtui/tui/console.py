@@ -195,8 +195,7 @@ class ConsoleScreen(Screen[None]):
             if refusal.confirm is None:
                 self.notify(refusal.text, title="refused", severity="error", timeout=15, markup=False)
                 return None
-            what = refusal.text.split(":")[0] + "."
-            if not await self.app.push_screen_wait(TypeName(what, refusal.confirm)):
+            if not await self.app.push_screen_wait(TypeName(refusal.problem, refusal.confirm)):
                 return None
             names.append(refusal.confirm)
         return tuple(names)

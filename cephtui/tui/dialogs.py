@@ -52,7 +52,7 @@ class TypeName(ModalScreen[bool]):
     def compose(self) -> ComposeResult:
         """What would be lost, and where to type."""
         with Vertical(classes="dialog"):
-            yield Label(self._what)
+            yield Label(f"{self._what}.", markup=False)
             yield Label(f"To overwrite it, type its name ({self._name}) and press enter; escape cancels.", markup=False)
             yield Input(id="name")
 
