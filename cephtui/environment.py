@@ -10,7 +10,7 @@ say os "$( . /etc/os-release 2>/dev/null && printf %s "$PRETTY_NAME" )"
 say kernel "$(uname -r)"
 say cpu "$(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -n 1)"
 say cpu_count "$(nproc)"
-say memory_bytes "$(awk '/^MemTotal:/ { printf "%d", $2 * 1024 }' /proc/meminfo)"
+say memory_bytes "$(( $(sed -n 's/^MemTotal: *\([0-9]*\) kB/\1/p' /proc/meminfo) * 1024 ))"
 say load_1m "$(cut -d ' ' -f 1 /proc/loadavg)"
 say fio_version "$(fio --version 2>/dev/null)"
 exit 0

@@ -496,6 +496,18 @@ def test_a_run_can_be_finished_on_a_full_disk(tmp_path: Path) -> None:
         assert {path: path.read_bytes() for path in known} == known
 
 
+def test_a_run_that_can_not_be_written_any_more_stays_as_it_was() -> None:
+    with mounted("size=2m") as disk:
+        session = SessionWriter.open(disk, "tuning")
+        writer = session.start_run(run_of("tuning"))
+        fill_up(disk)
+        with pytest.raises(OSError, match="No space left on device"):
+            writer.write(run_of("tuning", outcome="ok", error="x" * (1 << 20)))
+        session.close()
+        assert store.read_run(session.directory, 1).outcome == "lost"
+        assert {path.name for path in (session.directory / "001").iterdir()} == {"raw", "run.json"}
+
+
 def test_after_a_moment_of_a_full_disk_the_lines_are_whole(tmp_path: Path) -> None:
     with mounted("size=2m") as disk:
         session = SessionWriter.open(disk, "tuning")

@@ -305,7 +305,6 @@ def test_a_run_keeps_its_conditions(write_iops: Console) -> None:
     assert run["duration_seconds"] > 4
 
 
-@pytest.mark.xfail(reason="mawk's %d ends at 2**31 - 1")
 def test_a_run_keeps_the_size_of_the_memory(write_iops: Console) -> None:
     total = int(Path("/proc/meminfo").read_text().split()[1]) * 1024
     assert write_iops.runs[0]["environment"]["local"]["memory_bytes"] == total
