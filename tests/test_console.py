@@ -49,9 +49,15 @@ def saved(root: Path) -> list[store.Run]:
 
 
 async def finished(app: ConsoleApp, pilot: Pilot[None]) -> None:
-    """Wait until a run has ended and its end is drawn."""
-    ends = (" ok", " stopped", " failed", " lost", " refused")
-    await until(pilot, lambda: not app.busy and any(end in shown(app, "#progress") for end in ends))
+    """Wait until a run has ended, and its end is in the progress line and in the table."""
+    ends = ("ok", "stopped", "failed", "lost", "refused")
+    table = app.screen.query_one("#runs", DataTable)
+
+    def told() -> bool:
+        words = shown(app, "#progress").split()
+        return table.row_count > 0 and str(table.get_row_at(0)[-1]).split()[0] in ends and bool({*words} & {*ends})
+
+    await until(pilot, lambda: not app.busy and told())
 
 
 @pytest.mark.parametrize("key", PRESETS)

@@ -29,8 +29,8 @@ def refusal(**options: object) -> str:
     return str(error.value)
 
 
-def argv(size: int = MIB, **options: object) -> tuple[str, ...]:
-    return FIO.argv("test", check(**options), size, TARGET)
+def argv(size_bytes: int = MIB, **options: object) -> tuple[str, ...]:
+    return FIO.argv("test", check(**options), size_bytes, TARGET)
 
 
 # ---------------------------------------------------------------------------------------------- checking
@@ -173,7 +173,7 @@ def test_no_value_can_start_another_option_or_a_comment(option: str, value: obje
 
 
 def test_the_command_that_measures() -> None:
-    line = argv(size=128 * MIB, bs="4k", iodepth=64, numjobs=8)
+    line = argv(size_bytes=128 * MIB, bs="4k", iodepth=64, numjobs=8)
     assert shlex.join(line) == (
         "fio --name=test --filename=/mnt/bench/test --rw=randwrite --bs=4k --iodepth=64 --numjobs=8 --ioengine=libaio "
         "--direct=1 --time_based --runtime=60 --ramp_time=2 --group_reporting --size=128M --offset_increment=128M "

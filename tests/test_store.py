@@ -216,6 +216,16 @@ def test_a_run_in_progress_can_be_followed(root: Path) -> None:
     assert store.read_run(session.directory, 1).outcome == "lost"
 
 
+def test_who_reads_a_run_while_it_is_written_gets_all_of_one_state(root: Path) -> None:
+    session = SessionWriter.open(root, "live")
+    writer = session.start_run(run_of("live"))
+    with (session.directory / "001" / "run.json").open() as reader:
+        writer.finish(run_of("live", outcome="ok"))
+        assert Run.model_validate_json(reader.read()) == run_of("live")
+    session.close()
+    assert store.read_run(session.directory, 1) == run_of("live", outcome="ok")
+
+
 def test_a_run_that_had_not_begun_is_none(root: Path) -> None:
     directory = write_session(root, "tuning")
     (directory / "002" / "raw").mkdir(parents=True)
