@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from cephtui.models import NodeStep, OptionValue, Plan, Step, Write
 from cephtui.presets import Choice, Preset, combinations
 from cephtui.targets import DEFAULT_SPAN_BYTES, FileTarget
-from cephtui.tools import Tool
+from cephtui.tools import OptionError, Tool
 
 FILL_BYTES_PER_SECOND = 200e6
 """Assumed for the estimate of a filling; only a measurement could tell."""
+STEPS_MOST = 1000
+"""More than this many steps in one plan are taken for a mistake."""
 _OVERHEAD_SECONDS = 1.0
 # a json+ document of one group is 13 to 20 KB, its samples 3 to 6 KB, both once a second
 _STORED_BYTES_PER_SECOND = 32_000
@@ -69,12 +71,15 @@ def make_plan(request: Request, new_batch: Callable[[], str], filled_bytes: int 
 
 
 def _drafts(request: Request, new_batch: Callable[[], str]) -> list[_Draft]:
+    chosen = [combinations(p.tool, {**p.file.options, **request.overrides}) for p in request.presets]
+    number = sum(map(len, chosen)) * request.repeats
+    if number > STEPS_MOST:
+        raise OptionError("repeat", f"{number:,} steps are too many, expected at most {STEPS_MOST:,} in one plan")
     drafts = []
-    for preset in request.presets:
+    for preset, combined in zip(request.presets, chosen, strict=True):
         batch = new_batch()
-        chosen = combinations(preset.tool, {**preset.file.options, **request.overrides})
         for repeat in range(1, request.repeats + 1):
-            for options in chosen:
+            for options in combined:
                 jobs, size = preset.tool.jobs_and_size(options, DEFAULT_SPAN_BYTES)
                 drafts.append(_Draft(preset, batch, repeat, options, size, jobs * size))
     return drafts

@@ -154,3 +154,8 @@ def test_a_size_below_a_block_is_refused() -> None:
 def test_a_plan_survives_being_stored() -> None:
     whole = plan("latency", "write-iops", repeats=2, destroy=("x",))
     assert Plan.model_validate_json(whole.model_dump_json()) == whole
+
+
+def test_more_steps_than_anybody_means_are_refused() -> None:
+    with pytest.raises(OptionError, match="2,000 steps are too many"):
+        plan("latency", repeats=1000)
