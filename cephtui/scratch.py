@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from cephtui.targets import FileTarget
+from cephtui.targets import FileTarget, parse_target
 
 _PREFIX = "scratch-"
 
@@ -38,7 +38,10 @@ def remove_dead(cache: Path) -> None:
 
 @contextlib.contextmanager
 def scratch_target(cache: Path) -> Iterator[FileTarget]:
-    """A target of this console's own, removed at the end; raises OSError where the cache can't be written."""
+    """A target of this console's own, removed at the end.
+
+    Raises OSError where the cache can't be written, TargetError where fio can't use its path.
+    """
     cache.mkdir(parents=True, exist_ok=True)
     remove_dead(cache)
     # under another name until it is locked, so that another console's start does not take it for dead
@@ -46,7 +49,7 @@ def scratch_target(cache: Path) -> Iterator[FileTarget]:
     descriptor = _lock(new)
     directory = new.rename(cache / f"{_PREFIX}{new.name.removeprefix('.new-')}")
     try:
-        yield FileTarget(str(directory / "scratch"))
+        yield parse_target(f"file:{directory / 'scratch'}")
     finally:
         shutil.rmtree(directory, ignore_errors=True)
         if descriptor is not None:
