@@ -19,7 +19,7 @@ from typing import Self
 
 from cephtui import store, targets
 from cephtui.execute import Bench, StopRequest, execute, inspect, look_at
-from cephtui.models import Event, NodeEnvironment, Notice, Plan, Run, Sample
+from cephtui.models import Event, NodeEnvironment, Notice, Plan, Run, Sample, Step
 from cephtui.presets import TOOLS
 from cephtui.store import SessionWriter, StoreError, Undo
 from cephtui.targets import Refusal
@@ -204,15 +204,14 @@ class Runner:
 
     async def _check(self, plan: Plan) -> list[Refusal]:
         refusals: dict[str, Refusal] = {}
-        for step in plan.steps:
-            for node in step.nodes:
-                try:
-                    inspection = await inspect(await self._connection(node.node), step, plan.destroy)
-                except TransportError as error:
-                    refusals[str(error)] = Refusal(str(error))
-                    continue
-                if inspection.refusal:
-                    refusals[inspection.refusal.text] = inspection.refusal
+        for node, step in _distinct(plan):
+            try:
+                inspection = await inspect(await self._connection(node), step, plan.destroy)
+            except TransportError as error:
+                refusals[str(error)] = Refusal(str(error))
+                continue
+            if inspection.refusal:
+                refusals[inspection.refusal.text] = inspection.refusal
         return list(refusals.values())
 
     def _stop_all(self) -> None:
@@ -256,3 +255,13 @@ class Runner:
             if problem:
                 self._problems.append(f"{node}: {spec} was not removed: {problem}")
         self._bench.session.close()
+
+
+def _distinct(plan: Plan) -> list[tuple[str, Step]]:
+    """The steps that differ for the guards, with their nodes: a long sweep uses the same part of the target."""
+    found = {
+        (node.node, step.tool, step.target, max(step.span_bytes, step.fill_bytes)): step
+        for step in plan.steps
+        for node in step.nodes
+    }
+    return [(node, step) for (node, *_), step in found.items()]

@@ -21,6 +21,8 @@ MARK = "cephtui scratch file"
 keeps it, and it goes where the file goes."""
 DEFAULT_SPAN_BYTES = 1 << 30
 _RESERVE_PERCENT = 5
+_NO_TEXT = re.compile(r"[\x00-\x1f\ud800-\udfff]")
+"""Control characters, and what stands for bytes that are no UTF-8: neither can be printed or stored."""
 _CUT_BY_FIO = re.compile(r"[#;\x7f]| $")
 """Where fio ends an option's value without a word, and would then write to the file of the shorter name."""
 _IN_MEMORY = {"tmpfs", "ramfs"}
@@ -172,8 +174,10 @@ def parse_target(text: str) -> FileTarget:
         path = Path(rest).expanduser().absolute()
     except RuntimeError:
         raise TargetError(f"target {text!r}: there is no such user") from None
-    if any(ord(c) < 32 for c in str(path)) or path.name in ("", ".", ".."):
-        raise TargetError(f"target {text!r}: expected the path of a file")
+    except OSError:
+        raise TargetError(f"target {text!r}: the working directory is gone, use an absolute path") from None
+    if _NO_TEXT.search(str(path)) or path.name in ("", ".", ".."):
+        raise TargetError(f"target {text!r}: expected the path of a file, in UTF-8")
     if _CUT_BY_FIO.search(str(path)):
         raise TargetError(f"target {text!r}: fio can't use a path with # or ; in it or a blank at its end")
     return FileTarget(str(path))
