@@ -26,25 +26,20 @@ from cephtui.models import (
     Sample,
     Step,
 )
+from cephtui.outcomes import decide, run_findings, worst
 from cephtui.presets import TOOLS
-from cephtui.store import RunWriter, SessionWriter, Undo
+from cephtui.session_writer import RunWriter, SessionWriter
+from cephtui.store import Undo
 from cephtui.targets import FileFacts, FileTarget, Refusal
 from cephtui.tools import Parser, Reading, ToolResult
 from cephtui.tools.fio_output import SHORTEST_INTERVAL
-from cephtui.transport import HEARTBEAT_SILENT, LOCK_HELD, Chunk, Connection, Process, TransportError
+from cephtui.transport import Chunk, Connection, Process, TransportError
 
 SILENCE_SECONDS = 10.0
 """A tool that prints nothing for so long is reported as stalled."""
-SHORT_RUN_SECONDS = 10.0
 _LIMIT_SLACK_SECONDS = 600.0
 _SLOWEST_FILL_BYTES_PER_SECOND = 2e6
-_WORST: tuple[Outcome, ...] = ("ok", "stopped", "lost", "refused", "failed")
 log = logging.getLogger(__name__)
-
-
-def worst(outcomes: list[Outcome]) -> Outcome:
-    """The outcome that several add up to."""
-    return max(outcomes, key=_WORST.index, default="ok")
 
 
 class StopRequest:
@@ -127,44 +122,6 @@ async def inspect(connection: Connection, step: Step, destroy: tuple[str, ...]) 
     return Inspection(environment, facts, targets.guard(target, facts, span, destroy))
 
 
-def _outcome(status: int | None, stop_reason: str | None, result: ToolResult) -> tuple[Outcome, str | None]:
-    """What became of a command; the only place that decides it for a run that has begun."""
-    if stop_reason is not None and status != 0:
-        return "stopped", stop_reason or None
-    if status is None:
-        return "lost", "the benchmark's process is gone and nothing said how it ended"
-    if status == HEARTBEAT_SILENT:
-        return "lost", "the console stood still and gave no sign of life, so the benchmark was ended"
-    if status == LOCK_HELD:
-        return "refused", result.error
-    if status == 124:
-        return "failed", "it did not end in its time and was ended"
-    if status != 0:
-        return "failed", result.error or f"it ended with status {status}"
-    if result.read is None and result.write is None:
-        return "failed", result.error or "it ended without having done any I/O"
-    return "ok", None
-
-
-def _run_findings(step: Step, outcome: Outcome, result: ToolResult) -> list[Finding]:
-    """What the length and the end of a run do to its figures."""
-    flows = [flow for flow in (result.read, result.write) if flow]
-    if not flows:
-        if outcome == "stopped" and step.ramp_seconds:
-            return [Finding(code="incomplete", text="stopped before the ramp was over: nothing was measured")]
-        return []
-    lasted = max(flow.runtime_seconds for flow in flows)
-    found = []
-    if outcome in ("stopped", "lost"):
-        asked = f" of {units.duration(step.run_seconds)}" if step.run_seconds else ""
-        text = f"incomplete: {units.duration(lasted)}{asked} measured"
-        found.append(Finding(code="incomplete", text=text))
-    if lasted < SHORT_RUN_SECONDS:
-        text = f"only {lasted:.1f} s measured: too short for caches to settle"
-        found.append(Finding(code="short", text=text))
-    return found
-
-
 class _NodeRun:
     """One step on one node."""
 
@@ -199,7 +156,7 @@ class _NodeRun:
         except TransportError as failure:
             outcome, error = "lost", str(failure)
         result = self._result
-        self.findings += [*result.findings, *_run_findings(self._step, outcome, result)]
+        self.findings += [*result.findings, *run_findings(self._step, outcome, result)]
         return NodeResult(
             node=self._node_step.node,
             outcome=outcome,
@@ -240,7 +197,7 @@ class _NodeRun:
         argv = planned or self._tool.fill_argv(self._step.options, span, self._target.options)
         limit = span / _SLOWEST_FILL_BYTES_PER_SECOND
         status, result = await self._drive(argv, self._tool.parser(ramp=False), stop, limit, "prepare")
-        outcome, error = _outcome(status, stop.reason, result)
+        outcome, error = decide(status, stop.reason, result)
         if outcome == "ok" and (result.write is None or result.write.bytes != span):
             outcome, error = "failed", "not all of it was written"
         if outcome != "ok":
@@ -271,7 +228,7 @@ class _NodeRun:
         limit = ramp + (self._step.run_seconds or 7 * 86400)
         parser = self._tool.parser(ramp=ramp > 0)
         status, self._result = await self._drive(self._node_step.argv, parser, stop, limit, "run")
-        outcome, error = _outcome(status, stop.reason, self._result)
+        outcome, error = decide(status, stop.reason, self._result)
         if outcome != "ok":
             raise _Ended(outcome, error)
 

@@ -15,10 +15,10 @@ import click
 from rich.live import Live as LiveDisplay
 
 from cephtui import report
-from cephtui.execute import worst
 from cephtui.jsonlines import line
 from cephtui.live import Live
 from cephtui.models import Event, Notice, Outcome, Plan, Run
+from cephtui.outcomes import worst
 from cephtui.runner import Inbox, Runner
 from cephtui.terminal import handling, make_console, say, silence, waiting
 

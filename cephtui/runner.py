@@ -17,11 +17,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from cephtui import store, targets
+from cephtui import session_writer, store, targets
 from cephtui.execute import Bench, StopRequest, execute, inspect, look_at
 from cephtui.models import Event, NodeEnvironment, Notice, Plan, Run, Sample, Step
 from cephtui.presets import TOOLS
-from cephtui.store import SessionWriter, StoreError, Undo
+from cephtui.session_writer import SessionWriter
+from cephtui.store import StoreError, Undo
 from cephtui.targets import Refusal
 from cephtui.transport import Connection, TransportError, connect
 
@@ -236,7 +237,7 @@ class Runner:
                 target = targets.parse_target(undo.target)
                 removed = await (await self._connection(undo.node)).run(target.remove_argv())
                 if removed.status != 75:  # in use: the next start will see to it
-                    store.mark_undone(directory, undo)
+                    session_writer.mark_undone(directory, undo)
                     self._publish(Notice(0, f"removed {undo.target}, left behind by session {directory.name}"))
             except (OSError, TransportError, targets.TargetError):
                 log.exception("can't remove %s", undo.target)

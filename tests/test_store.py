@@ -16,10 +16,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cephtui import store
+from cephtui import session_writer, store
 from cephtui.jsonlines import line
 from cephtui.models import SCHEMA_VERSION, Interval, Plan, Run, Sample
-from cephtui.store import SessionWriter, StoreError, Undo
+from cephtui.session_writer import SessionWriter, mark_undone
+from cephtui.store import StoreError, Undo
 from tests.mounts import mounted
 
 PLAN = Plan(steps=(), duration_seconds=1.0, session_bytes=1000)
@@ -182,7 +183,7 @@ def test_the_overview_has_a_bound(root: Path) -> None:
     overview = store.read_overview(session.directory, 1)
     assert overview is not None
     points = overview.series["write.iops"]
-    assert len(points) <= store.OVERVIEW_POINTS
+    assert len(points) <= session_writer.OVERVIEW_POINTS
     assert (points[0][1], points[-1][3], points[-1][0]) == (1.0, 4501.0, 4501.0)
     assert set(overview.series) == {
         f"write.{figure}" for figure in ("iops", "bandwidth_bytes", "latency_mean_seconds", "latency_p99_seconds")
@@ -409,7 +410,7 @@ def test_a_second_writer_is_refused(root: Path) -> None:
 
 def test_a_killed_writer_holds_nothing(root: Path) -> None:
     """The lock is the kernel's, so that no crash can leave it behind."""
-    program = "import sys, pathlib; from cephtui.store import SessionWriter as W\n"
+    program = "import sys, pathlib; from cephtui.session_writer import SessionWriter as W\n"
     program += "held = W.open(pathlib.Path(sys.argv[1]), 'tuning'); print(flush=True); sys.stdin.read()"
     argv = [sys.executable, "-c", program, str(root)]
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
@@ -438,7 +439,7 @@ def test_what_was_created_and_not_removed_is_known(root: Path) -> None:
     killed = write_session(root, "killed", outcome=None)
     undo = Undo(node="local", target="file:/mnt/bench/test")
     assert store.left_behind(root) == [(killed, undo)]
-    store.mark_undone(killed, undo)
+    mark_undone(killed, undo)
     assert store.left_behind(root) == []
     assert done.exists()
 
@@ -458,10 +459,10 @@ def test_a_torn_line_hides_no_other(root: Path) -> None:
     (directory / "undo.jsonl").write_text(f'{line(first)}\n{{"node":"lo\n{line(second)}\n{{"node"')
     assert store.left_behind(root) == [(directory, first), (directory, second)]
     for undo in (first, second):
-        store.mark_undone(directory, undo)
+        mark_undone(directory, undo)
     # the first mark continues the torn line and is lost with it: what is gone is removed once more
     assert store.left_behind(root) == [(directory, first)]
-    store.mark_undone(directory, first)
+    mark_undone(directory, first)
     assert store.left_behind(root) == []
 
 

@@ -1,0 +1,54 @@
+"""What became of a run, and what its length and its end do to the figures: decided here and nowhere else."""
+
+from __future__ import annotations
+
+from cephtui import units
+from cephtui.models import Finding, Outcome, Step
+from cephtui.tools import ToolResult
+from cephtui.transport import HEARTBEAT_SILENT, LOCK_HELD
+
+SHORT_RUN_SECONDS = 10.0
+_WORST: tuple[Outcome, ...] = ("ok", "stopped", "lost", "refused", "failed")
+
+
+def worst(outcomes: list[Outcome]) -> Outcome:
+    """The outcome that several add up to."""
+    return max(outcomes, key=_WORST.index, default="ok")
+
+
+def decide(status: int | None, stop_reason: str | None, result: ToolResult) -> tuple[Outcome, str | None]:
+    """What became of a command; the only place that decides it for a run that has begun."""
+    if stop_reason is not None and status != 0:
+        return "stopped", stop_reason or None
+    if status is None:
+        return "lost", "the benchmark's process is gone and nothing said how it ended"
+    if status == HEARTBEAT_SILENT:
+        return "lost", "the console stood still and gave no sign of life, so the benchmark was ended"
+    if status == LOCK_HELD:
+        return "refused", result.error
+    if status == 124:
+        return "failed", "it did not end in its time and was ended"
+    if status != 0:
+        return "failed", result.error or f"it ended with status {status}"
+    if result.read is None and result.write is None:
+        return "failed", result.error or "it ended without having done any I/O"
+    return "ok", None
+
+
+def run_findings(step: Step, outcome: Outcome, result: ToolResult) -> list[Finding]:
+    """What the length and the end of a run do to its figures."""
+    flows = [flow for flow in (result.read, result.write) if flow]
+    if not flows:
+        if outcome == "stopped" and step.ramp_seconds:
+            return [Finding(code="incomplete", text="stopped before the ramp was over: nothing was measured")]
+        return []
+    lasted = max(flow.runtime_seconds for flow in flows)
+    found = []
+    if outcome in ("stopped", "lost"):
+        asked = f" of {units.duration(step.run_seconds)}" if step.run_seconds else ""
+        text = f"incomplete: {units.duration(lasted)}{asked} measured"
+        found.append(Finding(code="incomplete", text=text))
+    if lasted < SHORT_RUN_SECONDS:
+        text = f"only {lasted:.1f} s measured: too short for caches to settle"
+        found.append(Finding(code="short", text=text))
+    return found

@@ -1,0 +1,218 @@
+"""The one writer of a session: what was written survives a crash, a full disk and a second console.
+
+The layout is told in ``store``, which reads it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import secrets
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO
+
+from cephtui import __version__, stats
+from cephtui.jsonlines import line, sample_line
+from cephtui.models import Plan, Run, Sample, Session
+from cephtui.store import Overview, StoreError, Undo, check_name, read_session, run_directories
+from cephtui.tools import Stream
+
+OVERVIEW_POINTS = 2000
+_RESERVE_BYTES = 256 << 10
+_LOCK_TRIES = 5
+
+
+def _write_all(file: IO[bytes], data: bytes) -> None:
+    """To an unbuffered file, so that what was written survives the process; a full disk takes all of it or nothing."""
+    start, view = file.tell(), memoryview(data)
+    try:
+        while view:
+            view = view[file.write(view) :]
+    except OSError:
+        file.truncate(file.seek(start))
+        raise
+
+
+def _write_whole(path: Path, text: str) -> None:
+    """A file that is there complete or not at all."""
+    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        with partial.open("wb", buffering=0) as file:
+            _write_all(file, text.encode())
+            os.fsync(file.fileno())
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _lock(directory: Path) -> IO[bytes] | None:
+    """The session's lock, or None where another process holds it."""
+    file = (directory / "lock").open("ab")
+    for _ in range(_LOCK_TRIES):
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return file
+        except OSError:
+            time.sleep(0.02)  # a reader that looks whether it is held holds it for a moment itself
+    file.close()
+    return None
+
+
+class RunWriter:
+    """Writes one run; every method raises OSError as the file system gives it."""
+
+    def __init__(self, directory: Path, run: Run, reserve: Path) -> None:
+        self.directory = directory
+        self._reserve = reserve
+        self._offsets: dict[tuple[str, Stream], int] = {}
+        self._files: dict[str, IO[bytes]] = {}
+        self._series: dict[str, list[tuple[float, float]]] = {}
+        (directory / "raw").mkdir(parents=True)
+        self.write(run)
+
+    def write(self, run: Run) -> None:
+        """The run as it stands; makes room from the reserve where the disk is full."""
+        text = run.model_dump_json(indent=1)
+        try:
+            _write_whole(self.directory / "run.json", text)
+        except OSError:
+            self._reserve.unlink(missing_ok=True)
+            _write_whole(self.directory / "run.json", text)
+
+    def sample(self, sample: Sample) -> None:
+        """One line of samples."""
+        _write_all(self._file("samples.jsonl"), sample_line(sample).encode() + b"\n")
+        if sample.node is None and sample.phase != "prepare":
+            self._remember(sample)
+
+    def raw(self, process: str, stream: Stream, data: bytes, elapsed_seconds: float) -> None:
+        """A piece of output of ``NODE`` or ``NODE.prepare``, and when it arrived."""
+        offset = self._offsets.get((process, stream), 0)
+        _write_all(self._file(f"raw/{process}.{stream}"), data)
+        self._offsets[process, stream] = offset + len(data)
+        entry = {"stream": stream, "offset": offset, "bytes": len(data), "elapsed_seconds": elapsed_seconds}
+        _write_all(self._file(f"raw/{process}.index.jsonl"), json.dumps(entry).encode() + b"\n")
+
+    def finish(self, run: Run) -> None:
+        """The run with its outcome, and its overview."""
+        self.close()
+        self.write(run)
+        overview = Overview(series={k: stats.thin(v, OVERVIEW_POINTS) for k, v in self._series.items()})
+        with contextlib.suppress(OSError):  # it can be made again from the samples
+            _write_whole(self.directory / "overview.json", overview.model_dump_json())
+
+    def close(self) -> None:
+        """Leave the run as it stands."""
+        for file in self._files.values():
+            file.close()
+
+    def _file(self, name: str) -> IO[bytes]:
+        if name not in self._files:
+            self._files[name] = (self.directory / name).open("ab", buffering=0)
+        return self._files[name]
+
+    def _remember(self, sample: Sample) -> None:
+        for direction, interval in (("read", sample.read), ("write", sample.write)):
+            if interval is None:
+                continue
+            for figure in ("iops", "bandwidth_bytes", "latency_mean_seconds", "latency_p99_seconds"):
+                value = getattr(interval, figure)
+                if value is not None:
+                    series = self._series.setdefault(f"{direction}.{figure}", [])
+                    series.append((sample.elapsed_seconds, value))
+
+
+class SessionWriter:
+    """The one writer of a session, from ``open`` to ``close``."""
+
+    def __init__(self, directory: Path, lock: IO[bytes]) -> None:
+        self.directory = directory
+        self._held = lock
+        self._run: RunWriter | None = None
+        self._reserve = directory / ".reserve"
+        self._next = 1 + max((number for number, _ in run_directories(directory)), default=0)
+
+    @property
+    def name(self) -> str:
+        """The session's name."""
+        return self.directory.name
+
+    @classmethod
+    def open(cls, root: Path, name: str | None) -> SessionWriter:
+        """Open or create a session (by default one named after the time); raises StoreError."""
+        check_name(name)
+        name = name or _free_name(root)
+        directory = root / name
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+            lock = _lock(directory)
+            if lock is None:
+                raise StoreError(f"session {name} is being written by another cephtui: choose another --session")
+            return cls._prepared(directory, lock)
+        except OSError as error:
+            raise StoreError(f"can't write session {directory}: {error.strerror}") from None
+
+    @classmethod
+    def _prepared(cls, directory: Path, lock: IO[bytes]) -> SessionWriter:
+        try:
+            if (directory / "session.json").exists():
+                read_session(directory)
+            else:
+                new = Session(session=directory.name, created_at=datetime.now(UTC), cephtui_version=__version__)
+                _write_whole(directory / "session.json", new.model_dump_json(indent=1))
+            writer = cls(directory, lock)
+            # given up when the disk is full, so that a run's outcome can still be written
+            _write_whole(writer._reserve, "0" * _RESERVE_BYTES)
+            return writer
+        except BaseException:
+            lock.close()
+            raise
+
+    def add_plan(self, plan: Plan) -> None:
+        """Keep a plan; raises StoreError."""
+        try:
+            self._append("plans.jsonl", line(plan))
+        except OSError as error:
+            raise StoreError(f"can't write session {self.directory}: {error.strerror}") from None
+
+    def next_run(self) -> int:
+        """The number of the next run; counts on from what the session holds."""
+        number, self._next = self._next, self._next + 1
+        return number
+
+    def start_run(self, run: Run) -> RunWriter:
+        """Begin to write a run; raises OSError."""
+        self._run = RunWriter(self.directory / f"{run.run:03}", run, self._reserve)
+        return self._run
+
+    def undo(self, entry: Undo) -> None:
+        """Note what is about to be created, or (``done``) that it has been removed; raises OSError."""
+        self._append("undo.jsonl", line(entry))
+
+    def close(self) -> None:
+        """Let go of the session."""
+        if self._run:
+            self._run.close()
+        self._reserve.unlink(missing_ok=True)
+        self._held.close()
+
+    def _append(self, name: str, text: str) -> None:
+        with (self.directory / name).open("ab", buffering=0) as file:
+            _write_all(file, text.encode() + b"\n")
+            os.fsync(file.fileno())
+
+
+def _free_name(root: Path) -> str:
+    base = datetime.now().strftime("%Y-%m-%d-%H%M%S")
+    names = [base, *(f"{base}-{number}" for number in range(2, 100))]
+    return next(name for name in names if not (root / name).exists())
+
+
+def mark_undone(directory: Path, undo: Undo) -> None:
+    """Note in a session that nobody writes that something it left behind has been removed; raises OSError."""
+    with (directory / "undo.jsonl").open("ab", buffering=0) as file:
+        _write_all(file, line(undo.model_copy(update={"done": True})).encode() + b"\n")
