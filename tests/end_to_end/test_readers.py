@@ -70,6 +70,14 @@ def stalled(new_sandbox: NewSandbox) -> Iterator[dict[str, tuple[Console, int]]]
     for numbers in CLOSED:
         console = new_sandbox().start(*RUN, *sets(runtime=1), "--json", preexec_fn=closing(numbers))
         consoles[f"closed {numbers}"] = console, -1
+    consoles["followed"] = new_sandbox().start(*RUN, *sets(runtime=120), "--json"), -1
+    for name, options in (("gone", sets(runtime=60)), ("gone before the table", sets(runtime=1))):
+        ours, theirs = os.pipe()
+        how = ["--json"] if name == "gone" else []
+        consoles[name] = new_sandbox().start(*RUN, *options, *how, stdout=theirs), -1
+        os.close(theirs)
+        with os.fdopen(ours, "rb") as file:
+            assert not how or json.loads(file.readline())["event"] == "plan"
     for name in ("stopped", "stopped terminal"):
         console = consoles[name][0]
         samples = console.sandbox.data / "sessions" / "S" / "001" / "samples.jsonl"
@@ -105,29 +113,22 @@ def test_a_run_on_a_terminal_that_stands_still_completes_and_is_saved(
     console.sandbox.assert_clean()
 
 
-def test_a_reader_that_goes_away_stops_the_run(sandbox: Sandbox) -> None:
+def test_a_reader_that_goes_away_stops_the_run(stalled: dict[str, tuple[Console, int]]) -> None:
     """As with ``| head -1``."""
-    ours, theirs = os.pipe()
-    console = sandbox.start(*RUN, *sets(runtime=60), "--json", stdout=theirs)
-    os.close(theirs)
-    with os.fdopen(ours, "rb") as file:
-        assert json.loads(file.readline())["event"] == "plan"
+    console, _ = stalled["gone"]
     assert console.wait(20) == 4, console.describe()
-    assert outcome(sandbox) == "stopped"
+    assert outcome(console.sandbox) == "stopped"
     assert console.stderr == "cephtui: write-iops #1 stopped\n"
-    sandbox.assert_clean()
+    console.sandbox.assert_clean()
 
 
-def test_a_table_that_nobody_reads_is_no_failure(sandbox: Sandbox) -> None:
+def test_a_table_that_nobody_reads_is_no_failure(stalled: dict[str, tuple[Console, int]]) -> None:
     """The run was over when the reader was found to be gone."""
-    ours, theirs = os.pipe()
-    console = sandbox.start(*RUN, *sets(runtime=1), stdout=theirs)
-    os.close(theirs)
-    os.close(ours)
+    console, _ = stalled["gone before the table"]
     assert console.wait(20) == 0, console.describe()
-    assert outcome(sandbox) == "ok"
+    assert outcome(console.sandbox) == "ok"
     assert "Traceback" not in console.stderr
-    sandbox.assert_clean()
+    console.sandbox.assert_clean()
 
 
 def test_a_full_disk_behind_stdout_stops_the_run(sandbox: Sandbox) -> None:
@@ -185,12 +186,12 @@ def test_the_live_display_of_a_terminal(sandbox: Sandbox) -> None:
     sandbox.assert_clean()
 
 
-def test_a_second_reader_follows_the_session(sandbox: Sandbox) -> None:
+def test_a_second_reader_follows_the_session(stalled: dict[str, tuple[Console, int]]) -> None:
     """A session that is being written can be looked at, and is not taken for lost."""
-    console = sandbox.start(*RUN, *sets(runtime=120), "--json")
+    console, _ = stalled["followed"]
     console.wait_for_samples(1)
-    seen = sandbox.run("sessions", "--json").events[0]
-    shown = sandbox.run("show", "S/1", "--json")
+    seen = console.sandbox.run("sessions", "--json").events[0]
+    shown = console.sandbox.run("show", "S/1", "--json")
     assert (seen["writing"], seen["outcomes"]) == (True, {"running": 1})
     assert shown.events[-1]["outcome"] is None
     assert len(shown.events) > 1

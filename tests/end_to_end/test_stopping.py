@@ -186,14 +186,34 @@ def test_when_the_watchdog_is_killed_fio_goes_too(ended: dict[str, Ended]) -> No
 # ---------------------------------------------------------------------------------------------- at other moments
 
 
-def test_a_signal_in_every_phase_leaves_nothing(new_sandbox: NewSandbox) -> None:
+SLOW_FILL = 'case " $* " in *" --name=fill "*) exec "$FIO" "$@" --rate=4m;; esac; exec "$FIO" "$@"'
+READ = ["run", "read-iops", "--session", "S"]
+BEGUN = {
+    "filling": sets(runtime=30, size="64M"),
+    "ramp": sets(runtime=30, ramp_time=30, size="1M", rate_iops=100),
+    "steps": sets(runtime=30, ramp_time=0, size="1M", iodepth="1,2,4", rate_iops=100),
+    "twice": sets(runtime=30, ramp_time=0, size="1M", rate_iops=100),
+}
+
+
+@pytest.fixture(scope="module")
+def begun(new_sandbox: NewSandbox) -> dict[str, Console]:
+    """Runs that go on until a test ends them."""
+    consoles = {}
+    for name, options in BEGUN.items():
+        sandbox = new_sandbox()
+        target = ["--target", f"file:{sandbox.files}/target"]
+        consoles[name] = sandbox.start(*READ, *options, *target, "--json", env=sandbox.program("fio", SLOW_FILL))
+    return consoles
+
+
+def test_a_signal_in_every_phase_leaves_nothing(new_sandbox: NewSandbox, begun: dict[str, Console]) -> None:
     """From the first moment on, the fill and the ramp included."""
-    slow = 'case " $* " in *" --name=fill "*) exec "$FIO" "$@" --rate=4m;; esac; exec "$FIO" "$@"'
-    command = ["run", "read-iops", *sets(runtime=30, ramp_time=2, size="8M", rate_iops=100), "--json"]
+    command = [*READ, *sets(runtime=30, ramp_time=2, size="8M", rate_iops=100), "--json"]
     consoles = []
     for delay in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.5, 2.5, 4.0):
         sandbox = new_sandbox()
-        console = sandbox.start(*command, env=sandbox.program("fio", slow))
+        console = sandbox.start(*command, env=sandbox.program("fio", SLOW_FILL))
         consoles.append((time.monotonic() + delay, console))
     for when, console in consoles:
         time.sleep(max(0.0, when - time.monotonic()))
@@ -209,58 +229,52 @@ def test_a_signal_in_every_phase_leaves_nothing(new_sandbox: NewSandbox) -> None
             assert run["outcome"] == "stopped", console.describe()
 
 
-def test_a_stop_while_filling_is_a_stopped_run_without_figures(sandbox: Sandbox) -> None:
-    slow = 'case " $* " in *" --name=fill "*) exec "$FIO" "$@" --rate=4m;; esac; exec "$FIO" "$@"'
-    target = sandbox.files / "target"
-    command = ["run", "read-iops", *sets(runtime=30, size="64M"), "--target", f"file:{target}", "--json"]
-    console = sandbox.start(*command, env=sandbox.program("fio", slow))
-    console.wait_for_samples(1, "prepare")
-    assert target.exists()
+def stop(console: Console) -> None:
+    """Press ctrl+c and wait for the end."""
     console.process.send_signal(signal.SIGINT)
-    assert console.wait(10) == 4, console.describe()
+    assert console.wait(15) == 4, console.describe()
+    console.sandbox.assert_clean()
+
+
+def test_a_stop_while_filling_is_a_stopped_run_without_figures(begun: dict[str, Console]) -> None:
+    console = begun["filling"]
+    console.wait_for_samples(1, "prepare")
+    assert console.sandbox.left()
+    stop(console)
     (run,) = console.runs
     assert (run["outcome"], run["summary"]) == ("stopped", {"read": None, "write": None})
-    sandbox.assert_clean()
 
 
-def test_a_stop_in_the_ramp_says_that_nothing_was_measured(sandbox: Sandbox) -> None:
-    console = sandbox.start("run", "read-iops", *sets(runtime=30, ramp_time=30, size="1M", rate_iops=100), "--json")
+def test_a_stop_in_the_ramp_says_that_nothing_was_measured(begun: dict[str, Console]) -> None:
+    console = begun["ramp"]
     console.wait_for_samples(1, "ramp")
-    console.process.send_signal(signal.SIGINT)
-    assert console.wait(10) == 4, console.describe()
+    stop(console)
     (run,) = console.runs
     assert (run["outcome"], run["summary"]) == ("stopped", {"read": None, "write": None})
     assert {finding["code"] for finding in run["findings"]} == {"incomplete"}
-    sandbox.assert_clean()
 
 
-def test_a_stop_drops_the_steps_that_have_not_begun(sandbox: Sandbox) -> None:
-    console = sandbox.start("run", "read-iops", *sets(runtime=30, ramp_time=0, size="1M", iodepth="1,2,4"), "--json")
+def test_a_stop_drops_the_steps_that_have_not_begun(begun: dict[str, Console]) -> None:
+    console = begun["steps"]
+    console.wait_for_samples(1)
+    stop(console)
+    assert [run["outcome"] for run in console.runs] == ["stopped"]
+
+
+def test_two_signals_at_once_leave_nothing(begun: dict[str, Console]) -> None:
+    console = begun["twice"]
     console.wait_for_samples(1)
     console.process.send_signal(signal.SIGINT)
-    assert console.wait(10) == 4, console.describe()
-    assert [run["outcome"] for run in console.runs] == ["stopped"]
-    sandbox.assert_clean()
-
-
-def test_two_signals_at_once_leave_nothing(sandbox: Sandbox) -> None:
-    target = sandbox.files / "target"
-    console = sandbox.start(*RUN, "--target", f"file:{target}")
-    console.wait_for_samples(1)
-    for _ in range(2):
-        console.process.send_signal(signal.SIGINT)
-        time.sleep(0.05)
-    assert console.wait(20) == 4, console.describe()
+    time.sleep(0.05)
+    stop(console)
     assert "Traceback" not in console.stderr
-    sandbox.assert_clean()
 
 
 def test_the_end_of_the_terminal_stops_the_run(sandbox: Sandbox) -> None:
     """As when a browser terminal or an SSH session is closed: its processes get SIGHUP, and EIO for every write."""
     ours, theirs = os.openpty()
-    command = ["run", "read-iops", *sets(runtime=30, ramp_time=0, size="1M", rate_iops=100), "--session", "S"]
     places = {"stdin": theirs, "stdout": theirs, "stderr": theirs, "start_new_session": True}
-    console = sandbox.start(*command, **places)
+    console = sandbox.start(*READ, *sets(runtime=30, ramp_time=0, size="1M", rate_iops=100), **places)
     os.close(theirs)
     samples = sandbox.data / "sessions" / "S" / "001" / "samples.jsonl"
     wait_for(lambda: samples.exists() and samples.stat().st_size, 20, "samples", console.describe)
