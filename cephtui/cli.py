@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from cephtui.targets import FileTarget
 
 EXIT_FAILED, EXIT_REFUSED, EXIT_INCOMPLETE = 1, 3, 4
-log = logging.getLogger(__name__)
+log = logging.getLogger("cephtui.cli")
 
 
 class Refused(click.ClickException):
@@ -125,10 +125,15 @@ Examples:
 def cli(context: click.Context, target: str | None, session: str | None) -> int | None:
     """Measure storage live in the terminal, and keep every result with its conditions.
 
-    Without a command this opens the console: keys 1 to 6 choose a preset, enter runs it.
+    Without a command this opens the console: keys 1 to 6 run a preset, the arrow keys only select it.
     """
     _start_log()
     if context.invoked_subcommand is not None:
+        if target or session:
+            option = "--target" if target else "--session"
+            raise click.UsageError(
+                f"{option} belongs behind the command: cephtui {context.invoked_subcommand} {option}"
+            )
         return None
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise click.UsageError("the console needs a terminal: use cephtui run PRESET (see cephtui --help)")
@@ -180,7 +185,7 @@ Exit codes:
 @click.option("--destroy", multiple=True, metavar="NAME", help="Give up the contents of an existing file, by its name.")
 @click.option(
     "--stall-timeout",
-    type=click.FloatRange(min=1.0),
+    type=click.FloatRange(min=10.0),
     default=120.0,
     show_default=True,
     metavar="SECONDS",
@@ -329,7 +334,10 @@ def show(what: str, as_json: bool) -> None:
         raise click.UsageError(str(error)) from None
     try:
         if not number:
-            _list(store.read_runs(directory), report.runs, as_json)
+            runs, broken = store.read_runs(directory)
+            _list(runs, report.runs, as_json)
+            if broken:
+                raise broken[0]
         else:
             _show_run(directory, int(number), as_json)
     except store.StoreError as error:
@@ -370,7 +378,7 @@ def info(as_json: bool) -> None:
     value = Info(
         cephtui_version=__version__,
         python_version=platform.python_version(),
-        fio_version=fio,
+        tools={"fio": fio} if fio else {},
         presets=(str(places.packaged_presets_dir()), str(places.user_presets_dir())),
         sessions=str(places.sessions_dir()),
         config=str(places.config_dir()),

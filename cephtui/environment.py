@@ -12,15 +12,23 @@ say cpu "$(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -n 1)"
 say cpu_count "$(nproc)"
 say memory_bytes "$(( $(sed -n 's/^MemTotal: *\([0-9]*\) kB/\1/p' /proc/meminfo) * 1024 ))"
 say load_1m "$(cut -d ' ' -f 1 /proc/loadavg)"
-say fio_version "$(fio --version 2>/dev/null)"
+say tools.fio "$(fio --version 2>/dev/null)"
 exit 0
 """
+
+_NUMBERS = {"cpu_count", "memory_bytes", "load_1m"}
 
 PROBE_ARGV = ("bash", "-c", _PROBE, "cephtui-probe")
 """A command that reports a NodeEnvironment."""
 
 
 def parse_environment(text: str) -> NodeEnvironment:
-    """What ``PROBE_ARGV`` printed; what is missing stays None."""
+    """What ``PROBE_ARGV`` printed; what is missing or no number stays None."""
     said = dict(line.split("\t", 1) for line in text.splitlines() if "\t" in line)
-    return NodeEnvironment.model_validate({key: value for key, value in said.items() if value})
+    known = {key: value for key, value in said.items() if value and (key not in _NUMBERS or _is_number(value))}
+    tools = {key.removeprefix("tools."): value for key, value in known.items() if key.startswith("tools.")}
+    return NodeEnvironment.model_validate({**known, "tools": tools})
+
+
+def _is_number(text: str) -> bool:
+    return text.replace(".", "", 1).isdecimal()

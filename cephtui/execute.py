@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from cephtui import stats, targets, units
+from cephtui import __version__, stats, targets, units
 from cephtui.environment import PROBE_ARGV, parse_environment
 from cephtui.models import (
     Event,
@@ -108,7 +108,7 @@ async def look_at(connection: Connection) -> NodeEnvironment:
 async def inspect(connection: Connection, step: Step, destroy: tuple[str, ...]) -> Inspection:
     """Look at a node and the target on it, and apply the guards; writes nothing. Raises TransportError."""
     environment = await look_at(connection)
-    problem = TOOLS[step.tool].check_version(environment.fio_version)
+    problem = TOOLS[step.tool].check_version(environment.tools.get(step.tool))
     if problem:
         return Inspection(environment, refusal=Refusal(f"{connection.node}: {problem}"))
     target = targets.parse_target(step.target)
@@ -155,6 +155,9 @@ class _NodeRun:
             outcome, error = ended.outcome, ended.error
         except TransportError as failure:
             outcome, error = "lost", str(failure)
+        except Exception as failure:  # one node's trouble must neither hide nor leave behind the others
+            log.exception("run %s on %s", self._run, self._node_step.node)
+            outcome, error = "failed", f"unexpected error: {failure!r}"
         result = self._result
         self.findings += [*result.findings, *run_findings(self._step, outcome, result)]
         return NodeResult(
@@ -253,7 +256,8 @@ class _NodeRun:
         finally:
             supervisor.cancel()
             await process.stop()
-        return await process.wait(), parser.result()
+            status = await process.wait()
+        return status, parser.result()
 
     def _take(self, chunk: Chunk, process: Process, parser: Parser, phase: Phase, stop: StopRequest) -> None:
         self._last_output = chunk.time
@@ -266,7 +270,7 @@ class _NodeRun:
         self._emit(parser.feed(chunk.stream, chunk.data, elapsed), phase, stop)
 
     def _emit(self, readings: list[Reading], phase: Phase, stop: StopRequest) -> None:
-        """Store, then publish, each reading: as this node's, and as that of all nodes."""
+        """Store, then publish, each reading: as this node's and, there being no other, as that of all nodes."""
         for reading in readings:
             self._last_reading = time.monotonic()
             sample = Sample(
@@ -310,8 +314,9 @@ class _NodeRun:
         await process.stop()
 
     def _report_silence(self, silent: float) -> None:
-        text = f"stalled: no output from {self._step.tool} on {self._node_step.node} for {units.duration(silent)}"
-        self._bench.publish(Notice(self._run, text))
+        who = f"{self._step.tool} on {self._node_step.node}"
+        self._bench.publish(Notice(self._run, f"stalled: no output from {who} for {units.duration(silent)}"))
+        text = f"stalled: no output from {who} for {units.duration(SILENCE_SECONDS)} or longer"
         self.findings.append(Finding(code="stalled", text=text))
 
 
@@ -353,6 +358,7 @@ def _begin(session: SessionWriter, step: Step) -> Run:
         target=step.target,
         options=step.options,
         command=step.nodes[0].command,
+        cephtui_version=__version__,
         started_at=datetime.now(UTC),
         nodes=tuple(NodeResult(node=n.node, command=n.command) for n in step.nodes),
     )

@@ -156,7 +156,7 @@ class TerminalOutput:
         with contextlib.suppress(OSError), waiting(sys.stdout, kind is None):
             self._display.stop()  # where the terminal is gone, the first error is the one to tell
         if self._finished and kind is None:
-            self._console.print(report.runs(self._finished))
+            self._console.print(report.runs(self._finished, errors=False))
             self._console.print(f"saved as session {self._finished[0].session}", style="dim")
 
     def show(self, event: Event) -> None:

@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 from pydantic import TypeAdapter
 
-from cephtui.models import Interval, Model, Phase, Plan, Run, Sample
+from cephtui.models import Info, Interval, Model, Phase, Plan, PresetRow, Run, Sample, SessionRow
 
 _PHASES = get_args(Phase)
 
@@ -95,8 +95,8 @@ def _number(value: Any) -> float | None:
 
 
 def schema() -> dict[str, Any]:
-    """JSON Schema of the lines that ``run --json`` prints and a session keeps."""
+    """JSON Schema of every line that ``--json`` prints, and so of what a session keeps."""
     return {
         "title": "cephtui events",
-        **TypeAdapter(Plan | Sample | Run).json_schema(mode="serialization"),
+        **TypeAdapter(Plan | Sample | Run | SessionRow | PresetRow | Info).json_schema(mode="serialization"),
     }

@@ -24,7 +24,7 @@ OptionValue: TypeAlias = bool | int | float | str
 class Model(BaseModel):
     """Metadata: validated when read, unknown keys ignored so that newer minor versions stay readable."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", json_schema_serialization_defaults_required=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,8 @@ class Interval:
         Field(
             description="Completions per bucket of the fixed latency grid, only buckets that hold any. Bucket i below "
             "128 holds i nanoseconds; above, with e = i // 64 - 1, it holds the 2**e nanoseconds from "
-            "(64 + i % 64) * 2**e on. There are 1856 buckets, 64 to an octave."
+            "(64 + i % 64) * 2**e on. There are 1856 buckets, 64 to an octave.",
+            json_schema_extra={"propertyNames": {"pattern": "^[0-9]+$"}},
         ),
     ] = None
 
@@ -137,7 +138,8 @@ class NodeEnvironment(Model):
     cpu_count: int | None = None
     memory_bytes: int | None = None
     load_1m: float | None = None
-    fio_version: str | None = None
+    tools: dict[str, str] = Field(default_factory=dict)
+    """What each benchmark program that is installed says of its version, by its name."""
     filesystem: str | None = None
     device: str | None = None
 
@@ -214,6 +216,8 @@ class Run(Model):
     outcome: Outcome | None = None
     error: str | None = None
     command: str
+    """On the first node; ``nodes`` has that of each."""
+    cephtui_version: str | None = None
     started_at: AwareDatetime
     duration_seconds: float = 0.0
     """From the start of preparing to the end of the last node."""
@@ -237,17 +241,18 @@ Event: TypeAlias = Plan | Sample | Run | Notice
 class Session(Model):
     """The runs of one sitting, in one directory."""
 
-    event: Literal["session"] = "session"
     schema_version: int = SCHEMA_VERSION
     session: str
     created_at: AwareDatetime
     cephtui_version: str
+    """Of the program that made the session; each run has its own."""
 
 
 class SessionRow(Model):
     """One line of the listing of sessions; ``error`` instead of figures where a file of it is broken."""
 
     event: Literal["session"] = "session"
+    schema_version: int = SCHEMA_VERSION
     session: str
     path: str
     created_at: AwareDatetime | None = None
@@ -262,6 +267,7 @@ class PresetRow(Model):
     """One line of the listing of presets; ``error`` instead of the rest where its file is broken."""
 
     event: Literal["preset"] = "preset"
+    schema_version: int = SCHEMA_VERSION
     preset: str
     title: str = ""
     description: str = ""
@@ -277,9 +283,10 @@ class Info(Model):
     """Versions, and where things are."""
 
     event: Literal["info"] = "info"
+    schema_version: int = SCHEMA_VERSION
     cephtui_version: str
     python_version: str
-    fio_version: str | None
+    tools: dict[str, str]
     presets: tuple[str, ...]
     sessions: str
     config: str

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from cephtui import units
 from cephtui.models import Finding, Outcome, Step
+from cephtui.stats import Flow
 from cephtui.tools import ToolResult
 from cephtui.transport import HEARTBEAT_SILENT, LOCK_HELD
 
 SHORT_RUN_SECONDS = 10.0
+_DISAGREE = 0.02
 _WORST: tuple[Outcome, ...] = ("ok", "stopped", "lost", "refused", "failed")
 
 
@@ -18,7 +20,7 @@ def worst(outcomes: list[Outcome]) -> Outcome:
 
 def decide(status: int | None, stop_reason: str | None, result: ToolResult) -> tuple[Outcome, str | None]:
     """What became of a command; the only place that decides it for a run that has begun."""
-    if stop_reason is not None and status != 0:
+    if stop_reason or (stop_reason is not None and status != 0):  # the user's wish may come after the end
         return "stopped", stop_reason or None
     if status is None:
         return "lost", "the benchmark's process is gone and nothing said how it ended"
@@ -43,12 +45,21 @@ def run_findings(step: Step, outcome: Outcome, result: ToolResult) -> list[Findi
             return [Finding(code="incomplete", text="stopped before the ramp was over: nothing was measured")]
         return []
     lasted = max(flow.runtime_seconds for flow in flows)
-    found = []
+    found = [finding for flow in flows if (finding := _in_flight(step, flow))]
     if outcome in ("stopped", "lost"):
         asked = f" of {units.duration(step.run_seconds)}" if step.run_seconds else ""
-        text = f"incomplete: {units.duration(lasted)}{asked} measured"
-        found.append(Finding(code="incomplete", text=text))
+        return [*found, Finding(code="incomplete", text=f"incomplete: {lasted:.1f} s{asked} measured")]
     if lasted < SHORT_RUN_SECONDS:
         text = f"only {lasted:.1f} s measured: too short for caches to settle"
         found.append(Finding(code="short", text=text))
     return found
+
+
+def _in_flight(step: Step, flow: Flow) -> Finding | None:
+    """fio counts I/Os when they begin and bytes when they end: what was in flight as the ramp ended is in one only."""
+    block = units.parse_size(str(step.options.get("bs", "0")))
+    missing = flow.bytes // block - flow.ios if block else 0
+    if abs(missing) <= _DISAGREE * flow.ios:
+        return None
+    text = f"IOPS and bandwidth disagree by {units.percent(100 * missing / flow.ios)}: {missing} I/Os were in flight"
+    return Finding(code="in-flight", text=f"{text} as the ramp ended")

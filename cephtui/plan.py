@@ -106,7 +106,9 @@ def _step(draft: _Draft, request: Request, fill_bytes: int) -> Step:
 def _node_step(draft: _Draft, target: FileTarget, node: str, fill_bytes: int) -> NodeStep:
     argv = draft.tool.argv(draft.preset.name, draft.options, draft.size_bytes, target.options)
     fill = draft.tool.fill_argv(draft.options, fill_bytes, target.options) if fill_bytes else None
-    writes = [Write(what=f"{target.spec} is written in full before its first use", bytes=fill_bytes)] * bool(fill)
+    writes = []
+    if fill:
+        writes.append(Write(what=f"{target.spec} is written in full before its first use", bytes=fill_bytes))
     if str(draft.options["rw"]) not in ("read", "randread"):
         writes.append(Write(what=f"{target.spec} is overwritten by the benchmark"))
     return NodeStep(

@@ -78,7 +78,10 @@ class ReplayConnection:
     async def run(self, argv: Sequence[str]) -> Completed:
         """See Connection."""
         answers = {
-            "cephtui-probe": self._environment.model_dump(exclude_none=True),
+            "cephtui-probe": {
+                **self._environment.model_dump(exclude_none=True, exclude={"tools"}),
+                **{f"tools.{name}": version for name, version in self._environment.tools.items()},
+            },
             "cephtui-inspect": {
                 "kind": "missing",
                 "writable": "yes",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from rich.console import Group, RenderableType
-from rich.markup import escape
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
@@ -33,6 +32,11 @@ def _table(*columns: str, right: Iterable[str] = ()) -> Table:
     return table
 
 
+def _add(table: Table, *cells: RenderableType) -> None:
+    """A row; text of the user's must not be taken for markup."""
+    table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in cells))
+
+
 def conditions(step: Step | Run) -> str:
     """What was asked for, in one line: ``4k randwrite, depth 64, jobs 8, 60 s``."""
     options = step.options
@@ -53,8 +57,9 @@ def plan(value: Plan) -> RenderableType:
     """All that will happen, in order."""
     rows: list[RenderableType] = []
     for number, step in enumerate(value.steps, 1):
-        heading = f"[bold]{number}. {step.preset}[/] {escape(conditions(step))}, {escape(step.target)}"
-        rows.append(Text.from_markup(heading + (f", repeat {step.repeat}" if step.repeat > 1 else "")))
+        repeat = f", repeat {step.repeat}" if step.repeat > 1 else ""
+        what = f"{conditions(step)}, {step.target}{repeat}"
+        rows.append(Text.assemble((f"{number}. {step.preset} ", "bold"), what))
         for node in step.nodes:
             rows += [Text(f"   {node.node}: writes: {w.what}{_bytes(w.bytes)}") for w in node.writes]
             commands = [c for c in (node.prepare_command, node.command) if c]
@@ -82,7 +87,8 @@ def live(value: Live, since_sample_seconds: float) -> RenderableType:
     place = f"({value.begun}/{len(value.steps)}) {conditions(state.step)} on {state.step.target}"
     heading = Text.assemble((f"{state.run.preset} ", "bold"), place)
     bar = Table.grid(padding=(0, 1))
-    bar.add_row(
+    _add(
+        bar,
         Text(progress.phase.ljust(7), style="cyan"),
         ProgressBar(total=1.0, completed=progress.fraction or 0.0, width=30, pulse=progress.fraction is None),
         Text(_progress_text(state, progress.elapsed_seconds, progress.eta_seconds)),
@@ -110,7 +116,8 @@ def _current(state: LiveRun) -> list[RenderableType]:
         if interval is None:
             continue
         history = [value for _, value in state.series[f"{direction}.iops"]]
-        table.add_row(
+        _add(
+            table,
             direction,
             units.iops(interval.iops),
             units.bandwidth(interval.bandwidth_bytes),
@@ -124,7 +131,7 @@ def _current(state: LiveRun) -> list[RenderableType]:
 # ---------------------------------------------------------------------------------------------- results
 
 
-_FIGURE_COLUMNS = ("IOPS", "bandwidth", "mean", "p99", "p99.9", "max")
+_FIGURE_COLUMNS = ("IOPS", "bandwidth", "mean", "p99", "p99.9")
 
 
 def _figures(total: Total) -> list[str]:
@@ -134,64 +141,90 @@ def _figures(total: Total) -> list[str]:
         units.latency(total.latency_mean_seconds),
         units.latency(total.latency_p99_seconds),
         units.latency(total.latency_p999_seconds),
-        units.latency(total.latency_max_seconds),
     ]
 
 
-def runs(found: Sequence[Run]) -> RenderableType:
-    """A table of runs with their figures, a line for each direction, and below it what limits them."""
-    table = _table("#", "preset", "", *_FIGURE_COLUMNS, "outcome", right=("#", *_FIGURE_COLUMNS))
+def varied(found: Sequence[Run]) -> dict[int, str]:
+    """By the number of a run, the options that set it apart from the others of its batch."""
+    texts = {}
     for run in found:
-        _add_run(table, run)
-    notes = [_note(run) for run in found if run.findings or run.error]
+        others = [other.options for other in found if other.batch == run.batch]
+        names = [n for n in run.options if n != "rw" and any(o.get(n) != run.options[n] for o in others)]
+        texts[run.run] = " ".join(f"{name}={run.options[name]}" for name in names)
+    return texts
+
+
+def runs(found: Sequence[Run], *, errors: bool = True) -> RenderableType:
+    """A table of runs with their figures, a line for each direction, and below it what limits them."""
+    table = _table("#", "preset", "", *_FIGURE_COLUMNS, "outcome", "", right=("#", *_FIGURE_COLUMNS))
+    apart = varied(found)
+    for run in found:
+        _add_run(table, run, apart[run.run])
+    notes = [_note(run, errors) for run in found if run.findings or (run.error and errors)]
     return Group(table, *notes)
 
 
-def _add_run(table: Table, run: Run) -> None:
+def _add_run(table: Table, run: Run, apart: str) -> None:
     outcome = Text(run.outcome or "running", style=OUTCOME_STYLES.get(run.outcome or "", ""))
     totals = [(d, t) for d, t in (("read", run.summary.read), ("write", run.summary.write)) if t]
     if not totals:
-        table.add_row(str(run.run), run.preset, "", *[units.DASH] * len(_FIGURE_COLUMNS), outcome)
+        _add(table, str(run.run), run.preset, "", *[units.DASH] * len(_FIGURE_COLUMNS), outcome, apart)
     for row, (direction, total) in enumerate(totals):
-        head = ("", "") if row else (str(run.run), run.preset)
-        table.add_row(*head, direction, *_figures(total), "" if row else outcome)
+        head, tail = (("", ""), ("", "")) if row else ((str(run.run), run.preset), (outcome, apart))
+        _add(table, *head, direction, *_figures(total), *tail)
 
 
-def _note(run: Run) -> Text:
-    lines = [f"#{run.run} {run.outcome}: {run.error}"] if run.error else []
+def _note(run: Run, errors: bool) -> Text:
+    lines = [f"#{run.run} {run.outcome}: {run.error}"] if run.error and errors else []
     lines += [f"#{run.run} ! {finding.text}" for finding in run.findings]
     return Text("\n".join(lines), style="yellow")
+
+
+def _latencies(total: Total) -> str:
+    figures = {
+        "min": total.latency_min_seconds,
+        "p50": total.latency_p50_seconds,
+        "p95": total.latency_p95_seconds,
+        "max": total.latency_max_seconds,
+        "stddev": total.latency_stddev_seconds,
+    }
+    return ", ".join(f"{name} {units.latency(value)}" for name, value in figures.items())
 
 
 def run(value: Run, history: Sequence[float | None]) -> RenderableType:
     """One run in full: figures, conditions, command."""
     table = Table.grid(padding=(0, 2))
-    table.add_row("target", Text(value.target))
-    table.add_row("options", conditions(value))
+    table.add_column()
+    table.add_column(overflow="fold")
+    for direction, total in (("read", value.summary.read), ("write", value.summary.write)):
+        if total:
+            _add(table, f"{direction} latency", _latencies(total))
+    _add(table, "target", Text(value.target))
+    _add(table, "options", conditions(value))
     for node, found in value.environment.items():
         facts = (
             found.os,
             f"kernel {found.kernel}",
             found.cpu,
-            found.fio_version,
+            *found.tools.values(),
             found.filesystem,
             found.device,
         )
-        table.add_row(node, Text(", ".join(fact for fact in facts if fact)))
+        _add(table, node, Text(", ".join(fact for fact in facts if fact)))
     for result in value.nodes:
-        table.add_row("", Text(f"$ {result.command}", style="cyan"))
-        table.add_row("cpu", f"user {units.percent(result.cpu_user_percent)}, "
+        _add(table, "", Text(f"$ {result.command}", style="cyan"))
+        _add(table, "cpu", f"user {units.percent(result.cpu_user_percent)}, "
                              f"system {units.percent(result.cpu_system_percent)}")  # fmt: skip
         disks = ", ".join(f"{d.name} {units.percent(d.utilisation_percent)} busy" for d in result.disks)
-        table.add_row("disks", disks or units.DASH)
+        _add(table, "disks", disks or units.DASH)
         for job in result.jobs:
             totals = [t for t in (job.summary.read, job.summary.write) if t]
-            table.add_row(job.job, "; ".join(f"{units.iops(t.iops)} IOPS, mean "
+            _add(table, job.job, "; ".join(f"{units.iops(t.iops)} IOPS, mean "
                                              f"{units.latency(t.latency_mean_seconds)}" for t in totals))  # fmt: skip
     when = f"{value.started_at.astimezone():%Y-%m-%d %H:%M:%S}, {units.duration(value.duration_seconds)}"
-    table.add_row("started", when)
+    _add(table, "started", when)
     if history:
-        table.add_row("IOPS", Text(spark(history, 60), style="green"))
+        _add(table, "IOPS", Text(spark(history, 60), style="green"))
     return Group(runs([value]), "", table)
 
 
@@ -203,9 +236,9 @@ def presets(rows: Sequence[PresetRow]) -> RenderableType:
     table = _table("preset", "title", "", "what it measures")
     for row in rows:
         if row.error:
-            table.add_row(row.preset, Text(row.error, style="red"))
+            _add(table, row.preset, Text(row.error, style="red"))
         else:
-            table.add_row(row.preset, row.title, "yours" if row.user else "", row.description)
+            _add(table, row.preset, row.title, "yours" if row.user else "", row.description)
     return table
 
 
@@ -214,7 +247,7 @@ def preset(row: PresetRow) -> RenderableType:
     table = Table.grid(padding=(0, 2))
     for option, value in row.options.items():
         shown = ", then ".join(map(str, value)) if isinstance(value, list) else str(value)
-        table.add_row(option, shown)
+        _add(table, option, shown)
     whose = "yours" if row.user else "packaged"
     return Group(Text(f"{row.preset}: {row.title}", style="bold"), row.description, "", table, "",
                  Text(f"{whose}: {row.path}", style="dim"))  # fmt: skip
@@ -226,24 +259,23 @@ def sessions(rows: Sequence[SessionRow]) -> RenderableType:
         return Text("no sessions yet: cephtui run write-iops makes one")
     table = _table("session", "created", "runs", "presets", "outcomes", right=("runs",))
     for row in rows:
-        if row.error or row.created_at is None:
-            table.add_row(row.session, Text("broken", style="red"), "", Text(row.error or "", style="red"))
-            continue
         outcomes = ", ".join(f"{number} {outcome}" for outcome, number in row.outcomes.items())
-        now = " (being written)" if row.writing else ""
-        created = f"{row.created_at.astimezone():%Y-%m-%d %H:%M}"
-        table.add_row(row.session, created, str(row.runs), ", ".join(row.presets), outcomes + now)
+        state = outcomes + (" (being written)" if row.writing else "")
+        created = f"{row.created_at.astimezone():%Y-%m-%d %H:%M}" if row.created_at else "broken"
+        _add(table, row.session, created, str(row.runs), ", ".join(row.presets), state)
+        if row.error:
+            _add(table, "", "", "", Text(row.error, style="red"))
     return table
 
 
 def info(value: Info) -> RenderableType:
     """Versions and places."""
     table = Table.grid(padding=(0, 2))
-    table.add_row("cephtui", value.cephtui_version)
-    table.add_row("python", value.python_version)
-    table.add_row("fio", value.fio_version or "not installed: apt-get install fio")
+    _add(table, "cephtui", value.cephtui_version)
+    _add(table, "python", value.python_version)
+    _add(table, "fio", value.tools.get("fio", "not installed: apt-get install fio"))
     for path in value.presets:
-        table.add_row("presets", path)
+        _add(table, "presets", path)
     for name in ("sessions", "config", "cache", "log"):
-        table.add_row(name, str(getattr(value, name)))
+        _add(table, name, str(getattr(value, name)))
     return table

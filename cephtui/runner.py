@@ -149,6 +149,7 @@ class Runner:
     async def _serve(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._jobs: asyncio.Queue[_Job | None] = asyncio.Queue()
+        self._tidying = asyncio.Lock()
         self._ready.set()
         try:
             while (job := await self._jobs.get()) is not None:
@@ -171,6 +172,8 @@ class Runner:
             job.done.set_exception(error)
 
     async def _carry_out(self, plan: Plan) -> tuple[Run, ...]:
+        async with self._tidying:
+            pass  # what was left behind is gone first
         store.check_space(self._root, plan)
         bench = self._opened()
         bench.session.add_plan(plan)
@@ -201,10 +204,14 @@ class Runner:
 
     async def _look_at(self, node: str) -> tuple[NodeEnvironment, str | None]:
         environment = await look_at(await self._connection(node))
-        return environment, TOOLS["fio"].check_version(environment.fio_version)
+        return environment, TOOLS["fio"].check_version(environment.tools.get("fio"))
 
     async def _check(self, plan: Plan) -> list[Refusal]:
         refusals: dict[str, Refusal] = {}
+        try:
+            store.check_space(self._root, plan)
+        except StoreError as error:
+            refusals[str(error)] = Refusal(str(error))
         for node, step in _distinct(plan):
             try:
                 inspection = await inspect(await self._connection(node), step, plan.destroy)
@@ -216,31 +223,44 @@ class Runner:
         return list(refusals.values())
 
     def _stop_all(self) -> None:
+        if self._stop:
+            self._stop.request()
         while not self._jobs.empty():
             job = self._jobs.get_nowait()
             if job is None:
                 self._jobs.put_nowait(None)
                 break
-            job.done.set_result(())
-        if self._stop:
-            self._stop.request()
+            if job.done.set_running_or_notify_cancel():
+                job.done.set_result(())
 
     def _publish(self, event: Event) -> None:
         for inbox in self._inboxes:
             inbox.put(event)
 
     async def _remove_left_behind(self) -> None:
-        for directory, undo in store.left_behind(self._root):
-            if undo.node != "local":
-                continue
-            try:
-                target = targets.parse_target(undo.target)
-                removed = await (await self._connection(undo.node)).run(target.remove_argv())
-                if removed.status != 75:  # in use: the next start will see to it
-                    session_writer.mark_undone(directory, undo)
-                    self._publish(Notice(0, f"removed {undo.target}, left behind by session {directory.name}"))
-            except (OSError, TransportError, targets.TargetError):
-                log.exception("can't remove %s", undo.target)
+        """Before the first plan: it may use a file of the same name."""
+        async with self._tidying:
+            session_writer.drop_reserves(self._root)
+            left: dict[tuple[str, str], list[Path]] = {}
+            for directory, undo in store.left_behind(self._root):
+                if undo.node == "local":
+                    left.setdefault((undo.node, undo.target), []).append(directory)
+            for (node, spec), directories in left.items():
+                await self._remove(node, spec, directories)
+
+    async def _remove(self, node: str, spec: str, directories: list[Path]) -> None:
+        try:
+            target = targets.parse_target(spec)
+            removed = await (await self._connection(node)).run(target.remove_argv())
+            if removed.status == 0:
+                self._publish(Notice(0, f"removed {spec}, left behind by session {directories[0].name}"))
+            if removed.status in (0, targets.REMOVE_NOT_OURS):
+                for directory in directories:
+                    session_writer.mark_undone(directory, Undo(node=node, target=spec))
+            else:  # in use, or not to be removed now: the next start will see to it
+                log.warning("can't remove %s: %s", spec, removed.stderr.strip())
+        except (OSError, TransportError, targets.TargetError):
+            log.exception("can't remove %s", spec)
 
     async def _clean_up(self) -> None:
         if self._bench is None:

@@ -18,11 +18,11 @@ from typing import IO
 from cephtui import __version__, stats
 from cephtui.jsonlines import line, sample_line
 from cephtui.models import Plan, Run, Sample, Session
-from cephtui.store import Overview, StoreError, Undo, check_name, read_session, run_directories
+from cephtui.store import Overview, StoreError, Undo, check_name, is_locked, read_session, run_directories
 from cephtui.tools import Stream
 
 OVERVIEW_POINTS = 2000
-_RESERVE_BYTES = 256 << 10
+_RESERVE, _RESERVE_BYTES = ".reserve", 256 << 10
 _LOCK_TRIES = 5
 
 
@@ -133,7 +133,7 @@ class SessionWriter:
         self.directory = directory
         self._held = lock
         self._run: RunWriter | None = None
-        self._reserve = directory / ".reserve"
+        self._reserve = directory / _RESERVE
         self._next = 1 + max((number for number, _ in run_directories(directory)), default=0)
 
     @property
@@ -216,3 +216,10 @@ def mark_undone(directory: Path, undo: Undo) -> None:
     """Note in a session that nobody writes that something it left behind has been removed; raises OSError."""
     with (directory / "undo.jsonl").open("ab", buffering=0) as file:
         _write_all(file, line(undo.model_copy(update={"done": True})).encode() + b"\n")
+
+
+def drop_reserves(root: Path) -> None:
+    """Remove the reserves of sessions whose consoles were killed."""
+    for path in root.glob(f"*/{_RESERVE}"):
+        if not is_locked(path.parent):
+            path.unlink(missing_ok=True)

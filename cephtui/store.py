@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import itertools
 import json
 import re
 import shutil
@@ -126,10 +125,20 @@ def read_run(directory: Path, number: int) -> Run:
     return run
 
 
-def read_runs(directory: Path) -> list[Run]:
-    """All runs of a session in order; raises StoreError for a broken one."""
-    runs = [number for number, path in run_directories(directory) if _begun(path)]
-    return [read_run(directory, number) for number in runs]
+def read_runs(directory: Path) -> tuple[list[Run], list[StoreError]]:
+    """The runs of a session in order, and what is wrong with those that can't be read; raises StoreError."""
+    runs: list[Run] = []
+    broken: list[StoreError] = []
+    try:
+        numbers = [number for number, path in run_directories(directory) if _begun(path)]
+    except OSError as error:
+        raise StoreError(f"{directory}: {error.strerror}") from None
+    for number in numbers:
+        try:
+            runs.append(read_run(directory, number))
+        except StoreError as error:
+            broken.append(error)
+    return runs, broken
 
 
 def _begun(run: Path) -> bool:
@@ -174,8 +183,11 @@ def iops_history(directory: Path, number: int) -> list[float | None]:
     if overview is None:
         merged = (s for s in read_samples(directory, number) if s.node is None and s.phase != "prepare")
         return [sum(i.iops for i in (s.read, s.write) if i) for s in merged]
-    columns = [[point[2] for point in overview.series.get(f"{d}.iops", [])] for d in ("read", "write")]
-    return [sum(values) for values in itertools.zip_longest(*columns, fillvalue=0.0)]
+    sums: dict[float, float] = {}
+    for direction in ("read", "write"):
+        for elapsed, _, mean, _ in overview.series.get(f"{direction}.iops", []):
+            sums[elapsed] = sums.get(elapsed, 0.0) + mean
+    return [sums[elapsed] for elapsed in sorted(sums)]
 
 
 def find_session(root: Path, name: str) -> Path:
@@ -202,7 +214,7 @@ def _row(directory: Path) -> SessionRow:
     base = SessionRow(session=directory.name, path=str(directory))
     try:
         session = read_session(directory)
-        runs = read_runs(directory)
+        runs, broken = read_runs(directory)
     except StoreError as error:
         return base.model_copy(update={"error": str(error)})
     outcomes = [run.outcome or "running" for run in runs]
@@ -213,6 +225,7 @@ def _row(directory: Path) -> SessionRow:
             "presets": tuple(dict.fromkeys(run.preset for run in runs)),
             "outcomes": {outcome: outcomes.count(outcome) for outcome in dict.fromkeys(outcomes)},
             "writing": is_locked(directory),
+            "error": "; ".join(map(str, broken)) or None,
         }
     )
 

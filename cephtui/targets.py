@@ -20,7 +20,9 @@ MARK = "cephtui scratch file"
 """The block after the span of a file of cephtui's begins with this: no benchmark reaches it, every file system
 keeps it, and it goes where the file goes."""
 DEFAULT_SPAN_BYTES = 1 << 30
-_RESERVE_PERCENT = 5
+REMOVE_BUSY, REMOVE_NOT_OURS = 75, 76
+"""Exit statuses of ``remove_argv``."""
+_RESERVE_PERCENT, _RESERVE_MOST_BYTES = 5, 10 << 30
 _NO_TEXT = re.compile(r"[\x00-\x1f\ud800-\udfff]")
 """Control characters, and what stands for bytes that are no UTF-8: neither can be printed or stored."""
 _CUT_BY_FIO = re.compile(r"[#;\x7f]| $")
@@ -82,7 +84,7 @@ _REMOVE = r"""
 path=$1
 [ -e "$path" ] || exit 0
 [ ! -L "$path" ] && marked "$path" ||
-    { echo "$path does not carry cephtui's mark any more" >&2; exit 1; }
+    { echo "$path does not carry cephtui's mark any more" >&2; exit 76; }
 flock -w 1 -E 75 "$path" rm -f -- "$path" # waits for those who only look whether it is held
 rc=$?
 [ $rc -eq 75 ] && echo "$path is in use by another run" >&2
@@ -231,7 +233,7 @@ def guard(target: FileTarget, facts: FileFacts, span_bytes: int, destroy: tuple[
 def _guard_space(path: str, facts: FileFacts, span_bytes: int) -> Refusal | None:
     if facts.free is None or facts.total is None:
         return None
-    reserve = facts.total * _RESERVE_PERCENT // 100
+    reserve = min(facts.total * _RESERVE_PERCENT // 100, _RESERVE_MOST_BYTES)
     usable = max(0, facts.free - reserve)
     needed = max(0, span_bytes + MARK_BYTES - facts.allocated)
     if needed <= usable:

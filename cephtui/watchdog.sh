@@ -18,6 +18,9 @@ if [ -n "$lock" ]; then
     { exec 9<"$lock"; } 2>/dev/null || { echo "cephtui: $lock can't be opened" >&2; exit 74; }
     # not at once: whoever looks whether it is held holds it for a moment
     flock -w 1 9 || { echo "cephtui: $lock is in use by another run" >&2; exit 75; }
+    # who held it may have removed the file: the tool would make a new one, which nobody knows
+    [ "$(stat -Lc %d:%i "/proc/$$/fd/9")" = "$(stat -Lc %d:%i -- "$lock" 2>/dev/null)" ] ||
+        { echo "cephtui: $lock is gone" >&2; exit 74; }
 fi
 
 mine() { grep -lzsx -- "CEPHTUI_RUN=$token" /proc/[0-9]*/environ | cut -d / -f 3; }

@@ -45,7 +45,7 @@ def shown(app: ConsoleApp, selector: str) -> str:
 def saved(root: Path) -> list[store.Run]:
     """The runs in the session that the console writes."""
     directory = root / "sessions" / "tuning"
-    return store.read_runs(directory) if directory.is_dir() else []
+    return store.read_runs(directory)[0] if directory.is_dir() else []
 
 
 async def finished(app: ConsoleApp, pilot: Pilot[None]) -> None:
@@ -55,7 +55,7 @@ async def finished(app: ConsoleApp, pilot: Pilot[None]) -> None:
 
     def told() -> bool:
         words = shown(app, "#progress").split()
-        return table.row_count > 0 and str(table.get_row_at(0)[-1]).split()[0] in ends and bool({*words} & {*ends})
+        return table.row_count > 0 and str(table.get_row_at(0)[-2]).split()[0] in ends and bool({*words} & {*ends})
 
     await until(pilot, lambda: not app.busy and told())
 
@@ -84,7 +84,9 @@ async def test_a_key_runs_its_preset_and_the_run_is_saved(tmp_path: Path, key: s
         units.bandwidth(recorded.bandwidth_bytes),
         units.latency(recorded.latency_mean_seconds),
         units.latency(recorded.latency_p99_seconds),
-        "ok",
+        # what is replayed was measured with 4k: with 1M its IOPS and its bandwidth do not agree
+        "ok !" if key in "13" else "ok",
+        "",
     ]
 
 
@@ -113,7 +115,7 @@ async def test_a_mixed_run_shows_reads_and_writes_apart(tmp_path: Path) -> None:
         title = str(app.screen.query_one("#chart", Chart).border_title)
         table = app.screen.query_one("#runs", DataTable)
         directions = [str(table.get_row_at(row)[2]) for row in range(table.row_count)]
-    assert all(word in title for word in ("total", "read", "write", "mean"))
+    assert all(word in title for word in ("total", "read", "write", "over the whole run"))
     assert directions == ["read", "write"]
 
 

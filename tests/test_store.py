@@ -263,7 +263,10 @@ def test_a_run_without_samples_has_none(root: Path) -> None:
 
 def read_everything(directory: Path) -> None:
     store.read_session(directory)
-    for run in store.read_runs(directory):
+    runs, broken = store.read_runs(directory)
+    if broken:
+        raise broken[0]
+    for run in runs:
         list(store.read_samples(directory, run.run))
         store.read_overview(directory, run.run)
 

@@ -32,7 +32,7 @@ def _seconds(value: object) -> object:
     return parse_duration(value) if isinstance(value, str) else value
 
 
-def _milliseconds(value: float) -> float:
+def _whole_milliseconds(value: float) -> float:
     return round(value, 3)
 
 
@@ -41,7 +41,7 @@ def _text(value: object) -> object:
 
 
 Size = Annotated[str, BeforeValidator(_text), AfterValidator(_size)]
-Seconds = Annotated[float, BeforeValidator(_seconds), Field(ge=0, le=7 * 86400), AfterValidator(_milliseconds)]
+Seconds = Annotated[float, BeforeValidator(_seconds), Field(ge=0, le=7 * 86400), AfterValidator(_whole_milliseconds)]
 Percent = Annotated[int, Field(ge=0, le=100)]
 Count = Annotated[int, Field(ge=0, le=1_000_000)]
 Pattern = Literal["read", "write", "randread", "randwrite", "rw", "readwrite", "randrw"]
@@ -105,7 +105,6 @@ _REFUSED = (
     (r"gtod_reduce|disable_(clat|lat|slat|bw).*|clat_percentiles|percentile_list|zero_buffers|scramble_buffers",
      "it spoils the figures"),
 )  # fmt: skip
-_RW_WITH_READ = {"read", "randread", "rw", "readwrite", "randrw"}
 
 
 def _unknown(option: str) -> str:
@@ -184,7 +183,7 @@ class Fio:
     ) -> tuple[str, ...]:
         """See Tool; each job has its own region of the target."""
         size = short_size(size_bytes)
-        chosen: dict[str, OptionValue] = {**target, **{k: v for k, v in options.items() if k != "size"}}
+        chosen: dict[str, OptionValue] = {**target, **{k: v for k, v in options.items() if k != "size"}, **target}
         placed = {"size": size, **({"offset_increment": size} if int(options["numjobs"]) > 1 else {})}
         if not options["ramp_time"]:
             del chosen["ramp_time"]
@@ -204,6 +203,7 @@ class Fio:
             "direct": options["direct"],
             "size": short_size(span_bytes),
             "end_fsync": True,
+            **target,
         }
         arguments = [_argument(option, value) for option, value in chosen.items()]
         return ("fio", "--name=fill", *(a for a in arguments if a), *_LIVE)

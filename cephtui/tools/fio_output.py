@@ -293,7 +293,7 @@ class FioParser:
     def _advance(self, document: Mapping[str, Any], elapsed: float) -> list[Reading]:
         try:
             now = _counters(document)
-        except (KeyError, TypeError, ValueError, AttributeError):
+        except _BROKEN:
             self._broken += 1
             return []
         self._document = document

@@ -102,7 +102,7 @@ def _ending_on_signals(
 def _earlier_runs(root: Path, session: str | None) -> list[Run]:
     """The runs that a session to be continued holds already."""
     directory = root / session if session else None
-    return store.read_runs(directory) if directory and directory.is_dir() else []
+    return store.read_runs(directory)[0] if directory and directory.is_dir() else []
 
 
 def run_console(

@@ -51,6 +51,7 @@ class ConsoleScreen(Screen[None]):
         self._catalogue, self._first_target, self._runner, self._earlier = catalogue, target, runner, earlier
         self._fio_version = ""
         self._busy = False
+        self._cancelled = False
 
     @property
     def busy(self) -> bool:
@@ -125,7 +126,8 @@ class ConsoleScreen(Screen[None]):
 
     def action_edit(self) -> None:
         """Edit what will run."""
-        self.query_one(RunForm).edit()
+        if not self._told_busy():
+            self.query_one(RunForm).edit()
 
     def action_help(self) -> None:
         """All keys, by topic."""
@@ -151,6 +153,7 @@ class ConsoleScreen(Screen[None]):
     def action_stop(self) -> None:
         """End the run and keep what was measured."""
         if self._busy:
+            self._cancelled = True  # where it has not been handed over yet
             self._runner.stop()
             self.query_one(LiveView).say("stopping, what was measured is kept")
         else:
@@ -161,8 +164,8 @@ class ConsoleScreen(Screen[None]):
             self.notify("a run is in progress: s stops it", severity="warning")
         return self._busy
 
-    @work(exclusive=False)
-    async def _start(self) -> None:
+    def _start(self) -> None:
+        """Decide what runs, at once: what is pressed next must find it so."""
         if self._told_busy():
             return
         try:
@@ -170,20 +173,28 @@ class ConsoleScreen(Screen[None]):
         except (OptionError, TargetError) as error:
             self.notify(str(error), severity="error", markup=False)
             return
-        self._busy = True
+        self._set_busy(True)
+        self._run(plan)
+
+    @work
+    async def _run(self, plan: Plan) -> None:
         try:
             await self._carry_out(plan)
         except (StoreError, TransportError) as error:
             self.notify(str(error), title="not run", severity="error", timeout=15, markup=False)
         finally:
-            self._busy = False
+            self._set_busy(False)
             self._preview()
+
+    def _set_busy(self, busy: bool) -> None:
+        self._busy, self._cancelled = busy, False
+        self.query_one(RunForm).disabled = busy
 
     async def _carry_out(self, plan: Plan) -> None:
         """Ask what has to be asked, then run."""
         refusals = await asyncio.wrap_future(self._runner.check(plan))
         confirmed = await self._confirmed(refusals)
-        if confirmed is None:
+        if confirmed is None or self._cancelled:
             return
         await asyncio.wrap_future(self._runner.submit(plan.model_copy(update={"destroy": confirmed})))
         self.query_one(LiveView).catch_up()
@@ -204,6 +215,7 @@ class ConsoleScreen(Screen[None]):
 
     @on(LiveView.Began)
     def _began(self, message: LiveView.Began) -> None:
+        self.app.clear_notifications()
         self.query_one("#command", Static).update(Text(f"$ {message.run.command}"))
         self._show_run(message.run)
         self._show_bar()
@@ -229,7 +241,7 @@ class ConsoleScreen(Screen[None]):
         except TransportError as error:
             self.notify(str(error), severity="error", timeout=15, markup=False)
             return
-        self._fio_version = environment.fio_version or ""
+        self._fio_version = environment.tools.get("fio", "")
         self._show_bar()
         if problem:
             self.notify(problem, severity="error", timeout=15, markup=False)
@@ -249,7 +261,7 @@ _KEYS = {
         "s": "stop the run, keep what was measured",
     },
     "edit": {
-        "e": "edit target, bs, depth, jobs, runtime; tab for the next field",
+        "e": "edit bs, depth, jobs, runtime, target; tab for the next field",
         "enter, esc": "end editing; a value such as 1,4,16 runs once for each",
     },
     "look": {

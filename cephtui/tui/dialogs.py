@@ -62,6 +62,7 @@ class TypeName(ModalScreen[bool]):
             self.dismiss(True)
         else:
             event.input.add_class("wrong")
+            self.notify(f"that is not its name, which is {self._name}", markup=False)
 
     def action_cancel(self) -> None:
         """Leave it as it is."""

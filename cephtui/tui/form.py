@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from textual.app import ComposeResult
+from textual.binding import Binding
 from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input, Label
@@ -23,6 +24,12 @@ def as_text(value: Choice | None) -> str:
 
 class RunForm(Horizontal):
     """The fields in one row. What was typed is kept for each preset; target and runtime are common to all."""
+
+    BINDINGS = [
+        Binding("tab", "next(1)", "next field"),
+        Binding("shift+tab", "next(-1)", "previous field", show=False),
+        Binding("escape", "done", "end editing"),
+    ]
 
     class Changed(Message):
         """What will run has changed."""
@@ -49,8 +56,9 @@ class RunForm(Horizontal):
         self._preset = preset
         with self.prevent(Input.Changed):
             for option in FIELDS:
-                typed = self._typed.get(self._key(option))
-                self._input(option).value = as_text(preset.file.options.get(option)) if typed is None else typed
+                field, typed = self._input(option), self._typed.get(self._key(option))
+                field.placeholder = as_text(preset.file.options.get(option))
+                field.value = field.placeholder if typed is None else typed
 
     def _key(self, option: str) -> tuple[str, str]:
         assert self._preset is not None
@@ -74,6 +82,16 @@ class RunForm(Horizontal):
             for option, value in values.items()
             if value and value != as_text(self._preset.file.options.get(option))
         ]
+
+    def action_next(self, by: int) -> None:
+        """Go round the fields; a tab too many must not end where digits run presets."""
+        fields = list(self.query(Input))
+        at = next((index for index, field in enumerate(fields) if field.has_focus), 0)
+        self.screen.set_focus(fields[(at + by) % len(fields)])
+
+    def action_done(self) -> None:
+        """End editing."""
+        self.post_message(self.Done())
 
     def edit(self) -> None:
         """Begin to edit."""

@@ -77,7 +77,7 @@ class Progress(Static):
             done = round((progress.fraction or 0.0) * _BAR_COLUMNS)
             text.append("━" * done, "bold green").append("─" * (_BAR_COLUMNS - done), "dim")
         text.append(f" {self._how_far(state, progress.elapsed_seconds)}")
-        if progress.eta_seconds is not None:
+        if progress.eta_seconds:
             text.append(f", {units.duration(progress.eta_seconds)} left")
         if state.notice:
             text.append(f"  {state.notice}", "bold yellow")
@@ -86,7 +86,8 @@ class Progress(Static):
     @staticmethod
     def _how_far(state: LiveRun, elapsed: float) -> str:
         if state.phase == "prepare":
-            return f"{units.size(state.prepared_bytes)} of {units.size(state.step.fill_bytes)}"
+            written = f"{units.size(state.prepared_bytes)} of {units.size(state.step.fill_bytes)}"
+            return f"{written}, flushing" if state.prepared_bytes >= state.step.fill_bytes else written
         expected = state.expected_seconds
         return f"{elapsed:.0f} s" if expected is None else f"{min(elapsed, expected):.0f} of {expected:.0f} s"
 
@@ -159,10 +160,13 @@ class LiveView(Container):
         if isinstance(event, Notice) and self._live.current is None:
             self.notify(event.text, markup=False)
         elif isinstance(event, Run) and event.outcome is None:
+            for spark in self.query(Spark):
+                spark.show((), units.DASH)
             self.post_message(self.Began(event))
         elif isinstance(event, Run):
             if self._live.current:
                 self._draw(self._live.current)
+                self._draw_end(self._live.current, event)
             self.query_one(Progress).show_end(event)
             self.post_message(self.Ended(event))
         self._live.take(event)
@@ -187,6 +191,19 @@ class LiveView(Container):
                 values = [value for _, value in _shown(state.series[f"{direction}.{figure}"])]
                 current = as_text(getattr(interval, figure)) if interval else units.DASH
                 self.query_one(f"#{direction}-{figure}", Spark).show(values, current)
+
+    def _draw_end(self, state: LiveRun, run: Run) -> None:
+        """The figures of the whole run instead of those of its last second."""
+        totals = {d: t for d in DIRECTIONS if (t := getattr(run.summary, d))}
+        parts = [f"[{COLORS[d]}]{d} {units.iops(total.iops)}[/]" for d, total in totals.items()]
+        if len(parts) > 1:
+            parts.insert(0, f"[{COLORS['total']}]total {units.iops(sum(t.iops for t in totals.values()))}[/]")
+        if parts:
+            self._chart.border_title = f" IOPS  {'  '.join(parts)}  over the whole run "
+        for direction, total in totals.items():
+            for figure, (_, as_text) in _FORMATS.items():
+                values = [value for _, value in _shown(state.series.get(f"{direction}.{figure}", []))]
+                self.query_one(f"#{direction}-{figure}", Spark).show(values, as_text(getattr(total, figure)))
 
     @staticmethod
     def _x_end(state: LiveRun) -> float:

@@ -8,13 +8,13 @@ from textual.widgets import DataTable
 
 from cephtui import units
 from cephtui.models import Run, Total
+from cephtui.report import OUTCOME_STYLES, varied
 
-_COLUMNS = ("#", "preset", "", "IOPS", "bandwidth", "mean", "p99", "outcome")
+_COLUMNS = ("#", "preset", "", "IOPS", "bandwidth", "mean", "p99", "outcome", "")
 _RIGHT = {"#", "IOPS", "bandwidth", "mean", "p99"}
-_STYLES = {"ok": "green", "stopped": "yellow", "lost": "yellow", "failed": "red", "refused": "red"}
 
 
-def _cells(run: Run, direction: str, total: Total | None) -> list[Text]:
+def _cells(run: Run, direction: str, total: Total | None, apart: str) -> list[Text]:
     figures = [units.DASH] * 4
     if total:
         figures = [
@@ -25,12 +25,12 @@ def _cells(run: Run, direction: str, total: Total | None) -> list[Text]:
         ]
     outcome = run.outcome or "running"
     marked = f"{outcome} !" if run.findings else outcome
-    texts = [str(run.run), run.preset, direction, *figures, marked]
+    texts = [str(run.run), run.preset, direction, *figures, marked, apart]
     cells = [
         Text(text, justify="right" if column in _RIGHT else "left")
         for column, text in zip(_COLUMNS, texts, strict=True)
     ]
-    cells[-1].stylize(_STYLES.get(outcome, ""))
+    cells[-2].stylize(OUTCOME_STYLES.get(outcome, ""))
     return cells
 
 
@@ -60,10 +60,11 @@ class RunsTable(DataTable[Text]):
         self._runs = [run, *(other for other in self._runs if other.run != run.run)]
         self._runs.sort(key=lambda other: other.run, reverse=True)
         self.clear()
+        apart = varied(self._runs)
         for each in self._runs:
             totals: list[tuple[str, Total | None]] = [("read", each.summary.read), ("write", each.summary.write)]
             for direction, total in [pair for pair in totals if pair[1]] or [("", None)]:
-                self.add_row(*_cells(each, direction, total), key=f"{each.run} {direction}")
+                self.add_row(*_cells(each, direction, total, apart[each.run]), key=f"{each.run} {direction}")
 
     def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
         """Enter or a click."""

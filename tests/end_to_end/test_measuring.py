@@ -303,7 +303,7 @@ def test_a_run_keeps_its_conditions(write_iops: Console) -> None:
     (run,) = write_iops.runs
     environment = run["environment"]["local"]
     assert environment["kernel"] == Path("/proc/sys/kernel/osrelease").read_text().strip()
-    assert environment["fio_version"].startswith("fio-3")
+    assert environment["tools"]["fio"].startswith("fio-3")
     assert {finding["code"] for finding in run["findings"]} >= {"short"}
     assert run["duration_seconds"] > 4
 

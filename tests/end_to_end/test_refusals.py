@@ -391,7 +391,7 @@ def test_info_tells_the_places(new_sandbox: NewSandbox) -> None:
     sandbox = new_sandbox()
     (info,) = sandbox.run("info", "--json").events
     version = subprocess.run([FIO, "--version"], capture_output=True, text=True, check=True).stdout.strip()
-    assert info["fio_version"] == version
+    assert info["tools"].get("fio") == version
     assert info["sessions"] == str(sandbox.data / "sessions")
     assert info["log"].startswith(str(sandbox.state))
     assert json.dumps(info)

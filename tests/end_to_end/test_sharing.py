@@ -143,7 +143,7 @@ def test_what_was_left_is_only_removed_while_it_carries_the_mark(left: dict[str,
 def test_many_at_once_on_a_new_file_never_share_it(sandbox: Sandbox) -> None:
     """All look before one of them has created it: one measures, the others are refused."""
     target = ["--target", f"file:{sandbox.files}/target"]
-    consoles = [sandbox.start(*RUN, *sets(runtime=120), *target) for _ in range(4)]
+    consoles = [sandbox.start(*RUN, *sets(runtime=120), *target, "--session", name) for name in "ABCD"]
 
     def running() -> list[Console]:
         return [console for console in consoles if console.process.poll() is None]
