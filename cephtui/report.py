@@ -249,8 +249,8 @@ def preset(row: PresetRow) -> RenderableType:
         shown = ", then ".join(map(str, value)) if isinstance(value, list) else str(value)
         _add(table, option, shown)
     whose = "yours" if row.user else "packaged"
-    return Group(Text(f"{row.preset}: {row.title}", style="bold"), row.description, "", table, "",
-                 Text(f"{whose}: {row.path}", style="dim"))  # fmt: skip
+    heading = Text(f"{row.preset}: {row.title}", style="bold")
+    return Group(heading, Text(row.description), "", table, "", Text(f"{whose}: {row.path}", style="dim"))
 
 
 def sessions(rows: Sequence[SessionRow]) -> RenderableType:

@@ -144,6 +144,42 @@ async def test_a_key_during_a_run_starts_no_second_one(tmp_path: Path) -> None:
     assert len(saved(tmp_path)) == 1
 
 
+async def test_stop_right_after_the_run_key_meets_that_run(tmp_path: Path) -> None:
+    async with console(tmp_path, run=WRITE_IOPS, speed=4.0, size=(80, 24)) as (app, pilot):
+        await pilot.press("3", "s")
+        await until(pilot, lambda: not app.busy)
+    assert [run.outcome for run in saved(tmp_path)] in ([], ["stopped"])
+
+
+async def test_the_first_of_several_run_keys_counts(tmp_path: Path) -> None:
+    async with console(tmp_path, run=WRITE_IOPS, speed=4.0, size=(80, 24)) as (app, pilot):
+        await pilot.press("6", "4", "3")
+        await until(pilot, lambda: bool(saved(tmp_path)))
+        await pilot.press("s")
+        await finished(app, pilot)
+    assert [run.preset for run in saved(tmp_path)] == ["mixed-75-25"]
+
+
+async def test_nothing_is_edited_during_a_run(tmp_path: Path) -> None:
+    async with console(tmp_path, run=WRITE_IOPS, speed=4.0, size=(80, 24)) as (app, pilot):
+        await pilot.press("2")
+        await until(pilot, lambda: " running " in shown(app, "#progress"))
+        await pilot.press("e", "s")
+        await finished(app, pilot)
+        assert app.screen.query_one("#bs", Input).value == "4k"
+    assert saved(tmp_path)[0].outcome == "stopped"
+
+
+async def test_tab_goes_round_the_fields(tmp_path: Path) -> None:
+    async with console(tmp_path, run=WRITE_IOPS, speed=FAST, size=(80, 24)) as (app, pilot):
+        await pilot.press("e")
+        seen = []
+        for _ in range(6):
+            seen.append(app.focused.id if app.focused else None)
+            await pilot.press("tab")
+    assert seen == ["bs", "iodepth", "numjobs", "runtime", "target", "bs"]
+
+
 async def test_quitting_during_a_run_asks_first(tmp_path: Path) -> None:
     async with console(tmp_path, run=WRITE_IOPS, speed=4.0, size=(80, 24)) as (app, pilot):
         await pilot.press("2")

@@ -469,6 +469,20 @@ def test_a_torn_line_hides_no_other(root: Path) -> None:
     assert store.left_behind(root) == []
 
 
+def test_a_broken_run_is_named_and_the_others_are_listed(root: Path) -> None:
+    session = SessionWriter.open(root, "tuning")
+    for number in (1, 2):
+        session.start_run(run_of("tuning", run=number)).finish(run_of("tuning", run=number, outcome="ok"))
+    session.close()
+    (session.directory / "001" / "run.json").write_text("{")
+    runs, broken = store.read_runs(session.directory)
+    assert [run.run for run in runs] == [2]
+    assert [str(session.directory / "001" / "run.json") in str(error) for error in broken] == [True]
+    row = store.list_sessions(root)[0]
+    assert (row.runs, row.outcomes) == (1, {"ok": 1})
+    assert row.error is not None
+
+
 # ---------------------------------------------------------------------------------------------- a full disk
 
 

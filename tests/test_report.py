@@ -1,0 +1,53 @@
+"""Tables for the command line."""
+
+from __future__ import annotations
+
+from io import StringIO
+
+from rich.console import Console, RenderableType
+
+from cephtui import report, store
+from cephtui.models import PresetRow, Run, SessionRow
+from tests.replayed import SESSION, WRITE_IOPS
+
+
+def text_of(value: RenderableType, width: int = 100) -> str:
+    console = Console(file=StringIO(), width=width)
+    console.print(value)
+    assert isinstance(console.file, StringIO)
+    return console.file.getvalue()
+
+
+def recorded(**changes: object) -> Run:
+    return store.read_run(SESSION, WRITE_IOPS).model_copy(update=changes)
+
+
+def test_a_users_text_is_no_markup() -> None:
+    row = PresetRow(preset="b[x]", title="Cold [fast] reads", description="closes [/b] nothing", path="[/]")
+    for value in (report.presets([row]), report.preset(row)):
+        text = text_of(value)
+        assert all(part in text for part in ("b[x]", "Cold [fast] reads", "closes [/b] nothing"))
+    assert "[bold]" in text_of(report.sessions([SessionRow(session="s", path="p", error="[bold] [/x]")]))
+
+
+def test_the_runs_of_a_sweep_are_told_apart() -> None:
+    runs = [
+        recorded(run=number, batch="sweep", options={"rw": "randread", "iodepth": depth, "bs": "4k"})
+        for number, depth in ((1, 1), (2, 64))
+    ]
+    alone = recorded(run=3, batch="other", options={"rw": "randread", "iodepth": 8, "bs": "4k"})
+    assert report.varied([*runs, alone]) == {1: "iodepth=1", 2: "iodepth=64", 3: ""}
+    assert "iodepth=64" in text_of(report.runs([*runs, alone]))
+
+
+def test_reading_and_writing_in_turn_is_told_by_the_direction() -> None:
+    runs = [
+        recorded(run=number, batch="sweep", options={"rw": rw}) for number, rw in ((1, "randread"), (2, "randwrite"))
+    ]
+    assert report.varied(runs) == {1: "", 2: ""}
+
+
+def test_a_table_fits_eighty_columns() -> None:
+    text = text_of(report.runs([recorded(preset="write-throughput", outcome="stopped")]), width=80)
+    assert "write-throughput write" in text
+    assert "stopped" in text.splitlines()[1]
