@@ -86,7 +86,8 @@ class RunForm(Horizontal):
     def action_next(self, by: int) -> None:
         """Go round the fields; a tab too many must not end where digits run presets."""
         fields = list(self.query(Input))
-        at = next((index for index, field in enumerate(fields) if field.has_focus), 0)
+        # a field's own has_focus lags behind keys that come quickly
+        at = next((index for index, field in enumerate(fields) if field is self.screen.focused), 0)
         self.screen.set_focus(fields[(at + by) % len(fields)])
 
     def action_done(self) -> None:

@@ -17,6 +17,8 @@ from cephtui.transport import LocalConnection, LocalProcess, TransportError
 from .sandbox import Process, processes_marked, wait_for
 
 FOREVER = "while :; do sleep 0.1; done"
+SETTLE = "sleep 0.3"
+"""A TERM in the very moment of its start ends timeout(1) itself, and the watchdog then ends the command at once."""
 
 
 class Watched:
@@ -97,7 +99,7 @@ async def test_both_streams_are_drained(watched: Watched) -> None:
 
 
 async def test_a_stop_lets_the_command_say_its_last_words(watched: Watched) -> None:
-    process = await watched.shell(f"trap 'echo figures; exit 128' TERM; echo up; {FOREVER}")
+    process = await watched.shell(f"trap 'echo figures; exit 128' TERM; {SETTLE}; echo up; {FOREVER}")
     assert await first_line(process) == b"up\n"
     await process.stop()
     assert (await outcome(process))[:2] == (128, b"figures\n")
@@ -105,7 +107,7 @@ async def test_a_stop_lets_the_command_say_its_last_words(watched: Watched) -> N
 
 
 async def test_a_command_that_ignores_term_is_killed(watched: Watched) -> None:
-    process = await watched.shell(f"trap '' TERM; echo up; {FOREVER}")
+    process = await watched.shell(f"trap '' TERM; {SETTLE}; echo up; {FOREVER}")
     await first_line(process)
     started = time.monotonic()
     await process.stop()
