@@ -10,7 +10,7 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.screen import Screen
-from textual.widgets import Footer, Static
+from textual.widgets import Footer, Input, Static
 
 from cephtui import report, units
 from cephtui.models import Plan, Run
@@ -141,6 +141,8 @@ class ConsoleScreen(Screen[None]):
 
     def action_run_key(self, key: int) -> None:
         """Run the preset with this key."""
+        if isinstance(self.focused, Input):
+            return  # typed right behind the key that opened the field, before it took the keys
         found = next((p for p in by_key(self._catalogue) if p.file.key == key), None)
         if found and not self._told_busy():
             self._select(found)
