@@ -129,6 +129,27 @@ class Finding(Model):
     text: str
 
 
+class Node(Model):
+    """A host that runs benchmarks, and its way to Ceph. Paths are paths on that host."""
+
+    name: str
+    """As it stands in figures and files: the key in the config file, or what was typed."""
+    host: str | None = None
+    """Name or address for SSH, looked up in ``ssh_config``; None is the console's own machine."""
+    user: str | None = None
+    port: int | None = None
+    ssh_config: str | None = None
+    """A file in the format of ssh_config(5) instead of ``~/.ssh/config``."""
+    prefix: tuple[str, ...] = ()
+    """Stands before the benchmark's command line: ``sudo -n``, ``kubectl exec ... --``."""
+    ceph_prefix: tuple[str, ...] = ()
+    """Stands before ceph, rbd and rados instead: ``cephadm shell --``."""
+    ceph_conf: str | None = None
+    ceph_keyring: str | None = None
+    ceph_id: str | None = None
+    """Ceph's user without ``client.``."""
+
+
 class NodeEnvironment(Model):
     """The conditions on one node when a run began."""
 

@@ -43,6 +43,18 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True)
+class Question:
+    """What a connection needs from the user before it can be made; the answer goes into the next attempt."""
+
+    node: str
+    key: str
+    """Under which ``connect`` looks for the answer: a host key's fingerprint, a key file, a prompt."""
+    text: str
+    secret: bool
+    """Masked when typed and never stored; where it is not, ``yes`` accepts."""
+
+
+@dataclass(frozen=True, slots=True)
 class Completed:
     """A short command that has ended."""
 

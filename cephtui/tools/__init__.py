@@ -14,6 +14,22 @@ TargetOptions = Mapping[str, str]
 """Options that the target decides, in the tool's spelling: where the data is."""
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a step's data is on one node, in words that are no tool's; a tool makes its own options of it."""
+
+    kind: Literal["file", "device", "rbd", "pool"]
+    path: str = ""
+    """Of a file or device."""
+    pool: str = ""
+    images: tuple[str, ...] = ()
+    """One for each job, or one for all that do the work."""
+    namespace: str = ""
+    """The RADOS namespace of the objects."""
+    ceph_id: str | None = None
+    """Ceph's user without ``client.``; None is the tools' default."""
+
+
 class OptionError(ValueError):
     """An option or its value is not allowed; ``option`` names it, the text says what was expected."""
 

@@ -84,6 +84,32 @@ def faulty(new_sandbox: NewSandbox) -> dict[str, Console]:
     return consoles
 
 
+NAMES = ("sp ace", "co:lon", "back\\slash\\:", "qu'ote\"s", "$HOME", "ünï✓", "-x", "a=b,c%s")
+
+
+@pytest.fixture(scope="module")
+def named(new_sandbox: NewSandbox, faulty: dict[str, Console]) -> tuple[list[Console], set[str]]:
+    """Runs on targets of these names, while fio hangs elsewhere; and every name that was seen in their directory."""
+    sandbox, seen = new_sandbox(), set()
+    consoles = [
+        sandbox.start(*RUN, "--target", f"file:{sandbox.files}/{name}", "--session", f"S{number}")
+        for number, name in enumerate(NAMES)
+    ]
+    while any(console.process.poll() is None for console in consoles):
+        seen.update(os.listdir(sandbox.files))
+        time.sleep(0.02)
+    return consoles, seen
+
+
+def test_a_name_with_special_characters_is_used_as_it_is(named: tuple[list[Console], set[str]]) -> None:
+    """fio gives some of them a meaning, and would write to a file of another name."""
+    consoles, seen = named
+    for console in consoles:
+        assert console.wait(1) == 0, console.describe()
+    assert seen == set(NAMES)
+    consoles[0].sandbox.assert_clean()
+
+
 @pytest.mark.parametrize("name", [*FAULTS])
 def test_a_fault_of_fio_is_told(faulty: dict[str, Console], name: str) -> None:
     console, fault = faulty[name], FAULTS[name]
@@ -187,22 +213,3 @@ def test_the_page_cache_is_a_finding(faulty: dict[str, Console]) -> None:
     assert console.wait() == 0, console.describe()
     assert "page-cache" in {finding["code"] for finding in saved(console)["findings"]}
     console.sandbox.assert_clean()
-
-
-NAMES = ("sp ace", "co:lon", "back\\slash\\:", "qu'ote\"s", "$HOME", "ünï✓", "-x", "a=b,c%s")
-
-
-def test_a_name_with_special_characters_is_used_as_it_is(sandbox: Sandbox) -> None:
-    """fio gives some of them a meaning, and would write to a file of another name."""
-    consoles = [
-        sandbox.start(*RUN, "--target", f"file:{sandbox.files}/{name}", "--session", f"S{number}")
-        for number, name in enumerate(NAMES)
-    ]
-    seen: set[str] = set()
-    while any(console.process.poll() is None for console in consoles):
-        seen.update(os.listdir(sandbox.files))
-        time.sleep(0.02)
-    for console in consoles:
-        assert console.wait(1) == 0, console.describe()
-    assert seen == set(NAMES)
-    sandbox.assert_clean()
