@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import logging
 import logging.handlers
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +22,15 @@ from cephtui.terminal import make_console, prepare_streams, say, silence, waitin
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from cephtui.models import Plan
+    from cephtui.models import Node
     from cephtui.presets import Catalogue
-    from cephtui.targets import FileTarget
+    from cephtui.targets import Target
 
 EXIT_FAILED, EXIT_REFUSED, EXIT_INCOMPLETE = 1, 3, 4
+_TARGET_HELP = (
+    "What to test: file:PATH, rbd:POOL, rbd:POOL/IMAGE, device:PATH or pool:POOL (rados bench). "
+    "Default: a scratch file of its own."
+)
 log = logging.getLogger("cephtui.cli")
 
 
@@ -103,6 +109,83 @@ def _catalogue() -> Catalogue:
     return find_presets(packaged_presets_dir(), user_presets_dir())
 
 
+# ---------------------------------------------------------------------------------------------- nodes
+
+
+@dataclass(frozen=True)
+class Where:
+    """The options that say where to run, common to several commands."""
+
+    names: tuple[str, ...]
+    config: Path | None
+    ssh_config: Path | None
+    ceph: dict[str, str]
+
+    def with_more(self, more: Where) -> Where:
+        """Both; what ``more`` says wins."""
+        return Where(
+            more.names or self.names,
+            more.config or self.config,
+            more.ssh_config or self.ssh_config,
+            {**self.ceph, **more.ceph},
+        )
+
+    def nodes(self) -> tuple[Node, ...]:
+        """The chosen nodes; raises UsageError."""
+        from cephtui import config, places
+
+        path = self.config or places.config_dir() / "config.toml"
+        ssh_config = str(self.ssh_config.absolute()) if self.ssh_config else None
+        try:
+            loaded = config.load(path, required=self.config is not None, ssh_config=ssh_config)
+            chosen = loaded.choose(self.names or (config.LOCAL,))
+        except config.ConfigError as error:
+            raise click.UsageError(str(error)) from None
+        return tuple(node.model_copy(update=self.ceph) for node in chosen)
+
+
+_existing = click.Path(exists=True, dir_okay=False, path_type=Path)
+_where_options = (
+    click.option(
+        "--node",
+        "nodes",
+        multiple=True,
+        metavar="NODE",
+        help="Where to run: [USER@]HOST[:PORT], or a node or group of the config file. Default: local.",
+    ),
+    click.option("--config", type=_existing, metavar="FILE", help="Named nodes and groups (TOML). See cephtui info."),
+    click.option("-F", "ssh_config", type=_existing, metavar="FILE", help="SSH config instead of ~/.ssh/config."),
+    click.option("--ceph-conf", metavar="PATH", help="ceph.conf, on the node."),
+    click.option("--ceph-id", metavar="ID", help="Ceph's user, without client."),
+    click.option("--ceph-keyring", metavar="PATH", help="Its keyring, on the node."),
+)
+
+
+def where_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the options that say where to run; they arrive as ``where``."""
+
+    @functools.wraps(command)
+    def wrapped(
+        nodes: tuple[str, ...],
+        config: Path | None,
+        ssh_config: Path | None,
+        ceph_conf: str | None,
+        ceph_id: str | None,
+        ceph_keyring: str | None,
+        **others: Any,
+    ) -> Any:
+        given = {"ceph_conf": ceph_conf, "ceph_id": ceph_id, "ceph_keyring": ceph_keyring}
+        where = Where(nodes, config, ssh_config, {key: value for key, value in given.items() if value})
+        context = click.get_current_context()
+        before = context.find_object(Where)  # given before the command
+        context.obj = where if before is None else before.with_more(where)
+        return command(where=context.obj, **others)
+
+    for option in reversed(_where_options):
+        wrapped = option(wrapped)
+    return wrapped
+
+
 # ---------------------------------------------------------------------------------------------- the console
 
 
@@ -119,10 +202,11 @@ Examples:
 """,
 )
 @click.version_option(__version__, message="cephtui %(version)s")
-@click.option("--target", metavar="TARGET", help="What to test: file:PATH. Default: a scratch file of its own.")
+@where_options
+@click.option("--target", metavar="TARGET", help=_TARGET_HELP)
 @click.option("--session", metavar="NAME", help="Save into this session. Default: a new one, named by the time.")
 @click.pass_context
-def cli(context: click.Context, target: str | None, session: str | None) -> int | None:
+def cli(context: click.Context, where: Where, target: str | None, session: str | None) -> int | None:
     """Measure storage live in the terminal, and keep every result with its conditions.
 
     Without a command this opens the console: keys 1 to 6 run a preset, the arrow keys only select it.
@@ -141,10 +225,11 @@ def cli(context: click.Context, target: str | None, session: str | None) -> int 
     from cephtui.tui.app import run_console
 
     _check_session_name(session)
+    nodes = where.nodes()
     with ExitStack() as stack:
-        chosen = _target(target, stack)
+        chosen = _target(target, stack, nodes)
         try:
-            problems = run_console(_catalogue(), chosen, session, stack.close)
+            problems = run_console(_catalogue(), nodes, chosen.spec, session, stack.close)
         except StoreError as error:
             raise click.ClickException(str(error)) from None
     for problem in problems:
@@ -171,36 +256,44 @@ Exit codes:
 """
 )
 @click.argument("presets", nargs=-1, metavar="PRESET...", required=True, shell_complete=_complete_presets)
-@click.option("--node", "nodes", multiple=True, metavar="NODE", help="Where to run. Default: local.")
-@click.option("--target", metavar="TARGET", help="What to test: file:PATH. Default: a scratch file of its own.")
+@where_options
+@click.option("--target", metavar="TARGET", help=_TARGET_HELP)
+@click.option("--data-pool", metavar="POOL", help="Erasure-coded pool for the data of the images that are created.")
+@click.option("--ceph-node", metavar="NODE", help="The node that asks the cluster. Default: the first.")
 @click.option(
     "--set",
     "overrides",
     multiple=True,
     metavar="OPTION=VALUE",
-    help="Change an option of the preset, in fio's spelling; A,B,C runs once for each value.",
+    help="Change an option of the preset, in its tool's spelling; A,B,C runs once for each value.",
 )
 @click.option("--repeat", type=click.IntRange(1, 1000), default=1, show_default=True, help="Run so many times.")
 @click.option("--session", metavar="NAME", help="Save into this session. Default: a new one, named by the time.")
-@click.option("--destroy", multiple=True, metavar="NAME", help="Give up the contents of an existing file, by its name.")
+@click.option(
+    "--destroy", multiple=True, metavar="NAME", help="Give up the contents of an existing file, device or image."
+)
+@click.option("--shared-pool", is_flag=True, help="Load a pool that others use, too.")
 @click.option(
     "--stall-timeout",
     type=click.FloatRange(min=10.0),
     default=120.0,
     show_default=True,
     metavar="SECONDS",
-    help="Stop a run that prints nothing for so long.",
+    help="Stop a run that completes nothing for so long.",
 )
 @click.option("--json", "as_json", is_flag=True, help="JSON Lines on stdout: plan, samples, runs.")
 @click.option("--dry-run", is_flag=True, help="Show commands, writes and duration; run nothing.")
 def run(
     presets: tuple[str, ...],
-    nodes: tuple[str, ...],
+    where: Where,
     target: str | None,
+    data_pool: str | None,
+    ceph_node: str | None,
     overrides: tuple[str, ...],
     repeat: int,
     session: str | None,
     destroy: tuple[str, ...],
+    shared_pool: bool,
     stall_timeout: float,
     as_json: bool,
     dry_run: bool,
@@ -208,26 +301,39 @@ def run(
     """Run presets one after the other and save what they measure."""
     from cephtui import headless
     from cephtui.places import sessions_dir
+    from cephtui.plan import Request, make_plan, new_batch
+    from cephtui.presets import PresetError, choose, parse_overrides
     from cephtui.runner import Runner
     from cephtui.store import StoreError
+    from cephtui.tools import OptionError
 
-    _check_nodes(nodes)
     _check_session_name(session)
+    nodes = where.nodes()
+    if ceph_node and ceph_node not in {node.name for node in nodes}:
+        raise click.UsageError(f"--ceph-node {ceph_node}: expected one of {', '.join(node.name for node in nodes)}")
     with ExitStack() as stack:
-        plan = _plan(presets, _target(target, stack), overrides, repeat, destroy)
-        runner = stack.enter_context(Runner(sessions_dir(), session, stall_seconds=stall_timeout))
-        if dry_run:
-            return headless.dry_run(runner, plan, as_json)
+        chosen = _target(target, stack, nodes, data_pool)
         try:
+            request = Request(
+                choose(_catalogue(), presets),
+                nodes,
+                chosen,
+                parse_overrides(overrides),
+                repeat,
+                destroy,
+                ceph_node,
+                shared_pool,
+            )
+            make_plan(request, new_batch)  # what is wrong with it is told before any node is asked
+            runner = stack.enter_context(Runner(sessions_dir(), session, stall_seconds=stall_timeout))
+            plan = make_plan(headless.surveyed(runner, request), new_batch)
+            if dry_run:
+                return headless.dry_run(runner, plan, as_json)
             return headless.carry_out(runner, plan, headless.JsonOutput() if as_json else headless.TerminalOutput())
-        except StoreError as error:
+        except (PresetError, OptionError) as error:
+            raise click.UsageError(str(error)) from None
+        except (StoreError, headless.Unreachable) as error:
             raise Refused(str(error)) from None
-
-
-def _check_nodes(nodes: Sequence[str]) -> None:
-    for node in nodes:
-        if node != "local":
-            raise click.UsageError(f"unknown node {node!r}: the only node is local")
 
 
 def _check_session_name(name: str | None) -> None:
@@ -239,32 +345,73 @@ def _check_session_name(name: str | None) -> None:
         raise click.UsageError(str(error)) from None
 
 
-def _target(text: str | None, stack: ExitStack) -> FileTarget:
+def _target(text: str | None, stack: ExitStack, nodes: Sequence[Node], data_pool: str | None = None) -> Target:
     from cephtui.places import cache_dir
+    from cephtui.plan import new_batch
     from cephtui.scratch import scratch_target
     from cephtui.targets import TargetError, parse_target
 
+    remote = [node.name for node in nodes if node.host is not None]
+    if not text and remote:
+        raise click.UsageError(f"--target is missing: say what to test on {remote[0]}, such as rbd:POOL or file:PATH")
+    if text and remote and text.startswith(("file:", "device:")) and not text.partition(":")[2].startswith("/"):
+        raise click.UsageError(f"target {text!r}: expected an absolute path on {remote[0]}")
     try:
-        return parse_target(text) if text else stack.enter_context(scratch_target(cache_dir()))
+        if text:
+            return parse_target(text, sitting=new_batch(), data_pool=data_pool)
+        return stack.enter_context(scratch_target(cache_dir()))
     except TargetError as error:
         raise click.UsageError(str(error)) from None
     except OSError as error:
         raise Refused(f"can't make a scratch file in {cache_dir()}: {error.strerror}: use --target") from None
 
 
-def _plan(
-    names: Sequence[str], target: FileTarget, overrides: Sequence[str], repeats: int, destroy: tuple[str, ...]
-) -> Plan:
-    from cephtui.plan import Request, make_plan, new_batch
-    from cephtui.presets import PresetError, choose, parse_overrides
-    from cephtui.tools import OptionError
+# ---------------------------------------------------------------------------------------------- nodes and leftovers
 
-    try:
-        presets = choose(_catalogue(), names)
-        request = Request(presets, ("local",), target, parse_overrides(overrides), repeats, destroy)
-        return make_plan(request, new_batch)
-    except (PresetError, OptionError) as error:
-        raise click.UsageError(str(error)) from None
+
+@cli.command(
+    epilog="\b\nExamples:\n  cephtui nodes --node pve1 --node root@10.0.0.2\n  cephtui nodes --node pve --json"
+)
+@where_options
+@click.option("--json", "as_json", is_flag=True, help="JSON Lines instead of a table.")
+def nodes(where: Where, as_json: bool) -> int:
+    """Look at nodes: what works there, what is missing, and the command that installs it."""
+    from cephtui import headless, report
+    from cephtui.jsonlines import line
+    from cephtui.places import sessions_dir
+    from cephtui.runner import Runner
+
+    with Runner(sessions_dir()) as runner:
+        rows = headless.diagnose(runner, where.nodes())
+    if as_json:
+        for row in rows:
+            print(line(row))
+    else:
+        make_console().print(report.nodes(rows))
+    return EXIT_REFUSED if any(row.problems for row in rows) else 0
+
+
+@cli.command(epilog="\b\nExamples:\n  cephtui cleanup --dry-run\n  cephtui cleanup")
+@click.option("--dry-run", is_flag=True, help="Only list what would be removed.")
+@click.option("--yes", is_flag=True, help="Don't ask.")
+def cleanup(dry_run: bool, yes: bool) -> int:
+    """Remove what consoles that were killed have left: images, namespaces and files on their lists, nothing else."""
+    from cephtui import headless, report
+    from cephtui.places import sessions_dir
+    from cephtui.runner import Runner
+    from cephtui.store import left_behind
+
+    left = left_behind(sessions_dir())
+    if not left:
+        make_console().print("nothing was left behind")
+        return 0
+    make_console().print(report.left_behind(left))
+    if dry_run:
+        return 0
+    if not yes and not (sys.stdin.isatty() and click.confirm("Remove this?", err=True)):
+        raise Refused("nothing was removed: say --yes" if not sys.stdin.isatty() else "nothing was removed")
+    with Runner(sessions_dir()) as runner:
+        return headless.clean_up(runner, left)
 
 
 # ---------------------------------------------------------------------------------------------- listings

@@ -12,7 +12,16 @@ say cpu "$(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -n 1)"
 say cpu_count "$(nproc)"
 say memory_bytes "$(( $(sed -n 's/^MemTotal: *\([0-9]*\) kB/\1/p' /proc/meminfo) * 1024 ))"
 say load_1m "$(cut -d ' ' -f 1 /proc/loadavg)"
+for nic in /sys/class/net/*; do
+    [ "$(cat "$nic/operstate" 2>/dev/null)" = up ] || continue
+    speed=$(cat "$nic/speed" 2>/dev/null) && [ "${speed:-0}" -gt 0 ] && say "nics.${nic##*/}" "${speed}000000"
+done
 say tools.fio "$(fio --version 2>/dev/null)"
+say tools.rados-bench "$(rados --version 2>/dev/null)"
+say tools.ceph "$(ceph --version 2>/dev/null)"
+for needed in flock:util-linux wipefs:util-linux timeout:coreutils stat:coreutils; do
+    command -v "${needed%:*}" >/dev/null 2>&1 || say "missing.${needed%:*}" "${needed#*:}"
+done
 exit 0
 """
 
@@ -26,8 +35,19 @@ def parse_environment(text: str) -> NodeEnvironment:
     """What ``PROBE_ARGV`` printed; what is missing or no number stays None."""
     said = dict(line.split("\t", 1) for line in text.splitlines() if "\t" in line)
     known = {key: value for key, value in said.items() if value and (key not in _NUMBERS or _is_number(value))}
-    tools = {key.removeprefix("tools."): value for key, value in known.items() if key.startswith("tools.")}
-    return NodeEnvironment.model_validate({**known, "tools": tools})
+    missing = _under("missing.", known).items()
+    return NodeEnvironment.model_validate(
+        {
+            **known,
+            "tools": _under("tools.", known),
+            "nic_bits_per_second": _under("nics.", known),
+            "missing": [f"{command} is not installed: apt-get install {package}" for command, package in missing],
+        }
+    )
+
+
+def _under(prefix: str, known: dict[str, str]) -> dict[str, str]:
+    return {key.removeprefix(prefix): value for key, value in known.items() if key.startswith(prefix)}
 
 
 def _is_number(text: str) -> bool:

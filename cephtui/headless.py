@@ -8,6 +8,8 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
 from types import FrameType
 from typing import NoReturn, Protocol
 
@@ -17,14 +19,19 @@ from rich.live import Live as LiveDisplay
 from cephtui import report
 from cephtui.jsonlines import line
 from cephtui.live import Live
-from cephtui.models import Event, Notice, Outcome, Plan, Run
+from cephtui.models import Event, Node, NodeRow, Notice, Outcome, Plan, Run
 from cephtui.outcomes import worst
-from cephtui.runner import Inbox, Runner
+from cephtui.plan import Request
+from cephtui.runner import Inbox, NodeState, Runner, diagnosis
+from cephtui.store import Undo
+from cephtui.targets.base import TargetFault
 from cephtui.terminal import handling, make_console, say, silence, waiting
+from cephtui.transport import Question, TransportError
 
 EXIT_FAILED, EXIT_REFUSED, EXIT_INCOMPLETE = 1, 3, 4
 _GRACE_SECONDS = 15
 _LIVE_PER_SECOND = 4
+_QUESTIONS_MOST = 12
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 log = logging.getLogger(__name__)
 
@@ -62,6 +69,85 @@ def carry_out(runner: Runner, plan: Plan, output: Output) -> int:
     for problem in runner.close():
         say(problem)
     return _exit_code(plan, runs)
+
+
+class Unreachable(Exception):
+    """A node can't be used; the text is for the user."""
+
+
+def surveyed(runner: Runner, request: Request) -> Request:
+    """The request with its nodes reached, their way to Ceph found, and the target looked at. Raises Unreachable."""
+    states = reach(runner, request.nodes)
+    for state in states:
+        if state.problem:
+            raise Unreachable(state.problem)
+    nodes = tuple(state.node for state in states)
+    try:
+        survey = runner.survey(request.target, nodes, request.ceph_node).result()
+    except (TransportError, TargetFault) as error:
+        raise Unreachable(str(error)) from None
+    return replace(request, nodes=nodes, room_bytes=survey.room_bytes, pool_use=survey.pool_use)
+
+
+def reach(runner: Runner, nodes: Sequence[Node]) -> list[NodeState]:
+    """Connect to the nodes, asking on the terminal what they ask; one that can't be reached has a ``problem``."""
+    asked = [runner.reach(node) for node in nodes]
+    return [_answered(runner, future.result()) for future in asked]
+
+
+def _answered(runner: Runner, state: NodeState) -> NodeState:
+    for _ in range(_QUESTIONS_MOST):
+        question = state.question
+        if question is None:
+            return state
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            return replace(state, question=None, problem=_unanswered(state.node, question))
+        if question.secret:
+            answer = click.prompt(f"{state.node.name}: {question.text}", hide_input=True, err=True, default="")
+        elif click.confirm(f"{state.node.name}: {question.text}", err=True):
+            answer = "yes"
+        else:
+            return replace(state, question=None, problem=f"{state.node.name}: its host key was not accepted")
+        state = runner.reach(state.node, {question.key: answer}).result()
+    return replace(state, question=None, problem=f"{state.node.name}: too many wrong answers")
+
+
+def _unanswered(node: Node, question: Question) -> str:
+    """Without a terminal nothing is asked, and nothing unknown is accepted."""
+    how = f"ssh {f'-F {node.ssh_config} ' if node.ssh_config else ''}{node.host}"
+    remedy = "run it in a terminal" if question.secret else f"check the key, and accept it with: {how}"
+    return f"{node.name}: {question.text.rstrip('? ')}: there is no terminal to ask on: {remedy}"
+
+
+def diagnose(runner: Runner, nodes: Sequence[Node]) -> list[NodeRow]:
+    """What each node is like, and what is missing there."""
+    return [diagnosis(state) for state in reach(runner, nodes)]
+
+
+def clean_up(runner: Runner, left: Sequence[tuple[Path, Undo]]) -> int:
+    """Remove what was left behind, telling each; the exit code."""
+    entries = dict.fromkeys((undo.node, undo.target) for _, undo in left)
+    nodes = {undo.node: undo.at or Node(name="local") for _, undo in left}
+    inbox = runner.subscribe()
+    reached = {state.node.name: state for state in reach(runner, list(nodes.values()))}
+    failed = 0
+    for node, spec in entries:
+        state = reached[nodes[node].name]
+        directories = [path for path, undo in left if (undo.node, undo.target) == (node, spec)]
+        problem = state.problem or _removed(runner, inbox, state.node, spec, directories)
+        failed += bool(problem)
+        say(f"{node}: {spec} was not removed: {problem}" if problem else f"{node}: removed {spec}")
+    return EXIT_FAILED if failed else 0
+
+
+def _removed(runner: Runner, inbox: Inbox, node: Node, spec: str, directories: list[Path]) -> str:
+    """Why it could not be removed; empty where it was."""
+    done = runner.remove(node, spec, directories)
+    while not done.done():
+        for event in inbox.drain(1.0 / _LIVE_PER_SECOND):
+            if isinstance(event, Notice):
+                say(event.text)
+    return done.result()
 
 
 def _follow(inbox: Inbox, output: Output, finished: Callable[[], bool]) -> None:

@@ -8,7 +8,19 @@ from typing import Any, get_args
 
 from pydantic import TypeAdapter
 
-from cephtui.models import Info, Interval, Model, Phase, Plan, PresetRow, Run, Sample, SessionRow
+from cephtui.models import (
+    ClusterSample,
+    Info,
+    Interval,
+    Model,
+    NodeRow,
+    Phase,
+    Plan,
+    PresetRow,
+    Run,
+    Sample,
+    SessionRow,
+)
 
 _PHASES = get_args(Phase)
 
@@ -44,6 +56,7 @@ def sample_line(sample: Sample) -> str:
             "interval_seconds": round(sample.interval_seconds, 3),
             "read": _interval(sample.read),
             "write": _interval(sample.write),
+            **({"missing": sample.missing} if sample.missing else {}),
         },
         separators=(",", ":"),
         allow_nan=False,
@@ -70,6 +83,7 @@ def parse_sample(text: str | bytes) -> Sample:
             interval_seconds=float(row["interval_seconds"]),
             read=_parse_interval(row["read"]),
             write=_parse_interval(row["write"]),
+            missing=tuple(map(str, row.get("missing", ()))),
         )
     except (KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise ValueError(f"not a sample: {error}") from None
@@ -98,5 +112,7 @@ def schema() -> dict[str, Any]:
     """JSON Schema of every line that ``--json`` prints, and so of what a session keeps."""
     return {
         "title": "cephtui events",
-        **TypeAdapter(Plan | Sample | Run | SessionRow | PresetRow | Info).json_schema(mode="serialization"),
+        **TypeAdapter(Plan | Sample | ClusterSample | Run | SessionRow | PresetRow | NodeRow | Info).json_schema(
+            mode="serialization"
+        ),
     }

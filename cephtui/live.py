@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from cephtui.models import Event, Interval, Notice, Phase, Plan, Run, Sample, Step
+from cephtui.models import ClusterSample, Event, Interval, Notice, Phase, Plan, Run, Sample, Step
 
 LONG_INTERVAL_SECONDS = 2.0
 DIRECTIONS = ("read", "write")
@@ -35,6 +35,9 @@ class LiveRun:
     ramp_until: float = 0.0
     """Elapsed seconds when the ramp ended; until then, when it is expected to end."""
     latest: Sample | None = None
+    nodes: dict[str, Sample] = field(default_factory=dict)
+    """The latest of each node."""
+    cluster: ClusterSample | None = None
     series: dict[str, Series] = field(default_factory=dict)
     """By ``read.iops`` and the like, ramp included."""
     notice: str | None = None
@@ -52,13 +55,19 @@ class LiveRun:
         return [d for d in DIRECTIONS if f"{d}.iops" in self.series]
 
     @property
+    def wanted_bytes(self) -> int:
+        """How much is written on all nodes before the benchmark."""
+        return sum(part.bytes for node in self.step.nodes for part in node.fill)
+
+    @property
     def expected_seconds(self) -> float | None:
         """Length of ramp and run; None where the run ends with its data."""
         return None if self.step.run_seconds is None else self.step.ramp_seconds + self.step.run_seconds
 
     def add(self, sample: Sample) -> None:
-        """Take in a sample; those of single nodes are left out."""
+        """Take in a sample; only those of all nodes become series."""
         if sample.node is not None:
+            self.nodes[sample.node] = sample
             return
         self.latest = sample
         self.notice = None
@@ -111,7 +120,7 @@ class LiveRun:
         return Progress(self.phase, elapsed, min(1.0, elapsed / expected), max(0.0, expected - elapsed))
 
     def _prepare_progress(self, elapsed: float) -> Progress:
-        wanted = self.step.fill_bytes
+        wanted = self.wanted_bytes
         if not wanted or not self.prepared_bytes:
             return Progress("prepare", elapsed, None, None)
         fraction = min(1.0, self.prepared_bytes / wanted)
@@ -138,5 +147,7 @@ class Live:
             self.current = None
         elif isinstance(event, Sample) and self.current:
             self.current.add(event)
+        elif isinstance(event, ClusterSample) and self.current:
+            self.current.cluster = event
         elif isinstance(event, Notice) and self.current:
             self.current.notice = event.text

@@ -17,6 +17,8 @@ SCHEMA_VERSION = 1
 """Major version of every stored and printed object: keys may be added under it, never changed or removed."""
 
 Outcome: TypeAlias = Literal["ok", "failed", "stopped", "lost", "refused"]
+Kind: TypeAlias = Literal["file", "device", "rbd", "image", "pool"]
+"""``rbd`` is images of cephtui's own in a pool, one for each job; ``image`` is one that exists, for a single job."""
 Phase: TypeAlias = Literal["prepare", "ramp", "run"]
 OptionValue: TypeAlias = bool | int | float | str
 
@@ -66,6 +68,10 @@ class Sample:
     interval_seconds: float
     read: Interval | None
     write: Interval | None
+    missing: Annotated[
+        tuple[str, ...],
+        Field(description="Nodes that said nothing in time: their part is not in the figures of all nodes."),
+    ] = ()
     event: Literal["sample"] = "sample"
 
 
@@ -115,6 +121,10 @@ class NodeResult(Model):
     outcome: Outcome | None = None
     error: str | None = None
     command: str
+    started_seconds: float | None = None
+    """When the benchmark began, after that of the first node."""
+    ended_seconds: float | None = None
+    """When it ended, by the same clock."""
     summary: Summary = Summary()
     cpu_user_percent: float | None = None
     cpu_system_percent: float | None = None
@@ -161,8 +171,71 @@ class NodeEnvironment(Model):
     load_1m: float | None = None
     tools: dict[str, str] = Field(default_factory=dict)
     """What each benchmark program that is installed says of its version, by its name."""
+    nic_bits_per_second: dict[str, int] = Field(default_factory=dict)
+    """Of each network interface that is up and says how fast it is."""
+    missing: tuple[str, ...] = ()
+    """Commands that cephtui needs and that are not there, with what installs them."""
     filesystem: str | None = None
     device: str | None = None
+
+
+class ClusterEnvironment(Model):
+    """The conditions in the cluster when a run began; null where the key may not ask."""
+
+    ceph_version: str | None = None
+    health: str | None = None
+    checks: tuple[str, ...] = ()
+    osds: int | None = None
+    osds_up: int | None = None
+    osds_in: int | None = None
+    pg_states: dict[str, int] = Field(default_factory=dict)
+    pool: dict[str, OptionValue | None] = Field(default_factory=dict)
+    """Name, type, size, pg_num, autoscale mode, CRUSH rule and what else the pool is."""
+    osd_mclock_profile: str | None = None
+    image_features: tuple[str, ...] = ()
+    no_permission: tuple[str, ...] = ()
+    """Commands that the key may not give."""
+
+
+class ClusterSample(Model):
+    """What the cluster says of itself during a run."""
+
+    event: Literal["cluster"] = "cluster"
+    schema_version: int = SCHEMA_VERSION
+    run: int
+    elapsed_seconds: float
+    """When the answer came, from the release of the benchmark."""
+    health: str | None = None
+    osds: int | None = None
+    osds_up: int | None = None
+    osds_in: int | None = None
+    pg_states: dict[str, int] = Field(default_factory=dict)
+    client_iops: float | None = None
+    client_bandwidth_bytes: float | None = None
+    recovery_bandwidth_bytes: float | None = None
+    osd_latency_seconds: dict[str, float] = Field(default_factory=dict)
+    """Commit latency by the id of the OSD."""
+
+
+class Place(Model):
+    """Where a step's data is on one node, in words that are no tool's; a tool makes its own options of it."""
+
+    kind: Kind
+    path: str = ""
+    """Of a file or device."""
+    pool: str = ""
+    images: tuple[str, ...] = ()
+    namespace: str = ""
+    """The RADOS namespace of the objects."""
+    ceph_id: str | None = None
+    """Ceph's user without ``client.``; null is the tools' default."""
+
+
+class Part(Model):
+    """A piece of a target that is made, filled and removed as a whole: a file, an image, a namespace, a device."""
+
+    spec: str
+    bytes: int
 
 
 class Write(Model):
@@ -177,11 +250,16 @@ class NodeStep(Model):
     """A step's exact commands on one node."""
 
     node: str
+    prefix: tuple[str, ...] = ()
     argv: tuple[str, ...]
     command: str
-    """``argv`` quoted for eyes and for pasting into a shell."""
+    """``prefix`` and ``argv`` quoted for eyes and for pasting into a shell."""
+    place: Place
+    parts: tuple[Part, ...] = ()
+    """All that the step uses of the target."""
+    fill: tuple[Part, ...] = ()
+    """What of it is written in full before; an earlier step has filled the rest."""
     prepare_argv: tuple[str, ...] | None = None
-    """Fills the target; null where an earlier step has filled it already."""
     prepare_command: str | None = None
     writes: tuple[Write, ...] = ()
 
@@ -195,10 +273,18 @@ class Step(Model):
     """Ties the steps of one sweep and its repeats together."""
     repeat: int = 1
     target: str
+    data_pool: str | None = None
+    """For the data of new images, where the target is a replicated pool beside an erasure-coded one."""
+    writes: bool = False
+    """Whether the benchmark, or the filling before it, changes data."""
+    filled: bool = True
+    """Whether all that it uses is written in full before; else nobody knows what it reads."""
     span_bytes: int
-    """The part of the target that the step uses: ``size`` times ``numjobs``."""
+    """The part of the target that the step uses on each node: ``size`` times ``numjobs``."""
     fill_bytes: int = 0
-    """How much of the target is written before; 0 where an earlier step has filled it."""
+    """How much is written before on each node; 0 where an earlier step has filled it."""
+    block_bytes: int = 0
+    """Bytes of one I/O."""
     options: dict[str, OptionValue]
     nodes: tuple[NodeStep, ...]
     prepare_seconds: float
@@ -208,12 +294,27 @@ class Step(Model):
     """Null where the run ends with its data and not with its time."""
 
 
+class PoolUse(Model):
+    """Who else uses a pool; null where the key may not ask."""
+
+    pool: str
+    images_in_use: int | None = None
+    client_iops: float | None = None
+
+
 class Plan(Model):
     """All that will run, in order, decided before anything starts."""
 
     event: Literal["plan"] = "plan"
     schema_version: int = SCHEMA_VERSION
     steps: tuple[Step, ...]
+    hosts: tuple[Node, ...] = ()
+    """The nodes as they are reached."""
+    ceph_node: str | None = None
+    """The node that asks the cluster; by default the first."""
+    pool_use: PoolUse | None = None
+    shared_pool: bool = False
+    """Whether the user has agreed to load a pool that others use."""
     destroy: tuple[str, ...] = ()
     """Existing data that the user gave up by typing its name."""
     duration_seconds: float
@@ -242,7 +343,10 @@ class Run(Model):
     started_at: AwareDatetime
     duration_seconds: float = 0.0
     """From the start of preparing to the end of the last node."""
+    start_spread_seconds: float | None = None
+    """Between the first node's start and the last's; null for a single node."""
     findings: tuple[Finding, ...] = ()
+    cluster: ClusterEnvironment | None = None
     environment: dict[str, NodeEnvironment] = Field(default_factory=dict)
     summary: Summary = Summary()
     nodes: tuple[NodeResult, ...] = ()
@@ -256,7 +360,7 @@ class Notice:
     text: str
 
 
-Event: TypeAlias = Plan | Sample | Run | Notice
+Event: TypeAlias = Plan | Sample | ClusterSample | Run | Notice
 
 
 class Session(Model):
@@ -298,6 +402,20 @@ class PresetRow(Model):
     path: str = ""
     options: dict[str, OptionValue | list[OptionValue]] = Field(default_factory=dict)
     error: str | None = None
+
+
+class NodeRow(Model):
+    """What a node is like, and what is missing there."""
+
+    event: Literal["node"] = "node"
+    schema_version: int = SCHEMA_VERSION
+    node: str
+    host: str | None = None
+    ready: bool = False
+    round_trip_seconds: float | None = None
+    environment: NodeEnvironment | None = None
+    problems: tuple[str, ...] = ()
+    """Each with the next step: the command that installs what is missing."""
 
 
 class Info(Model):

@@ -6,7 +6,7 @@ from cephtui import units
 from cephtui.models import Finding, Outcome, Step
 from cephtui.stats import Flow
 from cephtui.tools import ToolResult
-from cephtui.transport import HEARTBEAT_SILENT, LOCK_HELD
+from cephtui.transport import HEARTBEAT_SILENT, LOCK_HELD, NO_HEARTBEAT, NO_LOCK, NOT_RELEASED
 
 SHORT_RUN_SECONDS = 10.0
 _DISAGREE = 0.02
@@ -24,9 +24,9 @@ def decide(status: int | None, stop_reason: str | None, result: ToolResult) -> t
         return "stopped", stop_reason or None
     if status is None:
         return "lost", "the benchmark's process is gone and nothing said how it ended"
-    if status == HEARTBEAT_SILENT:
+    if status in (HEARTBEAT_SILENT, NOT_RELEASED, NO_HEARTBEAT):
         return "lost", "the console stood still and gave no sign of life, so the benchmark was ended"
-    if status == LOCK_HELD:
+    if status in (LOCK_HELD, NO_LOCK):
         return "refused", result.error
     if status == 124:
         return "failed", "it did not end in its time and was ended"
@@ -57,7 +57,7 @@ def run_findings(step: Step, outcome: Outcome, result: ToolResult) -> list[Findi
 
 def _in_flight(step: Step, flow: Flow) -> Finding | None:
     """fio counts I/Os when they begin and bytes when they end: what was in flight as the ramp ended is in one only."""
-    block = units.parse_size(str(step.options.get("bs", "0")))
+    block = step.block_bytes
     missing = flow.bytes // block - flow.ios if block else 0
     if abs(missing) <= _DISAGREE * flow.ios:
         return None

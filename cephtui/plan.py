@@ -7,9 +7,10 @@ import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from cephtui.models import NodeStep, OptionValue, Plan, Step, Write
+from cephtui.models import Node, NodeStep, OptionValue, Part, Place, Plan, PoolUse, Step, Write
 from cephtui.presets import Choice, Preset, combinations
-from cephtui.targets import DEFAULT_SPAN_BYTES, FileTarget
+from cephtui.shell import with_ceph
+from cephtui.targets.base import Layout, Target
 from cephtui.tools import OptionError, Tool
 
 FILL_BYTES_PER_SECOND = 200e6
@@ -22,26 +23,35 @@ _STORED_BYTES_PER_SECOND = 32_000
 _STORED_BYTES_PER_RUN = 64_000
 
 
+Filled = Mapping[tuple[str, str], int]
+"""Bytes known to be filled, by node and part."""
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """What a user asks for."""
 
     presets: tuple[Preset, ...]
-    nodes: tuple[str, ...]
-    target: FileTarget
+    nodes: tuple[Node, ...]
+    target: Target
     overrides: Mapping[str, Choice]
     repeats: int = 1
     destroy: tuple[str, ...] = ()
+    ceph_node: str | None = None
+    shared_pool: bool = False
+    room_bytes: int | None = None
+    """The most that the default span may take on each node."""
+    pool_use: PoolUse | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
     preset: Preset
-    batch: str
     repeat: int
     options: dict[str, OptionValue]
-    size_bytes: int
-    span_bytes: int
+    layout: Layout
+    places: dict[str, tuple[Place, tuple[Part, ...]]]
+    """By node."""
 
     @property
     def tool(self) -> Tool:
@@ -53,20 +63,32 @@ def new_batch() -> str:
     return secrets.token_hex(4)
 
 
-def make_plan(request: Request, new_batch: Callable[[], str], filled_bytes: int = 0) -> Plan:
-    """The plan for a request; ``filled_bytes`` of the target are known to be filled. Raises OptionError."""
+def make_plan(request: Request, new_batch: Callable[[], str], filled: Filled | None = None) -> Plan:
+    """The plan for a request, with what is known to be filled; raises OptionError."""
+    if request.target.one_node and len(request.nodes) > 1:
+        raise OptionError("node", f"{request.target.spec} can be used by one node only: use rbd:POOL for several")
     drafts = _drafts(request, new_batch)
-    span = max(draft.span_bytes for draft in drafts)
+    needs = _needs(drafts)
+    known = dict(filled or {})
+    fills = request.target.own or bool(set(request.target.names) & set(request.destroy))
+    fills = fills or any(draft.tool.writes(draft.options) for draft in drafts)
     steps: list[Step] = []
     for draft in drafts:
-        fill = span if filled_bytes < draft.span_bytes else 0
-        filled_bytes = max(filled_bytes, fill)
-        steps.append(_step(draft, request, fill))
+        if not request.target.kept:
+            known = {}
+        to_fill = fills and draft.tool.needs_data(draft.options, request.target.kind)
+        step = _step(draft, request, needs, known if to_fill else None)
+        known.update({(node.node, part.spec): part.bytes for node in step.nodes for part in node.fill})
+        steps.append(step)
     return Plan(
         steps=tuple(steps),
+        hosts=request.nodes,
+        ceph_node=request.ceph_node,
+        pool_use=request.pool_use,
+        shared_pool=request.shared_pool,
         destroy=request.destroy,
         duration_seconds=sum(map(_seconds, steps)),
-        session_bytes=sum(map(_stored_bytes, steps)),
+        session_bytes=sum(_stored_bytes(s, d.tool) for s, d in zip(steps, drafts, strict=True)),
     )
 
 
@@ -79,52 +101,102 @@ def _drafts(request: Request, new_batch: Callable[[], str]) -> list[_Draft]:
     for preset, combined in zip(request.presets, chosen, strict=True):
         batch = new_batch()
         for repeat in range(1, request.repeats + 1):
-            for options in combined:
-                jobs, size = preset.tool.jobs_and_size(options, DEFAULT_SPAN_BYTES)
-                drafts.append(_Draft(preset, batch, repeat, options, size, jobs * size))
+            drafts += [_draft(request, preset, batch, repeat, options) for options in combined]
     return drafts
 
 
-def _step(draft: _Draft, request: Request, fill_bytes: int) -> Step:
+def _draft(request: Request, preset: Preset, batch: str, repeat: int, options: dict[str, OptionValue]) -> _Draft:
+    target = request.target
+    fitted = preset.tool.fit(options, target.kind)
+    span = target.default_span_bytes
+    if request.room_bytes is not None:
+        span = min(span, request.room_bytes)
+    jobs, size = preset.tool.jobs_and_size(fitted, span)
+    layout = Layout(jobs, size, len(request.nodes) == 1, batch)
+    places = {node.name: target.lay_out(node, layout) for node in request.nodes}
+    return _Draft(preset, repeat, fitted, layout, places)
+
+
+def _needs(drafts: list[_Draft]) -> dict[tuple[str, str], int]:
+    """The most bytes that any step needs of each part: it is filled once."""
+    needs: dict[tuple[str, str], int] = {}
+    for draft in drafts:
+        for node, (_, parts) in draft.places.items():
+            for part in parts:
+                needs[node, part.spec] = max(part.bytes, needs.get((node, part.spec), 0))
+    return needs
+
+
+def _step(draft: _Draft, request: Request, needs: Filled, known: Filled | None) -> Step:
+    """``known`` is what is filled already; None where nothing has to be filled."""
     ramp, run = draft.tool.times(draft.options)
+    nodes = tuple(_node_step(draft, request, node, needs, known) for node in request.nodes)
+    fill_bytes = max(sum(part.bytes for part in node.fill) for node in nodes)
     return Step(
         preset=draft.preset.name,
         tool=draft.tool.name,
-        batch=draft.batch,
+        batch=draft.layout.batch,
         repeat=draft.repeat,
         target=request.target.spec,
-        span_bytes=draft.span_bytes,
+        data_pool=request.target.data_pool,
+        writes=bool(fill_bytes) or draft.tool.writes(draft.options),
+        filled=known is not None,
+        span_bytes=draft.layout.jobs * draft.layout.size_bytes,
         fill_bytes=fill_bytes,
+        block_bytes=draft.tool.block_bytes(draft.options),
         options=draft.options,
-        nodes=tuple(_node_step(draft, request.target, node, fill_bytes) for node in request.nodes),
-        prepare_seconds=fill_bytes / FILL_BYTES_PER_SECOND,
+        nodes=nodes,
+        prepare_seconds=fill_bytes * len(nodes) / FILL_BYTES_PER_SECOND,
         ramp_seconds=ramp,
         run_seconds=run,
     )
 
 
-def _node_step(draft: _Draft, target: FileTarget, node: str, fill_bytes: int) -> NodeStep:
-    argv = draft.tool.argv(draft.preset.name, draft.options, draft.size_bytes, target.options)
-    fill = draft.tool.fill_argv(draft.options, fill_bytes, target.options) if fill_bytes else None
-    writes = []
-    if fill:
-        writes.append(Write(what=f"{target.spec} is written in full before its first use", bytes=fill_bytes))
-    if str(draft.options["rw"]) not in ("read", "randread"):
-        writes.append(Write(what=f"{target.spec} is overwritten by the benchmark"))
+def _node_step(draft: _Draft, request: Request, node: Node, needs: Filled, known: Filled | None) -> NodeStep:
+    place, parts = draft.places[node.name]
+    place = place.model_copy(update={"ceph_id": node.ceph_id})
+    fill: tuple[Part, ...] = ()
+    if known is not None:
+        unfilled = [part.spec for part in parts if known.get((node.name, part.spec), 0) < part.bytes]
+        fill = tuple(Part(spec=spec, bytes=needs[node.name, spec]) for spec in unfilled)
+    prefix = node.ceph_prefix if draft.tool.of_ceph else node.prefix
+    argv = with_ceph(node, draft.tool.argv(draft.preset.name, draft.options, draft.layout.size_bytes, place))
+    prepare = fill_command(draft.tool, draft.options, node, place, fill) if fill else None
     return NodeStep(
-        node=node,
+        node=node.name,
+        prefix=prefix,
         argv=argv,
-        command=shlex.join(argv),
-        prepare_argv=fill,
-        prepare_command=shlex.join(fill) if fill else None,
-        writes=tuple(writes),
+        command=shlex.join((*prefix, *argv)),
+        place=place,
+        parts=parts,
+        fill=fill,
+        prepare_argv=prepare,
+        prepare_command=shlex.join((*prefix, *prepare)) if prepare else None,
+        writes=_writes(draft, fill, parts),
     )
+
+
+def fill_command(
+    tool: Tool, options: Mapping[str, OptionValue], node: Node, place: Place, fill: tuple[Part, ...]
+) -> tuple[str, ...]:
+    """What writes these parts of a place in full, behind the node's prefix."""
+    images = tuple(part.spec.rpartition("/")[2] for part in fill) if place.images else ()
+    only = place.model_copy(update={"images": images})
+    return with_ceph(node, tool.fill_argv(options, [part.bytes for part in fill], only))
+
+
+def _writes(draft: _Draft, fill: tuple[Part, ...], parts: tuple[Part, ...]) -> tuple[Write, ...]:
+    writes = [Write(what=f"{part.spec} is written in full before its first use", bytes=part.bytes) for part in fill]
+    if draft.tool.writes(draft.options):
+        names = ", ".join(part.spec for part in parts)
+        writes.append(Write(what=f"{names} {'are' if len(parts) > 1 else 'is'} overwritten by the benchmark"))
+    return tuple(writes)
 
 
 def _seconds(step: Step) -> float:
     return step.prepare_seconds + step.ramp_seconds + (step.run_seconds or 0.0) + _OVERHEAD_SECONDS
 
 
-def _stored_bytes(step: Step) -> int:
-    entries = 1 if step.options.get("group_reporting", True) else int(step.options.get("numjobs", 1))
+def _stored_bytes(step: Step, tool: Tool) -> int:
+    entries = tool.entries(step.options)
     return _STORED_BYTES_PER_RUN + round(_seconds(step) * _STORED_BYTES_PER_SECOND * entries * len(step.nodes))

@@ -16,7 +16,7 @@ from cephtui.models import OptionValue, PresetRow
 from cephtui.tools import OptionError, Tool
 from cephtui.tools.fio import Fio
 
-TOOLS: Mapping[str, Tool] = {"fio": Fio()}
+TOOLS: Mapping[str, Tool] = {tool.name: tool for tool in (Fio(),)}
 """Every tool by its name in a preset."""
 STEPS_MOST = 200
 """More than this many steps in one sweep is taken for a mistake."""
@@ -36,7 +36,7 @@ class PresetFile(BaseModel):
 
     title: str
     description: str = ""
-    tool: Literal["fio"] = "fio"
+    tool: Literal["fio", "rados-bench"] = "fio"
     key: Annotated[int, Field(ge=1, le=9)] | None = None
     """The console's key for it."""
     headline: Headline = "iops"

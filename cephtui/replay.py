@@ -9,9 +9,9 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cephtui.models import NodeEnvironment
+from cephtui.models import Node, NodeEnvironment
 from cephtui.tools import Stream
-from cephtui.transport import Chunk, Completed, TransportError
+from cephtui.transport import COMMAND_SECONDS, Chunk, Completed, TransportError
 
 _GIB = 1 << 30
 
@@ -45,11 +45,17 @@ class ReplayProcess:
     def __init__(self, pieces: Sequence[_Piece], speed: float) -> None:
         self.released_at = time.monotonic()
         self._pieces, self._speed = pieces, speed
-        self._stopped = asyncio.Event()
+        self._released, self._stopped = asyncio.Event(), asyncio.Event()
         self._status = 128  # as fio ends at TERM, unless the recording comes to its end
+
+    def release(self) -> None:
+        """See Process."""
+        self.released_at = time.monotonic()
+        self._released.set()
 
     async def chunks(self) -> AsyncIterator[Chunk]:
         """See Process. The times are those of the recording, whatever the speed."""
+        await self._released.wait()
         for piece in self._pieces:
             due = self.released_at + piece.elapsed_seconds / self._speed
             try:
@@ -62,6 +68,7 @@ class ReplayProcess:
     async def stop(self) -> None:
         """See Process."""
         self._stopped.set()
+        self._released.set()
 
     async def wait(self) -> int | None:
         """See Process."""
@@ -71,15 +78,20 @@ class ReplayProcess:
 class ReplayConnection:
     """A node that answers as the recorded one did; a new target is there and free, and nothing is written."""
 
-    def __init__(self, raw: Path, environment: NodeEnvironment, *, speed: float = 1.0, node: str = "local") -> None:
-        self.node = node
+    round_trip_seconds = 0.0
+    closed = False
+
+    def __init__(
+        self, raw: Path, environment: NodeEnvironment, *, speed: float = 1.0, node: Node | None = None
+    ) -> None:
+        self.node = node or Node(name="local")
         self._raw, self._environment, self._speed = raw, environment, speed
 
-    async def run(self, argv: Sequence[str]) -> Completed:
+    async def run(self, argv: Sequence[str], *, timeout_seconds: float = COMMAND_SECONDS) -> Completed:
         """See Connection."""
         answers = {
             "cephtui-probe": {
-                **self._environment.model_dump(exclude_none=True, exclude={"tools"}),
+                **self._environment.model_dump(exclude_none=True, exclude={"tools", "nic_bits_per_second", "missing"}),
                 **{f"tools.{name}": version for name, version in self._environment.tools.items()},
             },
             "cephtui-inspect": {
@@ -96,9 +108,11 @@ class ReplayConnection:
         answer = answers.get(argv[3], {})
         return Completed(0, "\n".join(f"{key}\t{value}" for key, value in answer.items()), "")
 
-    async def start(self, argv: Sequence[str], *, token: str, limit_seconds: float, lock: str) -> ReplayProcess:
+    async def start(
+        self, argv: Sequence[str], *, prefix: Sequence[str] = (), token: str, limit_seconds: float, lock: str
+    ) -> ReplayProcess:
         """See Connection."""
-        process = f"{self.node}.prepare" if "--name=fill" in argv else self.node
+        process = f"{self.node.name}.prepare" if "--name=fill" in argv else self.node.name
         return ReplayProcess(read_pieces(self._raw, process), self._speed)
 
     async def close(self) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 from rich.console import Group, RenderableType
 from rich.progress_bar import ProgressBar
@@ -11,8 +12,11 @@ from rich.text import Text
 
 from cephtui import units
 from cephtui.live import Live, LiveRun
-from cephtui.models import Info, Plan, PresetRow, Run, SessionRow, Step, Total
+from cephtui.models import ClusterSample, Info, Node, NodeRow, Plan, PoolUse, PresetRow, Run, SessionRow, Step, Total
+from cephtui.presets import TOOLS
+from cephtui.runner import NodeState
 from cephtui.sparks import spark
+from cephtui.store import Undo
 
 OUTCOME_STYLES = {
     "ok": "green",
@@ -39,15 +43,7 @@ def _add(table: Table, *cells: RenderableType) -> None:
 
 def conditions(step: Step | Run) -> str:
     """What was asked for, in one line: ``4k randwrite, depth 64, jobs 8, 60 s``."""
-    options = step.options
-    parts = [
-        f"{options.get('bs', '')} {options.get('rw', '')}".strip(),
-        f"depth {options.get('iodepth', 1)}",
-        f"jobs {options.get('numjobs', 1)}",
-    ]
-    if options.get("time_based"):
-        parts.append(units.duration(float(options.get("runtime", 0))))
-    return ", ".join(parts)
+    return TOOLS[step.tool].describe(step.options)
 
 
 # ---------------------------------------------------------------------------------------------- plans
@@ -55,7 +51,7 @@ def conditions(step: Step | Run) -> str:
 
 def plan(value: Plan) -> RenderableType:
     """All that will happen, in order."""
-    rows: list[RenderableType] = []
+    rows: list[RenderableType] = [Text(text) for text in pool_use(value.pool_use)]
     for number, step in enumerate(value.steps, 1):
         repeat = f", repeat {step.repeat}" if step.repeat > 1 else ""
         what = f"{conditions(step)}, {step.target}{repeat}"
@@ -69,6 +65,14 @@ def plan(value: Plan) -> RenderableType:
     rows.append(Text(f"takes about {units.duration(value.duration_seconds)}{note}"))
     rows.append(Text(f"the session grows by about {units.size(value.session_bytes)}"))
     return Group(*rows)
+
+
+def pool_use(value: PoolUse | None) -> list[str]:
+    """Who else uses the pool."""
+    if value is None:
+        return []
+    images = "unknown" if value.images_in_use is None else str(value.images_in_use)
+    return [f"pool {value.pool}: {images} images in use, {units.iops(value.client_iops)} client IOPS now"]
 
 
 def _bytes(number: int | None) -> str:
@@ -93,15 +97,17 @@ def live(value: Live, since_sample_seconds: float) -> RenderableType:
         ProgressBar(total=1.0, completed=progress.fraction or 0.0, width=30, pulse=progress.fraction is None),
         Text(_progress_text(state, progress.elapsed_seconds, progress.eta_seconds)),
     )
-    rows: list[RenderableType] = [heading, bar, *_current(state)]
+    rows: list[RenderableType] = [heading, bar, *_current(state), *_nodes_now(state)]
+    if state.cluster:
+        rows.append(Text(cluster_line(state.cluster), style="cyan"))
     if state.notice:
         rows.append(Text(state.notice, style="yellow"))
     return Group(*rows)
 
 
 def _progress_text(state: LiveRun, elapsed: float, eta: float | None) -> str:
-    if state.phase == "prepare" and state.step.fill_bytes:
-        done = f"{units.size(state.prepared_bytes)} of {units.size(state.step.fill_bytes)} written"
+    if state.phase == "prepare" and state.wanted_bytes:
+        done = f"{units.size(state.prepared_bytes)} of {units.size(state.wanted_bytes)} written"
     else:
         done = units.duration(elapsed)
     return done + (f", {units.duration(eta)} left" if eta is not None else "")
@@ -126,6 +132,45 @@ def _current(state: LiveRun) -> list[RenderableType]:
             Text(spark(history[-_SPARK_WIDTH:], _SPARK_WIDTH), style="green"),
         )
     return [table]
+
+
+def _nodes_now(state: LiveRun) -> list[RenderableType]:
+    """Each node's last second, where there are several; one that is late says so."""
+    if len(state.step.nodes) < 2 or state.latest is None or state.phase == "prepare":
+        return []
+    table = _table("node", "IOPS", "bandwidth", "mean", "p99", "", right=("IOPS", "bandwidth", "mean", "p99"))
+    for node in state.step.nodes:
+        sample = state.nodes.get(node.node)
+        late = "" if node.node not in state.latest.missing else "no word"
+        parts = [i for i in (sample.read, sample.write) if i] if sample else []
+        if not parts:
+            _add(table, node.node, *[units.DASH] * 4, late)
+        for interval in parts:
+            _add(
+                table,
+                node.node,
+                units.iops(interval.iops),
+                units.bandwidth(interval.bandwidth_bytes),
+                units.latency(interval.latency_mean_seconds),
+                units.latency(interval.latency_p99_seconds),
+                Text(late, style="yellow"),
+            )
+    return [table]
+
+
+def cluster_line(value: ClusterSample) -> str:
+    """What the cluster says of itself, in one line."""
+    slowest = max(value.osd_latency_seconds.items(), key=lambda item: item[1], default=None)
+    parts = [
+        value.health or "health unknown",
+        f"{value.osds_up}/{value.osds} osd" if value.osds else "",
+        f"client {units.iops(value.client_iops)} IOPS {units.bandwidth(value.client_bandwidth_bytes)}",
+        f"recovery {units.bandwidth(value.recovery_bandwidth_bytes)}",
+        f"slowest osd.{slowest[0]} {units.latency(slowest[1])}" if slowest else "",
+    ]
+    unclean = {state: number for state, number in value.pg_states.items() if state != "active+clean"}
+    parts += [f"{number} pgs {state}" for state, number in unclean.items()]
+    return "  ".join(part for part in parts if part)
 
 
 # ---------------------------------------------------------------------------------------------- results
@@ -201,6 +246,10 @@ def run(value: Run, history: Sequence[float | None]) -> RenderableType:
             _add(table, f"{direction} latency", _latencies(total))
     _add(table, "target", Text(value.target))
     _add(table, "options", conditions(value))
+    if len(value.nodes) > 1:
+        _add(table, "nodes", _node_results(value))
+    if value.cluster:
+        _add(table, "cluster", Text(_cluster(value)))
     for node, found in value.environment.items():
         facts = (
             found.os,
@@ -228,7 +277,97 @@ def run(value: Run, history: Sequence[float | None]) -> RenderableType:
     return Group(runs([value]), "", table)
 
 
+def _node_results(value: Run) -> Table:
+    """Each node's figures, and when it began and ended."""
+    columns = ("IOPS", "bandwidth", "mean", "p99", "began", "ended")
+    table = _table("node", "", *columns, "outcome", right=columns)
+    for result in value.nodes:
+        totals = [(d, t) for d, t in (("read", result.summary.read), ("write", result.summary.write)) if t]
+        times = [units.latency(result.started_seconds), units.latency(result.ended_seconds)]
+        outcome = Text(result.outcome or "", style=OUTCOME_STYLES.get(result.outcome or "", ""))
+        if not totals:
+            _add(table, result.node, "", *[units.DASH] * 4, *times, outcome)
+        for direction, total in totals:
+            _add(table, result.node, direction, *_figures(total)[:4], *times, outcome)
+    return table
+
+
+def _cluster(value: Run) -> str:
+    found = value.cluster
+    assert found is not None
+    pool = ", ".join(f"{name} {fact}" for name, fact in found.pool.items() if fact is not None)
+    states = ", ".join(f"{number} {state}" for state, number in found.pg_states.items())
+    parts = [
+        f"ceph {found.ceph_version}" if found.ceph_version else "",
+        found.health or "",
+        f"{found.osds_up}/{found.osds} OSDs up, {found.osds_in} in" if found.osds is not None else "",
+        f"PGs: {states}" if states else "",
+        f"pool: {pool}" if pool else "",
+        f"mclock profile {found.osd_mclock_profile}" if found.osd_mclock_profile else "",
+        f"image features: {', '.join(found.image_features)}" if found.image_features else "",
+        *(f"{command}: no permission" for command in found.no_permission),
+    ]
+    return "; ".join(part for part in parts if part)
+
+
 # ---------------------------------------------------------------------------------------------- listings
+
+
+def nodes(rows: Sequence[NodeRow]) -> RenderableType:
+    """What each node is like, and what is missing there with the next step."""
+    table = _table("node", "state", "round trip", "system", "fio", "ceph", right=("round trip",))
+    for row in rows:
+        found = row.environment
+        tools = found.tools if found else {}
+        ready = Text("ready", style="green") if row.ready else Text("unreachable", style="bold red")
+        _add(
+            table,
+            row.node,
+            ready,
+            units.latency(row.round_trip_seconds),
+            (found.os if found else None) or units.DASH,
+            tools.get("fio", units.DASH),
+            short_version(tools.get("ceph")),
+        )
+    problems = [
+        Text(f"{row.node}: {_without(row.node, text)}", style="yellow") for row in rows for text in row.problems
+    ]
+    return Group(table, *problems)
+
+
+def _without(node: str, text: str) -> str:
+    return text.removeprefix(f"{node}: ")
+
+
+def short_version(text: str | None) -> str:
+    """``16.2.15`` of what ceph says of its version."""
+    words = (text or "").split()
+    return words[2] if len(words) > 2 and words[:2] == ["ceph", "version"] else text or units.DASH
+
+
+def node_states(nodes: Sequence[Node], states: Mapping[str, NodeState]) -> Text:
+    """The nodes in one line, each with its state."""
+    text = Text()
+    for node in nodes:
+        state = states.get(node.name)
+        text.append("  " if text else "").append(node.name, "bold")
+        if state is None:
+            text.append(" connecting", "dim")
+        elif state.environment is None:
+            text.append(" unreachable", "bold red")
+        else:
+            found = [state.environment.tools.get("fio", "no fio")]
+            found += [units.latency(state.round_trip_seconds)] if node.host else []
+            text.append(f" ready ({', '.join(found)})" if len(nodes) > 1 else f" {', '.join(found)}")
+    return text
+
+
+def left_behind(rows: Sequence[tuple[Path, Undo]]) -> RenderableType:
+    """What would be removed, and which session left it."""
+    table = _table("node", "left behind", "by session")
+    for directory, undo in rows:
+        _add(table, undo.node, undo.target, directory.name)
+    return table
 
 
 def presets(rows: Sequence[PresetRow]) -> RenderableType:

@@ -10,23 +10,34 @@ import asyncio
 import logging
 import threading
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from cephtui import session_writer, store, targets
-from cephtui.execute import Bench, StopRequest, execute, inspect, look_at
-from cephtui.models import Event, NodeEnvironment, Notice, Plan, Run, Sample, Step
+from cephtui import cluster, session_writer, store
+from cephtui.execute import execute
+from cephtui.models import Event, Node, NodeEnvironment, NodeRow, Notice, Plan, PoolUse, Run, Sample, Step
+from cephtui.node_run import Bench, inspect, look_at
+from cephtui.plan import Filled
 from cephtui.presets import TOOLS
+from cephtui.record import StopRequest
+from cephtui.refusal import Refusal
 from cephtui.session_writer import SessionWriter
+from cephtui.shell import NodeShell
+from cephtui.ssh import connect
 from cephtui.store import StoreError, Undo
-from cephtui.targets import Refusal
-from cephtui.transport import Connection, TransportError, connect
+from cephtui.targets import parse_target, remove
+from cephtui.targets.base import Removed, Target, TargetFault
+from cephtui.transport import Connection, Question, TransportError
 
 INBOX_EVENTS = 4096
+CONNECTS_AT_ONCE = 4
+"""An sshd refuses some of more than ten that have not yet logged in (MaxStartups)."""
+PATIENCE_SECONDS = 60.0
+"""How long a removal is tried again: the watch of a client that was killed lasts about 30 s."""
 STALL_SECONDS = 120.0
 log = logging.getLogger(__name__)
 
@@ -59,6 +70,29 @@ class Inbox:
             return events
 
 
+Connect = Callable[[Node, Mapping[str, str]], Awaitable[Connection | Question]]
+
+
+@dataclass(frozen=True, slots=True)
+class NodeState:
+    """A node as it was found: ready, or why not, or what it asks."""
+
+    node: Node
+    """With the way to Ceph that was found on it."""
+    environment: NodeEnvironment | None = None
+    round_trip_seconds: float = 0.0
+    problem: str | None = None
+    question: Question | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What a plan has to know of a target beforehand."""
+
+    room_bytes: int | None = None
+    pool_use: PoolUse | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class _Job:
     plan: Plan
@@ -74,12 +108,13 @@ class Runner:
         session_name: str | None = None,
         *,
         stall_seconds: float = STALL_SECONDS,
-        connect_node: Callable[[str], Awaitable[Connection]] = connect,
+        connect_node: Connect = connect,
     ) -> None:
         self._root, self._session_name = root, session_name
         self._stall_seconds, self._connect = stall_seconds, connect_node
         self._inboxes: list[Inbox] = []
         self._connections: dict[str, Connection] = {}
+        self._answers: dict[str, dict[str, str]] = {}
         self._bench: Bench | None = None
         self._stop: StopRequest | None = None
         self._ready = threading.Event()
@@ -119,14 +154,22 @@ class Runner:
         """What the guards say of a plan, without starting it."""
         return asyncio.run_coroutine_threadsafe(self._check(plan), self._loop)
 
-    def filled_bytes(self, node: str, target: targets.FileTarget) -> int:
-        """How much of a target this sitting has filled."""
-        known = self._bench.filled.get((node, target.spec)) if self._bench else None
-        return known.bytes if known else 0
+    def filled(self) -> Filled:
+        """What this sitting has filled, for a plan."""
+        known = self._bench.filled if self._bench else {}
+        return {key: part.bytes for key, part in known.items()}
 
-    def look_at(self, node: str) -> Future[tuple[NodeEnvironment, str | None]]:
-        """What a node is like, and why nothing can run there; or a TransportError."""
-        return asyncio.run_coroutine_threadsafe(self._look_at(node), self._loop)
+    def reach(self, node: Node, answers: Mapping[str, str] | None = None) -> Future[NodeState]:
+        """Connect to a node, with the answers to what it has asked, and look at it; raises nothing."""
+        return asyncio.run_coroutine_threadsafe(self._reach(node, answers or {}), self._loop)
+
+    def survey(self, target: Target, nodes: tuple[Node, ...], ceph_node: str | None = None) -> Future[Survey]:
+        """What a plan has to know of a target; or a TransportError or TargetFault."""
+        return asyncio.run_coroutine_threadsafe(self._survey(target, nodes, ceph_node), self._loop)
+
+    def remove(self, node: Node, spec: str, directories: Sequence[Path]) -> Future[str]:
+        """Remove what was left behind by these sessions; the result is why not, or empty."""
+        return asyncio.run_coroutine_threadsafe(self._remove_patiently(node, spec, directories), self._loop)
 
     def remove_left_behind(self) -> Future[None]:
         """Remove what consoles that were killed have left on this machine; says so by notices."""
@@ -150,6 +193,7 @@ class Runner:
         self._loop = asyncio.get_running_loop()
         self._jobs: asyncio.Queue[_Job | None] = asyncio.Queue()
         self._tidying = asyncio.Lock()
+        self._connecting = asyncio.Semaphore(CONNECTS_AT_ONCE)
         self._ready.set()
         try:
             while (job := await self._jobs.get()) is not None:
@@ -185,8 +229,10 @@ class Runner:
             for step in plan.steps:
                 if stop.reason is not None:
                     break
-                connections = {node.node: await self._connection(node.node) for node in step.nodes}
-                runs.append(await execute(bench, step, connections, stop))
+                shells = await self._shells(plan)
+                runs.append(await execute(bench, plan, step, shells, stop))
+                if not parse_target(step.target, data_pool=step.data_pool).kept:
+                    await self._remove_created()
         finally:
             self._stop = None
         return tuple(runs)
@@ -197,30 +243,76 @@ class Runner:
             self._bench = Bench(session, self._publish, self._stall_seconds)
         return self._bench
 
-    async def _connection(self, node: str) -> Connection:
-        if node not in self._connections:
-            self._connections[node] = await self._connect(node)
-        return self._connections[node]
+    # ------------------------------------------------------------------ nodes
 
-    async def _look_at(self, node: str) -> tuple[NodeEnvironment, str | None]:
-        environment = await look_at(await self._connection(node))
-        return environment, TOOLS["fio"].check_version(environment.tools.get("fio"))
+    async def _connection(self, node: Node) -> Connection | Question:
+        known = self._connections.get(node.name)
+        if known is not None and not known.closed and _same_way(known.node, node):
+            return known
+        async with self._connecting:
+            made = await self._connect(node, self._answers.get(node.name, {}))
+        if not isinstance(made, Question):
+            self._connections[node.name] = made
+        return made
+
+    async def _shell(self, node: Node) -> NodeShell:
+        """A way to a node that has been reached before; raises TransportError."""
+        made = await self._connection(node)
+        if isinstance(made, Question):
+            raise TransportError(f"{node.name}: {made.text}")
+        return NodeShell(node, made)
+
+    async def _shells(self, plan: Plan) -> dict[str, NodeShell]:
+        found = await asyncio.gather(*(self._shell(node) for node in plan.hosts))
+        return {shell.node.name: shell for shell in found}
+
+    async def _reach(self, node: Node, answers: Mapping[str, str]) -> NodeState:
+        self._answers.setdefault(node.name, {}).update(answers)
+        try:
+            made = await self._connection(node)
+            if isinstance(made, Question):
+                return NodeState(node, question=made)
+            node = await cluster.with_access(NodeShell(node, made))
+            environment = await look_at(NodeShell(node, made))
+        except TransportError as error:
+            return NodeState(node, problem=str(error))
+        return NodeState(node, environment, made.round_trip_seconds)
+
+    async def _survey(self, target: Target, nodes: tuple[Node, ...], ceph_node: str | None) -> Survey:
+        asked = next((node for node in nodes if node.name == ceph_node), nodes[0])
+        shell = await self._shell(asked)
+        room = await target.room(shell, len(nodes))
+        return Survey(room, await cluster.pool_use(shell, target.pool) if target.pool else None)
+
+    # ------------------------------------------------------------------ guards
 
     async def _check(self, plan: Plan) -> list[Refusal]:
         refusals: dict[str, Refusal] = {}
         try:
             store.check_space(self._root, plan)
-        except StoreError as error:
+            shells = await self._shells(plan)
+            for refusal in await self._refusals(plan, shells):
+                refusals[refusal.text] = refusal
+        except (StoreError, TransportError, TargetFault) as error:
             refusals[str(error)] = Refusal(str(error))
-        for node, step in _distinct(plan):
-            try:
-                inspection = await inspect(await self._connection(node), step, plan.destroy)
-            except TransportError as error:
-                refusals[str(error)] = Refusal(str(error))
-                continue
-            if inspection.refusal:
-                refusals[inspection.refusal.text] = inspection.refusal
         return list(refusals.values())
+
+    async def _refusals(self, plan: Plan, shells: Mapping[str, NodeShell]) -> list[Refusal]:
+        first = plan.steps[0]
+        shell = shells.get(plan.ceph_node or "") or next(iter(shells.values()))
+        target = parse_target(first.target, data_pool=first.data_pool)
+        step = next((step for step in plan.steps if step.writes), first)
+        wanted = cluster.new_bytes(plan.steps)
+        view = await cluster.examine(shell, target.pool, step, wanted, shared_pool=plan.shared_pool)
+        found = [view.refusal] if view.refusal else []
+        for name, each in _distinct(plan):
+            node_step = next(node for node in each.nodes if node.node == name)
+            inspection = await inspect(shells[name], each, node_step, target, plan.destroy)
+            if inspection.problem:
+                found.append(Refusal(inspection.problem))
+            if inspection.found.refusal:
+                found.append(inspection.found.refusal)
+        return found
 
     def _stop_all(self) -> None:
         if self._stop:
@@ -237,52 +329,114 @@ class Runner:
         for inbox in self._inboxes:
             inbox.put(event)
 
+    # ------------------------------------------------------------------ tidying up
+
     async def _remove_left_behind(self) -> None:
         """Before the first plan: it may use a file of the same name."""
         async with self._tidying:
             session_writer.drop_reserves(self._root)
-            left: dict[tuple[str, str], list[Path]] = {}
+            left: dict[str, list[Path]] = {}
             for directory, undo in store.left_behind(self._root):
-                if undo.node == "local":
-                    left.setdefault((undo.node, undo.target), []).append(directory)
-            for (node, spec), directories in left.items():
-                await self._remove(node, spec, directories)
+                if undo.at is None or undo.at.host is None:
+                    left.setdefault(undo.target, []).append(directory)
+            for spec, directories in left.items():
+                if spec.startswith("file:"):
+                    await self._remove_local(spec, directories)
 
-    async def _remove(self, node: str, spec: str, directories: list[Path]) -> None:
+    async def _remove_local(self, spec: str, directories: list[Path]) -> None:
+        node = Node(name="local")
         try:
-            target = targets.parse_target(spec)
-            removed = await (await self._connection(node)).run(target.remove_argv())
-            if removed.status == 0:
+            removed = await remove(await self._shell(node), spec)
+            if removed.status == "done":
                 self._publish(Notice(0, f"removed {spec}, left behind by session {directories[0].name}"))
-            if removed.status in (0, targets.REMOVE_NOT_OURS):
+            if removed.status in ("done", "not ours"):
                 for directory in directories:
-                    session_writer.mark_undone(directory, Undo(node=node, target=spec))
+                    session_writer.mark_undone(directory, Undo(node=node.name, target=spec))
             else:  # in use, or not to be removed now: the next start will see to it
-                log.warning("can't remove %s: %s", spec, removed.stderr.strip())
-        except (OSError, TransportError, targets.TargetError):
+                log.warning("can't remove %s: %s", spec, removed.text)
+        except (OSError, TransportError):
             log.exception("can't remove %s", spec)
 
+    async def _remove_patiently(self, node: Node, spec: str, directories: Sequence[Path]) -> str:
+        try:
+            shell = await self._shell(node)
+            removed = await remove_patiently(shell, spec, lambda text: self._publish(Notice(0, text)))
+            if removed.status != "done":
+                return removed.text
+            for directory in directories:
+                session_writer.mark_undone(directory, Undo(node=node.name, target=spec, at=node))
+        except (OSError, TransportError) as error:
+            return str(error)
+        return ""
+
     async def _clean_up(self) -> None:
-        if self._bench is None:
-            return
-        for (node, spec), target in self._bench.created.items():
-            try:
-                removed = await (await self._connection(node)).run(target.remove_argv())
-                problem = removed.stderr.strip() if removed.status else ""
-                if not problem:
-                    self._bench.session.undo(Undo(node=node, target=spec, done=True))
-            except (OSError, TransportError) as error:
-                problem = str(error)
-            if problem:
-                self._problems.append(f"{node}: {spec} was not removed: {problem}")
-        self._bench.session.close()
+        if self._bench is not None:
+            await self._remove_created()
+            self._bench.session.close()
+
+    async def _remove_created(self) -> None:
+        assert self._bench is not None
+        bench = self._bench
+        created = list(bench.created)
+        await asyncio.gather(*(self._undo(bench, key) for key in created))
+
+    async def _undo(self, bench: Bench, key: tuple[str, str]) -> None:
+        node, spec = key
+        shell = bench.created[key]
+        try:
+            fresh = await self._shell(shell.node)
+            removed = await remove_patiently(fresh, spec, lambda text: self._publish(Notice(0, text)))
+            problem = removed.text if removed.status != "done" else ""
+            if not problem:
+                bench.session.undo(Undo(node=node, target=spec, at=shell.node, done=True))
+        except (OSError, TransportError) as error:
+            problem = str(error)
+        del bench.created[key]
+        bench.filled.pop(key, None)
+        if problem:
+            self._problems.append(f"{node}: {spec} was not removed: {problem}: cephtui cleanup tries again")
+
+
+async def remove_patiently(shell: NodeShell, spec: str, say: Callable[[str], None]) -> Removed:
+    """Remove a part of cephtui's, again and again while something still has it open; raises TransportError."""
+    until = asyncio.get_running_loop().time() + PATIENCE_SECONDS
+    told = False
+    while True:
+        removed = await remove(shell, spec)
+        if removed.status != "busy" or spec.startswith("file:") or asyncio.get_running_loop().time() > until:
+            return removed
+        if not told:
+            say(f"{spec} is still in use, waiting for the end of it ({removed.text})")
+            told = True
+        await asyncio.sleep(2.0)
+
+
+def diagnosis(state: NodeState) -> NodeRow:
+    """A node's state as a row: what is missing there, and the command that installs it."""
+    node, environment = state.node, state.environment
+    problems = [state.problem] if state.problem else []
+    if environment:
+        found = (tool.check_version(environment.tools.get(name)) for name, tool in TOOLS.items())
+        problems += [problem for problem in found if problem]
+        problems += environment.missing
+    return NodeRow(
+        node=node.name,
+        host=node.host,
+        ready=environment is not None,
+        round_trip_seconds=state.round_trip_seconds if environment else None,
+        environment=environment,
+        problems=tuple(problems),
+    )
+
+
+def _same_way(one: Node, other: Node) -> bool:
+    """Whether one connection serves both."""
+    return (one.host, one.user, one.port, one.ssh_config) == (other.host, other.user, other.port, other.ssh_config)
 
 
 def _distinct(plan: Plan) -> list[tuple[str, Step]]:
     """The steps that differ for the guards, with their nodes: a long sweep uses the same part of the target."""
     found = {
-        (node.node, step.tool, step.target, max(step.span_bytes, step.fill_bytes)): step
-        for step in plan.steps
-        for node in step.nodes
+        (node.node, step.tool, node.parts, step.writes): step for step in reversed(plan.steps) for node in step.nodes
     }
     return [(node, step) for (node, *_), step in found.items()]

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from cephtui.targets import FileTarget, parse_target
+from cephtui.targets.file import FileTarget, parse_path
 
 _PREFIX = "scratch-"
 
@@ -49,7 +49,8 @@ def scratch_target(cache: Path) -> Iterator[FileTarget]:
     descriptor = _lock(new)
     directory = new.rename(cache / f"{_PREFIX}{new.name.removeprefix('.new-')}")
     try:
-        yield parse_target(f"file:{directory / 'scratch'}")
+        path = str(directory / "scratch")
+        yield FileTarget(parse_path(f"file:{path}", path))
     finally:
         shutil.rmtree(directory, ignore_errors=True)
         if descriptor is not None:

@@ -17,7 +17,7 @@ from typing import IO
 
 from cephtui import __version__, stats
 from cephtui.jsonlines import line, sample_line
-from cephtui.models import Plan, Run, Sample, Session
+from cephtui.models import ClusterSample, Plan, Run, Sample, Session
 from cephtui.store import Overview, StoreError, Undo, check_name, is_locked, read_session, run_directories
 from cephtui.tools import Stream
 
@@ -88,6 +88,10 @@ class RunWriter:
         _write_all(self._file("samples.jsonl"), sample_line(sample).encode() + b"\n")
         if sample.node is None and sample.phase != "prepare":
             self._remember(sample)
+
+    def cluster(self, sample: ClusterSample) -> None:
+        """One line of what the cluster says."""
+        _write_all(self._file("cluster.jsonl"), line(sample).encode() + b"\n")
 
     def raw(self, process: str, stream: Stream, data: bytes, elapsed_seconds: float) -> None:
         """A piece of output of ``NODE`` or ``NODE.prepare``, and when it arrived."""

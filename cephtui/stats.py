@@ -99,6 +99,26 @@ def join_intervals(first: Interval | None, second: Interval | None, seconds: flo
     return make_interval(sum(p.ios for p in parts), sum(p.bytes for p in parts), seconds, mean, buckets)
 
 
+def add_intervals(parts: Sequence[Interval]) -> Interval | None:
+    """One interval of several nodes that ran beside each other: sums, and percentiles of the summed histograms.
+
+    Without percentiles where a part with completions has no histogram.
+    """
+    if len(parts) <= 1:
+        return parts[0] if parts else None
+    whole = all(p.latency_buckets or not p.ios for p in parts)
+    buckets = add_buckets(p.latency_buckets for p in parts if p.latency_buckets) if whole else {}
+    return Interval(
+        ios=sum(p.ios for p in parts),
+        bytes=sum(p.bytes for p in parts),
+        iops=sum(p.iops for p in parts),
+        bandwidth_bytes=sum(p.bandwidth_bytes for p in parts),
+        latency_mean_seconds=_weighted_mean((p.latency_mean_seconds, completions(p)) for p in parts),
+        latency_p99_seconds=percentile_seconds(buckets, 99.0) if buckets else None,
+        latency_buckets=buckets or None,
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Moments:
     """Count, mean and standard deviation (population) of latencies in seconds."""

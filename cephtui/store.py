@@ -6,6 +6,7 @@ SESSION/session.json      what it is
         undo.jsonl        what was created and must be removed again, and what has been
         001/run.json      a run; without an outcome it is in progress or lost
             samples.jsonl the public samples
+            cluster.jsonl what the cluster said of itself meanwhile
             overview.json at the end: some 2,000 points of each series
             raw/          each node's output verbatim, and when which piece arrived
 """
@@ -26,7 +27,7 @@ from pydantic import ValidationError
 
 from cephtui import stats, units
 from cephtui.jsonlines import parse_sample
-from cephtui.models import SCHEMA_VERSION, Model, Plan, Run, Sample, Session, SessionRow
+from cephtui.models import SCHEMA_VERSION, Model, Node, Plan, Run, Sample, Session, SessionRow
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _SLACK_BYTES = 512 << 10
@@ -51,6 +52,8 @@ class Undo(Model):
 
     node: str
     target: str
+    at: Node | None = None
+    """How the node is reached; null for the console's own machine."""
     done: bool = False
 
 

@@ -1,7 +1,7 @@
 """How commands run on a node: the protocols, the watchdog, and the console's own machine.
 
-A benchmark runs behind ``watchdog.sh``, which ends it when the console's heartbeat stops; the same script will
-stand on every kind of node.
+A benchmark runs behind ``watchdog.sh``, which ends it when the console's heartbeat stops; the same script stands
+on every kind of node.
 """
 
 from __future__ import annotations
@@ -12,20 +12,23 @@ import importlib.resources
 import os
 import signal
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar, cast
 
+from cephtui.models import Node
 from cephtui.tools import Stream
 
 HEARTBEAT_SECONDS = 5.0
-LOCK_HELD, HEARTBEAT_SILENT = 75, 76
+NO_LOCK, LOCK_HELD, HEARTBEAT_SILENT, NOT_RELEASED, NO_HEARTBEAT = 74, 75, 76, 77, 78
 """Exit statuses of the watchdog itself."""
 COMMAND_SECONDS = 30.0
 """Bound of a short command."""
-_READ_BYTES = 65536
+READY_SECONDS = 30.0
+"""Bound of what comes before a benchmark: a session, a login shell, a container, the lock."""
 _ABANDON_SECONDS = 10.0
-_STREAM_LINE_MOST = 1 << 20
+_TOLD_BYTES = 65536
+_Spawned = TypeVar("_Spawned")
 
 
 class TransportError(Exception):
@@ -59,18 +62,24 @@ class Completed:
     """A short command that has ended."""
 
     status: int
+    """As a shell has it: 128 and the signal's number where a signal ended it."""
     stdout: str
     stderr: str
 
 
 class Process(Protocol):
-    """A benchmark behind its watchdog."""
+    """A benchmark behind its watchdog: ready to begin, until it is released."""
 
     released_at: float
-    """When the command began, by the console's monotonic clock."""
+    """When the command began, by the console's monotonic clock: the time at which its start was reported, less the
+    way of the report. The time of ``release`` until that is known."""
+
+    def release(self) -> None:
+        """Let the command begin; gives the order and returns at once."""
+        ...
 
     def chunks(self) -> AsyncIterator[Chunk]:
-        """All output of the command until both streams have ended."""
+        """All output of the command until both streams have ended; where it could not begin, the reason."""
         ...
 
     async def stop(self) -> None:
@@ -85,18 +94,31 @@ class Process(Protocol):
 class Connection(Protocol):
     """A way to one node."""
 
-    node: str
+    node: Node
+    round_trip_seconds: float
+    """From the console to a command on the node and back; 0 on the console's own machine."""
 
-    async def run(self, argv: Sequence[str]) -> Completed:
-        """Run a short command to its end; raises TransportError."""
+    @property
+    def closed(self) -> bool:
+        """True once nothing can be run on it any more; a new connection may still be had."""
         ...
 
-    async def start(self, argv: Sequence[str], *, token: str, limit_seconds: float, lock: str) -> Process:
-        """Start a benchmark behind the watchdog; ``lock`` is a path or empty. Raises TransportError."""
+    async def run(self, argv: Sequence[str], *, timeout_seconds: float = COMMAND_SECONDS) -> Completed:
+        """Run a short command, with an empty stdin, to its end; raises TransportError."""
+        ...
+
+    async def start(
+        self, argv: Sequence[str], *, prefix: Sequence[str] = (), token: str, limit_seconds: float, lock: str
+    ) -> Process:
+        """Bring a benchmark up to its release, or to its end where it can't begin (``wait`` and ``chunks`` tell why).
+
+        The watchdog stands behind ``prefix`` (``sudo -n``, ``kubectl exec -i ... --``), so in the same container and
+        with the same rights as the benchmark. ``lock`` is a path there, or empty. Raises TransportError.
+        """
         ...
 
     async def close(self) -> None:
-        """End the connection."""
+        """End the connection, and with it all that still runs on it. May be called again."""
         ...
 
 
@@ -106,119 +128,275 @@ def watchdog_argv(argv: Sequence[str], *, token: str, limit_seconds: float, lock
     return ("bash", "-c", script, "cephtui-watchdog", token, str(round(limit_seconds)), lock, *argv)
 
 
-class LocalProcess:
-    """See Process."""
+class Way(Protocol):
+    """The way to a process that runs somewhere, and nothing of what it says."""
 
-    def __init__(self, process: asyncio.subprocess.Process, token: str) -> None:
+    def write(self, data: bytes) -> None:
+        """Send to its stdin; never waits, and a process that is gone is no error."""
+        ...
+
+    def write_eof(self) -> None:
+        """End its stdin. May be called again."""
+        ...
+
+    def abandon(self) -> None:
+        """Forget it, whatever it does."""
+        ...
+
+
+class _Gate:
+    """Lets one stream through after the last of some lines; what comes before each of them is held back."""
+
+    def __init__(self, *lines: str) -> None:
+        self.held = b""
+        self._lines = [line.encode() + b"\n" for line in lines]
+
+    @property
+    def closed_by(self) -> int:
+        """How many of the lines are still to come; 0 when the gate is open."""
+        return len(self._lines)
+
+    def feed(self, data: bytes) -> bytes:
+        """What may go through."""
+        while self._lines:
+            before, line, data = (self.held + data).partition(self._lines[0])
+            if not line:
+                self.held = before[-_TOLD_BYTES:]
+                return b""
+            self.held = b""
+            del self._lines[0]
+        return data
+
+
+class WatchedProcess:
+    """See Process: a command behind the watchdog, over any way. The way's owner calls ``received`` and so on."""
+
+    def __init__(self, way: Way, token: str, round_trip_seconds: float = 0.0) -> None:
         self.released_at = time.monotonic()
-        self._process = process
-        self._sentinel = f"cephtui started {token}\n".encode()
+        self._way, self._half_trip = way, round_trip_seconds / 2
+        ready, started = f"cephtui ready {token}", f"cephtui started {token}"
+        self._gates: dict[Stream, _Gate] = {"stdout": _Gate(ready, started), "stderr": _Gate(ready)}
         self._queue: asyncio.Queue[Chunk | None] = asyncio.Queue()
-        self._tasks = [
-            asyncio.create_task(self._beat()),
-            asyncio.create_task(self._read("stdout", process.stdout)),
-            asyncio.create_task(self._read("stderr", process.stderr)),
-        ]
+        self._ready, self._ended = asyncio.Event(), asyncio.Event()
+        self._status: int | None = None
+        self._giving_up: asyncio.TimerHandle | None = None
+        self._beating: asyncio.TimerHandle | None = None
+
+    # ------------------------------------------------------------------ for whoever runs it
+
+    async def ready(self) -> None:
+        """Wait until it waits for its release, or has ended before."""
+        await self._ready.wait()
+
+    def give_up(self) -> None:
+        """Let go of it, whatever becomes of it."""
+        self._way.abandon()
+        self.ended()
+
+    def release(self) -> None:
+        """See Process."""
+        self.released_at = time.monotonic()
+        self._way.write(b"go\n")
 
     async def chunks(self) -> AsyncIterator[Chunk]:
         """See Process."""
-        open_streams = 2
-        while open_streams:
-            chunk = await self._queue.get()
-            if chunk is None:
-                open_streams -= 1
-            else:
-                yield chunk
+        while (chunk := await self._queue.get()) is not None:
+            yield chunk
+        self._queue.put_nowait(None)  # for whoever asks again
 
     async def stop(self) -> None:
         """See Process."""
-        if self._process.stdin:
-            self._process.stdin.close()
-        self._tasks.append(asyncio.create_task(self._abandon()))
+        self._stop_beating()
+        self._way.write_eof()
+        self._give_up_later()
 
     async def wait(self) -> int | None:
         """See Process."""
-        status = await self._process.wait()
-        if self._process.stdin:
-            self._process.stdin.close()  # where the watchdog itself was killed, its watcher ends the command
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        return status if status >= 0 else None
+        await self._ended.wait()
+        return self._status
 
-    async def _beat(self) -> None:
-        stdin = self._process.stdin
-        assert stdin is not None
-        with contextlib.suppress(ConnectionError, RuntimeError):
-            while not stdin.is_closing():
-                stdin.write(b"\n")
-                await stdin.drain()
-                await asyncio.sleep(HEARTBEAT_SECONDS)
+    # ------------------------------------------------------------------ for the owner of the way
 
-    async def _read(self, stream: Stream, reader: asyncio.StreamReader | None) -> None:
-        assert reader is not None
-        try:
-            if stream == "stdout":
-                await self._skip_to_sentinel(reader)
-            while data := await reader.read(_READ_BYTES):
-                self._queue.put_nowait(Chunk(stream, time.monotonic(), data))
-        finally:
-            self._queue.put_nowait(None)
+    def opened(self) -> None:
+        """The way is open: the heartbeat begins."""
+        self._way.write(b"\n")
+        self._beating = asyncio.get_running_loop().call_later(HEARTBEAT_SECONDS, self.opened)
 
-    async def _skip_to_sentinel(self, reader: asyncio.StreamReader) -> None:
-        """What a shell's start-up files print comes first and is none of the command's output."""
-        with contextlib.suppress(asyncio.IncompleteReadError, asyncio.LimitOverrunError):
-            await reader.readuntil(self._sentinel)
-        self.released_at = time.monotonic()
+    def received(self, stream: Stream, data: bytes) -> None:
+        """Output has arrived."""
+        now = time.monotonic()
+        gate = self._gates[stream]
+        before = gate.closed_by
+        data = gate.feed(data)
+        if stream == "stdout" and gate.closed_by < before:
+            self._ready.set()
+            if not gate.closed_by:
+                self.released_at = now - self._half_trip
+        if data and not self._ended.is_set():
+            self._queue.put_nowait(Chunk(stream, now, data))
 
-    async def _abandon(self) -> None:
-        """A command that outlives even KILL must not hold the console."""
-        await asyncio.sleep(_ABANDON_SECONDS)
-        with contextlib.suppress(ProcessLookupError):
-            self._process.kill()  # not its watcher, which may still get rid of the command
-        await _let_go(self._process)
+    def exited(self, status: int | None) -> None:
+        """The watchdog has ended; its output may still come, but a process beyond KILL must not keep it open."""
+        self._status = status
+        self._way.write_eof()  # where the watchdog itself was killed, its watcher ends the command
+        self._give_up_later()
+
+    def ended(self, *, lost: bool = False) -> None:
+        """No output will come any more. Where the way was ``lost``, no status counts. May be called again."""
+        if self._ended.is_set():
+            return
+        if lost:
+            self._status = None
+        self._stop_beating()
+        if self._giving_up:
+            self._giving_up.cancel()
+        self._tell_what_was_held()
+        self._queue.put_nowait(None)
+        self._ready.set()
+        self._ended.set()
+
+    # ------------------------------------------------------------------
+
+    def _tell_what_was_held(self) -> None:
+        """Something stood in the way of the watchdog: what a login shell, sudo or a container runtime said."""
+        if self._ready.is_set():
+            return
+        for gate in self._gates.values():
+            if gate.held:
+                self._queue.put_nowait(Chunk("stderr", time.monotonic(), gate.held))
+
+    def _stop_beating(self) -> None:
+        if self._beating:
+            self._beating.cancel()
+
+    def _give_up_later(self) -> None:
+        if not self._giving_up:
+            self._giving_up = asyncio.get_running_loop().call_later(_ABANDON_SECONDS, self.give_up)
+
+
+async def until_ready(process: WatchedProcess, node: str) -> None:
+    """Wait for what comes before the release, within READY_SECONDS; where that fails, let go of it.
+
+    Raises TransportError.
+    """
+    try:
+        await asyncio.wait_for(process.ready(), READY_SECONDS)
+    except asyncio.CancelledError:
+        process.give_up()
+        raise
+    except TimeoutError:
+        process.give_up()
+        said = b"".join([chunk.data async for chunk in process.chunks()]).decode("utf-8", "replace").split()
+        reason = f": {' '.join(said)[-500:]}" if said else ""
+        raise TransportError(f"{node}: not ready to run anything within {READY_SECONDS:.0f} s{reason}") from None
+
+
+class _LocalPipes(asyncio.SubprocessProtocol):
+    """Hands on what asyncio says of a process, and is the way to it."""
+
+    def __init__(self, token: str) -> None:
+        self.process = WatchedProcess(self, token)
+        self._transport: asyncio.SubprocessTransport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """See asyncio.BaseProtocol."""
+        self._transport = cast(asyncio.SubprocessTransport, transport)
+        self.process.opened()
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        """See asyncio.SubprocessProtocol."""
+        self.process.received("stdout" if fd == 1 else "stderr", data)
+
+    def process_exited(self) -> None:
+        """See asyncio.SubprocessProtocol."""
+        status = self._transport.get_returncode() if self._transport else None
+        self.process.exited(status if status is not None and status >= 0 else None)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """See asyncio.BaseProtocol: it has exited and all its pipes have ended."""
+        self.abandon()
+        self.process.ended()
+
+    def write(self, data: bytes) -> None:
+        """See Way."""
+        if stdin := self._stdin():
+            stdin.write(data)
+
+    def write_eof(self) -> None:
+        """See Way."""
+        if stdin := self._stdin():
+            stdin.close()
+
+    def abandon(self) -> None:
+        """See Way. The watcher is not killed: it may still get rid of the command."""
+        if self._transport:
+            self._transport.close()
+
+    def _stdin(self) -> asyncio.WriteTransport | None:
+        return cast("asyncio.WriteTransport | None", self._transport.get_pipe_transport(0)) if self._transport else None
 
 
 class LocalConnection:
     """The console's own machine."""
 
-    def __init__(self, node: str = "local") -> None:
-        self.node = node
+    round_trip_seconds = 0.0
 
-    async def run(self, argv: Sequence[str]) -> Completed:
+    def __init__(self, node: Node | None = None) -> None:
+        self.node = node or Node(name="local")
+
+    @property
+    def closed(self) -> bool:
         """See Connection."""
-        process = await _spawn(argv, stdin=asyncio.subprocess.DEVNULL)
+        return False
+
+    async def run(self, argv: Sequence[str], *, timeout_seconds: float = COMMAND_SECONDS) -> Completed:
+        """See Connection."""
+        process = await self._spawn(
+            asyncio.create_subprocess_exec(
+                *argv,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                start_new_session=True,
+            ),
+            argv,
+        )
         try:
-            stdout, stderr = await asyncio.wait_for(process.communicate(), COMMAND_SECONDS)
+            stdout, stderr = await asyncio.wait_for(process.communicate(), timeout_seconds)
         except TimeoutError:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             await _let_go(process)
-            raise TransportError(f"{self.node}: no answer within {COMMAND_SECONDS:.0f} s") from None
-        return Completed(process.returncode or 0, stdout.decode("utf-8", "replace"), stderr.decode("utf-8", "replace"))
+            raise TransportError(f"{self.node.name}: no answer within {timeout_seconds:.0f} s") from None
+        status = process.returncode or 0
+        return Completed(128 - status if status < 0 else status, decoded(stdout), decoded(stderr))
 
-    async def start(self, argv: Sequence[str], *, token: str, limit_seconds: float, lock: str) -> LocalProcess:
+    async def start(
+        self, argv: Sequence[str], *, prefix: Sequence[str] = (), token: str, limit_seconds: float, lock: str
+    ) -> WatchedProcess:
         """See Connection."""
-        wrapped = watchdog_argv(argv, token=token, limit_seconds=limit_seconds, lock=lock)
-        return LocalProcess(await _spawn(wrapped, stdin=asyncio.subprocess.PIPE), token)
+        wrapped = (*prefix, *watchdog_argv(argv, token=token, limit_seconds=limit_seconds, lock=lock))
+        spawning = asyncio.get_running_loop().subprocess_exec(
+            lambda: _LocalPipes(token), *wrapped, start_new_session=True
+        )
+        _, pipes = await self._spawn(spawning, wrapped)
+        await until_ready(pipes.process, self.node.name)
+        return pipes.process
 
     async def close(self) -> None:
         """See Connection."""
 
+    async def _spawn(self, spawning: Awaitable[_Spawned], argv: Sequence[str]) -> _Spawned:
+        """In a session of its own, which the terminal's signals do not reach."""
+        try:
+            return await spawning
+        except OSError as error:
+            raise TransportError(f"{self.node.name}: can't start {argv[0]}: {error.strerror}") from None
 
-async def _spawn(argv: Sequence[str], *, stdin: int) -> asyncio.subprocess.Process:
-    """A process in a session of its own, so that the terminal's signals do not reach it."""
-    try:
-        return await asyncio.create_subprocess_exec(
-            *argv,
-            stdin=stdin,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            start_new_session=True,
-            limit=_STREAM_LINE_MOST,
-        )
-    except OSError as error:
-        raise TransportError(f"can't start {argv[0]}: {error.strerror}") from None
+
+def decoded(output: bytes) -> str:
+    """A short command's output as text, whatever it is."""
+    return output.decode("utf-8", "replace")
 
 
 async def _let_go(process: asyncio.subprocess.Process) -> None:
@@ -229,10 +407,3 @@ async def _let_go(process: asyncio.subprocess.Process) -> None:
     while process.returncode is None:
         await asyncio.sleep(0.02)
     process._transport.close()  # type: ignore[attr-defined]  # asyncio has no public way
-
-
-async def connect(node: str) -> Connection:
-    """A connection to a node by its name; raises TransportError."""
-    if node != "local":
-        raise TransportError(f"unknown node {node!r}: the only node is local")
-    return LocalConnection(node)

@@ -2,12 +2,16 @@
 #
 #   bash -c SCRIPT cephtui-watchdog TOKEN LIMIT LOCK COMMAND...
 #
-# stdin is the console's heartbeat, a newline every few seconds. Its end (the console stopped the run, or died) and
-# its silence (the link is down) both end the command: TERM, so that it can print its figures, then KILL for every
-# process that carries TOKEN in its environment, forked workers that left the process group included. So does the end
-# of this shell itself, which the watcher looks for at each heartbeat.
+# stdin is the console's heartbeat, a newline every few seconds, and a line "go" among them begins the command. Its end
+# (the console stopped the run, or died) and its silence (the link is down) both end the command: TERM, so that it can
+# print its figures, then KILL for every process that carries TOKEN in its environment, forked workers that left the
+# process group included. So does the end of this shell itself, which the watcher looks for at each heartbeat.
 # LIMIT seconds are the last bound; LOCK, a file or nothing, is held while any of the processes lives.
-# The exit status is the command's, or 74: no such LOCK, 75: LOCK is held by another, 76: the heartbeat was silent.
+# "cephtui ready TOKEN" on stdout and stderr ends what a shell prints at its start, "cephtui started TOKEN" on stdout
+# is followed by the command's own output.
+# The exit status is the command's, or 74: no such LOCK, 75: LOCK is held by another, 76: the heartbeat was silent,
+# 77: stdin ended before the start, 78: nothing ever came on stdin.
+# A login shell may be fish, which sees an escape in two backslashes and in one before a quote: there are none here.
 set -u
 token=$1 limit=$2 lock=$3
 shift 3
@@ -25,8 +29,25 @@ fi
 
 mine() { grep -lzsx -- "CEPHTUI_RUN=$token" /proc/[0-9]*/environ | cut -d / -f 3; }
 
+# KILL, for a second: a process may fork while the others are looked for
 sweep() {
-    for pid in $(mine); do kill -KILL "$pid" 2>/dev/null; done
+    local pids
+    for _ in $(seq 10); do
+        pids=$(mine)
+        [ -n "$pids" ] || return
+        kill -KILL $pids 2>/dev/null
+        sleep 0.1
+    done
+}
+
+# Whoever KILL does not end hangs in the kernel, in state D. The state stands after the name, which may be anything.
+report() {
+    local pid stat
+    for pid in $(mine); do
+        { stat=$(<"/proc/$pid/stat"); } 2>/dev/null || continue
+        stat=${stat##*) }
+        echo "cephtui: process $pid ($(<"/proc/$pid/comm")) can't be ended, it is in state ${stat%% *}"
+    done
 }
 
 end() {
@@ -50,6 +71,16 @@ watch() {
     exit "$silent"
 }
 
+read -r -t 15 -u 3 _ ||
+    { echo "cephtui: nothing comes in on stdin: does the prefix pass it on (kubectl exec -i)?" >&2; exit 78; }
+printf 'cephtui ready %s\n' "$token" >&2
+printf 'cephtui ready %s\n' "$token"
+word=
+until [ "$word" = go ]; do
+    read -r -t 15 -u 3 word && continue
+    [ $? -gt 128 ] && exit 76
+    exit 77
+done
 printf 'cephtui started %s\n' "$token"
 env CEPHTUI_RUN="$token" timeout -k 3 "$limit" "$@" 3<&- &
 tool=$!
@@ -62,4 +93,5 @@ kill "$watcher" 2>/dev/null
 wait "$watcher"
 [ $? -eq 76 ] && [ "$status" -ne 0 ] && status=76
 sweep
+report >&2
 exit "$status"

@@ -11,10 +11,10 @@ from textual.pilot import Pilot
 from textual.widgets import DataTable, Input, Static
 
 from cephtui import store, units
+from cephtui.models import Node
 from cephtui.places import packaged_presets_dir
 from cephtui.presets import find_presets
 from cephtui.runner import Runner
-from cephtui.targets import FileTarget
 from cephtui.tui.app import ConsoleApp
 from cephtui.tui.chart import Chart
 from cephtui.tui.dialogs import Confirm, Details, TypeName
@@ -309,7 +309,7 @@ async def test_a_file_that_is_somebodys_is_given_up_only_by_its_name(tmp_path: P
     catalogue = find_presets(packaged_presets_dir(), tmp_path / "none")
     content = somebodys.read_bytes()
     with Runner(tmp_path / "sessions", "tuning") as runner:
-        app = ConsoleApp(catalogue, FileTarget(str(somebodys)), runner, [])
+        app = ConsoleApp(catalogue, (Node(name="local"),), f"file:{somebodys}", runner, [])
         async with app.run_test(size=(80, 24)) as pilot:
             await until(pilot, lambda: bool(app.screen.query("#runtime")))
             await pilot.press("4")

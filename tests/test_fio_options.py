@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cephtui.tools import OptionError
+from cephtui.tools import OptionError, Place
 from cephtui.tools.fio import Fio, FioOptions
 from cephtui.units import parse_size
 
 FIO = Fio()
-TARGET = {"filename": "/mnt/bench/test"}
+TARGET = Place(kind="file", path="/mnt/bench/test")
 MIB = 1 << 20
 
 
@@ -263,7 +263,7 @@ def test_regions_fit_and_do_not_overlap(jobs: int, block: str, size: int | None,
 
 
 def fill(span: int, **options: object) -> list[str]:
-    return list(FIO.fill_argv(check(**options), span, TARGET))
+    return list(FIO.fill_argv(check(**options), [span], TARGET))
 
 
 def test_the_command_that_fills() -> None:

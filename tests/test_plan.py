@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from cephtui.models import Plan
+from cephtui.models import Node, Plan
 from cephtui.places import packaged_presets_dir
 from cephtui.plan import Request, make_plan, new_batch
 from cephtui.presets import Choice, choose, find_presets, parse_overrides
-from cephtui.targets import FileTarget
+from cephtui.targets.file import FileTarget
 from cephtui.tools import OptionError
 
 GIB = 1 << 30
@@ -30,9 +30,10 @@ def plan(
 ) -> Plan:
     catalogue = find_presets(packaged_presets_dir(), Path("/nonexistent"))
     overrides: dict[str, Choice] = parse_overrides(set)
-    request = Request(choose(catalogue, names), nodes, FileTarget(path), overrides, repeats, destroy)
+    hosts = tuple(Node(name=name) for name in nodes)
+    request = Request(choose(catalogue, names), hosts, FileTarget(path), overrides, repeats, destroy)
     batches = (f"batch{number}" for number in itertools.count(1))
-    return make_plan(request, lambda: next(batches), filled_bytes)
+    return make_plan(request, lambda: next(batches), {("local", f"file:{path}"): filled_bytes})
 
 
 def test_one_preset_is_one_step_filled_first() -> None:
@@ -139,7 +140,9 @@ def test_the_session_grows_with_time_nodes_and_jobs() -> None:
 def test_every_node_has_the_command() -> None:
     (step,) = plan("read-iops", nodes=("a", "b")).steps
     assert [node.node for node in step.nodes] == ["a", "b"]
-    assert step.nodes[0].argv == step.nodes[1].argv
+    assert "--filename=/mnt/bench/test.a" in step.nodes[0].argv, "nodes may share the file system"
+    assert "--filename=/mnt/bench/test.b" in step.nodes[1].argv
+    assert step.nodes[0].argv[3:] == step.nodes[1].argv[3:]
 
 
 def test_what_is_given_up_is_in_the_plan() -> None:

@@ -14,8 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cephtui import targets
-from cephtui.targets import FileFacts, FileTarget, Refusal, TargetError, parse_facts, parse_target
+from cephtui.refusal import Refusal
+from cephtui.targets import TargetError, file, parse_target
+from cephtui.file.file import FileFacts, FileTarget, parse_facts
 
 SPAN = 1 << 20
 NAMES = [
@@ -41,21 +42,21 @@ def run(argv: Sequence[str]) -> subprocess.CompletedProcess[str]:
 
 
 def inspect(path: Path | str) -> FileFacts:
-    completed = run(FileTarget(str(path)).inspect_argv())
+    completed = run(file.inspect_argv(str(path)))
     assert (completed.returncode, completed.stderr) == (0, "")
     return parse_facts(completed.stdout)
 
 
 def create(path: Path | str, span: int = SPAN) -> subprocess.CompletedProcess[str]:
-    return run(FileTarget(str(path)).create_argv(span))
+    return run(file.create_argv(str(path), span))
 
 
 def remove(path: Path | str) -> subprocess.CompletedProcess[str]:
-    return run(FileTarget(str(path)).remove_argv())
+    return run(file.remove_argv(str(path)))
 
 
 def refusal(path: Path | str, *destroy: str, span: int = SPAN) -> Refusal | None:
-    return targets.guard(FileTarget(str(path)), inspect(path), span, destroy)
+    return file.guard(str(path), inspect(path), span, destroy)
 
 
 @pytest.fixture
@@ -154,7 +155,7 @@ def test_a_file_of_ours(ours: Path) -> None:
     facts = inspect(ours)
     status = ours.stat()
     assert (facts.kind, facts.writable, facts.marked, facts.busy) == ("file", True, True, False)
-    assert (facts.size, facts.allocated) == (SPAN + targets.MARK_BYTES, status.st_blocks * 512)
+    assert (facts.size, facts.allocated) == (SPAN + file.MARK_BYTES, status.st_blocks * 512)
     assert facts.inode == f"{status.st_dev}:{status.st_ino}"
 
 
@@ -243,11 +244,11 @@ def test_a_file_is_made_and_removed_whatever_its_name(tmp_path: Path, name: str)
 def test_the_span_is_free_for_the_benchmark(tmp_path: Path, span: int) -> None:
     path = tmp_path / "x"
     assert create(path, span).returncode == 0
-    assert path.stat().st_size == span + targets.MARK_BYTES
+    assert path.stat().st_size == span + file.MARK_BYTES
     with path.open("r+b") as file:
         file.write(b"\xff" * min(span, SPAN))
         file.seek(span)
-        assert file.read(len(targets.MARK)) == targets.MARK.encode()
+        assert file.read(len(file.MARK)) == file.MARK.encode()
     assert inspect(path).marked
     assert remove(path).returncode == 0
 
@@ -259,7 +260,7 @@ def test_a_file_of_ours_is_fitted_to_another_span(ours: Path, span: int) -> None
     inode = inspect(ours).inode
     assert create(ours, span).stdout.strip() == inode
     facts = inspect(ours)
-    assert (facts.marked, facts.size, facts.inode) == (True, span + targets.MARK_BYTES, inode)
+    assert (facts.marked, facts.size, facts.inode) == (True, span + file.MARK_BYTES, inode)
     assert ours.read_bytes()[:4] == b"data"
 
 
@@ -334,7 +335,7 @@ PATH = "/mnt/bench/vm-100"
 
 
 def guard(facts: FileFacts, *destroy: str, span: int = GIB) -> Refusal | None:
-    return targets.guard(FileTarget(PATH), facts, span, destroy)
+    return file.guard(FileTarget(PATH), facts, span, destroy)
 
 
 def test_a_new_file_and_one_of_ours_may_be_used(tmp_path: Path, ours: Path) -> None:
@@ -384,13 +385,13 @@ def test_too_little_space_is_told_with_the_figures() -> None:
 
 
 def test_the_reserve_is_a_twentieth_of_the_file_system() -> None:
-    span = 2 * GIB - targets.MARK_BYTES
+    span = 2 * GIB - file.MARK_BYTES
     assert guard(facts_with(free=4 * GIB, total=40 * GIB), span=span) is None
     assert guard(facts_with(free=4 * GIB - 1, total=40 * GIB), span=span) is not None
 
 
 def test_what_the_file_has_already_is_not_needed_again() -> None:
-    assert guard(facts_with(free=2 * GIB, total=40 * GIB, allocated=GIB + targets.MARK_BYTES), span=GIB) is None
+    assert guard(facts_with(free=2 * GIB, total=40 * GIB, allocated=GIB + file.MARK_BYTES), span=GIB) is None
     assert guard(facts_with(free=2 * GIB, total=40 * GIB), span=GIB) is not None
 
 
@@ -419,6 +420,6 @@ def test_a_full_file_system_is_not_negative() -> None:
     ],
 )
 def test_what_may_be_memory_is_said(filesystem: str | None, direct: bool, codes: list[str]) -> None:
-    found = targets.findings(FileFacts("missing", filesystem=filesystem), {"direct": direct})
+    found = file.findings(FileFacts("missing", filesystem=filesystem), {"direct": direct})
     assert [finding.code for finding in found] == codes
     assert all("memory" in finding.text for finding in found)

@@ -2,32 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from cephtui.models import DiskUse, Finding, Interval, JobResult, OptionValue, Phase
+from cephtui.models import DiskUse, Finding, Interval, JobResult, Kind, OptionValue, Phase, Place
 from cephtui.stats import Flow
 
+__all__ = ["Kind", "OptionError", "Parser", "Place", "Reading", "Stream", "Tool", "ToolResult"]
+
 Stream = Literal["stdout", "stderr"]
-TargetOptions = Mapping[str, str]
-"""Options that the target decides, in the tool's spelling: where the data is."""
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a step's data is on one node, in words that are no tool's; a tool makes its own options of it."""
-
-    kind: Literal["file", "device", "rbd", "pool"]
-    path: str = ""
-    """Of a file or device."""
-    pool: str = ""
-    images: tuple[str, ...] = ()
-    """One for each job, or one for all that do the work."""
-    namespace: str = ""
-    """The RADOS namespace of the objects."""
-    ceph_id: str | None = None
-    """Ceph's user without ``client.``; None is the tools' default."""
 
 
 class OptionError(ValueError):
@@ -88,6 +72,8 @@ class Tool(Protocol):
     """One program's knowledge."""
 
     name: str
+    of_ceph: bool
+    """Whether it comes with Ceph, and so runs behind a node's ``ceph_prefix``."""
 
     def check_options(self, options: Mapping[str, object]) -> dict[str, OptionValue]:
         """One value per option, normalised; raises OptionError for what is unknown, refused or out of range."""
@@ -97,24 +83,46 @@ class Tool(Protocol):
         """Why the installed version can't be used, or None."""
         ...
 
+    def fit(self, options: dict[str, OptionValue], kind: Kind) -> dict[str, OptionValue]:
+        """The options as this kind of target needs them; raises OptionError where the tool can't use it."""
+        ...
+
     def jobs_and_size(self, options: Mapping[str, OptionValue], default_span_bytes: int) -> tuple[int, int]:
         """How many regions there are and the bytes of each; raises OptionError where they can't be."""
         ...
 
-    def argv(
-        self, name: str, options: Mapping[str, OptionValue], size_bytes: int, target: TargetOptions
-    ) -> tuple[str, ...]:
+    def argv(self, name: str, options: Mapping[str, OptionValue], size_bytes: int, place: Place) -> tuple[str, ...]:
         """The command that measures."""
         ...
 
-    def fill_argv(self, options: Mapping[str, OptionValue], span_bytes: int, target: TargetOptions) -> tuple[str, ...]:
-        """The command that writes the target's span in full."""
+    def fill_argv(self, options: Mapping[str, OptionValue], sizes: Sequence[int], place: Place) -> tuple[str, ...]:
+        """The command that writes a place in full: so many bytes of each of its images, or of the whole."""
         ...
 
     def times(self, options: Mapping[str, OptionValue]) -> tuple[float, float | None]:
         """Seconds of ramp, and of the run: None where it ends with its data."""
         ...
 
-    def parser(self, *, ramp: bool) -> Parser:
+    def writes(self, options: Mapping[str, OptionValue]) -> bool:
+        """Whether the command that measures changes data."""
+        ...
+
+    def needs_data(self, options: Mapping[str, OptionValue], kind: Kind) -> bool:
+        """Whether there has to be data before."""
+        ...
+
+    def describe(self, options: Mapping[str, OptionValue]) -> str:
+        """What it does, in one line: ``4k randwrite, depth 64, jobs 8, 60 s``."""
+        ...
+
+    def block_bytes(self, options: Mapping[str, OptionValue]) -> int:
+        """Bytes of one I/O."""
+        ...
+
+    def entries(self, options: Mapping[str, OptionValue]) -> int:
+        """How many sets of figures it prints each second."""
+        ...
+
+    def parser(self, options: Mapping[str, OptionValue], *, ramp: bool) -> Parser:
         """A new parser for the output of one process."""
         ...

@@ -7,16 +7,18 @@ cannot reach a command line.
 from __future__ import annotations
 
 import difflib
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import reduce
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from cephtui.models import OptionValue
-from cephtui.tools import OptionError, TargetOptions
+from cephtui.tools import Kind, OptionError, Place
 from cephtui.tools.fio_output import FioParser
-from cephtui.units import parse_duration, parse_size, short_size
+from cephtui.units import duration, parse_duration, parse_size, short_size
 
 MINIMUM_VERSION = (3, 1)
 """The first with ``clat_ns`` bins in json+ and working status intervals."""
@@ -140,6 +142,28 @@ def _text_of(value: OptionValue) -> str:
     return f"{value:.0f}" if value.is_integer() else f"{value * 1000:.0f}ms"
 
 
+def _command(
+    name: str, options: Mapping[str, OptionValue], place: Place, sizes: Sequence[int] = ()
+) -> tuple[str, ...]:
+    """One job, or one section for each image; what stands before the first ``name`` holds for all of them."""
+    if not place.images:
+        # a colon would separate two file names
+        where: dict[str, OptionValue] = {"filename": place.path.replace(":", r"\:")}
+        return ("fio", f"--name={name}", *_arguments({**where, **options}), *_LIVE)
+    # an engine's own options follow its choice
+    engine = {"ioengine": options["ioengine"], "clientname": place.ceph_id or "admin", "pool": place.pool}
+    jobs: list[str] = []
+    for number, image in enumerate(place.images):
+        jobs += [f"--name={name}-{number}", f"--rbdname={image}"]
+        if len(set(sizes)) > 1:
+            jobs.append(f"--size={short_size(sizes[number])}")
+    return ("fio", *_arguments({**engine, **options}), *_LIVE, *jobs)
+
+
+def _arguments(options: Mapping[str, OptionValue]) -> list[str]:
+    return [text for option, value in options.items() if (text := _argument(option, value))]
+
+
 _LIVE = ("--output-format=json+", "--status-interval=1")
 
 
@@ -147,6 +171,7 @@ class Fio:
     """The tool ``fio``."""
 
     name = "fio"
+    of_ceph = False
 
     def check_options(self, options: Mapping[str, object]) -> dict[str, OptionValue]:
         """See Tool."""
@@ -178,40 +203,78 @@ class Fio:
         unit = block if asked or size < 1 << 20 else max(block, 1 << 20)
         return jobs, size - size % unit if size >= unit else size - size % block
 
-    def argv(
-        self, name: str, options: Mapping[str, OptionValue], size_bytes: int, target: TargetOptions
-    ) -> tuple[str, ...]:
-        """See Tool; each job has its own region of the target."""
+    def fit(self, options: dict[str, OptionValue], kind: Kind) -> dict[str, OptionValue]:
+        """See Tool. librbd has a cache of its own without ``direct``; jobs that share an image fight for its lock."""
+        if kind == "pool":
+            raise OptionError("target", "fio measures images, not a pool's objects: use --target rbd:POOL")
+        if kind not in ("rbd", "image"):
+            return options
+        fitted = {**options, "ioengine": "rbd", "direct": True}
+        if kind == "image":
+            fitted["iodepth"] = int(options["iodepth"]) * int(options["numjobs"])
+            fitted["numjobs"] = 1
+        return fitted
+
+    def argv(self, name: str, options: Mapping[str, OptionValue], size_bytes: int, place: Place) -> tuple[str, ...]:
+        """See Tool; each job has its own region of the target, or its own image."""
         size = short_size(size_bytes)
-        chosen: dict[str, OptionValue] = {**target, **{k: v for k, v in options.items() if k != "size"}, **target}
-        placed = {"size": size, **({"offset_increment": size} if int(options["numjobs"]) > 1 else {})}
+        chosen: dict[str, OptionValue] = {**{k: v for k, v in options.items() if k != "size"}, "size": size}
+        if not place.images and int(options["numjobs"]) > 1:
+            chosen["offset_increment"] = size
+        if place.images:
+            del chosen["numjobs"]
         if not options["ramp_time"]:
             del chosen["ramp_time"]
-        arguments = [_argument(option, value) for option, value in (chosen | placed).items()]
-        return ("fio", f"--name={name}", *(a for a in arguments if a), *_LIVE)
+        return _command(name, chosen, place)
 
-    def fill_argv(self, options: Mapping[str, OptionValue], span_bytes: int, target: TargetOptions) -> tuple[str, ...]:
+    def fill_argv(self, options: Mapping[str, OptionValue], sizes: Sequence[int], place: Place) -> tuple[str, ...]:
         """See Tool."""
-        block = min(span_bytes & -span_bytes, 1 << 20)
+        common = reduce(math.gcd, sizes)
+        block = min(common & -common, 1 << 20)
         bs = str(options["bs"]) if block < 4096 else short_size(block)
-        chosen = {
-            **target,
+        chosen: dict[str, OptionValue] = {
             "rw": "write",
             "bs": bs,
             "iodepth": 16,
             "ioengine": options["ioengine"],
             "direct": options["direct"],
-            "size": short_size(span_bytes),
+            "size": short_size(sizes[0]),
             "end_fsync": True,
-            **target,
+            **({"group_reporting": True} if len(place.images) > 1 else {}),
         }
-        arguments = [_argument(option, value) for option, value in chosen.items()]
-        return ("fio", "--name=fill", *(a for a in arguments if a), *_LIVE)
+        return _command("fill", chosen, place, sizes)
 
     def times(self, options: Mapping[str, OptionValue]) -> tuple[float, float | None]:
         """See Tool."""
         return float(options["ramp_time"]), float(options["runtime"]) if options["time_based"] else None
 
-    def parser(self, *, ramp: bool) -> FioParser:
+    def writes(self, options: Mapping[str, OptionValue]) -> bool:
+        """See Tool."""
+        return str(options["rw"]) not in ("read", "randread")
+
+    def needs_data(self, options: Mapping[str, OptionValue], kind: Kind) -> bool:
+        """See Tool: the first write of a block is not the same as the second, so writes need it too."""
+        return True
+
+    def describe(self, options: Mapping[str, OptionValue]) -> str:
+        """See Tool."""
+        parts = [
+            f"{options.get('bs', '')} {options.get('rw', '')}".strip(),
+            f"depth {options.get('iodepth', 1)}",
+            f"jobs {options.get('numjobs', 1)}",
+        ]
+        if options.get("time_based"):
+            parts.append(duration(float(options.get("runtime", 0))))
+        return ", ".join(parts)
+
+    def block_bytes(self, options: Mapping[str, OptionValue]) -> int:
+        """See Tool."""
+        return parse_size(str(options["bs"]))
+
+    def entries(self, options: Mapping[str, OptionValue]) -> int:
+        """See Tool."""
+        return 1 if options.get("group_reporting", True) else int(options.get("numjobs", 1))
+
+    def parser(self, options: Mapping[str, OptionValue], *, ramp: bool) -> FioParser:
         """See Tool."""
         return FioParser(ramp=ramp)

@@ -16,10 +16,9 @@ from rich.text import Text
 from textual.app import App
 
 from cephtui import places, store
-from cephtui.models import Run
+from cephtui.models import Node, Run
 from cephtui.presets import Catalogue
 from cephtui.runner import Runner
-from cephtui.targets import FileTarget
 from cephtui.terminal import handling
 from cephtui.tui import chart
 from cephtui.tui.console import ConsoleScreen
@@ -36,10 +35,12 @@ class ConsoleApp(App[None]):
     CSS_PATH = "app.tcss"
     TITLE = "cephtui"
 
-    def __init__(self, catalogue: Catalogue, target: FileTarget, runner: Runner, earlier: list[Run]) -> None:
+    def __init__(
+        self, catalogue: Catalogue, nodes: tuple[Node, ...], target: str, runner: Runner, earlier: list[Run]
+    ) -> None:
         super().__init__()
         self._runner = runner
-        self._console_screen = ConsoleScreen(catalogue, target, runner, earlier)
+        self._console_screen = ConsoleScreen(catalogue, nodes, target, runner, earlier)
 
     def on_mount(self) -> None:
         """Show the console; what can wait until it is seen is done behind it."""
@@ -106,7 +107,7 @@ def _earlier_runs(root: Path, session: str | None) -> list[Run]:
 
 
 def run_console(
-    catalogue: Catalogue, target: FileTarget, session: str | None, clean_up: Callable[[], None]
+    catalogue: Catalogue, nodes: tuple[Node, ...], target: str, session: str | None, clean_up: Callable[[], None]
 ) -> list[str]:
     """Open the console until the user quits; returns what could not be removed. Raises StoreError.
 
@@ -115,7 +116,7 @@ def run_console(
     root = places.sessions_dir()
     earlier = _earlier_runs(root, session)
     with Runner(root, session) as runner:
-        app = ConsoleApp(catalogue, target, runner, earlier)
+        app = ConsoleApp(catalogue, nodes, target, runner, earlier)
         with _ending_on_signals(app, runner, clean_up):
             app.run()
         return runner.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 
 from rich.table import Table
 from rich.text import Text
@@ -13,21 +14,21 @@ from textual.screen import Screen
 from textual.widgets import Footer, Input, Static
 
 from cephtui import report, units
-from cephtui.models import Plan, Run
+from cephtui.models import Node, Plan, Run
 from cephtui.plan import Request, make_plan, new_batch
 from cephtui.presets import Catalogue, Preset, PresetError, by_key, parse_overrides
-from cephtui.runner import Runner
+from cephtui.refusal import Refusal
+from cephtui.runner import NodeState, Runner, Survey, diagnosis
 from cephtui.store import StoreError
-from cephtui.targets import FileTarget, Refusal, TargetError, parse_target
+from cephtui.targets import Target, TargetError, parse_target
+from cephtui.targets.base import TargetFault
 from cephtui.tools import OptionError
 from cephtui.transport import TransportError
-from cephtui.tui.dialogs import Details, TypeName
+from cephtui.tui.dialogs import Ask, Confirm, Details, TypeName
 from cephtui.tui.form import RunForm
 from cephtui.tui.live_view import LiveView
 from cephtui.tui.panels import Panels
 from cephtui.tui.runs_table import RunsTable
-
-NODE = "local"
 
 
 class ConsoleScreen(Screen[None]):
@@ -46,10 +47,15 @@ class ConsoleScreen(Screen[None]):
     ]
     VERTICAL_BREAKPOINTS = [(0, "-short"), (32, "-tall")]
 
-    def __init__(self, catalogue: Catalogue, target: FileTarget, runner: Runner, earlier: list[Run]) -> None:
+    def __init__(
+        self, catalogue: Catalogue, nodes: tuple[Node, ...], target: str, runner: Runner, earlier: list[Run]
+    ) -> None:
         super().__init__()
         self._catalogue, self._first_target, self._runner, self._earlier = catalogue, target, runner, earlier
-        self._fio_version = ""
+        self._hosts, self._sitting = nodes, new_batch()
+        self._states: dict[str, NodeState] = {}
+        self._surveys: dict[str, Survey] = {}
+        """By target."""
         self._busy = False
         self._cancelled = False
 
@@ -62,7 +68,7 @@ class ConsoleScreen(Screen[None]):
         """From the top: where we are, what there is, what will run, the run, the runs."""
         yield Static(id="bar")
         yield Panels(by_key(self._catalogue))
-        yield RunForm(self._first_target.spec)
+        yield RunForm(self._first_target)
         yield Static(id="command")
         yield LiveView(self._runner.subscribe())
         yield RunsTable()
@@ -78,7 +84,7 @@ class ConsoleScreen(Screen[None]):
             if isinstance(entry, PresetError):
                 self.notify(str(entry), title="broken preset", severity="warning", markup=False)
         self._show_bar()
-        self._look_at_node()
+        self._reach_nodes()
 
     # ------------------------------------------------------------------ what will run
 
@@ -88,13 +94,24 @@ class ConsoleScreen(Screen[None]):
         self.query_one(RunForm).load(preset)
         self._preview()
 
-    def _decide(self, destroy: tuple[str, ...] = ()) -> Plan:
+    def _target(self) -> Target:
+        """The target as typed; raises TargetError."""
+        return parse_target(self.query_one(RunForm).target, sitting=self._sitting)
+
+    def _decide(self, confirmed: tuple[Refusal, ...] = ()) -> Plan:
         """The plan for what is selected and typed; raises OptionError or TargetError."""
-        form = self.query_one(RunForm)
-        target = parse_target(form.target)
-        preset = self.query_one(Panels).preset
-        request = Request((preset,), (NODE,), target, parse_overrides(form.overrides), destroy=destroy)
-        return make_plan(request, new_batch, self._runner.filled_bytes(NODE, target))
+        target, survey = self._target(), self._surveys.get(self.query_one(RunForm).target, Survey())
+        request = Request(
+            (self.query_one(Panels).preset,),
+            self._hosts,
+            target,
+            parse_overrides(self.query_one(RunForm).overrides),
+            destroy=tuple(r.confirm for r in confirmed if r.confirm and r.confirm_kind == "destroy"),
+            shared_pool=any(r.confirm_kind == "shared-pool" for r in confirmed),
+            room_bytes=survey.room_bytes,
+            pool_use=survey.pool_use,
+        )
+        return make_plan(request, new_batch, self._runner.filled())
 
     @on(RunForm.Changed)
     def _preview(self) -> None:
@@ -171,18 +188,18 @@ class ConsoleScreen(Screen[None]):
         if self._told_busy():
             return
         try:
-            plan = self._decide()
+            self._decide()
         except (OptionError, TargetError) as error:
             self.notify(str(error), severity="error", markup=False)
             return
         self._set_busy(True)
-        self._run(plan)
+        self._run()
 
     @work
-    async def _run(self, plan: Plan) -> None:
+    async def _run(self) -> None:
         try:
-            await self._carry_out(plan)
-        except (StoreError, TransportError) as error:
+            await self._carry_out()
+        except (StoreError, TransportError, TargetFault, TargetError, OptionError) as error:
             self.notify(str(error), title="not run", severity="error", timeout=15, markup=False)
         finally:
             self._set_busy(False)
@@ -192,26 +209,86 @@ class ConsoleScreen(Screen[None]):
         self._busy, self._cancelled = busy, False
         self.query_one(RunForm).disabled = busy
 
-    async def _carry_out(self, plan: Plan) -> None:
-        """Ask what has to be asked, then run."""
-        refusals = await asyncio.wrap_future(self._runner.check(plan))
-        confirmed = await self._confirmed(refusals)
+    async def _carry_out(self) -> None:
+        """Reach the nodes, ask what has to be asked, then run."""
+        if not await self._all_reached():
+            return
+        await self._look_at_target()
+        plan = self._decide()
+        confirmed = await self._confirmed(await asyncio.wrap_future(self._runner.check(plan)))
         if confirmed is None or self._cancelled:
             return
-        await asyncio.wrap_future(self._runner.submit(plan.model_copy(update={"destroy": confirmed})))
+        if confirmed:
+            plan = self._decide(confirmed)
+        await asyncio.wrap_future(self._runner.submit(plan))
         self.query_one(LiveView).catch_up()
 
-    async def _confirmed(self, refusals: list[Refusal]) -> tuple[str, ...] | None:
-        """The names that the user gave up; None where the plan may not run."""
-        names: list[str] = []
+    async def _confirmed(self, refusals: list[Refusal]) -> tuple[Refusal, ...] | None:
+        """What the user has agreed to; None where the plan may not run."""
+        agreed: list[Refusal] = []
         for refusal in refusals:
             if refusal.confirm is None:
                 self.notify(refusal.text, title="refused", severity="error", timeout=15, markup=False)
                 return None
-            if not await self.app.push_screen_wait(TypeName(refusal.problem, refusal.confirm)):
+            if not await self._agrees(refusal):
                 return None
-            names.append(refusal.confirm)
-        return tuple(names)
+            agreed.append(refusal)
+        return tuple(agreed)
+
+    async def _agrees(self, refusal: Refusal) -> bool:
+        if refusal.confirm_kind == "destroy":
+            return bool(await self.app.push_screen_wait(TypeName(refusal.problem, refusal.confirm or "")))
+        return bool(await self.app.push_screen_wait(Confirm(f"{refusal.problem}. Run all the same?", "run", "don't")))
+
+    # ------------------------------------------------------------------ nodes and target
+
+    @work(exclusive=True, group="reach")
+    async def _reach_nodes(self) -> None:
+        await self._all_reached()
+        self._survey_later()
+
+    async def _all_reached(self) -> bool:
+        """Connect to every node that is not ready, asking what they ask; says which can't be used."""
+        waiting = [node for node in self._hosts if not self._is_ready(node)]
+        futures = [self._runner.reach(node) for node in waiting]
+        for future in futures:
+            self._take_state(await self._answered(await asyncio.wrap_future(future)))
+        return all(map(self._is_ready, self._hosts))
+
+    def _is_ready(self, node: Node) -> bool:
+        state = self._states.get(node.name)
+        return state is not None and state.environment is not None
+
+    async def _answered(self, state: NodeState) -> NodeState:
+        while state.question is not None:
+            question = state.question
+            answer = await self.app.push_screen_wait(Ask(state.node.name, question.text, secret=question.secret))
+            if answer is None:
+                return NodeState(state.node, problem=f"{state.node.name}: not connected: {question.text}")
+            state = await asyncio.wrap_future(self._runner.reach(state.node, {question.key: answer}))
+        return state
+
+    def _take_state(self, state: NodeState) -> None:
+        self._states[state.node.name] = state
+        self._hosts = tuple(state.node if node.name == state.node.name else node for node in self._hosts)
+        for problem in diagnosis(state).problems:
+            self.notify(problem, severity="error", timeout=15, markup=False)
+        self._show_bar()
+
+    @on(RunForm.Done)
+    def _survey_later(self) -> None:
+        """What is asked of a target takes a moment; the preview need not wait for it."""
+        self.run_worker(self._surveyed(), exclusive=True, group="survey")
+
+    async def _surveyed(self) -> None:
+        with contextlib.suppress(TransportError, TargetFault, TargetError):
+            await self._look_at_target()
+            self._preview()
+
+    async def _look_at_target(self) -> None:
+        """How much room the target has, and who else uses it; raises TargetFault, TargetError and TransportError."""
+        text = self.query_one(RunForm).target
+        self._surveys[text] = await asyncio.wrap_future(self._runner.survey(self._target(), self._hosts))
 
     # ------------------------------------------------------------------ what has happened
 
@@ -236,23 +313,11 @@ class ConsoleScreen(Screen[None]):
         run = message.run
         self.app.push_screen(Details(f"{run.session}/{run.run}", report.run(run, ())))
 
-    @work
-    async def _look_at_node(self) -> None:
-        try:
-            environment, problem = await asyncio.wrap_future(self._runner.look_at(NODE))
-        except TransportError as error:
-            self.notify(str(error), severity="error", timeout=15, markup=False)
-            return
-        self._fio_version = environment.tools.get("fio", "")
-        self._show_bar()
-        if problem:
-            self.notify(problem, severity="error", timeout=15, markup=False)
-
     def _show_bar(self) -> None:
         session = self._runner.session or "new"
-        self.query_one("#bar", Static).update(
-            Text.assemble(("cephtui", "bold"), f"   session {session}   node {NODE}   {self._fio_version}")
-        )
+        bar = Text.assemble(("cephtui", "bold"), f"   session {session}   ")
+        bar.append_text(report.node_states(self._hosts, self._states))
+        self.query_one("#bar", Static).update(bar)
 
 
 _KEYS = {

@@ -69,6 +69,33 @@ class TypeName(ModalScreen[bool]):
         self.dismiss(False)
 
 
+class Ask(ModalScreen[str | None]):
+    """What a node asks before it can be used: a secret, masked, or a yes; escape leaves it unanswered."""
+
+    BINDINGS = [Binding("escape", "cancel", "cancel")]
+
+    def __init__(self, node: str, question: str, *, secret: bool) -> None:
+        super().__init__()
+        self._node, self._question, self._secret = node, question, secret
+
+    def compose(self) -> ComposeResult:
+        """The question, and where to type."""
+        with Vertical(classes="dialog"):
+            yield Label(f"{self._node}: {self._question}", markup=False)
+            hint = "It is not stored." if self._secret else "Type yes to accept it."
+            yield Label(f"{hint} Enter answers, escape leaves the node out.", markup=False)
+            yield Input(password=self._secret, id="answer")
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Anything but a yes is a no, where a yes is asked for."""
+        refused = not self._secret and event.value.strip().lower() != "yes"
+        self.dismiss(None if refused else event.value)
+
+    def action_cancel(self) -> None:
+        """Leave it unanswered."""
+        self.dismiss(None)
+
+
 class Details(ModalScreen[None]):
     """Something to read; any of the usual keys closes it."""
 

@@ -86,8 +86,8 @@ class Progress(Static):
     @staticmethod
     def _how_far(state: LiveRun, elapsed: float) -> str:
         if state.phase == "prepare":
-            written = f"{units.size(state.prepared_bytes)} of {units.size(state.step.fill_bytes)}"
-            return f"{written}, flushing" if state.prepared_bytes >= state.step.fill_bytes else written
+            written = f"{units.size(state.prepared_bytes)} of {units.size(state.wanted_bytes)}"
+            return f"{written}, flushing" if state.prepared_bytes >= state.wanted_bytes else written
         expected = state.expected_seconds
         return f"{elapsed:.0f} s" if expected is None else f"{min(elapsed, expected):.0f} of {expected:.0f} s"
 

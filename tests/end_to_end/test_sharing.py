@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cephtui.targets import FileTarget
+from cephtui.targets import file
 from cephtui.transport import LocalConnection
 
 from .conftest import NewSandbox
@@ -87,7 +87,7 @@ async def test_a_file_that_came_into_being_since_the_guard_is_not_taken(tmp_path
     """Between looking and creating, somebody's file may have appeared under the name."""
     theirs = tmp_path / "target"
     theirs.write_text("precious")
-    done = await LocalConnection().run(FileTarget(str(theirs)).create_argv(1 << 20))
+    done = await LocalConnection().run(file.create_argv(str(theirs), 1 << 20))
     assert done.status != 0
     assert theirs.read_text() == "precious"
     assert done.stderr.strip()

@@ -1,7 +1,7 @@
-"""What is tested: where the data is, whether it may be written, how it is created and removed.
+"""``file:PATH``: a file that cephtui makes, fills, uses and removes.
 
 Everything is done by small shell scripts on the node that runs the benchmark, so that a remote node needs
-nothing but a shell. The guards are pure functions on what those scripts report.
+nothing but a shell. The guard is a pure function on what those scripts report.
 """
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import Literal
 
 from cephtui import units
-from cephtui.models import Finding, OptionValue
-from cephtui.tools import TargetOptions
+from cephtui.models import Finding, Kind, Node, OptionValue, Part, Place
+from cephtui.refusal import Refusal
+from cephtui.shell import Shell
+from cephtui.targets.base import Found, Layout, Removed, TargetError, TargetFault, Use, is_text, page_cache, reason
 
 MARK_BYTES = 4096
 MARK = "cephtui scratch file"
 """The block after the span of a file of cephtui's begins with this: no benchmark reaches it, every file system
 keeps it, and it goes where the file goes."""
 DEFAULT_SPAN_BYTES = 1 << 30
-REMOVE_BUSY, REMOVE_NOT_OURS = 75, 76
-"""Exit statuses of ``remove_argv``."""
+_REMOVE_STATUSES: Mapping[int, Literal["done", "busy", "not ours"]] = {0: "done", 75: "busy", 76: "not ours"}
 _RESERVE_PERCENT, _RESERVE_MOST_BYTES = 5, 10 << 30
-_NO_TEXT = re.compile(r"[\x00-\x1f\ud800-\udfff]")
-"""Control characters, and what stands for bytes that are no UTF-8: neither can be printed or stored."""
 _CUT_BY_FIO = re.compile(r"[#;\x7f]| $")
 """Where fio ends an option's value without a word, and would then write to the file of the shorter name."""
 _IN_MEMORY = {"tmpfs", "ramfs"}
@@ -96,24 +96,6 @@ def _script(text: str, *arguments: str) -> tuple[str, ...]:
     return ("bash", "-c", _MARKED + text, *arguments)
 
 
-class TargetError(ValueError):
-    """A target's text can't be understood."""
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """Why a run may not start; ``confirm`` is what the user types to give up the data that is in the way."""
-
-    problem: str
-    remedy: str = ""
-    confirm: str | None = None
-
-    @property
-    def text(self) -> str:
-        """Both, in one line."""
-        return f"{self.problem}: {self.remedy}" if self.remedy else self.problem
-
-
 @dataclass(frozen=True, slots=True)
 class FileFacts:
     """What a node says of a path."""
@@ -135,54 +117,110 @@ class FileFacts:
 
 @dataclass(frozen=True, slots=True)
 class FileTarget:
-    """``file:PATH``: a file that cephtui makes, fills, uses and removes."""
+    """See Target."""
 
     path: str
+    kind: Kind = "file"
+    pool: None = None
+    data_pool: None = None
+    own: bool = True
+    kept: bool = True
+    one_node: bool = False
+    default_span_bytes: int = DEFAULT_SPAN_BYTES
 
     @property
     def spec(self) -> str:
-        """The target as the user writes it."""
+        """See Target."""
         return f"file:{self.path}"
 
     @property
-    def options(self) -> TargetOptions:
-        """fio's options for it; a colon would separate two file names."""
-        return {"filename": self.path.replace(":", r"\:")}
+    def names(self) -> tuple[str, ...]:
+        """See Target."""
+        return names_of(self.path)
 
-    @property
-    def names(self) -> tuple[str, str]:
-        """What the user may type to give up an existing file."""
-        return self.path, PurePosixPath(self.path).name
+    def lay_out(self, node: Node, layout: Layout) -> tuple[Place, tuple[Part, ...]]:
+        """See Target. Several nodes may share the file system, so each has a file of its own."""
+        path = self.path if layout.alone else f"{self.path}.{node.name}"
+        part = Part(spec=f"file:{path}", bytes=layout.jobs * layout.size_bytes)
+        return Place(kind="file", path=path), (part,)
 
-    def inspect_argv(self) -> tuple[str, ...]:
-        """A command that reports FileFacts."""
-        return _script(_INSPECT, "cephtui-inspect", self.path)
+    async def inspect(self, shell: Shell, use: Use) -> Found:
+        """See Target."""
+        (part,) = use.parts
+        path = part.spec.removeprefix("file:")
+        facts = await look_at(shell, path)
+        refusal = guard(path, facts, part.bytes, use.destroy)
+        taken_as_it_is = facts.kind == "file" and not facts.marked
+        return Found(
+            refusal=refusal,
+            findings=findings(facts, use.options),
+            identities={part.spec: facts.inode} if facts.inode else {},
+            to_create=() if taken_as_it_is else (part,),
+            filesystem=facts.filesystem,
+            device=facts.device,
+        )
 
-    def create_argv(self, span_bytes: int) -> tuple[str, ...]:
-        """A command that makes the file, or fits one of cephtui's own, and prints its device and inode."""
-        return _script(_CREATE, "cephtui-create", self.path, str(span_bytes))
+    async def create(self, shell: Shell, part: Part) -> str:
+        """See Target: makes the file, or fits one of cephtui's own; the identity is its device and inode."""
+        path = part.spec.removeprefix("file:")
+        made = await shell.run(create_argv(path, part.bytes))
+        if made.status != 0:
+            raise TargetFault(f"can't create {path}: {reason(made)}")
+        return made.stdout.strip()
 
-    def remove_argv(self) -> tuple[str, ...]:
-        """A command that removes the file if it carries cephtui's mark and nothing uses it."""
-        return _script(_REMOVE, "cephtui-remove", self.path)
+    async def room(self, shell: Shell, nodes: int) -> int | None:
+        """See Target: the default is small, and the guard looks at the free space."""
+        return None
 
 
-def parse_target(text: str) -> FileTarget:
-    """The target that ``file:PATH`` names; raises TargetError."""
-    scheme, _, rest = text.partition(":")
-    if scheme != "file" or not rest:
-        raise TargetError(f"unknown target {text!r}: expected file:PATH")
+def inspect_argv(path: str) -> tuple[str, ...]:
+    """A command that reports FileFacts."""
+    return _script(_INSPECT, "cephtui-inspect", path)
+
+
+def create_argv(path: str, span_bytes: int) -> tuple[str, ...]:
+    """A command that makes the file, or fits one of cephtui's own, and prints its device and inode."""
+    return _script(_CREATE, "cephtui-create", path, str(span_bytes))
+
+
+def remove_argv(path: str) -> tuple[str, ...]:
+    """A command that removes the file if it carries cephtui's mark and nothing uses it."""
+    return _script(_REMOVE, "cephtui-remove", path)
+
+
+async def look_at(shell: Shell, path: str) -> FileFacts:
+    """What a node says of a path; raises TargetFault."""
+    answer = await shell.run(inspect_argv(path))
+    try:
+        return parse_facts(answer.stdout)
+    except ValueError as error:
+        raise TargetFault(f"can't inspect {path}: {error} {answer.stderr}".strip()) from None
+
+
+async def remove(shell: Shell, path: str) -> Removed:
+    """Remove a file if it carries cephtui's mark and nothing uses it."""
+    answer = await shell.run(remove_argv(path))
+    return Removed(_REMOVE_STATUSES.get(answer.status, "failed"), answer.stderr.strip())
+
+
+def names_of(path: str) -> tuple[str, str]:
+    """What the user may type to give up an existing file or device."""
+    return path, PurePosixPath(path).name
+
+
+def parse_path(text: str, rest: str) -> str:
+    """The absolute path in a target's text; raises TargetError."""
     try:
         path = Path(rest).expanduser().absolute()
     except RuntimeError:
         raise TargetError(f"target {text!r}: there is no such user") from None
     except OSError:
         raise TargetError(f"target {text!r}: the working directory is gone, use an absolute path") from None
-    if _NO_TEXT.search(str(path)) or path.name in ("", ".", ".."):
+    if not is_text(str(path)) or path.name in ("", ".", ".."):
         raise TargetError(f"target {text!r}: expected the path of a file, in UTF-8")
     if _CUT_BY_FIO.search(str(path)):
         raise TargetError(f"target {text!r}: fio can't use a path with # or ; in it or a blank at its end")
-    return FileTarget(str(path))
+    return str(path)
 
 
 def parse_facts(text: str) -> FileFacts:
@@ -210,20 +248,19 @@ def parse_facts(text: str) -> FileFacts:
     )
 
 
-def guard(target: FileTarget, facts: FileFacts, span_bytes: int, destroy: tuple[str, ...]) -> Refusal | None:
-    """Why ``span_bytes`` may not be written to the target, or None; the only place that decides it."""
-    path = target.path
+def guard(path: str, facts: FileFacts, span_bytes: int, destroy: tuple[str, ...]) -> Refusal | None:
+    """Why ``span_bytes`` may not be written to the file, or None; the only place that decides it."""
     if not facts.directory:
         return Refusal(f"{path}: there is no directory {PurePosixPath(path).parent}", "create it or choose another")
     if facts.kind not in ("missing", "file"):
         return Refusal(f"{path} is a {facts.kind}", "choose the path of a new file")
     if facts.busy:
         return Refusal(f"{path} is in use by another run", "wait for its end or choose another file")
-    if facts.kind == "file" and not facts.marked and not set(target.names) & set(destroy):
+    if facts.kind == "file" and not facts.marked and not set(names_of(path)) & set(destroy):
         return Refusal(
             f"{path} exists and is not cephtui's ({units.size(facts.size)})",
-            f"choose a new file, or give up its contents with --destroy {target.names[1]}",
-            confirm=target.names[1],
+            f"choose a new file, or give up its contents with --destroy {PurePosixPath(path).name}",
+            confirm=PurePosixPath(path).name,
         )
     if not facts.writable:
         return Refusal(f"{path} can't be written", "check its permissions and that the file system is writable")
@@ -253,7 +290,4 @@ def findings(facts: FileFacts, options: Mapping[str, OptionValue]) -> tuple[Find
     if name in _OWN_CACHE:
         text = f"the target is on {name}, which may cache in spite of direct=1: this may be memory"
         return (Finding(code="memory", text=text),)
-    if not options.get("direct", True):
-        text = "direct=0: the page cache takes part, this may be memory"
-        return (Finding(code="page-cache", text=text),)
-    return ()
+    return page_cache(options)

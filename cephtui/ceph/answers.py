@@ -1,0 +1,89 @@
+"""Reading what ceph and rbd print as JSON, and telling why they print nothing."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+# some releases print figures that do not exist (the utilisation of an empty OSD) as no JSON knows them
+_NO_NUMBER = re.compile(r"(?<=[:\[,])\s*-?(?:nan|inf)\b", re.IGNORECASE)
+_DENIED = re.compile(r"EACCES|EPERM|Permission denied|permission denied|Operation not permitted")
+_NOT_FOUND = re.compile(r"error opening (image|pool) .*\(2\) No such file or directory")
+
+
+def load(text: str) -> Any:
+    """The JSON in an answer; raises ValueError."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        pass
+    try:
+        return json.loads(_NO_NUMBER.sub("null", text))
+    except ValueError:
+        raise ValueError(f"unexpected answer: {text.strip()[:200]!r}") from None
+
+
+def table(text: str, *keys: str) -> Mapping[str, Any]:
+    """The object in an answer, which has all these keys; raises ValueError."""
+    found = load(text)
+    if not isinstance(found, dict) or not all(key in found for key in keys):
+        raise ValueError(f"unexpected answer: {text.strip()[:200]!r}")
+    return found
+
+
+def rows(text: str) -> Sequence[Mapping[str, Any]]:
+    """The objects of the list in an answer; raises ValueError."""
+    found = load(text)
+    if not isinstance(found, list):
+        raise ValueError(f"unexpected answer: {text.strip()[:200]!r}")
+    return objects(found)
+
+
+def part(value: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:
+    """The object below these keys, empty where there is none."""
+    found: Any = value
+    for key in keys:
+        found = found.get(key) if isinstance(found, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def objects(value: Any) -> Sequence[Mapping[str, Any]]:
+    """The objects in a list; empty where it is none."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def number(value: Any, default: float = 0.0) -> float:
+    """A figure, which Ceph sometimes prints as text."""
+    try:
+        return default if value is None or isinstance(value, bool) else float(value)
+    except (TypeError, ValueError):
+        return default
+
+
+def whole(value: Any, default: int = 0) -> int:
+    """A figure without a fraction, exact above 2**53 too."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else int(number(value, default))
+
+
+def words(value: Any) -> tuple[str, ...]:
+    """A list of names."""
+    return tuple(str(one) for one in value) if isinstance(value, list) else ()
+
+
+def is_denied(status: int | None, stderr: str) -> bool:
+    """Whether the key may not ask this: status 13, or what rbd says with status 1."""
+    return status == 13 or (status != 0 and bool(_DENIED.search(stderr)))
+
+
+def missing(status: int | None, stderr: str) -> str | None:
+    """``image`` or ``pool`` where rbd found no such thing, else None: then the command failed for another reason."""
+    found = _NOT_FOUND.search(stderr) if status == 2 else None
+    return found[1] if found else None
+
+
+def listed(values: Sequence[str], most: int = 3) -> str:
+    """``a, b, c and 4 more``."""
+    shown = ", ".join(values[:most])
+    return shown if len(values) <= most else f"{shown} and {len(values) - most} more"

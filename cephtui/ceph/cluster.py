@@ -1,0 +1,367 @@
+"""The state of a cluster: health, OSDs, PGs, rates; as a finding before a run, and as a reason to stop during it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from cephtui import units
+from cephtui.ceph import answers
+from cephtui.models import Finding
+
+STATUS_ARGV = ("ceph", "status", "-f", "json")
+"""Reports a ClusterState; any key that can read the monitors may ask."""
+VERSIONS_ARGV = ("ceph", "versions", "-f", "json")
+OSD_PERF_ARGV = ("ceph", "osd", "perf", "-f", "json")
+"""Needs rights on the manager, which ``profile rbd`` does not give."""
+OSD_OPTIONS = ("osd_op_queue", "osd_mclock_profile")
+"""What sets the share of clients and recovery; the profile says nothing unless the queue is mclock's."""
+
+_BLOCKING_FLAGS = {"full", "pauserd", "pausewr"}
+_FULL_CHECKS = ("OSD_FULL", "POOL_FULL")
+_FILLING_CHECKS = ("OSD_NEARFULL", "OSD_BACKFILLFULL", "OSD_FULL")
+_SCRUB = {"scrubbing", "deep"}
+_MOST_BYTES = 64 << 20
+
+# Through one process that stays connected: starting ceph costs three times what the questions do.
+_WATCH = r"""
+while printf 'status\nosd perf\nosd pool stats %s\n' "$1" 2>/dev/null && sleep "$2"; do :; done | ceph -f json
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class HealthCheck:
+    """One of the things that a cluster complains of."""
+
+    code: str
+    severity: str
+    message: str
+    count: int
+    """How many OSDs, pools or operations it is about; 0 where it does not say."""
+    muted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterState:
+    """What ``ceph status`` says. Rates lag about 3 s behind, and are 0 when nothing goes on."""
+
+    health: str
+    """``HEALTH_OK``, ``HEALTH_WARN`` or ``HEALTH_ERR``."""
+    checks: tuple[HealthCheck, ...] = ()
+    fsid: str | None = None
+    osds: int = 0
+    osds_up: int = 0
+    osds_in: int = 0
+    pgs: int = 0
+    pg_states: Mapping[str, int] = field(default_factory=dict)
+    """How many PGs are in each state: ``active+clean``."""
+    misplaced_ratio: float = 0.0
+    """0 to 1, of all object copies. Health does not mention them."""
+    degraded_ratio: float = 0.0
+    read_bytes: float = 0.0
+    """Bytes per second of all clients."""
+    write_bytes: float = 0.0
+    read_iops: float = 0.0
+    write_iops: float = 0.0
+    recovery_bytes: float = 0.0
+    """Bytes per second."""
+
+    @property
+    def inactive_pgs(self) -> int:
+        """PGs that serve nobody at the moment."""
+        return sum(count for state, count in self.pg_states.items() if "active" not in state.split("+"))
+
+    @property
+    def scrubbing_pgs(self) -> int:
+        """PGs that are being scrubbed, deep or not."""
+        return sum(count for state, count in self.pg_states.items() if "scrubbing" in state.split("+"))
+
+    @property
+    def unclean(self) -> Mapping[str, int]:
+        """The states that are not just active+clean; scrubbing counts as clean."""
+        clean = {"active", "clean"}
+        return {state: count for state, count in self.pg_states.items() if set(state.split("+")) - _SCRUB != clean}
+
+    @property
+    def flags(self) -> frozenset[str]:
+        """Flags on the whole cluster that health complains of: ``noout``, ``full``, ``pausewr``."""
+        message = next((check.message for check in self.checks if check.code == "OSDMAP_FLAGS"), "")
+        return frozenset(re.split(r"[,\s]+", message.partition(" flag")[0])) - {""}
+
+
+@dataclass(frozen=True, slots=True)
+class PoolRates:
+    """What clients do in one pool, per second; lags about 3 s behind."""
+
+    pool: str
+    read_bytes: float = 0.0
+    write_bytes: float = 0.0
+    read_iops: float = 0.0
+    write_iops: float = 0.0
+    recovery_bytes: float = 0.0
+
+    @property
+    def iops(self) -> float:
+        """Reads and writes."""
+        return self.read_iops + self.write_iops
+
+
+@dataclass(frozen=True, slots=True)
+class OsdLatency:
+    """Commit latency of each OSD in seconds, by its number."""
+
+    seconds: Mapping[int, float]
+
+    @property
+    def worst(self) -> tuple[int, float] | None:
+        """The slowest OSD; None where there is none."""
+        return max(self.seconds.items(), key=lambda item: item[1], default=None)
+
+
+def option_argv(name: str) -> tuple[str, ...]:
+    """Prints one OSD option of the cluster's configuration database; a host's ceph.conf may say otherwise."""
+    return ("ceph", "config", "get", "osd", name)
+
+
+def pool_stats_argv(pool: str) -> tuple[str, ...]:
+    """Reports PoolRates; needs rights on the manager."""
+    return ("ceph", "osd", "pool", "stats", pool, "-f", "json")
+
+
+def watch_argv(pool: str, seconds: float) -> tuple[str, ...]:
+    """Goes on reporting ClusterState, OsdLatency and PoolRates, for CephWatch to read, until it is ended."""
+    if not re.fullmatch(r"[\w.-]+", pool):
+        raise ValueError(f"pool {pool!r}: ceph's own command line can't take such a name")
+    return ("bash", "-c", _WATCH, "cephtui-ceph", pool, f"{seconds:g}")
+
+
+def parse_status(text: str) -> ClusterState:
+    """The answer to ``STATUS_ARGV``."""
+    return _state(answers.table(text, "health", "pgmap"))
+
+
+def _state(said: Mapping[str, Any]) -> ClusterState:
+    osdmap = answers.part(said, "osdmap")
+    osdmap = answers.part(osdmap, "osdmap") or osdmap  # one level deeper up to Nautilus
+    pgmap = answers.part(said, "pgmap")
+    health = answers.part(said, "health")
+    return ClusterState(
+        health=str(health.get("status") or health.get("overall_status") or "unknown"),
+        checks=tuple(_check(code, value) for code, value in answers.part(health, "checks").items()),
+        fsid=str(said["fsid"]) if "fsid" in said else None,
+        osds=answers.whole(osdmap.get("num_osds")),
+        osds_up=answers.whole(osdmap.get("num_up_osds")),
+        osds_in=answers.whole(osdmap.get("num_in_osds")),
+        pgs=answers.whole(pgmap.get("num_pgs")),
+        pg_states={
+            str(one.get("state_name")): answers.whole(one.get("count"))
+            for one in answers.objects(pgmap.get("pgs_by_state"))
+        },
+        misplaced_ratio=answers.number(pgmap.get("misplaced_ratio")),
+        degraded_ratio=answers.number(pgmap.get("degraded_ratio")),
+        read_bytes=answers.number(pgmap.get("read_bytes_sec")),
+        write_bytes=answers.number(pgmap.get("write_bytes_sec")),
+        read_iops=answers.number(pgmap.get("read_op_per_sec")),
+        write_iops=answers.number(pgmap.get("write_op_per_sec")),
+        recovery_bytes=answers.number(pgmap.get("recovering_bytes_per_sec")),
+    )
+
+
+def _check(code: str, value: Any) -> HealthCheck:
+    value = value if isinstance(value, dict) else {}
+    summary = answers.part(value, "summary")
+    message = str(summary.get("message") or "")
+    leading = re.match(r"\d+", message)
+    count = answers.whole(summary.get("count")) or (int(leading[0]) if leading else 0)
+    return HealthCheck(code, str(value.get("severity") or ""), message, count, bool(value.get("muted")))
+
+
+def parse_versions(text: str) -> Mapping[str, int]:
+    """How many daemons run each version, such as ``16.2.15``; answers ``VERSIONS_ARGV``."""
+    said = answers.table(text, "overall")
+    found: dict[str, int] = {}
+    for version, count in answers.part(said, "overall").items():
+        short = re.search(r"ceph version (\S+)", version)
+        name = short[1] if short else version
+        found[name] = found.get(name, 0) + answers.whole(count)
+    return found
+
+
+def parse_option(text: str) -> str:
+    """The answer to ``option_argv``."""
+    value = text.strip().strip('"')
+    if not value or "\n" in value:
+        raise ValueError(f"unexpected answer: {text.strip()[:200]!r}")
+    return value
+
+
+def parse_osd_perf(text: str) -> OsdLatency:
+    """The answer to ``OSD_PERF_ARGV``."""
+    found = _latency(answers.table(text))
+    if found is None:
+        raise ValueError(f"unexpected answer: {text.strip()[:200]!r}")
+    return found
+
+
+def _latency(said: Mapping[str, Any]) -> OsdLatency | None:
+    inner = answers.part(said, "osdstats") or said  # not nested before Nautilus
+    if "osd_perf_infos" not in inner:
+        return None
+    seconds: dict[int, float] = {}
+    for one in answers.objects(inner["osd_perf_infos"]):
+        figures = answers.part(one, "perf_stats")
+        milliseconds = answers.number(figures.get("commit_latency_ms"))
+        seconds[answers.whole(one.get("id"))] = answers.number(figures.get("commit_latency_ns"), milliseconds * 1e6) / 1e9
+    return OsdLatency(seconds)
+
+
+def parse_pool_stats(text: str, pool: str) -> PoolRates:
+    """The answer to ``pool_stats_argv``."""
+    found = _rates(answers.rows(text), pool)
+    if found is None:
+        raise ValueError(f"unexpected answer: {text.strip()[:200]!r}")
+    return found
+
+
+def _rates(said: Sequence[Mapping[str, Any]], pool: str | None = None) -> PoolRates | None:
+    for one in said:
+        if "pool_name" not in one or pool not in (None, one["pool_name"]):
+            continue
+        client, recovery = answers.part(one, "client_io_rate"), answers.part(one, "recovery_rate")
+        return PoolRates(
+            pool=str(one["pool_name"]),
+            read_bytes=answers.number(client.get("read_bytes_sec")),
+            write_bytes=answers.number(client.get("write_bytes_sec")),
+            read_iops=answers.number(client.get("read_op_per_sec")),
+            write_iops=answers.number(client.get("write_op_per_sec")),
+            recovery_bytes=answers.number(recovery.get("recovering_bytes_per_sec")),
+        )
+    return None
+
+
+class CephWatch:
+    """Reads what ``watch_argv`` prints, in pieces cut anywhere; what the key may not ask does not come."""
+
+    def __init__(self) -> None:
+        self._rest = ""
+        self._decoder = json.JSONDecoder()
+
+    def feed(self, text: str) -> list[ClusterState | OsdLatency | PoolRates]:
+        """The answers that are complete with this piece."""
+        self._rest = (self._rest + text)[-_MOST_BYTES:]
+        found = []
+        while (value := self._next()) is not None:
+            answer = _answer(value)
+            if answer is not None:
+                found.append(answer)
+        return found
+
+    def _next(self) -> Any:
+        """The next JSON value; lines that begin none are dropped. None when more has to come."""
+        while self._rest:
+            self._rest = self._rest.lstrip()
+            if self._rest[:1] in ("{", "["):
+                try:
+                    value, end = self._decoder.raw_decode(self._rest)
+                except ValueError:
+                    return None
+                self._rest = self._rest[end:]
+                return value
+            line, newline, rest = self._rest.partition("\n")
+            if not newline:
+                return None
+            self._rest = rest
+        return None
+
+
+def _answer(value: Any) -> ClusterState | OsdLatency | PoolRates | None:
+    if isinstance(value, list):
+        return _rates(answers.objects(value))
+    if "health" in value and "pgmap" in value:
+        return _state(value)
+    return _latency(value)
+
+
+def stop_reason(before: ClusterState, now: ClusterState) -> str | None:
+    """Why a run that began in the one state has to end in the other, or None: full, newly nearly full, slow."""
+    blocking = (now.flags - before.flags) & _BLOCKING_FLAGS
+    if blocking:
+        return f"the cluster's {', '.join(sorted(blocking))} flag was set during the run"
+    for code in _FULL_CHECKS:
+        if _count(now, code) > _count(before, code):
+            return f"the cluster is full: {_message(now, code)}"
+    if sum(_count(now, code) for code in _FILLING_CHECKS) > sum(_count(before, code) for code in _FILLING_CHECKS):
+        code = next(code for code in reversed(_FILLING_CHECKS) if _count(now, code))
+        return f"an OSD became nearly full during the run: {_message(now, code)}"
+    if _is_slower(before, now):
+        return f"the cluster can't keep up: {_message(now, 'SLOW_OPS')}"
+    return None
+
+
+def _count(state: ClusterState, code: str) -> int:
+    """How many things a check is about, at least one where it is there."""
+    return sum(max(1, check.count) for check in state.checks if check.code == code)
+
+
+def _message(state: ClusterState, code: str) -> str:
+    return next((check.message for check in state.checks if check.code == code), code)
+
+
+def _is_slower(before: ClusterState, now: ClusterState) -> bool:
+    """Slow operations on daemons that had none; their number goes up and down by itself where some were stuck."""
+    slow, earlier = (
+        set(re.findall(r"\b(?:osd|mon|mds)\.\w+", _message(state, "SLOW_OPS"))) for state in (now, before)
+    )
+    if not _count(now, "SLOW_OPS"):
+        return False
+    return not _count(before, "SLOW_OPS") or not slow <= earlier
+
+
+def findings(state: ClusterState) -> tuple[Finding, ...]:
+    """What the cluster's state does to the figures."""
+    texts = {
+        "health": _health_text(state),
+        "osds": _osds_text(state),
+        "pgs": _pgs_text(state),
+        "recovery": _recovery_text(state),
+        "scrub": _scrub_text(state),
+    }
+    return tuple(Finding(code=code, text=text) for code, text in texts.items() if text)
+
+
+def _health_text(state: ClusterState) -> str:
+    said = [check.message or check.code for check in state.checks if not check.muted]
+    if state.health == "HEALTH_OK":
+        return ""
+    return f"the cluster was {state.health}: {answers.listed(said)}" if said else f"the cluster was {state.health}"
+
+
+def _osds_text(state: ClusterState) -> str:
+    down, out = state.osds - state.osds_up, state.osds - state.osds_in
+    parts = [f"{count} {word}" for count, word in ((down, "down"), (out, "out")) if count > 0]
+    return f"of {state.osds} OSDs {' and '.join(parts)}: the others do their work" if parts else ""
+
+
+def _pgs_text(state: ClusterState) -> str:
+    unclean = sorted(state.unclean.items(), key=lambda item: -item[1])
+    if not unclean:
+        return ""
+    shown = answers.listed([f"{count} {name}" for name, count in unclean])
+    return f"of {state.pgs} PGs {sum(state.unclean.values())} were not active+clean: {shown}"
+
+
+def _recovery_text(state: ClusterState) -> str:
+    parts = [f"{units.percent(100 * ratio)} {word}" for ratio, word in _ratios(state) if ratio > 0]
+    rate = f", {units.bandwidth(state.recovery_bytes)} of recovery beside the run" if state.recovery_bytes else ""
+    return f"of the objects {' and '.join(parts)}{rate}" if parts else rate.removeprefix(", ")
+
+
+def _ratios(state: ClusterState) -> tuple[tuple[float, str], ...]:
+    return (state.degraded_ratio, "degraded"), (state.misplaced_ratio, "misplaced")
+
+
+def _scrub_text(state: ClusterState) -> str:
+    return f"{state.scrubbing_pgs} PGs were being scrubbed, which reads from the same disks" if state.scrubbing_pgs else ""

@@ -1,0 +1,176 @@
+"""The config file: named nodes, groups of them, and their way to Ceph.
+
+ssh_config = "ssh_config"            # relative to this file; default: ~/.ssh/config
+
+[nodes.pve1]
+host = "pve1.example.net"            # default: the node's name
+user = "root"
+port = 22
+prefix = ["sudo", "-n"]              # before the benchmark
+ceph_prefix = ["cephadm", "shell", "--"]
+ceph_conf = "/etc/ceph/ceph.conf"    # paths on the node
+ceph_keyring = "/etc/ceph/ceph.client.bench.keyring"
+ceph_id = "bench"
+
+[groups]
+pve = ["pve1", "pve2", "pve3"]
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from cephtui.models import Node
+
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
+LOCAL = "local"
+"""The console's own machine."""
+
+
+class ConfigError(ValueError):
+    """The config file, or a node's name, can't be used; the text names it and what was expected."""
+
+
+class NodeSection(BaseModel):
+    """``[nodes.NAME]``."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    host: str | None = None
+    user: str | None = None
+    port: Annotated[int, Field(ge=1, le=65535)] | None = None
+    prefix: list[str] = []
+    ceph_prefix: list[str] | None = None
+    """By default as ``prefix``."""
+    ceph_conf: str | None = None
+    ceph_keyring: str | None = None
+    ceph_id: str | None = None
+
+
+class ConfigFile(BaseModel):
+    """The content of the config file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    ssh_config: str | None = None
+    nodes: dict[str, NodeSection] = {}
+    groups: dict[str, list[str]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Named nodes, and what holds for those that are not named."""
+
+    nodes: dict[str, Node] = field(default_factory=dict)
+    groups: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    ssh_config: str | None = None
+
+    def choose(self, names: Iterable[str]) -> tuple[Node, ...]:
+        """The nodes of these names, groups or ``[USER@]HOST[:PORT]``, each once; raises ConfigError."""
+        found = {node.name: node for name in names for node in self._named(name)}
+        return tuple(found.values())
+
+    def _named(self, name: str) -> Iterator[Node]:
+        if name in self.nodes:
+            yield self.nodes[name]
+        elif name in self.groups:
+            for member in self.groups[name]:
+                yield from self._named(member)
+        elif name == LOCAL:
+            yield Node(name=LOCAL)
+        else:
+            yield self._typed(name)
+
+    def _typed(self, text: str) -> Node:
+        try:
+            return parse_node(text, self.ssh_config)
+        except ValueError as error:
+            near = difflib.get_close_matches(text, [*self.nodes, *self.groups], n=1)
+            hint = f", did you mean {near[0]}?" if near else ""
+            raise ConfigError(f"{error}{hint}") from None
+
+
+def parse_node(text: str, ssh_config: str | None) -> Node:
+    """A node from ``[USER@]HOST[:PORT]``, an IPv6 address with a port in brackets; raises ValueError."""
+    user, _, rest = text.rpartition("@")
+    host, port = rest, ""
+    if rest.startswith("["):
+        host, _, after = rest[1:].partition("]")
+        port = after.removeprefix(":")
+    elif rest.count(":") == 1:
+        host, _, port = rest.partition(":")
+    wrong = not host or host.startswith("-") or any(c.isspace() or c in "/@[]'\"" for c in host)
+    wrong = wrong or ("@" in text and not user) or (rest != host and not (port.isdecimal() and 0 < int(port) < 65536))
+    if wrong:
+        raise ValueError(f"node {text!r}: expected [USER@]HOST[:PORT] or a name from the config file")
+    return Node(name=rest, host=host, user=user or None, port=int(port) if port else None, ssh_config=ssh_config)
+
+
+def load(path: Path, *, required: bool, ssh_config: str | None = None) -> Config:
+    """The config in a file; where it need not be there and is not, an empty one. Raises ConfigError."""
+    try:
+        file = ConfigFile.model_validate(tomllib.loads(path.read_text("utf-8")))
+    except FileNotFoundError:
+        if required:
+            raise ConfigError(f"{path}: no such file") from None
+        return Config(ssh_config=ssh_config)
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: not valid TOML: {error}") from None
+    except ValidationError as error:
+        raise ConfigError(f"{path}: {_explain(error)}") from None
+    return _checked(path, file, ssh_config or _beside(path, file.ssh_config))
+
+
+def _beside(path: Path, name: str | None) -> str | None:
+    return str(path.absolute().parent / Path(name).expanduser()) if name else None
+
+
+def _checked(path: Path, file: ConfigFile, ssh_config: str | None) -> Config:
+    for name in (*file.nodes, *file.groups):
+        if not _NAME.fullmatch(name):
+            raise ConfigError(f"{path}: {name!r}: expected a name of letters, digits, dots, dashes and underscores")
+    nodes = {name: _node(name, section, ssh_config) for name, section in file.nodes.items()}
+    for group, members in file.groups.items():
+        if group in nodes:
+            raise ConfigError(f"{path}: groups.{group}: there is a node of this name")
+        unknown = [member for member in members if member not in nodes]
+        if unknown or not members:
+            raise ConfigError(f"{path}: groups.{group}: expected names of nodes, got {unknown or 'nothing'}")
+    groups = {group: tuple(members) for group, members in file.groups.items()}
+    return Config(nodes, groups, ssh_config)
+
+
+def _node(name: str, section: NodeSection, ssh_config: str | None) -> Node:
+    prefix = tuple(section.prefix)
+    here = name == LOCAL and section.host is None
+    return Node(
+        name=name,
+        host=None if here else section.host or name,
+        user=section.user,
+        port=section.port,
+        ssh_config=None if here else ssh_config,
+        prefix=prefix,
+        ceph_prefix=prefix if section.ceph_prefix is None else tuple(section.ceph_prefix),
+        ceph_conf=section.ceph_conf,
+        ceph_keyring=section.ceph_keyring,
+        ceph_id=section.ceph_id,
+    )
+
+
+def _explain(error: ValidationError) -> str:
+    first = error.errors()[0]
+    key = ".".join(map(str, first["loc"]))
+    if first["type"] == "extra_forbidden":
+        section = NodeSection if key.startswith("nodes.") else ConfigFile
+        return f"{key}: unknown key, expected one of {', '.join(section.model_fields)}"
+    return f"{key}: {first['msg'].replace('Input should be', 'expected')}, got {first['input']!r}"

@@ -1,0 +1,387 @@
+"""Block devices: what a node says of one, and whether it may be overwritten.
+
+A device carries no mark of cephtui's, so that everything that could be somebody's is refused, and so is whatever
+could not be found out. The guard is a pure function on what one script reports; the script writes nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from cephtui import units
+from cephtui.refusal import Refusal
+
+# O_RDONLY|O_EXCL asks the kernel for the claim that mounts, swap, LVM, RAID, ZFS, OSDs and exports take, in every
+# mount namespace; read-only, since closing a device that was open for writing wakes udev. No coreutils opens so.
+_CLAIM = r"""
+claim() {
+    if command -v perl >/dev/null; then
+        perl -MFcntl -MErrno -e 'exit 0 if sysopen(my $f, $ARGV[0], O_RDONLY | O_EXCL); exit($!{EBUSY} ? 75 : 76)' "$1"
+    elif command -v python3 >/dev/null; then
+        python3 -c 'if True:
+            import errno, os, sys
+            try:
+                os.open(sys.argv[1], os.O_RDONLY | os.O_EXCL)
+            except OSError as error:
+                sys.exit(75 if error.errno == errno.EBUSY else 76)' "$1"
+    else
+        return 77
+    fi 2>/dev/null
+}
+"""
+
+_INSPECT = r"""
+path=$1 sys=$2 pve=$3
+say() { printf '%s' "$1"; shift; printf '\t%s' "$@"; printf '\n'; }
+number_of() { set -- $(stat -Lc '%t %T' -- "$1" 2>/dev/null) && [ $# = 2 ] && number=$(( 0x$1 )):$(( 0x$2 )); }
+ours() { case " $family " in *" $1 "*) return 0; esac; return 1; }
+if [ ! -b "$path" ]; then
+    if [ -e "$path" ] || [ -L "$path" ]; then say kind "$(stat -Lc %F -- "$path" 2>/dev/null || echo 'dangling link')"
+    else say kind missing; fi
+    exit 0
+fi
+say kind device
+number_of "$path" && node=$(readlink -f -- "$sys/dev/block/$number") && [ -r "$node/size" ] || exit 0
+say name "${node##*/}"; say number "$number"
+say size "$(( $(cat "$node/size") * 512 ))"
+[ "$(cat "$node/ro")" = 0 ] || say readonly yes
+[ "$(id -u)" = 0 ] && say root yes
+whole=$node; [ -e "$node/partition" ] && { whole=${node%/*}; say whole "${whole##*/}"; }
+[ -r "$node/dm/name" ] && { say dm.name "$(cat "$node/dm/name")"; say dm.uuid "$(cat "$node/dm/uuid")"; }
+[ -r "$node/loop/backing_file" ] && say backing "$(cat "$node/loop/backing_file")"
+
+family=$number
+for part in "$node"/*/partition; do
+    [ -e "$part" ] || continue
+    part=${part%/partition}; say partition "${part##*/}"; family="$family $(cat "$part/dev")"
+done
+for holder in "$node"/holders/* "$node"/*/holders/* "$whole"/holders/*; do
+    [ -e "$holder" ] && say holder "${holder##*/}"
+done
+
+while read -r _ _ number _ point rest; do
+    rest=${rest#* - } rest=${rest#* } source=${rest%% *}
+    # btrfs and its like mount under a number of their own
+    case "$number $source" in 0:*' /dev/'*) [ -b "$source" ] && number_of "$source"; esac
+    ours "$number" && say mounted "$(printf %b "$point")"
+done < /proc/self/mountinfo
+while read -r file _; do
+    file=$(printf %b "$file"); [ -b "$file" ] && number_of "$file" && ours "$number" && say swap "$file"
+done < /proc/swaps
+find /proc/[0-9]*/fd -maxdepth 1 -lname '/dev/*' -printf '%l\n' 2>/dev/null | sort -u | while read -r file; do
+    [ -b "$file" ] && number_of "$file" && ours "$number" || continue
+    find /proc/[0-9]*/fd -maxdepth 1 -lname "$file" -printf '%h\n' 2>/dev/null | sort -u | while read -r folder; do
+        folder=${folder%/fd}; say opened "${folder##*/}" "$(cat "$folder/comm" 2>/dev/null)"
+    done
+done
+
+if found=$(wipefs -n -J -- "$path" 2>/dev/null); then say signatures "$(printf %s "$found" | tr -d '\n\t')"; fi
+for at in 0 1073741824 10737418240 107374182400 1073741824000; do # BlueStore keeps copies of its label there
+    label=$(dd if="$path" bs=22 count=1 skip="$at" iflag=skip_bytes,fullblock status=none 2>/dev/null | tr -d '\0')
+    [ "$label" = 'bluestore block device' ] && say osd "$at"
+done
+claim "$path"; case $? in 0) say claim free;; 75) say claim busy;; 77) say claim untried;; esac
+
+find -L /dev -samefile "$path" 2>/dev/null | while read -r alias; do say alias "$alias"; done
+for file in "$pve"/qemu-server/*.conf "$pve"/lxc/*.conf "$pve"/nodes/*/qemu-server/*.conf "$pve"/nodes/*/lxc/*.conf; do
+    [ -e "$file" ] || continue
+    [ -r "$file" ] || { say unreadable "$file"; continue; }
+    grep -oE '/dev/[^,[:space:]]+' -- "$file" | sort -u | while read -r other; do
+        [ -b "$other" ] && number_of "$other" && ours "$number" && say reference "$file"
+    done
+done
+
+mapping=${whole##*/}
+case $mapping in rbd[0-9]*)
+    for key in pool name pool_ns current_snap client_id cluster_fsid; do
+        [ -r "$sys/bus/rbd/devices/${mapping#rbd}/$key" ] || continue
+        say "rbd.$key" "$(cat "$sys/bus/rbd/devices/${mapping#rbd}/$key")"
+    done
+esac
+exit 0
+"""
+
+_MEMBERS = {
+    "LVM2_member": "is part of LVM (a physical volume)",
+    "LVM1_member": "is part of LVM (a physical volume)",
+    "linux_raid_member": "is part of a RAID array",
+    "zfs_member": "is part of a ZFS pool",
+    "ceph_bluestore": "is a Ceph OSD's",
+    "swap": "is swap space",
+    "crypto_LUKS": "is an encrypted (LUKS) device",
+}
+_TABLES = {"gpt", "dos", "PMBR", "sgi", "sun", "mac", "bsd", "atari"}
+_GUEST = re.compile(r"(vm|base)-")
+_ELSEWHERE = "choose a device that nothing uses"
+
+
+@dataclass(frozen=True, slots=True)
+class RbdMapping:
+    """The image behind a ``/dev/rbdN``, from sysfs."""
+
+    pool: str
+    image: str
+    namespace: str = ""
+    snapshot: str = ""
+    """Name of the snapshot that is mapped; empty for the image itself."""
+    client: int | None = None
+    """Ceph's number of the node's kernel client: the image's watcher with this number is the mapping itself."""
+    fsid: str | None = None
+    """Of the cluster."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceFacts:
+    """What a node says of a block device; None and False stand for what could not be found out."""
+
+    kind: str
+    """``device``, ``missing``, or what else is there in the words of stat."""
+    name: str | None = None
+    """The kernel's: ``sda1``, ``dm-3``, ``rbd0``."""
+    number: str | None = None
+    """``major:minor``."""
+    size: int = 0
+    """Bytes."""
+    readonly: bool = False
+    root: bool = False
+    """True where the script ran as root; others can't see who has the device open."""
+    whole: str | None = None
+    """The disk that this is a partition of."""
+    volume: str | None = None
+    """The device mapper's name."""
+    volume_uuid: str | None = None
+    backing: str | None = None
+    """The file behind a loop device."""
+    partitions: tuple[str, ...] = ()
+    holders: tuple[str, ...] = ()
+    """Devices made of this one, of its partitions or of its disk."""
+    mounts: tuple[str, ...] = ()
+    """Where it or a partition of it is mounted."""
+    swaps: tuple[str, ...] = ()
+    openers: tuple[str, ...] = ()
+    """Processes that have it or a partition of it open: ``kvm (4711)``."""
+    signatures: tuple[str, ...] | None = None
+    """wipefs' names of what the device carries; None where wipefs could not tell."""
+    claim: str | None = None
+    """``free`` or ``busy`` for an exclusive opening, ``untried`` without a program for it, None for other errors."""
+    aliases: tuple[str, ...] = ()
+    """All its paths below /dev."""
+    references: tuple[str, ...] = ()
+    """Proxmox VE guests' files that name it."""
+    unreadable: tuple[str, ...] = ()
+    """Proxmox VE guests' files that can't be read."""
+    rbd: RbdMapping | None = None
+
+
+def inspect_argv(path: str, sys: str = "/sys", pve: str = "/etc/pve") -> tuple[str, ...]:
+    """A command that reports DeviceFacts; it writes nothing. ``sys`` and ``pve`` are where those trees are."""
+    return ("bash", "-c", _CLAIM + _INSPECT, "cephtui-device", path, sys, pve)
+
+
+def parse_device(text: str) -> DeviceFacts:
+    """What ``inspect_argv`` printed; raises ValueError for anything else."""
+    said: dict[str, list[str]] = {}
+    for key, tab, value in (line.partition("\t") for line in text.splitlines()):
+        if tab:
+            said.setdefault(key, []).append(value)
+    if "kind" not in said:
+        raise ValueError(f"unexpected answer: {text[:200]!r}")
+    one = {key: values[0] for key, values in said.items() if values[0]}
+    return DeviceFacts(
+        kind=one.get("kind", "missing"),
+        name=one.get("name"),
+        number=one.get("number"),
+        size=int(one["size"]) if one.get("size", "").isdigit() else 0,
+        readonly="readonly" in one,
+        root="root" in one,
+        whole=one.get("whole"),
+        volume=one.get("dm.name"),
+        volume_uuid=one.get("dm.uuid"),
+        backing=one.get("backing"),
+        partitions=tuple(said.get("partition", ())),
+        holders=_unique(said.get("holder", ())),
+        mounts=_unique(said.get("mounted", ())),
+        swaps=_unique(said.get("swap", ())),
+        openers=_unique(_opener(value) for value in said.get("opened", ())),
+        signatures=_signatures(said),
+        claim=one.get("claim"),
+        aliases=tuple(said.get("alias", ())),
+        references=_unique(said.get("reference", ())),
+        unreadable=_unique(said.get("unreadable", ())),
+        rbd=_mapping(one),
+    )
+
+
+def _unique(values: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(values))
+
+
+def _opener(value: str) -> str:
+    process, _, name = value.partition("\t")
+    return f"{name or 'process'} ({process})"
+
+
+def _signatures(said: Mapping[str, Sequence[str]]) -> tuple[str, ...] | None:
+    """wipefs' answer, empty in versions that print nothing for nothing; and OSD labels that it does not know."""
+    osd = ("ceph_bluestore",) if "osd" in said else ()
+    if "signatures" not in said:
+        return osd or None
+    answer = said["signatures"][0].strip()
+    try:
+        found = json.loads(answer)["signatures"] if answer else []
+        return _unique([*osd, *(str(one["type"]) for one in found)])
+    except (ValueError, KeyError, TypeError):
+        return osd or None
+
+
+def _mapping(one: Mapping[str, str]) -> RbdMapping | None:
+    if not one.get("rbd.pool") or not one.get("rbd.name"):
+        return None
+    client = one.get("rbd.client_id", "").removeprefix("client")
+    snapshot = one.get("rbd.current_snap", "-")
+    return RbdMapping(
+        pool=one["rbd.pool"],
+        image=one["rbd.name"],
+        namespace=one.get("rbd.pool_ns", ""),
+        snapshot="" if snapshot == "-" else snapshot,
+        client=int(client) if client.isdigit() else None,
+        fsid=one.get("rbd.cluster_fsid"),
+    )
+
+
+def names(path: str) -> tuple[str, str]:
+    """What the user may type to give up a device: its path, or the last part of it."""
+    return path, PurePosixPath(path).name
+
+
+def guard_device(path: str, facts: DeviceFacts, span_bytes: int, destroy: Sequence[str]) -> Refusal | None:
+    """Why ``span_bytes`` of the device may not be written, or None; the only place that decides it.
+
+    For a ``/dev/rbdN`` the image's own guard comes on top: see ``facts.rbd``.
+    """
+    return (
+        _guard_kind(path, facts)
+        or _guard_use(path, facts)
+        or _guard_contents(path, facts)
+        or _guard_guests(path, facts)
+        or _guard_unknown(path, facts)
+        or _guard_rbd(path, facts)
+        or _guard_size(path, facts, span_bytes)
+        or _ask(path, facts, destroy)
+    )
+
+
+def _guard_kind(path: str, facts: DeviceFacts) -> Refusal | None:
+    if facts.kind == "missing":
+        return Refusal(f"there is no device {path}", "check the path with lsblk")
+    if facts.kind != "device":
+        return Refusal(f"{path} is a {facts.kind}, not a block device", "use file:PATH, or the path of a device")
+    if facts.readonly:
+        return Refusal(f"{path} is read-only", "choose a device that can be written")
+    return None
+
+
+def _guard_use(path: str, facts: DeviceFacts) -> Refusal | None:
+    if facts.mounts:
+        return Refusal(
+            f"{path} is mounted on {_listed(facts.mounts)}", "unmount it if it is not needed, or choose another"
+        )
+    if facts.swaps:
+        return Refusal(f"{path} is used as swap space", _ELSEWHERE)
+    if facts.holders:
+        return Refusal(f"{path} is held by {_listed(facts.holders)} (LVM, RAID or another mapping)", _ELSEWHERE)
+    return None
+
+
+def _guard_contents(path: str, facts: DeviceFacts) -> Refusal | None:
+    found = facts.signatures or ()
+    member = next((_MEMBERS[one] for one in found if one in _MEMBERS), None)
+    if member:
+        return Refusal(f"{path} {member}", _ELSEWHERE)
+    if facts.partitions or _TABLES & set(found):
+        shown = f": {_listed(facts.partitions)}" if facts.partitions else ""
+        return Refusal(f"{path} has a partition table{shown}", "choose one of its unused partitions or another device")
+    if found:
+        text = f"{path} carries a signature of {_listed(found)}"
+        return Refusal(text, f"if it is not needed, remove it with wipefs -a {path}; or choose another")
+    return None
+
+
+def _guard_guests(path: str, facts: DeviceFacts) -> Refusal | None:
+    if facts.references:
+        return Refusal(f"{path} is a guest's disk in {_listed(facts.references)}", _ELSEWHERE)
+    guest = next((name for name in _known_as(path, facts) if _GUEST.match(name)), None)
+    if guest:
+        return Refusal(f"{path} is {guest}, by its name a guest's disk", _ELSEWHERE)
+    if facts.volume_uuid and re.fullmatch(r"LVM-\w{64}-.+", facts.volume_uuid):
+        return Refusal(f"{path} ({facts.volume}) is an internal part of an LVM volume", _ELSEWHERE)
+    if facts.openers:
+        return Refusal(f"{path} is in use by {_listed(facts.openers)}", "wait for its end or choose another device")
+    if facts.claim == "busy":
+        return Refusal(
+            f"{path} is in use by the system", "find out with lsblk and dmsetup what holds it, or choose another"
+        )
+    return None
+
+
+def _known_as(path: str, facts: DeviceFacts) -> list[str]:
+    """The last parts of all its paths, and the logical volume's name as the device mapper escapes it."""
+    volume = [part.replace("\0", "-") for part in (facts.volume or "").replace("--", "\0").split("-")]
+    return [*(PurePosixPath(one).name for one in (path, *facts.aliases)), *volume]
+
+
+def _guard_unknown(path: str, facts: DeviceFacts) -> Refusal | None:
+    if not facts.root:
+        return Refusal(f"can't tell who uses {path}", "run on the node as root, for example with prefix sudo -n")
+    if facts.unreadable:
+        return Refusal(f"can't tell whose {path} is: {facts.unreadable[0]} can't be read", "run on the node as root")
+    if facts.name is None or facts.claim is None:
+        return Refusal(
+            f"can't tell whether {path} is in use", "check that it can be opened: blockdev --getsize64 " + path
+        )
+    if facts.claim == "untried":
+        return Refusal(f"can't tell whether {path} is in use", "install perl or python3 on the node")
+    if facts.signatures is None:
+        return Refusal(
+            f"can't tell what {path} carries", "install wipefs (util-linux) on the node and check: wipefs " + path
+        )
+    return None
+
+
+def _guard_rbd(path: str, facts: DeviceFacts) -> Refusal | None:
+    if facts.name and facts.name.startswith("rbd") and facts.rbd is None:
+        return Refusal(f"can't tell which image {path} is", "check /sys/bus/rbd/devices, or use rbd:POOL/IMAGE")
+    if facts.rbd and facts.rbd.namespace:
+        text = f"{path} is {facts.rbd.pool}/{facts.rbd.namespace}/{facts.rbd.image}, in an RBD namespace"
+        return Refusal(text, "namespaces are not supported: use an image outside of them")
+    if facts.rbd and facts.rbd.snapshot:
+        return Refusal(f"{path} is the snapshot {facts.rbd.snapshot} of {facts.rbd.image}", "map the image itself")
+    return None
+
+
+def _guard_size(path: str, facts: DeviceFacts, span_bytes: int) -> Refusal | None:
+    if span_bytes <= facts.size:
+        return None
+    text = f"{path} is too small: needs {units.size(span_bytes)} (size x numjobs), has {units.size(facts.size)}"
+    return Refusal(text, "use a smaller --set size=... or another device")
+
+
+def _ask(path: str, facts: DeviceFacts, destroy: Sequence[str]) -> Refusal | None:
+    if set(names(path)) & set(destroy):
+        return None
+    confirm = names(path)[1]
+    shown = f", {facts.backing}" if facts.backing else ""
+    return Refusal(
+        f"{path} is an existing device ({units.size(facts.size)}{shown})",
+        f"give up its contents with --destroy {confirm}, or choose another target",
+        confirm=confirm,
+    )
+
+
+def _listed(values: Sequence[str], most: int = 3) -> str:
+    shown = ", ".join(values[:most])
+    return shown if len(values) <= most else f"{shown} and {len(values) - most} more"

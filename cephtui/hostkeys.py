@@ -1,0 +1,159 @@
+"""known_hosts: which host keys are known, and what that makes of the key that a host shows.
+
+Names are compared and never addresses, as OpenSSH does; lines that can't be understood are skipped, as it does too.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+SSH_PORT = 22
+Verdict: TypeAlias = Literal["known", "unknown", "changed", "revoked"]
+
+
+@dataclass(frozen=True, slots=True)
+class HostKey:
+    """A public key as it stands in a file."""
+
+    type: str
+    """``ssh-ed25519`` and so on."""
+    blob: bytes
+
+    @property
+    def fingerprint(self) -> str:
+        """As ``ssh-keygen -l`` prints it."""
+        return "SHA256:" + base64.b64encode(hashlib.sha256(self.blob).digest()).decode().rstrip("=")
+
+    @property
+    def text(self) -> str:
+        """Type and key, as they stand in a line."""
+        return f"{self.type} {base64.b64encode(self.blob).decode()}"
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.fingerprint}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    hosts: str
+    marker: str
+    key: HostKey
+
+    def is_of(self, name: str) -> bool:
+        return _hash_matches(self.hosts, name) if self.hosts.startswith("|") else _list_matches(self.hosts, name)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of one host."""
+
+    keys: tuple[HostKey, ...] = ()
+    authorities: tuple[HostKey, ...] = ()
+    """Whose certificates are believed."""
+    revoked: tuple[HostKey, ...] = ()
+    elsewhere: tuple[HostKey, ...] = ()
+    """Keys of the same host on its standard port: good where nothing is known of this port, but no more than that."""
+
+    def judge(self, key: HostKey) -> Verdict:
+        """What to make of a host's key. ``changed``: others are known, and that is never accepted."""
+        if key in self.revoked:
+            return "revoked"
+        if self.keys:
+            return "known" if key in self.keys else "changed"
+        return "known" if key in self.elsewhere else "unknown"
+
+    def trusts(self, authority: HostKey) -> bool:
+        """Whether certificates that it signed are believed."""
+        return authority in self.authorities and authority not in self.revoked
+
+
+def entry_name(host: str, port: int) -> str:
+    """What a host is called in known_hosts."""
+    host = host.lower()
+    return host if port == SSH_PORT else f"[{host}]:{port}"
+
+
+def look_up(places: Iterable[tuple[Path, str]], *, portless: str | None = None) -> Known:
+    """What the files say of a host, each under the name that the host has in it.
+
+    ``portless`` is its name without the port, where it has one.
+    """
+    places = list(places)
+    known = _known(places)
+    if portless is None:
+        return known
+    there = _known((path, portless) for path, _ in places)
+    return replace(known, elsewhere=there.keys, revoked=known.revoked + there.revoked)
+
+
+def append(path: Path, name: str, key: HostKey) -> None:
+    """Add a key to a known_hosts file, which is made where it is missing; raises OSError."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    try:
+        size = os.fstat(file).st_size
+        torn = size > 0 and os.pread(file, 1, size - 1) != b"\n"
+        os.write(file, ("\n" * torn + f"{name} {key.text}\n").encode())
+    finally:
+        os.close(file)
+
+
+def _known(places: Iterable[tuple[Path, str]]) -> Known:
+    found: dict[str, list[HostKey]] = {"": [], "@cert-authority": [], "@revoked": []}
+    for path, name in places:
+        for line in _lines(path):
+            if line.is_of(name):
+                found[line.marker].append(line.key)
+    return Known(*(tuple(dict.fromkeys(keys)) for keys in found.values()))
+
+
+def _lines(path: Path) -> Iterator[_Line]:
+    try:
+        text = path.read_text("utf-8", "replace")
+    except OSError:
+        return  # none of the files must be there
+    for line in text.splitlines():
+        if parsed := _parse(line):
+            yield parsed
+
+
+def _parse(line: str) -> _Line | None:
+    words = line.split()
+    marker = words.pop(0) if words and words[0] in ("@cert-authority", "@revoked") else ""
+    if len(words) < 3 or words[0].startswith(("#", "@")):
+        return None
+    hosts, kind, key = words[:3]
+    try:
+        return _Line(hosts, marker, HostKey(kind, base64.b64decode(key, validate=True)))
+    except binascii.Error:
+        return None
+
+
+def _hash_matches(hashed: str, name: str) -> bool:
+    try:
+        _, method, salt, digest = hashed.split("|")
+        expected = hmac.digest(base64.b64decode(salt), name.encode(), "sha1")
+        return method == "1" and hmac.compare_digest(expected, base64.b64decode(digest))
+    except (ValueError, binascii.Error):
+        return False
+
+
+def _list_matches(patterns: str, name: str) -> bool:
+    """One of the patterns fits, and none of those with ``!``."""
+    fits = {pattern.startswith("!") for pattern in patterns.lower().split(",") if _fits(pattern.lstrip("!"), name)}
+    return fits == {False}
+
+
+def _fits(pattern: str, name: str) -> bool:
+    """``*`` and ``?``; the brackets of ``[host]:port`` are no wildcard."""
+    expression = "".join({"*": ".*", "?": "."}.get(letter, re.escape(letter)) for letter in pattern)
+    return re.fullmatch(expression, name) is not None

@@ -1,0 +1,108 @@
+"""Readings of several nodes become one sample for each second of all of them.
+
+A second closes when every live node has reported, or two seconds after the first has: what is missing then is
+named, never counted as zero, and what comes late is part of a later second, so that nothing is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from cephtui import stats
+from cephtui.models import Interval, Phase
+from cephtui.tools import Reading
+
+PATIENCE_SECONDS = 2.0
+_ORDER: tuple[Phase, ...] = ("prepare", "ramp", "run")
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """One interval of all nodes."""
+
+    reading: Reading
+    missing: tuple[str, ...] = ()
+    """Live nodes that are not in it."""
+
+
+class Merger:
+    """Pure: takes readings with the time of their arrival, gives merged ones; one object per run and phase."""
+
+    def __init__(self, nodes: Iterable[str]) -> None:
+        self._live = list(nodes)
+        self._pending: dict[str, list[Reading]] = {}
+        self._since: float | None = None
+
+    def add(self, node: str, readings: list[Reading], now: float) -> list[Merged]:
+        """Seconds that close with what a node has said; ``now`` is any monotonic clock."""
+        for reading in readings:
+            self._pending.setdefault(node, []).append(reading)
+            self._since = now if self._since is None else self._since
+        return self._close(now)
+
+    def end(self, node: str, now: float) -> list[Merged]:
+        """A node will say nothing more: seconds that close without it."""
+        if node in self._live:
+            self._live.remove(node)
+        return self._close(now)
+
+    def tick(self, now: float) -> list[Merged]:
+        """Seconds that close because the time for them is over."""
+        return self._close(now)
+
+    def _close(self, now: float) -> list[Merged]:
+        closed = []
+        while self._pending and (self._complete() or self._late(now)):
+            closed.append(self._take())
+            self._since = now if self._pending else None
+        return closed
+
+    def _complete(self) -> bool:
+        return all(node in self._pending for node in self._live)
+
+    def _late(self, now: float) -> bool:
+        return self._since is not None and now - self._since >= PATIENCE_SECONDS
+
+    def _take(self) -> Merged:
+        """All of the earliest phase that waits; a node that is through the ramp waits for the others."""
+        phase = min((r.phase for rs in self._pending.values() for r in rs), key=_ORDER.index)
+        taken = {node: [r for r in rs if r.phase == phase] for node, rs in self._pending.items()}
+        left = {node: [r for r in rs if r.phase != phase] for node, rs in self._pending.items()}
+        missing = tuple(node for node in self._live if node not in self._pending)
+        self._pending = {node: rs for node, rs in left.items() if rs}
+        parts = [_join(rs) for rs in taken.values() if rs]
+        return Merged(_sum(phase, parts), missing)
+
+
+def _join(readings: list[Reading]) -> Reading:
+    """What one node said in several pieces as one."""
+    last = readings[-1]
+    if len(readings) == 1:
+        return last
+    seconds = sum(r.interval_seconds for r in readings)
+    return replace(
+        last,
+        interval_seconds=seconds,
+        read=_joined([r.read for r in readings], seconds),
+        write=_joined([r.write for r in readings], seconds),
+    )
+
+
+def _joined(parts: list[Interval | None], seconds: float) -> Interval | None:
+    whole = None
+    for part in parts:
+        whole = stats.join_intervals(whole, part, seconds)
+    return whole
+
+
+def _sum(phase: Phase, parts: list[Reading]) -> Reading:
+    if len(parts) == 1:
+        return parts[0]
+    return Reading(
+        phase,
+        max(p.elapsed_seconds for p in parts),
+        max(p.interval_seconds for p in parts),
+        stats.add_intervals([p.read for p in parts if p.read]),
+        stats.add_intervals([p.write for p in parts if p.write]),
+    )

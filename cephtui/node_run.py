@@ -1,0 +1,335 @@
+"""One step on one node: looked at, prepared, held until all are ready, measured."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import secrets
+import time
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+from typing import Any
+
+from cephtui import stats, units
+from cephtui.environment import PROBE_ARGV, parse_environment
+from cephtui.models import Event, Finding, NodeEnvironment, NodeResult, NodeStep, Notice, Outcome, Part, Step
+from cephtui.outcomes import decide, run_findings
+from cephtui.plan import fill_command
+from cephtui.presets import TOOLS
+from cephtui.record import Recorder, StopRequest
+from cephtui.session_writer import SessionWriter
+from cephtui.shell import NodeShell, Shell
+from cephtui.store import Undo
+from cephtui.targets.base import Found, Target, TargetFault, Use
+from cephtui.tools import Parser, ToolResult
+from cephtui.transport import Chunk, Process, TransportError
+
+SILENCE_SECONDS = 10.0
+"""A tool that prints nothing, or completes nothing, for so long is reported as stalled."""
+_LIMIT_SLACK_SECONDS = 600.0
+_SLOWEST_FILL_BYTES_PER_SECOND = 2e6
+_LAST_WORDS_SECONDS = 0.55
+"""After a reading: an interval that would be too short to stand alone has nothing left that it could join."""
+_CANT_END = "can't be ended"
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """What is known to be written in full: so many bytes of the part with this identity."""
+
+    identity: str
+    bytes: int
+
+
+@dataclass(slots=True)
+class Bench:
+    """What the runs of one sitting share."""
+
+    session: SessionWriter
+    publish: Callable[[Event], None]
+    stall_seconds: float
+    destroy: tuple[str, ...] = ()
+    filled: dict[tuple[str, str], Filled] = field(default_factory=dict)
+    """By node and part."""
+    created: dict[tuple[str, str], Shell] = field(default_factory=dict)
+    """What has to be removed, and the way to it."""
+
+
+class Ended(Exception):
+    """A node's part of the run ends here, with this outcome."""
+
+    def __init__(self, outcome: Outcome, error: str | None) -> None:
+        super().__init__(error)
+        self.outcome: Outcome = outcome
+        self.error = error
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """What a node is like, and what it says of the target."""
+
+    environment: NodeEnvironment
+    problem: str | None
+    """Why the tool can't run there."""
+    found: Found
+
+
+async def look_at(shell: Shell) -> NodeEnvironment:
+    """What a node is like; raises TransportError."""
+    environment = parse_environment((await shell.run(PROBE_ARGV)).stdout)
+    if not (shell.node.prefix or shell.node.ceph_prefix):
+        return environment
+    behind = parse_environment((await shell.ceph(PROBE_ARGV)).stdout)
+    of_ceph = {name: version for name, version in behind.tools.items() if name != "fio"}
+    return environment.model_copy(update={"tools": {**environment.tools, **of_ceph}})
+
+
+async def inspect(
+    shell: Shell, step: Step, node_step: NodeStep, target: Target, destroy: tuple[str, ...]
+) -> Inspection:
+    """Look at a node and the target on it, and apply the guards; writes nothing.
+
+    Raises TransportError and TargetFault.
+    """
+    environment = await look_at(shell)
+    problem = TOOLS[step.tool].check_version(environment.tools.get(step.tool))
+    if problem:
+        return Inspection(environment, f"{shell.node.name}: {problem}", Found())
+    use = Use(node_step.parts, step.writes, step.filled, step.options, destroy)
+    found = await target.inspect(shell, use)
+    environment = environment.model_copy(update={"filesystem": found.filesystem, "device": found.device})
+    return Inspection(environment, None, found)
+
+
+class NodeRun:
+    """One step on one node; what goes wrong ends this node's part and no other's."""
+
+    def __init__(
+        self, bench: Bench, step: Step, node_step: NodeStep, target: Target, shell: NodeShell, recorder: Recorder
+    ) -> None:
+        self.outcome: Outcome | None = None
+        self.error: str | None = None
+        self.findings: list[Finding] = []
+        self.environment = NodeEnvironment()
+        self.result = ToolResult()
+        self.process: Process | None = None
+        self.ended_at: float | None = None
+        self._bench, self._step, self._node_step, self._target = bench, step, node_step, target
+        self._shell, self._recorder = shell, recorder
+        self._tool = TOOLS[step.tool]
+        self._found = Found()
+        self._last_output = self._last_completion = self._last_reading = 0.0
+
+    @property
+    def name(self) -> str:
+        """The node's name."""
+        return self._node_step.node
+
+    def end(self, outcome: Outcome, error: str | None) -> None:
+        """This node's part is over; the first reason counts."""
+        if self.outcome is None:
+            self.outcome, self.error = outcome, error
+
+    async def guarded(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do a part of the work; raises nothing that a node can cause."""
+        try:
+            await work
+        except Ended as ended:
+            self.end(ended.outcome, ended.error)
+        except TransportError as failure:
+            self.end("lost", str(failure))
+        except TargetFault as failure:
+            self.end("refused", str(failure))
+        except Exception as failure:  # one node's trouble must neither hide nor leave behind the others
+            log.exception("%s on %s", self._step.preset, self.name)
+            self.end("failed", f"unexpected error: {failure!r}")
+
+    # ------------------------------------------------------------------ before
+
+    async def inspect(self) -> None:
+        """Look at the node and the target, and apply the guards."""
+        step = self._step
+        inspection = await inspect(self._shell, step, self._node_step, self._target, self._bench.destroy)
+        self.environment, self._found = inspection.environment, inspection.found
+        if inspection.problem:
+            raise Ended("refused", inspection.problem)
+        if self._found.refusal:
+            raise Ended("refused", self._found.refusal.text)
+        self.findings += self._found.findings
+
+    async def prepare(self, stop: StopRequest) -> None:
+        """Make what is missing; nothing is read or measured before it was written, unless that is the user's wish."""
+        missing = [part for part in self._node_step.parts if not self._is_filled(part)]
+        made = {part.spec: await self._create(part) for part in self._found.to_create if part in missing}
+        if not self._step.filled or not missing:
+            return
+        parts = self._to_fill(missing)
+        await self._fill(parts, stop)
+        for part in parts:
+            identity = made.get(part.spec) or self._found.identities.get(part.spec, "")
+            self._bench.filled[self.name, part.spec] = Filled(identity, part.bytes)
+
+    def _is_filled(self, part: Part) -> bool:
+        known = self._bench.filled.get((self.name, part.spec))
+        same = known is not None and known.identity == self._found.identities.get(part.spec)
+        return same and known is not None and known.bytes >= part.bytes
+
+    def _to_fill(self, missing: list[Part]) -> tuple[Part, ...]:
+        """As planned, where later steps may need more of it; as found, where it is not what was filled before."""
+        planned = {part.spec: part for part in self._node_step.fill}
+        return tuple(planned.get(part.spec, part) for part in missing)
+
+    async def _create(self, part: Part) -> str:
+        key = (self.name, part.spec)
+        whole = next((fill for fill in self._node_step.fill if fill.spec == part.spec), part)
+        if key not in self._bench.created:
+            self._note_undo(Undo(node=self.name, target=part.spec, at=self._shell.node))
+            self._bench.created[key] = self._shell
+        return await self._target.create(self._shell, whole)
+
+    def _note_undo(self, undo: Undo) -> None:
+        try:
+            self._bench.session.undo(undo)
+        except OSError as error:
+            raise Ended("refused", f"can't write the session: {error.strerror}") from None
+
+    async def _fill(self, parts: tuple[Part, ...], stop: StopRequest) -> None:
+        planned, step = self._node_step, self._step
+        argv = planned.prepare_argv
+        if argv is None or parts != planned.fill:
+            argv = fill_command(self._tool, step.options, self._shell.node, planned.place, parts)
+        wanted = sum(part.bytes for part in parts)
+        process = await self._start(argv, wanted / _SLOWEST_FILL_BYTES_PER_SECOND, stop)
+        process.release()
+        status, result = await self._drive(process, self._tool.parser(step.options, ramp=False), stop, preparing=True)
+        outcome, error = decide(status, stop.reason, result)
+        if outcome == "ok" and (result.write is None or result.write.bytes != wanted):
+            outcome, error = "failed", "not all of it was written"
+        if outcome != "ok":
+            raise Ended(outcome, f"filling {self._target.spec}: {error}" if error else None)
+
+    # ------------------------------------------------------------------ the benchmark
+
+    async def hold(self, stop: StopRequest) -> None:
+        """Have the benchmark ready, so that all nodes can be released at once."""
+        limit = self._step.ramp_seconds + (self._step.run_seconds or 7 * 86400)
+        self.process = await self._start(self._node_step.argv, limit, stop)
+
+    async def measure(self, stop: StopRequest) -> None:
+        """From the release to the end."""
+        assert self.process is not None
+        parser = self._tool.parser(self._step.options, ramp=self._step.ramp_seconds > 0)
+        status, self.result = await self._drive(self.process, parser, stop, preparing=False)
+        self.ended_at = time.monotonic()
+        outcome, error = decide(status, stop.reason, self.result)
+        self.end(outcome, error)
+
+    async def _start(self, argv: tuple[str, ...], limit_seconds: float, stop: StopRequest) -> Process:
+        if stop.reason is not None:
+            raise Ended("stopped", stop.reason or None)
+        return await self._shell.connection.start(
+            argv,
+            prefix=self._node_step.prefix,
+            token=secrets.token_hex(16),
+            limit_seconds=limit_seconds + _LIMIT_SLACK_SECONDS,
+            lock=self._node_step.place.path,
+        )
+
+    async def _drive(
+        self, process: Process, parser: Parser, stop: StopRequest, *, preparing: bool
+    ) -> tuple[int | None, ToolResult]:
+        """Follow a command to its end, storing and publishing what it says."""
+        self._last_output = self._last_completion = time.monotonic()
+        said: list[bytes] = []
+        supervisor = asyncio.create_task(self._supervise(process, parser, stop))
+        try:
+            async for chunk in process.chunks():
+                if chunk.stream == "stderr":
+                    said.append(chunk.data)
+                self._take(chunk, process, parser, preparing)
+            self._emit(parser.finish(), preparing)
+        finally:
+            supervisor.cancel()
+            await process.stop()
+            status = await process.wait()
+            self._recorder.end(self.name, preparing=preparing)
+        self._find_unkillable(b"".join(said[-50:]))
+        return status, parser.result()
+
+    def _take(self, chunk: Chunk, process: Process, parser: Parser, preparing: bool) -> None:
+        self._last_output = chunk.time
+        elapsed = max(0.0, chunk.time - self._shell.connection.round_trip_seconds / 2 - process.released_at)
+        self._recorder.raw(f"{self.name}.prepare" if preparing else self.name, chunk, elapsed)
+        self._emit(parser.feed(chunk.stream, chunk.data, elapsed), preparing)
+
+    def _emit(self, readings: list[Any], preparing: bool) -> None:
+        if readings:
+            self._last_reading = time.monotonic()
+            if any(i.ios for r in readings for i in (r.read, r.write) if i):
+                self._last_completion = self._last_reading
+            self._recorder.readings(self.name, readings, preparing=preparing)
+
+    def _find_unkillable(self, stderr: bytes) -> None:
+        """What the watchdog says of processes that even KILL does not end."""
+        for line in stderr.decode("utf-8", "replace").splitlines():
+            if line.startswith("cephtui: process ") and _CANT_END in line:
+                text = f"{self.name}: {line.removeprefix('cephtui: ')}"
+                self.findings.append(Finding(code="unkillable", text=text))
+
+    # ------------------------------------------------------------------ supervision
+
+    async def _supervise(self, process: Process, parser: Parser, stop: StopRequest) -> None:
+        """End the command when it is asked for, or when it has got nowhere for too long."""
+        reported = False
+        while not await stop.asked_within(1.0):
+            self._recorder.tick()
+            still, what = self._stillness()
+            if still < SILENCE_SECONDS:
+                reported = False
+            elif not reported:
+                reported = True
+                self._report_stillness(still, what)
+            if still >= self._bench.stall_seconds:
+                stop.request(f"stalled: {what} from {self.name} for {units.duration(still)}")
+        parser.expect_end()
+        await asyncio.sleep(max(0.0, self._last_reading + _LAST_WORDS_SECONDS - time.monotonic()))
+        await process.stop()
+
+    def _stillness(self) -> tuple[float, str]:
+        now = time.monotonic()
+        if now - self._last_output >= SILENCE_SECONDS:
+            return now - self._last_output, "no output"
+        return now - self._last_completion, "no completion"
+
+    def _report_stillness(self, still: float, what: str) -> None:
+        who = f"{self._step.tool} on {self.name}"
+        with contextlib.suppress(OSError):
+            self._bench.publish(Notice(0, f"stalled: {what} from {who} for {units.duration(still)}"))
+        text = f"stalled: {what} from {who} for {units.duration(SILENCE_SECONDS)} or longer"
+        self.findings.append(Finding(code="stalled", text=text))
+
+    # ------------------------------------------------------------------ after
+
+    def node_result(self, released_at: float | None) -> NodeResult:
+        """This node's part, with times from the release of the first."""
+        result = self.result
+        self.findings += [*result.findings, *run_findings(self._step, self.outcome or "lost", result)]
+        return NodeResult(
+            node=self.name,
+            outcome=self.outcome or "lost",
+            error=self.error,
+            command=self._node_step.command,
+            started_seconds=self._since(released_at, self.process.released_at if self.process else None),
+            ended_seconds=self._since(released_at, self.ended_at),
+            summary=stats.summarise([result.read] if result.read else [], [result.write] if result.write else []),
+            cpu_user_percent=result.cpu_user_percent,
+            cpu_system_percent=result.cpu_system_percent,
+            disks=result.disks,
+            jobs=result.jobs,
+        )
+
+    @staticmethod
+    def _since(released_at: float | None, moment: float | None) -> float | None:
+        return None if released_at is None or moment is None else round(moment - released_at, 4)

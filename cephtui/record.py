@@ -1,0 +1,116 @@
+"""What the nodes of a run say: stored first, then published, of each node and of all merged."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Callable, Iterable, Iterator
+
+from cephtui.merge import Merged, Merger
+from cephtui.models import ClusterSample, Event, Phase, Sample
+from cephtui.session_writer import RunWriter
+from cephtui.tools import Reading
+from cephtui.transport import Chunk
+
+log = logging.getLogger(__name__)
+
+
+class StopRequest:
+    """Asks a run to end; the first reason counts. An empty reason is the user's wish."""
+
+    def __init__(self) -> None:
+        self.reason: str | None = None
+        self._event = asyncio.Event()
+
+    def request(self, reason: str = "") -> None:
+        """Ask for the end."""
+        if self.reason is None:
+            self.reason = reason
+        self._event.set()
+
+    async def asked_within(self, seconds: float) -> bool:
+        """Wait for the wish, but not for longer."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._event.wait(), seconds)
+        return self._event.is_set()
+
+
+class Recorder:
+    """Where one run's output goes; what can't be kept ends the run, it is not worth the load on the cluster."""
+
+    def __init__(
+        self,
+        run: int,
+        preset: str,
+        nodes: Iterable[str],
+        writer: RunWriter,
+        publish: Callable[[Event], None],
+        stop: StopRequest,
+    ) -> None:
+        self._run, self._preset, self._nodes = run, preset, tuple(nodes)
+        self._writer, self._publish, self._stop = writer, publish, stop
+        self._mergers: dict[bool, Merger] = {}
+
+    def raw(self, process: str, chunk: Chunk, elapsed_seconds: float) -> None:
+        """A piece of output of ``NODE`` or ``NODE.prepare``."""
+        with self._guarded():
+            self._writer.raw(process, chunk.stream, chunk.data, round(elapsed_seconds, 4))
+
+    def readings(self, node: str, readings: list[Reading], *, preparing: bool) -> None:
+        """What a node has measured."""
+        for reading in readings:
+            self._keep(self._sample(node, reading, preparing))
+        self._merged(self._merger(preparing).add(node, readings, time.monotonic()), preparing)
+
+    def end(self, node: str, *, preparing: bool) -> None:
+        """A node says nothing more in this phase, or never began it."""
+        self._merged(self._merger(preparing).end(node, time.monotonic()), preparing)
+
+    def tick(self) -> None:
+        """To be called about once a second: closes what a node that is late would hold open."""
+        for preparing, merger in self._mergers.items():
+            self._merged(merger.tick(time.monotonic()), preparing)
+
+    def cluster(self, sample: ClusterSample) -> None:
+        """What the cluster says of itself."""
+        with self._guarded():
+            self._writer.cluster(sample)
+            self._publish(sample)
+
+    def _merger(self, preparing: bool) -> Merger:
+        return self._mergers.setdefault(preparing, Merger(self._nodes))
+
+    def _merged(self, merged: list[Merged], preparing: bool) -> None:
+        for each in merged:
+            self._keep(self._sample(None, each.reading, preparing, each.missing))
+
+    def _sample(self, node: str | None, reading: Reading, preparing: bool, missing: tuple[str, ...] = ()) -> Sample:
+        phase: Phase = "prepare" if preparing else reading.phase
+        return Sample(
+            run=self._run,
+            node=node,
+            preset=self._preset,
+            phase=phase,
+            elapsed_seconds=reading.elapsed_seconds,
+            interval_seconds=reading.interval_seconds,
+            read=reading.read,
+            write=reading.write,
+            missing=missing,
+        )
+
+    def _keep(self, sample: Sample) -> None:
+        with self._guarded():
+            self._writer.sample(sample)
+            self._publish(sample)
+
+    @contextlib.contextmanager
+    def _guarded(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            if self._stop.reason is None:
+                where = self._writer.directory
+                log.error("can't write %s", where, exc_info=error)
+                self._stop.request(f"the session can't be written any more: {error.strerror} ({where})")

@@ -1,0 +1,24 @@
+"""Why a run may not start, and what the user can do about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+ConfirmKind: TypeAlias = Literal["destroy", "shared-pool"]
+"""What the user agrees to: giving up data (``--destroy NAME``), or disturbing others (``--shared-pool``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a run may not start; ``confirm`` is what the user types to go on in spite of it, None if nothing helps."""
+
+    problem: str
+    remedy: str = ""
+    confirm: str | None = None
+    confirm_kind: ConfirmKind = "destroy"
+
+    @property
+    def text(self) -> str:
+        """Both, in one line."""
+        return f"{self.problem}: {self.remedy}" if self.remedy else self.problem

@@ -1,0 +1,152 @@
+"""``rbd:POOL`` and ``rbd:POOL/IMAGE``: images of cephtui's own in a pool, or one that exists."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from dataclasses import dataclass
+
+from cephtui import cluster
+from cephtui.models import Kind, Node, Part, Place
+from cephtui.shell import Shell
+from cephtui.targets.base import OWN_PREFIX, Found, Layout, Removed, TargetError, TargetFault, Use, is_text, reason
+
+DEFAULT_SPAN_BYTES = 10 << 30
+SITTING = re.compile(rf"{OWN_PREFIX}[0-9a-f]{{8}}-.+")
+"""Names of cephtui's own: they carry what makes them unique."""
+_BUSY_STATUSES = {16}
+_GONE_STATUS = 2
+_NAME = re.compile(r"[^/@\s]+")
+
+
+def parse(text: str, rest: str, sitting: str, data_pool: str | None) -> RbdPool | RbdImage:
+    """The target behind ``rbd:``; raises TargetError."""
+    pool, slash, image = rest.partition("/")
+    if "/" in image:
+        raise TargetError(f"target {text!r}: fio can't open an image in an RBD namespace: use rbd:POOL/IMAGE")
+    if not _NAME.fullmatch(pool) or (slash and not _NAME.fullmatch(image)) or not is_text(rest):
+        raise TargetError(f"target {text!r}: expected rbd:POOL or rbd:POOL/IMAGE")
+    return RbdImage(pool, image) if slash else RbdPool(pool, sitting or "00000000", data_pool)
+
+
+@dataclass(frozen=True, slots=True)
+class RbdPool:
+    """See Target: one image for each node and job, since jobs that share one fight for its lock."""
+
+    name: str
+    sitting: str
+    data_pool: str | None = None
+    kind: Kind = "rbd"
+    own: bool = True
+    kept: bool = True
+    one_node: bool = False
+    default_span_bytes: int = DEFAULT_SPAN_BYTES
+    names: tuple[str, ...] = ()
+
+    @property
+    def spec(self) -> str:
+        """See Target."""
+        return f"rbd:{self.name}"
+
+    @property
+    def pool(self) -> str:
+        """See Target."""
+        return self.name
+
+    def lay_out(self, node: Node, layout: Layout) -> tuple[Place, tuple[Part, ...]]:
+        """See Target."""
+        base = f"{OWN_PREFIX}{self.sitting}-{safe_name(node.name)}"
+        images = tuple(f"{base}-{job}" for job in range(layout.jobs))
+        parts = tuple(Part(spec=f"rbd:{self.name}/{image}", bytes=layout.size_bytes) for image in images)
+        return Place(kind="rbd", pool=self.name, images=images), parts
+
+    async def inspect(self, shell: Shell, use: Use) -> Found:
+        """See Target: the cluster's guards are those of the pool; here is only what is there already."""
+        answers = await asyncio.gather(*(_identity(shell, part) for part in use.parts))
+        there = {part.spec: found for part, found in zip(use.parts, answers, strict=True) if found}
+        return Found(identities=there, to_create=use.parts)
+
+    async def create(self, shell: Shell, part: Part) -> str:
+        """See Target: the identity is the image's id. One of this sitting that is too small is made anew."""
+        name = part.spec.removeprefix("rbd:")
+        if await _identity(shell, part):
+            await shell.ceph(("rbd", "rm", "--no-progress", name))
+        data = ("--data-pool", self.data_pool) if self.data_pool else ()
+        made = await shell.ceph(("rbd", "create", "--size", f"{part.bytes}B", *data, name))
+        identity = await _identity(shell, part) if made.status == 0 else None
+        if not identity:
+            raise TargetFault(f"can't create image {name}: {reason(made)}")
+        return identity
+
+    async def room(self, shell: Shell, nodes: int) -> int | None:
+        """See Target: half of what the guards allow, the other half is for those who use the pool."""
+        most = await cluster.room_bytes(shell, self.data_pool or self.name)
+        return None if most is None else most // 2 // nodes
+
+
+@dataclass(frozen=True, slots=True)
+class RbdImage:
+    """See Target: an image that exists; one node and one job, since only one client can hold its lock."""
+
+    pool: str
+    image: str
+    kind: Kind = "image"
+    data_pool: None = None
+    own: bool = False
+    kept: bool = True
+    one_node: bool = True
+    default_span_bytes: int = DEFAULT_SPAN_BYTES
+
+    @property
+    def spec(self) -> str:
+        """See Target."""
+        return f"rbd:{self.pool}/{self.image}"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """See Target."""
+        return self.image, f"{self.pool}/{self.image}"
+
+    def lay_out(self, node: Node, layout: Layout) -> tuple[Place, tuple[Part, ...]]:
+        """See Target."""
+        part = Part(spec=self.spec, bytes=layout.jobs * layout.size_bytes)
+        return Place(kind="image", pool=self.pool, images=(self.image,)), (part,)
+
+    async def inspect(self, shell: Shell, use: Use) -> Found:
+        """See Target."""
+        return await cluster.inspect_image(shell, self.pool, self.image, use)
+
+    async def create(self, shell: Shell, part: Part) -> str:
+        """See Target: there is nothing to create."""
+        raise TargetFault(f"{self.spec} is an existing image, which cephtui does not create")
+
+    async def room(self, shell: Shell, nodes: int) -> int | None:
+        """See Target: the image's size."""
+        return await cluster.image_bytes(shell, self.pool, self.image)
+
+
+async def _identity(shell: Shell, part: Part) -> str | None:
+    answer = await shell.ceph(("rbd", "info", "--format", "json", part.spec.removeprefix("rbd:")))
+    try:
+        return str(json.loads(answer.stdout)["id"]) if answer.status == 0 else None
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def safe_name(node: str) -> str:
+    """A node's name as part of an image's or a namespace's."""
+    return re.sub(r"[^A-Za-z0-9.-]", "_", node)
+
+
+async def remove(shell: Shell, name: str) -> Removed:
+    """Remove an image of cephtui's own, and see that it is gone."""
+    pool, _, image = name.partition("/")
+    if not SITTING.fullmatch(image):
+        return Removed("not ours", f"{name} is not named as cephtui names its images")
+    answer = await shell.ceph(("rbd", "rm", "--no-progress", f"{pool}/{image}"), timeout_seconds=300.0)
+    left = await shell.ceph(("rbd", "info", "--format", "json", f"{pool}/{image}"))
+    if left.status == _GONE_STATUS:
+        return Removed("done")
+    busy = answer.status in _BUSY_STATUSES or "watchers" in answer.stderr
+    return Removed("busy" if busy else "failed", reason(answer))

@@ -1,0 +1,200 @@
+"""The Ceph cluster of a lab: one monitor, one manager, three OSDs on sparse files, a pool."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import struct
+import subprocess
+import time
+import uuid
+from pathlib import Path
+from typing import Any
+
+from . import processes
+from .machines import ADDRESSES, CLUSTER, Machine
+from .processes import LabError
+
+POOL = "bench"
+OSDS = (0, 1, 2)
+OSD_BYTES = 6 << 30
+ADMIN = "client.admin"
+RESTRICTED = "client.bench-only"
+
+_PLACEMENT_GROUPS = 32
+
+# A key that is in the monitor's first keyring needs no call to the monitor later.
+_CAPABILITIES = {
+    "mon.": {"mon": "allow *"},
+    ADMIN: {"mon": "allow *", "mgr": "allow *", "osd": "allow *", "mds": "allow *"},
+    RESTRICTED: {"mon": "profile rbd", "osd": f"profile rbd pool={POOL}"},
+    "mgr.x": {"mon": "allow profile mgr", "osd": "allow *", "mds": "allow *"},
+    **{f"osd.{osd}": {"mon": "allow profile osd", "mgr": "allow profile osd", "osd": "allow *"} for osd in OSDS},
+}
+
+
+def conf_path(directory: Path) -> Path:
+    """The ceph.conf of a lab."""
+    return directory / "ceph.conf"
+
+
+def keyring_path(directory: Path, entity: str = ADMIN) -> Path:
+    """The keyring of a client."""
+    return directory / f"ceph.{entity}.keyring"
+
+
+def _conf(directory: Path, fsid: str, osd_bytes: int) -> str:
+    address = ADDRESSES[CLUSTER]
+    return f"""\
+[global]
+fsid = {fsid}
+mon host = {_monitor_addresses()}
+public addr = {address}
+public network = {address}/24
+ms bind ipv6 = false
+auth allow insecure global id reclaim = false
+
+run dir = {directory}/run
+admin socket =
+log file = {directory}/log/$name.log
+log to stderr = false
+err to stderr = true
+mon cluster log file = {directory}/log/cluster.log
+crash dir = {directory}/run
+debug ms = 0
+
+# One copy on one machine is what a lab wants; with these it is healthy too.
+osd pool default size = 1
+osd pool default min size = 1
+osd crush chooseleaf type = 0
+osd pool default pg num = {_PLACEMENT_GROUPS}
+osd pool default pg autoscale mode = off
+mon allow pool size one = true
+mon allow pool delete = true
+mon warn on pool no redundancy = false
+# How full the disk below the lab is, is not the cluster's business.
+mon data avail warn = 1
+mon data avail crit = 0
+
+[mon]
+mon data = {directory}/mon
+pid file = {directory}/run/$name.pid
+admin socket = {directory}/run/$name.asok
+# The sooner a lost daemon is noticed, the sooner a test is over.
+mon osd down out interval = 600
+
+[mgr]
+mgr data = {directory}/mgr
+pid file = {directory}/run/$name.pid
+admin socket = {directory}/run/$name.asok
+mgr initial modules =
+
+[osd]
+osd data = {directory}/osd.$id
+osd journal =
+pid file = {directory}/run/$name.pid
+admin socket = {directory}/run/$name.asok
+osd memory target = 939524096
+osd class update on start = false
+osd mclock skip benchmark = true
+bluestore block create = true
+bluestore block size = {osd_bytes}
+
+[client]
+# Under [global] it would stand in for the daemons' own.
+keyring = {directory}/ceph.$name.keyring
+log file =
+"""
+
+
+def _monitor_addresses() -> str:
+    address = ADDRESSES[CLUSTER]
+    return f"[v2:{address}:3300,v1:{address}:6789]"
+
+
+def _new_key() -> str:
+    secret = os.urandom(16)
+    return base64.b64encode(struct.pack("<HIIH", 1, int(time.time()), 0, len(secret)) + secret).decode()
+
+
+def _keyring(entity: str, key: str) -> str:
+    lines = [f"[{entity}]", f"\tkey = {key}"]
+    lines += [f'\tcaps {service} = "{capability}"' for service, capability in _CAPABILITIES[entity].items()]
+    return "\n".join(lines) + "\n"
+
+
+def _write_secret(path: Path, text: str) -> None:
+    path.touch(mode=0o600)
+    path.write_text(text)
+
+
+def prepare(directory: Path, osd_bytes: int) -> None:
+    """Writes the configuration and the keys of the cluster, daemons and clients alike."""
+    for folder in ("run", "log", "mon", "mgr", *(f"osd.{osd}" for osd in OSDS)):
+        (directory / folder).mkdir()
+    fsid = str(uuid.uuid4())
+    conf_path(directory).write_text(_conf(directory, fsid, osd_bytes))
+    keys = {entity: _new_key() for entity in _CAPABILITIES}
+    _write_secret(directory / "mon.keyring", "".join(_keyring(entity, key) for entity, key in keys.items()))
+    for entity in (ADMIN, RESTRICTED):
+        _write_secret(keyring_path(directory, entity), _keyring(entity, keys[entity]))
+    for folder, entity in (("mgr", "mgr.x"), *((f"osd.{osd}", f"osd.{osd}") for osd in OSDS)):
+        _write_secret(directory / folder / "keyring", _keyring(entity, keys[entity]))
+    processes.run(["monmaptool", "--create", "--fsid", fsid, "--addv", "a", _monitor_addresses(), directory / "monmap"])
+
+
+class Cluster:
+    """Ceph on its machine."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self._directory = machine.directory
+        self._conf = conf_path(machine.directory)
+
+    def start(self) -> None:
+        """Makes the cluster and returns when it is healthy and has its pool."""
+        directory, run, conf = self._directory, self._machine.run, self._conf
+        disks = {osd: str(uuid.uuid4()) for osd in OSDS}
+        making = [self._make_osd(osd, disk) for osd, disk in disks.items()]
+        mon: list[str | Path] = ["ceph-mon", "--conf", conf, "--id", "a"]
+        run(*mon, "--mkfs", "--monmap", directory / "monmap", "--keyring", directory / "mon.keyring")
+        run(*mon)
+        run("ceph-mgr", "--conf", conf, "--id", "x")
+        for osd, disk in disks.items():
+            given = self.ceph("osd", "new", disk)
+            if given["osdid"] != osd:
+                raise LabError(f"the first OSDs of the cluster got other numbers: {given}")
+        for process in making:
+            output, _ = process.communicate(timeout=120)
+            if process.returncode:
+                raise LabError(f"ceph-osd --mkfs failed: {output.strip()}")
+        for osd in OSDS:
+            run("ceph-osd", "--conf", conf, "--id", str(osd))
+        self.ceph("osd", "pool", "create", POOL, str(_PLACEMENT_GROUPS))
+        run("rbd", "--conf", conf, "pool", "init", POOL)
+        processes.wait_until("the cluster is healthy", self._is_healthy, 90)
+
+    def _make_osd(self, osd: int, disk: str) -> subprocess.Popen[str]:
+        daemon = self._machine.command("ceph-osd", "--conf", self._conf, "--id", str(osd))
+        return subprocess.Popen(
+            [*daemon, "--mkfs", "--osd-uuid", disk, "--no-mon-config"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def ceph(self, *words: str) -> Any:
+        """What a ceph command says: read from JSON where it is JSON, else as text."""
+        said = self._machine.run("ceph", "--conf", self._conf, "--format", "json", *words)
+        try:
+            return json.loads(said)
+        except ValueError:
+            return said.strip()
+
+    def _is_healthy(self) -> bool:
+        # Health alone is not enough: it is good for a while with no OSD and with placement groups that nobody knows.
+        status = self.ceph("status")
+        states = [state["state_name"] for state in status["pgmap"]["pgs_by_state"]]
+        osds_up: int = status["osdmap"]["num_up_osds"]
+        return status["health"]["status"] == "HEALTH_OK" and osds_up == len(OSDS) and states == ["active+clean"]

@@ -1,0 +1,57 @@
+"""The first process of a machine, which is a set of namespaces: when it ends, the kernel ends all others in them.
+
+Started as a script by `unshare`: DIRECTORY NAME [own-files]. It waits for a line before it does anything, so that
+whoever starts it can write down first what it starts.
+"""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+
+def main() -> None:
+    """Sets the machine up, says so, and stays until it is killed or the lab's directory is gone."""
+    directory, name, *rest = sys.argv[1:]
+    if not sys.stdin.readline():
+        sys.exit(f"{name}: not told to start")
+    socket.sethostname(name)
+    if "own-files" in rest:
+        own_files(directory, f"{directory}/hosts/{name}")
+    mount("-t", "proc", "proc", "/proc")
+    print("ready", flush=True)
+
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nothing, stream)
+    # Whatever loses its parent in here becomes a child of this process.
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    while os.path.exists(f"{directory}/state.json"):
+        time.sleep(2)
+
+
+def own_files(directory: str, host: str) -> None:
+    """Gives a host what no two hosts share: /tmp, /var/tmp, /run and the home of root."""
+    for place, files in (("/tmp", f"{host}/tmp"), ("/var/tmp", f"{host}/var-tmp")):
+        if directory.startswith(f"{place}/"):
+            # The lab's own directory has to stay in sight, under the same name.
+            seen = files + directory.removeprefix(place)
+            os.makedirs(seen)
+            mount("--bind", directory, seen)
+        mount("--rbind", files, place)
+    mount("--bind", f"{host}/passwd", "/etc/passwd")
+    mount("-t", "tmpfs", "-o", "mode=755,size=64m", "tmpfs", "/run")
+    os.mkdir("/run/sshd", 0o755)
+    os.mkdir("/run/lock")
+    os.chmod("/run/lock", 0o1777)
+
+
+def mount(*words: str) -> None:
+    """Mounts inside this machine only."""
+    subprocess.run(["mount", *words], stdin=subprocess.DEVNULL, check=True)
+
+
+if __name__ == "__main__":
+    main()

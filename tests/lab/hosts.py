@@ -1,0 +1,119 @@
+"""The hosts of a lab: an OpenSSH server each, and what a client needs to reach them."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+
+from . import processes
+from .machines import ADDRESSES, CONSOLE, HOSTS, Machine, script
+
+SSHD = "/usr/sbin/sshd"
+
+# OpenSSH 9.8 and later have a program of its own for a connection.
+_SERVERS = ("sshd", "sshd-session")
+
+
+def prepare(directory: Path) -> None:
+    """Makes the keys and the files of every host."""
+    key = directory / "id_ed25519"
+    _make_key(key, "cephtui lab")
+    for name in HOSTS:
+        host = directory / "hosts" / name
+        for folder in ("home", "tmp", "var-tmp"):
+            (host / folder).mkdir(parents=True)
+        for folder in ("tmp", "var-tmp"):
+            (host / folder).chmod(0o1777)
+        (host / "passwd").write_text(_passwd(host / "home"))
+        _make_key(host / "host_key", name)
+        (host / "authorized_keys").write_text(key.with_suffix(".pub").read_text())
+        (host / "sshd_config").write_text(_sshd_config(name, host))
+    (directory / "known_hosts").write_text("".join(_known(directory, name) for name in HOSTS))
+    (directory / "ssh_config").write_text(_ssh_config(directory))
+
+
+def _make_key(path: Path, comment: str) -> None:
+    processes.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", comment, "-f", path])
+
+
+def _passwd(home: Path) -> str:
+    lines = Path("/etc/passwd").read_text().splitlines(keepends=True)
+    return "".join(line.replace(":/root:", f":{home}:") if line.startswith("root:") else line for line in lines)
+
+
+def _known(directory: Path, name: str) -> str:
+    key = (directory / "hosts" / name / "host_key.pub").read_text().split()
+    return f"{name},{ADDRESSES[name]} {key[0]} {key[1]}\n"
+
+
+def _sshd_config(name: str, host: Path) -> str:
+    # MaxStartups and MaxSessions are left out on purpose: clients meet OpenSSH's own limits, as elsewhere.
+    # StrictModes would look at the directories above the lab, which are not the lab's.
+    return f"""\
+ListenAddress {ADDRESSES[name]}
+HostKey {host}/host_key
+PidFile {host}/sshd.pid
+AuthorizedKeysFile {host}/authorized_keys
+StrictModes no
+PermitRootLogin prohibit-password
+KbdInteractiveAuthentication no
+PasswordAuthentication no
+UsePAM no
+PrintMotd no
+AcceptEnv LANG LC_*
+Subsystem sftp internal-sftp
+"""
+
+
+def _ssh_config(directory: Path) -> str:
+    relay = shlex.join(script("relay.py", directory))
+    hosts = "\n".join(f"Host {name}\n    HostName {ADDRESSES[name]}\n" for name in HOSTS)
+    return f"""\
+# The hosts of the lab: ssh -F {directory}/ssh_config {HOSTS[0]}
+{hosts}
+Host {" ".join(HOSTS)}
+    Port 22
+    User root
+    IdentityFile {directory}/id_ed25519
+    IdentitiesOnly yes
+    UserKnownHostsFile {directory}/known_hosts
+    StrictHostKeyChecking yes
+    ProxyCommand {relay} %h %p
+"""
+
+
+def start_sshd(host: Machine) -> None:
+    """Starts the server of a host; it answers when this returns."""
+    folder = host.directory / "hosts" / host.name
+    host.run(SSHD, "-f", folder / "sshd_config", "-E", folder / "sshd.log")
+    processes.wait_until(f"the sshd of {host.name} runs", lambda: sshd_pid(host), 10, every=0.02)
+
+
+def start(machines: Mapping[str, Machine]) -> None:
+    """Starts the server of every host, and sees that the console reaches it."""
+    for name in HOSTS:
+        start_sshd(machines[name])
+    for name in HOSTS:
+        reach = f"exec 3<>/dev/tcp/{ADDRESSES[name]}/22; read -r -t 10 banner <&3; [[ $banner == SSH-2.0-* ]]"
+        machines[CONSOLE].run("bash", "-c", reach)
+
+
+def sshd_pid(host: Machine) -> int | None:
+    """The listening server of a host, by its number outside."""
+    try:
+        inside = int((host.directory / "hosts" / host.name / "sshd.pid").read_text())
+    except (FileNotFoundError, ValueError):
+        return None
+    for pid in host.pids():
+        if processes.inner_pid(pid) == inside and processes.Process.of(pid):
+            return pid
+    return None
+
+
+def session_pids(host: Machine) -> list[int]:
+    """The processes of a host's server that serve a connection each, by their number outside."""
+    servers = {pid for pid in host.pids() if processes.name_of(pid) in _SERVERS and processes.Process.of(pid)}
+    listener = sshd_pid(host)
+    # While somebody logs in, a connection has a second process below the first.
+    return sorted(pid for pid in servers - {listener} if processes.parent_of(pid) not in servers - {listener})

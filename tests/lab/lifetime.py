@@ -1,0 +1,151 @@
+"""The start and the end of a lab."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from . import checks, cluster, hosts, loops, network, processes
+from .machines import CLUSTER, HOSTS, Machine, start_machines
+from .processes import LabError, Process
+from .state import State, is_blank, locked
+
+_CHECKOUT = Path(__file__).resolve().parents[2]
+
+
+def up(
+    directory: Path,
+    *,
+    ceph: bool = True,
+    owner: int | None = None,
+    osd_bytes: int = cluster.OSD_BYTES,
+    system: Path = Path("/"),
+) -> bool:
+    """Brings a lab up in this directory; False if it is up already. With an owner it ends when that process does."""
+    reason = checks.refusal(system) or checks.missing(ceph) or checks.unfit(directory)
+    if reason:
+        raise LabError(reason)
+    while True:
+        directory.mkdir(parents=True, exist_ok=True)
+        with locked(directory) as there:
+            # Another one may just have ended the lab, and its directory with it.
+            if there:
+                return _up(directory, State(ceph=ceph), owner, osd_bytes)
+
+
+def _up(directory: Path, state: State, owner: int | None, osd_bytes: int) -> bool:
+    old = State.load(directory)
+    if old and old.runs():
+        return False
+    if old:
+        _end(directory, old)
+        _empty(directory)
+    elif not is_blank(directory):
+        raise LabError(f"{directory} is not empty, and what is in it is not a lab")
+    state.save(directory)
+    try:
+        _start(directory, state, owner, osd_bytes)
+    except BaseException:
+        _end(directory, state)
+        _empty(directory)
+        directory.rmdir()
+        raise
+    return True
+
+
+def _start(directory: Path, state: State, owner: int | None, osd_bytes: int) -> None:
+    if owner is not None:
+        _start_keeper(directory, state, owner)
+    hosts.prepare(directory)
+    machines = start_machines(directory, state)
+    network.connect(machines)
+    hosts.start(machines)
+    if state.ceph:
+        cluster.prepare(directory, osd_bytes)
+        cluster.Cluster(machines[CLUSTER]).start()
+    (directory / "config.toml").write_text(_config(directory, state.ceph))
+    state.ready = True
+    state.save(directory)
+
+
+def _config(directory: Path, ceph: bool) -> str:
+    lines = ['ssh_config = "ssh_config"  # relative to this file', ""]
+    for name in HOSTS:
+        lines += [f"[nodes.{name}]", f'host = "{name}"']
+        if ceph:
+            lines += [
+                f'ceph_conf = "{cluster.conf_path(directory)}"',
+                f'ceph_keyring = "{cluster.keyring_path(directory)}"',
+                'ceph_id = "admin"',
+            ]
+        lines.append("")
+    names = ", ".join(f'"{name}"' for name in HOSTS)
+    return "\n".join([*lines, "[groups]", f"lab = [{names}]"]) + "\n"
+
+
+def down(directory: Path) -> bool:
+    """Ends the lab in this directory and removes it; False if there was none."""
+    with locked(directory) as there:
+        if not there:
+            return False
+        state = State.load(directory)
+        if state:
+            _end(directory, state)
+            _empty(directory)
+        elif not is_blank(directory):
+            raise LabError(f"{directory} is not a lab, and stays as it is")
+        shutil.rmtree(directory)
+        return bool(state)
+
+
+def _end(directory: Path, state: State) -> None:
+    if state.keeper and state.keeper.pid != os.getpid():
+        state.keeper.kill()
+    for name, process in state.machines.items():
+        Machine(name, directory, process).kill()
+    loops.detach_all(directory)
+
+
+def _empty(directory: Path) -> None:
+    """Removes what is in the directory, its state last: as long as anything is there, it is known as a lab."""
+    for path in sorted(directory.iterdir(), key=lambda path: path.name.startswith("state.json")):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
+def _start_keeper(directory: Path, state: State, owner: int) -> None:
+    known = Process.of(owner)
+    if known is None:
+        raise LabError(f"the lab is for process {owner}, which does not run")
+    process = subprocess.Popen(
+        [sys.executable, "-m", __package__, "keep", str(directory), str(known.pid), known.start],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        cwd=_CHECKOUT,
+        start_new_session=True,
+    )
+    assert process.stdin
+    with process.stdin:
+        state.keeper = Process.of(process.pid)
+        state.save(directory)
+        process.stdin.write("start\n")
+
+
+def keep(directory: Path, owner: Process) -> None:
+    """Ends the lab as soon as its owner has ended, however that came."""
+    if not sys.stdin.readline():
+        return
+    try:
+        handle = os.pidfd_open(owner.pid)
+    except ProcessLookupError:
+        handle = None
+    if handle is not None and owner.runs():
+        processes.wait_for_end(handle)
+    down(directory)

@@ -1,0 +1,30 @@
+"""The network of a lab: a switch in a namespace of its own, and a cable from it to every machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from .machines import ADDRESSES, SWITCH, Machine
+
+
+def connect(machines: Mapping[str, Machine]) -> None:
+    """Lays the cables. Nothing of it is seen outside the lab's namespaces."""
+    switch = machines[SWITCH]
+    connected = [machine for name, machine in machines.items() if name in ADDRESSES]
+    lines = ["link add dev lan type bridge stp_state 0 forward_delay 0", "link set dev lan up"]
+    for machine in connected:
+        far_end = f"name eth0 netns {machine.first_process()}"
+        lines += [
+            f"link add dev {machine.name} type veth peer {far_end}",
+            f"link set dev {machine.name} master lan up",
+        ]
+    switch.network("\n".join(lines) + "\n")
+    for machine in connected:
+        machine.network(
+            f"link set dev lo up\naddress add {ADDRESSES[machine.name]}/24 dev eth0\nlink set dev eth0 up\n"
+        )
+
+
+def set_link(switch: Machine, name: str, state: str) -> None:
+    """Pulls the cable of a machine at the switch ("down"), or plugs it in ("up")."""
+    switch.network(f"link set dev {name} {state}\n")
