@@ -275,6 +275,13 @@ def guard_device(path: str, facts: DeviceFacts, span_bytes: int, destroy: Sequen
     )
 
 
+def guard_reading(path: str, facts: DeviceFacts, span_bytes: int) -> Refusal | None:
+    """Why ``span_bytes`` of the device can't be read, or None: reading harms nobody."""
+    if facts.kind == "device":
+        return _guard_size(path, facts, span_bytes)
+    return _guard_kind(path, facts)
+
+
 def _guard_kind(path: str, facts: DeviceFacts) -> Refusal | None:
     if facts.kind == "missing":
         return Refusal(f"there is no device {path}", "check the path with lsblk")

@@ -9,15 +9,19 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from cephtui import __version__, cluster, stats
+from cephtui import __version__, observe, stats
 from cephtui.models import ClusterEnvironment, Finding, NodeResult, Plan, Run, Step
 from cephtui.node_run import Bench, NodeRun
+from cephtui.observe import View
 from cephtui.outcomes import worst
 from cephtui.record import Recorder, StopRequest
+from cephtui.refusal import Refusal
 from cephtui.session_writer import SessionWriter
 from cephtui.shell import NodeShell
 from cephtui.targets import parse_target
+from cephtui.targets.base import Target
 
+_FREED_SECONDS, _LOOK_AGAIN_SECONDS = 60.0, 3.0
 Shells = Mapping[str, NodeShell]
 
 
@@ -31,13 +35,14 @@ async def execute(bench: Bench, plan: Plan, step: Step, shells: Shells, stop: St
     target = parse_target(step.target, data_pool=step.data_pool)
     nodes = [NodeRun(bench, step, n, target, shells[n.node], recorder) for n in step.nodes]
     shell = shells.get(plan.ceph_node or "") or next(iter(shells.values()))
-    view = await cluster.examine(shell, target.pool, step, cluster.new_bytes([step]), shared_pool=plan.shared_pool)
-    if view.refusal:
+    view = await _view(bench, shell, target, step, stop)
+    refusal = view.refusal or guard_company(plan, step)
+    if refusal:
         for node in nodes:
-            node.end("refused", view.refusal.text)
+            node.end("refused", refusal.text)
     await _on_all(nodes, NodeRun.inspect)
     _refuse_all(nodes)
-    async with _watching(view, run.run, recorder, stop):
+    async with _observing(shell, view, recorder, stop):
         await _on_all(nodes, lambda node: node.prepare(stop))
         await _on_all(nodes, lambda node: node.hold(stop))
         await _measure(nodes, recorder, stop)
@@ -45,6 +50,16 @@ async def execute(bench: Bench, plan: Plan, step: Step, shells: Shells, stop: St
     writer.finish(finished)
     bench.publish(finished)
     return finished
+
+
+async def _view(bench: Bench, shell: NodeShell, target: Target, step: Step, stop: StopRequest) -> View:
+    """The cluster before the step; what an earlier step left takes some time to be free again."""
+    wanted = observe.new_bytes([step])
+    while True:
+        view = await observe.examine(shell, target.kind, target.pool, step, wanted)
+        fresh = bench.removed_at is not None and time.monotonic() - bench.removed_at < _FREED_SECONDS
+        if not (view.is_full and fresh) or await stop.asked_within(_LOOK_AGAIN_SECONDS):
+            return view
 
 
 async def _on_all(nodes: list[NodeRun], work: Callable[[NodeRun], Coroutine[Any, Any, None]]) -> None:
@@ -68,17 +83,23 @@ async def _measure(nodes: list[NodeRun], recorder: Recorder, stop: StopRequest) 
     for node in ready:
         assert node.process is not None
         node.process.release()
+    recorder.released()
     await _on_all(ready, lambda node: node.measure(stop))
 
 
 @contextlib.asynccontextmanager
-async def _watching(view: cluster.View, run: int, recorder: Recorder, stop: StopRequest) -> AsyncIterator[None]:
-    task = asyncio.create_task(cluster.watch(view, run, recorder.cluster, stop))
+async def _observing(shell: NodeShell, view: View, recorder: Recorder, stop: StopRequest) -> AsyncIterator[None]:
+    task = asyncio.create_task(observe.observe(shell, view, recorder, stop))
     try:
         yield
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
+
+
+def guard_company(plan: Plan, step: Step) -> Refusal | None:
+    """Asks before a pool that others use is loaded."""
+    return observe.guard_company(plan.pool_use, writes=step.writes, nodes=len(step.nodes), agreed=plan.shared_pool)
 
 
 def _begin(session: SessionWriter, step: Step) -> Run:

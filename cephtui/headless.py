@@ -77,7 +77,7 @@ class Unreachable(Exception):
 
 def surveyed(runner: Runner, request: Request) -> Request:
     """The request with its nodes reached, their way to Ceph found, and the target looked at. Raises Unreachable."""
-    states = reach(runner, request.nodes)
+    states = reach(runner, request.nodes, request.target.pool)
     for state in states:
         if state.problem:
             raise Unreachable(state.problem)
@@ -89,13 +89,13 @@ def surveyed(runner: Runner, request: Request) -> Request:
     return replace(request, nodes=nodes, room_bytes=survey.room_bytes, pool_use=survey.pool_use)
 
 
-def reach(runner: Runner, nodes: Sequence[Node]) -> list[NodeState]:
+def reach(runner: Runner, nodes: Sequence[Node], pool: str | None = None) -> list[NodeState]:
     """Connect to the nodes, asking on the terminal what they ask; one that can't be reached has a ``problem``."""
-    asked = [runner.reach(node) for node in nodes]
-    return [_answered(runner, future.result()) for future in asked]
+    asked = [runner.reach(node, pool=pool) for node in nodes]
+    return [_answered(runner, future.result(), pool) for future in asked]
 
 
-def _answered(runner: Runner, state: NodeState) -> NodeState:
+def _answered(runner: Runner, state: NodeState, pool: str | None) -> NodeState:
     for _ in range(_QUESTIONS_MOST):
         question = state.question
         if question is None:
@@ -108,7 +108,7 @@ def _answered(runner: Runner, state: NodeState) -> NodeState:
             answer = "yes"
         else:
             return replace(state, question=None, problem=f"{state.node.name}: its host key was not accepted")
-        state = runner.reach(state.node, {question.key: answer}).result()
+        state = runner.reach(state.node, {question.key: answer}, pool).result()
     return replace(state, question=None, problem=f"{state.node.name}: too many wrong answers")
 
 

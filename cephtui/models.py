@@ -158,6 +158,8 @@ class Node(Model):
     ceph_keyring: str | None = None
     ceph_id: str | None = None
     """Ceph's user without ``client.``."""
+    ceph_mon_host: str | None = None
+    """The monitors, where there is no ``ceph_conf`` that names them."""
 
 
 class NodeEnvironment(Model):
@@ -203,8 +205,9 @@ class ClusterSample(Model):
     event: Literal["cluster"] = "cluster"
     schema_version: int = SCHEMA_VERSION
     run: int
+    phase: Phase = "run"
     elapsed_seconds: float
-    """When the answer came, from the release of the benchmark."""
+    """When the answer came, from the release of the benchmark (in prepare: from the beginning of the run)."""
     health: str | None = None
     osds: int | None = None
     osds_up: int | None = None
@@ -299,7 +302,12 @@ class PoolUse(Model):
 
     pool: str
     images_in_use: int | None = None
+    images: int | None = None
+    images_looked_at: int | None = None
+    """Fewer than there are where the key may not ask the OSDs and there are many."""
     client_iops: float | None = None
+    text: str = ""
+    """All that in words."""
 
 
 class Plan(Model):

@@ -19,16 +19,19 @@ from cephtui.plan import fill_command
 from cephtui.presets import TOOLS
 from cephtui.record import Recorder, StopRequest
 from cephtui.session_writer import SessionWriter
-from cephtui.shell import NodeShell, Shell
+from cephtui.shell import NodeShell, Shell, with_ceph
 from cephtui.store import Undo
 from cephtui.targets.base import Found, Target, TargetFault, Use
-from cephtui.tools import Parser, ToolResult
+from cephtui.tools import Parser, Sizing, ToolResult
 from cephtui.transport import Chunk, Process, TransportError
 
 SILENCE_SECONDS = 10.0
 """A tool that prints nothing, or completes nothing, for so long is reported as stalled."""
 _LIMIT_SLACK_SECONDS = 600.0
 _SLOWEST_FILL_BYTES_PER_SECOND = 2e6
+_PROBE_LIMIT_SECONDS = 30.0
+_MORE_THAN_NEEDED = 1.3
+"""Of what a run would read at the speed of the first objects."""
 _LAST_WORDS_SECONDS = 0.55
 """After a reading: an interval that would be too short to stand alone has nothing left that it could join."""
 _CANT_END = "can't be ended"
@@ -55,6 +58,8 @@ class Bench:
     """By node and part."""
     created: dict[tuple[str, str], Shell] = field(default_factory=dict)
     """What has to be removed, and the way to it."""
+    removed_at: float | None = None
+    """When something was removed last, by the monotonic clock: a pool's figures follow some time after."""
 
 
 class Ended(Exception):
@@ -196,19 +201,49 @@ class NodeRun:
             raise Ended("refused", f"can't write the session: {error.strerror}") from None
 
     async def _fill(self, parts: tuple[Part, ...], stop: StopRequest) -> None:
-        planned, step = self._node_step, self._step
-        argv = planned.prepare_argv
-        if argv is None or parts != planned.fill:
-            argv = fill_command(self._tool, step.options, self._shell.node, planned.place, parts)
         wanted = sum(part.bytes for part in parts)
-        process = await self._start(argv, wanted / _SLOWEST_FILL_BYTES_PER_SECOND, stop)
+        sizing = self._tool.sizing(self._step.options, self._node_step.place, wanted)
+        if sizing:
+            await self._fill_as_needed(sizing, parts, stop)
+        else:
+            await self._write(self._fill_argv(parts), wanted, stop)
+
+    def _fill_argv(self, parts: tuple[Part, ...]) -> tuple[str, ...]:
+        planned = self._node_step
+        if planned.prepare_argv and parts == planned.fill:
+            return planned.prepare_argv
+        return fill_command(self._tool, self._step.options, self._shell.node, planned.place, parts)
+
+    async def _fill_as_needed(self, sizing: Sizing, parts: tuple[Part, ...], stop: StopRequest) -> None:
+        (part,) = parts
+        first = part.model_copy(update={"bytes": sizing.first_bytes})
+        await self._write(self._fill_argv((first,)), sizing.first_bytes, stop)
+        node = self._shell.node
+        probe = await self._drive_argv(with_ceph(node, sizing.probe_argv), _PROBE_LIMIT_SECONDS, stop, preparing=True)
+        rate = probe.read.bandwidth_bytes if probe.read else 0.0
+        wanted = min(part.bytes, int(rate * sizing.run_seconds * _MORE_THAN_NEEDED))
+        wanted -= wanted % self._step.block_bytes
+        if wanted > sizing.first_bytes:
+            await self._write(with_ceph(node, sizing.refill_argv(wanted)), wanted, stop)
+
+    async def _write(self, argv: tuple[str, ...], wanted_bytes: int, stop: StopRequest) -> None:
+        limit = wanted_bytes / _SLOWEST_FILL_BYTES_PER_SECOND
+        result = await self._drive_argv(argv, limit, stop, preparing=True)
+        if result.write is None or result.write.bytes != wanted_bytes:
+            raise Ended("failed", f"filling {self._target.spec}: not all of it was written")
+
+    async def _drive_argv(
+        self, argv: tuple[str, ...], limit_seconds: float, stop: StopRequest, *, preparing: bool
+    ) -> ToolResult:
+        """Run a command of the preparation to its good end; raises Ended for any other."""
+        process = await self._start(argv, limit_seconds, stop)
         process.release()
-        status, result = await self._drive(process, self._tool.parser(step.options, ramp=False), stop, preparing=True)
+        parser = self._tool.parser(self._step.options, ramp=False)
+        status, result = await self._drive(process, parser, stop, preparing=preparing)
         outcome, error = decide(status, stop.reason, result)
-        if outcome == "ok" and (result.write is None or result.write.bytes != wanted):
-            outcome, error = "failed", "not all of it was written"
         if outcome != "ok":
             raise Ended(outcome, f"filling {self._target.spec}: {error}" if error else None)
+        return result
 
     # ------------------------------------------------------------------ the benchmark
 

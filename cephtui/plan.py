@@ -172,7 +172,7 @@ def _node_step(draft: _Draft, request: Request, node: Node, needs: Filled, known
         fill=fill,
         prepare_argv=prepare,
         prepare_command=shlex.join((*prefix, *prepare)) if prepare else None,
-        writes=_writes(draft, fill, parts),
+        writes=_writes(draft, place, fill, parts),
     )
 
 
@@ -185,11 +185,17 @@ def fill_command(
     return with_ceph(node, tool.fill_argv(options, [part.bytes for part in fill], only))
 
 
-def _writes(draft: _Draft, fill: tuple[Part, ...], parts: tuple[Part, ...]) -> tuple[Write, ...]:
-    writes = [Write(what=f"{part.spec} is written in full before its first use", bytes=part.bytes) for part in fill]
+def _writes(draft: _Draft, place: Place, fill: tuple[Part, ...], parts: tuple[Part, ...]) -> tuple[Write, ...]:
+    """What is written, in words: objects of a pool are as many as a run turns out to need."""
+    writes = []
+    for part in fill:
+        how = "is filled with as much as the run reads, at most" if place.namespace else "is written in full before its first use"
+        writes.append(Write(what=f"{part.spec} {how}", bytes=part.bytes))
     if draft.tool.writes(draft.options):
         names = ", ".join(part.spec for part in parts)
-        writes.append(Write(what=f"{names} {'are' if len(parts) > 1 else 'is'} overwritten by the benchmark"))
+        how = "gets new objects" if place.namespace else "is overwritten by the benchmark"
+        how = how.replace("is ", "are ") if len(parts) > 1 else how
+        writes.append(Write(what=f"{names} {how}", bytes=parts[0].bytes if place.namespace else None))
     return tuple(writes)
 
 

@@ -15,8 +15,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from cephtui.models import OptionValue, PresetRow
 from cephtui.tools import OptionError, Tool
 from cephtui.tools.fio import Fio
+from cephtui.tools.rados_bench import RadosBench
 
-TOOLS: Mapping[str, Tool] = {tool.name: tool for tool in (Fio(),)}
+TOOLS: Mapping[str, Tool] = {tool.name: tool for tool in (Fio(), RadosBench())}
 """Every tool by its name in a preset."""
 STEPS_MOST = 200
 """More than this many steps in one sweep is taken for a mistake."""

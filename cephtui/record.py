@@ -52,6 +52,8 @@ class Recorder:
         self._run, self._preset, self._nodes = run, preset, tuple(nodes)
         self._writer, self._publish, self._stop = writer, publish, stop
         self._mergers: dict[bool, Merger] = {}
+        self._begun = time.monotonic()
+        self._released: float | None = None
 
     def raw(self, process: str, chunk: Chunk, elapsed_seconds: float) -> None:
         """A piece of output of ``NODE`` or ``NODE.prepare``."""
@@ -73,8 +75,15 @@ class Recorder:
         for preparing, merger in self._mergers.items():
             self._merged(merger.tick(time.monotonic()), preparing)
 
-    def cluster(self, sample: ClusterSample) -> None:
-        """What the cluster says of itself."""
+    def released(self) -> None:
+        """The benchmark begins now."""
+        self._released = time.monotonic()
+
+    def cluster(self, said: ClusterSample) -> None:
+        """What the cluster says of itself now."""
+        phase: Phase = "run" if self._released else "prepare"
+        elapsed = round(time.monotonic() - (self._released or self._begun), 3)
+        sample = said.model_copy(update={"run": self._run, "phase": phase, "elapsed_seconds": elapsed})
         with self._guarded():
             self._writer.cluster(sample)
             self._publish(sample)

@@ -71,8 +71,7 @@ def pool_use(value: PoolUse | None) -> list[str]:
     """Who else uses the pool."""
     if value is None:
         return []
-    images = "unknown" if value.images_in_use is None else str(value.images_in_use)
-    return [f"pool {value.pool}: {images} images in use, {units.iops(value.client_iops)} client IOPS now"]
+    return [f"pool {value.pool}: {value.text}"]
 
 
 def _bytes(number: int | None) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Future
@@ -17,8 +18,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from cephtui import cluster, session_writer, store
-from cephtui.execute import execute
+from cephtui import observe, session_writer, store
+from cephtui.execute import execute, guard_company
 from cephtui.models import Event, Node, NodeEnvironment, NodeRow, Notice, Plan, PoolUse, Run, Sample, Step
 from cephtui.node_run import Bench, inspect, look_at
 from cephtui.plan import Filled
@@ -159,9 +160,12 @@ class Runner:
         known = self._bench.filled if self._bench else {}
         return {key: part.bytes for key, part in known.items()}
 
-    def reach(self, node: Node, answers: Mapping[str, str] | None = None) -> Future[NodeState]:
-        """Connect to a node, with the answers to what it has asked, and look at it; raises nothing."""
-        return asyncio.run_coroutine_threadsafe(self._reach(node, answers or {}), self._loop)
+    def reach(self, node: Node, answers: Mapping[str, str] | None = None, pool: str | None = None) -> Future[NodeState]:
+        """Connect to a node, with the answers to what it has asked, and look at it; raises nothing.
+
+        ``pool`` helps to choose between several ways to Ceph that the node has.
+        """
+        return asyncio.run_coroutine_threadsafe(self._reach(node, answers or {}, pool), self._loop)
 
     def survey(self, target: Target, nodes: tuple[Node, ...], ceph_node: str | None = None) -> Future[Survey]:
         """What a plan has to know of a target; or a TransportError or TargetFault."""
@@ -266,13 +270,13 @@ class Runner:
         found = await asyncio.gather(*(self._shell(node) for node in plan.hosts))
         return {shell.node.name: shell for shell in found}
 
-    async def _reach(self, node: Node, answers: Mapping[str, str]) -> NodeState:
+    async def _reach(self, node: Node, answers: Mapping[str, str], pool: str | None) -> NodeState:
         self._answers.setdefault(node.name, {}).update(answers)
         try:
             made = await self._connection(node)
             if isinstance(made, Question):
                 return NodeState(node, question=made)
-            node = await cluster.with_access(NodeShell(node, made))
+            node = await observe.with_access(NodeShell(node, made), pool)
             environment = await look_at(NodeShell(node, made))
         except TransportError as error:
             return NodeState(node, problem=str(error))
@@ -282,7 +286,7 @@ class Runner:
         asked = next((node for node in nodes if node.name == ceph_node), nodes[0])
         shell = await self._shell(asked)
         room = await target.room(shell, len(nodes))
-        return Survey(room, await cluster.pool_use(shell, target.pool) if target.pool else None)
+        return Survey(room, await observe.pool_use(shell, target.pool) if target.pool else None)
 
     # ------------------------------------------------------------------ guards
 
@@ -302,9 +306,10 @@ class Runner:
         shell = shells.get(plan.ceph_node or "") or next(iter(shells.values()))
         target = parse_target(first.target, data_pool=first.data_pool)
         step = next((step for step in plan.steps if step.writes), first)
-        wanted = cluster.new_bytes(plan.steps)
-        view = await cluster.examine(shell, target.pool, step, wanted, shared_pool=plan.shared_pool)
-        found = [view.refusal] if view.refusal else []
+        largest = max(observe.new_bytes([step]) for step in plan.steps)
+        wanted = observe.new_bytes(plan.steps) if target.kept else largest
+        view = await observe.examine(shell, target.kind, target.pool, step, wanted)
+        found = [refusal for refusal in (view.refusal, guard_company(plan, step)) if refusal]
         for name, each in _distinct(plan):
             node_step = next(node for node in each.nodes if node.node == name)
             inspection = await inspect(shells[name], each, node_step, target, plan.destroy)
@@ -391,6 +396,7 @@ class Runner:
                 bench.session.undo(Undo(node=node, target=spec, at=shell.node, done=True))
         except (OSError, TransportError) as error:
             problem = str(error)
+        bench.removed_at = time.monotonic()
         del bench.created[key]
         bench.filled.pop(key, None)
         if problem:

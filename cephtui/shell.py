@@ -28,19 +28,25 @@ class Shell(Protocol):
 
 
 def with_ceph(node: Node, argv: Sequence[str]) -> tuple[str, ...]:
-    """``argv`` with the node's way to Ceph in its environment: paths, no secrets; behind any prefix."""
-    settings = {"CEPH_CONF": node.ceph_conf, "CEPH_KEYRING": node.ceph_keyring}
-    words = [f"{name}={value}" for name, value in settings.items() if value]
+    """``argv`` with the node's way to Ceph in its environment: paths and names, no secrets; behind any prefix."""
+    words = _environment(node)
     return ("env", *words, *argv) if words else tuple(argv)
 
 
-def ceph_argv(node: Node, argv: Sequence[str]) -> tuple[str, ...]:
-    """A command of Ceph's with the node's user, and behind its ``ceph_prefix``; a script is told by ``CEPH_ARGS``."""
-    if not node.ceph_id:
-        return (*node.ceph_prefix, *with_ceph(node, argv))
-    if argv[0] in ("ceph", "rbd", "rados"):
-        return (*node.ceph_prefix, *with_ceph(node, (argv[0], "--id", node.ceph_id, *argv[1:])))
-    return (*node.ceph_prefix, *with_ceph(node, ("env", f"CEPH_ARGS=--id {node.ceph_id}", *argv)))
+def _environment(node: Node, arguments: str = "") -> list[str]:
+    conf = node.ceph_conf
+    if conf is None and node.ceph_mon_host:
+        conf = "/dev/null"  # without any file librados does not connect, even where it knows the monitors
+        arguments = f"--mon-host={node.ceph_mon_host} {arguments}".strip()
+    settings = {"CEPH_CONF": conf, "CEPH_KEYRING": node.ceph_keyring, "CEPH_ARGS": arguments}
+    return [f"{name}={value}" for name, value in settings.items() if value]
+
+
+def with_ceph_user(node: Node, argv: Sequence[str]) -> tuple[str, ...]:
+    """A command of Ceph's, or a script of such, with the node's way to Ceph and its user."""
+    limited = (argv[0], "--connect-timeout", "20", *argv[1:]) if argv[0] == "ceph" else tuple(argv)
+    words = _environment(node, f"--id {node.ceph_id}" if node.ceph_id else "")
+    return ("env", *words, *limited) if words else limited
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,4 +62,6 @@ class NodeShell:
 
     async def ceph(self, argv: Sequence[str], *, timeout_seconds: float = 30.0) -> Completed:
         """See Shell."""
-        return await self.connection.run(ceph_argv(self.node, argv), timeout_seconds=timeout_seconds)
+        return await self.connection.run(
+            (*self.node.ceph_prefix, *with_ceph_user(self.node, argv)), timeout_seconds=timeout_seconds
+        )

@@ -44,8 +44,9 @@ if TYPE_CHECKING:
 
 ATTEMPT_SECONDS = 15.0
 """Bound of one attempt to connect and log in; an sshd under load or a slow PAM takes seconds."""
-CONNECT_SECONDS = 45.0
-"""Bound of all attempts: an sshd with ten others at its door (MaxStartups) hangs up at once."""
+CONNECT_SECONDS = 20.0
+"""For so long we come back to a server that hangs up: an sshd does with ten others at its door (MaxStartups)."""
+_ADDRESS_SECONDS = 10.0
 KEEPALIVE_SECONDS, KEEPALIVE_MISSES = 5, 3
 """A link that is down is noticed after 20 s: three keepalives without an answer, and the time of the next one."""
 COMMANDS_AT_ONCE = 4
@@ -85,11 +86,11 @@ async def connect(node: Node, answers: Mapping[str, str]) -> Connection | Questi
     if node.host is None:
         return LocalConnection(node)
     await asyncio.to_thread(_import)
-    hop = await asyncio.to_thread(_look_up, node, node.host, node.user, node.port)
-    reached = await _reach(hop, answers, ())
+    route = _Route(node, answers)
+    reached = await route.reach(await route.look_up(node.host, node.user, node.port))
     if isinstance(reached, Question):
         return reached
-    connection = SshConnection(node, reached)
+    connection = SshConnection(node, reached, route.proxies)
     try:
         await connection.measure()
     except BaseException:
@@ -235,12 +236,12 @@ def _agent(name: str | None) -> str | None:
     return str(Path(name).expanduser()) if name else None
 
 
-def _split_host(text: str) -> tuple[str | None, str, int | None]:
-    """User, host and port of a jump host; raises ValueError."""
+def _split_host(text: str) -> tuple[str, str | None, int | None]:
+    """Host, user and port of a jump host; raises ValueError."""
     fits = re.fullmatch(r"(?:ssh://)?(?:([^@]+)@)?(?:\[([^]]+)\]|([^:@\[\]]+))(?::(\d+))?/?", text.strip())
     if not fits:
         raise ValueError(f"ProxyJump {text!r}: expected [USER@]HOST[:PORT]")
-    return fits[1], fits[2] or fits[3], int(fits[4]) if fits[4] else None
+    return fits[2] or fits[3], fits[1], int(fits[4]) if fits[4] else None
 
 
 # ---------------------------------------------------------------------- connecting
@@ -250,81 +251,100 @@ class _TurnedAway(Exception):
     """The server hung up before it had looked at us: it may be busy."""
 
 
-async def _reach(
-    hop: _Hop, answers: Mapping[str, str], behind: tuple[str, ...]
-) -> asyncssh.SSHClientConnection | Question:
-    """Connect to a host, by way of its jump hosts."""
-    if len(behind) > HOPS_MOST:
-        raise hop.error(f"its jump hosts lead in a circle: {' -> '.join(behind)}")
-    tunnel = await _jump(hop, answers, (*behind, hop.typed))
-    if isinstance(tunnel, Question):
-        return tunnel
-    try:
-        reached = await _try_for_a_while(hop, answers, tunnel)
-    except BaseException:
-        if tunnel:
-            tunnel.close()
-        raise
-    if tunnel:
-        if isinstance(reached, Question):
-            tunnel.close()
-        else:
-            reached.set_tunnel(tunnel)  # which closes it with the connection
-    return reached
+class _NoSuchAuthority(Exception):
+    """The server has shown a certificate that nobody known has signed; its key may be known all the same."""
 
 
-async def _jump(
-    hop: _Hop, answers: Mapping[str, str], behind: tuple[str, ...]
-) -> asyncssh.SSHClientConnection | Question | None:
-    """Connect to the last of a host's jump hosts, which is reached by way of the others."""
-    if not hop.jumps:
-        return None
-    try:
-        user, host, port = _split_host(hop.jumps[-1])
-    except ValueError as error:
-        raise hop.error(str(error)) from None
-    last = await asyncio.to_thread(_look_up, hop.node, host, user, port)
-    if (last.host, last.port) == (hop.host, hop.port):
-        return None  # ``Host *`` sends the jump host to itself
-    if len(hop.jumps) > 1:
-        last = replace(last, jumps=hop.jumps[:-1])
-    return await _reach(last, answers, behind)
+class _Route:
+    """The way to a node, by way of its jump hosts."""
 
+    def __init__(self, node: Node, answers: Mapping[str, str]) -> None:
+        self.proxies: list[_Proxy] = []
+        """Programs that carry a connection."""
+        self._node, self._answers = node, answers
 
-async def _try_for_a_while(
-    hop: _Hop, answers: Mapping[str, str], tunnel: asyncssh.SSHClientConnection | None
-) -> asyncssh.SSHClientConnection | Question:
-    end, pause = time.monotonic() + CONNECT_SECONDS, 0.25
-    while True:
+    async def look_up(self, host: str, user: str | None, port: int | None) -> _Hop:
+        """What ssh_config says of a host; raises TransportError."""
+        return await asyncio.to_thread(_look_up, self._node, host, user, port)
+
+    async def reach(self, hop: _Hop, behind: tuple[str, ...] = ()) -> asyncssh.SSHClientConnection | Question:
+        """Connect to a host, and before to its jump hosts; ``behind`` are those that come after it."""
+        if len(behind) > HOPS_MOST:
+            raise hop.error(f"its jump hosts lead in a circle: {' -> '.join(behind)}")
+        jump = await self._last_jump(hop)
+        tunnel = await self.reach(jump, (*behind, hop.typed)) if jump else None
+        if isinstance(tunnel, Question):
+            return tunnel
+        reached: asyncssh.SSHClientConnection | Question | None = None
         try:
-            async with asyncio.timeout(ATTEMPT_SECONDS):
-                return await _Attempt(hop, answers, tunnel).make()
-        except _TurnedAway as error:
-            if time.monotonic() + pause > end:
-                raise hop.error(f"{error}, again and again for {CONNECT_SECONDS:.0f} s") from None
-        except TimeoutError:
-            raise hop.error(f"timed out: not connected and logged in within {ATTEMPT_SECONDS:.0f} s") from None
-        await asyncio.sleep(pause * random.uniform(0.5, 1.5))  # those who were turned away together come back apart
-        pause = min(2 * pause, 5.0)
+            reached = await self._keep_trying(hop, tunnel)
+        finally:
+            if tunnel and isinstance(reached, asyncssh.SSHClientConnection):
+                reached.set_tunnel(tunnel)  # which closes it with the connection
+            elif tunnel:
+                tunnel.close()
+        return reached
+
+    async def _last_jump(self, hop: _Hop) -> _Hop | None:
+        """The jump host next to a host: it is reached by way of the others before it, or as its own entry says."""
+        if not hop.jumps:
+            return None
+        try:
+            jump = await self.look_up(*_split_host(hop.jumps[-1]))
+        except ValueError as error:
+            raise hop.error(str(error)) from None
+        if (jump.host, jump.port) == (hop.host, hop.port):
+            return None  # ``Host *`` sends the jump host to itself
+        return replace(jump, jumps=hop.jumps[:-1]) if len(hop.jumps) > 1 else jump
+
+    async def _keep_trying(
+        self, hop: _Hop, tunnel: asyncssh.SSHClientConnection | None
+    ) -> asyncssh.SSHClientConnection | Question:
+        end, pause, certificates = time.monotonic() + CONNECT_SECONDS, 0.25, True
+        while True:
+            attempt = _Attempt(hop, self._answers, tunnel, certificates=certificates)
+            try:
+                async with asyncio.timeout(ATTEMPT_SECONDS):
+                    return await attempt.make()
+            except _NoSuchAuthority:
+                certificates = False
+                continue
+            except _TurnedAway as error:
+                if time.monotonic() + pause > end:
+                    raise hop.error(f"{error}, for {CONNECT_SECONDS:.0f} s") from None
+            except TimeoutError:
+                raise hop.error(f"timed out: not connected and logged in within {ATTEMPT_SECONDS:.0f} s") from None
+            finally:
+                self.proxies += attempt.proxies
+            await asyncio.sleep(pause * random.uniform(0.5, 1.5))  # those who came together come back apart
+            pause = min(2 * pause, 4.0)
 
 
 class _Attempt:
     """One attempt to connect and log in."""
 
-    def __init__(self, hop: _Hop, answers: Mapping[str, str], tunnel: asyncssh.SSHClientConnection | None) -> None:
-        self._hop, self._tunnel = hop, tunnel
+    def __init__(
+        self, hop: _Hop, answers: Mapping[str, str], tunnel: asyncssh.SSHClientConnection | None, *, certificates: bool
+    ) -> None:
+        self._hop, self._tunnel, self._certificates = hop, tunnel, certificates
         self._login = _client(hop, answers)
-        self._proxy: _Proxy | None = None
         self._socket: socket.socket | None = None
+        self.proxies: list[_Proxy] = []
+        """The ProxyCommand, where there is one."""
 
     async def make(self) -> asyncssh.SSHClientConnection | Question:
-        """The connection, or what was missing; raises TransportError, _TurnedAway or TimeoutError."""
+        """The connection, or what was missing.
+
+        Raises TransportError, TimeoutError, and _TurnedAway and _NoSuchAuthority, after which it may be tried again.
+        """
         try:
             return await self._log_in()
         except (asyncssh.Error, OSError, ValueError) as error:
-            if question := self._login.asked(denied=isinstance(error, asyncssh.PermissionDenied)):
+            reason = _clean(error.reason if isinstance(error, asyncssh.Error) else str(error))
+            denied = isinstance(error, asyncssh.PermissionDenied) or "authentication failures" in reason
+            if question := self._login.asked(denied=denied):
                 return question
-            raise self._explain(error) from None
+            raise await self._explain(error, reason) from None
         finally:
             if not self._login.logged_in:
                 self._let_go()
@@ -343,7 +363,7 @@ class _Attempt:
             client_factory=lambda: login,
             username=hop.user,
             known_hosts=([], [], _imported(login.known.revoked)),
-            server_host_key_algs=() if hop.own_key_types else _key_algorithms(login.known),
+            server_host_key_algs=() if hop.own_key_types else _key_algorithms(login.known, self._certificates),
             host_key_alias=hop.alias,
             client_keys=None,
             x509_trusted_certs=None,
@@ -363,22 +383,23 @@ class _Attempt:
             return await _tcp(self._hop)
         ours, theirs = socket.socketpair()
         with theirs:
-            self._proxy = await _Proxy.start(self._hop.proxy_command, theirs)
+            self.proxies.append(await _Proxy.start(self._hop.proxy_command, theirs))
         return ours
 
     def _let_go(self) -> None:
         if self._socket:
             self._socket.close()
-        if self._proxy:
-            self._proxy.close()
+        for proxy in self.proxies:
+            proxy.close()
 
-    def _explain(self, error: Exception) -> Exception:
+    async def _explain(self, error: Exception, reason: str) -> Exception:
         """The same in plain words."""
         hop, login = self._hop, self._login
-        reason = _clean(error.reason if isinstance(error, asyncssh.Error) else str(error))
         if login.problem:
             return hop.error(login.problem)
         match error:
+            case asyncssh.HostKeyNotVerifiable() if login.unknown_authority and self._certificates:
+                return _NoSuchAuthority()
             case asyncssh.HostKeyNotVerifiable():
                 return hop.error(f"the host key can't be trusted: {reason}")
             case asyncssh.PermissionDenied():
@@ -387,19 +408,19 @@ class _Attempt:
                 return hop.error(f"no algorithm in common: {reason}")
             case asyncssh.ChannelOpenError():
                 return hop.error(f"the jump host can't reach {hop.host} port {hop.port}: {reason}")
-            case asyncssh.ConnectionLost() | ConnectionError() if not login.began:
-                return self._turned_away()
             case asyncssh.ConnectionLost() | ConnectionError():
-                return hop.error("the connection was lost during the login")
+                return await self._lost()
             case asyncssh.DisconnectError() if "authentication failures" in reason:
                 return hop.error(f"{reason}: tried {login.tried}; IdentityFile and IdentitiesOnly name the right key")
         return hop.error(f"can't connect: {reason}")
 
-    def _turned_away(self) -> Exception:
-        said = self._proxy.said if self._proxy else ""
-        return (
-            self._hop.error(f"the ProxyCommand failed: {said}") if said else _TurnedAway("the server hung up at once")
-        )
+    async def _lost(self) -> Exception:
+        for proxy in self.proxies:
+            if why := await proxy.failure():
+                return self._hop.error(f"the ProxyCommand failed: {why}")
+        if self._login.began:
+            return self._hop.error("the connection was lost during the login")
+        return _TurnedAway("the server hangs up before the login")
 
 
 async def _tcp(hop: _Hop) -> socket.socket:
@@ -416,7 +437,7 @@ async def _tcp(hop: _Hop) -> socket.socket:
             made.setblocking(False)
             if hop.bind:
                 made.bind((hop.bind, 0))
-            await asyncio.wait_for(loop.sock_connect(made, address), ATTEMPT_SECONDS / len(places))
+            await asyncio.wait_for(loop.sock_connect(made, address), _ADDRESS_SECONDS / len(places))
             return made
         except OSError as error:  # TimeoutError is one
             made.close()
@@ -432,6 +453,7 @@ class _Proxy(asyncio.SubprocessProtocol):
     """A ProxyCommand. asyncssh's own would take what the command says on stderr for the server's."""
 
     def __init__(self) -> None:
+        self.ended = asyncio.Event()
         self._said = b""
         self._transport: asyncio.SubprocessTransport | None = None
 
@@ -443,10 +465,14 @@ class _Proxy(asyncio.SubprocessProtocol):
         )
         return proxy
 
-    @property
-    def said(self) -> str:
-        """The end of what it has written to stderr."""
-        return _clean(decoded(self._said))[-300:]
+    async def failure(self) -> str | None:
+        """Why it has ended, where it did so by itself and not because of the server."""
+        try:
+            await asyncio.wait_for(self.ended.wait(), 1.0)
+        except TimeoutError:
+            return None
+        status = self._transport.get_returncode() if self._transport else None
+        return _clean(decoded(self._said))[-300:] or (f"exit status {status}" if status else None)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """See asyncio.BaseProtocol."""
@@ -455,6 +481,10 @@ class _Proxy(asyncio.SubprocessProtocol):
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         """See asyncio.SubprocessProtocol."""
         self._said = (self._said + data)[-4096:]
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """See asyncio.BaseProtocol: it has ended, and said all."""
+        self.ended.set()
 
     def close(self) -> None:
         """End it."""
@@ -473,7 +503,7 @@ def _imported(keys: Sequence[HostKey]) -> list[asyncssh.SSHKey]:
     return found
 
 
-def _key_algorithms(known: Known) -> list[str]:
+def _key_algorithms(known: Known, certificates: bool) -> list[str]:
     """The algorithms of host keys in the order in which they are wanted: a server shows the first that it has.
 
     Those of known keys come first; else a server with several would show one that is not known. Certificates only
@@ -482,7 +512,8 @@ def _key_algorithms(known: Known) -> list[str]:
     types = {key.type for key in (*known.keys, *known.elsewhere)}
     wanted = sorted(_KEY_TYPES, key=lambda kind: kind not in types)
     plain = [algorithm for kind in wanted for algorithm in _KEY_TYPES[kind]]
-    certified = [f"{algorithm}-cert-v01@openssh.com" for algorithm in plain] if known.authorities else []
+    certified = [f"{algorithm}-cert-v01@openssh.com" for algorithm in plain]
+    certified = certified if certificates and known.authorities else []
     return [*certified, *plain]
 
 
@@ -503,6 +534,8 @@ class _Login:
         self.known = hop.known_hosts()
         self.problem: str | None = None
         """Why the host key is refused."""
+        self.unknown_authority = False
+        """Whether the host has shown a certificate by somebody unknown."""
         self.began = self.logged_in = False
         self.at_end: Callable[[], None] | None = None
         self._hop, self._answers = hop, answers
@@ -512,12 +545,15 @@ class _Login:
         self._tried: dict[str, int] = {}
         self._keys = self._offers()
         self._prompts: set[str] = set()
+        self._agent: asyncssh.SSHAgentClient | None = None
 
     @property
     def tried(self) -> str:
         """The ways to log in that were tried."""
         tried = [f"{method} ({n} keys)" if n > 1 else method for method, n in self._tried.items()]
-        return ", ".join(tried) or "nothing, there is no key and the server takes no password"
+        missing = [str(path) for path in self._hop.identity_files if self._hop.named_identities and not path.exists()]
+        text = ", ".join(tried) or "nothing, there is no key, and no password is taken"
+        return f"{text} ({', '.join(missing)} is not there)" if missing else text
 
     def asked(self, *, denied: bool) -> Question | None:
         """The question to which there was no answer, or the last one where the server has refused us after it."""
@@ -528,15 +564,13 @@ class _Login:
     # ------------------------------------------------------------------ asyncssh's callbacks
 
     def validate_host_public_key(self, host: str, addr: str, port: int, key: asyncssh.SSHKey) -> bool:
-        """Whether to go on with a host that shows this key."""
+        """Whether to go on with a host that shows this key; a revoked one asyncssh has refused before."""
         shown = HostKey(key.get_algorithm(), key.public_data)
         match self.known.judge(shown):
             case "known":
                 return True
             case "unknown":
                 return self._accept(shown)
-            case "revoked":
-                self.problem = f"host key REVOKED: {shown} is marked @revoked in known_hosts"
             case "changed":
                 expected = " or ".join(str(known) for known in self.known.keys)
                 name = self._hop.alias or hostkeys.entry_name(self._hop.host, self._hop.port)
@@ -548,7 +582,9 @@ class _Login:
 
     def validate_host_ca_key(self, host: str, addr: str, port: int, key: asyncssh.SSHKey) -> bool:
         """Whether to believe a certificate that this key has signed."""
-        return self.known.trusts(HostKey(key.get_algorithm(), key.public_data))
+        trusted = self.known.trusts(HostKey(key.get_algorithm(), key.public_data))
+        self.unknown_authority = not trusted
+        return trusted
 
     def begin_auth(self, username: str) -> None:
         """The host has proved that the key is its own."""
@@ -559,9 +595,11 @@ class _Login:
     def auth_completed(self) -> None:
         """Logged in."""
         self.logged_in = True
+        self._leave_agent()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The connection has ended."""
+        self._leave_agent()
         if self.at_end:
             self.at_end()
 
@@ -602,14 +640,15 @@ class _Login:
 
     def _accept(self, key: HostKey) -> bool:
         question = f"hostkey:{key.fingerprint}"
-        if self._answers.get(question) == "yes":
-            self._accepted = key
-            return True
+        if question in self._answers:
+            self._accepted = key if self._answers[question] == "yes" else None
+            self.problem = None if self._accepted else f"its host key was not accepted: {key}"
+            return self._accepted is not None
         host = hostkeys.entry_name(self._hop.host, self._hop.port)
         where = self._hop.user_known_hosts[0] if self._hop.user_known_hosts else "known_hosts"
         text = (
-            f"The authenticity of {self._hop.typed} ({host}) can't be established: its host key is {key}. "
-            f"Accept it and add it to {where}?"
+            f"The authenticity of {host} can't be established: {key.type} key {key.fingerprint}. "
+            f"Accept and add it to {where}?"
         )
         self._question = Question(self._hop.node.name, question, text, secret=False)
         return False
@@ -625,7 +664,7 @@ class _Login:
             self._question = question
         else:
             self._prompts.add(key)
-            self._answered = question
+            self._answered = question if self._answers[key] else None
             return self._answers[key]
         return None
 
@@ -673,6 +712,7 @@ class _Login:
 
             return await asyncio.to_thread(self._load, path, ask)
         passphrase = self._answer(str(path), text)
+        self._answered = None  # the server has no say in it
         if not passphrase:
             return []
         try:
@@ -690,6 +730,11 @@ class _Login:
             return await self._agent.get_keys()
         except (OSError, ValueError):
             return []
+
+    def _leave_agent(self) -> None:
+        if self._agent:
+            self._agent.close()
+            self._agent = None
 
 
 def _wrong(question: Question) -> Question:
@@ -778,9 +823,9 @@ class SshConnection:
 
     round_trip_seconds = 0.0
 
-    def __init__(self, node: Node, connection: asyncssh.SSHClientConnection) -> None:
+    def __init__(self, node: Node, connection: asyncssh.SSHClientConnection, proxies: Sequence[_Proxy]) -> None:
         self.node = node
-        self._connection = connection
+        self._connection, self._proxies = connection, proxies
         self._turns = asyncio.Semaphore(COMMANDS_AT_ONCE)
 
     @property
@@ -839,23 +884,34 @@ class SshConnection:
         """See Connection."""
         self._connection.close()
         try:
-            await asyncio.wait_for(self._connection.wait_closed(), _GOODBYE_SECONDS)
+            async with asyncio.timeout(_GOODBYE_SECONDS):
+                await self._connection.wait_closed()
+                for proxy in self._proxies:
+                    await proxy.ended.wait()
         except TimeoutError:
             self._connection.abort()
 
     async def _run(self, argv: Sequence[str]) -> Completed:
-        async with await self._connection.create_process(
-            command_line(argv), stdin=asyncssh.DEVNULL, **_PLAIN
-        ) as process:
+        async with self._process(command_line(argv)) as process:
+            process.stdin.write_eof()
             stdout, stderr = await process.communicate()
-        if process.returncode is None:
+            status = process.returncode
+        if status is None:
             raise self._failed(None)
-        status = process.returncode
         return Completed(128 - status if status < 0 else status, decoded(stdout), decoded(stderr))
+
+    @contextlib.asynccontextmanager
+    async def _process(self, line: str) -> AsyncIterator[asyncssh.SSHClientProcess[bytes]]:
+        """A process that is let go of at the end; asyncssh's own context would wait for a node that is silent."""
+        process = await self._connection.create_process(line, **_PLAIN)
+        try:
+            yield process
+        finally:
+            process.close()
 
     async def _echoed(self) -> float:
         times = []
-        async with await self._connection.create_process("exec cat", **_PLAIN) as process:
+        async with self._process("exec cat") as process:
             for number in range(_PINGS + 1):
                 line = b"cephtui %d\n" % number
                 started = time.monotonic()
@@ -873,5 +929,4 @@ class SshConnection:
     def _failed(self, error: Exception | None) -> TransportError:
         if self.closed or not isinstance(error, asyncssh.ChannelOpenError):
             return TransportError(f"{self.node.name}: the connection was lost")
-        reason = _clean(error.reason)
-        return TransportError(f"{self.node.name}: the node refuses another session (MaxSessions?): {reason}")
+        return TransportError(f"{self.node.name}: no session there (MaxSessions?): {_clean(error.reason)}")

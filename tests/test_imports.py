@@ -12,21 +12,29 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "cephtui"
 CORE = (
-    ("models", "units"),
+    ("models", "units", "refusal"),
     ("stats",),
     ("tools",),
-    ("tools.fio_output",),
-    ("tools.fio",),
-    ("jsonlines", "environment", "places", "targets", "presets"),
-    ("plan",),
+    ("tools.fio_output", "tools.rados_bench_output"),
+    ("tools.fio", "tools.rados_bench"),
+    ("jsonlines", "environment", "places", "config", "devices", "hostkeys"),
+    ("ceph", "ceph.answers", "ceph.in_use", "ceph.proxmox"),
+    ("ceph.cluster", "ceph.images", "ceph.pools", "ceph.rates"),
+    ("ceph.pool_guards", "ceph.watch"),
+    ("presets",),
     ("store",),
     ("session_writer",),
     ("transport",),
-    ("replay",),
-    ("outcomes",),
+    ("ssh", "shell", "replay", "outcomes", "merge"),
+    ("record",),
+    ("targets.base",),
+    ("targets.file", "targets.rbd"),
+    ("targets.device", "targets.pool"),
+    ("targets",),
+    ("plan", "scratch", "observe"),
+    ("node_run",),
     ("execute",),
     ("runner",),
-    ("scratch",),
 )
 FRONT_ENDS = (("live", "sparks", "terminal"), ("report",), ("tui", "headless"), ("cli",))
 LAYERS = CORE + FRONT_ENDS
@@ -38,6 +46,12 @@ SCREENS = {
     "click": {"headless", "cli"},
 }
 """What draws and talks to the user, and who may import it."""
+OWNERS = {**SCREENS, "asyncssh": {"ssh"}}
+"""What only some may import."""
+PURE = ("ceph", "devices", "merge", "stats", "tools", "units")
+"""Modules, with all below them, that only take and give data."""
+WORLD = {"asyncio", "asyncssh", "fcntl", "shutil", "signal", "socket", "subprocess", "tempfile", "threading"}
+"""What reaches out of the process."""
 
 
 def name_of(path: Path) -> str:
@@ -120,16 +134,25 @@ def test_the_package_itself_imports_nothing() -> None:
     assert imports("", MODULES[""].read_text("utf-8")) <= {"__future__"}
 
 
-@pytest.mark.parametrize("library", SCREENS)
-def test_only_front_ends_draw(library: str) -> None:
-    users = {
-        module
-        for module, path in MODULES.items()
-        if any(name.partition(".")[0] == library for name in imports(module, path.read_text("utf-8")))
-    }
-    wrong = {module for module in users if module.partition(".")[0] not in SCREENS[library]}
+def libraries(module: str) -> set[str]:
+    """What is imported that is not this package's."""
+    return {name.partition(".")[0] for name in imports(module, MODULES[module].read_text("utf-8"))}
+
+
+@pytest.mark.parametrize("library", OWNERS)
+def test_only_front_ends_draw_and_only_ssh_connects(library: str) -> None:
+    users = {module for module in MODULES if library in libraries(module)}
+    wrong = {module for module in users if module.partition(".")[0] not in OWNERS[library]}
     assert not wrong, f"{library} is imported by {', '.join(sorted(wrong))}"
     assert users
+
+
+@pytest.mark.parametrize("package", PURE)
+def test_what_is_pure_reaches_nothing(package: str) -> None:
+    modules = [module for module in MODULES if module == package or module.startswith(f"{package}.")]
+    wrong = {module: sorted(libraries(module) & WORLD) for module in modules if libraries(module) & WORLD}
+    assert not wrong
+    assert modules
 
 
 def test_nothing_is_imported_by_a_name_made_at_run_time() -> None:
@@ -139,12 +162,25 @@ def test_nothing_is_imported_by_a_name_made_at_run_time() -> None:
         assert not names & {"import_module", "__import__"}, path
 
 
-def test_the_core_runs_without_what_draws() -> None:
-    modules = ", ".join(f"cephtui.{name}" for layer in CORE for name in layer)
-    program = f"import sys, {modules}; print(*sorted({{name.partition('.')[0] for name in sys.modules}}))"
+def loaded(*modules: str) -> set[str]:
+    """What importing these loads, by the first part of its name."""
+    names = ", ".join(".".join(["cephtui", module]) if module else "cephtui" for module in modules)
+    program = f"import sys, {names}; print(*sorted({{name.partition('.')[0] for name in sys.modules}}))"
     completed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=PACKAGE.parent)
     assert completed.returncode == 0, completed.stderr
-    assert not set(completed.stdout.split()) & set(SCREENS)
+    return set(completed.stdout.split())
+
+
+def test_the_core_runs_without_what_draws() -> None:
+    assert not loaded(*(name for layer in CORE for name in layer)) & set(SCREENS)
+
+
+def test_ssh_is_loaded_by_connecting_only() -> None:
+    assert "asyncssh" not in loaded(*MODULES)
+
+
+def test_the_command_line_starts_light() -> None:
+    assert not loaded("cli") & {"asyncssh", "textual", "plotext", "pydantic", "asyncio"}
 
 
 @pytest.mark.parametrize(
@@ -176,6 +212,10 @@ def test_this_test_sees_every_kind_of_import(module: str, source: str, expected:
         ("cli", "tui.app", True),
         ("tools.fio", "tools.fio_output", True),
         ("tools", "tools.fio", False),
+        ("targets", "targets.rbd", True),
+        ("targets.rbd", "targets.device", False),
+        ("ceph.watch", "ceph.rates", True),
+        ("ceph.rates", "transport", False),
     ],
 )
 def test_this_test_knows_up_from_down(module: str, imported: str, allowed: bool) -> None:

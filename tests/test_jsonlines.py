@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from cephtui.jsonlines import line, parse_sample, sample_line, schema
-from cephtui.models import Interval, Phase, Plan, Run, Sample
+from cephtui.models import ClusterSample, Interval, NodeRow, Phase, Plan, Run, Sample
 
 COUNTS = st.integers(0, 1 << 62)
 RATES = st.floats(0, 1e12).map(lambda value: round(value, 1))
@@ -33,6 +33,7 @@ SAMPLES = st.builds(
     interval_seconds=SECONDS,
     read=INTERVALS,
     write=INTERVALS,
+    missing=st.lists(st.text(min_size=1, max_size=10), max_size=3).map(tuple),
 )
 SAMPLE = Sample(
     run=3,
@@ -58,7 +59,8 @@ def test_a_sample_survives_its_line(sample: Sample) -> None:
 def test_a_line_has_every_key(sample: Sample) -> None:
     row = json.loads(line(sample))
     assert list(row) == [
-        *("event", "run", "node", "preset", "phase", "elapsed_seconds", "interval_seconds", "read", "write")
+        *("event", "run", "node", "preset", "phase", "elapsed_seconds", "interval_seconds", "read", "write"),
+        *(["missing"] if sample.missing else []),
     ]
     assert row["event"] == "sample"
     for interval in (row["read"], row["write"]):
@@ -154,6 +156,13 @@ def validates(event: Any, text: str) -> None:
     assert set(json.loads(text)) == set(properties)
 
 
+def test_the_nodes_that_are_missing_are_named_only_where_there_are_any() -> None:
+    assert "missing" not in json.loads(line(SAMPLE))
+    assert json.loads(line(replace(SAMPLE, missing=("b", "c"))))["missing"] == ["b", "c"]
+    assert "missing" not in schema()["$defs"]["Sample"]["required"]
+    assert parse_sample(line(SAMPLE)).missing == ()
+
+
 def test_the_schema_has_the_events_and_their_keys() -> None:
     run = Run(
         session="s",
@@ -166,13 +175,16 @@ def test_the_schema_has_the_events_and_their_keys() -> None:
         command="fio",
         started_at=datetime(2026, 1, 2, tzinfo=UTC),
     )
-    for event in (SAMPLE, run, Plan(steps=(), duration_seconds=0.0, session_bytes=0)):
+    sample = replace(SAMPLE, missing=("b",))
+    cluster = ClusterSample(run=1, elapsed_seconds=2.0, pg_states={"active+clean": 32}, osd_latency_seconds={"0": 0.01})
+    node = NodeRow(node="b", host="b.example.net", problems=("fio is not installed: apt-get install fio",))
+    for event in (sample, run, cluster, node, Plan(steps=(), duration_seconds=0.0, session_bytes=0)):
         validates(event, line(event))
 
 
 def test_the_schema_is_json_and_tells_events_apart() -> None:
     whole = json.loads(json.dumps(schema()))
-    events = {"Plan": "plan", "Sample": "sample", "Run": "run"}
-    events |= {"SessionRow": "session", "PresetRow": "preset", "Info": "info"}
+    events = {"Plan": "plan", "Sample": "sample", "ClusterSample": "cluster", "Run": "run"}
+    events |= {"SessionRow": "session", "PresetRow": "preset", "NodeRow": "node", "Info": "info"}
     assert {reference["$ref"].rpartition("/")[2] for reference in whole["anyOf"]} == set(events)
     assert {name: whole["$defs"][name]["properties"]["event"]["const"] for name in events} == events

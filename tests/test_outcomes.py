@@ -26,6 +26,7 @@ STEP = Step(
     batch="b",
     target="file:/mnt/bench/test",
     span_bytes=1 << 30,
+    block_bytes=4096,
     options={"rw": "randwrite", "bs": "4k"},
     nodes=(),
     prepare_seconds=0.0,

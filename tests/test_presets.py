@@ -198,7 +198,7 @@ def test_bad_options_are_named_with_what_was_expected(own: Path, options: str, s
         ('title = "x"\nkey = 10', "key: expected less than or equal to 9, got 10"),
         ('title = "x"\nkey = "1"', "key: expected a valid integer, got '1'"),
         ('title = "x"\nheadline = "speed"', "headline: expected 'iops', 'bandwidth' or 'latency', got 'speed'"),
-        ('title = "x"\ntool = "dd"', "tool: expected 'fio', got 'dd'"),
+        ('title = "x"\ntool = "dd"', "tool: expected 'fio' or 'rados-bench', got 'dd'"),
         ('title = "x', "not valid TOML: "),
     ],
 )

@@ -14,9 +14,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cephtui.models import Node
 from cephtui.refusal import Refusal
-from cephtui.targets import TargetError, file, parse_target
-from cephtui.file.file import FileFacts, FileTarget, parse_facts
+from cephtui.targets import TargetError, parse_target
+from cephtui.targets import file as file_target
+from cephtui.targets.base import Layout
+from cephtui.targets.file import FileFacts, parse_facts
+from cephtui.tools.fio import Fio
 
 SPAN = 1 << 20
 NAMES = [
@@ -42,21 +46,21 @@ def run(argv: Sequence[str]) -> subprocess.CompletedProcess[str]:
 
 
 def inspect(path: Path | str) -> FileFacts:
-    completed = run(file.inspect_argv(str(path)))
+    completed = run(file_target.inspect_argv(str(path)))
     assert (completed.returncode, completed.stderr) == (0, "")
     return parse_facts(completed.stdout)
 
 
 def create(path: Path | str, span: int = SPAN) -> subprocess.CompletedProcess[str]:
-    return run(file.create_argv(str(path), span))
+    return run(file_target.create_argv(str(path), span))
 
 
 def remove(path: Path | str) -> subprocess.CompletedProcess[str]:
-    return run(file.remove_argv(str(path)))
+    return run(file_target.remove_argv(str(path)))
 
 
 def refusal(path: Path | str, *destroy: str, span: int = SPAN) -> Refusal | None:
-    return file.guard(str(path), inspect(path), span, destroy)
+    return file_target.guard(str(path), inspect(path), span, destroy)
 
 
 @pytest.fixture
@@ -90,10 +94,63 @@ def test_a_path_is_made_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert parse_target("file:~/scratch").path == "/home/somebody/scratch"
 
 
-@pytest.mark.parametrize("text", ["", "file:", "/tmp/x", "device:/dev/sda", "rbd:pool", "File:/tmp/x", "x"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "x", "/tmp/x", "File:/tmp/x", "s3:bucket", "disk:/dev/sda"),
+        *("file:", "device:", "rbd:", "pool:"),
+    ],
+)
 def test_other_schemes_are_refused(text: str) -> None:
-    with pytest.raises(TargetError, match=f"^unknown target {text!r}: expected file:PATH$"):
+    expected = "file:PATH, rbd:POOL, rbd:POOL/IMAGE, device:PATH or pool:POOL"
+    with pytest.raises(TargetError, match=f"^unknown target {text!r}: expected {expected}$"):
         parse_target(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "pool", "own", "one_node"),
+    [
+        ("file:/mnt/x", "file", None, True, False),
+        ("device:/dev/sdz", "device", None, False, False),
+        ("rbd:bench", "rbd", "bench", True, False),
+        ("rbd:bench/vm-100-disk-0", "image", "bench", False, True),
+        ("pool:bench", "pool", "bench", True, False),
+    ],
+)
+def test_every_scheme_is_a_kind_of_target(text: str, kind: str, pool: str | None, own: bool, one_node: bool) -> None:
+    target = parse_target(text)
+    assert (target.kind, target.pool, target.own, target.one_node) == (kind, pool, own, one_node)
+    assert target.spec == text
+    assert parse_target(target.spec) == target
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("device:/tmp/x", "expected a path below /dev; for a file use file:/tmp/x"),
+        ("device:/dev/", "expected a path below /dev"),
+        ("rbd:bench/space/image", "fio can't open an image in an RBD namespace: use rbd:POOL/IMAGE"),
+        ("rbd:bench/", "expected rbd:POOL or rbd:POOL/IMAGE"),
+        ("rbd:/image", "expected rbd:POOL or rbd:POOL/IMAGE"),
+        ("rbd:bench@snap", "expected rbd:POOL or rbd:POOL/IMAGE"),
+        ("rbd:bench/image@snap", "expected rbd:POOL or rbd:POOL/IMAGE"),
+        ("rbd:a b", "expected rbd:POOL or rbd:POOL/IMAGE"),
+        ("rbd:bench\x00", "expected rbd:POOL or rbd:POOL/IMAGE"),
+        ("pool:bench/image", "expected the name of a pool; cephtui makes a namespace of its own in it"),
+        ("pool:a\nb", "expected the name of a pool"),
+    ],
+)
+def test_what_a_scheme_can_not_mean_is_refused(text: str, said: str) -> None:
+    with pytest.raises(TargetError) as error:
+        parse_target(text)
+    assert str(error.value).startswith(f"target {text!r}: {said}")
+
+
+def test_a_data_pool_is_for_new_images_only() -> None:
+    assert parse_target("rbd:bench", data_pool="ec").data_pool == "ec"
+    for other in ("file:/mnt/x", "device:/dev/sdz", "rbd:bench/image", "pool:bench"):
+        with pytest.raises(TargetError, match="--data-pool is for the images that rbd:POOL creates"):
+            parse_target(other, data_pool="ec")
 
 
 @pytest.mark.parametrize("path", ["/", "/tmp/..", "..", "/tmp/a\nb", "/tmp/a\tb", "/tmp/a\x00b", "/tmp/a\x1bb"])
@@ -129,8 +186,9 @@ def test_fio_writes_to_just_the_file_that_is_named(tmp_path: Path, name: str) ->
     fio = shutil.which("fio")
     assert fio, "fio is not installed: apt-get install fio"
     target = parse_target(f"file:{tmp_path}/{name}")
-    options = [f"--{option}={value}" for option, value in target.options.items()]
-    completed = run([fio, "--name=x", "--rw=write", "--bs=4k", "--size=8k", "--ioengine=psync", *options])
+    place, _ = target.lay_out(Node(name="local"), Layout(jobs=1, size_bytes=8192, alone=True, batch="b"))
+    options = Fio().check_options({"rw": "write", "ioengine": "psync", "direct": False, "time_based": False})
+    completed = run([fio, *Fio().argv("x", options, 8192, place)[1:]])
     assert completed.returncode == 0, completed.stderr
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
@@ -155,7 +213,7 @@ def test_a_file_of_ours(ours: Path) -> None:
     facts = inspect(ours)
     status = ours.stat()
     assert (facts.kind, facts.writable, facts.marked, facts.busy) == ("file", True, True, False)
-    assert (facts.size, facts.allocated) == (SPAN + file.MARK_BYTES, status.st_blocks * 512)
+    assert (facts.size, facts.allocated) == (SPAN + file_target.MARK_BYTES, status.st_blocks * 512)
     assert facts.inode == f"{status.st_dev}:{status.st_ino}"
 
 
@@ -244,11 +302,11 @@ def test_a_file_is_made_and_removed_whatever_its_name(tmp_path: Path, name: str)
 def test_the_span_is_free_for_the_benchmark(tmp_path: Path, span: int) -> None:
     path = tmp_path / "x"
     assert create(path, span).returncode == 0
-    assert path.stat().st_size == span + file.MARK_BYTES
+    assert path.stat().st_size == span + file_target.MARK_BYTES
     with path.open("r+b") as file:
         file.write(b"\xff" * min(span, SPAN))
         file.seek(span)
-        assert file.read(len(file.MARK)) == file.MARK.encode()
+        assert file.read(len(file_target.MARK)) == file_target.MARK.encode()
     assert inspect(path).marked
     assert remove(path).returncode == 0
 
@@ -260,7 +318,7 @@ def test_a_file_of_ours_is_fitted_to_another_span(ours: Path, span: int) -> None
     inode = inspect(ours).inode
     assert create(ours, span).stdout.strip() == inode
     facts = inspect(ours)
-    assert (facts.marked, facts.size, facts.inode) == (True, span + file.MARK_BYTES, inode)
+    assert (facts.marked, facts.size, facts.inode) == (True, span + file_target.MARK_BYTES, inode)
     assert ours.read_bytes()[:4] == b"data"
 
 
@@ -335,7 +393,7 @@ PATH = "/mnt/bench/vm-100"
 
 
 def guard(facts: FileFacts, *destroy: str, span: int = GIB) -> Refusal | None:
-    return file.guard(FileTarget(PATH), facts, span, destroy)
+    return file_target.guard(PATH, facts, span, destroy)
 
 
 def test_a_new_file_and_one_of_ours_may_be_used(tmp_path: Path, ours: Path) -> None:
@@ -385,13 +443,13 @@ def test_too_little_space_is_told_with_the_figures() -> None:
 
 
 def test_the_reserve_is_a_twentieth_of_the_file_system() -> None:
-    span = 2 * GIB - file.MARK_BYTES
+    span = 2 * GIB - file_target.MARK_BYTES
     assert guard(facts_with(free=4 * GIB, total=40 * GIB), span=span) is None
     assert guard(facts_with(free=4 * GIB - 1, total=40 * GIB), span=span) is not None
 
 
 def test_what_the_file_has_already_is_not_needed_again() -> None:
-    assert guard(facts_with(free=2 * GIB, total=40 * GIB, allocated=GIB + file.MARK_BYTES), span=GIB) is None
+    assert guard(facts_with(free=2 * GIB, total=40 * GIB, allocated=GIB + file_target.MARK_BYTES), span=GIB) is None
     assert guard(facts_with(free=2 * GIB, total=40 * GIB), span=GIB) is not None
 
 
@@ -420,6 +478,6 @@ def test_a_full_file_system_is_not_negative() -> None:
     ],
 )
 def test_what_may_be_memory_is_said(filesystem: str | None, direct: bool, codes: list[str]) -> None:
-    found = file.findings(FileFacts("missing", filesystem=filesystem), {"direct": direct})
+    found = file_target.findings(FileFacts("missing", filesystem=filesystem), {"direct": direct})
     assert [finding.code for finding in found] == codes
     assert all("memory" in finding.text for finding in found)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,8 +14,6 @@ from cephtui.models import Finding
 STATUS_ARGV = ("ceph", "status", "-f", "json")
 """Reports a ClusterState; any key that can read the monitors may ask."""
 VERSIONS_ARGV = ("ceph", "versions", "-f", "json")
-OSD_PERF_ARGV = ("ceph", "osd", "perf", "-f", "json")
-"""Needs rights on the manager, which ``profile rbd`` does not give."""
 OSD_OPTIONS = ("osd_op_queue", "osd_mclock_profile")
 """What sets the share of clients and recovery; the profile says nothing unless the queue is mclock's."""
 
@@ -24,12 +21,6 @@ _BLOCKING_FLAGS = {"full", "pauserd", "pausewr"}
 _FULL_CHECKS = ("OSD_FULL", "POOL_FULL")
 _FILLING_CHECKS = ("OSD_NEARFULL", "OSD_BACKFILLFULL", "OSD_FULL")
 _SCRUB = {"scrubbing", "deep"}
-_MOST_BYTES = 64 << 20
-
-# Through one process that stays connected: starting ceph costs three times what the questions do.
-_WATCH = r"""
-while printf 'status\nosd perf\nosd pool stats %s\n' "$1" 2>/dev/null && sleep "$2"; do :; done | ceph -f json
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,58 +83,17 @@ class ClusterState:
         return frozenset(re.split(r"[,\s]+", message.partition(" flag")[0])) - {""}
 
 
-@dataclass(frozen=True, slots=True)
-class PoolRates:
-    """What clients do in one pool, per second; lags about 3 s behind."""
-
-    pool: str
-    read_bytes: float = 0.0
-    write_bytes: float = 0.0
-    read_iops: float = 0.0
-    write_iops: float = 0.0
-    recovery_bytes: float = 0.0
-
-    @property
-    def iops(self) -> float:
-        """Reads and writes."""
-        return self.read_iops + self.write_iops
-
-
-@dataclass(frozen=True, slots=True)
-class OsdLatency:
-    """Commit latency of each OSD in seconds, by its number."""
-
-    seconds: Mapping[int, float]
-
-    @property
-    def worst(self) -> tuple[int, float] | None:
-        """The slowest OSD; None where there is none."""
-        return max(self.seconds.items(), key=lambda item: item[1], default=None)
-
-
 def option_argv(name: str) -> tuple[str, ...]:
     """Prints one OSD option of the cluster's configuration database; a host's ceph.conf may say otherwise."""
     return ("ceph", "config", "get", "osd", name)
 
 
-def pool_stats_argv(pool: str) -> tuple[str, ...]:
-    """Reports PoolRates; needs rights on the manager."""
-    return ("ceph", "osd", "pool", "stats", pool, "-f", "json")
-
-
-def watch_argv(pool: str, seconds: float) -> tuple[str, ...]:
-    """Goes on reporting ClusterState, OsdLatency and PoolRates, for CephWatch to read, until it is ended."""
-    if not re.fullmatch(r"[\w.-]+", pool):
-        raise ValueError(f"pool {pool!r}: ceph's own command line can't take such a name")
-    return ("bash", "-c", _WATCH, "cephtui-ceph", pool, f"{seconds:g}")
-
-
 def parse_status(text: str) -> ClusterState:
     """The answer to ``STATUS_ARGV``."""
-    return _state(answers.table(text, "health", "pgmap"))
+    return state_of(answers.table(text, "health", "pgmap"))
 
 
-def _state(said: Mapping[str, Any]) -> ClusterState:
+def state_of(said: Mapping[str, Any]) -> ClusterState:
     osdmap = answers.part(said, "osdmap")
     osdmap = answers.part(osdmap, "osdmap") or osdmap  # one level deeper up to Nautilus
     pgmap = answers.part(said, "pgmap")
@@ -198,93 +148,6 @@ def parse_option(text: str) -> str:
     return value
 
 
-def parse_osd_perf(text: str) -> OsdLatency:
-    """The answer to ``OSD_PERF_ARGV``."""
-    found = _latency(answers.table(text))
-    if found is None:
-        raise ValueError(f"unexpected answer: {text.strip()[:200]!r}")
-    return found
-
-
-def _latency(said: Mapping[str, Any]) -> OsdLatency | None:
-    inner = answers.part(said, "osdstats") or said  # not nested before Nautilus
-    if "osd_perf_infos" not in inner:
-        return None
-    seconds: dict[int, float] = {}
-    for one in answers.objects(inner["osd_perf_infos"]):
-        figures = answers.part(one, "perf_stats")
-        milliseconds = answers.number(figures.get("commit_latency_ms"))
-        seconds[answers.whole(one.get("id"))] = answers.number(figures.get("commit_latency_ns"), milliseconds * 1e6) / 1e9
-    return OsdLatency(seconds)
-
-
-def parse_pool_stats(text: str, pool: str) -> PoolRates:
-    """The answer to ``pool_stats_argv``."""
-    found = _rates(answers.rows(text), pool)
-    if found is None:
-        raise ValueError(f"unexpected answer: {text.strip()[:200]!r}")
-    return found
-
-
-def _rates(said: Sequence[Mapping[str, Any]], pool: str | None = None) -> PoolRates | None:
-    for one in said:
-        if "pool_name" not in one or pool not in (None, one["pool_name"]):
-            continue
-        client, recovery = answers.part(one, "client_io_rate"), answers.part(one, "recovery_rate")
-        return PoolRates(
-            pool=str(one["pool_name"]),
-            read_bytes=answers.number(client.get("read_bytes_sec")),
-            write_bytes=answers.number(client.get("write_bytes_sec")),
-            read_iops=answers.number(client.get("read_op_per_sec")),
-            write_iops=answers.number(client.get("write_op_per_sec")),
-            recovery_bytes=answers.number(recovery.get("recovering_bytes_per_sec")),
-        )
-    return None
-
-
-class CephWatch:
-    """Reads what ``watch_argv`` prints, in pieces cut anywhere; what the key may not ask does not come."""
-
-    def __init__(self) -> None:
-        self._rest = ""
-        self._decoder = json.JSONDecoder()
-
-    def feed(self, text: str) -> list[ClusterState | OsdLatency | PoolRates]:
-        """The answers that are complete with this piece."""
-        self._rest = (self._rest + text)[-_MOST_BYTES:]
-        found = []
-        while (value := self._next()) is not None:
-            answer = _answer(value)
-            if answer is not None:
-                found.append(answer)
-        return found
-
-    def _next(self) -> Any:
-        """The next JSON value; lines that begin none are dropped. None when more has to come."""
-        while self._rest:
-            self._rest = self._rest.lstrip()
-            if self._rest[:1] in ("{", "["):
-                try:
-                    value, end = self._decoder.raw_decode(self._rest)
-                except ValueError:
-                    return None
-                self._rest = self._rest[end:]
-                return value
-            line, newline, rest = self._rest.partition("\n")
-            if not newline:
-                return None
-            self._rest = rest
-        return None
-
-
-def _answer(value: Any) -> ClusterState | OsdLatency | PoolRates | None:
-    if isinstance(value, list):
-        return _rates(answers.objects(value))
-    if "health" in value and "pgmap" in value:
-        return _state(value)
-    return _latency(value)
-
-
 def stop_reason(before: ClusterState, now: ClusterState) -> str | None:
     """Why a run that began in the one state has to end in the other, or None: full, newly nearly full, slow."""
     blocking = (now.flags - before.flags) & _BLOCKING_FLAGS
@@ -312,9 +175,7 @@ def _message(state: ClusterState, code: str) -> str:
 
 def _is_slower(before: ClusterState, now: ClusterState) -> bool:
     """Slow operations on daemons that had none; their number goes up and down by itself where some were stuck."""
-    slow, earlier = (
-        set(re.findall(r"\b(?:osd|mon|mds)\.\w+", _message(state, "SLOW_OPS"))) for state in (now, before)
-    )
+    slow, earlier = (set(re.findall(r"\b(?:osd|mon|mds)\.\w+", _message(state, "SLOW_OPS"))) for state in (now, before))
     if not _count(now, "SLOW_OPS"):
         return False
     return not _count(before, "SLOW_OPS") or not slow <= earlier
@@ -364,4 +225,6 @@ def _ratios(state: ClusterState) -> tuple[tuple[float, str], ...]:
 
 
 def _scrub_text(state: ClusterState) -> str:
-    return f"{state.scrubbing_pgs} PGs were being scrubbed, which reads from the same disks" if state.scrubbing_pgs else ""
+    return (
+        f"{state.scrubbing_pgs} PGs were being scrubbed, which reads from the same disks" if state.scrubbing_pgs else ""
+    )

@@ -63,6 +63,8 @@ class Found:
     """Parts that have to be made, or fitted, before they are filled."""
     filesystem: str | None = None
     device: str | None = None
+    features: tuple[str, ...] = ()
+    """Of the image."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cephtui import cluster
 from cephtui.models import Kind, Node, Part, Place
 from cephtui.shell import Shell
-from cephtui.targets.base import OWN_PREFIX, Found, Layout, Removed, TargetError, Use, is_text
-from cephtui.targets.rbd import SITTING, safe_name
+from cephtui.targets.base import OWN_PREFIX, Found, Layout, Removed, TargetError, Use, is_text, reason
+from cephtui.targets.rbd import SITTING, room_bytes, safe_name
+from cephtui.tools import rados_bench
+
+_EMPTY_SECONDS = 600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ class PoolTarget:
 
     async def room(self, shell: Shell, nodes: int) -> int | None:
         """See Target: all that the guards allow, since a run ends by its time."""
-        most = await cluster.room_bytes(shell, self.name)
+        most = await room_bytes(shell, self.name)
         return None if most is None else most // nodes
 
 
@@ -68,4 +70,9 @@ async def remove(shell: Shell, name: str) -> Removed:
     pool, _, namespace = name.partition("/")
     if not SITTING.fullmatch(namespace):
         return Removed("not ours", f"{name} is not named as cephtui names its namespaces")
-    raise NotImplementedError
+    place = Place(kind="pool", pool=pool, namespace=namespace, ceph_id=shell.node.ceph_id)
+    answer = await shell.ceph(rados_bench.empty_argv(place), timeout_seconds=_EMPTY_SECONDS)
+    if answer.status == 0:
+        return Removed("done")
+    left = answer.stdout.strip()
+    return Removed("busy" if left.isdigit() else "failed", f"{left or 'some'} objects are left: {reason(answer)}")

@@ -5,18 +5,36 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from cephtui import cluster
-from cephtui.models import Kind, Node, Part, Place
+from cephtui import units
+from cephtui.ceph import answers, images, pool_guards, pools, proxmox
+from cephtui.ceph.images import ImageFacts
+from cephtui.ceph.pool_guards import Space
+from cephtui.devices import RbdMapping
+from cephtui.models import Finding, Kind, Node, Part, Place
+from cephtui.refusal import Refusal
 from cephtui.shell import Shell
-from cephtui.targets.base import OWN_PREFIX, Found, Layout, Removed, TargetError, TargetFault, Use, is_text, reason
+from cephtui.targets.base import (
+    OWN_PREFIX,
+    Found,
+    Layout,
+    Removed,
+    TargetError,
+    TargetFault,
+    Use,
+    is_text,
+    reason,
+    unverified,
+)
 
 DEFAULT_SPAN_BYTES = 10 << 30
 SITTING = re.compile(rf"{OWN_PREFIX}[0-9a-f]{{8}}-.+")
 """Names of cephtui's own: they carry what makes them unique."""
 _BUSY_STATUSES = {16}
 _GONE_STATUS = 2
+_SPARED = 0.9
+"""Others may write between the question and the guard."""
 _NAME = re.compile(r"[^/@\s]+")
 
 
@@ -81,7 +99,7 @@ class RbdPool:
 
     async def room(self, shell: Shell, nodes: int) -> int | None:
         """See Target: half of what the guards allow, the other half is for those who use the pool."""
-        most = await cluster.room_bytes(shell, self.data_pool or self.name)
+        most = await room_bytes(shell, self.data_pool or self.name)
         return None if most is None else most // 2 // nodes
 
 
@@ -115,7 +133,7 @@ class RbdImage:
 
     async def inspect(self, shell: Shell, use: Use) -> Found:
         """See Target."""
-        return await cluster.inspect_image(shell, self.pool, self.image, use)
+        return await inspect_image(shell, self.pool, self.image, use)
 
     async def create(self, shell: Shell, part: Part) -> str:
         """See Target: there is nothing to create."""
@@ -123,7 +141,100 @@ class RbdImage:
 
     async def room(self, shell: Shell, nodes: int) -> int | None:
         """See Target: the image's size."""
-        return await cluster.image_bytes(shell, self.pool, self.image)
+        found = await _ask(shell, images.info_argv(self.pool, self.image))
+        return images.parse_info(found, self.pool).size if found else None
+
+
+async def _ask(shell: Shell, argv: tuple[str, ...]) -> str | None:
+    """The answer of a ceph or rbd command; None where it failed."""
+    answer = await shell.ceph(argv)
+    return answer.stdout if answer.status == 0 else None
+
+
+async def room_bytes(shell: Shell, pool: str) -> int | None:
+    """Bytes that a run may add to a pool, with something to spare; None where that can't be asked."""
+    osd_map, usage, osds, pgs = await asyncio.gather(
+        *(_ask(shell, argv) for argv in (pools.OSD_MAP_ARGV, pools.USAGE_ARGV, pools.OSD_USAGE_ARGV, pools.PGS_ARGV))
+    )
+    try:
+        known = pools.parse_osd_map(osd_map or "")
+        space = Space(
+            known.pools[pool],
+            pools.parse_usage(usage or "").get(pool),
+            known.nearfull_ratio,
+            pools.parse_osd_usage(osds) if osds else None,
+            pools.parse_pgs(pgs) if pgs else None,
+        )
+    except (ValueError, KeyError):
+        return None  # the guard, which asks again, tells what is wrong
+    most = pool_guards.headroom(space)
+    return None if most is None else int(_SPARED * most)
+
+
+async def inspect_image(
+    shell: Shell, pool: str, image: str, use: Use, own_clients: frozenset[int] = frozenset()
+) -> Found:
+    """Look at an existing image, and apply its guards; ``own_clients`` are those of the node's own mapping."""
+    facts = await _facts(shell, pool, image)
+    if isinstance(facts, Refusal):
+        return Found(refusal=facts)
+    span = sum(part.bytes for part in use.parts)
+    refusal = None
+    if use.writes:
+        refusal = images.guard_image(facts, span, use.destroy, own_clients=own_clients)
+    elif span > facts.info.size:
+        text = f"image {facts.info.spec} is too small: needs {units.size(span)}, has {units.size(facts.info.size)}"
+        refusal = Refusal(text, "use a smaller --set size=... or another image")
+    findings = unverified(use)
+    if not use.known and await _is_thin(shell, pool, image):
+        text = f"image {facts.info.spec} is thin: what was never written reads from nowhere, and much too fast"
+        findings = (*findings, Finding(code="thin", text=text))
+    return Found(refusal, findings, {f"rbd:{facts.info.spec}": facts.info.id}, features=facts.info.features)
+
+
+async def inspect_mapped(shell: Shell, mapping: RbdMapping, use: Use) -> Found:
+    """The image behind a device of the node, which is not in the way itself."""
+    own = frozenset({mapping.client} if mapping.client is not None else ())
+    names = {f"{mapping.pool}/{mapping.image}": use.destroy}
+    agreed = replace(use, destroy=(*use.destroy, *(names if use.destroy else ())))
+    return await inspect_image(shell, mapping.pool, mapping.image, agreed, own)
+
+
+async def _facts(shell: Shell, pool: str, image: str) -> ImageFacts | Refusal:
+    answer = await shell.ceph(images.info_argv(pool, image))
+    if answer.status != 0:
+        missing = answers.missing(answer.status, answer.stderr)
+        if missing:
+            return Refusal(f"there is no {missing} {pool if missing == 'pool' else f'{pool}/{image}'}", "see rbd ls")
+        denied = "no permission" if answers.is_denied(answer.status, answer.stderr) else reason(answer)
+        return Refusal(f"can't look at image {pool}/{image}: {denied}", "see --ceph-id and --ceph-keyring")
+    status, snapshots, guests = await asyncio.gather(
+        _ask(shell, images.status_argv(pool, image)),
+        _ask(shell, images.snapshots_argv(pool, image)),
+        shell.run(proxmox.references_argv(image)),
+    )
+    try:
+        references = proxmox.parse_references(guests.stdout, image)
+        found = images.parse_snapshots(snapshots) if snapshots is not None else None
+        children = await _ask(shell, images.children_argv(pool, image)) if found else None
+        return ImageFacts(
+            images.parse_info(answer.stdout, pool),
+            images.parse_status(status) if status is not None else None,
+            found,
+            images.parse_children(children) if children else (),
+            references.files,
+            references.unreadable,
+        )
+    except ValueError as error:
+        raise TargetFault(f"can't look at image {pool}/{image}: {error}") from None
+
+
+async def _is_thin(shell: Shell, pool: str, image: str) -> bool:
+    answer = await shell.ceph(images.usage_argv(pool, image), timeout_seconds=60.0)
+    try:
+        return answer.status == 0 and images.parse_is_thin(answer.stdout)
+    except ValueError:
+        return False
 
 
 async def _identity(shell: Shell, part: Part) -> str | None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from cephtui.models import DiskUse, Finding, Interval, JobResult, Kind, OptionValue, Phase, Place
 from cephtui.stats import Flow
 
-__all__ = ["Kind", "OptionError", "Parser", "Place", "Reading", "Stream", "Tool", "ToolResult"]
+__all__ = ["Kind", "OptionError", "Parser", "Place", "Reading", "Sizing", "Stream", "Tool", "ToolResult"]
 
 Stream = Literal["stdout", "stderr"]
 
@@ -46,6 +46,17 @@ class ToolResult:
     error: str | None = None
     """What the tool itself said went wrong."""
     findings: tuple[Finding, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class Sizing:
+    """A run ends with its data: a first filling is read for a moment, and its speed tells how much the run needs."""
+
+    first_bytes: int
+    probe_argv: tuple[str, ...]
+    refill_argv: Callable[[int], tuple[str, ...]]
+    """The command that fills so many bytes, the first ones included."""
+    run_seconds: float
 
 
 class Parser(Protocol):
@@ -97,6 +108,10 @@ class Tool(Protocol):
 
     def fill_argv(self, options: Mapping[str, OptionValue], sizes: Sequence[int], place: Place) -> tuple[str, ...]:
         """The command that writes a place in full: so many bytes of each of its images, or of the whole."""
+        ...
+
+    def sizing(self, options: Mapping[str, OptionValue], place: Place, most_bytes: int) -> Sizing | None:
+        """How to find out how much is to be filled, at most so many bytes; None where all of it is."""
         ...
 
     def times(self, options: Mapping[str, OptionValue]) -> tuple[float, float | None]:

@@ -16,7 +16,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from cephtui.models import OptionValue
-from cephtui.tools import Kind, OptionError, Place
+from cephtui.tools import Kind, OptionError, Place, Sizing
 from cephtui.tools.fio_output import FioParser
 from cephtui.units import duration, parse_duration, parse_size, short_size
 
@@ -142,9 +142,7 @@ def _text_of(value: OptionValue) -> str:
     return f"{value:.0f}" if value.is_integer() else f"{value * 1000:.0f}ms"
 
 
-def _command(
-    name: str, options: Mapping[str, OptionValue], place: Place, sizes: Sequence[int] = ()
-) -> tuple[str, ...]:
+def _command(name: str, options: Mapping[str, OptionValue], place: Place, sizes: Sequence[int] = ()) -> tuple[str, ...]:
     """One job, or one section for each image; what stands before the first ``name`` holds for all of them."""
     if not place.images:
         # a colon would separate two file names
@@ -243,6 +241,10 @@ class Fio:
             **({"group_reporting": True} if len(place.images) > 1 else {}),
         }
         return _command("fill", chosen, place, sizes)
+
+    def sizing(self, options: Mapping[str, OptionValue], place: Place, most_bytes: int) -> Sizing | None:
+        """See Tool."""
+        return None
 
     def times(self, options: Mapping[str, OptionValue]) -> tuple[float, float | None]:
         """See Tool."""

@@ -10,7 +10,7 @@ from rich.text import Text
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.screen import Screen
+from textual.screen import ModalScreen, Screen
 from textual.widgets import Footer, Input, Static
 
 from cephtui import report, units
@@ -237,8 +237,11 @@ class ConsoleScreen(Screen[None]):
 
     async def _agrees(self, refusal: Refusal) -> bool:
         if refusal.confirm_kind == "destroy":
-            return bool(await self.app.push_screen_wait(TypeName(refusal.problem, refusal.confirm or "")))
-        return bool(await self.app.push_screen_wait(Confirm(f"{refusal.problem}. Run all the same?", "run", "don't")))
+            return await self._asked(TypeName(refusal.problem, refusal.confirm or ""))
+        return await self._asked(Confirm(f"{refusal.problem}. Run all the same?", "run", "don't"))
+
+    async def _asked(self, dialog: ModalScreen[bool]) -> bool:
+        return bool(await self.app.push_screen_wait(dialog))
 
     # ------------------------------------------------------------------ nodes and target
 

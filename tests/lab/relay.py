@@ -5,6 +5,7 @@ It ends when either side does, or the lab; while the network of the lab is cut i
 
 import contextlib
 import ctypes
+import errno
 import json
 import os
 import select
@@ -52,7 +53,9 @@ def connect(there: socket.socket, address: tuple[str, int], console: int) -> int
     """Connects, and returns the number of the error. It may take minutes, which ssh need not wait for."""
     there.setblocking(False)
     there.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    there.connect_ex(address)
+    error = there.connect_ex(address)
+    if error != errno.EINPROGRESS:
+        return error
     poll = select.poll()
     poll.register(there, select.POLLOUT)
     poll.register(console, select.POLLIN)

@@ -1,0 +1,266 @@
+"""RBD images: what one is, whose it is, and whether it may be overwritten."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cephtui import units
+from cephtui.ceph import answers
+from cephtui.refusal import Refusal
+
+_GUEST = re.compile(r"(vm|base)-")
+_OTHER = "choose another image, or let cephtui make its own with rbd:POOL"
+
+
+@dataclass(frozen=True, slots=True)
+class ImageInfo:
+    """What an image is."""
+
+    pool: str
+    name: str
+    id: str = ""
+    size: int = 0
+    """Bytes."""
+    object_size: int = 0
+    features: tuple[str, ...] = ()
+    data_pool: str | None = None
+    """Where its data is, if not in its own pool."""
+    parent: str | None = None
+    """``pool/image@snapshot`` that a clone reads what it does not have itself from."""
+    mirroring: str | None = None
+    """``snapshot`` or ``journal`` where it is mirrored."""
+
+    @property
+    def spec(self) -> str:
+        """``pool/image``."""
+        return f"{self.pool}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Watcher:
+    """A client that has an image open."""
+
+    address: str
+    client: int | None = None
+    """Ceph's number of the client: the one in ``RbdMapping.client`` where the node itself has mapped the image."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImageUse:
+    """Who has an image open, and whether it is on the way to another place."""
+
+    watchers: tuple[Watcher, ...] = ()
+    migrating: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ImageFacts:
+    """All that decides whether an image may be overwritten; None is what could not be asked, and refuses."""
+
+    info: ImageInfo
+    use: ImageUse | None
+    snapshots: tuple[str, ...] | None
+    """Those in the trash too, so that an image with children has at least one."""
+    children: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
+    """Guests' files of Proxmox VE that name it."""
+    unreadable: tuple[str, ...] = ()
+    """Guests' files of Proxmox VE that can't be read."""
+
+
+def _of(pool: str, image: str) -> tuple[str, ...]:
+    return ("--pool", pool, "--image", image, "--format", "json")
+
+
+def info_argv(pool: str, image: str) -> tuple[str, ...]:
+    """Reports an ImageInfo; status 2 where it does not exist, see ``answers.missing``."""
+    return ("rbd", "info", *_of(pool, image))
+
+
+def status_argv(pool: str, image: str) -> tuple[str, ...]:
+    """Reports ImageUse. After a client was killed its watcher stays for 30 s."""
+    return ("rbd", "status", *_of(pool, image))
+
+
+def snapshots_argv(pool: str, image: str) -> tuple[str, ...]:
+    """Reports all snapshots: the user's, mirroring's, and those in the trash that clones still need."""
+    return ("rbd", "snap", "ls", "--all", *_of(pool, image))
+
+
+def children_argv(pool: str, image: str) -> tuple[str, ...]:
+    """Reports the clones, needed only to name them; looks through all pools for clones of the old format."""
+    return ("rbd", "children", "--all", *_of(pool, image))
+
+
+def usage_argv(pool: str, image: str) -> tuple[str, ...]:
+    """Reports how much of an image was ever written; slow on large images without fast-diff."""
+    return ("rbd", "du", *_of(pool, image))
+
+
+def parse_info(text: str, pool: str) -> ImageInfo:
+    """The answer to ``info_argv``."""
+    said = answers.table(text, "name", "size")
+    mirroring = answers.part(said, "mirroring")
+    is_mirrored = mirroring.get("state", "disabled") != "disabled"
+    return ImageInfo(
+        pool=pool,
+        name=str(said["name"]),
+        id=str(said.get("id", "")),
+        size=answers.whole(said["size"]),
+        object_size=answers.whole(said.get("object_size"), 1 << answers.whole(said.get("order"))),
+        features=answers.words(said.get("features")),
+        data_pool=str(said["data_pool"]) if said.get("data_pool") else None,
+        parent=_parent(answers.part(said, "parent")),
+        # without a mode before Octopus, where there was only one
+        mirroring=str(mirroring.get("mode", "journal")) if is_mirrored else None,
+    )
+
+
+def _parent(said: Any) -> str | None:
+    if not said:
+        return None
+    places = [said.get("pool"), said.get("pool_namespace"), said.get("image")]
+    return f"{'/'.join(str(place) for place in places if place)}@{said.get('snapshot')}"
+
+
+def parse_status(text: str) -> ImageUse:
+    """The answer to ``status_argv``."""
+    said = answers.table(text, "watchers")
+    found = said["watchers"]
+    watchers = list(found.values()) if isinstance(found, dict) else found  # by name up to Mimic
+    return ImageUse(
+        tuple(Watcher(str(one.get("address", "?")), _client(one)) for one in answers.objects(watchers)),
+        migrating=bool(said.get("migration")),
+    )
+
+
+def _client(said: Any) -> int | None:
+    return answers.whole(said["client"]) if "client" in said else None
+
+
+def parse_snapshots(text: str) -> tuple[str, ...]:
+    """The answer to ``snapshots_argv``: their names, those of the trash by what they were called."""
+    found = []
+    for one in answers.rows(text):
+        place = answers.part(one, "namespace")
+        found.append(str(place.get("original_name") or one.get("name")))
+    return tuple(found)
+
+
+def parse_children(text: str) -> tuple[str, ...]:
+    """The answer to ``children_argv``: ``pool/image`` of each."""
+    keys = ("pool", "pool_namespace", "image")
+    return tuple("/".join(str(one[key]) for key in keys if one.get(key)) for one in answers.rows(text))
+
+
+def parse_is_thin(text: str) -> bool:
+    """Whether parts of an image were never written, which read much too fast; answers ``usage_argv``.
+
+    False proves nothing: 4 KiB in each object are enough for it.
+    """
+    said = answers.table(text, "images")
+    images = [one for one in answers.objects(said["images"]) if "snapshot" not in one]
+    if not images or "used_size" not in images[-1]:
+        raise ValueError(f"unexpected answer: {text.strip()[:200]!r}")
+    return answers.whole(images[-1]["used_size"]) < answers.whole(images[-1].get("provisioned_size"))
+
+
+def guard_namespace(spec: str) -> Refusal | None:
+    """Refuses ``POOL/NAMESPACE/IMAGE``, and what is no name of an image."""
+    if spec.count("/") > 1:
+        remedy = "namespaces are not supported (fio can't open them): use an image outside of them"
+        return Refusal(f"{spec} is in an RBD namespace", remedy)
+    if "@" in spec:
+        return Refusal(f"{spec} is a snapshot", "use the image itself")
+    return None
+
+
+def names(info: ImageInfo) -> tuple[str, str]:
+    """What the user may type to give up an image."""
+    return info.spec, info.name
+
+
+def guard_image(
+    facts: ImageFacts,
+    span_bytes: int,
+    destroy: Sequence[str],
+    *,
+    own_clients: frozenset[int] = frozenset(),
+    is_own: bool = False,
+) -> Refusal | None:
+    """Why ``span_bytes`` of an existing image may not be written, or None; the only place that decides it.
+
+    ``own_clients`` are the numbers of the node's own mapping where that is the target. ``is_own`` is for images that
+    cephtui has made: they need not be given up, but everything else that makes them somebody's refuses as ever.
+    """
+    return (
+        _guard_owner(facts)
+        or _guard_use(facts, own_clients)
+        or _guard_unknown(facts)
+        or _guard_size(facts.info, span_bytes)
+        or (None if is_own else _ask(facts.info, destroy))
+    )
+
+
+def _guard_owner(facts: ImageFacts) -> Refusal | None:
+    info = facts.info
+    if _GUEST.match(info.name):
+        return Refusal(f"image {info.spec} is by its name a guest's disk", _OTHER)
+    if facts.references:
+        return Refusal(f"image {info.spec} is a guest's disk in {answers.listed(facts.references)}", _OTHER)
+    if info.mirroring:
+        return Refusal(
+            f"image {info.spec} is mirrored ({info.mirroring}): all that is written goes to its copy", _OTHER
+        )
+    if facts.use and facts.use.migrating:
+        return Refusal(f"image {info.spec} is being migrated", _OTHER)
+    if facts.children:
+        return Refusal(f"image {info.spec} has clones: {answers.listed(facts.children)}", _OTHER)
+    if facts.snapshots:
+        return Refusal(f"image {info.spec} has snapshots: {answers.listed(facts.snapshots)}", _OTHER)
+    return None
+
+
+def _guard_use(facts: ImageFacts, own_clients: frozenset[int]) -> Refusal | None:
+    watchers = facts.use.watchers if facts.use else ()
+    others = [one.address for one in watchers if one.client is None or one.client not in own_clients]
+    if not others:
+        return None
+    remedy = f"{_OTHER}; a client that has just died stays for 30 s"
+    return Refusal(f"image {facts.info.spec} is in use by {answers.listed(others)}", remedy)
+
+
+def _guard_unknown(facts: ImageFacts) -> Refusal | None:
+    spec = facts.info.spec
+    if facts.use is None:
+        return Refusal(f"can't tell who uses image {spec}", "this key may not ask: use another with ceph_id")
+    if facts.snapshots is None:
+        return Refusal(
+            f"can't tell whether image {spec} has snapshots", "this key may not ask: use another with ceph_id"
+        )
+    if facts.unreadable:
+        text = f"can't tell whose image {spec} is: {facts.unreadable[0]} can't be read"
+        return Refusal(text, "run on the node as root, for example with prefix sudo -n")
+    return None
+
+
+def _guard_size(info: ImageInfo, span_bytes: int) -> Refusal | None:
+    if span_bytes <= info.size:
+        return None
+    text = (
+        f"image {info.spec} is too small: needs {units.size(span_bytes)} (size x numjobs), has {units.size(info.size)}"
+    )
+    return Refusal(text, "use a smaller --set size=... or another image")
+
+
+def _ask(info: ImageInfo, destroy: Sequence[str]) -> Refusal | None:
+    if set(names(info)) & set(destroy):
+        return None
+    return Refusal(
+        f"image {info.spec} exists and is not cephtui's ({units.size(info.size)})",
+        f"choose another, or give up its contents with --destroy {info.name}",
+        confirm=info.name,
+    )

@@ -1,0 +1,210 @@
+"""The guards on a pool: that it serves, has room, and is not somebody else's at the moment."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from cephtui import units
+from cephtui.ceph import answers
+from cephtui.ceph.cluster import ClusterState
+from cephtui.ceph.in_use import ImagesInUse
+from cephtui.ceph.pools import OsdMap, OsdUsage, Pg, Pool, PoolUsage
+from cephtui.ceph.rates import PoolRates
+from cephtui.models import Finding
+from cephtui.refusal import Refusal
+
+USABLE = 0.8
+"""The part of what is free that a run may fill."""
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """All that says whether new data fits; None is what the key may not ask."""
+
+    pool: Pool
+    usage: PoolUsage | None
+    nearfull_ratio: float = 0.85
+    osds: Sequence[OsdUsage] | None = None
+    pgs: Sequence[Pg] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Company:
+    """Who else uses a pool; None is what could not be asked."""
+
+    images: ImagesInUse | None = None
+    rates: PoolRates | None = None
+
+    @property
+    def text(self) -> str:
+        """``12 of 40 images in use, 1.20k client IOPS``."""
+        images = self.images.text if self.images else "images in use: no permission"
+        rates = f"{units.iops(self.rates.iops)} client IOPS" if self.rates else "client IOPS: no permission"
+        return f"{images}, {rates}"
+
+    @property
+    def is_there(self) -> bool:
+        """Whether somebody is known to use the pool, or not all of its images could be looked at."""
+        images = self.images is not None and (self.images.count > 0 or not self.images.complete)
+        return images or (self.rates is not None and self.rates.iops > 0)
+
+
+def guard_pool(
+    name: str, osd_map: OsdMap, state: ClusterState, pgs: Sequence[Pg] | None, *, writes: bool
+) -> Refusal | None:
+    """Why nothing may run in a pool, or None: it is not there, blocked, full, or has PGs that serve nobody.
+
+    ``pgs`` are needed only where ``state.inactive_pgs`` is not zero.
+    """
+    pool = osd_map.pools.get(name)
+    if pool is None:
+        known = answers.listed(sorted(osd_map.pools), 8) or "none"
+        return Refusal(f"there is no pool {name}", f"choose one of: {known}")
+    return _guard_flags(pool, osd_map, state, writes) or _guard_pgs(pool, state, pgs)
+
+
+def _guard_flags(pool: Pool, osd_map: OsdMap, state: ClusterState, writes: bool) -> Refusal | None:
+    flags = osd_map.flags | state.flags
+    paused = sorted(flags & {"pauserd", "pausewr"})
+    if paused:
+        return Refusal(f"the cluster is paused ({', '.join(paused)})", "ceph osd unpause, when its reason is gone")
+    if not writes:
+        return None
+    if "full" in flags or any(check.code == "OSD_FULL" for check in state.checks):
+        return Refusal("the cluster is full: it takes no writes", "see ceph health detail and make room first")
+    if "full_quota" in pool.flags:
+        return Refusal(f"pool {pool.name} is full: its quota is used up", "raise the quota or choose another pool")
+    if "full" in pool.flags:
+        return Refusal(f"pool {pool.name} is full", "see ceph health detail and make room first")
+    return None
+
+
+def _guard_pgs(pool: Pool, state: ClusterState, pgs: Sequence[Pg] | None) -> Refusal | None:
+    if not state.inactive_pgs:
+        return None
+    remedy = "wait until they are active: ceph pg dump_stuck inactive"
+    if pgs is None:
+        text = f"{state.inactive_pgs} PGs of the cluster are not active, and this key may not ask of which pool"
+        return Refusal(text, remedy)
+    states = Counter(pg.state for pg in pgs if pg.pool == pool.id and "active" not in pg.state.split("+"))
+    if not states:
+        return None
+    shown = answers.listed([f"{count} {name}" for name, count in states.most_common()])
+    return Refusal(f"of the {pool.pg_num} PGs of pool {pool.name} {states.total()} are not active ({shown})", remedy)
+
+
+def guard_space(space: Space, new_bytes: int) -> Refusal | None:
+    """Why so many new bytes of all nodes together do not fit into a pool, or None.
+
+    What the key may not ask is no reason: see ``space_findings``. For images with a data pool, ``space`` is that one's.
+    """
+    return _guard_room(space, new_bytes) or _guard_osds(space, new_bytes)
+
+
+def room(space: Space) -> int | None:
+    """Bytes that a run may add to a pool; None where that can't be asked."""
+    if space.usage is None:
+        return None
+    free = space.usage.max_avail
+    if space.pool.quota_bytes:
+        free = min(free, max(0, space.pool.quota_bytes - space.usage.stored))
+    return int(USABLE * free)
+
+
+def headroom(space: Space) -> int | None:
+    """Bytes that both guards on space let a run add; None where that can't be asked."""
+    most = room(space)
+    placed = Counter(osd for pg in space.pgs or () if pg.pool == space.pool.id for osd in pg.osds)
+    if most is None or not placed:
+        return most
+    for osd in space.osds or ():
+        share = space.pool.raw_per_byte * placed[osd.id] / placed.total()
+        if share:
+            most = min(most, max(0, int((space.nearfull_ratio * osd.total - osd.used) / share)))
+    return most
+
+
+def _guard_room(space: Space, new_bytes: int) -> Refusal | None:
+    usable = room(space)
+    if usable is None or space.usage is None or new_bytes <= usable:
+        return None
+    left = space.pool.quota_bytes - space.usage.stored
+    by_quota = space.pool.quota_bytes and left < space.usage.max_avail
+    free = f"{units.size(max(0, left))} left of its quota" if by_quota else f"{units.size(space.usage.max_avail)} free"
+    return Refusal(
+        f"not enough room in pool {space.pool.name}: needs {units.size(new_bytes)} on all nodes together, "
+        f"has {free} of which {units.size(usable)} may be used",
+        "use a smaller --set size=..., fewer nodes or another pool",
+    )
+
+
+def _guard_osds(space: Space, new_bytes: int) -> Refusal | None:
+    for osd, filled in _filled(space, new_bytes):
+        if filled > space.nearfull_ratio * osd.total:
+            before, after = (units.percent(100 * used / osd.total) for used in (osd.used, filled))
+            return Refusal(
+                f"{units.size(new_bytes)} in pool {space.pool.name} ({space.pool.text}) would fill osd.{osd.id} from "
+                f"{before} to {after}, above nearfull ({units.percent(100 * space.nearfull_ratio)})",
+                "use a smaller --set size=..., fewer nodes or another pool",
+            )
+    return None
+
+
+def _filled(space: Space, new_bytes: int) -> Iterable[tuple[OsdUsage, float]]:
+    """Each OSD that has PGs of the pool, and the bytes used on it with the new ones; the one with most first.
+
+    Objects spread evenly over PGs, so that an OSD's share is that of the pool's PGs on it.
+    """
+    placed = Counter(osd for pg in space.pgs or () if pg.pool == space.pool.id for osd in pg.osds)
+    total = placed.total()
+    raw = new_bytes * space.pool.raw_per_byte
+    found = [(osd, osd.used + raw * placed[osd.id] / total) for osd in space.osds or () if placed[osd.id]]
+    return sorted(found, key=lambda one: -one[1] / one[0].total)
+
+
+def space_findings(space: Space) -> tuple[Finding, ...]:
+    """What of the room could not be looked at."""
+    if space.usage is None:
+        return (Finding(code="space", text=f"free space of pool {space.pool.name}: no permission"),)
+    if space.osds is None or space.pgs is None:
+        text = f"how full each OSD of pool {space.pool.name} gets was not looked at: no permission"
+        return (Finding(code="space", text=text),)
+    return ()
+
+
+def pool_findings(pool: Pool) -> tuple[Finding, ...]:
+    """What the pool's settings do to the figures."""
+    if pool.pg_num_target and pool.pg_num != pool.pg_num_target:
+        text = f"pool {pool.name} was going from {pool.pg_num} to {pool.pg_num_target} PGs, which moves data"
+        return (Finding(code="autoscale", text=text),)
+    if pool.autoscale == "on":
+        text = f"pool {pool.name} has autoscale on: its PGs may change during a comparison"
+        return (Finding(code="autoscale", text=text),)
+    return ()
+
+
+def guard_company(pool: str, company: Company, *, writes: bool, nodes: int, agreed: bool) -> Refusal | None:
+    """Asks before a write, or a run on several nodes, in a pool that others use."""
+    if agreed or not company.is_there or not (writes or nodes > 1):
+        return None
+    return Refusal(
+        f"pool {pool} is in use: {company.text}",
+        "wait for a quiet hour, use another pool, or go on with --shared-pool",
+        confirm=pool,
+        confirm_kind="shared-pool",
+    )
+
+
+def guard_image_pool(pool: Pool, data_pool: Pool | None) -> Refusal | None:
+    """Why no image can be made in a pool, with its data in another one, or None."""
+    if pool.kind == "erasure":
+        return Refusal(
+            f"pool {pool.name} is erasure-coded: images can't live there",
+            f"use a replicated pool with {pool.name} as its data pool",
+        )
+    if data_pool and data_pool.kind == "erasure" and "ec_overwrites" not in data_pool.flags:
+        remedy = f"ceph osd pool set {data_pool.name} allow_ec_overwrites true, or choose another"
+        return Refusal(f"data pool {data_pool.name} does not allow overwrites", remedy)
+    return None

@@ -1,0 +1,213 @@
+"""Pools: what they are, what room they have, and where their data is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from cephtui.ceph import answers
+
+OSD_MAP_ARGV = ("ceph", "osd", "dump", "-f", "json")
+"""Reports an OsdMap: pools, flags, ratios and EC profiles at once; about 1 KB per OSD, any key may ask."""
+USAGE_ARGV = ("ceph", "df", "detail", "-f", "json")
+"""Reports PoolUsage of every pool; any key may ask."""
+OSD_USAGE_ARGV = ("ceph", "osd", "df", "-f", "json")
+"""Reports OsdUsage of every OSD; needs rights on the manager, as ``PGS_ARGV`` does."""
+PGS_ARGV = ("ceph", "pg", "dump", "pgs_brief", "-f", "json")
+"""Reports every Pg, 0.1 KB each: asked once per plan, never during a run. The listing by pool has 5 KB per PG."""
+CRUSH_RULES_ARGV = ("ceph", "osd", "crush", "rule", "dump", "-f", "json")
+
+_ERASURE = 3
+_NOBODY = 2147483647
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """A pool as the OSD map has it."""
+
+    id: int
+    name: str
+    kind: Literal["replicated", "erasure"] = "replicated"
+    size: int = 3
+    """Copies, or all chunks of an object."""
+    min_size: int = 2
+    data_chunks: int = 1
+    """k of an erasure-coded pool; 1 in a replicated one."""
+    pg_num: int = 0
+    pg_num_target: int = 0
+    """Another number than ``pg_num`` while PGs are being split or merged."""
+    autoscale: str = "unknown"
+    """``on``, ``warn`` or ``off``."""
+    crush_rule: int = 0
+    ec_profile: str = ""
+    flags: frozenset[str] = frozenset()
+    quota_bytes: int = 0
+    """0 is none."""
+    quota_objects: int = 0
+    applications: tuple[str, ...] = ()
+
+    @property
+    def raw_per_byte(self) -> float:
+        """Bytes on the OSDs for each byte that is stored."""
+        return self.size / max(1, self.data_chunks)
+
+    @property
+    def text(self) -> str:
+        """``replicated x3, 128 PGs, autoscale on``."""
+        coding = f"EC {self.data_chunks}+{self.size - self.data_chunks}"
+        shape = f"replicated x{self.size}" if self.kind == "replicated" else coding
+        return f"{shape}, {self.pg_num} PGs, autoscale {self.autoscale}"
+
+
+@dataclass(frozen=True, slots=True)
+class OsdMap:
+    """Pools, flags and limits of a cluster."""
+
+    pools: Mapping[str, Pool]
+    flags: frozenset[str] = frozenset()
+    nearfull_ratio: float = 0.85
+    full_ratio: float = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class PoolUsage:
+    """What a pool holds and has room for, in bytes before replication."""
+
+    stored: int
+    max_avail: int
+    """Room until the fullest OSD is full; the copies are counted in, quotas are not."""
+    objects: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class OsdUsage:
+    """How full an OSD is, in bytes."""
+
+    id: int
+    total: int
+    used: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pg:
+    """A placement group: its pool, its state and the OSDs that should have it."""
+
+    pool: int
+    state: str
+    osds: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CrushRule:
+    """Where a pool's data goes."""
+
+    id: int
+    name: str
+    takes: tuple[str, ...] = field(default=())
+    """Root, with the device class where there is one: ``default~ssd``."""
+    failure_domain: str | None = None
+    """What no two copies share: ``host``."""
+
+    @property
+    def text(self) -> str:
+        """``replicated_rule (default~ssd, by host)``."""
+        where = ", ".join([*self.takes, *([f"by {self.failure_domain}"] if self.failure_domain else [])])
+        return f"{self.name} ({where})" if where else self.name
+
+
+def parse_osd_map(text: str) -> OsdMap:
+    """The answer to ``OSD_MAP_ARGV``."""
+    said = answers.table(text, "pools")
+    profiles = answers.part(said, "erasure_code_profiles")
+    pools = [_pool(one, profiles) for one in answers.objects(said["pools"])]
+    flags = answers.words(said.get("flags_set")) or tuple(str(said.get("flags", "")).split(","))
+    return OsdMap(
+        pools={pool.name: pool for pool in pools},
+        flags=frozenset(flags) - {""},
+        nearfull_ratio=answers.number(said.get("nearfull_ratio"), 0.85),
+        full_ratio=answers.number(said.get("full_ratio"), 0.95),
+    )
+
+
+def _pool(said: Mapping[str, Any], profiles: Mapping[str, Any]) -> Pool:
+    is_erasure = answers.whole(said.get("type")) == _ERASURE
+    size, min_size = answers.whole(said.get("size"), 1), answers.whole(said.get("min_size"), 1)
+    profile = str(said.get("erasure_code_profile") or "")
+    chunks = answers.whole(answers.part(profiles, profile).get("k"), max(1, min_size - 1)) if is_erasure else 1
+    pg_num = answers.whole(said.get("pg_num"))
+    return Pool(
+        id=answers.whole(said.get("pool", said.get("pool_id"))),
+        name=str(said.get("pool_name")),
+        kind="erasure" if is_erasure else "replicated",
+        size=size,
+        min_size=min_size,
+        data_chunks=chunks,
+        pg_num=pg_num,
+        pg_num_target=answers.whole(said.get("pg_num_target"), pg_num),
+        autoscale=str(said.get("pg_autoscale_mode", "unknown")),
+        crush_rule=answers.whole(said.get("crush_rule")),
+        ec_profile=profile if is_erasure else "",
+        flags=frozenset(str(said.get("flags_names", "")).split(",")) - {""},
+        quota_bytes=answers.whole(said.get("quota_max_bytes")),
+        quota_objects=answers.whole(said.get("quota_max_objects")),
+        applications=tuple(answers.part(said, "application_metadata")),
+    )
+
+
+def parse_usage(text: str) -> Mapping[str, PoolUsage]:
+    """The answer to ``USAGE_ARGV``, by the pools' names."""
+    said = answers.table(text, "pools")
+    found = {}
+    for one in answers.objects(said["pools"]):
+        stats = answers.part(one, "stats")
+        stored = answers.whole(stats.get("stored", stats.get("bytes_used")))
+        available = answers.whole(stats.get("max_avail"))
+        found[str(one.get("name"))] = PoolUsage(stored, available, answers.whole(stats.get("objects")))
+    return found
+
+
+def parse_osd_usage(text: str) -> tuple[OsdUsage, ...]:
+    """The answer to ``OSD_USAGE_ARGV``; OSDs without a size, which are down and out, are left out."""
+    said = answers.table(text, "nodes")
+    found = (
+        OsdUsage(
+            answers.whole(one.get("id")), answers.whole(one.get("kb")) * 1024, answers.whole(one.get("kb_used")) * 1024
+        )
+        for one in answers.objects(said["nodes"])
+        if one.get("type", "osd") == "osd"
+    )
+    return tuple(one for one in found if one.total)
+
+
+def parse_pgs(text: str) -> tuple[Pg, ...]:
+    """The answer to ``PGS_ARGV``; a bare list up to Mimic."""
+    said = answers.load(text)
+    stats = said.get("pg_stats") if isinstance(said, dict) else said
+    if not isinstance(stats, list):
+        raise ValueError(f"unexpected answer: {text.strip()[:200]!r}")
+    return tuple(_pg(one) for one in answers.objects(stats))
+
+
+def _pg(said: Mapping[str, Any]) -> Pg:
+    placed = said.get("up") or said.get("acting") or []
+    pool = str(said.get("pgid", "")).partition(".")[0]
+    osds = tuple(osd for osd in placed if isinstance(osd, int) and osd not in (_NOBODY, -1))
+    return Pg(int(pool) if pool.isdigit() else -1, str(said.get("state", "unknown")), osds)
+
+
+def parse_crush_rules(text: str) -> Mapping[int, CrushRule]:
+    """The answer to ``CRUSH_RULES_ARGV``, by the rules' numbers."""
+    rules = [_rule(one) for one in answers.rows(text)]
+    return {rule.id: rule for rule in rules}
+
+
+def _rule(said: Mapping[str, Any]) -> CrushRule:
+    steps = answers.objects(said.get("steps"))
+    domains = [str(step["type"]) for step in steps if str(step.get("op", "")).startswith("choose") and "type" in step]
+    return CrushRule(
+        id=answers.whole(said.get("rule_id")),
+        name=str(said.get("rule_name")),
+        takes=tuple(str(step.get("item_name")) for step in steps if step.get("op") == "take"),
+        failure_domain=domains[-1] if domains else None,
+    )

@@ -1,0 +1,184 @@
+"""Proxmox VE: which guests name an image, which storages are Ceph's, and where its keys are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_PVE = "/etc/pve"
+
+# The lines are looked at again when they are read; this only keeps most of the files at home.
+_REFERENCES = r"""
+pve=$1 image=$2
+for file in "$pve"/qemu-server/*.conf "$pve"/lxc/*.conf "$pve"/nodes/*/qemu-server/*.conf "$pve"/nodes/*/lxc/*.conf; do
+    [ -e "$file" ] || continue
+    if [ -r "$file" ]; then
+        grep -F -- "$image" "$file" | while IFS= read -r line; do printf 'line\t%s\t%s\n' "$file" "$line"; done
+    else
+        printf 'unreadable\t%s\n' "$file"
+    fi
+done
+[ -d "$pve" ] && [ ! -x "$pve" ] && printf 'unreadable\t%s\n' "$pve"
+printf 'done\t\n'
+"""
+
+_ACCESS = r"""
+root=$1
+say() { printf '%s\t%s\n' "$1" "$2"; }
+for name in ceph rbd rados; do command -v $name >/dev/null && say program $name; done
+for file in "$root"/etc/ceph/*.conf "$root"/etc/ceph/*.keyring "$root"/etc/ceph/keyring "$root"/etc/pve/ceph.conf \
+        "$root"/etc/pve/priv/ceph.*.keyring "$root"/etc/pve/priv/ceph/*.conf "$root"/etc/pve/priv/ceph/*.keyring; do
+    [ -e "$file" ] || continue
+    if [ -r "$file" ]; then say file "${file#"$root"}"; else say unreadable "${file#"$root"}"; fi
+done
+storages=$root/etc/pve/storage.cfg
+if [ -r "$storages" ]; then
+    while IFS= read -r line || [ -n "$line" ]; do say storage "$line"; done < "$storages"
+elif [ -e "$storages" ]; then say unreadable /etc/pve/storage.cfg
+fi
+say done ''
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class References:
+    """Guests' files that name an image."""
+
+    files: tuple[str, ...] = ()
+    unreadable: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """An RBD storage of Proxmox VE."""
+
+    name: str
+    pool: str = "rbd"
+    data_pool: str | None = None
+    namespace: str | None = None
+    monhost: tuple[str, ...] = ()
+    """Monitors of a cluster that is not the node's own; empty where it is."""
+    username: str = "admin"
+    krbd: bool = False
+
+    @property
+    def conf(self) -> str:
+        """Where its ceph.conf is, if there is one of its own."""
+        return f"{_PVE}/priv/ceph/{self.name}.conf" if self.monhost else f"{_PVE}/ceph.conf"
+
+    @property
+    def keyring(self) -> str:
+        """Where its key is."""
+        own = f"{_PVE}/priv/ceph.client.{self.username}.keyring"
+        return f"{_PVE}/priv/ceph/{self.name}.keyring" if self.monhost else own
+
+
+@dataclass(frozen=True, slots=True)
+class CephAccess:
+    """What of a way to Ceph a node has."""
+
+    programs: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    """Configurations and keyrings that can be read."""
+    unreadable: tuple[str, ...] = ()
+    storages: tuple[Storage, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CephWay:
+    """A way to a cluster: a node's ``ceph_conf``, ``ceph_keyring`` and ``ceph_id``."""
+
+    source: str
+    """What it comes from: ``/etc/ceph``, or a storage's name."""
+    conf: str | None
+    keyring: str | None
+    id: str = "admin"
+    monhost: tuple[str, ...] = ()
+    """Given where there is no ``conf``."""
+
+
+def references_argv(image: str, pve: str = _PVE) -> tuple[str, ...]:
+    """Reports the lines of all guests' files, on all nodes of the cluster, that hold an image's name."""
+    return ("bash", "-c", _REFERENCES, "cephtui-guests", pve, image)
+
+
+def access_argv(root: str = "") -> tuple[str, ...]:
+    """Reports CephAccess; ``root`` stands before all paths."""
+    return ("bash", "-c", _ACCESS, "cephtui-access", root)
+
+
+def parse_references(text: str, image: str) -> References:
+    """The answer to ``references_argv``; only lines in which the name is a volume's, as in ``ceph:vm-1-disk-0``."""
+    said = _said(text)
+    volume = re.compile(rf"[:/]{re.escape(image)}(?=[,\s@\"']|$)")
+    lines = (rest.partition("\t") for key, rest in said if key == "line")
+    files = (file for file, _, line in lines if volume.search(line))
+    return References(tuple(dict.fromkeys(files)), tuple(rest for key, rest in said if key == "unreadable"))
+
+
+def parse_access(text: str) -> CephAccess:
+    """The answer to ``access_argv``."""
+    said = _said(text)
+
+    def all_of(word: str) -> tuple[str, ...]:
+        return tuple(rest for key, rest in said if key == word)
+
+    storages = parse_storage_cfg("\n".join(all_of("storage")))
+    return CephAccess(all_of("program"), all_of("file"), all_of("unreadable"), storages)
+
+
+def _said(text: str) -> list[tuple[str, str]]:
+    """The pairs of an answer, which ends with ``done``; raises ValueError."""
+    said = [(key, rest) for key, tab, rest in (line.partition("\t") for line in text.splitlines()) if tab]
+    if not said or said[-1][0] != "done":
+        raise ValueError(f"unexpected answer: {text.strip()[:200]!r}")
+    return said[:-1]
+
+
+def parse_storage_cfg(text: str) -> tuple[Storage, ...]:
+    """The RBD storages in a ``/etc/pve/storage.cfg``; whatever else is in it is passed over."""
+    sections: list[tuple[str, str, dict[str, str]]] = []
+    for line in text.splitlines():
+        head = re.match(r"(\w+):\s*(\S+)\s*$", line)
+        if head:
+            sections.append((head[1], head[2], {}))
+        elif sections and line[:1].isspace() and line.strip():
+            key, _, value = line.strip().partition(" ")
+            sections[-1][2][key] = value.strip()
+    return tuple(_storage(name, keys) for kind, name, keys in sections if kind == "rbd" and "disable" not in keys)
+
+
+def _storage(name: str, keys: dict[str, str]) -> Storage:
+    return Storage(
+        name=name,
+        pool=keys.get("pool", "rbd"),
+        data_pool=keys.get("data-pool"),
+        namespace=keys.get("namespace"),
+        monhost=tuple(host for host in re.split(r"[,;\s]+", keys.get("monhost", "")) if host),
+        username=keys.get("username", "admin"),
+        krbd=keys.get("krbd", "0") in ("1", "yes", "true", "on"),
+    )
+
+
+def ceph_ways(access: CephAccess) -> tuple[CephWay, ...]:
+    """The ways to Ceph that a node has by its files, the most usual first; empty where a key can't be read."""
+    ways = [way for way in (_usual(access, "/etc/ceph"), _usual(access, _PVE)) if way]
+    outside = (storage for storage in access.storages if storage.monhost and storage.keyring in access.files)
+    for storage in outside:
+        conf = storage.conf if storage.conf in access.files else None
+        ways.append(CephWay(storage.name, conf, storage.keyring, storage.username, storage.monhost))
+    return tuple(ways)
+
+
+def _usual(access: CephAccess, folder: str) -> CephWay | None:
+    """The cluster's own ceph.conf with the administrator's key."""
+    conf = f"{folder}/ceph.conf"
+    keys = ("/etc/ceph/ceph.client.admin.keyring", "/etc/ceph/keyring", f"{_PVE}/priv/ceph.client.admin.keyring")
+    keyring = next((key for key in keys if key in access.files), None)
+    return CephWay(folder, conf, keyring) if conf in access.files and keyring else None
+
+
+def storage_of(storages: Sequence[Storage], pool: str) -> tuple[str, ...]:
+    """The names of the storages in a pool."""
+    return tuple(storage.name for storage in storages if pool in (storage.pool, storage.data_pool))

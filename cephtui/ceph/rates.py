@@ -1,0 +1,92 @@
+"""What goes on at the moment: the rates of a pool's clients, and each OSD's latency."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cephtui.ceph import answers
+
+OSD_PERF_ARGV = ("ceph", "osd", "perf", "-f", "json")
+"""Needs rights on the manager, which ``profile rbd`` does not give."""
+
+
+@dataclass(frozen=True, slots=True)
+class PoolRates:
+    """What clients do in one pool, per second; lags about 3 s behind."""
+
+    pool: str
+    read_bytes: float = 0.0
+    write_bytes: float = 0.0
+    read_iops: float = 0.0
+    write_iops: float = 0.0
+    recovery_bytes: float = 0.0
+
+    @property
+    def iops(self) -> float:
+        """Reads and writes."""
+        return self.read_iops + self.write_iops
+
+
+@dataclass(frozen=True, slots=True)
+class OsdLatency:
+    """Commit latency of each OSD in seconds, by its number."""
+
+    seconds: Mapping[int, float]
+
+    @property
+    def worst(self) -> tuple[int, float] | None:
+        """The slowest OSD; None where there is none."""
+        return max(self.seconds.items(), key=lambda item: item[1], default=None)
+
+
+def pool_stats_argv(pool: str) -> tuple[str, ...]:
+    """Reports PoolRates; needs rights on the manager."""
+    return ("ceph", "osd", "pool", "stats", pool, "-f", "json")
+
+
+def parse_osd_perf(text: str) -> OsdLatency:
+    """The answer to ``OSD_PERF_ARGV``."""
+    found = latency_of(answers.table(text))
+    if found is None:
+        raise ValueError(f"unexpected answer: {text.strip()[:200]!r}")
+    return found
+
+
+def latency_of(said: Mapping[str, Any]) -> OsdLatency | None:
+    inner = answers.part(said, "osdstats") or said  # not nested before Nautilus
+    if "osd_perf_infos" not in inner:
+        return None
+    seconds: dict[int, float] = {}
+    for one in answers.objects(inner["osd_perf_infos"]):
+        figures = answers.part(one, "perf_stats")
+        milliseconds = answers.number(figures.get("commit_latency_ms"))
+        seconds[answers.whole(one.get("id"))] = (
+            answers.number(figures.get("commit_latency_ns"), milliseconds * 1e6) / 1e9
+        )
+    return OsdLatency(seconds)
+
+
+def parse_pool_stats(text: str, pool: str) -> PoolRates:
+    """The answer to ``pool_stats_argv``."""
+    found = rates_of(answers.rows(text), pool)
+    if found is None:
+        raise ValueError(f"unexpected answer: {text.strip()[:200]!r}")
+    return found
+
+
+def rates_of(said: Sequence[Mapping[str, Any]], pool: str | None = None) -> PoolRates | None:
+    for one in said:
+        if "pool_name" not in one or pool not in (None, one["pool_name"]):
+            continue
+        client, recovery = answers.part(one, "client_io_rate"), answers.part(one, "recovery_rate")
+        return PoolRates(
+            pool=str(one["pool_name"]),
+            read_bytes=answers.number(client.get("read_bytes_sec")),
+            write_bytes=answers.number(client.get("write_bytes_sec")),
+            read_iops=answers.number(client.get("read_op_per_sec")),
+            write_iops=answers.number(client.get("write_op_per_sec")),
+            recovery_bytes=answers.number(recovery.get("recovering_bytes_per_sec")),
+        )
+    return None

@@ -1,0 +1,290 @@
+"""A Ceph cluster as a run sees it: asked and guarded before, watched during. What ``ceph`` knows, put to use."""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import logging
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+from cephtui.ceph import answers, cluster, in_use, pool_guards, pools, proxmox, rates, watch
+from cephtui.ceph.cluster import ClusterState
+from cephtui.ceph.in_use import ImagesInUse
+from cephtui.ceph.pool_guards import Company, Space
+from cephtui.ceph.pools import OsdMap
+from cephtui.ceph.rates import OsdLatency, PoolRates
+from cephtui.models import ClusterEnvironment, ClusterSample, Finding, Kind, Node, OptionValue, PoolUse, Step
+from cephtui.record import Recorder, StopRequest
+from cephtui.refusal import Refusal
+from cephtui.shell import NodeShell, Shell, with_ceph_user
+from cephtui.targets.base import TargetFault, reason
+from cephtui.transport import TransportError
+
+WATCH_SECONDS = 2.0
+_A_WEEK_SECONDS = 7 * 86400
+T = TypeVar("T")
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class _Asked:
+    """What the key may not ask is noted, and goes on."""
+
+    shell: Shell
+    denied: list[str] = field(default_factory=list)
+
+    async def ask(self, argv: Sequence[str], parse: Callable[[str], T]) -> T | None:
+        answer = await self.shell.ceph(argv)
+        if answer.status == 0:
+            try:
+                return parse(answer.stdout)
+            except ValueError as error:
+                log.warning("%s: %s: %s", self.shell.node.name, " ".join(argv[:4]), error)
+                return None
+        words = [word for word in argv if word not in ("-f", "json")]
+        if answers.is_denied(answer.status, answer.stderr):
+            self.denied.append(" ".join(words) if argv[0] == "ceph" else "images in use")
+        else:
+            log.warning("%s: %s: %s", self.shell.node.name, " ".join(words[:4]), reason(answer))
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What the cluster is like before a run, and what follows from it."""
+
+    refusal: Refusal | None = None
+    is_full: bool = False
+    """Whether it is for want of room that it is refused."""
+    findings: tuple[Finding, ...] = ()
+    environment: ClusterEnvironment | None = None
+    state: ClusterState | None = None
+    pool: str | None = None
+
+
+async def _state(shell: Shell) -> ClusterState:
+    """The cluster's state; raises TargetFault where it can't be asked at all."""
+    answer = await shell.ceph(cluster.STATUS_ARGV)
+    if answer.status != 0:
+        raise TargetFault(f"{shell.node.name}: can't ask the cluster: {reason(answer)}: see --ceph-conf and --ceph-id")
+    try:
+        return cluster.parse_status(answer.stdout)
+    except ValueError as error:
+        raise TargetFault(f"{shell.node.name}: can't ask the cluster: {error}") from None
+
+
+# ---------------------------------------------------------------------------------------------- the way to it
+
+
+async def with_access(shell: NodeShell, pool: str | None) -> Node:
+    """The node with a way to Ceph: as it was given, else the usual places, else what Proxmox VE's storages name."""
+    node = shell.node
+    if node.ceph_conf or node.ceph_keyring or node.ceph_prefix:
+        return node
+    answer = await shell.run(proxmox.access_argv())
+    try:
+        access = proxmox.parse_access(answer.stdout)
+    except ValueError:
+        return node
+    ways = proxmox.ceph_ways(access)
+    named = proxmox.storage_of(access.storages, pool) if pool else ()
+    way = next((way for way in ways if way.source in named), ways[0] if ways else None)
+    if way is None or (way.source == "/etc/ceph" and node.ceph_id is None):
+        return node
+    return node.model_copy(
+        update={
+            "ceph_conf": way.conf,
+            "ceph_keyring": way.keyring,
+            "ceph_id": node.ceph_id or way.id,
+            "ceph_mon_host": ",".join(way.monhost) or None if way.conf is None else None,
+        }
+    )
+
+
+# ---------------------------------------------------------------------------------------------- before a plan
+
+
+async def pool_use(shell: Shell, pool: str) -> PoolUse:
+    """Who else uses a pool."""
+    asked = _Asked(shell)
+    images, going_on = await asyncio.gather(
+        asked.ask(in_use.in_use_argv(pool), in_use.parse_in_use),
+        asked.ask(rates.pool_stats_argv(pool), lambda text: rates.parse_pool_stats(text, pool)),
+    )
+    return PoolUse(
+        pool=pool,
+        images_in_use=images.count if images else None,
+        images_looked_at=images.looked if images else None,
+        images=images.images if images else None,
+        client_iops=going_on.iops if going_on else None,
+        text=Company(images, going_on).text,
+    )
+
+
+def guard_company(use: PoolUse | None, *, writes: bool, nodes: int, agreed: bool) -> Refusal | None:
+    """Asks before a write, or a run on several nodes, in a pool that others use."""
+    if use is None:
+        return None
+    images = None
+    if use.images_in_use is not None:
+        images = ImagesInUse(use.images_in_use, use.images_looked_at or 0, use.images or 0)
+    going_on = None if use.client_iops is None else PoolRates(use.pool, read_iops=use.client_iops)
+    return pool_guards.guard_company(use.pool, Company(images, going_on), writes=writes, nodes=nodes, agreed=agreed)
+
+
+# ---------------------------------------------------------------------------------------------- before a run
+
+
+def new_bytes(steps: Sequence[Step]) -> int:
+    """Bytes that these steps add to a pool at most, on all nodes together."""
+    parts = {(node.node, part.spec): part.bytes for step in steps for node in step.nodes for part in node.fill}
+    written = {
+        (node.node, part.spec): part.bytes
+        for step in steps
+        if step.writes and not step.filled
+        for node in step.nodes
+        for part in node.parts
+    }
+    return sum({**written, **parts}.values())
+
+
+async def examine(shell: Shell, kind: Kind, pool: str | None, step: Step, wanted_bytes: int) -> View:
+    """The cluster before a step, and the guards on a pool for so many new bytes; raises TransportError."""
+    if pool is None:
+        return View()
+    try:
+        state = await _state(shell)
+    except TargetFault as fault:
+        return View(Refusal(str(fault)))
+    asked = _Asked(shell)
+    osd_map, usage, osds, pgs = await asyncio.gather(
+        asked.ask(pools.OSD_MAP_ARGV, pools.parse_osd_map),
+        asked.ask(pools.USAGE_ARGV, pools.parse_usage),
+        asked.ask(pools.OSD_USAGE_ARGV, pools.parse_osd_usage),
+        asked.ask(pools.PGS_ARGV, pools.parse_pgs),
+    )
+    if osd_map is None:
+        return View(Refusal(f"can't ask which pools there are: {', '.join(asked.denied) or 'no answer'}"))
+    refusal = pool_guards.guard_pool(pool, osd_map, state, pgs, writes=step.writes)
+    if refusal:
+        return View(refusal)
+    data_pool = osd_map.pools.get(step.data_pool or pool)
+    if data_pool is None:
+        return View(Refusal(f"there is no pool {step.data_pool}", "choose another --data-pool"))
+    if kind == "rbd":
+        refusal = pool_guards.guard_image_pool(osd_map.pools[pool], data_pool if step.data_pool else None)
+    space = Space(data_pool, (usage or {}).get(data_pool.name), osd_map.nearfull_ratio, osds, pgs)
+    full = pool_guards.guard_space(space, wanted_bytes)
+    findings = (*cluster.findings(state), *pool_guards.pool_findings(data_pool))
+    if step.writes:
+        findings = (*findings, *pool_guards.space_findings(space))
+    environment = await _environment(asked, state, osd_map, data_pool.name)
+    return View(refusal or full, full is not None, findings, environment, state, pool)
+
+
+async def _environment(asked: _Asked, state: ClusterState, osd_map: OsdMap, pool: str) -> ClusterEnvironment:
+    versions, rules, profile = await asyncio.gather(
+        asked.ask(cluster.VERSIONS_ARGV, cluster.parse_versions),
+        asked.ask(pools.CRUSH_RULES_ARGV, pools.parse_crush_rules),
+        asked.ask(cluster.option_argv("osd_mclock_profile"), cluster.parse_option),
+    )
+    found = osd_map.pools[pool]
+    rule = (rules or {}).get(found.crush_rule)
+    facts: dict[str, OptionValue | None] = {
+        "name": found.name,
+        "type": found.kind,
+        "size": found.size,
+        "min_size": found.min_size,
+        "pg_num": found.pg_num,
+        "autoscale": found.autoscale,
+        "crush_rule": rule.text if rule else str(found.crush_rule),
+        "erasure_code_profile": found.ec_profile or None,
+        "quota_bytes": found.quota_bytes or None,
+    }
+    return ClusterEnvironment(
+        ceph_version=", ".join(versions) if versions else None,
+        health=state.health,
+        checks=tuple(check.message or check.code for check in state.checks),
+        osds=state.osds,
+        osds_up=state.osds_up,
+        osds_in=state.osds_in,
+        pg_states=dict(state.pg_states),
+        pool=facts,
+        osd_mclock_profile=profile,
+        no_permission=tuple(asked.denied),
+    )
+
+
+# ---------------------------------------------------------------------------------------------- during a run
+
+
+async def observe(shell: NodeShell, view: View, recorder: Recorder, stop: StopRequest) -> None:
+    """Keep what the cluster says of itself until cancelled; a run that harms it is stopped."""
+    if view.state is None or view.pool is None:
+        return
+    try:
+        argv = watch.watch_argv(view.pool, WATCH_SECONDS)
+        process = await shell.connection.start(
+            with_ceph_user(shell.node, argv),
+            prefix=shell.node.ceph_prefix,
+            token=secrets.token_hex(16),
+            limit_seconds=_A_WEEK_SECONDS,
+            lock="",
+        )
+    except (ValueError, TransportError) as error:
+        log.warning("the cluster is not watched: %s", error)
+        return
+    try:
+        process.release()
+        reader, decoder, seen = watch.CephWatch(), codecs.getincrementaldecoder("utf-8")("replace"), _Seen()
+        async for chunk in process.chunks():
+            if chunk.stream != "stdout":
+                continue
+            for answer in reader.feed(decoder.decode(chunk.data)):
+                seen = seen.with_answer(answer)
+                if isinstance(answer, ClusterState):
+                    recorder.cluster(seen.sample())
+                    _stop_where_harmed(view.state, answer, stop)
+    finally:
+        await process.stop()
+        await process.wait()
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """The latest of each kind of answer."""
+
+    state: ClusterState | None = None
+    latency: OsdLatency | None = None
+
+    def with_answer(self, answer: watch.Seen) -> _Seen:
+        if isinstance(answer, ClusterState):
+            return replace(self, state=answer)
+        return replace(self, latency=answer) if isinstance(answer, OsdLatency) else self
+
+    def sample(self) -> ClusterSample:
+        state = self.state
+        assert state is not None
+        latency = self.latency.seconds if self.latency else {}
+        return ClusterSample(
+            run=0,
+            elapsed_seconds=0.0,
+            health=state.health,
+            osds=state.osds,
+            osds_up=state.osds_up,
+            osds_in=state.osds_in,
+            pg_states=dict(state.pg_states),
+            client_iops=state.read_iops + state.write_iops,
+            client_bandwidth_bytes=state.read_bytes + state.write_bytes,
+            recovery_bandwidth_bytes=state.recovery_bytes,
+            osd_latency_seconds={str(osd): seconds for osd, seconds in latency.items()},
+        )
+
+
+def _stop_where_harmed(before: ClusterState, now: ClusterState, stop: StopRequest) -> None:
+    why = cluster.stop_reason(before, now)
+    if why and stop.reason is None:
+        stop.request(why)

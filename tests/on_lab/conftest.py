@@ -1,0 +1,44 @@
+"""One lab for all tests of this folder."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.lab import Lab, LabError
+
+NewLab = Callable[..., Lab]
+
+
+@contextmanager
+def _lab(*options: str) -> Iterator[Lab]:
+    # Not pytest's own directories: the sockets of a lab need a short path, its OSDs a disk.
+    directory = Path(tempfile.mkdtemp(prefix="lab-", dir="/var/tmp"))
+    try:
+        # Killed tests cannot take it down: then it goes by itself, for want of its owner.
+        yield Lab.start(directory, "--owner", str(os.getpid()), *options)
+    finally:
+        Lab(directory).stop()
+
+
+@pytest.fixture(scope="session")
+def lab() -> Iterator[Lab]:
+    """The lab. Where this machine forbids one, the tests that need it fail and say why."""
+    with ExitStack() as stack:
+        try:
+            running = stack.enter_context(_lab())
+        except LabError as error:
+            pytest.fail(f"no lab to test with: {error}", pytrace=False)
+        yield running
+
+
+@pytest.fixture
+def new_lab() -> Iterator[NewLab]:
+    """Brings up a lab of this test's own, with options of `python -m tests.lab up`; it ends with the test."""
+    with ExitStack() as stack:
+        yield lambda *options: stack.enter_context(_lab(*options))

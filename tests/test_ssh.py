@@ -1,0 +1,1152 @@
+"""Nodes over SSH, against asyncssh's own server on loopback; what it is told to run really runs."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import os
+import secrets
+import shlex
+import shutil
+import socket
+import stat
+import subprocess
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import asyncssh
+import pytest
+
+from cephtui import hostkeys, ssh, transport
+from cephtui.hostkeys import HostKey
+from cephtui.models import Node
+from cephtui.ssh import SshConnection
+from cephtui.transport import LocalConnection, Question, TransportError, WatchedProcess
+
+USER, PASSWORD = "tester", "a pass word"
+LOST = r"^n1: the connection was lost$"
+FOREVER = "while :; do sleep 0.1; done"
+StartServer = Callable[..., Awaitable["Server"]]
+
+
+@functools.cache
+def new_key(name: str, kind: str = "ssh-ed25519") -> asyncssh.SSHKey:
+    """A key for each name."""
+    return asyncssh.generate_private_key(kind, key_size=2048) if kind == "ssh-rsa" else _plain_key(kind)
+
+
+def _plain_key(kind: str) -> asyncssh.SSHKey:
+    return asyncssh.generate_private_key(kind)
+
+
+def text_of(key: asyncssh.SSHKey) -> str:
+    """As it stands in a known_hosts line."""
+    return key.export_public_key().decode().strip()
+
+
+class Login(asyncssh.SSHServer):
+    """Lets in whoever knows a key, a password or the answers."""
+
+    def __init__(self, server: Server) -> None:
+        self.server = server
+
+    def begin_auth(self, username: str) -> bool:
+        self.server.users.append(username)
+        return True
+
+    def public_key_auth_supported(self) -> bool:
+        return bool(self.server.keys)
+
+    def validate_public_key(self, username: str, key: asyncssh.SSHKey) -> bool:
+        return username == USER and any(key.public_data == known.public_data for known in self.server.keys)
+
+    def password_auth_supported(self) -> bool:
+        return self.server.password is not None
+
+    def validate_password(self, username: str, password: str) -> bool:
+        self.server.passwords.append(password)
+        return password == self.server.password
+
+    def kbdint_auth_supported(self) -> bool:
+        return bool(self.server.prompts)
+
+    def get_kbdint_challenge(self, username: str, lang: str, submethods: str) -> Any:
+        return "", "", "", [(prompt, False) for prompt in self.server.prompts]
+
+    def validate_kbdint_response(self, username: str, responses: Any) -> bool:
+        return list(responses) == list(self.server.prompts.values())
+
+    def connection_requested(self, host: str, port: int, from_host: str, from_port: int) -> bool:
+        return True
+
+    def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
+        self.server.connections.append(conn)
+
+
+class Server:
+    """An SSH server on a free port of the loopback."""
+
+    def __init__(self) -> None:
+        self.keys: list[asyncssh.SSHKey] = []
+        self.password: str | None = None
+        self.prompts: Mapping[str, str] = {}
+        self.passwords: list[str] = []
+        self.users: list[str] = []
+        self.commands: list[str] = []
+        self.connections: list[asyncssh.SSHServerConnection] = []
+        self.before = ""
+        """A shell script that stands for the start-up files of the login shell."""
+        self.shell = ("sh", "-c")
+        self.host_keys: list[asyncssh.SSHKey] = [new_key("host")]
+        self.port = 0
+        self._acceptor: asyncssh.SSHAcceptor | None = None
+        self._children: set[asyncio.subprocess.Process] = set()
+
+    async def start(self, **options: Any) -> None:
+        """Listen."""
+        self._acceptor = await asyncssh.create_server(
+            lambda: Login(self),
+            "127.0.0.1",
+            0,
+            **{"server_host_keys": self.host_keys, "process_factory": self._run, "encoding": None, **options},
+        )
+        self.port = self._acceptor.get_port()
+
+    async def stop(self) -> None:
+        """Hang up, and wait for the end of what was started."""
+        assert self._acceptor is not None
+        self.drop()
+        self._acceptor.close()
+        await self._acceptor.wait_closed()
+        for child in list(self._children):
+            if child.stdin:
+                child.stdin.close()
+            await asyncio.wait_for(child.wait(), 10)
+
+    def drop(self) -> None:
+        """Lose every connection."""
+        for connection in self.connections:
+            connection.abort()
+
+    async def _run(self, process: asyncssh.SSHServerProcess[bytes]) -> None:
+        command = process.command or ""
+        self.commands.append(command)
+        child = await asyncio.create_subprocess_exec(
+            *self.shell, f"{self.before}\n{command}" if self.before else command, stdin=-1, stdout=-1, stderr=-1
+        )
+        self._children.add(child)
+        assert child.stdin
+        assert child.stdout
+        assert child.stderr
+        feeding = asyncio.create_task(_feed(process.stdin, child.stdin))
+        await asyncio.gather(_carry(child.stdout, process.stdout), _carry(child.stderr, process.stderr))
+        status = await child.wait()
+        self._children.discard(child)
+        if status < 0:
+            process.exit_with_signal("KILL")
+        else:
+            process.exit(status)
+        await feeding
+
+
+async def _feed(source: asyncssh.SSHReader[bytes], sink: asyncio.StreamWriter) -> None:
+    with contextlib.suppress(asyncssh.Error, OSError):
+        while data := await source.read(65536):
+            sink.write(data)
+            await sink.drain()
+    sink.close()
+
+
+async def _carry(source: asyncio.StreamReader, sink: asyncssh.SSHWriter[bytes]) -> None:
+    with contextlib.suppress(asyncssh.Error, OSError):
+        while data := await source.read(65536):
+            sink.write(data)
+            await sink.drain()
+
+
+class Cable:
+    """A TCP port that carries to another, and can be cut (nothing comes through, nobody hears) or unplugged."""
+
+    def __init__(self, port: int) -> None:
+        self.refuse = 0
+        """How many of the next connections are hung up at once."""
+        self.refused = 0
+        self.port = 0
+        self._to, self._uncut = port, asyncio.Event()
+        self._uncut.set()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @contextlib.asynccontextmanager
+    async def plugged(self) -> AsyncIterator[Cable]:
+        """Until the end."""
+        server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
+        self.port = server.sockets[0].getsockname()[1]
+        try:
+            yield self
+        finally:
+            server.close()
+            for task in self._tasks:
+                task.cancel()
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def cut(self) -> None:
+        """From now on nothing comes through."""
+        self._uncut.clear()
+
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self.refuse:
+            self.refuse -= 1
+            self.refused += 1
+            writer.transport.abort()
+            return
+        there, back = await asyncio.open_connection("127.0.0.1", self._to)
+        for source, sink in ((reader, back), (there, writer)):
+            task = asyncio.create_task(self._carry(source, sink))
+            self._tasks.add(task)
+
+    async def _carry(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+        try:
+            while data := await source.read(65536):
+                await self._uncut.wait()
+                sink.write(data)
+            await self._uncut.wait()
+        finally:
+            sink.transport.abort()
+
+
+# ---------------------------------------------------------------------- fixtures
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A user without anything: no test may see the real one's files, nor the machine's."""
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
+    for name in ("SYSTEM_CONFIG", "SYSTEM_KNOWN_HOSTS", "PVE_NODES"):
+        monkeypatch.setattr(ssh, name, tmp_path / "machine" / name)
+    monkeypatch.setattr(hostkeys, "PVE_NODES", tmp_path / "machine" / "PVE_NODES", raising=False)
+    return home
+
+
+@pytest.fixture
+async def start_server() -> AsyncIterator[StartServer]:
+    """Starts servers that run until the end of the test."""
+    servers: list[Server] = []
+
+    async def start(options: Mapping[str, Any] | None = None, **attributes: Any) -> Server:
+        server = Server()
+        for name, value in attributes.items():
+            setattr(server, name, value)
+        await server.start(**(options or {}))
+        servers.append(server)
+        return server
+
+    yield start
+    for server in servers:
+        await server.stop()
+
+
+@pytest.fixture
+async def server(start_server: StartServer, home: Path) -> Server:
+    """One that lets in the user's own key, and whose key the user knows."""
+    server = await start_server(keys=[new_key("user")])
+    add_key(home)
+    know(home, server)
+    return server
+
+
+@pytest.fixture
+async def connected(server: Server) -> AsyncIterator[SshConnection]:
+    """A connection to it."""
+    connection = await connect(server)
+    yield connection
+    await connection.close()
+
+
+def add_key(home: Path, name: str = "user", file: str = "id_ed25519", passphrase: str | None = None) -> Path:
+    """Give the user a key."""
+    path = home / ".ssh" / file
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    key = new_key(name)
+    if passphrase:
+        path.write_bytes(key.export_private_key("openssh", passphrase, rounds=1))
+    else:
+        path.write_bytes(key.export_private_key("openssh"))
+    path.with_suffix(".pub").write_bytes(key.export_public_key())
+    path.chmod(0o600)
+    return path
+
+
+def know(home: Path, server: Server, hosts: str = "", key: asyncssh.SSHKey | None = None, marker: str = "") -> Path:
+    """Add a line to the user's known_hosts."""
+    path = home / ".ssh" / "known_hosts"
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    hosts = hosts or f"[127.0.0.1]:{server.port}"
+    with path.open("a") as file:
+        file.write(f"{marker} {hosts} {text_of(key or server.host_keys[0])}\n".lstrip())
+    return path
+
+
+def configure(home: Path, text: str) -> None:
+    """Write ~/.ssh/config."""
+    (home / ".ssh").mkdir(mode=0o700, exist_ok=True)
+    (home / ".ssh" / "config").write_text(text)
+
+
+def node_of(server: Server | Cable, **more: Any) -> Node:
+    """The node that a server is."""
+    return Node(**{"name": "n1", "host": "127.0.0.1", "port": server.port, "user": USER, **more})
+
+
+async def ask(node: Node, answers: Mapping[str, str] | None = None) -> Question:
+    """Try to connect; it must ask."""
+    question = await ssh.connect(node, answers or {})
+    assert isinstance(question, Question), question
+    return question
+
+
+async def connect(server: Server | Cable, answers: Mapping[str, str] | None = None, **more: Any) -> SshConnection:
+    """Connect; it must not ask."""
+    connection = await ssh.connect(node_of(server, **more), answers or {})
+    assert isinstance(connection, SshConnection), connection
+    return connection
+
+
+async def check(server: Server | Cable, answers: Mapping[str, str] | None = None, **more: Any) -> None:
+    """Connect, and run something."""
+    connection = await connect(server, answers, **more)
+    assert (await connection.run(["echo", "it works"])).stdout == "it works\n"
+    await connection.close()
+
+
+async def refused(node: Node, answers: Mapping[str, str] | None = None) -> str:
+    """Try to connect; it must fail, with these words."""
+    with pytest.raises(TransportError) as error:
+        await ssh.connect(node, answers or {})
+    return str(error.value)
+
+
+# ---------------------------------------------------------------------- host keys
+
+
+async def test_a_node_without_a_host_is_the_consoles_own_machine() -> None:
+    connection = await ssh.connect(Node(name="here"), {})
+    assert isinstance(connection, LocalConnection)
+    assert (connection.node.name, connection.round_trip_seconds, connection.closed) == ("here", 0.0, False)
+
+
+def test_asyncssh_is_not_imported_for_the_consoles_own_machine() -> None:
+    program = (
+        "import asyncio, sys; from cephtui.ssh import connect; from cephtui.models import Node;"
+        "asyncio.run(connect(Node(name='local'), {})); print('asyncssh' in sys.modules)"
+    )
+    done = subprocess.run([shutil.which("python") or "python3", "-c", program], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("False\n", "")
+
+
+async def test_an_unknown_host_key_is_asked_for_stored_and_then_known(start_server: StartServer, home: Path) -> None:
+    server = await start_server(keys=[new_key("user")])
+    identity = add_key(home)
+    shutil.copytree(home / ".ssh", home / "keys")
+    shutil.rmtree(home / ".ssh")
+    config = home / "config"
+    config.write_text(f"IdentityFile {home}/keys/{identity.name}\n")
+    node = node_of(server, ssh_config=str(config))
+    question = await ask(node)
+    fingerprint = HostKey("ssh-ed25519", server.host_keys[0].public_data).fingerprint
+    assert question == Question(
+        node="n1",
+        key=f"hostkey:{fingerprint}",
+        text=f"The authenticity of [127.0.0.1]:{server.port} can't be established: ssh-ed25519 key {fingerprint}. "
+        f"Accept and add it to {home}/.ssh/known_hosts?",
+        secret=False,
+    )
+    assert not (home / ".ssh").exists()
+    await check(server, {question.key: "yes"}, ssh_config=str(config))
+    stored = home / ".ssh" / "known_hosts"
+    assert stored.read_text() == f"[127.0.0.1]:{server.port} {text_of(server.host_keys[0])}\n"
+    assert (stat.S_IMODE(stored.stat().st_mode), stat.S_IMODE(stored.parent.stat().st_mode)) == (0o600, 0o700)
+    await check(server, ssh_config=str(config))
+
+
+async def test_the_fingerprint_is_the_one_that_ssh_keygen_prints(tmp_path: Path) -> None:
+    key = new_key("host")
+    path = tmp_path / "key.pub"
+    path.write_bytes(key.export_public_key())
+    printed = subprocess.run(["ssh-keygen", "-l", "-f", path], capture_output=True, text=True, check=True).stdout
+    assert HostKey("ssh-ed25519", key.public_data).fingerprint == printed.split()[1]
+
+
+async def test_a_host_key_that_is_not_accepted(start_server: StartServer, home: Path) -> None:
+    server = await start_server(keys=[new_key("user")])
+    add_key(home)
+    question = await ask(node_of(server))
+    assert "its host key was not accepted" in await refused(node_of(server), {question.key: "no"})
+    assert not (home / ".ssh" / "known_hosts").exists()
+
+
+async def test_only_the_accepted_fingerprint_is_accepted(start_server: StartServer, home: Path) -> None:
+    first, second = await start_server(), await start_server(host_keys=[new_key("other")])
+    accepted = (await ask(node_of(first))).key
+    assert (await ask(node_of(second), {accepted: "yes"})).key != accepted
+    assert not (home / ".ssh" / "known_hosts").exists()
+
+
+@pytest.mark.parametrize("answers", [{}, {"yes": "yes"}, "its own"])
+async def test_a_changed_host_key_is_never_accepted(
+    start_server: StartServer, home: Path, answers: Mapping[str, str] | str
+) -> None:
+    server = await start_server(keys=[new_key("user")])
+    add_key(home)
+    known = know(home, server, key=new_key("other"))
+    before = known.read_bytes()
+    old, new = (HostKey("ssh-ed25519", key.public_data).fingerprint for key in (new_key("other"), new_key("host")))
+    given = {f"hostkey:{new}": "yes"} if isinstance(answers, str) else answers
+    text = await refused(node_of(server), given)
+    assert f"host key has CHANGED: expected ssh-ed25519 {old}, got ssh-ed25519 {new}" in text
+    assert f"ssh-keygen -R '[127.0.0.1]:{server.port}'" in text
+    assert known.read_bytes() == before
+    assert not server.users
+
+
+async def test_a_revoked_host_key_is_refused_even_where_it_is_known(server: Server, home: Path) -> None:
+    know(home, server, hosts="*", marker="@revoked")
+    assert "the host key can't be trusted: Host key is revoked" in await refused(node_of(server))
+    assert not server.users
+
+
+@pytest.mark.parametrize("known", ["ssh-ed25519", "ssh-rsa", "ecdsa-sha2-nistp256"])
+async def test_a_server_with_several_keys_shows_the_known_one(
+    start_server: StartServer, home: Path, known: str
+) -> None:
+    kinds = ("ssh-rsa", "ecdsa-sha2-nistp256", "ssh-ed25519")
+    server = await start_server(keys=[new_key("user")], host_keys=[new_key("host", kind) for kind in kinds])
+    add_key(home)
+    know(home, server, key=new_key("host", known))
+    await check(server)
+
+
+async def test_a_key_of_another_type_is_a_changed_one(start_server: StartServer, home: Path) -> None:
+    """Else whoever stands between would only have to show a key of a type that is not known."""
+    server = await start_server(keys=[new_key("user")])
+    add_key(home)
+    know(home, server, key=new_key("host", "ssh-rsa"))
+    assert "host key has CHANGED: expected ssh-rsa SHA256:" in await refused(node_of(server))
+
+
+async def test_hashed_entries_are_found(server: Server, home: Path) -> None:
+    known = home / ".ssh" / "known_hosts"
+    subprocess.run(["ssh-keygen", "-q", "-H", "-f", known], check=True, capture_output=True)
+    assert known.read_text().startswith("|1|")
+    await check(server)
+
+
+@pytest.mark.parametrize(
+    ("hosts", "found"),
+    [
+        ("[127.0.0.1]:PORT", True),
+        ("other,[127.0.0.1]:PORT", True),
+        ("[127.0.0.*]:PORT", True),
+        ("[127.0.0.?]:*", True),
+        ("127.0.0.1", True),
+        ("*", True),
+        ("[127.0.0.1]:1", False),
+        ("127.0.0.2", False),
+        ("*,![127.0.0.1]:PORT,!127.0.0.1", False),
+    ],
+)
+async def test_patterns_of_known_hosts(start_server: StartServer, home: Path, hosts: str, found: bool) -> None:
+    server = await start_server(keys=[new_key("user")])
+    add_key(home)
+    know(home, server, hosts=hosts.replace("PORT", str(server.port)))
+    if found:
+        await check(server)
+    else:
+        await ask(node_of(server))
+
+
+async def test_another_key_on_the_standard_port_says_nothing(start_server: StartServer, home: Path) -> None:
+    server = await start_server(keys=[new_key("user")])
+    know(home, server, hosts="127.0.0.1", key=new_key("other"))
+    await ask(node_of(server))
+
+
+async def test_lines_that_cant_be_understood_are_skipped(server: Server, home: Path) -> None:
+    path = home / ".ssh" / "known_hosts"
+    rest = b"# comment\n\nbroken\n@what * ssh-rsa AAAA\n|1|x|y ssh-rsa AAAA\n|x ssh-rsa AAAA\n* ssh-x %%%\n\xff\xfe\n"
+    path.write_bytes(rest + path.read_bytes())
+    await check(server)
+
+
+async def test_a_torn_last_line_is_not_lengthened(start_server: StartServer, home: Path) -> None:
+    server = await start_server(keys=[new_key("user")])
+    add_key(home)
+    known = home / ".ssh" / "known_hosts"
+    known.write_text("other ssh-ed25519 AAAA")
+    await check(server, {(await ask(node_of(server))).key: "yes"})
+    assert known.read_text().splitlines()[0] == "other ssh-ed25519 AAAA"
+    await check(server)
+
+
+async def test_a_key_that_cant_be_stored_is_asked_for_again(start_server: StartServer, home: Path) -> None:
+    server = await start_server(keys=[new_key("user")])
+    add_key(home)
+    (home / ".ssh" / "known_hosts").mkdir()
+    question = await ask(node_of(server))
+    await check(server, {question.key: "yes"})
+    assert await ask(node_of(server)) == question
+
+
+async def test_everyones_known_hosts_count_too(start_server: StartServer, home: Path) -> None:
+    server = await start_server(keys=[new_key("user")])
+    add_key(home)
+    ssh.SYSTEM_KNOWN_HOSTS.parent.mkdir()
+    ssh.SYSTEM_KNOWN_HOSTS.write_text(f"[127.0.0.1]:{server.port} {text_of(server.host_keys[0])}\n")
+    await check(server)
+
+
+async def test_proxmox_keeps_the_keys_of_its_nodes_under_their_names(start_server: StartServer, home: Path) -> None:
+    server = await start_server(keys=[new_key("user")])
+    add_key(home)
+    configure(home, "Host pve2\n  HostName 127.0.0.1\n")
+    folder = ssh.PVE_NODES / "pve2"
+    folder.mkdir(parents=True)
+    (folder / "ssh_known_hosts").write_text(f"pve2 {text_of(server.host_keys[0])}\n")
+    await check(server, host="pve2")
+    await ask(node_of(server))
+
+
+async def test_the_files_and_the_alias_of_ssh_config(start_server: StartServer, home: Path, tmp_path: Path) -> None:
+    server = await start_server(keys=[new_key("user")])
+    add_key(home)
+    configure(
+        home, f"Host n\n HostName 127.0.0.1\n HostKeyAlias The-Node\n UserKnownHostsFile ~/kh-%k {tmp_path}/second\n"
+    )
+    question = await ask(node_of(server, host="n"))
+    assert f"Accept and add it to {home}/kh-The-Node?" in question.text
+    await check(server, {question.key: "yes"}, host="n")
+    assert (home / "kh-The-Node").read_text() == f"the-node {text_of(server.host_keys[0])}\n"
+    (home / "kh-The-Node").rename(tmp_path / "second")
+    await check(server, host="n")
+
+
+async def certified(start_server: StartServer, authority: asyncssh.SSHKey, name: str = "127.0.0.1") -> Server:
+    """A server whose key is certified."""
+    key = new_key("host")
+    certificate = authority.generate_host_certificate(key, "host", principals=[name])
+    return await start_server({"server_host_keys": [(key, certificate)]}, keys=[new_key("user")])
+
+
+async def test_a_certificate_of_a_known_authority(start_server: StartServer, home: Path) -> None:
+    server = await certified(start_server, new_key("authority"))
+    add_key(home)
+    know(home, server, hosts="[127.*]:*", key=new_key("authority"), marker="@cert-authority")
+    await check(server)
+
+
+async def test_a_certificate_for_another_host(start_server: StartServer, home: Path) -> None:
+    server = await certified(start_server, new_key("authority"), name="elsewhere")
+    know(home, server, hosts="*", key=new_key("authority"), marker="@cert-authority")
+    assert "the host key can't be trusted" in await refused(node_of(server))
+
+
+async def test_a_certificate_of_a_revoked_authority(start_server: StartServer, home: Path) -> None:
+    server = await certified(start_server, new_key("authority"))
+    know(home, server, hosts="*", key=new_key("authority"), marker="@cert-authority")
+    know(home, server, hosts="*", key=new_key("authority"), marker="@revoked")
+    assert "revoked" in await refused(node_of(server))
+
+
+async def test_a_certificate_of_somebody_else_leaves_the_key_in_it(start_server: StartServer, home: Path) -> None:
+    server = await certified(start_server, new_key("someone"))
+    add_key(home)
+    know(home, server, hosts="*", key=new_key("authority"), marker="@cert-authority")
+    question = await ask(node_of(server))
+    await check(server, {question.key: "yes"})
+    await check(server)
+
+
+# ---------------------------------------------------------------------- logging in
+
+
+async def test_a_default_key(server: Server) -> None:
+    await check(server)
+    assert server.users == [USER]
+
+
+async def test_no_key_at_all(start_server: StartServer, home: Path) -> None:
+    server = await start_server(keys=[new_key("user")])
+    know(home, server)
+    assert await refused(node_of(server)) == (
+        f"n1: permission denied for {USER}: tried nothing, there is no key, and no password is taken"
+    )
+
+
+async def test_a_key_that_is_not_wanted(server: Server, home: Path) -> None:
+    add_key(home, "stranger")
+    add_key(home, "another", "id_rsa")
+    assert await refused(node_of(server)) == f"n1: permission denied for {USER}: tried publickey (2 keys)"
+
+
+async def test_a_named_key_that_is_not_there(server: Server, home: Path) -> None:
+    configure(home, "IdentityFile ~/nothing\n")
+    assert f"({home}/nothing is not there)" in await refused(node_of(server))
+
+
+async def test_a_password(start_server: StartServer, home: Path) -> None:
+    server = await start_server(password=PASSWORD)
+    know(home, server)
+    question = await ask(node_of(server))
+    assert question == Question("n1", f"password:{USER}@127.0.0.1", f"Password for {USER}@127.0.0.1:", secret=True)
+    again = await ask(node_of(server), {question.key: "wrong"})
+    assert again == Question("n1", question.key, f"That was wrong. {question.text}", secret=True)
+    await check(server, {question.key: PASSWORD})
+    assert server.passwords == ["wrong", PASSWORD]
+    assert "permission denied" in await refused(node_of(server), {question.key: ""})
+
+
+async def test_what_the_server_asks_for(start_server: StartServer, home: Path) -> None:
+    server = await start_server(prompts={"Password: ": PASSWORD, "\x1b[31mCode:": "123"})
+    know(home, server)
+    first = await ask(node_of(server))
+    assert (first.text, first.secret) == (f"{USER}@127.0.0.1: Password:", True)
+    second = await ask(node_of(server), {first.key: PASSWORD})
+    assert second.text == f"{USER}@127.0.0.1: [31mCode:"
+    assert (await ask(node_of(server), {first.key: PASSWORD, second.key: "0"})).text.startswith("That was wrong.")
+    await check(server, {first.key: PASSWORD, second.key: "123"})
+
+
+@pytest.mark.parametrize("public", [True, False])
+async def test_a_passphrase(start_server: StartServer, home: Path, public: bool) -> None:
+    server = await start_server(keys=[new_key("user")])
+    know(home, server)
+    path = add_key(home, passphrase="sesame")
+    if not public:
+        path.with_suffix(".pub").unlink()
+    question = await ask(node_of(server))
+    assert question == Question("n1", str(path), f"Passphrase for the key {path}:", secret=True)
+    assert (await ask(node_of(server), {question.key: "wrong"})).text == f"That was wrong. {question.text}"
+    await check(server, {question.key: "sesame"})
+
+
+async def test_a_passphrase_is_asked_for_only_when_the_key_is_needed(server: Server, home: Path) -> None:
+    add_key(home, "other", "id_rsa", passphrase="sesame")
+    await check(server)
+
+
+async def test_a_passphrase_is_not_asked_for_where_the_server_does_not_want_the_key(
+    start_server: StartServer, home: Path
+) -> None:
+    server = await start_server(keys=[new_key("somebody")], password=PASSWORD)
+    know(home, server)
+    add_key(home, passphrase="sesame")
+    assert (await ask(node_of(server))).key == f"password:{USER}@127.0.0.1"
+
+
+async def test_an_empty_passphrase_passes_over_the_key(start_server: StartServer, home: Path) -> None:
+    server = await start_server(keys=[new_key("user")], password=PASSWORD)
+    know(home, server)
+    path = add_key(home, passphrase="sesame")
+    assert (await ask(node_of(server), {str(path): ""})).key == f"password:{USER}@127.0.0.1"
+
+
+@pytest.fixture
+def agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Path], None]]:
+    """A running agent; gives what adds a key to it."""
+    place = f"{tmp_path}/agent"
+    with subprocess.Popen(["ssh-agent", "-D", "-a", place], stdout=subprocess.DEVNULL) as process:
+        while not os.path.exists(place):
+            time.sleep(0.01)
+        monkeypatch.setenv("SSH_AUTH_SOCK", place)
+        yield lambda path: subprocess.run(["ssh-add", "-q", path], check=True)
+        process.terminate()
+
+
+async def test_a_key_of_the_agent(
+    start_server: StartServer, home: Path, agent: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = await start_server(keys=[new_key("user")])
+    know(home, server)
+    path = add_key(home)
+    agent(path)
+    path.unlink()
+    await check(server)
+    monkeypatch.setenv("ELSEWHERE", os.environ["SSH_AUTH_SOCK"])
+    monkeypatch.delenv("SSH_AUTH_SOCK")
+    await refused(node_of(server))
+    configure(home, "IdentityAgent $ELSEWHERE\n")
+    await check(server)
+    configure(home, "IdentityAgent none\n")
+    await refused(node_of(server))
+
+
+async def test_identities_only_leaves_the_agents_other_keys_alone(
+    start_server: StartServer, home: Path, agent: Callable[[Path], None]
+) -> None:
+    server = await start_server(keys=[new_key("user")])
+    know(home, server)
+    for name in ("one", "two", "three"):
+        agent(add_key(home, name, name))
+    wanted = add_key(home, "user", "wanted")
+    agent(wanted)
+    wanted.unlink()
+    configure(home, "IdentityFile ~/.ssh/one\nIdentitiesOnly yes\n")
+    assert "tried publickey" in await refused(node_of(server))
+    configure(home, "IdentityFile ~/.ssh/wanted.pub\nIdentitiesOnly yes\n")
+    await check(server)
+
+
+async def test_an_agent_that_is_gone(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SSH_AUTH_SOCK", "/nowhere")
+    await check(server)
+
+
+# ---------------------------------------------------------------------- the way there
+
+
+async def test_ssh_config_and_what_the_node_says_against_it(server: Server, home: Path) -> None:
+    configure(home, f"Host n1 other\n HostName 127.0.0.1\n Port {server.port}\n User {USER}\n")
+    node = Node(name="n1", host="n1")
+    connection = await ssh.connect(node, {})
+    assert isinstance(connection, SshConnection)
+    await connection.close()
+    assert "connection refused by 127.0.0.1 port 1" in await refused(Node(name="n1", host="n1", port=1))
+    assert "permission denied for somebody" in await refused(Node(name="n1", host="n1", user="somebody"))
+
+
+@pytest.mark.parametrize("text", ["Port x\n", "Match what ever\n", "User 'x\n"])
+async def test_a_config_that_cant_be_understood(home: Path, text: str) -> None:
+    configure(home, f"Host *\n{text}")
+    problem = await refused(Node(name="n1", host="n1"))
+    assert problem.startswith("n1: can't understand the SSH configuration: ")
+    assert f"{home}/.ssh/config line 2" in problem
+
+
+async def test_a_config_that_is_not_there() -> None:
+    assert await refused(Node(name="n1", host="n1", ssh_config="/no/config")) == (
+        "n1: can't read /no/config: No such file or directory"
+    )
+
+
+async def test_options_that_would_change_the_session_are_ignored(server: Server, home: Path) -> None:
+    configure(home, "RemoteCommand false\nRequestTTY force\nSendEnv *\nSetEnv A=b\nUnknownOption x\nForwardAgent yes\n")
+    connection = await connect(server)
+    done = await connection.run(["sh", "-c", "tty; echo ${A-}; echo ${SSH_TTY-}"])
+    assert done.stdout == "not a tty\n\n\n"
+    await connection.close()
+
+
+async def test_connection_refused() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    assert await refused(Node(name="n1", host="127.0.0.1", port=port)) == (
+        f"n1: connection refused by 127.0.0.1 port {port}"
+    )
+
+
+async def test_no_such_host() -> None:
+    assert (await refused(Node(name="n1", host="no-such-host.invalid"))).startswith(
+        "n1: no such host: no-such-host.invalid ("
+    )
+
+
+async def test_a_server_that_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ssh, "ATTEMPT_SECONDS", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        node = Node(name="n1", host="127.0.0.1", port=silent.getsockname()[1])
+        assert await refused(node) == "n1: timed out: not connected and logged in within 0 s"
+
+
+async def test_a_server_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ssh, "CONNECT_SECONDS", 0.5)
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    async with server:
+        node = Node(name="n1", host="127.0.0.1", port=server.sockets[0].getsockname()[1])
+        assert "the server hangs up before the login" in await refused(node)
+
+
+async def test_a_server_that_hangs_up_on_the_first_is_asked_again(server: Server, home: Path) -> None:
+    async with Cable(server.port).plugged() as cable:
+        know(home, server, hosts=f"[127.0.0.1]:{cable.port}")
+        cable.refuse = 3
+        await check(cable)
+        assert cable.refused == 3
+
+
+async def test_a_server_that_always_hangs_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ssh, "CONNECT_SECONDS", 1.0)
+    async with Cable(1).plugged() as cable:
+        cable.refuse = 1000
+        assert await refused(node_of(cable)) == "n1: the server hangs up before the login, for 1 s"
+        assert cable.refused > 1
+
+
+RELAY = """import socket, sys, threading
+s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+def out():
+    while data := s.recv(65536):
+        sys.stdout.buffer.write(data); sys.stdout.buffer.flush()
+threading.Thread(target=out, daemon=True).start()
+while data := sys.stdin.buffer.read1(65536):
+    s.sendall(data)
+"""
+
+
+async def test_a_proxy_command(server: Server, home: Path, tmp_path: Path) -> None:
+    (tmp_path / "relay.py").write_text(RELAY)
+    know(home, server, hosts=f"[n9]:{server.port}")
+    configure(home, f"Host n9\n ProxyCommand echo hello %h >&2; exec python3 {tmp_path}/relay.py %p\n")
+    await check(server, host="n9")
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [("echo no way >&2; exit 1", "no way"), ("exit 3", "exit status 3"), ("no-such-command", "not found")],
+)
+async def test_a_proxy_command_that_fails(home: Path, command: str, reason: str) -> None:
+    configure(home, f"ProxyCommand {command}\n")
+    text = await refused(Node(name="n1", host="n1"))
+    assert text.startswith("n1: the ProxyCommand failed: ")
+    assert reason in text
+
+
+async def test_jump_hosts(server: Server, start_server: StartServer, home: Path) -> None:
+    first = await start_server(keys=[new_key("user")], host_keys=[new_key("first")])
+    second = await start_server(password=PASSWORD, host_keys=[new_key("second")])
+    configure(
+        home,
+        f"Host last\n HostName 127.0.0.1\n Port {server.port}\n ProxyJump first,{USER}@127.0.0.1:{second.port}\n"
+        f"Host first\n HostName 127.0.0.1\n Port {first.port}\nHost *\n User {USER}\n",
+    )
+    node = Node(name="n1", host="last")
+    answers: dict[str, str] = {}
+    asked = []
+    while isinstance(reached := await ssh.connect(node, answers), Question):
+        asked.append(reached.text.split(":")[0])
+        answers[reached.key] = PASSWORD if reached.secret else "yes"
+    assert asked == [
+        "The authenticity of [127.0.0.1]",
+        "The authenticity of [127.0.0.1]",
+        f"Password for {USER}@127.0.0.1",
+    ]
+    assert isinstance(reached, SshConnection)
+    assert (await reached.run(["echo", "through"])).stdout == "through\n"
+    assert not first.commands
+    assert not second.commands
+    await reached.close()
+    assert reached.closed
+    await gone(first, second)
+
+
+async def gone(*servers: Server) -> None:
+    """Nobody is connected any more."""
+    async with asyncio.timeout(5):
+        for server in servers:
+            for connection in server.connections:
+                await connection.wait_closed()
+
+
+async def test_a_jump_host_with_a_changed_key(server: Server, start_server: StartServer, home: Path) -> None:
+    jump = await start_server(keys=[new_key("user")])
+    know(home, jump, key=new_key("other"))
+    configure(home, f"Host last\n HostName 127.0.0.1\n Port {server.port}\n ProxyJump 127.0.0.1:{jump.port}\n")
+    text = await refused(Node(name="n1", host="last", user=USER))
+    assert text.startswith("n1: jump host 127.0.0.1: host key has CHANGED")
+
+
+async def test_a_jump_host_that_cant_reach_the_node(server: Server, home: Path) -> None:
+    configure(home, f"Host last\n HostName 127.0.0.1\n Port 1\n ProxyJump {USER}@127.0.0.1:{server.port}\n")
+    text = await refused(Node(name="n1", host="last", user=USER))
+    assert text.startswith("n1: the jump host can't reach 127.0.0.1 port 1: ")
+    await gone(server)
+
+
+async def test_jump_hosts_in_a_circle(home: Path) -> None:
+    configure(home, "Host a\n ProxyJump b\nHost b\n ProxyJump a\n")
+    assert "its jump hosts lead in a circle: a -> b -> a" in await refused(Node(name="n1", host="a"))
+
+
+async def test_a_jump_host_that_all_hosts_have_itself_included(server: Server, home: Path) -> None:
+    configure(home, f"Host *\n ProxyJump 127.0.0.1:{server.port}\n User {USER}\n")
+    await check(server)
+
+
+async def test_a_jump_host_that_cant_be_understood(home: Path) -> None:
+    configure(home, "Host a\n ProxyJump x:y\n")
+    assert "ProxyJump 'x:y': expected [USER@]HOST[:PORT]" in await refused(Node(name="n1", host="a"))
+
+
+# ---------------------------------------------------------------------- short commands
+
+
+async def test_the_round_trip_is_measured(connected: SshConnection) -> None:
+    assert 0 < connected.round_trip_seconds < 0.5
+
+
+async def test_a_node_that_runs_nothing(start_server: StartServer, home: Path) -> None:
+    server = await start_server(keys=[new_key("user")], before="echo 'This account is not available.'; exit 1")
+    know(home, server)
+    add_key(home)
+    assert await refused(node_of(server)) == "n1: can't run commands there: This account is not available."
+    await gone(server)
+
+
+@pytest.mark.parametrize(
+    "word", ["", "a b", "it's", '"', "$HOME", "back\\slash", "\\", "\\'", "a\nb", "\\\\", "é", "*", "`x`", "!"]
+)
+@pytest.mark.parametrize("shell", ["sh", "bash", "zsh", "fish"])
+def test_every_login_shell_understands_the_command_line(shell: str, word: str) -> None:
+    if not shutil.which(shell):
+        pytest.skip(f"{shell} is not installed")
+    line = ssh.command_line(["printf", "%s", word])
+    assert subprocess.run([shell, "-c", line], capture_output=True, check=True).stdout.decode() == word
+
+
+async def test_a_short_commands_answer(connected: SshConnection) -> None:
+    done = await connected.run(["sh", "-c", 'echo "out $1"; cat; echo err >&2; exit 7', "sh", "a b"])
+    assert (done.status, done.stdout, done.stderr) == (7, "out a b\n", "err\n")
+
+
+async def test_a_short_command_that_was_killed_has_a_status(connected: SshConnection) -> None:
+    assert (await connected.run(["sh", "-c", "kill -KILL $$"])).status == 137
+
+
+async def test_a_short_command_is_given_up_in_time(connected: SshConnection) -> None:
+    started = time.monotonic()
+    with pytest.raises(TransportError, match="n1: no answer within 1 s"):
+        await connected.run(["sleep", "5"], timeout_seconds=0.6)
+    assert time.monotonic() - started < 2
+    assert (await connected.run(["echo", "on"])).stdout == "on\n"
+
+
+async def test_many_short_commands_at_once(connected: SshConnection, server: Server) -> None:
+    done = await asyncio.gather(*(connected.run(["sh", "-c", f"sleep 0.05; echo {n}"]) for n in range(20)))
+    assert [int(each.stdout) for each in done] == list(range(20))
+
+
+async def test_a_short_command_without_a_connection(connected: SshConnection, server: Server) -> None:
+    running = asyncio.create_task(connected.run(["sleep", "5"]))
+    await asyncio.sleep(0.2)
+    server.drop()
+    with pytest.raises(TransportError, match=LOST):
+        await running
+    assert connected.closed
+    with pytest.raises(TransportError, match=LOST):
+        await connected.run(["true"])
+    with pytest.raises(TransportError, match=LOST):
+        await start(connected, "true")
+
+
+async def test_a_server_without_another_session(
+    connected: SshConnection, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(self: Any) -> Any:
+        raise asyncssh.ChannelOpenError(asyncssh.OPEN_ADMINISTRATIVELY_PROHIBITED, "open failed")
+
+    monkeypatch.setattr(asyncssh.SSHServerConnection, "_process_session_open", lambda self, packet: refuse(self))
+    with pytest.raises(TransportError, match=r"n1: no session there \(MaxSessions\?\): open failed"):
+        await connected.run(["true"])
+    assert not connected.closed
+
+
+# ---------------------------------------------------------------------- benchmarks
+
+
+async def start(connection: SshConnection, script: str, **more: Any) -> WatchedProcess:
+    """Bring a shell script up to its release."""
+    given = {"token": secrets.token_hex(16), "limit_seconds": 60, "lock": "", **more}
+    return await connection.start(["bash", "-c", script], **given)
+
+
+async def outcome(process: WatchedProcess, *, release: bool = True) -> tuple[int | None, bytes, bytes]:
+    """Status, stdout and stderr of a process at its end."""
+    if release:
+        process.release()
+    output = {"stdout": b"", "stderr": b""}
+    async for chunk in process.chunks():
+        output[chunk.stream] += chunk.data
+    return await process.wait(), output["stdout"], output["stderr"]
+
+
+async def first_line(process: WatchedProcess) -> bytes:
+    """Release it, and wait until it has printed something."""
+    process.release()
+    async for chunk in process.chunks():
+        return chunk.data
+    raise AssertionError("it ended without a word")
+
+
+@pytest.mark.parametrize(("script", "status"), [("exit 0", 0), ("exit 3", 3), ("kill -KILL $$", 137)])
+async def test_output_and_status_are_passed_on(connected: SshConnection, script: str, status: int) -> None:
+    process = await start(connected, f"echo out; echo err >&2; {script}")
+    assert await outcome(process) == (status, b"out\n", b"err\n")
+
+
+async def test_nothing_begins_before_the_release(connected: SshConnection, tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    process = await start(connected, f"touch {made}")
+    await asyncio.sleep(0.3)
+    assert not made.exists()
+    assert (await outcome(process))[0] == 0
+    assert made.exists()
+
+
+async def test_a_stop_before_the_release(connected: SshConnection, tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    process = await start(connected, f"touch {made}")
+    await process.stop()
+    assert await outcome(process, release=False) == (transport.NOT_RELEASED, b"", b"")
+    assert not made.exists()
+
+
+async def test_what_a_login_shell_prints_is_not_the_commands_output(server: Server) -> None:
+    server.before = "echo 'Welcome to { \"this\": host }'; printf 'no line end'; echo motd >&2; printf noise >&2"
+    connection = await connect(server)
+    assert await outcome(await start(connection, "echo out; echo err >&2")) == (0, b"out\n", b"err\n")
+    await connection.close()
+
+
+async def test_a_flood_before_the_start(server: Server) -> None:
+    server.before = "head -c 3000000 /dev/zero; head -c 3000000 /dev/zero >&2"
+    connection = await connect(server)
+    assert await outcome(await start(connection, "echo out")) == (0, b"out\n", b"")
+    await connection.close()
+
+
+async def test_the_reason_is_told_where_nothing_can_begin(connected: SshConnection, server: Server) -> None:
+    process = await start(connected, "true", prefix=["sh", "-c", "echo sudo: a password is required >&2; exit 1"])
+    assert await outcome(process) == (1, b"", b"sudo: a password is required\n")
+    process = await start(connected, "true", prefix=["sh", "-c", "echo This account is not available; exit 1"])
+    assert await outcome(process) == (1, b"", b"This account is not available\n")
+    process = await start(connected, "true", prefix=["no-such-prefix"])
+    status, _, stderr = await outcome(process)
+    assert (status, b"no-such-prefix" in stderr) == (127, True)
+
+
+async def test_a_prefix_that_does_not_pass_stdin_on(connected: SshConnection) -> None:
+    process = await start(connected, "echo never", prefix=["sh", "-c", 'exec "$@" </dev/null', "sh"])
+    status, stdout, stderr = await outcome(process)
+    assert (status, stdout) == (transport.NO_HEARTBEAT, b"")
+    assert b"nothing comes in on stdin" in stderr
+
+
+async def test_what_is_never_ready_is_given_up(connected: SshConnection, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transport, "READY_SECONDS", 0.5)
+    started = time.monotonic()
+    with pytest.raises(TransportError, match="n1: not ready to run anything within 0 s: waiting for a password"):
+        await start(connected, "true", prefix=["sh", "-c", "echo waiting for a password >&2; sleep 5"])
+    assert time.monotonic() - started < 2
+
+
+async def test_both_streams_are_drained(connected: SshConnection) -> None:
+    """Either full window would stop a command that writes to both in turn."""
+    script = "for _ in {1..20}; do head -c 300000 /dev/zero >&2; head -c 300000 /dev/zero; done"
+    status, stdout, stderr = await outcome(await start(connected, script))
+    assert (status, len(stdout), len(stderr)) == (0, 6_000_000, 6_000_000)
+
+
+async def test_a_stop_lets_the_command_say_its_last_words(connected: SshConnection) -> None:
+    process = await start(connected, f"trap 'echo figures; exit 128' TERM; sleep 0.3; echo up; {FOREVER}")
+    assert await first_line(process) == b"up\n"
+    await process.stop()
+    await process.stop()
+    assert (await outcome(process, release=False))[:2] == (128, b"figures\n")
+
+
+async def test_a_lost_connection_is_no_status(connected: SshConnection, server: Server) -> None:
+    process = await start(connected, f"echo up; {FOREVER}")
+    await first_line(process)
+    server.drop()
+    assert await outcome(process, release=False) == (None, b"", b"")
+    assert connected.closed
+    await process.stop()
+
+
+async def test_a_silent_link_is_a_lost_connection(server: Server, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ssh, "KEEPALIVE_SECONDS", 0.2)
+    async with Cable(server.port).plugged() as cable:
+        know(home, server, hosts=f"[127.0.0.1]:{cable.port}")
+        connection = await connect(cable)
+        process = await start(connection, f"echo up; {FOREVER}")
+        await first_line(process)
+        started = time.monotonic()
+        cable.cut()
+        assert (await outcome(process, release=False))[0] is None
+        assert time.monotonic() - started < 2
+        with pytest.raises(TransportError, match=LOST):
+            await connection.run(["true"])
+        await connection.close()
+
+
+async def test_a_silent_link_does_not_hold_up_a_short_command_nor_the_end(server: Server, home: Path) -> None:
+    async with Cable(server.port).plugged() as cable:
+        know(home, server, hosts=f"[127.0.0.1]:{cable.port}")
+        connection = await connect(cable)
+        cable.cut()
+        started = time.monotonic()
+        with pytest.raises(TransportError, match="no answer within"):
+            await connection.run(["true"], timeout_seconds=0.5)
+        await connection.close()
+        assert time.monotonic() - started < 4
+
+
+async def test_what_does_not_end_after_a_stop_is_let_go(
+    connected: SshConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where the link is down, or a process hangs in the kernel; here it only hides, and keeps the pipes open."""
+    monkeypatch.setattr(transport, "_ABANDON_SECONDS", 1.0)
+    process = await start(connected, "env -i setsid sleep 3 & echo up; sleep 1000")
+    await first_line(process)
+    started = time.monotonic()
+    await process.stop()
+    assert (await outcome(process, release=False))[0] in (None, 143)
+    assert time.monotonic() - started < 2.5
+
+
+async def test_a_watchdog_that_was_killed_leaves_no_status(connected: SshConnection) -> None:
+    process = await start(connected, "echo up; kill -KILL $(ps -o ppid= $(ps -o ppid= $$)); sleep 1000")
+    await first_line(process)
+    assert (await outcome(process, release=False))[0] is None
+
+
+async def test_all_nodes_begin_at_the_same_time(server: Server, connected: SshConnection) -> None:
+    connections = [connected, *[await connect(server) for _ in range(3)]]
+    processes = [await start(connection, "date +%s.%N") for connection in connections]
+    for process in processes:
+        process.release()
+    begun = [float((await outcome(process, release=False))[1]) for process in processes]
+    offset = time.time() - time.monotonic()
+    for process, time_there in zip(processes, begun, strict=True):
+        assert abs(process.released_at + offset - time_there) < 0.1
+    assert max(begun) - min(begun) < 0.2
+    for connection in connections:
+        await connection.close()
+
+
+async def test_no_secret_is_in_a_command_line(server: Server, connected: SshConnection) -> None:
+    await outcome(await start(connected, "true"))
+    assert all(PASSWORD not in command for command in server.commands)
+    assert shlex.split(server.commands[-1])[:2] == ["bash", "-c"]
+
+
+async def test_asyncssh_says_nothing(
+    server: Server, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    connection = await connect(server)
+    process = await start(connection, f"echo up; {FOREVER}")
+    await first_line(process)
+    server.drop()
+    await outcome(process, release=False)
+    assert capfd.readouterr() == ("", "")
+    assert not [record for record in caplog.records if record.name.startswith("asyncssh")]
