@@ -1,7 +1,7 @@
 # GNU make. Every target sets up what it needs by itself; see `make help`.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint format screenshots screenshot-tools lock clean
+.PHONY: help setup run test test-unit lab lab-down lint format screenshots screenshot-tools lock clean
 
 BIN := .venv/bin
 SETUP = PYTHON='$(PYTHON)' sh .ci/setup
@@ -18,8 +18,20 @@ setup: ## make .venv and install fio, where missing or out of date
 run: setup ## start cephtui: make run, make run ARGS="run write-iops"
 	@$(BIN)/cephtui $(ARGS)
 
-test: lint ## check everything: lint, format, types and tests
+test: lint ## check everything: lint, format, types and tests; those with the lab need root
+	@$(SETUP) lab
 	$(BIN)/python -m pytest $(ARGS)
+
+test-unit: lint ## check everything but what needs the lab
+	$(BIN)/python -m pytest --ignore tests/on_lab $(ARGS)
+
+lab: setup ## bring up Ceph and three hosts on this machine, for trying and testing; needs root
+	@$(BIN)/python -m tests.lab check
+	@$(SETUP) lab
+	@$(BIN)/python -m tests.lab up $(ARGS)
+
+lab-down: setup ## end the lab and remove everything of it
+	@$(BIN)/python -m tests.lab down
 
 lint: setup ## check style, format and types
 	$(BIN)/ruff check

@@ -21,6 +21,8 @@ from cephtui.shell import NodeShell
 from cephtui.targets import parse_target
 from cephtui.targets.base import Target
 
+_OF_TIME = {"short", "incomplete"}
+"""Findings whose figures differ from node to node by fractions of a second."""
 _FREED_SECONDS, _LOOK_AGAIN_SECONDS = 60.0, 3.0
 Shells = Mapping[str, NodeShell]
 
@@ -129,14 +131,14 @@ def _finished(
     begun = [node.process.released_at for node in nodes if node.process and node.ended_at]
     released_at = min(begun, default=None)
     results = tuple(node.node_result(released_at) for node in nodes)
-    own = (finding for node in nodes for finding in node.findings)
+    own = _once_each([finding for node in nodes for finding in node.findings])
     return run.model_copy(
         update={
             "outcome": worst([result.outcome or "lost" for result in results]),
-            "error": next((node.error for node in nodes if node.error), None),
+            "error": next((_error(node, len(nodes)) for node in nodes if node.error), None),
             "duration_seconds": round(seconds, 3),
             "start_spread_seconds": round(max(begun) - min(begun), 4) if len(begun) > 1 else None,
-            "findings": tuple(dict.fromkeys((*findings, *own))),
+            "findings": (*findings, *own),
             "cluster": environment,
             "environment": {node.name: node.environment for node in nodes},
             "summary": stats.summarise(
@@ -145,3 +147,13 @@ def _finished(
             "nodes": results,
         }
     )
+
+
+def _once_each(findings: list[Finding]) -> tuple[Finding, ...]:
+    """What several nodes have found once, in the words of the first."""
+    return tuple({(f.code if f.code in _OF_TIME else f.text): f for f in reversed(findings)}.values())[::-1]
+
+
+def _error(node: NodeRun, nodes: int) -> str:
+    error = node.error or ""
+    return error if nodes == 1 or error.startswith(f"{node.name}: ") else f"{node.name}: {error}"

@@ -37,6 +37,8 @@ class LiveRun:
     latest: Sample | None = None
     nodes: dict[str, Sample] = field(default_factory=dict)
     """The latest of each node."""
+    node_iops: dict[str, Series] = field(default_factory=dict)
+    """Of each node, reads and writes together."""
     cluster: ClusterSample | None = None
     series: dict[str, Series] = field(default_factory=dict)
     """By ``read.iops`` and the like, ramp included."""
@@ -67,7 +69,7 @@ class LiveRun:
     def add(self, sample: Sample) -> None:
         """Take in a sample; only those of all nodes become series."""
         if sample.node is not None:
-            self.nodes[sample.node] = sample
+            self._add_node(sample.node, sample)
             return
         self.latest = sample
         self.notice = None
@@ -84,10 +86,23 @@ class LiveRun:
         if sample.phase == "run":
             self._seconds += sample.interval_seconds
 
+    def _add_node(self, node: str, sample: Sample) -> None:
+        self.nodes[node] = sample
+        if sample.phase != "prepare":
+            iops = sum(interval.iops for interval in (sample.read, sample.write) if interval)
+            self.node_iops.setdefault(node, []).append((sample.elapsed_seconds, iops))
+
+    def node_p99(self, node: str) -> float | None:
+        """The worst of a node's last reads and writes."""
+        sample = self.nodes.get(node)
+        known = [i.latency_p99_seconds for i in (sample.read, sample.write) if i] if sample else []
+        return max((value for value in known if value is not None), default=None)
+
     def _append(self, direction: str, interval: Interval, sample: Sample) -> None:
         for figure in FIGURES:
             series = self.series.setdefault(f"{direction}.{figure}", [])
-            value = getattr(interval, figure)
+            # what some nodes did is no figure of all: a gap, not a dip
+            value = None if sample.missing else getattr(interval, figure)
             if sample.interval_seconds > LONG_INTERVAL_SECONDS:
                 # the tool was late: what it says holds for the whole stretch, not only for its end
                 series.append((sample.elapsed_seconds - sample.interval_seconds + 1.0, value))

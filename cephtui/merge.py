@@ -69,7 +69,7 @@ class Merger:
         phase = min((r.phase for rs in self._pending.values() for r in rs), key=_ORDER.index)
         taken = {node: [r for r in rs if r.phase == phase] for node, rs in self._pending.items()}
         left = {node: [r for r in rs if r.phase != phase] for node, rs in self._pending.items()}
-        missing = tuple(node for node in self._live if node not in self._pending)
+        missing = tuple(node for node in self._live if not taken.get(node))
         self._pending = {node: rs for node, rs in left.items() if rs}
         parts = [_join(rs) for rs in taken.values() if rs]
         return Merged(_sum(phase, parts), missing)

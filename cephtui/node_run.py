@@ -30,7 +30,7 @@ SILENCE_SECONDS = 10.0
 _LIMIT_SLACK_SECONDS = 600.0
 _SLOWEST_FILL_BYTES_PER_SECOND = 2e6
 _PROBE_LIMIT_SECONDS = 30.0
-_MORE_THAN_NEEDED = 1.3
+_MORE_THAN_NEEDED = 2.0
 """Of what a run would read at the speed of the first objects."""
 _LAST_WORDS_SECONDS = 0.55
 """After a reading: an interval that would be too short to stand alone has nothing left that it could join."""

@@ -189,7 +189,11 @@ def _writes(draft: _Draft, place: Place, fill: tuple[Part, ...], parts: tuple[Pa
     """What is written, in words: objects of a pool are as many as a run turns out to need."""
     writes = []
     for part in fill:
-        how = "is filled with as much as the run reads, at most" if place.namespace else "is written in full before its first use"
+        how = (
+            "is filled with as much as the run reads, at most"
+            if place.namespace
+            else "is written in full before its first use"
+        )
         writes.append(Write(what=f"{part.spec} {how}", bytes=part.bytes))
     if draft.tool.writes(draft.options):
         names = ", ".join(part.spec for part in parts)

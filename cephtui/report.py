@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -26,6 +27,7 @@ OUTCOME_STYLES = {
     "lost": "yellow",
 }
 _SPARK_WIDTH = 24
+_IMAGE_SECTION = re.compile(r" --name=\S+ --rbdname=\S+(?: --size=\S+)?")
 
 
 def _table(*columns: str, right: Iterable[str] = ()) -> Table:
@@ -58,13 +60,24 @@ def plan(value: Plan) -> RenderableType:
         rows.append(Text.assemble((f"{number}. {step.preset} ", "bold"), what))
         for node in step.nodes:
             rows += [Text(f"   {node.node}: writes: {w.what}{_bytes(w.bytes)}") for w in node.writes]
-            commands = [c for c in (node.prepare_command, node.command) if c]
+            commands = [short_command(c) for c in (node.prepare_command, node.command) if c]
             rows += [Text(f"   {node.node}$ {command}", style="cyan") for command in commands]
     fill = sum(step.prepare_seconds for step in value.steps)
     note = f", of which about {units.duration(fill)} to fill the target (at 200 MB/s)" if fill else ""
     rows.append(Text(f"takes about {units.duration(value.duration_seconds)}{note}"))
     rows.append(Text(f"the session grows by about {units.size(value.session_bytes)}"))
     return Group(*rows)
+
+
+def short_command(command: str) -> str:
+    """A command for eyes: of the sections for many images the first, and how many more there are."""
+    sections = _IMAGE_SECTION.findall(command)
+    if len(sections) < 3:
+        return command
+    first, *others = sections
+    for section in others:
+        command = command.replace(section, "", 1)
+    return f"{command}  (and {len(others)} more images)"
 
 
 def pool_use(value: PoolUse | None) -> list[str]:

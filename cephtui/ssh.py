@@ -760,9 +760,10 @@ def _clean(text: str) -> str:
 def command_line(argv: Sequence[str]) -> str:
     """A command for the login shell, whichever it is.
 
-    In quotes, as by shlex.join; but fish reads a backslash in quotes as an escape, so it stands outside of them.
+    Quoted as by shlex.join; but fish reads a backslash in quotes as an escape, so it stands outside of them. ``exec``
+    because a shell that stays would report the end by a signal as a status.
     """
-    return " ".join("\\\\".join(shlex.quote(part) for part in word.split("\\")) for word in argv)
+    return "exec " + " ".join("\\\\".join(shlex.quote(part) for part in word.split("\\")) for word in argv)
 
 
 class _Session:
@@ -911,7 +912,7 @@ class SshConnection:
 
     async def _echoed(self) -> float:
         times = []
-        async with self._process("exec cat") as process:
+        async with self._process(command_line(["cat"])) as process:
             for number in range(_PINGS + 1):
                 line = b"cephtui %d\n" % number
                 started = time.monotonic()

@@ -87,7 +87,7 @@ tool=$!
 watch >/dev/null 2>&1 9<&- &
 watcher=$!
 
-wait "$tool"
+wait "$tool" 2>/dev/null  # without the shell's own words on a command that was killed
 status=$?
 kill "$watcher" 2>/dev/null
 wait "$watcher"

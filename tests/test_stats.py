@@ -219,3 +219,60 @@ def test_thinned_series_keep_extremes_and_order(points: list[tuple[float, float]
 def test_few_points_stay_as_they_are() -> None:
     assert stats.thin([(1.0, 5.0), (2.0, 7.0)], 2000) == [(1.0, 5.0, 5.0, 5.0), (2.0, 7.0, 7.0, 7.0)]
     assert stats.thin([(1.0, 5.0), (2.0, 7.0), (3.0, 1.0)], 2) == [(2.0, 5.0, 6.0, 7.0), (3.0, 1.0, 1.0, 1.0)]
+
+
+# ---------------------------------------------------------------------------------------------- nodes side by side
+
+
+def node_interval(latencies: list[int], seconds: float = 1.0) -> Interval:
+    mean = statistics.fmean(latencies) / 1e9 if latencies else None
+    return stats.make_interval(len(latencies), 4096 * len(latencies), seconds, mean, histogram(latencies))
+
+
+@given(st.lists(st.lists(st.integers(1, 10**11), max_size=60), min_size=1, max_size=5))
+def test_nodes_side_by_side_have_the_percentiles_of_the_union(nodes: list[list[int]]) -> None:
+    union = [latency for node in nodes for latency in node]
+    found = stats.add_intervals([node_interval(node) for node in nodes])
+    assert found is not None
+    assert (found.ios, found.bytes) == (len(union), 4096 * len(union))
+    assert found.iops == pytest.approx(len(union))
+    assert found.bandwidth_bytes == pytest.approx(4096 * len(union))
+    assert found.latency_p99_seconds == stats.percentile_seconds(histogram(union), 99.0)
+    assert (found.latency_buckets or {}) == histogram(union)
+    assert found.latency_mean_seconds == (pytest.approx(statistics.fmean(union) / 1e9) if union else None)
+
+
+def test_the_percentile_of_nodes_is_no_mean_of_percentiles() -> None:
+    fast, slow = [1_000_000] * 99, [500_000_000]
+    found = stats.add_intervals([node_interval(fast * 10), node_interval(slow)])
+    assert found is not None
+    assert found.latency_p99_seconds == pytest.approx(1e-3, rel=0.01)
+
+
+def test_rates_are_those_of_each_node_in_its_own_time() -> None:
+    """A node whose second was longer did not do more per second."""
+    found = stats.add_intervals([node_interval([1000] * 100), node_interval([1000] * 500, seconds=5.0)])
+    assert found is not None
+    assert (found.ios, found.iops, found.bandwidth_bytes) == (600, 200.0, 200.0 * 4096)
+
+
+def test_a_node_without_a_histogram_leaves_no_percentile() -> None:
+    bare = Interval(100, 409600, 100.0, 409600.0, 0.003)
+    found = stats.add_intervals([node_interval([1_000_000] * 100), bare, node_interval([2_000_000] * 100)])
+    assert found is not None
+    assert (found.ios, found.latency_p99_seconds, found.latency_buckets) == (300, None, None)
+    assert found.latency_mean_seconds == pytest.approx(0.002)
+
+
+def test_a_node_that_did_nothing_does_not_hide_the_others_percentile() -> None:
+    idle = stats.make_interval(0, 0, 1.0, None, None)
+    found = stats.add_intervals([idle, node_interval([1_000_000] * 100)])
+    assert found is not None
+    assert found.latency_p99_seconds == pytest.approx(1e-3, rel=0.01)
+    assert found.latency_mean_seconds == pytest.approx(1e-3)
+
+
+def test_one_node_or_none() -> None:
+    only = node_interval([1000, 2000])
+    assert stats.add_intervals([only]) is only
+    assert stats.add_intervals([]) is None

@@ -85,12 +85,12 @@ class _Announced:
 
 
 def _number(text: str) -> float | None:
-    """A figure as the tool can mean it: finite, not negative, nothing that a sum could overflow with."""
+    """A figure as the tool can mean it: finite, not negative, nothing that a sum or a quotient could overflow with."""
     try:
         value = float(text)
     except ValueError:
         return None
-    return value if 0 <= value < 1 << 63 else None
+    return (value if value > 1e-12 else 0.0) if 0 <= value < 1 << 63 else None
 
 
 def _clock(text: str | None) -> float | None:
@@ -145,15 +145,17 @@ class RadosBenchParser:
     """See Parser. There is no ramp.
 
     Of reads ``block_bytes`` is the size of each, and ``seconds`` how long they may last; None where they may end
-    at any time. Writes announce both themselves.
+    at any time. Writes announce both themselves. With ``measures_writes`` it is worth a finding that a write run
+    has ended before its time; one that fills for reads is meant to.
     """
 
-    def __init__(self, *, block_bytes: int, seconds: float | None) -> None:
+    def __init__(self, *, block_bytes: int, seconds: float | None, measures_writes: bool = False) -> None:
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         self._line = ""
         self._errors = ""
         self._block_bytes = block_bytes
         self._seconds = seconds
+        self._measures_writes = measures_writes
         self._announced: _Announced | None = None
         self._totals: dict[str, float] = {}
         self._last = _Row()
@@ -309,7 +311,7 @@ class RadosBenchParser:
     def _short(self) -> tuple[Finding, ...]:
         """A write run that was to last for a time has used up its objects first."""
         most, ios, told = self._most_ios(), self._total_ios, self._announced
-        if most is None or ios is None or told is None or ios < most:
+        if not self._measures_writes or most is None or ios is None or told is None or ios < most:
             return ()
         seconds = self._totals["total time run"]
         if not told.seconds or seconds >= told.seconds - 0.5:

@@ -10,7 +10,7 @@ from rich.text import Text
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.screen import ModalScreen, Screen
+from textual.screen import Screen
 from textual.widgets import Footer, Input, Static
 
 from cephtui import report, units
@@ -240,8 +240,9 @@ class ConsoleScreen(Screen[None]):
             return await self._asked(TypeName(refusal.problem, refusal.confirm or ""))
         return await self._asked(Confirm(f"{refusal.problem}. Run all the same?", "run", "don't"))
 
-    async def _asked(self, dialog: ModalScreen[bool]) -> bool:
-        return bool(await self.app.push_screen_wait(dialog))
+    async def _asked(self, dialog: TypeName | Confirm) -> bool:
+        answer: bool | None = await self.app.push_screen_wait(dialog)
+        return bool(answer)
 
     # ------------------------------------------------------------------ nodes and target
 
@@ -298,7 +299,7 @@ class ConsoleScreen(Screen[None]):
     @on(LiveView.Began)
     def _began(self, message: LiveView.Began) -> None:
         self.app.clear_notifications()
-        self.query_one("#command", Static).update(Text(f"$ {message.run.command}"))
+        self.query_one("#command", Static).update(Text(f"$ {report.short_command(message.run.command)}"))
         self._show_run(message.run)
         self._show_bar()
 
@@ -353,10 +354,11 @@ def _help() -> Table:
 def _commands(plan: Plan) -> Text:
     """What would run, as it would be typed."""
     step = plan.steps[0]
-    text = Text(f"$ {step.nodes[0].command}")
+    text = Text(f"$ {report.short_command(step.nodes[0].command)}")
     notes = []
     if step.fill_bytes:
-        notes.append(f"fills {units.size(step.fill_bytes)} first")
+        each = " on each node" if len(step.nodes) > 1 else ""
+        notes.append(f"fills {units.size(step.fill_bytes)}{each} first")
     if len(plan.steps) > 1:
         notes.append(f"then {len(plan.steps) - 1} more of the sweep")
     if notes:

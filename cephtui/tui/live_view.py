@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from rich.table import Table
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.containers import Container, Horizontal
@@ -12,8 +13,10 @@ from textual.widgets import Label, Static
 
 from cephtui import units
 from cephtui.live import DIRECTIONS, Live, LiveRun, Series
-from cephtui.models import Event, Notice, Run
+from cephtui.models import ClusterSample, Event, Notice, Run
+from cephtui.report import cluster_line
 from cephtui.runner import Inbox
+from cephtui.sparks import spark
 from cephtui.tui.chart import Chart, Line
 from cephtui.tui.sparkline import Spark
 
@@ -28,6 +31,8 @@ _FORMATS = {
 }
 _PHASES = {"prepare": "filling", "ramp": "ramp-up", "run": "running"}
 _BAR_COLUMNS = 24
+_NODE_SPARK_COLUMNS = 12
+_STALE_SECONDS = 5.0
 
 
 def _shown(series: Series) -> tuple[tuple[float, float | None], ...]:
@@ -101,6 +106,54 @@ class Progress(Static):
         self.update(text)
 
 
+class NodesNow(Static):
+    """Each node's last second, where there are several; one that says nothing is marked."""
+
+    def show(self, state: LiveRun) -> None:
+        """Draw the nodes of a run in progress."""
+        table = Table.grid(padding=(0, 1), expand=True)
+        for _ in range(4):
+            table.add_column(no_wrap=True)
+        for node in state.step.nodes:
+            history = [value for _, value in state.node_iops.get(node.node, [])]
+            late = state.latest is not None and node.node in state.latest.missing
+            table.add_row(
+                Text(node.node, "bold"),
+                Text("no word" if late else units.iops(history[-1] if history else None), "yellow" if late else ""),
+                Text(spark(history[-_NODE_SPARK_COLUMNS:], _NODE_SPARK_COLUMNS), "green"),
+                units.latency(state.node_p99(node.node)),
+            )
+        self.border_title = " nodes: IOPS, p99 "
+        self.update(table)
+
+
+class ClusterNow(Static):
+    """What the cluster says of itself, in one row, with its age where that is more than usual."""
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id)
+        self._shown: ClusterSample | None = None
+        self._since = 0.0
+
+    def clear(self) -> None:
+        """Forget the last run's."""
+        self._shown = None
+        self.display = False
+
+    def show(self, state: LiveRun, now: float) -> None:
+        """Draw the latest answer."""
+        if state.cluster is None:
+            return
+        if state.cluster is not self._shown:
+            self._shown, self._since = state.cluster, now
+        age = now - self._since
+        text = Text(cluster_line(state.cluster))
+        if age > _STALE_SECONDS:
+            text.append(f"  ({units.duration(age)} old)", "bold yellow")
+        self.display = True
+        self.update(text)
+
+
 class LiveView(Container):
     """Listens to the runner, and draws the run in progress or the last one."""
 
@@ -126,18 +179,23 @@ class LiveView(Container):
 
     def compose(self) -> ComposeResult:
         """The chart, a row of sparklines for each direction, the progress."""
-        yield Chart(id="chart")
+        with Horizontal(id="over"):
+            yield Chart(id="chart")
+            yield NodesNow(id="nodes")
         for direction in DIRECTIONS:
             with Horizontal(id=f"{direction}-sparks", classes="sparks"):
                 yield Label(direction)
                 for figure, (label, _) in _FORMATS.items():
                     yield Spark(label, id=f"{direction}-{figure}")
+        yield ClusterNow(id="cluster")
         yield Progress(id="progress")
 
     def on_mount(self) -> None:
         """Nothing has run yet."""
         self._chart.border_title = " IOPS "
         self._show_directions([])
+        self.query_one(NodesNow).display = False
+        self.query_one(ClusterNow).clear()
         self.query_one(Progress).show(None, 0.0)
         self.set_interval(1 / DRAWS_PER_SECOND, self.catch_up)
 
@@ -151,6 +209,7 @@ class LiveView(Container):
         for event in events:
             self._take(event)
         if state := self._live.current:
+            self.query_one(ClusterNow).show(state, time.monotonic())
             if events:
                 self._received = time.monotonic()
                 self._draw(state)
@@ -162,6 +221,8 @@ class LiveView(Container):
         elif isinstance(event, Run) and event.outcome is None:
             for spark in self.query(Spark):
                 spark.show((), units.DASH)
+            self.query_one(NodesNow).display = len(event.nodes) > 1
+            self.query_one(ClusterNow).clear()
             self.post_message(self.Began(event))
         elif isinstance(event, Run):
             if self._live.current:
@@ -178,6 +239,7 @@ class LiveView(Container):
 
     def _draw(self, state: LiveRun) -> None:
         self._show_directions(state.directions)
+        self.query_one(NodesNow).show(state)
         self._chart.border_title = chart_title(state)
         self._chart.show(
             chart_lines(state),

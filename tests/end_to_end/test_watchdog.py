@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
+import os
 import secrets
+import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from cephtui import transport
-from cephtui.transport import LocalConnection, LocalProcess, TransportError
+from cephtui.transport import LocalConnection, TransportError, WatchedProcess
 
 from .sandbox import Process, processes_marked, wait_for
 
@@ -21,17 +23,30 @@ SETTLE = "sleep 0.3"
 """A TERM in the very moment of its start ends timeout(1) itself, and the watchdog then ends the command at once."""
 
 
+NEVER_KILL = """kill() { [ "$1" = -KILL ] || builtin kill "$@"; }"""
+"""In the watchdog's shell, every process is beyond KILL."""
+
+
 class Watched:
     """Commands behind the watchdog, and what lives of them."""
 
     def __init__(self) -> None:
         self.token = secrets.token_hex(16)
 
-    async def start(self, *argv: str, limit: float = 60, lock: str = "") -> LocalProcess:
-        """Start one."""
-        return await LocalConnection().start(argv, token=self.token, limit_seconds=limit, lock=lock)
+    async def ready(
+        self, *argv: str, limit: float = 60, lock: str = "", prefix: tuple[str, ...] = ()
+    ) -> WatchedProcess:
+        """Bring one up to its release."""
+        connection = LocalConnection()
+        return await connection.start(argv, prefix=prefix, token=self.token, limit_seconds=limit, lock=lock)
 
-    async def shell(self, script: str, limit: float = 60, lock: str = "") -> LocalProcess:
+    async def start(self, *argv: str, limit: float = 60, lock: str = "") -> WatchedProcess:
+        """Start one."""
+        process = await self.ready(*argv, limit=limit, lock=lock)
+        process.release()
+        return process
+
+    async def shell(self, script: str, limit: float = 60, lock: str = "") -> WatchedProcess:
         """Start a shell script."""
         return await self.start("bash", "-c", script, limit=limit, lock=lock)
 
@@ -57,7 +72,7 @@ def watched() -> Iterator[Watched]:
         process.kill()
 
 
-async def outcome(process: LocalProcess) -> tuple[int | None, bytes, bytes]:
+async def outcome(process: WatchedProcess) -> tuple[int | None, bytes, bytes]:
     """Status, stdout and stderr of a command at its end."""
     output = {"stdout": b"", "stderr": b""}
     async for chunk in process.chunks():
@@ -65,7 +80,7 @@ async def outcome(process: LocalProcess) -> tuple[int | None, bytes, bytes]:
     return await process.wait(), output["stdout"], output["stderr"]
 
 
-async def first_line(process: LocalProcess) -> bytes:
+async def first_line(process: WatchedProcess) -> bytes:
     """Wait until the command has printed something."""
     async for chunk in process.chunks():
         return chunk.data
@@ -82,11 +97,104 @@ async def test_every_status_is_the_commands_own(watched: Watched, script: str, s
     assert (await outcome(await watched.shell(script)))[0] == status
 
 
+async def test_nothing_begins_before_the_release(watched: Watched, tmp_path: Path) -> None:
+    lock, made = tmp_path / "lock", tmp_path / "made"
+    lock.touch()
+    process = await watched.ready("touch", str(made), lock=str(lock))
+    with lock.open() as file, pytest.raises(BlockingIOError):
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    await asyncio.sleep(0.3)
+    assert not made.exists()
+    process.release()
+    assert (await outcome(process))[0] == 0
+    assert made.exists()
+
+
+async def test_the_release_is_timed_by_the_report_of_the_start(watched: Watched) -> None:
+    process = await watched.ready("date", "+%s.%N")
+    await asyncio.sleep(0.3)
+    before = time.monotonic()
+    process.release()
+    assert before <= process.released_at <= time.monotonic()
+    offset = time.time() - time.monotonic()
+    begun = float((await outcome(process))[1]) - offset
+    assert before < process.released_at < begun < process.released_at + 0.2
+
+
+async def test_a_stop_before_the_release(watched: Watched, tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    process = await watched.ready("touch", str(made))
+    started = time.monotonic()
+    await process.stop()
+    process.release()
+    assert await outcome(process) == (transport.NOT_RELEASED, b"", b"")
+    assert time.monotonic() - started < 1
+    assert not made.exists()
+
+
+async def test_a_prefix_stands_before_the_watchdog(watched: Watched) -> None:
+    process = await watched.ready("sh", "-c", "echo $HERE", prefix=("env", "HERE=inside"))
+    process.release()
+    assert await outcome(process) == (0, b"inside\n", b"")
+
+
+async def test_in_process_numbers_of_its_own(watched: Watched) -> None:
+    """As in a container, where the watchdog is the first process and no signal ends it."""
+    prefix = ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc")
+    script = f"setsid sleep 1000 & trap 'echo figures; exit 5' TERM; sleep 0.3; echo $PPID; {FOREVER}"
+    process = await watched.ready("bash", "-c", script, prefix=prefix)
+    process.release()
+    assert int(await first_line(process)) < 10
+    await process.stop()
+    assert (await outcome(process))[:2] == (5, b"figures\n")
+    watched.assert_gone()
+
+
+async def test_a_prefix_that_does_not_pass_stdin_on(watched: Watched) -> None:
+    """As ``kubectl exec`` without ``-i``: no heartbeat would ever come."""
+    process = await watched.ready("echo", "never", prefix=("sh", "-c", 'exec "$@" </dev/null', "sh"))
+    status, stdout, stderr = await outcome(process)
+    assert (status, stdout) == (transport.NO_HEARTBEAT, b"")
+    assert stderr.startswith(b"cephtui: nothing comes in on stdin")
+
+
+async def test_a_prefix_that_fails_tells_why(watched: Watched) -> None:
+    process = await watched.ready("true", prefix=("sh", "-c", "echo sudo: a password is required >&2; exit 1"))
+    assert await outcome(process) == (1, b"", b"sudo: a password is required\n")
+
+
+async def test_a_prefix_that_is_not_there(watched: Watched) -> None:
+    with pytest.raises(TransportError, match="local: can't start no-such-prefix: No such file"):
+        await watched.ready("true", prefix=("no-such-prefix",))
+
+
+async def test_what_is_never_ready_is_given_up(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transport, "READY_SECONDS", 0.5)
+    with pytest.raises(TransportError, match="local: not ready to run anything within 0 s: one moment"):
+        await watched.ready("true", prefix=("sh", "-c", "echo one moment; exec sleep 1000.25"))
+    await asleep("1000.25", awake=True)
+
+
+async def test_a_start_that_is_called_off(watched: Watched) -> None:
+    starting = asyncio.create_task(watched.ready("true", prefix=("sleep", "1000.5")))
+    await asleep("1000.5")
+    starting.cancel()
+    await asyncio.gather(starting, return_exceptions=True)
+    await asleep("1000.5", awake=True)
+
+
+async def asleep(seconds: str, *, awake: bool = False) -> None:
+    """Until a ``sleep`` of a length that nobody else uses lives, or has ended; the event loop must go on meanwhile."""
+    async with asyncio.timeout(5):
+        while awake == any(p.argv == ("sleep", seconds) for p in processes_marked(f"PATH={os.environ['PATH']}")):
+            await asyncio.sleep(0.05)
+
+
 async def test_what_a_shell_prints_at_its_start_is_not_the_commands_output(
     watched: Watched, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     noise = tmp_path / "noise"
-    noise.write_text("echo 'Welcome to { \"this\": host }'\nprintf 'no line end'\n")
+    noise.write_text("echo 'Welcome to { \"this\": host }'\nprintf 'no line end'\necho motd >&2; printf more >&2\n")
     monkeypatch.setenv("BASH_ENV", str(noise))
     assert await outcome(await watched.start("printf", "hello")) == (0, b"hello", b"")
 
@@ -172,9 +280,9 @@ async def test_a_lock_that_is_held_for_a_moment_is_waited_for(watched: Watched, 
     lock = tmp_path / "lock"
     with lock.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        process = await watched.shell("echo ran", lock=str(lock))
+        starting = asyncio.create_task(watched.shell("echo ran", lock=str(lock)))
         await asyncio.sleep(0.3)
-    assert await outcome(process) == (0, b"ran\n", b"")
+    assert await outcome(await starting) == (0, b"ran\n", b"")
 
 
 async def test_the_lock_is_held_while_the_command_runs(watched: Watched, tmp_path: Path) -> None:
@@ -196,10 +304,29 @@ async def test_a_lock_that_is_not_there(watched: Watched, tmp_path: Path) -> Non
     assert stderr.decode() == f"cephtui: {tmp_path}/none can't be opened\n"
 
 
+async def test_what_is_beyond_kill_is_told_before_the_console_lets_go(
+    watched: Watched, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a process that hangs in the kernel; here its watchdog has forgotten how to kill."""
+    (tmp_path / "env").write_text(NEVER_KILL)
+    monkeypatch.setenv("BASH_ENV", str(tmp_path / "env"))
+    process = await watched.shell(f"setsid sleep 1000 & {SETTLE}; echo $!; wait")
+    pid = int(await first_line(process))
+    started = time.monotonic()
+    await process.stop()
+    async for chunk in process.chunks():
+        text = chunk.data.decode()
+        break
+    assert time.monotonic() - started < 6
+    assert text == f"cephtui: process {pid} (sleep) can't be ended, it is in state S\n"
+    for left in watched.living():
+        left.kill()
+    assert (await outcome(process))[0] == 143
+
+
 async def test_a_killed_watchdog_says_nothing_of_the_commands_end(watched: Watched) -> None:
-    process = await watched.shell("echo up; exec >&- 2>&-; sleep 1000")
-    await first_line(process)
-    process._process.kill()
+    process = await watched.shell("ps -o ppid= $PPID; exec >&- 2>&-; sleep 1000")
+    os.kill(int(await first_line(process)), signal.SIGKILL)
     assert (await outcome(process))[0] is None
     wait_for(lambda: not watched.living(), 10, "the end of the command", lambda: str(watched.living()))
 
@@ -218,12 +345,11 @@ async def test_a_command_beyond_kill_does_not_hold_the_console(
     watched.assert_gone()
 
 
-async def test_a_short_command_is_given_up_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_short_command_is_given_up_in_time() -> None:
     """As df on a dead mount; a child that can't be killed holds the pipes."""
-    monkeypatch.setattr(transport, "COMMAND_SECONDS", 0.5)
     started = time.monotonic()
     with pytest.raises(TransportError, match="local: no answer within"):
-        await LocalConnection().run(["bash", "-c", "env -i setsid sleep 5 & sleep 5"])
+        await LocalConnection().run(["bash", "-c", "env -i setsid sleep 5 & sleep 5"], timeout_seconds=0.5)
     assert time.monotonic() - started < 3
 
 

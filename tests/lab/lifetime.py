@@ -6,9 +6,10 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
-from . import checks, cluster, hosts, loops, network, processes
+from . import checks, cluster, hosts, loops, network
 from .machines import CLUSTER, HOSTS, Machine, start_machines
 from .processes import LabError, Process
 from .state import State, is_blank, locked
@@ -140,12 +141,7 @@ def _start_keeper(directory: Path, state: State, owner: int) -> None:
 
 def keep(directory: Path, owner: Process) -> None:
     """Ends the lab as soon as its owner has ended, however that came."""
-    if not sys.stdin.readline():
-        return
-    try:
-        handle = os.pidfd_open(owner.pid)
-    except ProcessLookupError:
-        handle = None
-    if handle is not None and owner.runs():
-        processes.wait_for_end(handle)
-    down(directory)
+    if sys.stdin.readline():
+        while owner.runs() and State.load(directory):
+            time.sleep(0.5)
+        down(directory)

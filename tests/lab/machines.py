@@ -103,14 +103,13 @@ def start_machines(directory: Path, state: State) -> dict[str, Machine]:
         state.machines[name] = known or Process(process.pid, "ended at once")
     state.save(directory)
     for name, process in started.items():
-        # Both ends of the conversation: a machine that could not start has closed its own.
         said, complaint = _converse(process)
-        if said != "ready\n":
+        if said != b"ready\n":
             raise LabError(f"this machine forbids namespaces, of which {name} needs some: {complaint}")
     return {name: Machine(name, directory, process) for name, process in state.machines.items()}
 
 
-def _start(directory: Path, name: str) -> subprocess.Popen[str]:
+def _start(directory: Path, name: str) -> subprocess.Popen[bytes]:
     first = script("first_process.py", directory, name, *(["own-files"] if name in HOSTS else []))
     namespaces = ["--net", "--uts", "--pid", "--mount", "--propagation=slave"]
     return subprocess.Popen(
@@ -118,20 +117,20 @@ def _start(directory: Path, name: str) -> subprocess.Popen[str]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
+        # With a buffer, a machine that has ended at once would be noticed only when its stdin is closed.
+        bufsize=0,
         cwd="/",
         env={"PATH": _PATH, "LANG": "C.UTF-8"},
         start_new_session=True,
     )
 
 
-def _converse(process: subprocess.Popen[str]) -> tuple[str, str]:
+def _converse(process: subprocess.Popen[bytes]) -> tuple[bytes, str]:
     assert process.stdin
     assert process.stdout
     assert process.stderr
     with process.stdin, process.stdout, process.stderr:
         with contextlib.suppress(BrokenPipeError):
-            process.stdin.write("start\n")
-            process.stdin.flush()
+            process.stdin.write(b"start\n")
         said = process.stdout.readline()
-        return said, "" if said else process.stderr.read().strip()
+        return said, "" if said else process.stderr.read().decode(errors="replace").strip()

@@ -46,19 +46,14 @@ class Process:
             if not self.runs():
                 return
             signal.pidfd_send_signal(handle, sig)
-            if not wait_for_end(handle, wait):
+            poll = select.poll()
+            poll.register(handle, select.POLLIN)
+            if not poll.poll(wait * 1000):
                 raise LabError(f"process {self.pid} ({command_of(self.pid)}) does not end")
         except ProcessLookupError:
             return
         finally:
             os.close(handle)
-
-
-def wait_for_end(handle: int, seconds: float | None = None) -> bool:
-    """Waits for the process behind a pidfd, and says whether it has ended."""
-    poll = select.poll()
-    poll.register(handle, select.POLLIN)
-    return bool(poll.poll(None if seconds is None else seconds * 1000))
 
 
 def _start(pid: int) -> str | None:

@@ -12,7 +12,10 @@ import pytest
 
 from tests.lab import Lab, LabError
 
+from .runs import Bench, bench_on
+
 NewLab = Callable[..., Lab]
+NewBench = Callable[[], Bench]
 
 
 @contextmanager
@@ -42,3 +45,17 @@ def new_lab() -> Iterator[NewLab]:
     """Brings up a lab of this test's own, with options of `python -m tests.lab up`; it ends with the test."""
     with ExitStack() as stack:
         yield lambda *options: stack.enter_context(_lab(*options))
+
+
+@pytest.fixture
+def bench(lab: Lab, tmp_path: Path) -> Iterator[Bench]:
+    """A cephtui of this test's own on the lab; whatever it leaves, here or there, fails the test."""
+    with bench_on(lab, tmp_path) as bench:
+        yield bench
+
+
+@pytest.fixture(scope="module")
+def new_bench(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Iterator[NewBench]:
+    """The same for tests that share what is started, several of them side by side."""
+    with ExitStack() as stack:
+        yield lambda: stack.enter_context(bench_on(lab, tmp_path_factory.mktemp("bench")))

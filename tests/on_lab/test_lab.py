@@ -42,7 +42,7 @@ def said(command: list[str]) -> str:
     ).stdout
 
 
-def tests_lab(*words: str | Path) -> subprocess.CompletedProcess[str]:
+def command_line(*words: str | Path) -> subprocess.CompletedProcess[str]:
     """The command line of the lab."""
     command = [sys.executable, "-m", "tests.lab", *map(str, words)]
     return subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, timeout=120, check=False)
@@ -292,7 +292,7 @@ def test_down_leaves_nothing(new_lab: NewLab) -> None:
 
 
 def test_down_without_a_lab_says_so(tmp_path: Path) -> None:
-    done = tests_lab("down", tmp_path / "absent")
+    done = command_line("down", tmp_path / "absent")
 
     assert (done.returncode, done.stderr) == (0, "")
     assert "none is up" in done.stdout
@@ -304,7 +304,7 @@ def test_a_directory_that_is_no_lab_stays_as_it_is() -> None:
     try:
         (directory / "precious").touch()
         for action in (["up", "--no-ceph"], ["down"]):
-            done = tests_lab(*action, directory)
+            done = command_line(*action, directory)
             assert done.returncode == 1
             assert "is not" in done.stderr
             assert [path.name for path in directory.iterdir()] == ["precious"]
@@ -316,7 +316,7 @@ def test_up_twice_is_one_lab(new_lab: NewLab) -> None:
     lab = new_lab("--no-ceph")
     state = (lab.directory / "state.json").read_text()
 
-    done = tests_lab("up", "--no-ceph", lab.directory)
+    done = command_line("up", "--no-ceph", lab.directory)
     assert done.returncode == 0
     assert "is up already" in done.stdout
     assert (lab.directory / "state.json").read_text() == state
@@ -336,19 +336,19 @@ def killed_in_mid_up() -> Iterator[Path]:
         assert directory.exists()
         yield directory
     finally:
-        tests_lab("down", directory)
+        command_line("down", directory)
 
 
 def test_down_after_a_start_that_was_killed(killed_in_mid_up: Path) -> None:
-    assert tests_lab("status", killed_in_mid_up).stdout.startswith("lab: half up")
+    assert command_line("status", killed_in_mid_up).stdout.startswith("lab: half up")
 
-    done = tests_lab("down", killed_in_mid_up)
+    done = command_line("down", killed_in_mid_up)
     assert (done.returncode, done.stderr) == (0, "")
     assert Traces(killed_in_mid_up, set(), set()).left() == []
 
 
 def test_up_after_a_start_that_was_killed(killed_in_mid_up: Path) -> None:
-    done = tests_lab("up", "--no-ceph", killed_in_mid_up)
+    done = command_line("up", "--no-ceph", killed_in_mid_up)
     assert (done.returncode, done.stderr) == (0, "")
 
     lab = Lab(killed_in_mid_up)
@@ -366,7 +366,7 @@ def test_a_lab_ends_with_its_owner() -> None:
             assert said(ssh(lab, "lab1", "hostname")).strip() == "lab1"
         assert eventually(lambda: not traces.left())
     finally:
-        tests_lab("down", directory)
+        command_line("down", directory)
 
 
 def test_a_lab_whose_directory_was_removed_ends(new_lab: NewLab) -> None:
@@ -386,7 +386,7 @@ def test_refused_where_a_cluster_may_live(path: str, tmp_path: Path) -> None:
     directory = tmp_path / "lab"
 
     for words in (["check"], ["up", "--no-ceph", directory]):
-        done = tests_lab(*words, "--system", tmp_path)
+        done = command_line(*words, "--system", tmp_path)
         assert done.returncode == 1
         assert f"refused: {tmp_path / path} exists" in done.stderr
     assert not directory.exists()
@@ -396,7 +396,7 @@ def test_a_machine_where_ceph_is_merely_installed_is_fine(tmp_path: Path) -> Non
     for folder in ("mon", "osd"):
         (tmp_path / "var/lib/ceph" / folder).mkdir(parents=True)
 
-    assert tests_lab("check", "--system", tmp_path).returncode == 0
+    assert command_line("check", "--system", tmp_path).returncode == 0
 
 
 def without(*words: str) -> subprocess.CompletedProcess[str]:

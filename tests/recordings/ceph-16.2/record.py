@@ -91,6 +91,11 @@ class Lab:
         (HERE / "commands.json").write_text(json.dumps(self._commands, indent=1) + "\n")
 
 
+def some(*names: str) -> dict[str, Sequence[str]]:
+    """These questions of the cluster's state."""
+    return {name: STATE[name] for name in names}
+
+
 def has(code: str) -> Callable[[cluster.ClusterState], bool]:
     """Whether health complains of this."""
     return lambda state: any(check.code == code for check in state.checks)
@@ -143,7 +148,14 @@ def record_images(lab: Lab) -> None:
 def record_load(lab: Lab) -> None:
     bench = lab.start("timeout 24 rbd bench --io-type write --io-size 4K --io-total 40G --io-pattern rand rec/plain")
     time.sleep(8)
-    lab.record("busy", {**STATE, "plain.status": images.status_argv(POOL, "plain"), "in-use": in_use.in_use_argv(POOL)})
+    lab.record(
+        "busy",
+        {
+            **some("status", "osd-perf", "pool-stats"),
+            "plain.status": images.status_argv(POOL, "plain"),
+            "in-use": in_use.in_use_argv(POOL),
+        },
+    )
     lab.record("busy-denied", {"in-use": in_use.in_use_argv(POOL)}, key="rec-only")
     lab.record("watch", {"admin": ("timeout", "7", *watch.watch_argv(POOL, 1))})
     lab.record("watch", {"denied": ("timeout", "3", *watch.watch_argv(POOL, 1))}, key="rec-only")
@@ -165,29 +177,22 @@ def record_slow(lab: Lab) -> None:
 def record_faults(lab: Lab) -> None:
     lab.do("ceph osd out 2")
     lab.wait("moving", lambda state: state.misplaced_ratio > 0 or state.degraded_ratio > 0)
-    lab.record("osd-out", STATE)
+    lab.record("osd-out", some("status", "pgs", "osd-usage", "pool-stats"))
     lab.do("ceph osd in 2")
     lab.settled()
     lab.do("ceph osd set noup && ceph osd down 2")
     lab.wait("degraded", lambda state: state.degraded_ratio > 0)
     time.sleep(3)
-    lab.record("osd-down", {**STATE, "in-use": in_use.in_use_argv(POOL)})
+    lab.record("osd-down", {**some("status", "pgs"), "in-use": in_use.in_use_argv(POOL)})
     lab.do("ceph osd unset noup")
     lab.settled()
-    lab.do("ceph osd pool scrub rec; for i in $(seq 0 9); do ceph pg deep-scrub $(ceph pg ls-by-pool rec | awk "
-           "'NR==2{print $1}'); done")  # fmt: skip
-    end = time.monotonic() + 20
-    while time.monotonic() < end:
-        lab.record("scrub", {"status": cluster.STATUS_ARGV})
-        if "scrubbing" in (HERE / "scrub/status.stdout").read_text():
-            break
 
 
 def record_full(lab: Lab) -> None:
     lab.do(f"ceph osd pool set-quota {QUOTA} max_bytes 8388608; rbd create {QUOTA}/x --size 64M")
     lab.do(f"rbd bench --io-type write --io-size 1M --io-total 24M {QUOTA}/x")
     lab.wait("quota", has("POOL_FULL"))
-    lab.record("quota-full", STATE)
+    lab.record("quota-full", some("status", "osd-map", "usage"))
     lab.do(f"ceph osd pool set-quota {QUOTA} max_bytes 1073741824")
     lab.settled()
     lab.record("quota", {"osd-map": pools.OSD_MAP_ARGV, "usage": pools.USAGE_ARGV, "status": cluster.STATUS_ARGV})
@@ -197,14 +202,14 @@ def record_full(lab: Lab) -> None:
         code = {"nearfull": "OSD_NEARFULL", "backfillfull": "OSD_BACKFILLFULL", "full": "OSD_FULL"}[name]
         lab.wait(name, has(code))
         time.sleep(2)
-        lab.record(name, STATE)
+        lab.record(name, some("status", "osd-map", "osd-usage"))
     for ratio, name in ((0.95, "full"), (0.90, "backfillfull"), (0.85, "nearfull")):
         lab.do(f"ceph osd set-{name}-ratio {ratio}")
     lab.settled()
-    lab.do("ceph osd set pause && ceph osd set full && ceph osd set noout")
+    lab.do("ceph osd set pause && ceph osd set noout")
     lab.wait("paused", has("OSDMAP_FLAGS"))
     lab.record("paused", {"status": cluster.STATUS_ARGV, "osd-map": pools.OSD_MAP_ARGV})
-    lab.do("ceph osd unset pause && ceph osd unset full; ceph osd unset noout")
+    lab.do("ceph osd unset pause && ceph osd unset noout")
     lab.settled()
 
 

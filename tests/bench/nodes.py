@@ -1,0 +1,180 @@
+"""Simulated nodes: an SSH server in a process of its own, whose hosts play a recorded run or run what they are told.
+
+    python -m tests.bench.nodes recorded|real DIRECTORY
+
+It writes keys and an `ssh_config` for the hosts n1, n2, ... to the directory, says "ready", and ends with its stdin.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import asyncssh
+
+from cephtui import store
+from cephtui.replay import ReplayConnection, ReplayProcess
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+RECORDING, RUN = CHECKOUT / "tests" / "recordings" / "replay", 2
+"""A run of mixed-75-25: reads and writes, so two histograms in each document."""
+TARGET = "file:/mnt/bench/test"
+NODES_MOST = 64
+_AT_ONCE = 1e6
+Told = Callable[["asyncssh.SSHServerProcess[bytes]", str], Awaitable[None]]
+
+
+@contextmanager
+def nodes(kind: str, directory: Path) -> Iterator[Path]:
+    """The simulated nodes while the block lasts; gives their ssh_config."""
+    directory.mkdir(parents=True)
+    command = [sys.executable, "-m", __name__, kind, str(directory)]
+    with subprocess.Popen(command, cwd=CHECKOUT, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin
+        assert process.stdout
+        if process.stdout.readline() != b"ready\n":
+            raise RuntimeError("the simulated nodes did not start")
+        yield directory / "ssh_config"
+        process.stdin.close()
+
+
+def names(number: int) -> tuple[str, ...]:
+    """So many nodes."""
+    return tuple(f"n{each}" for each in range(1, number + 1))
+
+
+# ---------------------------------------------------------------------- what a node does
+
+
+class Recorded:
+    """Answers as the recorded node did, and plays its output: a document a second, and its filling at once."""
+
+    def __init__(self) -> None:
+        raw = RECORDING / f"{RUN:03}" / "raw"
+        environment = store.read_run(RECORDING, RUN).environment["local"]
+        self._playing = ReplayConnection(raw, environment)
+        self._filling = ReplayConnection(raw, environment, speed=_AT_ONCE)
+
+    async def run(self, process: asyncssh.SSHServerProcess[bytes], command: str) -> None:
+        """One command."""
+        argv = shlex.split(command)[1:]
+        if argv == ["cat"]:
+            await _echo(process)
+        elif "cephtui-watchdog" in argv:
+            await self._benchmark(process, argv[argv.index("cephtui-watchdog") + 1], argv)
+        elif len(argv) > 3:
+            answer = await self._playing.run(argv)
+            process.stdout.write(answer.stdout.encode())
+            process.exit(answer.status)
+        else:
+            process.exit(127)
+
+    async def _benchmark(self, process: asyncssh.SSHServerProcess[bytes], token: str, argv: list[str]) -> None:
+        """What watchdog.sh says, and what the tool behind it says."""
+        await process.stdin.readline()
+        for stream in (process.stderr, process.stdout):
+            stream.write(f"cephtui ready {token}\n".encode())
+        while (line := await process.stdin.readline()) != b"go\n":
+            if not line:
+                process.exit(77)
+                return
+        process.stdout.write(f"cephtui started {token}\n".encode())
+        connection = self._filling if "--name=fill" in argv else self._playing
+        tool = await connection.start(argv, token=token, limit_seconds=0, lock="")
+        tool.release()
+        stopping = asyncio.create_task(_stop_at_eof(process, tool))
+        async for chunk in tool.chunks():
+            process.stdout.write(chunk.data)
+        stopping.cancel()
+        process.exit(await tool.wait() or 0)
+
+
+async def _stop_at_eof(process: asyncssh.SSHServerProcess[bytes], tool: ReplayProcess) -> None:
+    while await process.stdin.readline():
+        pass
+    await tool.stop()
+
+
+async def _echo(process: asyncssh.SSHServerProcess[bytes]) -> None:
+    while line := await process.stdin.readline():
+        process.stdout.write(line)
+    process.exit(0)
+
+
+async def run_really(process: asyncssh.SSHServerProcess[bytes], command: str) -> None:
+    """One command, on this machine."""
+    child = await asyncio.create_subprocess_exec("sh", "-c", command, stdin=-1, stdout=-1, stderr=-1)
+    assert child.stdin
+    assert child.stdout
+    assert child.stderr
+    feeding = asyncio.create_task(_feed(process.stdin, child.stdin))
+    await asyncio.gather(_carry(child.stdout, process.stdout), _carry(child.stderr, process.stderr))
+    process.exit(abs(await child.wait()))
+    await feeding
+
+
+async def _feed(source: asyncssh.SSHReader[bytes], sink: asyncio.StreamWriter) -> None:
+    with contextlib.suppress(asyncssh.Error, OSError):
+        while data := await source.read(65536):
+            sink.write(data)
+            await sink.drain()
+    sink.close()
+
+
+async def _carry(source: asyncio.StreamReader, sink: asyncssh.SSHWriter[bytes]) -> None:
+    with contextlib.suppress(asyncssh.Error, OSError):
+        while data := await source.read(65536):
+            sink.write(data)
+
+
+# ---------------------------------------------------------------------- the server
+
+
+async def serve(told: Told, directory: Path) -> None:
+    """Serve until stdin ends."""
+    host, client = (asyncssh.generate_private_key("ssh-ed25519") for _ in range(2))
+
+    async def run(process: asyncssh.SSHServerProcess[bytes]) -> None:
+        with contextlib.suppress(asyncssh.Error, OSError):  # whoever has gone away needs no answer
+            await told(process, process.command or "")
+
+    server = await asyncssh.create_server(
+        asyncssh.SSHServer,
+        "127.0.0.1",
+        0,
+        server_host_keys=[host],
+        authorized_client_keys=asyncssh.import_authorized_keys(client.export_public_key().decode()),
+        process_factory=run,
+        encoding=None,
+    )
+    _write_client_files(directory, server.get_port(), host, client)
+    print("ready", flush=True)
+    await asyncio.to_thread(sys.stdin.read)
+    server.close()
+
+
+def _write_client_files(directory: Path, port: int, host: asyncssh.SSHKey, client: asyncssh.SSHKey) -> None:
+    client.write_private_key(str(directory / "key"))
+    os.chmod(directory / "key", 0o600)
+    (directory / "known_hosts").write_text(f"[127.0.0.1]:{port} {host.export_public_key().decode()}")
+    (directory / "ssh_config").write_text(f"""\
+Host {" ".join(names(NODES_MOST))}
+    HostName 127.0.0.1
+    Port {port}
+    User root
+    IdentityFile {directory}/key
+    IdentitiesOnly yes
+    UserKnownHostsFile {directory}/known_hosts
+    StrictHostKeyChecking yes
+""")
+
+
+if __name__ == "__main__":
+    asyncio.run(serve(Recorded().run if sys.argv[1] == "recorded" else run_really, Path(sys.argv[2])))
