@@ -103,8 +103,7 @@ def parse_node(text: str, ssh_config: str | None) -> Node:
     user, _, rest = text.rpartition("@")
     host, port = rest, ""
     if rest.startswith("["):
-        host, _, after = rest[1:].partition("]")
-        port = after.removeprefix(":")
+        host, _, port = rest[1:].partition("]:")
     elif rest.count(":") == 1:
         host, _, port = rest.partition(":")
     wrong = not host or host.startswith("-") or any(c.isspace() or c in "/@[]'\"" for c in host)

@@ -20,6 +20,7 @@ from cephtui.session_writer import SessionWriter
 from cephtui.shell import NodeShell
 from cephtui.targets import parse_target
 from cephtui.targets.base import Target
+from cephtui.transport import TransportError
 
 _OF_TIME = {"short", "incomplete"}
 """Findings whose figures differ from node to node by fractions of a second."""
@@ -46,9 +47,10 @@ async def execute(bench: Bench, plan: Plan, step: Step, shells: Shells, stop: St
     _refuse_all(nodes)
     async with _observing(shell, view, recorder, stop):
         await _on_all(nodes, lambda node: node.prepare(stop))
+        environment = await _with_features(view, nodes[0])
         await _on_all(nodes, lambda node: node.hold(stop))
         await _measure(nodes, recorder, stop)
-    finished = _finished(run, nodes, view.findings, view.environment, time.monotonic() - started)
+    finished = _finished(run, nodes, view.findings, environment, time.monotonic() - started)
     writer.finish(finished)
     bench.publish(finished)
     return finished
@@ -97,6 +99,14 @@ async def _observing(shell: NodeShell, view: View, recorder: Recorder, stop: Sto
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
+
+
+async def _with_features(view: View, node: NodeRun) -> ClusterEnvironment | None:
+    if view.environment is None or node.outcome is not None:
+        return view.environment
+    with contextlib.suppress(TransportError):
+        return view.environment.model_copy(update={"image_features": await node.image_features()})
+    return view.environment
 
 
 def guard_company(plan: Plan, step: Step) -> Refusal | None:

@@ -8,6 +8,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
@@ -126,23 +127,31 @@ def diagnose(runner: Runner, nodes: Sequence[Node]) -> list[NodeRow]:
 
 def clean_up(runner: Runner, left: Sequence[tuple[Path, Undo]]) -> int:
     """Remove what was left behind, telling each; the exit code."""
-    entries = dict.fromkeys((undo.node, undo.target) for _, undo in left)
-    nodes = {undo.node: undo.at or Node(name="local") for _, undo in left}
     inbox = runner.subscribe()
-    reached = {state.node.name: state for state in reach(runner, list(nodes.values()))}
+    nodes = {undo.node: undo.at or Node(name="local") for _, undo in left}
+    states = dict(zip(nodes, reach(runner, list(nodes.values())), strict=True))
+    directories: dict[tuple[str, str], list[Path]] = {}
+    for path, undo in left:
+        directories.setdefault((undo.node, undo.target), []).append(path)
+    removing = {key: _removal(runner, states[key[0]], key[1], paths) for key, paths in directories.items()}
     failed = 0
-    for node, spec in entries:
-        state = reached[nodes[node].name]
-        directories = [path for path, undo in left if (undo.node, undo.target) == (node, spec)]
-        problem = state.problem or _removed(runner, inbox, state.node, spec, directories)
+    for (node, spec), done in removing.items():
+        problem = _waited_for(done, inbox)
         failed += bool(problem)
         say(f"{node}: {spec} was not removed: {problem}" if problem else f"{node}: removed {spec}")
     return EXIT_FAILED if failed else 0
 
 
-def _removed(runner: Runner, inbox: Inbox, node: Node, spec: str, directories: list[Path]) -> str:
-    """Why it could not be removed; empty where it was."""
-    done = runner.remove(node, spec, directories)
+def _removal(runner: Runner, state: NodeState, spec: str, directories: list[Path]) -> Future[str]:
+    """The result is why it could not be removed; empty where it was."""
+    if not state.problem:
+        return runner.remove(state.node, spec, directories)
+    done: Future[str] = Future()
+    done.set_result(state.problem)
+    return done
+
+
+def _waited_for(done: Future[str], inbox: Inbox) -> str:
     while not done.done():
         for event in inbox.drain(1.0 / _LIVE_PER_SECOND):
             if isinstance(event, Notice):

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cephtui import stats, units
+from cephtui.ceph import images
 from cephtui.environment import PROBE_ARGV, parse_environment
 from cephtui.models import Event, Finding, NodeEnvironment, NodeResult, NodeStep, Notice, Outcome, Part, Step
 from cephtui.outcomes import decide, run_findings
@@ -29,7 +30,7 @@ SILENCE_SECONDS = 10.0
 """A tool that prints nothing, or completes nothing, for so long is reported as stalled."""
 _LIMIT_SLACK_SECONDS = 600.0
 _SLOWEST_FILL_BYTES_PER_SECOND = 2e6
-_PROBE_LIMIT_SECONDS = 30.0
+_PROBE_LIMIT_SECONDS, _PROBE_LEAST_SECONDS, _GROWTH = 30.0, 1.0, 8
 _MORE_THAN_NEEDED = 2.0
 """Of what a run would read at the speed of the first objects."""
 _LAST_WORDS_SECONDS = 0.55
@@ -176,6 +177,17 @@ class NodeRun:
             identity = made.get(part.spec) or self._found.identities.get(part.spec, "")
             self._bench.filled[self.name, part.spec] = Filled(identity, part.bytes)
 
+    async def image_features(self) -> tuple[str, ...]:
+        """Of the first image that is used, which is like the others; raises TransportError."""
+        place = self._node_step.place
+        if not place.images:
+            return self._found.features
+        answer = await self._shell.ceph(images.info_argv(place.pool, place.images[0]))
+        try:
+            return images.parse_info(answer.stdout, place.pool).features if answer.status == 0 else ()
+        except ValueError:
+            return ()
+
     def _is_filled(self, part: Part) -> bool:
         known = self._bench.filled.get((self.name, part.spec))
         same = known is not None and known.identity == self._found.identities.get(part.spec)
@@ -204,7 +216,7 @@ class NodeRun:
         wanted = sum(part.bytes for part in parts)
         sizing = self._tool.sizing(self._step.options, self._node_step.place, wanted)
         if sizing:
-            await self._fill_as_needed(sizing, parts, stop)
+            await self._fill_as_needed(sizing, parts[0], stop)
         else:
             await self._write(self._fill_argv(parts), wanted, stop)
 
@@ -214,32 +226,35 @@ class NodeRun:
             return planned.prepare_argv
         return fill_command(self._tool, self._step.options, self._shell.node, planned.place, parts)
 
-    async def _fill_as_needed(self, sizing: Sizing, parts: tuple[Part, ...], stop: StopRequest) -> None:
-        (part,) = parts
-        first = part.model_copy(update={"bytes": sizing.first_bytes})
-        await self._write(self._fill_argv((first,)), sizing.first_bytes, stop)
-        node = self._shell.node
-        probe = await self._drive_argv(with_ceph(node, sizing.probe_argv), _PROBE_LIMIT_SECONDS, stop, preparing=True)
-        rate = probe.read.bandwidth_bytes if probe.read else 0.0
-        wanted = min(part.bytes, int(rate * sizing.run_seconds * _MORE_THAN_NEEDED))
-        wanted -= wanted % self._step.block_bytes
-        if wanted > sizing.first_bytes:
-            await self._write(with_ceph(node, sizing.refill_argv(wanted)), wanted, stop)
+    async def _fill_as_needed(self, sizing: Sizing, part: Part, stop: StopRequest) -> None:
+        """Fill more and more until what is there lasts long enough to tell the speed, and then as much as it takes."""
+        node, filled = self._shell.node, sizing.first_bytes
+        await self._write(self._fill_argv((part.model_copy(update={"bytes": filled}),)), filled, stop)
+        while filled < part.bytes:
+            probe = with_ceph(node, sizing.probe_argv)
+            read = (await self._drive_argv(probe, _PROBE_LIMIT_SECONDS, stop)).read
+            lasted, rate = (read.runtime_seconds, read.bandwidth_bytes) if read else (0.0, 0.0)
+            is_known = lasted >= _PROBE_LEAST_SECONDS
+            wanted = int(rate * sizing.run_seconds * _MORE_THAN_NEEDED) if is_known else _GROWTH * filled
+            wanted = min(part.bytes, wanted - wanted % sizing.unit_bytes)
+            if wanted > filled:
+                await self._write(with_ceph(node, sizing.refill_argv(wanted)), wanted, stop)
+            if is_known:
+                return
+            filled = wanted
 
     async def _write(self, argv: tuple[str, ...], wanted_bytes: int, stop: StopRequest) -> None:
         limit = wanted_bytes / _SLOWEST_FILL_BYTES_PER_SECOND
-        result = await self._drive_argv(argv, limit, stop, preparing=True)
+        result = await self._drive_argv(argv, limit, stop)
         if result.write is None or result.write.bytes != wanted_bytes:
             raise Ended("failed", f"filling {self._target.spec}: not all of it was written")
 
-    async def _drive_argv(
-        self, argv: tuple[str, ...], limit_seconds: float, stop: StopRequest, *, preparing: bool
-    ) -> ToolResult:
+    async def _drive_argv(self, argv: tuple[str, ...], limit_seconds: float, stop: StopRequest) -> ToolResult:
         """Run a command of the preparation to its good end; raises Ended for any other."""
         process = await self._start(argv, limit_seconds, stop)
         process.release()
         parser = self._tool.parser(self._step.options, ramp=False)
-        status, result = await self._drive(process, parser, stop, preparing=preparing)
+        status, result = await self._drive(process, parser, stop, preparing=True)
         outcome, error = decide(status, stop.reason, result)
         if outcome != "ok":
             raise Ended(outcome, f"filling {self._target.spec}: {error}" if error else None)

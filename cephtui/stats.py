@@ -121,11 +121,11 @@ def add_intervals(parts: Sequence[Interval]) -> Interval | None:
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """Count, mean and standard deviation (population) of latencies in seconds."""
+    """Count, mean and standard deviation (population) of latencies in seconds; None where a tool prints none."""
 
     count: int
     mean: float
-    stddev: float
+    stddev: float | None
 
 
 def pool_moments(parts: Sequence[Moments]) -> Moments | None:
@@ -137,8 +137,8 @@ def pool_moments(parts: Sequence[Moments]) -> Moments | None:
     if len(parts) == 1:
         return parts[0]
     mean = sum(p.count * p.mean for p in parts) / count
-    squares = sum(p.count * (p.stddev**2 + (p.mean - mean) ** 2) for p in parts)
-    return Moments(count, mean, math.sqrt(squares / count))
+    squares = [p.count * (p.stddev**2 + (p.mean - mean) ** 2) for p in parts if p.stddev is not None]
+    return Moments(count, mean, math.sqrt(sum(squares) / count) if len(squares) == len(parts) else None)
 
 
 def latency_of(

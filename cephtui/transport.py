@@ -238,6 +238,7 @@ class WatchedProcess:
     def exited(self, status: int | None) -> None:
         """The watchdog has ended; its output may still come, but a process beyond KILL must not keep it open."""
         self._status = status
+        self._stop_beating()
         self._way.write_eof()  # where the watchdog itself was killed, its watcher ends the command
         self._give_up_later()
 
@@ -330,7 +331,7 @@ class _LocalPipes(asyncio.SubprocessProtocol):
     def abandon(self) -> None:
         """See Way. The watcher is not killed: it may still get rid of the command."""
         if self._transport:
-            self._transport.close()
+            _close(self._transport)
 
     def _stdin(self) -> asyncio.WriteTransport | None:
         return cast("asyncio.WriteTransport | None", self._transport.get_pipe_transport(0)) if self._transport else None
@@ -364,10 +365,10 @@ class LocalConnection:
         try:
             stdout, stderr = await asyncio.wait_for(process.communicate(), timeout_seconds)
         except TimeoutError:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            await _let_go(process)
             raise TransportError(f"{self.node.name}: no answer within {timeout_seconds:.0f} s") from None
+        finally:
+            if process.returncode is None:
+                await _let_go(process)
         status = process.returncode or 0
         return Completed(128 - status if status < 0 else status, decoded(stdout), decoded(stderr))
 
@@ -400,10 +401,20 @@ def decoded(output: bytes) -> str:
 
 
 async def _let_go(process: asyncio.subprocess.Process) -> None:
-    """Close the pipes of a process that was killed: a child that is beyond KILL (a dead mount) may hold them open.
+    """Kill a process and close its pipes, without waiting for a child that holds them open.
 
-    Python 3.11's ``Process.wait`` would wait for that child, and so would whoever reads the pipes.
+    A child, or the process itself, may be beyond KILL (a dead mount), and Python 3.11's ``Process.wait`` would wait.
     """
-    while process.returncode is None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    for _ in range(50):
+        if process.returncode is not None:
+            break
         await asyncio.sleep(0.02)
-    process._transport.close()  # type: ignore[attr-defined]  # asyncio has no public way
+    _close(process._transport)  # type: ignore[attr-defined]  # asyncio has no public way
+
+
+def _close(transport: asyncio.SubprocessTransport) -> None:
+    """Close all pipes to a process, and kill it; sudo and what runs under it may not be ours to kill."""
+    with contextlib.suppress(PermissionError):
+        transport.close()

@@ -42,11 +42,11 @@ sweep() {
 
 # Whoever KILL does not end hangs in the kernel, in state D. The state stands after the name, which may be anything.
 report() {
-    local pid stat
+    local pid stat name
     for pid in $(mine); do
-        { stat=$(<"/proc/$pid/stat"); } 2>/dev/null || continue
+        { stat=$(<"/proc/$pid/stat") && name=$(<"/proc/$pid/comm"); } 2>/dev/null || continue
         stat=${stat##*) }
-        echo "cephtui: process $pid ($(<"/proc/$pid/comm")) can't be ended, it is in state ${stat%% *}"
+        echo "cephtui: process $pid ($name) can't be ended, it is in state ${stat%% *}"
     done
 }
 

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import itertools
 import shlex
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from cephtui.models import Node, Plan
+from cephtui.models import Node, NodeStep, Plan
 from cephtui.places import packaged_presets_dir
 from cephtui.plan import Request, make_plan, new_batch
 from cephtui.presets import Choice, choose, find_presets, parse_overrides
+from cephtui.targets import Target, parse_target
 from cephtui.targets.file import FileTarget
 from cephtui.tools import OptionError
+from cephtui.units import parse_size
 
 GIB = 1 << 30
 MIB = 1 << 20
@@ -162,3 +166,269 @@ def test_a_plan_survives_being_stored() -> None:
 def test_more_steps_than_anybody_means_are_refused() -> None:
     with pytest.raises(OptionError, match="2,000 steps are too many"):
         plan("latency", repeats=1000)
+
+
+# ---------------------------------------------------------------------------------------------- images and devices
+
+SITTING = "0a1b2c3d"
+THREE = ("pve1", "pve2", "pve3")
+
+
+def plan_on(
+    target: str | Target,
+    *names: str,
+    set: tuple[str, ...] = (),
+    nodes: tuple[str, ...] | tuple[Node, ...] = ("pve1",),
+    destroy: tuple[str, ...] = (),
+    room_bytes: int | None = None,
+    repeats: int = 1,
+) -> Plan:
+    catalogue = find_presets(packaged_presets_dir(), Path("/nonexistent"))
+    hosts = tuple(node if isinstance(node, Node) else Node(name=node, host=node) for node in nodes)
+    chosen = parse_target(target, sitting=SITTING) if isinstance(target, str) else target
+    presets, overrides = choose(catalogue, names), parse_overrides(set)
+    request = Request(presets, hosts, chosen, overrides, repeats, destroy, room_bytes=room_bytes)
+    return make_plan(request, lambda: "0f0f0f0f")
+
+
+def images_of(node: NodeStep) -> list[str]:
+    """The images in a command, each in a job of its own."""
+    names = [word for word in node.argv if word.startswith("--name=")]
+    images = [word.removeprefix("--rbdname=") for word in node.argv if word.startswith("--rbdname=")]
+    assert len(names) == len(images) == len({*names})
+    return images
+
+
+def sizes_in(argv: tuple[str, ...]) -> dict[str, int]:
+    """What a command writes to each image: the size that holds for all, or that of the image's own section."""
+    common, sizes, image = 0, {}, ""
+    for word in argv:
+        option, _, value = word.partition("=")
+        if option == "--rbdname":
+            image = value
+            sizes[image] = common
+        elif option == "--size" and image:
+            sizes[image] = parse_size(value)
+        elif option == "--size":
+            common = parse_size(value)
+    return sizes
+
+
+def test_a_pool_on_several_nodes_has_an_image_for_each_node_and_job() -> None:
+    (step,) = plan_on("rbd:bench", "write-iops", nodes=THREE).steps
+    assert [node.node for node in step.nodes] == list(THREE)
+    for node in step.nodes:
+        images = images_of(node)
+        assert images == [f"cephtui-{SITTING}-{node.node}-{job}" for job in range(8)]
+        assert node.place.images == tuple(images)
+        assert [part.spec for part in node.parts] == [f"rbd:bench/{image}" for image in images]
+        assert {part.bytes for part in node.parts} == {10 * GIB // 8}
+        assert node.fill == node.parts
+        assert node.prepare_argv is not None
+        assert sizes_in(node.argv) == sizes_in(node.prepare_argv) == dict.fromkeys(images, 10 * GIB // 8)
+        assert not [word for word in node.argv if word.startswith(("--filename", "--offset", "--numjobs"))]
+        assert "--pool=bench" in node.argv
+    every = [image for node in step.nodes for image in images_of(node)]
+    assert len({*every}) == 24
+    assert (step.span_bytes, step.fill_bytes) == (10 * GIB, 10 * GIB)
+
+
+def test_the_prepare_time_is_that_of_all_nodes_together() -> None:
+    """They write to the same disks."""
+    one = plan_on("rbd:bench", "write-iops").steps[0].prepare_seconds
+    assert plan_on("rbd:bench", "write-iops", nodes=THREE).steps[0].prepare_seconds == pytest.approx(3 * one)
+
+
+@pytest.mark.parametrize("target", ["rbd:bench", "rbd:bench/vm"])
+def test_images_are_read_past_every_cache(target: str) -> None:
+    (step,) = plan_on(target, "read-iops", set=("ioengine=psync", "direct=0")).steps
+    assert (step.options["ioengine"], step.options["direct"]) == ("rbd", True)
+    assert {"--ioengine=rbd", "--direct=1"} <= {*step.nodes[0].argv}
+    assert "--direct=0" not in step.nodes[0].argv
+
+
+def test_an_existing_image_is_one_job_with_the_depth_of_all() -> None:
+    (step,) = plan_on("rbd:bench/vm", "write-iops").steps
+    (node,) = step.nodes
+    assert (step.options["iodepth"], step.options["numjobs"]) == (512, 1)
+    assert images_of(node) == ["vm"]
+    assert "--iodepth=512" in node.argv
+    assert [part.spec for part in node.parts] == ["rbd:bench/vm"]
+
+
+def test_an_existing_image_is_for_one_node_only() -> None:
+    with pytest.raises(OptionError) as error:
+        plan_on("rbd:bench/vm", "read-iops", nodes=THREE)
+    assert str(error.value) == "node: rbd:bench/vm can be used by one node only: use rbd:POOL for several"
+    assert plan_on("device:/dev/sdz", "read-iops", nodes=THREE).steps
+
+
+@pytest.mark.parametrize(
+    ("target", "given_up"),
+    [("device:/dev/sdz", "sdz"), ("device:/dev/sdz", "/dev/sdz"), ("rbd:bench/vm", "vm"), ("rbd:bench/vm", "bench/vm")],
+)
+def test_reads_of_what_is_not_given_up_are_not_filled(target: str, given_up: str) -> None:
+    for destroy in ((), ("other",), ("",)):
+        (step,) = plan_on(target, "read-iops", destroy=destroy).steps
+        assert (step.filled, step.writes, step.fill_bytes, step.nodes[0].fill) == (False, False, 0, ())
+        assert (step.nodes[0].prepare_argv, step.nodes[0].writes) == (None, ())
+    (step,) = plan_on(target, "read-iops", destroy=(given_up,)).steps
+    assert (step.filled, step.writes, step.fill_bytes) == (True, True, 10 * GIB)
+    assert [(write.bytes, write.what) for write in step.nodes[0].writes] == [
+        (10 * GIB, f"{target} is written in full before its first use")
+    ]
+    assert step.nodes[0].prepare_argv is not None
+    assert "--rw=write" in step.nodes[0].prepare_argv
+
+
+@pytest.mark.parametrize("target", ["device:/dev/sdz", "rbd:bench/vm"])
+def test_where_anything_is_written_everything_is_filled(target: str) -> None:
+    """Else the reads would be of holes before the write, and of data after it."""
+    steps = plan_on(target, "read-iops", "write-iops").steps
+    assert [step.filled for step in steps] == [True, True]
+    assert [step.fill_bytes for step in steps] == [10 * GIB, 0]
+    assert [step.writes for step in steps] == [True, True]
+
+
+def test_what_is_of_cephtuis_own_is_always_filled() -> None:
+    for target in ("rbd:bench", "file:/mnt/x"):
+        (step,) = plan_on(target, "read-iops").steps
+        assert step.filled
+        assert step.fill_bytes == step.span_bytes > 0
+
+
+def test_fio_does_not_measure_a_pool_and_says_what_does() -> None:
+    with pytest.raises(OptionError) as error:
+        plan_on("pool:bench", "read-iops")
+    assert str(error.value) == "target: fio measures images, not a pool's objects: use --target rbd:POOL"
+
+
+@pytest.mark.parametrize("target", ["rbd:bench", "rbd:bench/vm", "device:/dev/sdz", "file:/mnt/x"])
+def test_room_limits_the_default_and_not_what_was_asked_for(target: str) -> None:
+    assert plan_on(target, "write-iops", room_bytes=512 * MIB).steps[0].span_bytes == 512 * MIB
+    default = parse_target(target).default_span_bytes
+    assert plan_on(target, "write-iops", room_bytes=1 << 50).steps[0].span_bytes == default
+    jobs = 1 if target == "rbd:bench/vm" else 8
+    asked = plan_on(target, "write-iops", set=("size=128M",), room_bytes=512 * MIB)
+    assert asked.steps[0].span_bytes == jobs * 128 * MIB
+
+
+def test_no_room_is_told() -> None:
+    with pytest.raises(OptionError, match="size: expected at least one block"):
+        plan_on("rbd:bench", "read-iops", room_bytes=0)
+
+
+def test_images_of_several_sizes_are_filled_once_each_for_the_largest_step() -> None:
+    """One job uses the first image in full, eight jobs use a piece of each."""
+    first, second = plan_on("rbd:bench", "write-iops", "read-iops", nodes=("pve1", "pve2")).steps
+    for node in first.nodes:
+        small = [f"cephtui-{SITTING}-{node.node}-{job}" for job in range(8)]
+        expected = {image: 10 * GIB // 8 for image in small} | {small[0]: 10 * GIB}
+        assert {part.spec.rpartition("/")[2]: part.bytes for part in node.fill} == expected
+        assert node.prepare_argv is not None
+        assert sizes_in(node.prepare_argv) == expected
+        assert sizes_in(node.argv) == dict.fromkeys(small, 10 * GIB // 8)
+    assert first.fill_bytes == 10 * GIB + 7 * (10 * GIB // 8)
+    assert [(node.fill, node.prepare_argv) for node in second.nodes] == [((), None)] * 2
+    assert sizes_in(second.nodes[0].argv) == {f"cephtui-{SITTING}-pve1-0": 10 * GIB}
+
+
+def test_images_that_a_later_step_adds_are_filled_before_it() -> None:
+    first, second = plan_on("rbd:bench", "read-iops", "write-iops").steps
+    assert [part.spec[-2:] for part in first.nodes[0].fill] == ["-0"]
+    assert [part.spec[-2:] for part in second.nodes[0].fill] == [f"-{job}" for job in range(1, 8)]
+    assert second.nodes[0].prepare_argv is not None
+    assert len(sizes_in(second.nodes[0].prepare_argv)) == 7
+
+
+def test_a_sweep_of_sizes_fills_every_image_once() -> None:
+    steps = plan_on("rbd:bench", "write-iops", set=("size=64M,256M,128M",), repeats=2).steps
+    assert [step.fill_bytes for step in steps] == [8 * 256 * MIB, 0, 0, 0, 0, 0]
+
+
+# ---------------------------------------------------------------------------------------------- nodes
+
+
+BOXED = Node(
+    name="pve1",
+    host="pve1",
+    prefix=("kubectl", "exec", "-i", "bench", "--"),
+    ceph_prefix=("cephadm", "shell", "--"),
+    ceph_conf="/etc/ceph/a b.conf",
+    ceph_keyring="/etc/ceph/k.keyring",
+    ceph_id="bench",
+)
+
+
+@pytest.mark.parametrize("target", ["rbd:bench", "rbd:bench/vm"])
+def test_the_way_to_the_node_and_to_ceph_is_in_the_command(target: str) -> None:
+    plain = Node(name="pve2", host="pve2")
+    nodes = (BOXED,) if target == "rbd:bench/vm" else (BOXED, plain)
+    (step,) = plan_on(target, "write-iops", nodes=nodes).steps
+    boxed = step.nodes[0]
+    assert boxed.prefix == BOXED.prefix
+    assert boxed.argv[:4] == ("env", "CEPH_CONF=/etc/ceph/a b.conf", "CEPH_KEYRING=/etc/ceph/k.keyring", "fio")
+    assert "--clientname=bench" in boxed.argv
+    assert tuple(shlex.split(boxed.command)) == (*BOXED.prefix, *boxed.argv)
+    assert boxed.prepare_argv is not None
+    assert boxed.prepare_command is not None
+    assert boxed.prepare_argv[:4] == boxed.argv[:4]
+    assert "--clientname=bench" in boxed.prepare_argv
+    assert tuple(shlex.split(boxed.prepare_command)) == (*BOXED.prefix, *boxed.prepare_argv)
+    for other in step.nodes[1:]:
+        assert (other.prefix, other.argv[0]) == ((), "fio")
+        assert "--clientname=admin" in other.argv
+
+
+def test_rados_runs_behind_the_prefix_of_ceph() -> None:
+    (step,) = plan_on("pool:bench", "rados-write", nodes=(BOXED,), room_bytes=10 * GIB).steps
+    (node,) = step.nodes
+    assert node.prefix == BOXED.ceph_prefix
+    assert node.argv[:4] == ("env", "CEPH_CONF=/etc/ceph/a b.conf", "CEPH_KEYRING=/etc/ceph/k.keyring", "rados")
+    assert tuple(shlex.split(node.command)) == (*BOXED.ceph_prefix, *node.argv)
+
+
+ODD = ("[2001:db8::7]:2222", "root-pve", "fe80::1%eth0", "pve.example.net:22", "ünï", "a,b", "a;b#c")
+
+
+def test_nodes_with_odd_names_have_images_of_their_own() -> None:
+    (step,) = plan_on("rbd:bench", "mixed-75-25", nodes=ODD).steps
+    assert [node.node for node in step.nodes] == list(ODD)
+    images = [image for node in step.nodes for image in images_of(node)]
+    assert len({*images}) == len(ODD)
+    for image in images:
+        assert image.startswith(f"cephtui-{SITTING}-")
+        assert not {*image} & {*"/@#;,: []%"}, "what fio, rbd or a shell would take for something else"
+        assert image.isascii()
+
+
+def test_objects_of_every_node_and_batch_are_apart() -> None:
+    (step,) = plan_on("pool:bench", "rados-write", nodes=("pve1", "h:22"), room_bytes=10 * GIB).steps
+    assert [node.place.namespace for node in step.nodes] == ["cephtui-0f0f0f0f-pve1", "cephtui-0f0f0f0f-h_22"]
+
+
+def test_a_file_is_shared_by_nobody() -> None:
+    assert plan_on("file:/mnt/x", "read-iops").steps[0].nodes[0].place.path == "/mnt/x"
+    places = [node.place.path for node in plan_on("file:/mnt/x", "read-iops", nodes=("a", "h:22")).steps[0].nodes]
+    assert places == ["/mnt/x.a", "/mnt/x.h:22"]
+
+
+def test_the_hosts_are_in_the_plan_as_they_are_reached() -> None:
+    whole = plan_on("rbd:bench", "write-iops", nodes=(BOXED, Node(name="b", host="b")))
+    assert whole.hosts == (BOXED, Node(name="b", host="b"))
+    assert Plan.model_validate_json(whole.model_dump_json()) == whole
+
+
+@pytest.mark.parametrize(
+    ("target", "presets"), [("rbd:bench", ("write-iops", "read-iops")), ("rbd:bench/vm", ("latency",))]
+)
+def test_fio_understands_the_commands(target: str, presets: tuple[str, ...]) -> None:
+    fio = shutil.which("fio")
+    assert fio, "fio is not installed: apt-get install fio"
+    if "rbd" not in subprocess.run([fio, "--enghelp"], capture_output=True, text=True, check=True).stdout.split():
+        pytest.skip("this fio has no rbd engine")
+    for step in plan_on(target, *presets, destroy=("vm",)).steps:
+        for argv in (step.nodes[0].argv, step.nodes[0].prepare_argv):
+            if argv is not None:
+                completed = subprocess.run([fio, "--parse-only", *argv[1:]], capture_output=True, text=True)
+                assert (completed.returncode, completed.stderr) == (0, "")

@@ -692,6 +692,12 @@ def test_a_mean_is_given_in_the_first_quarter_of_an_hour() -> None:
     assert all(reading.read and reading.read.latency_mean_seconds for reading in readings)
 
 
+def test_a_mean_is_not_given_once_six_digits_are_too_few() -> None:
+    rows = [(second, second * 1000, 0.0123456) for second in (0, 1, 2, 5000, 5001)]
+    readings, _ = feed_all(RadosBenchParser(block_bytes=4096, seconds=None), [table(rows)])
+    assert [bool(reading.read and reading.read.latency_mean_seconds) for reading in readings] == [True] * 3 + [False]
+
+
 def test_the_clock_counts_and_not_the_seconds_column() -> None:
     rows = [(second, second * 100, 0.01) for second in range(4)]
     readings, _ = feed_all(

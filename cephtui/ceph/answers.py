@@ -10,6 +10,20 @@ from typing import Any
 # some releases print figures that do not exist (the utilisation of an empty OSD) as no JSON knows them
 _NO_NUMBER = re.compile(r"(?<=[:\[,])\s*-?(?:nan|inf)\b", re.IGNORECASE)
 _DENIED = re.compile(r"EACCES|EPERM|Permission denied|permission denied|Operation not permitted")
+_NO_CLUSTER = {
+    "no keyring found": "there is no keyring",
+    "conf_read_file": "there is no ceph.conf",
+    "unable to get monitor info": "there is no ceph.conf",
+    "error calling conf_read_file": "there is no ceph.conf",
+    "RADOS permission denied": "the key is not accepted",
+    "handle_auth_bad_method": "the key is not accepted",
+    "timed out": "the monitors do not answer",
+    "couldn't connect to the cluster": "the monitors can't be reached",
+    "Error initializing cluster client": "the configuration can't be used",
+    "error connecting to the cluster": "the monitors can't be reached",
+    "command not found": "ceph is not installed",
+    "No such file or directory: ": "ceph is not installed",
+}
 _NOT_FOUND = re.compile(r"error opening (image|pool) .*\(2\) No such file or directory")
 
 

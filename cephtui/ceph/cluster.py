@@ -63,7 +63,7 @@ class ClusterState:
     @property
     def inactive_pgs(self) -> int:
         """PGs that serve nobody at the moment."""
-        return sum(count for state, count in self.pg_states.items() if "active" not in state.split("+"))
+        return sum(count for state, count in self.pg_states.items() if not serves(state))
 
     @property
     def scrubbing_pgs(self) -> int:
@@ -81,6 +81,12 @@ class ClusterState:
         """Flags on the whole cluster that health complains of: ``noout``, ``full``, ``pausewr``."""
         message = next((check.message for check in self.checks if check.code == "OSDMAP_FLAGS"), "")
         return frozenset(re.split(r"[,\s]+", message.partition(" flag")[0])) - {""}
+
+
+def serves(state: str) -> bool:
+    """Whether a PG in this state takes requests; a stale one is only remembered as active, its OSDs are gone."""
+    words = state.split("+")
+    return "active" in words and "stale" not in words
 
 
 def option_argv(name: str) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from cephtui import units
 from cephtui.ceph import answers
-from cephtui.ceph.cluster import ClusterState
+from cephtui.ceph.cluster import ClusterState, serves
 from cephtui.ceph.in_use import ImagesInUse
 from cephtui.ceph.pools import OsdMap, OsdUsage, Pg, Pool, PoolUsage
 from cephtui.ceph.rates import PoolRates
@@ -88,7 +88,7 @@ def _guard_pgs(pool: Pool, state: ClusterState, pgs: Sequence[Pg] | None) -> Ref
     if pgs is None:
         text = f"{state.inactive_pgs} PGs of the cluster are not active, and this key may not ask of which pool"
         return Refusal(text, remedy)
-    states = Counter(pg.state for pg in pgs if pg.pool == pool.id and "active" not in pg.state.split("+"))
+    states = Counter(pg.state for pg in pgs if pg.pool == pool.id and not serves(pg.state))
     if not states:
         return None
     shown = answers.listed([f"{count} {name}" for name, count in states.most_common()])

@@ -53,6 +53,8 @@ class Sizing:
     """A run ends with its data: a first filling is read for a moment, and its speed tells how much the run needs."""
 
     first_bytes: int
+    unit_bytes: int
+    """What is filled is a multiple of it."""
     probe_argv: tuple[str, ...]
     refill_argv: Callable[[int], tuple[str, ...]]
     """The command that fills so many bytes, the first ones included."""

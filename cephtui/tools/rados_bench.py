@@ -254,6 +254,7 @@ class RadosBench:
         words = ["bench", str(_PROBE_SECONDS), "seq", "-t", str(options["concurrent-ios"]), *self._flags(options)]
         return Sizing(
             first_bytes=first,
+            unit_bytes=whole,
             probe_argv=rados(place, *words, "--run-name", RUN_NAME, "--show-time"),
             refill_argv=lambda size: self.fill_argv(options, [size], place, again=True),
             run_seconds=float(options["runtime"]),

@@ -21,7 +21,6 @@ import math
 import re
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 
 from cephtui import stats
 from cephtui.models import Finding
@@ -301,7 +300,7 @@ class RadosBenchParser:
 
     def _moments(self, ios: int, whole: bool) -> stats.Moments | None:
         mean = self._totals.get("average latency") if whole else self._last.mean
-        stddev: Any = self._totals.get("stddev latency")  # reads have none
+        stddev = self._totals.get("stddev latency")  # reads have none
         return None if mean is None else stats.Moments(ios, mean, stddev)
 
     def _bounds(self) -> tuple[float, float] | None:

@@ -41,6 +41,7 @@ class ConsoleScreen(Screen[None]):
         Binding("enter", "run_selected", "run", show=False),
         Binding("s", "stop", "stop"),
         Binding("r", "runs", "runs"),
+        Binding("n", "nodes", "nodes"),
         Binding("escape", "panels", "presets", show=False),
         Binding("question_mark", "help", "help", key_display="?"),
         Binding("q", "app.quit", "quit"),
@@ -149,6 +150,11 @@ class ConsoleScreen(Screen[None]):
     def action_help(self) -> None:
         """All keys, by topic."""
         self.app.push_screen(Details("keys", _help()))
+
+    def action_nodes(self) -> None:
+        """Every node: what works there, what is missing, and what installs it."""
+        states = [self._states.get(node.name) or NodeState(node, problem="connecting") for node in self._hosts]
+        self.app.push_screen(Details("nodes", report.nodes([diagnosis(state) for state in states])))
 
     def action_runs(self) -> None:
         """Go to the table of runs."""
@@ -337,6 +343,7 @@ _KEYS = {
     },
     "look": {
         "r": "go to the runs; up, down (j, k), enter for all of a run",
+        "n": "the nodes: state, versions, what is missing",
         "esc": "back",
     },
     "more": {"ctrl+p": "all commands", "q": "quit; asks while something runs"},

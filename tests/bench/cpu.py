@@ -14,6 +14,8 @@ WINDOW_SECONDS = 16.0
 PRESET, KEY = "mixed-75-25", "6"
 _START_SECONDS = 90.0
 _RUNTIME = 20
+_DRAWN = b"--direct=1"
+"""In the preview of the command, which is drawn when the console listens to keys."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ def measure(number: int, directory: Path, *, drawing: bool) -> Use:
             words = ["run", PRESET, *where, *common, "--set", f"runtime={_RUNTIME}", "--json"]
         with console(words, directory, terminal=drawing) as running:
             if drawing:
-                running.wait_for_text(PRESET.encode(), _START_SECONDS)
+                running.wait_for_text(_DRAWN, _START_SECONDS)
                 time.sleep(1.0)
                 running.press(KEY)
             running.wait_for_run(_START_SECONDS)

@@ -28,6 +28,8 @@ RECORDING, RUN = CHECKOUT / "tests" / "recordings" / "replay", 2
 TARGET = "file:/mnt/bench/test"
 NODES_MOST = 64
 _AT_ONCE = 1e6
+_OTHER_TOOLS = {"rados-bench": "ceph version 16.2.15", "ceph": "ceph version 16.2.15"}
+"""So that no node is reported as incomplete."""
 Told = Callable[["asyncssh.SSHServerProcess[bytes]", str], Awaitable[None]]
 
 
@@ -59,6 +61,7 @@ class Recorded:
     def __init__(self) -> None:
         raw = RECORDING / f"{RUN:03}" / "raw"
         environment = store.read_run(RECORDING, RUN).environment["local"]
+        environment = environment.model_copy(update={"tools": {**environment.tools, **_OTHER_TOOLS}})
         self._playing = ReplayConnection(raw, environment)
         self._filling = ReplayConnection(raw, environment, speed=_AT_ONCE)
 

@@ -176,7 +176,7 @@ async def test_what_is_never_ready_is_given_up(watched: Watched, monkeypatch: py
 
 
 async def test_a_start_that_is_called_off(watched: Watched) -> None:
-    starting = asyncio.create_task(watched.ready("true", prefix=("sleep", "1000.5")))
+    starting = asyncio.create_task(watched.ready("true", prefix=("sh", "-c", "exec sleep 1000.5")))
     await asleep("1000.5")
     starting.cancel()
     await asyncio.gather(starting, return_exceptions=True)

@@ -17,10 +17,13 @@ def main() -> None:
     directory, name, *rest = sys.argv[1:]
     if not sys.stdin.readline():
         sys.exit(f"{name}: not told to start")
-    socket.sethostname(name)
-    if "own-files" in rest:
-        own_files(directory, f"{directory}/hosts/{name}")
-    mount("-t", "proc", "proc", "/proc")
+    try:
+        socket.sethostname(name)
+        if "own-files" in rest:
+            own_files(directory, f"{directory}/hosts/{name}")
+        mount("-t", "proc", "proc", "/proc")
+    except (OSError, subprocess.CalledProcessError) as error:
+        sys.exit(str(error))
     print("ready", flush=True)
 
     nothing = os.open(os.devnull, os.O_RDWR)
@@ -33,8 +36,8 @@ def main() -> None:
 
 
 def own_files(directory: str, host: str) -> None:
-    """Gives a host what no two hosts share: /tmp, /var/tmp, /run and the home of root."""
-    for place, files in (("/tmp", f"{host}/tmp"), ("/var/tmp", f"{host}/var-tmp")):
+    """Gives a host what no two hosts share: /run, the home of root, and where programs leave files."""
+    for place, files in (("/tmp", f"{host}/tmp"), ("/var/tmp", f"{host}/var-tmp"), ("/var/log", f"{host}/var-log")):
         if directory.startswith(f"{place}/"):
             # The lab's own directory has to stay in sight, under the same name.
             seen = files + directory.removeprefix(place)

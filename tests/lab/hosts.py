@@ -11,6 +11,9 @@ from .machines import ADDRESSES, CONSOLE, HOSTS, Machine, script
 
 SSHD = "/usr/sbin/sshd"
 
+# Where on a host the files are its own, and the folder that has them.
+OWN_FILES = {"~": "home", "/tmp": "tmp", "/var/tmp": "var-tmp", "/var/log": "var-log"}
+
 # OpenSSH 9.8 and later have a program of its own for a connection.
 _SERVERS = ("sshd", "sshd-session")
 
@@ -21,7 +24,7 @@ def prepare(directory: Path) -> None:
     _make_key(key, "cephtui lab")
     for name in HOSTS:
         host = directory / "hosts" / name
-        for folder in ("home", "tmp", "var-tmp"):
+        for folder in OWN_FILES.values():
             (host / folder).mkdir(parents=True)
         for folder in ("tmp", "var-tmp"):
             (host / folder).chmod(0o1777)

@@ -82,9 +82,9 @@ class Lab:
         )
 
     def outside(self, node: str, path: str | Path) -> Path:
-        """Where a file of a node is seen from outside; /tmp, /var/tmp and root's home are not shared."""
+        """Where a file of a node is seen from outside; ~, /tmp, /var/tmp and /var/log are its own."""
         host = self.directory / "hosts" / node
-        for inside, own in (("/tmp", "tmp"), ("/var/tmp", "var-tmp"), ("/root", "home")):
+        for inside, own in hosts.OWN_FILES.items():
             if Path(path).is_relative_to(inside):
                 return host / own / Path(path).relative_to(inside)
         return Path(path)

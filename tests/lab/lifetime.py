@@ -43,7 +43,6 @@ def _up(directory: Path, state: State, owner: int | None, osd_bytes: int) -> boo
         return False
     if old:
         _end(directory, old)
-        _empty(directory)
     elif not is_blank(directory):
         raise LabError(f"{directory} is not empty, and what is in it is not a lab")
     state.save(directory)
@@ -51,7 +50,6 @@ def _up(directory: Path, state: State, owner: int | None, osd_bytes: int) -> boo
         _start(directory, state, owner, osd_bytes)
     except BaseException:
         _end(directory, state)
-        _empty(directory)
         directory.rmdir()
         raise
     return True
@@ -95,7 +93,6 @@ def down(directory: Path) -> bool:
         state = State.load(directory)
         if state:
             _end(directory, state)
-            _empty(directory)
         elif not is_blank(directory):
             raise LabError(f"{directory} is not a lab, and stays as it is")
         shutil.rmtree(directory)
@@ -103,11 +100,13 @@ def down(directory: Path) -> bool:
 
 
 def _end(directory: Path, state: State) -> None:
-    if state.keeper and state.keeper.pid != os.getpid():
-        state.keeper.kill()
     for name, process in state.machines.items():
         Machine(name, directory, process).kill()
     loops.detach_all(directory)
+    _empty(directory)
+    # Last, so that it goes on with this if this is interrupted.
+    if state.keeper and state.keeper.pid != os.getpid():
+        state.keeper.kill()
 
 
 def _empty(directory: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from .machines import ADDRESSES, SWITCH, Machine
+from .processes import LabError
 
 
 def connect(machines: Mapping[str, Machine]) -> None:
@@ -18,7 +19,10 @@ def connect(machines: Mapping[str, Machine]) -> None:
             f"link add dev {machine.name} type veth peer {far_end}",
             f"link set dev {machine.name} master lan up",
         ]
-    switch.network("\n".join(lines) + "\n")
+    try:
+        switch.network("\n".join(lines) + "\n")
+    except LabError as error:
+        raise LabError(f"this machine forbids a network of its own (bridge, veth): {error}") from error
     for machine in connected:
         machine.network(
             f"link set dev lo up\naddress add {ADDRESSES[machine.name]}/24 dev eth0\nlink set dev eth0 up\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import secrets
 import signal
 from collections import Counter
@@ -157,3 +158,92 @@ def bench_on(lab: Lab, root: Path) -> Iterator[Bench]:
             _remove_all(lab)
     assert not here, f"still running at the end of the test: {here}"
     assert there == []
+
+
+# ---------------------------------------------------------------------------------------------- figures, from outside
+
+
+def total_by_fio(documents: Sequence[Event]) -> Event:
+    """What fio's documents, one of each node, say together: counts, and the percentiles of all their histograms."""
+    jobs = [job for document in documents for job in document["jobs"]]
+    return {direction: _all_jobs([job[direction] for job in jobs]) for direction in ("read", "write")}
+
+
+def _all_jobs(parts: Sequence[Event]) -> Event | None:
+    bins: Counter[int] = Counter()
+    for part in parts:
+        bins.update({int(nanoseconds): count for nanoseconds, count in part["clat_ns"].get("bins", {}).items()})
+    if not sum(part["total_ios"] for part in parts):
+        return None
+    return {
+        "ios": sum(part["total_ios"] for part in parts),
+        "bytes": sum(part["io_bytes"] for part in parts),
+        "latency_p50_seconds": percentile(bins, 50),
+        "latency_p99_seconds": percentile(bins, 99),
+        "latency_p999_seconds": percentile(bins, 99.9),
+        "latency_min_seconds": min(part["clat_ns"]["min"] for part in parts if part["total_ios"]) / 1e9,
+        "latency_max_seconds": max(part["clat_ns"]["max"] for part in parts) / 1e9,
+    }
+
+
+def percentile(bins: Counter[int], percent: float) -> float:
+    """Of a histogram in fio's own bins (nanoseconds), by the rule of fio's own percentiles."""
+    wanted, seen = percent / 100 * bins.total(), 0
+    for nanoseconds in sorted(bins):
+        seen += bins[nanoseconds]
+        if seen >= wanted:
+            return nanoseconds / 1e9
+    raise AssertionError("an empty histogram")
+
+
+def total_by_rados(outputs: Sequence[str]) -> Event:
+    """What ``rados bench`` has printed at its end, on all nodes together."""
+    found: dict[str, Event | None] = {"read": None, "write": None}
+    for direction, verb in (("read", "reads"), ("write", "writes")):
+        ios = [int(n) for text in outputs for n in re.findall(rf"^Total {verb} made:\s+(\d+)$", text, re.MULTILINE)]
+        sizes = [int(n) for text in outputs for n in re.findall(r"^(?:Write|Read) size:\s+(\d+)$", text, re.MULTILINE)]
+        if ios:
+            assert len(ios) == len(sizes) == len(outputs)
+            found[direction] = {"ios": sum(ios), "bytes": sum(n * size for n, size in zip(ios, sizes, strict=True))}
+    return found
+
+
+def raw(directory: Path, node: str, what: str = "stdout") -> Path:
+    """A node's own words in the directory of a run."""
+    return directory / "raw" / f"{node}.{what}"
+
+
+def assert_agrees_with_the_tool(directory: Path) -> Event:
+    """The totals of a run, and of each of its nodes, are those of the nodes' last words; gives the run."""
+    run: Event = json.loads((directory / "run.json").read_text())
+    names = [node["node"] for node in run["nodes"]]
+    for summary, nodes in [(run["summary"], names), *((node["summary"], [node["node"]]) for node in run["nodes"])]:
+        if run["tool"] == "fio":
+            said = total_by_fio([fio_documents(raw(directory, node))[-1] for node in nodes])
+        else:
+            said = total_by_rados([raw(directory, node).read_text() for node in nodes])
+        assert any(said.values()), f"nothing was measured on {nodes}"
+        for direction, expected in said.items():
+            found = summary[direction]
+            assert (found is None) == (expected is None), f"{direction} on {nodes}: {found}, but {expected}"
+            assert {key: found[key] for key in expected or {}} == (expected or {}), f"{direction} on {nodes}"
+    return run
+
+
+def assert_samples_add_up(directory: Path) -> None:
+    """The seconds of a run make its totals, of all nodes and of each."""
+    run = json.loads((directory / "run.json").read_text())
+    samples = [sample for sample in read_samples(directory) if sample["phase"] == "run"]
+    of_all = {None: run["summary"], **{node["node"]: node["summary"] for node in run["nodes"]}}
+    for node, summary in of_all.items():
+        for direction, total in summary.items():
+            parts = [s[direction] for s in samples if s["node"] == node and s[direction]]
+            assert bool(parts) == bool(total), f"{direction} of {node}"
+            for figure in ("ios", "bytes") if total else ():
+                added = sum(part[figure] for part in parts)
+                assert abs(added - total[figure]) <= 0.01 * total[figure], f"{figure} of {node}: {added}, {total}"
+
+
+def run_directories(console: Console) -> list[Path]:
+    """Where the runs of a console's session are."""
+    return sorted(path for path in console.sandbox.session().iterdir() if path.name.isdecimal())

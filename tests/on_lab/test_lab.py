@@ -94,7 +94,7 @@ def test_the_hosts_are_three(lab: Lab) -> None:
 
     for node, (name, _, _, address, _, home) in said_by.items():
         assert (name, address) == (node, lab.address(node))
-        assert Path(home) == lab.outside(node, "/root")
+        assert Path(home) == lab.outside(node, "~")
     assert len({lab.address(node) for node in lab.nodes}) == 3
 
 
