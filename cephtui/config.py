@@ -106,7 +106,7 @@ def parse_node(text: str, ssh_config: str | None) -> Node:
         host, _, port = rest[1:].partition("]:")
     elif rest.count(":") == 1:
         host, _, port = rest.partition(":")
-    wrong = not host or host.startswith("-") or any(c.isspace() or c in "/@[]'\"" for c in host)
+    wrong = not host or host.startswith("-") or any(not c.isprintable() or c in " /@[]'\"#;" for c in host)
     wrong = wrong or ("@" in text and not user) or (rest != host and not (port.isdecimal() and 0 < int(port) < 65536))
     if wrong:
         raise ValueError(f"node {text!r}: expected [USER@]HOST[:PORT] or a name from the config file")

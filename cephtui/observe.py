@@ -24,6 +24,8 @@ from cephtui.targets.base import TargetFault, reason
 from cephtui.transport import TransportError
 
 WATCH_SECONDS = 2.0
+_LINGER_SECONDS, _LINGER_TRIES = 8.0, 5
+"""How long a pool's rates show what has ended, and how often they are asked meanwhile."""
 _A_WEEK_SECONDS = 7 * 86400
 T = TypeVar("T")
 log = logging.getLogger(__name__)
@@ -107,21 +109,30 @@ async def with_access(shell: NodeShell, pool: str | None) -> Node:
 # ---------------------------------------------------------------------------------------------- before a plan
 
 
-async def pool_use(shell: Shell, pool: str) -> PoolUse:
-    """Who else uses a pool."""
+async def pool_use(shell: Shell, pool: str, *, own_load: bool = False) -> PoolUse:
+    """Who else uses a pool. With ``own_load``, of a run that has just ended, the rates would not tell."""
     asked = _Asked(shell)
-    images, going_on = await asyncio.gather(
-        asked.ask(in_use.in_use_argv(pool), in_use.parse_in_use),
-        asked.ask(rates.pool_stats_argv(pool), lambda text: rates.parse_pool_stats(text, pool)),
-    )
+    going_on = None if own_load else await _settled_rates(asked, pool)
+    images = await asked.ask(in_use.in_use_argv(pool), in_use.parse_in_use)
+    company = Company(images, going_on)
     return PoolUse(
         pool=pool,
         images_in_use=images.count if images else None,
         images_looked_at=images.looked if images else None,
         images=images.images if images else None,
         client_iops=going_on.iops if going_on else None,
-        text=Company(images, going_on).text,
+        text=f"{company.text.partition(', client')[0]}, own I/O has just ended" if own_load else company.text,
     )
+
+
+async def _settled_rates(asked: _Asked, pool: str) -> PoolRates | None:
+    """The rates once those of a client that has ended are gone: they linger, and so do those of a question."""
+    for _ in range(_LINGER_TRIES):
+        found = await asked.ask(rates.pool_stats_argv(pool), lambda text: rates.parse_pool_stats(text, pool))
+        if found is None or found.iops == 0:
+            break
+        await asyncio.sleep(_LINGER_SECONDS / _LINGER_TRIES)
+    return found
 
 
 def guard_company(use: PoolUse | None, *, writes: bool, nodes: int, agreed: bool) -> Refusal | None:

@@ -74,7 +74,7 @@ def short_command(command: str) -> str:
     sections = _IMAGE_SECTION.findall(command)
     if len(sections) < 3:
         return command
-    first, *others = sections
+    others = sections[1:]
     for section in others:
         command = command.replace(section, "", 1)
     return f"{command}  (and {len(others)} more images)"

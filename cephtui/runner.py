@@ -37,6 +37,8 @@ from cephtui.transport import Connection, Question, TransportError
 INBOX_EVENTS = 4096
 CONNECTS_AT_ONCE = 4
 """An sshd refuses some of more than ten that have not yet logged in (MaxStartups)."""
+_LINGER_SECONDS = 15.0
+"""How long a pool's rates show this console's own run."""
 PATIENCE_SECONDS = 60.0
 """How long a removal is tried again: the watch of a client that was killed lasts about 30 s."""
 STALL_SECONDS = 120.0
@@ -118,6 +120,8 @@ class Runner:
         self._answers: dict[str, dict[str, str]] = {}
         self._bench: Bench | None = None
         self._stop: StopRequest | None = None
+        self._loaded_at: float | None = None
+        """When the last run ended, by the monotonic clock."""
         self._ready = threading.Event()
         self._problems: list[str] = []
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), name="runner")
@@ -235,6 +239,7 @@ class Runner:
                     break
                 shells = await self._shells(plan)
                 runs.append(await execute(bench, plan, step, shells, stop))
+                self._loaded_at = time.monotonic()
                 if not parse_target(step.target, data_pool=step.data_pool).kept:
                     await self._remove_created()
         finally:
@@ -286,7 +291,10 @@ class Runner:
         asked = next((node for node in nodes if node.name == ceph_node), nodes[0])
         shell = await self._shell(asked)
         room = await target.room(shell, len(nodes))
-        return Survey(room, await observe.pool_use(shell, target.pool) if target.pool else None)
+        if target.pool is None:
+            return Survey(room)
+        own_load = self._loaded_at is not None and time.monotonic() - self._loaded_at < _LINGER_SECONDS
+        return Survey(room, await observe.pool_use(shell, target.pool, own_load=own_load))
 
     # ------------------------------------------------------------------ guards
 

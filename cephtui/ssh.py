@@ -125,8 +125,11 @@ class _Hop:
     alias: str | None
     jumps: tuple[str, ...]
     proxy_command: str | None
-    user_known_hosts: tuple[Path, ...]
-    global_known_hosts: tuple[Path, ...]
+    entry: str
+    """Its name in known_hosts."""
+    known: Known
+    known_hosts: Path | None
+    """Where accepted keys go."""
     identity_files: tuple[Path, ...]
     certificate_files: tuple[Path, ...]
     named_identities: bool
@@ -149,24 +152,14 @@ class _Hop:
         where = "" if self.typed == self.node.host else f"jump host {self.typed}: "
         return TransportError(f"{self.node.name}: {where}{text}")
 
-    def known_hosts(self) -> Known:
-        """What is known of its host key."""
-        name = self.alias.lower() if self.alias else hostkeys.entry_name(self.host, self.port)
-        portless = None if self.alias or self.port == SSH_PORT else self.host.lower()
-        places = [(path, name) for path in (*self.user_known_hosts, *self.global_known_hosts)]
-        if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9.-]*", self.typed):
-            places.append((PVE_NODES / self.typed / "ssh_known_hosts", self.typed.lower()))
-        return hostkeys.look_up(places, portless=portless)
-
     def store(self, key: HostKey) -> None:
         """Add a key that the user has accepted; one that can't be stored is asked for again next time."""
-        name = self.alias.lower() if self.alias else hostkeys.entry_name(self.host, self.port)
-        if not self.user_known_hosts:
+        if not self.known_hosts:
             return
         try:
-            hostkeys.append(self.user_known_hosts[0], name, key)
+            hostkeys.append(self.known_hosts, self.entry, key)
         except OSError as error:
-            log.warning("can't add the key of %s to %s: %s", name, self.user_known_hosts[0], error.strerror)
+            log.warning("can't add the key of %s to %s: %s", self.entry, self.known_hosts, error.strerror)
 
 
 def _look_up(node: Node, host: str, user: str | None, port: int | None) -> _Hop:
@@ -194,11 +187,16 @@ def _hop(node: Node, typed: str, options: asyncssh.SSHClientConnectionOptions, c
     get = options.config.get
     alias = cast("str | None", get("HostKeyAlias"))
     tokens = {"h": options.host, "n": typed, "p": str(options.port), "r": options.username, "k": alias or typed}
-    named = [_expand(name, tokens) for name in cast("list[str]", get("IdentityFile", []))]
-    certificates = [_expand(name, tokens) for name in cast("list[str]", get("CertificateFile", []))]
+
+    def files(option: str, default: Sequence[Path] = ()) -> tuple[Path, ...]:
+        named = cast("list[str] | None", get(option))
+        return tuple(default) if named is None else tuple(_expand(name, tokens) for name in named)
+
     ssh = Path("~/.ssh").expanduser()
-    users = cast("list[str]", get("UserKnownHostsFile", [str(ssh / "known_hosts"), str(ssh / "known_hosts2")]))
-    everyones = cast("list[str]", get("GlobalKnownHostsFile", [str(SYSTEM_KNOWN_HOSTS)]))
+    users = files("UserKnownHostsFile", [ssh / "known_hosts", ssh / "known_hosts2"])
+    everyones = files("GlobalKnownHostsFile", [SYSTEM_KNOWN_HOSTS])
+    entry = alias.lower() if alias else hostkeys.entry_name(options.host, options.port)
+    portless = None if alias or options.port == SSH_PORT else options.host.lower()
     jumps = cast("str | None", get("ProxyJump"))
     return _Hop(
         node=node,
@@ -209,11 +207,12 @@ def _hop(node: Node, typed: str, options: asyncssh.SSHClientConnectionOptions, c
         alias=alias,
         jumps=tuple(jumps.split(",")) if jumps else (),
         proxy_command=cast("str | None", get("ProxyCommand")),
-        user_known_hosts=tuple(_expand(name, tokens) for name in users),
-        global_known_hosts=tuple(_expand(name, tokens) for name in everyones),
-        identity_files=tuple(named or (ssh / name for name in _KEY_FILES)),
-        certificate_files=tuple(certificates),
-        named_identities=bool(named),
+        entry=entry,
+        known=hostkeys.look_up([*((path, entry) for path in (*users, *everyones)), *_of_pve(typed)], portless=portless),
+        known_hosts=users[0] if users else None,
+        identity_files=files("IdentityFile", [ssh / name for name in _KEY_FILES]),
+        certificate_files=files("CertificateFile"),
+        named_identities=get("IdentityFile") is not None,
         identities_only=bool(get("IdentitiesOnly")),
         agent=_agent(cast("str | None", get("IdentityAgent", "SSH_AUTH_SOCK"))),
         family=options.family,
@@ -221,6 +220,12 @@ def _hop(node: Node, typed: str, options: asyncssh.SSHClientConnectionOptions, c
         own_key_types=get("HostKeyAlgorithms") is not None,
         config=config,
     )
+
+
+def _of_pve(host: str) -> list[tuple[Path, str]]:
+    """Where the key of a node of the same Proxmox VE cluster is, and its name there."""
+    is_name = re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9.-]*", host)
+    return [(PVE_NODES / host / "ssh_known_hosts", host.lower())] if is_name else []
 
 
 def _expand(name: str, tokens: Mapping[str, str]) -> Path:
@@ -362,8 +367,8 @@ class _Attempt:
             config=list(hop.config),
             client_factory=lambda: login,
             username=hop.user,
-            known_hosts=([], [], _imported(login.known.revoked)),
-            server_host_key_algs=() if hop.own_key_types else _key_algorithms(login.known, self._certificates),
+            known_hosts=([], [], _imported(hop.known.revoked)),
+            server_host_key_algs=() if hop.own_key_types else _key_algorithms(hop.known, self._certificates),
             host_key_alias=hop.alias,
             client_keys=None,
             x509_trusted_certs=None,
@@ -531,7 +536,6 @@ class _Login:
     """What asyncssh wants to know while it logs in, from the answers that there are."""
 
     def __init__(self, hop: _Hop, answers: Mapping[str, str]) -> None:
-        self.known = hop.known_hosts()
         self.problem: str | None = None
         """Why the host key is refused."""
         self.unknown_authority = False
@@ -566,23 +570,22 @@ class _Login:
     def validate_host_public_key(self, host: str, addr: str, port: int, key: asyncssh.SSHKey) -> bool:
         """Whether to go on with a host that shows this key; a revoked one asyncssh has refused before."""
         shown = HostKey(key.get_algorithm(), key.public_data)
-        match self.known.judge(shown):
+        match self._hop.known.judge(shown):
             case "known":
                 return True
             case "unknown":
                 return self._accept(shown)
             case "changed":
-                expected = " or ".join(str(known) for known in self.known.keys)
-                name = self._hop.alias or hostkeys.entry_name(self._hop.host, self._hop.port)
+                expected = " or ".join(str(known) for known in self._hop.known.keys)
                 self.problem = (
                     f"host key has CHANGED: expected {expected}, got {shown}; either somebody stands between, or it "
-                    f"was made anew: then remove the old one with ssh-keygen -R {shlex.quote(name)}"
+                    f"was made anew: then remove the old one with ssh-keygen -R {shlex.quote(self._hop.entry)}"
                 )
         return False
 
     def validate_host_ca_key(self, host: str, addr: str, port: int, key: asyncssh.SSHKey) -> bool:
         """Whether to believe a certificate that this key has signed."""
-        trusted = self.known.trusts(HostKey(key.get_algorithm(), key.public_data))
+        trusted = self._hop.known.trusts(HostKey(key.get_algorithm(), key.public_data))
         self.unknown_authority = not trusted
         return trusted
 
@@ -644,11 +647,9 @@ class _Login:
             self._accepted = key if self._answers[question] == "yes" else None
             self.problem = None if self._accepted else f"its host key was not accepted: {key}"
             return self._accepted is not None
-        host = hostkeys.entry_name(self._hop.host, self._hop.port)
-        where = self._hop.user_known_hosts[0] if self._hop.user_known_hosts else "known_hosts"
         text = (
-            f"The authenticity of {host} can't be established: {key.type} key {key.fingerprint}. "
-            f"Accept and add it to {where}?"
+            f"The authenticity of {self._hop.entry} can't be established: {key.type} key {key.fingerprint}. "
+            f"Accept and add it to {self._hop.known_hosts or 'nothing'}?"
         )
         self._question = Question(self._hop.node.name, question, text, secret=False)
         return False

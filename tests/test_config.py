@@ -232,6 +232,7 @@ def test_a_typed_node(text: str, name: str, host: str, user: str | None, port: i
         *("", "@", "@pve1", "root@", "root@:22", ":22", "pve1:", "pve1:0", "pve1:65536", "pve1:ssh", "pve1:-1"),
         *("[2001:db8::7", "[2001:db8::7]:", "[2001:db8::7]:x", "[]:22", "[::1]x", "[::1]22", "[::1]", "::1]"),
         *("-oProxyCommand=reboot", "root@-x", "a b", "a/b", "../x", "it's", 'a"b', "a\nb", "a\tb"),
+        *("a;b", "a#b", "a\x00b", "a\x1b[31m", "a\udcff"),
     ],
 )
 def test_what_is_no_node_is_refused(text: str) -> None:

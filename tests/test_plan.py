@@ -323,7 +323,7 @@ def test_images_of_several_sizes_are_filled_once_each_for_the_largest_step() -> 
     first, second = plan_on("rbd:bench", "write-iops", "read-iops", nodes=("pve1", "pve2")).steps
     for node in first.nodes:
         small = [f"cephtui-{SITTING}-{node.node}-{job}" for job in range(8)]
-        expected = {image: 10 * GIB // 8 for image in small} | {small[0]: 10 * GIB}
+        expected = dict.fromkeys(small, 10 * GIB // 8) | {small[0]: 10 * GIB}
         assert {part.spec.rpartition("/")[2]: part.bytes for part in node.fill} == expected
         assert node.prepare_argv is not None
         assert sizes_in(node.prepare_argv) == expected

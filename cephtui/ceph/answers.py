@@ -9,21 +9,15 @@ from typing import Any
 
 # some releases print figures that do not exist (the utilisation of an empty OSD) as no JSON knows them
 _NO_NUMBER = re.compile(r"(?<=[:\[,])\s*-?(?:nan|inf)\b", re.IGNORECASE)
-_DENIED = re.compile(r"EACCES|EPERM|Permission denied|permission denied|Operation not permitted")
-_NO_CLUSTER = {
-    "no keyring found": "there is no keyring",
-    "conf_read_file": "there is no ceph.conf",
-    "unable to get monitor info": "there is no ceph.conf",
-    "error calling conf_read_file": "there is no ceph.conf",
-    "RADOS permission denied": "the key is not accepted",
-    "handle_auth_bad_method": "the key is not accepted",
-    "timed out": "the monitors do not answer",
-    "couldn't connect to the cluster": "the monitors can't be reached",
-    "Error initializing cluster client": "the configuration can't be used",
-    "error connecting to the cluster": "the monitors can't be reached",
-    "command not found": "ceph is not installed",
-    "No such file or directory: ": "ceph is not installed",
-}
+_DENIED = re.compile(r"EACCES|EPERM|[Pp]ermission denied|Operation not permitted")
+_NO_CLUSTER = (
+    (re.compile(r"no keyring found"), "no keyring was found"),
+    (re.compile(r"conf_read_file|unable to get monitor info"), "no ceph.conf was found"),
+    (re.compile(r"RADOS permission denied|handle_auth_bad_method"), "the key is not accepted"),
+    (re.compile(r"[Tt]imed out"), "the monitors do not answer"),
+    (re.compile(r"connect(ing)? to the cluster|initializing cluster client"), "the monitors can't be reached"),
+)
+"""What ceph and rbd say on stderr, the more exact first, and what it means."""
 _NOT_FOUND = re.compile(r"error opening (image|pool) .*\(2\) No such file or directory")
 
 
@@ -87,8 +81,17 @@ def words(value: Any) -> tuple[str, ...]:
 
 
 def is_denied(status: int | None, stderr: str) -> bool:
-    """Whether the key may not ask this: status 13, or what rbd says with status 1."""
+    """Whether the key may not ask this; ask ``no_cluster`` first, since a refused key ends with the same status."""
     return status == 13 or (status != 0 and bool(_DENIED.search(stderr)))
+
+
+def no_cluster(status: int | None, stderr: str) -> str | None:
+    """Why a command did not get as far as the cluster, or None: the reason in a few words."""
+    if status in (0, None):
+        return None
+    if status == 127:
+        return "Ceph's programs are not installed"
+    return next((text for pattern, text in _NO_CLUSTER if pattern.search(stderr)), None)
 
 
 def missing(status: int | None, stderr: str) -> str | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 _IN_USE = r"""
 pool=$1 most=$2 seconds=$3
 say() { printf '%s\t%s\n' "$1" "$2"; }
-listed=$(rados -p "$pool" listomapkeys rbd_directory 2>&1) || {
+listed=$(timeout "$seconds" rados -p "$pool" listomapkeys rbd_directory 2>&1) || {
     case $listed in *'No such file or directory'*rbd_directory*|*rbd_directory*'No such file or directory'*)
         say images 0; say looked 0; say used 0; exit 0;; esac
     printf '%s\n' "$listed" >&2; exit 1

@@ -42,7 +42,10 @@ class OsdLatency:
 
 
 def pool_stats_argv(pool: str) -> tuple[str, ...]:
-    """Reports PoolRates; needs rights on the manager."""
+    """Reports PoolRates; needs rights on the manager.
+
+    To be asked before anything about images: each such question is client I/O itself, and shows for some 10 s.
+    """
     return ("ceph", "osd", "pool", "stats", pool, "-f", "json")
 
 

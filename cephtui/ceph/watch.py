@@ -15,7 +15,8 @@ _MOST_CHARACTERS = 64 << 20
 
 # Through one process that stays connected: starting ceph costs three times what the questions do.
 _WATCH = r"""
-while printf 'status\nosd perf\nosd pool stats %s\n' "$1" 2>/dev/null && sleep "$2"; do :; done | PYTHONUNBUFFERED=1 ceph -f json
+export PYTHONUNBUFFERED=1
+while printf 'status\nosd perf\nosd pool stats %s\n' "$1" 2>/dev/null && sleep "$2"; do :; done | ceph -f json
 """
 
 

@@ -217,7 +217,10 @@ class ConsoleScreen(Screen[None]):
 
     async def _carry_out(self) -> None:
         """Reach the nodes, ask what has to be asked, then run."""
+        view = self.query_one(LiveView)
+        view.announce("looking at the nodes and the target ...")
         if not await self._all_reached():
+            view.announce("not run: not all nodes can be used (n shows them)")
             return
         await self._look_at_target()
         plan = self._decide()
@@ -235,6 +238,7 @@ class ConsoleScreen(Screen[None]):
         for refusal in refusals:
             if refusal.confirm is None:
                 self.notify(refusal.text, title="refused", severity="error", timeout=15, markup=False)
+                self.query_one(LiveView).announce("not run: refused")
                 return None
             if not await self._agrees(refusal):
                 return None

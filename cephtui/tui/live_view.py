@@ -232,6 +232,10 @@ class LiveView(Container):
             self.post_message(self.Ended(event))
         self._live.take(event)
 
+    def announce(self, text: str) -> None:
+        """Say what is being done before a run begins."""
+        self.query_one(Progress).update(Text(text, style="dim"))
+
     def say(self, text: str) -> None:
         """Put a word beside the progress of the run, until its next sample."""
         if self._live.current:

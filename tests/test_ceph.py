@@ -1,0 +1,1106 @@
+"""Ceph's answers: recorded ones of 16.2.15, what other releases say otherwise, and the guards on them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cephtui.ceph import answers, cluster, images, in_use, pool_guards, pools, proxmox, rates, watch
+from cephtui.ceph.cluster import ClusterState, HealthCheck
+from cephtui.ceph.images import ImageFacts, ImageInfo, ImageUse, Watcher
+from cephtui.ceph.in_use import ImagesInUse
+from cephtui.ceph.pool_guards import Company, Space
+from cephtui.ceph.pools import OsdMap, OsdUsage, Pg, Pool, PoolUsage
+from cephtui.ceph.rates import OsdLatency, PoolRates
+
+RECORDINGS = Path(__file__).parent / "recordings" / "ceph-16.2"
+COMMANDS: dict[str, dict[str, Any]] = json.loads((RECORDINGS / "commands.json").read_text())
+GIB = 1 << 30
+
+
+def recorded(name: str) -> str:
+    return (RECORDINGS / f"{name}.stdout").read_text()
+
+
+def state(name: str) -> ClusterState:
+    return cluster.parse_status(recorded(f"{name}/status"))
+
+
+def osd_map(name: str = "healthy") -> OsdMap:
+    return pools.parse_osd_map(recorded(f"{name}/osd-map"))
+
+
+# ---------------------------------------------------------------------------------------------- any answer
+
+
+@pytest.mark.parametrize("text", ["", "Error", "[1", "null", "3", '"x"', "[]", "{}", '{"x": 1}', "HEALTH_OK\n"])
+def test_an_answer_that_is_none(text: str) -> None:
+    parsers = [
+        cluster.parse_status,
+        cluster.parse_versions,
+        rates.parse_osd_perf,
+        lambda text: rates.parse_pool_stats(text, "rec"),
+        pools.parse_osd_map,
+        pools.parse_usage,
+        pools.parse_osd_usage,
+        lambda text: images.parse_info(text, "rec"),
+        images.parse_status,
+        images.parse_is_thin,
+        in_use.parse_in_use,
+    ]
+    for parser in parsers:
+        with pytest.raises(ValueError, match=r"^unexpected answer"):
+            parser(text)
+
+
+@pytest.mark.parametrize("text", ["", "Error", "null", "{}", '"x"'])
+def test_a_list_that_is_none(text: str) -> None:
+    for parser in (pools.parse_pgs, pools.parse_crush_rules, images.parse_snapshots, images.parse_children):
+        with pytest.raises(ValueError, match=r"^unexpected answer"):
+            parser(text)
+
+
+junk = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@given(st.sampled_from(sorted(RECORDINGS.glob("*/*.stdout"))), st.data())
+def test_no_other_json_is_anything_but_read_or_refused(path: Path, data: st.DataObject) -> None:
+    """Any key of a recorded answer may be missing, or hold something else."""
+    try:
+        value = json.loads(path.read_text())
+    except ValueError:
+        return
+    for _ in range(data.draw(st.integers(1, 3))):
+        value = damaged(value, data)
+    text = json.dumps(value)
+    for parser in (
+        cluster.parse_status,
+        cluster.parse_versions,
+        rates.parse_osd_perf,
+        lambda text: rates.parse_pool_stats(text, "rec"),
+        pools.parse_osd_map,
+        pools.parse_usage,
+        pools.parse_osd_usage,
+        pools.parse_pgs,
+        pools.parse_crush_rules,
+        lambda text: images.parse_info(text, "rec"),
+        images.parse_status,
+        images.parse_snapshots,
+        images.parse_children,
+        images.parse_is_thin,
+    ):
+        try:
+            parser(text)
+        except ValueError as error:
+            assert str(error).startswith("unexpected answer")  # noqa: PT017
+
+
+def damaged(value: Any, data: st.DataObject) -> Any:
+    if isinstance(value, dict) and value:
+        key = data.draw(st.sampled_from(sorted(value)))
+        if data.draw(st.booleans()):
+            return {**value, key: damaged(value[key], data)}
+        return {other: value[other] for other in value if other != key}
+    if isinstance(value, list) and value:
+        index = data.draw(st.integers(0, len(value) - 1))
+        return [*value[:index], damaged(value[index], data), *value[index + 1 :]]
+    return data.draw(junk)
+
+
+def test_figures_that_json_does_not_know() -> None:
+    assert answers.load('{"a": -nan, "b":[inf,1], "c": "nan"}') == {"a": None, "b": [None, 1], "c": "nan"}
+
+
+@pytest.mark.parametrize(
+    ("name", "denied"),
+    [
+        ("denied/osd-usage", True),
+        ("denied/pgs", True),
+        ("denied/osd-perf", True),
+        ("denied/pool-stats", True),
+        ("denied/osd_op_queue", True),
+        ("denied/other-pool.info", True),
+        ("denied/other-pool.in-use", True),
+        ("denied/status", False),
+        ("denied/usage", False),
+        ("denied/osd-map", False),
+        ("denied/versions", False),
+        ("denied/crush-rules", False),
+        ("denied/plain.info", False),
+        ("healthy/option-unknown", False),
+        ("images/none.info", False),
+    ],
+)
+def test_what_a_restricted_key_may_ask(name: str, denied: bool) -> None:
+    said = COMMANDS[name]
+    assert answers.is_denied(said["status"], said["stderr"]) == denied
+    assert answers.no_cluster(said["status"], said["stderr"]) is None
+
+
+@pytest.mark.parametrize(
+    ("status", "stderr", "reason"),
+    [
+        (*(COMMANDS["denied/no-key.status"][key] for key in ("status", "stderr")), "the key is not accepted"),
+        (*(COMMANDS["denied/no-key.info"][key] for key in ("status", "stderr")), "the key is not accepted"),
+        (1, "Error initializing cluster client: ObjectNotFound('... conf_read_file)')", "no ceph.conf was found"),
+        (110, "rbd: couldn't connect to the cluster!\n(110) Connection timed out", "the monitors do not answer"),
+        (1, "timed out\n", "the monitors do not answer"),
+        (127, "env: 'ceph': No such file or directory", "Ceph's programs are not installed"),
+        (2, "rbd: error opening image none: (2) No such file or directory", None),
+        (0, "timed out", None),
+    ],
+)
+def test_why_a_cluster_is_not_reached(status: int, stderr: str, reason: str | None) -> None:
+    assert answers.no_cluster(status, stderr) == reason
+
+
+def test_what_is_missing_is_told_apart() -> None:
+    for name, expected in (("images/none.info", "image"), ("images/no-pool.info", "pool"), ("images/plain.info", None)):
+        assert answers.missing(COMMANDS[name]["status"], COMMANDS[name]["stderr"]) == expected
+    assert answers.missing(1, "rbd: error opening image x: (2) No such file or directory") is None
+
+
+def test_the_recorded_questions_are_those_that_are_asked() -> None:
+    asked = {
+        "healthy/status": cluster.STATUS_ARGV,
+        "healthy/versions": cluster.VERSIONS_ARGV,
+        "healthy/osd-map": pools.OSD_MAP_ARGV,
+        "healthy/usage": pools.USAGE_ARGV,
+        "healthy/osd-usage": pools.OSD_USAGE_ARGV,
+        "healthy/pgs": pools.PGS_ARGV,
+        "healthy/crush-rules": pools.CRUSH_RULES_ARGV,
+        "healthy/osd-perf": rates.OSD_PERF_ARGV,
+        "healthy/pool-stats": rates.pool_stats_argv("rec"),
+        "healthy/osd_op_queue": cluster.option_argv("osd_op_queue"),
+        "images/plain.info": images.info_argv("rec", "plain"),
+        "images/plain.status": images.status_argv("rec", "plain"),
+        "images/plain.snapshots": images.snapshots_argv("rec", "plain"),
+        "images/plain.children": images.children_argv("rec", "plain"),
+        "images/plain.usage": images.usage_argv("rec", "plain"),
+    }
+    for name, argv in asked.items():
+        assert tuple(COMMANDS[name]["argv"]) == argv
+    assert {"osd_op_queue", "osd_mclock_profile"} == set(cluster.OSD_OPTIONS)
+
+
+# ---------------------------------------------------------------------------------------------- the cluster's state
+
+
+def test_a_healthy_cluster() -> None:
+    found = state("healthy")
+    assert (found.health, found.checks, found.osds, found.osds_up, found.osds_in) == ("HEALTH_OK", (), 3, 3, 3)
+    assert (found.pgs, found.pg_states, found.inactive_pgs) == (81, {"active+clean": 81}, 0)
+    assert (found.unclean, found.misplaced_ratio, found.degraded_ratio) == ({}, 0, 0)
+    assert (found.read_iops, found.write_iops, found.write_bytes, found.recovery_bytes) == (0, 0, 0, 0)
+    assert found.fsid == osd_map_fsid()
+    assert cluster.findings(found) == ()
+
+
+def osd_map_fsid() -> str:
+    return str(json.loads(recorded("healthy/osd-map"))["fsid"])
+
+
+def test_client_rates() -> None:
+    found = state("busy")
+    assert found.write_iops > 1000
+    assert found.write_bytes > found.write_iops * 4000
+    assert cluster.findings(found) == ()
+
+
+def test_misplaced_objects_are_found_though_the_cluster_is_healthy() -> None:
+    found = state("osd-out")
+    assert found.health == "HEALTH_OK"
+    assert (found.osds, found.osds_up, found.osds_in) == (3, 3, 2)
+    assert found.misplaced_ratio > 0.1
+    texts = {finding.code: finding.text for finding in cluster.findings(found)}
+    assert texts["osds"] == "of 3 OSDs 1 out: the others do their work"
+    assert "were not active+clean" in texts["pgs"]
+    assert texts["recovery"].startswith("of the objects ")
+    assert "% misplaced" in texts["recovery"]
+
+
+def test_degraded_objects_are_found() -> None:
+    found = state("osd-down")
+    assert found.degraded_ratio > 0.2
+    texts = {finding.code: finding.text for finding in cluster.findings(found)}
+    assert "1 osds down" in texts["health"]
+    assert texts["osds"] == "of 3 OSDs 1 down: the others do their work"
+    assert "% degraded" in texts["recovery"]
+
+
+def test_pgs_whose_osds_are_gone_serve_nobody() -> None:
+    """They are only remembered as active."""
+    found = state("osd-down")
+    stale = sum(count for name, count in found.pg_states.items() if "stale" in name)
+    assert stale > 0
+    assert found.inactive_pgs == stale
+
+
+@pytest.mark.parametrize(
+    ("name", "works"),
+    [
+        ("active+clean", True),
+        ("active+clean+scrubbing+deep", True),
+        ("active+recovery_wait+degraded", True),
+        ("activating", False),
+        ("undersized+degraded+peered", False),
+        ("peering", False),
+        ("unknown", False),
+        ("down", False),
+        ("incomplete", False),
+        ("stale+active+clean", False),
+        ("creating+peering", False),
+    ],
+)
+def test_which_pgs_serve(name: str, works: bool) -> None:
+    assert cluster.serves(name) == works
+
+
+def test_scrubbing_counts_as_clean_and_is_a_finding() -> None:
+    states = {
+        "active+clean": 5,
+        "active+clean+scrubbing": 1,
+        "active+clean+scrubbing+deep": 2,
+        "active+clean+snaptrim": 1,
+    }
+    found = ClusterState("HEALTH_OK", pgs=9, pg_states=states)
+    assert found.scrubbing_pgs == 3
+    assert found.unclean == {"active+clean+snaptrim": 1}
+    texts = {finding.code: finding.text for finding in cluster.findings(found)}
+    assert texts["scrub"] == "3 PGs were being scrubbed, which reads from the same disks"
+    assert texts["pgs"] == "of 9 PGs 1 were not active+clean: 1 active+clean+snaptrim"
+
+
+def test_muted_checks_are_not_told() -> None:
+    checks = (HealthCheck("A", "HEALTH_WARN", "one", 1, muted=True), HealthCheck("B", "HEALTH_WARN", "two", 1))
+    (finding,) = cluster.findings(ClusterState("HEALTH_WARN", checks))
+    assert finding.text == "the cluster was HEALTH_WARN: two"
+
+
+def test_health_errors_are_findings() -> None:
+    texts = {finding.code: finding.text for finding in cluster.findings(state("full"))}
+    assert texts["health"] == "the cluster was HEALTH_ERR: 3 full osd(s), 5 pool(s) full"
+
+
+def test_the_status_of_nautilus() -> None:
+    text = json.dumps(
+        {
+            "fsid": "f",
+            "health": {"checks": {"OSD_DOWN": {"severity": "HEALTH_WARN", "summary": {"message": "1 osds down"}}},
+                       "status": "HEALTH_WARN"},
+            "osdmap": {"osdmap": {"epoch": 1, "num_osds": 4, "num_up_osds": 3, "num_in_osds": 2, "full": False}},
+            "pgmap": {"pgs_by_state": [{"state_name": "active+clean", "count": 8}], "num_pgs": 8},
+        }
+    )  # fmt: skip
+    found = cluster.parse_status(text)
+    assert (found.osds, found.osds_up, found.osds_in, found.pgs) == (4, 3, 2, 8)
+    assert found.checks == (HealthCheck("OSD_DOWN", "HEALTH_WARN", "1 osds down", 1),)
+
+
+def test_versions_are_counted() -> None:
+    assert cluster.parse_versions(recorded("healthy/versions")) == {"16.2.15": 5}
+    two = {"overall": {"ceph version 18.2.4 (x) reef (stable)": 3, "ceph version 18.2.4 (y) reef (stable)": 1,
+                       "ceph version 19.2.0 (z) squid (stable)": 2}}  # fmt: skip
+    assert cluster.parse_versions(json.dumps(two)) == {"18.2.4": 4, "19.2.0": 2}
+
+
+def test_osd_options() -> None:
+    assert cluster.parse_option(recorded("healthy/osd_op_queue")) == "wpq"
+    assert cluster.parse_option(recorded("healthy/osd_mclock_profile")) == "high_client_ops"
+    assert cluster.parse_option('"balanced"\n') == "balanced"
+    for text in ("", "\n", "a\nb"):
+        with pytest.raises(ValueError, match="unexpected answer"):
+            cluster.parse_option(text)
+
+
+# ---------------------------------------------------------------------------------------------- stopping a run
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("nearfull", "an OSD became nearly full during the run: 3 nearfull osd(s)"),
+        ("backfillfull", "an OSD became nearly full during the run: "),
+        ("full", "the cluster is full: 3 full osd(s)"),
+        ("quota-full", "the cluster is full: 1 pool(s) full"),
+        ("paused", "the cluster's pauserd, pausewr flag was set during the run"),
+        ("slow", "the cluster can't keep up: "),
+    ],
+)
+def test_what_stops_a_run(name: str, words: str) -> None:
+    reason = cluster.stop_reason(state("healthy"), state(name))
+    assert reason is not None
+    assert reason.startswith(words)
+    assert cluster.stop_reason(state(name), state(name)) is None
+    assert cluster.stop_reason(state(name), state("healthy")) is None
+
+
+@pytest.mark.parametrize("name", ["healthy", "busy", "osd-out", "osd-down"])
+def test_what_does_not_stop_a_run(name: str) -> None:
+    assert cluster.stop_reason(state("healthy"), state(name)) is None
+
+
+def complaining(code: str, message: str, count: int = 0) -> ClusterState:
+    return ClusterState("HEALTH_WARN", (HealthCheck(code, "HEALTH_WARN", message, count),))
+
+
+def test_one_more_nearly_full_osd_stops_and_one_less_does_not() -> None:
+    one, two = (complaining("OSD_NEARFULL", f"{count} nearfull osd(s)", count) for count in (1, 2))
+    assert cluster.stop_reason(one, two) is not None
+    assert cluster.stop_reason(two, one) is None
+    worse = complaining("OSD_BACKFILLFULL", "1 backfillfull osd(s)", 1)
+    assert cluster.stop_reason(one, worse) is None
+
+
+def test_slow_operations_stop_where_they_are_new() -> None:
+    before = complaining("SLOW_OPS", "5 slow ops, oldest one blocked for 9 sec, osd.1 has slow ops")
+    more = complaining("SLOW_OPS", "9 slow ops, oldest one blocked for 12 sec, osd.1 has slow ops")
+    other = complaining("SLOW_OPS", "2 slow ops, oldest one blocked for 31 sec, daemons [osd.1,osd.12] have slow ops.")
+    assert cluster.stop_reason(before, more) is None
+    assert cluster.stop_reason(before, other) is not None
+    assert cluster.stop_reason(other, before) is None
+
+
+# ---------------------------------------------------------------------------------------------- what goes on
+
+
+def test_osd_latency() -> None:
+    found = rates.parse_osd_perf(recorded("busy/osd-perf"))
+    assert set(found.seconds) == {0, 1, 2}
+    assert found.worst is not None
+    assert 0.001 < found.worst[1] < 1
+    assert OsdLatency({}).worst is None
+    old = {"osd_perf_infos": [{"id": 7, "perf_stats": {"commit_latency_ms": 12, "apply_latency_ms": 12}}]}
+    assert rates.parse_osd_perf(json.dumps(old)).seconds == {7: 0.012}
+
+
+def test_pool_rates() -> None:
+    idle = rates.parse_pool_stats(recorded("healthy/pool-stats"), "rec")
+    assert idle == PoolRates("rec")
+    busy = rates.parse_pool_stats(recorded("busy/pool-stats"), "rec")
+    assert busy.write_iops > 1000
+    assert busy.iops == busy.read_iops + busy.write_iops
+    assert rates.parse_pool_stats(recorded("osd-out/pool-stats"), "rec").recovery_bytes > 0
+    with pytest.raises(ValueError, match="unexpected answer"):
+        rates.parse_pool_stats(recorded("busy/pool-stats"), "another")
+
+
+def seen(pieces: Sequence[str]) -> list[watch.Seen]:
+    reader = watch.CephWatch()
+    return [answer for piece in pieces for answer in reader.feed(piece)]
+
+
+def test_what_is_watched_comes_in_any_pieces() -> None:
+    text = recorded("watch/admin")
+    whole = seen([text])
+    assert [type(answer) for answer in whole[:3]] == [ClusterState, OsdLatency, PoolRates]
+    assert len(whole) > 12
+    for size in (1, 7, 4096):
+        assert seen([text[at : at + size] for at in range(0, len(text), size)]) == whole
+
+
+def test_a_restricted_key_watches_the_state_alone() -> None:
+    assert {type(answer) for answer in seen([recorded("watch/denied")])} == {ClusterState}
+
+
+def test_other_lines_between_the_answers_are_dropped() -> None:
+    text = recorded("healthy/status").strip()
+    assert len(seen(["ceph> \n", text, "\nWARNING: something {\n[]\n3\n", text + "\n"])) == 2
+
+
+def test_a_pool_that_ceph_can_not_read_is_not_watched() -> None:
+    for name in ("a b", "a;b", "", "a\nosd down 1"):
+        with pytest.raises(ValueError, match="command line"):
+            watch.watch_argv(name, 1)
+    assert watch.watch_argv("rbd-hdd_1.x", 1.5)[-2:] == ("rbd-hdd_1.x", "1.5")
+
+
+@pytest.fixture
+def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder for programs that stand in for Ceph's."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    return folder
+
+
+def program(folder: Path, name: str, text: str) -> None:
+    path = folder / name
+    path.write_text(f"#!/bin/bash\n{text}\n")
+    path.chmod(0o755)
+
+
+def run(argv: Sequence[str], timeout: float = 20) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(argv, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=timeout, check=False)
+
+
+def test_the_watch_ends_when_ceph_ends(programs: Path) -> None:
+    program(programs, "ceph", 'read -r a; read -r b b; read -r c; echo "$a/$b/$c/$*"')
+    done = run(["bash", "-c", 'trap "" PIPE; exec "$@"', "x", *watch.watch_argv("rec", 0.1)])
+    assert done.stdout == "status/perf/osd pool stats rec/-f json\n"
+    assert done.stderr == ""
+
+
+# ---------------------------------------------------------------------------------------------- pools
+
+
+def test_pools() -> None:
+    found = osd_map()
+    assert set(found.pools) == {"device_health_metrics", "bench", "rec", "recquota", "recdata"}
+    pool = found.pools["rec"]
+    assert (pool.kind, pool.size, pool.min_size, pool.pg_num, pool.autoscale) == ("replicated", 2, 1, 16, "on")
+    assert (pool.applications, pool.raw_per_byte, pool.ec_profile) == (("rbd",), 2, "")
+    assert pool.text == "replicated x2, 16 PGs, autoscale on"
+    erasure = found.pools["recdata"]
+    assert (erasure.kind, erasure.size, erasure.data_chunks, erasure.ec_profile) == ("erasure", 3, 2, "rec-ec")
+    assert erasure.raw_per_byte == 1.5
+    assert erasure.text.startswith("EC 2+1, 16 PGs")
+    assert "ec_overwrites" in erasure.flags
+    assert (found.nearfull_ratio, found.full_ratio) == (pytest.approx(0.85), pytest.approx(0.95))
+
+
+def test_the_restricted_key_sees_the_same_pools() -> None:
+    assert osd_map("denied") == osd_map()
+
+
+def test_an_erasure_profile_that_is_gone_is_taken_from_the_pool() -> None:
+    pool = {
+        "pool_id": 4,
+        "pool_name": "ec",
+        "type": 3,
+        "size": 6,
+        "min_size": 5,
+        "pg_num": 8,
+        "erasure_code_profile": "x",
+    }
+    found = pools.parse_osd_map(json.dumps({"pools": [pool]})).pools["ec"]
+    assert (found.id, found.data_chunks, found.autoscale, found.pg_num_target) == (4, 4, "unknown", 8)
+
+
+def test_usage() -> None:
+    found = pools.parse_usage(recorded("quota/usage"))
+    assert found["recquota"].stored > 8 << 20
+    assert found["rec"].max_avail < found["bench"].max_avail
+    (osd, *_) = usage = pools.parse_osd_usage(recorded("healthy/osd-usage"))
+    assert [one.id for one in usage] == [0, 1, 2]
+    assert osd.total == 6 * GIB
+    assert 0 < osd.used < osd.total
+
+
+def test_an_osd_without_a_size_is_left_out() -> None:
+    nodes = [
+        {"id": 0, "type": "osd", "kb": 0, "kb_used": 0},
+        {"id": 1, "kb": 4, "kb_used": 1},
+        {"id": -1, "type": "host"},
+    ]
+    assert pools.parse_osd_usage(json.dumps({"nodes": nodes})) == (OsdUsage(1, 4096, 1024),)
+
+
+def test_pgs() -> None:
+    found = pools.parse_pgs(recorded("healthy/pgs"))
+    pool = osd_map().pools["rec"]
+    ours = [pg for pg in found if pg.pool == pool.id]
+    assert (len(found), len(ours)) == (81, 16)
+    assert all(pg.state == "active+clean" and len(pg.osds) == 2 for pg in ours)
+    old = [{"pgid": "7.1f", "state": "active", "up": [3, 2147483647, 1], "acting": [3]}]
+    assert pools.parse_pgs(json.dumps(old)) == (Pg(7, "active", (3, 1)),)
+
+
+def test_crush_rules() -> None:
+    rule = pools.parse_crush_rules(recorded("healthy/crush-rules"))[0]
+    assert (rule.name, rule.takes, rule.failure_domain) == ("replicated_rule", ("default",), "osd")
+    assert rule.text == "replicated_rule (default, by osd)"
+
+
+# ---------------------------------------------------------------------------------------------- guards on a pool
+
+
+def guard_pool(name: str, pool: str = "rec", *, writes: bool = True, pgs: bool = True) -> str | None:
+    path = RECORDINGS / name
+    map_of = osd_map(name) if (path / "osd-map.stdout").exists() else osd_map()
+    listed = pools.parse_pgs(recorded(f"{name}/pgs")) if pgs and (path / "pgs.stdout").exists() else None
+    found = pool_guards.guard_pool(pool, map_of, state(name), listed, writes=writes)
+    assert found is None or found.confirm is None
+    return found.text if found else None
+
+
+def test_a_pool_in_order_may_be_used() -> None:
+    for name in ("healthy", "nearfull", "backfillfull", "quota"):
+        assert guard_pool(name) is None
+
+
+def test_a_pool_that_is_not_there() -> None:
+    text = "there is no pool none: choose one of: bench, device_health_metrics, rec, recdata, recquota"
+    assert guard_pool("healthy", "none") == text
+
+
+def test_a_full_cluster_takes_no_writes() -> None:
+    text = "the cluster is full: it takes no writes: see ceph health detail and make room first"
+    assert guard_pool("full") == text
+    assert guard_pool("full", writes=False) is None
+    full = replace(osd_map(), flags=frozenset({"full"}))
+    assert pool_guards.guard_pool("rec", full, state("healthy"), None, writes=True) is not None
+
+
+def test_a_full_pool_takes_no_writes() -> None:
+    text = "pool recquota is full: its quota is used up: raise the quota or choose another pool"
+    assert guard_pool("quota-full", "recquota") == text
+    assert guard_pool("quota-full", "recquota", writes=False) is None
+    assert guard_pool("quota-full", "rec") is None
+    full = replace(osd_map("full").pools["rec"])
+    found = pool_guards.guard_pool("rec", OsdMap({"rec": full}), state("healthy"), None, writes=True)
+    assert found is not None
+    assert found.problem == "pool rec is full"
+
+
+def test_a_paused_cluster_would_hang() -> None:
+    for writes in (True, False):
+        found = guard_pool("paused", writes=writes)
+        assert found == "the cluster is paused (pauserd, pausewr): ceph osd unpause, when its reason is gone"
+
+
+def test_inactive_pgs_of_the_pool_refuse() -> None:
+    found = guard_pool("osd-down", "bench", writes=False)
+    assert found is not None
+    assert found.startswith("of the 32 PGs of pool bench ")
+    assert "stale+active+clean" in found
+    assert found.endswith("wait until they are active: ceph pg dump_stuck inactive")
+
+
+def test_inactive_pgs_of_other_pools_do_not() -> None:
+    assert guard_pool("osd-down", "rec") is None
+
+
+def test_inactive_pgs_that_may_be_anybodys_refuse() -> None:
+    found = guard_pool("osd-down", "rec", pgs=False)
+    assert found is not None
+    assert "this key may not ask of which pool" in found
+
+
+POOL = Pool(1, "rbd", size=3, pg_num=4)
+
+
+def space(free: int = 100, stored: int = 0, quota: int = 0, used: int = 10, **more: Any) -> Space:
+    """Three OSDs of 100 GiB with as many used; each of four PGs is on all three. All in GiB."""
+    pool = replace(POOL, quota_bytes=quota * GIB)
+    osds = tuple(OsdUsage(number, 100 * GIB, used * GIB) for number in range(3))
+    pgs = tuple(Pg(1, "active+clean", (0, 1, 2)) for _ in range(4))
+    values: dict[str, Any] = {"osds": osds, "pgs": pgs, **more}
+    return Space(pool, PoolUsage(stored * GIB, free * GIB), **values)
+
+
+def test_a_run_may_use_four_fifths_of_what_is_free() -> None:
+    assert pool_guards.room(space(free=50)) == 40 * GIB
+    assert pool_guards.guard_space(space(free=50), 40 * GIB) is None
+    found = pool_guards.guard_space(space(free=50), 40 * GIB + 1)
+    assert found is not None
+    assert found.text == (
+        "not enough room in pool rbd: needs 40.0 GiB on all nodes together, has 50.0 GiB free of which 40.0 GiB may be "
+        "used: use a smaller --set size=..., fewer nodes or another pool"
+    )
+
+
+def test_a_quota_bounds_it_too() -> None:
+    found = space(free=50, stored=10, quota=20)
+    assert pool_guards.room(found) == 8 * GIB
+    assert pool_guards.guard_space(found, 8 * GIB) is None
+    refused = pool_guards.guard_space(found, 9 * GIB)
+    assert refused is not None
+    assert "has 10.0 GiB left of its quota of which 8.00 GiB" in refused.text
+    assert pool_guards.room(space(free=50, stored=30, quota=20)) == 0
+
+
+def test_no_osd_may_get_nearly_full() -> None:
+    """Of each byte every OSD gets one."""
+    assert pool_guards.guard_space(space(used=10), 75 * GIB) is None
+    found = pool_guards.guard_space(space(used=10), 76 * GIB)
+    assert found is not None
+    assert found.problem == (
+        "76.0 GiB in pool rbd (replicated x3, 4 PGs, autoscale unknown) would fill osd.0 from 10.0 % to 86.0 %, "
+        "above nearfull (85.0 %)"
+    )
+
+
+def test_an_osd_gets_as_much_as_it_has_pgs() -> None:
+    pgs = (*(Pg(1, "active+clean", (0, 1)) for _ in range(3)), Pg(1, "active+clean", (1, 2)), Pg(2, "x", (2, 2, 2)))
+    found = replace(space(used=50), pgs=pgs, pool=replace(POOL, size=2))
+    assert pool_guards.guard_space(found, 35 * GIB) is None
+    refused = pool_guards.guard_space(found, 36 * GIB)
+    assert refused is not None
+    assert "osd.1 from 50.0 % to 86.0 %" in refused.text
+
+
+def test_an_osd_of_another_pool_may_be_as_full_as_it_is() -> None:
+    osds = (*space().osds, OsdUsage(9, 100 * GIB, 99 * GIB)) if (space().osds) else ()
+    assert pool_guards.guard_space(space(osds=osds), GIB) is None
+
+
+def test_what_may_not_be_asked_is_a_finding() -> None:
+    assert pool_guards.space_findings(space()) == ()
+    (finding,) = pool_guards.space_findings(space(osds=None))
+    assert finding.text == "how full each OSD of pool rbd gets was not looked at: no permission"
+    assert pool_guards.guard_space(space(osds=None, pgs=None), 79 * GIB) is None
+    unknown = Space(POOL, None)
+    assert (pool_guards.room(unknown), pool_guards.guard_space(unknown, 1 << 60)) == (None, None)
+    assert pool_guards.space_findings(unknown)[0].text == "free space of pool rbd: no permission"
+
+
+def test_the_lab_has_room() -> None:
+    usage = pools.parse_usage(recorded("healthy/usage"))
+    found = Space(
+        osd_map().pools["rec"],
+        usage["rec"],
+        osd_map().nearfull_ratio,
+        pools.parse_osd_usage(recorded("healthy/osd-usage")),
+        pools.parse_pgs(recorded("healthy/pgs")),
+    )
+    assert pool_guards.guard_space(found, GIB) is None
+    assert pool_guards.guard_space(found, usage["rec"].max_avail) is not None
+    refused = pool_guards.guard_space(replace(found, nearfull_ratio=0.3), 5 * GIB // 2)
+    assert refused is not None
+    assert "would fill osd." in refused.text
+
+
+def test_autoscaling_is_a_finding() -> None:
+    assert [one.code for one in pool_guards.pool_findings(osd_map().pools["rec"])] == ["autoscale"]
+    assert pool_guards.pool_findings(osd_map().pools["bench"]) == ()
+    (finding,) = pool_guards.pool_findings(replace(POOL, pg_num=16, pg_num_target=64))
+    assert finding.text == "pool rbd was going from 16 to 64 PGs, which moves data"
+
+
+NOBODY = Company(ImagesInUse(0, 10, 10), PoolRates("rbd"))
+GUESTS = Company(ImagesInUse(3, 10, 10), PoolRates("rbd", write_iops=1200.0))
+
+
+@pytest.mark.parametrize(
+    ("company", "writes", "nodes", "agreed", "asks"),
+    [
+        (NOBODY, True, 3, False, False),
+        (GUESTS, False, 1, False, False),
+        (GUESTS, True, 1, False, True),
+        (GUESTS, False, 2, False, True),
+        (GUESTS, True, 3, True, False),
+        (Company(None, None), True, 3, False, False),
+        (Company(ImagesInUse(0, 10, 10), PoolRates("rbd", read_iops=1)), True, 1, False, True),
+        (Company(ImagesInUse(1, 10, 10), None), True, 1, False, True),
+        (Company(ImagesInUse(0, 200, 500), None), True, 1, False, True),
+    ],
+)
+def test_a_pool_that_others_use_is_asked_for(
+    company: Company, writes: bool, nodes: int, agreed: bool, asks: bool
+) -> None:
+    found = pool_guards.guard_company("rbd", company, writes=writes, nodes=nodes, agreed=agreed)
+    assert (found is not None) == asks
+    if found:
+        assert (found.confirm, found.confirm_kind) == ("rbd", "shared-pool")
+        assert "--shared-pool" in found.text
+
+
+def test_who_uses_a_pool_is_told() -> None:
+    assert GUESTS.text == "3 of 10 images in use, 1.20k client IOPS"
+    assert Company().text == "images in use: no permission, client IOPS: no permission"
+    some = Company(ImagesInUse(4, 200, 500))
+    assert some.text.startswith("at least 4 images in use (200 of 500 looked at)")
+
+
+def test_images_on_erasure_coded_pools_need_another_for_themselves() -> None:
+    found = osd_map().pools
+    assert pool_guards.guard_image_pool(found["rec"], None) is None
+    assert pool_guards.guard_image_pool(found["rec"], found["recdata"]) is None
+    refused = pool_guards.guard_image_pool(found["recdata"], None)
+    assert refused is not None
+    assert refused.text == (
+        "pool recdata is erasure-coded: images can't live there: use a replicated pool with recdata as its data pool"
+    )
+    plain = replace(found["recdata"], flags=frozenset())
+    refused = pool_guards.guard_image_pool(found["rec"], plain)
+    assert refused is not None
+    assert "allow_ec_overwrites" in refused.text
+
+
+# ---------------------------------------------------------------------------------------------- images
+
+
+def facts_of(name: str) -> ImageFacts:
+    return ImageFacts(
+        info=images.parse_info(recorded(f"images/{name}.info"), "rec"),
+        use=images.parse_status(recorded(f"images/{name}.status")),
+        snapshots=images.parse_snapshots(recorded(f"images/{name}.snapshots")),
+        children=images.parse_children(recorded(f"images/{name}.children")),
+    )
+
+
+def guard_image(facts: ImageFacts, *destroy: str, span: int = 1 << 20, **more: Any) -> str | None:
+    found = images.guard_image(facts, span, destroy, **more)
+    return found.text if found else None
+
+
+def test_what_an_image_is() -> None:
+    info = facts_of("plain").info
+    assert (info.spec, info.size, info.object_size, info.data_pool) == ("rec/plain", GIB, 4 << 20, None)
+    assert "exclusive-lock" in info.features
+    assert info.mirroring is None
+    assert facts_of("ec").info.data_pool == "recdata"
+    assert facts_of("child").info.parent == "rec/parent@base"
+
+
+def test_an_image_is_given_up_by_its_name() -> None:
+    facts = facts_of("plain")
+    found = images.guard_image(facts, 1 << 20, ())
+    assert found is not None
+    assert (found.confirm, found.confirm_kind) == ("plain", "destroy")
+    assert found.text == (
+        "image rec/plain exists and is not cephtui's (1.00 GiB): choose another, or give up its contents with "
+        "--destroy plain"
+    )
+    assert guard_image(facts, "plain") is None
+    assert guard_image(facts, "rec/plain") is None
+    assert guard_image(facts, is_own=True) is None
+    for other in ("", "rec", "Plain", "other/plain", "*"):
+        assert guard_image(facts, other) == found.text
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("snapped", "has snapshots: before"),
+        ("parent", "has clones: rec/child"),
+        ("gone", "has clones: rec/orphan"),
+        ("journal", "is mirrored (journal)"),
+        ("mirrored", "is mirrored (snapshot)"),
+        ("moved", "is being migrated"),
+    ],
+)
+def test_an_image_that_somebody_relies_on_is_refused_whatever_is_typed(name: str, words: str) -> None:
+    facts = facts_of(name)
+    found = images.guard_image(facts, 1 << 20, (name, f"rec/{name}"), is_own=True)
+    assert found is not None
+    assert found.problem.startswith(f"image rec/{name} {words}")
+    assert found.confirm is None
+
+
+def test_clones_show_as_snapshots_even_when_the_snapshot_was_removed() -> None:
+    facts = facts_of("gone")
+    assert facts.snapshots == ("x",)
+    assert guard_image(replace(facts, children=()), "gone") is not None
+
+
+def test_a_clone_may_be_given_up() -> None:
+    assert guard_image(facts_of("child"), "child") is None
+
+
+def test_a_watched_image_is_refused() -> None:
+    use = images.parse_status(recorded("busy/plain.status"))
+    (watcher,) = use.watchers
+    assert watcher.address.startswith("10.77.0.")
+    found = guard_image(replace(facts_of("plain"), use=use), "plain", is_own=True)
+    assert found == (
+        f"image rec/plain is in use by {watcher.address}: choose another image, or let cephtui make its own with "
+        "rbd:POOL; a client that has just died stays for 30 s"
+    )
+
+
+def test_the_nodes_own_mapping_is_no_other_user() -> None:
+    mapped = Watcher("10.0.0.1:0/1", 4711)
+    facts = replace(facts_of("plain"), use=ImageUse((mapped,)))
+    assert guard_image(facts, "plain", own_clients=frozenset({4711})) is None
+    assert guard_image(facts, "plain", own_clients=frozenset({4712})) is not None
+    two = replace(facts, use=ImageUse((mapped, Watcher("10.0.0.2:0/1", 5))))
+    assert guard_image(two, "plain", own_clients=frozenset({4711})) is not None
+    unnamed = replace(facts, use=ImageUse((Watcher("10.0.0.1:0/1"),)))
+    assert guard_image(unnamed, "plain", own_clients=frozenset({4711})) is not None
+
+
+@pytest.mark.parametrize("name", ["vm-100-disk-0", "base-9000-disk-0", "vm-100-state-x", "vm-x"])
+def test_guests_disks_are_refused_by_their_name(name: str) -> None:
+    facts = replace(facts_of("plain"), info=replace(facts_of("plain").info, name=name))
+    found = images.guard_image(facts, 1, (name,), is_own=True)
+    assert found is not None
+    assert found.problem == f"image rec/{name} is by its name a guest's disk"
+    assert found.confirm is None
+
+
+def test_images_that_guests_name_are_refused() -> None:
+    facts = replace(facts_of("plain"), references=("/etc/pve/qemu-server/100.conf",))
+    found = guard_image(facts, "plain")
+    assert found is not None
+    assert found.startswith("image rec/plain is a guest's disk in /etc/pve/qemu-server/100.conf: ")
+
+
+def test_what_is_not_known_is_refused() -> None:
+    facts = facts_of("plain")
+    for unknown in (
+        replace(facts, use=None),
+        replace(facts, snapshots=None),
+        replace(facts, unreadable=("/etc/pve/qemu-server/1.conf",)),
+    ):
+        found = images.guard_image(unknown, 1, ("plain",), is_own=True)
+        assert found is not None
+        assert found.problem.startswith("can't tell ")
+        assert found.confirm is None
+
+
+def test_an_image_that_is_too_small() -> None:
+    assert guard_image(facts_of("plain"), "plain", span=GIB) is None
+    found = guard_image(facts_of("plain"), "plain", span=GIB + 1)
+    assert found is not None
+    assert "is too small: needs 1.00 GiB (size x numjobs), has 1.00 GiB" in found
+
+
+def test_namespaces_are_refused() -> None:
+    assert images.guard_namespace("rbd") is None
+    assert images.guard_namespace("rbd/x") is None
+    found = images.guard_namespace("rbd/ns/x")
+    assert found is not None
+    assert found.text.startswith("rbd/ns/x is in an RBD namespace: namespaces are not supported")
+    assert images.guard_namespace("rbd/x@s") is not None
+
+
+def test_thin_images_are_known() -> None:
+    assert images.parse_is_thin(recorded("images/snapped.usage"))
+    assert not images.parse_is_thin(recorded("images/plain.usage"))
+    head = {"name": "x", "provisioned_size": 8, "used_size": 8}
+    both = {"images": [{**head, "snapshot": "s", "used_size": 0}, head]}
+    assert not images.parse_is_thin(json.dumps(both))
+
+
+def test_images_of_other_releases() -> None:
+    nautilus = {"name": "x", "id": "1", "size": 8, "order": 22, "features": ["layering"],
+                "mirroring": {"state": "enabled", "global_id": "g", "primary": True}}  # fmt: skip
+    info = images.parse_info(json.dumps(nautilus), "p")
+    assert (info.mirroring, info.object_size) == ("journal", 4 << 20)
+    off = {**nautilus, "mirroring": {"state": "disabled"}}
+    assert images.parse_info(json.dumps(off), "p").mirroring is None
+    parent = {**nautilus, "parent": {"pool": "p", "pool_namespace": "n", "image": "i", "snapshot": "s"}}
+    assert images.parse_info(json.dumps(parent), "p").parent == "p/n/i@s"
+    old = {"watchers": {"watcher": {"address": "1.2.3.4:0/5", "client": 6, "cookie": 7}}}
+    assert images.parse_status(json.dumps(old)).watchers == (Watcher("1.2.3.4:0/5", 6),)
+
+
+def test_any_name_is_one_argument() -> None:
+    assert images.info_argv("a/b", "-x @y")[2:6] == ("--pool", "a/b", "--image", "-x @y")
+    assert ImageInfo("a", "b").spec == "a/b"
+
+
+# ---------------------------------------------------------------------------------------------- images in use
+
+
+@pytest.mark.parametrize(("name", "used"), [("healthy", 0), ("busy", 1), ("busy-denied", 1), ("osd-down", 0)])
+def test_images_in_use(name: str, used: int) -> None:
+    found = in_use.parse_in_use(recorded(f"{name}/in-use"))
+    assert (found.count, found.complete, found.images) == (used, True, found.looked)
+    assert found.images == 10
+
+
+RADOS = r"""
+case $* in
+    *listomapkeys*) for i in $(seq 1 IMAGES); do echo "id_a$i"; echo "name_vm-$i"; done;;
+    *'listwatchers rbd_header.a'[12]) echo 'watcher=10.0.0.1:0/1 client.1 cookie=1';;
+    *listwatchers*) sleep PAUSE;;
+esac
+"""
+TELL = r"""
+echo 'osd.0: [{"object":"rbd_header.a1"},{"object":"rbd_header.a1"},{"object":"rbd_header.b7"}]'
+echo 'osd.1: [{"object":"rbd_header.a3"},{"object":"rbd_mirroring"},{"object":"rbd_header.a33"}]'
+exit STATUS
+"""
+
+
+def stand_in(folder: Path, images: int, pause: float = 0, status: int = 0) -> None:
+    program(folder, "rados", RADOS.replace("IMAGES", str(images)).replace("PAUSE", str(pause)))
+    program(folder, "ceph", TELL.replace("STATUS", str(status)))
+
+
+@pytest.mark.parametrize("status", [0, 6])
+def test_the_osds_tell_of_all_watchers(programs: Path, status: int) -> None:
+    """6 where one of them is down."""
+    stand_in(programs, 5, status=status)
+    done = run(in_use.in_use_argv("rbd"))
+    assert in_use.parse_in_use(done.stdout) == ImagesInUse(2, 5, 5)
+
+
+def test_without_the_osds_every_image_is_asked(programs: Path) -> None:
+    stand_in(programs, 9, status=13)
+    done = run(in_use.in_use_argv("rbd"))
+    assert in_use.parse_in_use(done.stdout) == ImagesInUse(2, 9, 9)
+
+
+def test_not_more_images_are_asked_than_allowed(programs: Path) -> None:
+    stand_in(programs, 9, status=13)
+    found = in_use.parse_in_use(run(in_use.in_use_argv("rbd", most=4)).stdout)
+    assert found == ImagesInUse(2, 4, 9)
+    assert found.text == "at least 2 images in use (4 of 9 looked at)"
+
+
+def test_no_longer_than_allowed(programs: Path) -> None:
+    stand_in(programs, 100, pause=0.6, status=13)
+    found = in_use.parse_in_use(run(in_use.in_use_argv("rbd", seconds=1), timeout=8).stdout)
+    assert 2 <= found.looked < 20
+    assert found.images == 100
+
+
+@pytest.mark.parametrize("images", [0, 1])
+def test_few_images(programs: Path, images: int) -> None:
+    stand_in(programs, images)
+    assert in_use.parse_in_use(run(in_use.in_use_argv("rbd")).stdout) == ImagesInUse(images, images, images)
+
+
+def test_a_pool_that_never_had_an_image(programs: Path) -> None:
+    message = "error getting omap key set noinit/rbd_directory: (2) No such file or directory"
+    program(programs, "rados", f'echo "{message}" >&2; exit 1')
+    assert in_use.parse_in_use(run(in_use.in_use_argv("noinit")).stdout) == ImagesInUse(0, 0, 0)
+
+
+def test_a_pool_that_may_not_be_looked_at(programs: Path) -> None:
+    program(
+        programs, "rados", 'echo "error getting omap key set p/rbd_directory: (1) Operation not permitted" >&2; exit 1'
+    )
+    done = run(in_use.in_use_argv("p"))
+    assert done.stdout == ""
+    assert answers.is_denied(done.returncode, done.stderr)
+
+
+# ---------------------------------------------------------------------------------------------- Proxmox VE
+
+
+STORAGE_CFG = """\
+dir: local
+\tpath /var/lib/vz
+\tcontent iso,backup
+
+rbd: ceph-vm
+\tcontent images,rootdir
+\tkrbd 1
+\tpool vms
+
+rbd: outside
+        content images
+        data-pool ecdata
+        monhost 10.1.1.1;10.1.1.2, 10.1.1.3
+        namespace tenant
+        pool far
+        username bench
+
+rbd: off
+\tdisable
+\tpool old
+
+cephfs: fs
+\tmonhost 10.1.1.9
+"""
+
+
+def test_storages() -> None:
+    near, far = proxmox.parse_storage_cfg(STORAGE_CFG)
+    assert (near.name, near.pool, near.krbd, near.monhost, near.username) == ("ceph-vm", "vms", True, (), "admin")
+    assert (near.conf, near.keyring) == ("/etc/pve/ceph.conf", "/etc/pve/priv/ceph.client.admin.keyring")
+    assert (far.pool, far.data_pool, far.namespace, far.username) == ("far", "ecdata", "tenant", "bench")
+    assert far.monhost == ("10.1.1.1", "10.1.1.2", "10.1.1.3")
+    assert (far.conf, far.keyring) == ("/etc/pve/priv/ceph/outside.conf", "/etc/pve/priv/ceph/outside.keyring")
+    assert proxmox.storage_of((near, far), "ecdata") == ("outside",)
+    assert proxmox.parse_storage_cfg("") == ()
+
+
+@given(st.text())
+def test_any_text_is_a_storage_cfg(text: str) -> None:
+    proxmox.parse_storage_cfg(text)
+
+
+def put(root: Path, *names: str, text: str = "x\n") -> None:
+    for name in names:
+        path = root / name.lstrip("/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def access(root: Path) -> proxmox.CephAccess:
+    done = run(proxmox.access_argv(str(root)))
+    assert (done.returncode, done.stderr) == (0, "")
+    return proxmox.parse_access(done.stdout)
+
+
+def test_a_node_without_ceph(tmp_path: Path) -> None:
+    found = access(tmp_path)
+    assert (found.files, found.unreadable, found.storages) == ((), (), ())
+    assert proxmox.ceph_ways(found) == ()
+
+
+def test_the_ways_of_a_proxmox_node(tmp_path: Path, programs: Path) -> None:
+    for name in ("ceph", "rbd"):
+        program(programs, name, "")
+    put(tmp_path, "/etc/pve/ceph.conf", "/etc/pve/priv/ceph.client.admin.keyring", "/etc/pve/priv/ceph/outside.keyring")
+    put(tmp_path, "/etc/pve/storage.cfg", text=STORAGE_CFG)
+    (tmp_path / "etc/ceph").mkdir()
+    (tmp_path / "etc/ceph/ceph.conf").symlink_to(tmp_path / "etc/pve/ceph.conf")
+    found = access(tmp_path)
+    assert {"ceph", "rbd"} <= set(found.programs)
+    assert [storage.name for storage in found.storages] == ["ceph-vm", "outside"]
+    admin = "/etc/pve/priv/ceph.client.admin.keyring"
+    assert proxmox.ceph_ways(found) == (
+        proxmox.CephWay("/etc/ceph", "/etc/ceph/ceph.conf", admin),
+        proxmox.CephWay("/etc/pve", "/etc/pve/ceph.conf", admin),
+        proxmox.CephWay(
+            "outside", None, "/etc/pve/priv/ceph/outside.keyring", "bench", ("10.1.1.1", "10.1.1.2", "10.1.1.3")
+        ),
+    )
+
+
+def test_an_answer_about_access_that_was_cut_off() -> None:
+    for text in ("", "file\t/etc/ceph/ceph.conf\n", "bash: not found\n"):
+        with pytest.raises(ValueError, match="unexpected answer"):
+            proxmox.parse_access(text)
+        with pytest.raises(ValueError, match="unexpected answer"):
+            proxmox.parse_references(text, "x")
+
+
+def references(root: Path, image: str) -> proxmox.References:
+    done = run(proxmox.references_argv(image, str(root)))
+    assert (done.returncode, done.stderr) == (0, "")
+    return proxmox.parse_references(done.stdout, image)
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        ("scsi0: ceph-vm:bench,size=32G", True),
+        ("unused0: ceph-vm:bench", True),
+        ("scsi0: ceph-vm:base-9-disk-0/bench,discard=on", True),
+        ("mp0: /dev/rbd/vms/bench,mp=/mnt", True),
+        ("args: -drive file=rbd:vms/bench,if=none", True),
+        ("args: -drive 'file=rbd:vms/bench'", True),
+        ("scsi1: /dev/rbd/vms/bench@snap", True),
+        ("name: bench", False),
+        ("scsi0: ceph-vm:bench2,size=32G", False),
+        ("scsi0: ceph-vm:my-bench", False),
+        ("scsi0: ceph-vm:xbench,size=1G", False),
+    ],
+)
+def test_guests_that_name_an_image(tmp_path: Path, line: str, named: bool) -> None:
+    put(tmp_path, "nodes/pve2/lxc/7.conf", text=f"arch: amd64\n{line}\n")
+    found = references(tmp_path, "bench")
+    assert found.files == ((f"{tmp_path}/nodes/pve2/lxc/7.conf",) if named else ())
+    assert found.unreadable == ()
+
+
+def test_every_guest_on_every_node_is_looked_at(tmp_path: Path) -> None:
+    names = ("qemu-server/1.conf", "lxc/2.conf", "nodes/a/qemu-server/3.conf", "nodes/b/lxc/4.conf")
+    put(tmp_path, *names, text="scsi0: s:a.b+c\nscsi1: s:a.b+c")
+    put(tmp_path, "nodes/b/lxc/5.conf", text="scsi0: s:axb+c")
+    assert references(tmp_path, "a.b+c").files == tuple(f"{tmp_path}/{name}" for name in names)
+
+
+def test_a_node_without_proxmox_has_no_guests(tmp_path: Path) -> None:
+    assert references(tmp_path / "none", "x") == proxmox.References()
