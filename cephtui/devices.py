@@ -63,6 +63,13 @@ for holder in "$node"/holders/* "$node"/*/holders/* "$whole"/holders/*; do
     [ -e "$holder" ] && say holder "${holder##*/}"
 done
 
+# the kernel neither claims nor links what is below a loop device or exported over NVMe
+for file in "$sys"/block/loop*/loop/backing_file "$sys"/kernel/config/nvmet/subsystems/*/namespaces/*/device_path; do
+    [ -r "$file" ] && other=$(cat "$file") && [ -b "$other" ] && number_of "$other" && ours "$number" || continue
+    case $file in */loop/*) file=${file%/loop/*};; *) file=${file%/namespaces/*}; esac
+    say holder "${file##*/}"
+done
+
 while read -r _ _ number _ point rest; do
     rest=${rest#* - } rest=${rest#* } source=${rest%% *}
     # btrfs and its like mount under a number of their own

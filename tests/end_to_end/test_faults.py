@@ -49,7 +49,7 @@ FAULTS = {
     "prints another document": Fault('echo \'{"fio version": "fio-3.33", "jobs": [{}]}\'; echo; exit 0'),
     "is cut short": Fault('"$FIO" "$@" | head -c 3000; exit 0'),
     "knows an option no more": Fault('exec -a fio "$FIO" "$@" --no-such-option=1', "no-such-option"),
-    "hangs": Fault("exec sleep 1000", "stalled: no output for ", 4, "stopped", ("--stall-timeout", "12")),
+    "hangs": Fault("exec sleep 1000", "stalled: no output from local for ", 4, "stopped", ("--stall-timeout", "12")),
 }
 ALMOST = {
     # not only where it measures: these scripts are the whole fio
@@ -138,7 +138,7 @@ def test_what_a_fio_that_fell_silent_had_measured_is_kept(faulty: dict[str, Cons
     assert console.wait(30) == 4, console.describe()
     run = saved(console)
     assert run["outcome"] == "stopped"
-    assert run["error"].startswith("stalled: no output for ")
+    assert run["error"].startswith("stalled: no output from local for ")
     total = run["summary"]["read"]["ios"]
     assert sum(sample["read"]["ios"] for sample in console.samples()) == pytest.approx(total, rel=0.01)
     console.sandbox.assert_clean()

@@ -118,8 +118,10 @@ CASES: dict[str, Case] = {
         run(preset="mine"), USAGE, ["mine.toml", "colour: unknown key"], user_preset('colour = "red"\n' + OPTIONS)
     ),
     "a preset that is no TOML": Case(run(preset="mine"), USAGE, ["mine.toml", "not valid TOML"], user_preset("= 1")),
-    "unknown node": Case(run("--node", "pve1"), USAGE, ["unknown node 'pve1'", "local"]),
-    "unknown target": Case(on("rbd:pool/image"), USAGE, ["'rbd:pool/image'", "expected file:PATH"]),
+    "no node": Case(run("--node", "pve1:port"), USAGE, ["node 'pve1:port'", "expected [USER@]HOST[:PORT]"]),
+    "no target on a node": Case(run("--node", "pve1"), USAGE, ["--target is missing", "on pve1", "rbd:POOL"]),
+    "unknown target": Case(on("tape:pool/image"), USAGE, ["'tape:pool/image'", "expected file:PATH"]),
+    "image in a namespace": Case(on("rbd:pool/space/image"), USAGE, ["'rbd:pool/space/image'", "rbd:POOL/IMAGE"]),
     "target without a path": Case(on("file:"), USAGE, ["'file:'", "expected file:PATH"]),
     "target that fio would cut": Case(on("file:{files}/a;b"), USAGE, ["a;b"]),
     "target that fio would strip": Case(on("file:{files}/a "), USAGE, ["blank at its end"]),
@@ -235,7 +237,7 @@ def test_a_broken_preset_is_listed_among_the_others(new_sandbox: NewSandbox) -> 
     console = sandbox.run("presets", "--json")
     assert console.process.returncode == 0, console.describe()
     rows = {row["preset"]: row for row in console.events}
-    assert len(rows) == 7
+    assert len(rows) == 10
     assert "exec_prerun" in rows["mine"]["error"]
     assert not rows["latency"]["error"]
 

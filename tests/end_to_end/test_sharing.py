@@ -73,11 +73,11 @@ def test_each_has_a_scratch_file_of_its_own(shared: dict[str, Console]) -> None:
 
 def test_guards_that_look_at_a_target_do_not_disturb_its_run(sandbox: Sandbox) -> None:
     """Each look holds the file's lock for a moment."""
-    target = FileTarget(str(sandbox.files / "target"))
-    console = sandbox.start(*RUN, *sets(runtime=1, iodepth="1,2"), "--target", target.spec)
+    target = str(sandbox.files / "target")
+    console = sandbox.start(*RUN, *sets(runtime=1, iodepth="1,2"), "--target", f"file:{target}")
     looked = 0
     while console.process.poll() is None:
-        subprocess.run(target.inspect_argv(), check=True, capture_output=True)
+        subprocess.run(file.inspect_argv(target), check=True, capture_output=True)
         looked += 1
     assert console.process.returncode == 0, f"after {looked} looks\n{console.describe()}"
     sandbox.assert_clean()

@@ -1,0 +1,807 @@
+"""A run on several nodes: all are ready before one begins, and one node's trouble is its own."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import json
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from cephtui import node_run, observe, runner, store
+from cephtui.execute import execute
+from cephtui.models import Event, Node, Notice, Outcome, Plan, Run, Sample, Total
+from cephtui.node_run import Bench, Filled
+from cephtui.places import packaged_presets_dir
+from cephtui.plan import Request, make_plan
+from cephtui.presets import choose, find_presets, parse_overrides
+from cephtui.record import StopRequest
+from cephtui.runner import Inbox, Runner
+from cephtui.session_writer import SessionWriter
+from cephtui.shell import NodeShell
+from cephtui.store import Undo
+from cephtui.targets import parse_target
+from cephtui.transport import Question, TransportError
+from tests.fakes import GIB, FakeNode, Log, Script, connector
+
+THREE = ("a", "b", "c")
+PRESET = "write-iops"
+FILE = "file:/mnt/bench/test"
+RBD = "rbd:bench"
+SITTING = "0a1b2c3d"
+LONG = 30.0
+
+
+def plan(
+    *presets: str,
+    nodes: tuple[str, ...] | tuple[Node, ...] = THREE,
+    target: str = FILE,
+    set: tuple[str, ...] = (),
+) -> Plan:
+    """By default random writes as they were recorded, and the 1 GiB that was filled for them."""
+    catalogue = find_presets(packaged_presets_dir(), Path("/nonexistent"))
+    hosts = tuple(node if isinstance(node, Node) else Node(name=node, host=node) for node in nodes)
+    size = ("size=128M",) if target == RBD else ()
+    overrides = parse_overrides(("runtime=20", *size, *set))
+    request = Request(choose(catalogue, presets or (PRESET,)), hosts, parse_target(target, sitting=SITTING), overrides)
+    batches = (f"{number:08x}" for number in itertools.count(1))
+    return make_plan(request, lambda: next(batches))
+
+
+def hosts_of(whole: Plan) -> dict[str, FakeNode]:
+    log = Log()
+    return {node.name: FakeNode(node, log) for node in whole.hosts}
+
+
+@dataclass
+class Sitting:
+    """One console's core without its thread."""
+
+    plan: Plan
+    hosts: dict[str, FakeNode]
+    bench: Bench
+    directory: Path
+    events: list[Event]
+    stop: StopRequest = field(default_factory=StopRequest)
+    shells: dict[str, NodeShell] = field(default_factory=dict)
+
+    @property
+    def log(self) -> Log:
+        return next(iter(self.hosts.values())).log
+
+    async def run(self, step: int = 0) -> Run:
+        """Carry out a step, within a time in which it must be over."""
+        for name, host in self.hosts.items():
+            if name not in self.shells or self.shells[name].connection.closed:
+                self.shells[name] = NodeShell(host.node, await host.connect())
+        async with asyncio.timeout(LONG):
+            run = await execute(self.bench, self.plan, self.plan.steps[step], self.shells, self.stop)
+        assert run == store.read_run(self.directory, run.run), "what is told is what is kept"
+        return run
+
+    @contextlib.asynccontextmanager
+    async def running(self, step: int = 0) -> AsyncIterator[asyncio.Task[Run]]:
+        """A step in progress, which must come to its end."""
+        task = asyncio.create_task(self.run(step))
+        try:
+            yield task
+            await task
+        finally:
+            task.cancel()
+
+    def samples(self, node: str | None, *phases: str) -> list[Sample]:
+        found = [event for event in self.events if isinstance(event, Sample) and event.node == node]
+        return [sample for sample in found if not phases or sample.phase in phases]
+
+    def undo(self) -> list[Undo]:
+        return undo_of(self.directory)
+
+
+def undo_of(directory: Path) -> list[Undo]:
+    path = directory / "undo.jsonl"
+    return [Undo.model_validate_json(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+@pytest.fixture
+def sit(tmp_path: Path) -> Iterator[Callable[..., Sitting]]:
+    with contextlib.ExitStack() as stack:
+
+        def make(whole: Plan | None = None, *, stall_seconds: float = 120.0) -> Sitting:
+            session = SessionWriter.open(tmp_path, "s")
+            stack.callback(session.close)
+            chosen = whole or plan()
+            events: list[Event] = []
+            bench = Bench(session, events.append, stall_seconds)
+            sitting = Sitting(chosen, hosts_of(chosen), bench, tmp_path / "s", events)
+            sitting.log.undo = tmp_path / "s" / "undo.jsonl"
+            return sitting
+
+        yield make
+
+
+async def until(condition: Callable[[], bool], task: asyncio.Task[Run] | None = None) -> None:
+    """Wait for what the run brings about; raises what ends it before, and TimeoutError."""
+    async with asyncio.timeout(LONG):
+        while not condition():
+            if task is not None and task.done():
+                pytest.fail(f"the run has ended before: {task.result()}")
+            await asyncio.sleep(0.005)
+
+
+def outcomes(run: Run) -> dict[str, Outcome | None]:
+    return {node.node: node.outcome for node in run.nodes}
+
+
+def errors(run: Run) -> dict[str, str | None]:
+    return {node.node: node.error for node in run.nodes}
+
+
+def written(run: Run, node: str | None = None) -> Total | None:
+    summary = run.summary if node is None else next(n.summary for n in run.nodes if n.node == node)
+    return summary.write
+
+
+def ios(total: Total | None) -> int:
+    return total.ios if total else 0
+
+
+def recorded_total() -> Total:
+    recorded = json.loads((Path(__file__).parent / "recordings/replay/001/run.json").read_text())
+    return Total.model_validate(recorded["summary"]["write"])
+
+
+# ---------------------------------------------------------------------------------------------- together
+
+
+async def test_three_nodes_are_three_times_one(sit: Callable[..., Sitting]) -> None:
+    sitting = sit()
+    run = await sitting.run()
+    one, whole = recorded_total(), written(run)
+    assert (run.outcome, run.error) == ("ok", None)
+    assert outcomes(run) == {"a": "ok", "b": "ok", "c": "ok"}
+    assert whole is not None
+    assert (whole.ios, whole.bytes) == (3 * one.ios, 3 * one.bytes)
+    assert whole.iops == pytest.approx(3 * one.iops)
+    assert whole.latency_p99_seconds == one.latency_p99_seconds, "of the same histogram three times"
+    assert whole.latency_mean_seconds == pytest.approx(one.latency_mean_seconds)
+    assert [written(run, node) for node in THREE] == [one] * 3
+    assert run.start_spread_seconds is not None
+    assert run.start_spread_seconds < 1.0
+    assert set(run.environment) == set(THREE)
+
+
+async def test_every_second_of_each_is_in_the_seconds_of_all(sit: Callable[..., Sitting]) -> None:
+    sitting = sit()
+    run = await sitting.run()
+    for phases in (("prepare",), ("ramp",), ("run",)):
+        single = [s.write for node in THREE for s in sitting.samples(node, *phases) if s.write]
+        merged = [s.write for s in sitting.samples(None, *phases) if s.write]
+        assert sum(i.ios for i in merged) == sum(i.ios for i in single) > 0
+        assert sum(i.bytes for i in merged) == sum(i.bytes for i in single)
+    assert [s.missing for s in sitting.samples(None)] == [()] * len(sitting.samples(None))
+    assert len(sitting.samples(None, "run")) == len(sitting.samples("a", "run"))
+    samples = [s for s in sitting.events if isinstance(s, Sample)]
+    assert list(store.read_samples(sitting.directory, run.run)) == samples, "stored as it was published"
+    for node in THREE:
+        for name in (node, f"{node}.prepare"):
+            assert (sitting.directory / "001" / "raw" / f"{name}.stdout").stat().st_size > 1000
+
+
+async def test_what_happens_on_all_nodes_happens_in_order(sit: Callable[..., Sitting]) -> None:
+    sitting = sit()
+    await sitting.run()
+    last = {what: max(index for index, event in enumerate(sitting.log.events) if event[0] == what) for what in NAMES}
+    first = {what: min(index for index, event in enumerate(sitting.log.events) if event[0] == what) for what in NAMES}
+    for before, after in itertools.pairwise(NAMES):
+        assert last[before] < first[after], f"{after} on one node before {before} on all"
+    for what in NAMES:
+        assert sorted(sitting.log.of(what)) == [*THREE]
+
+
+NAMES = ("ended fill", f"started {PRESET}", f"ready {PRESET}", f"released {PRESET}", f"ended {PRESET}")
+
+
+async def test_nobody_is_released_before_all_are_ready(sit: Callable[..., Sitting]) -> None:
+    sitting, ready = sit(), asyncio.Event()
+    sitting.hosts["c"].scripts[PRESET] = Script(ready=ready)
+    async with sitting.running() as task:
+        await until(lambda: len(sitting.log.of(f"started {PRESET}")) == 3, task)
+        await until(lambda: len(sitting.log.of(f"ready {PRESET}")) == 2, task)
+        await asyncio.sleep(0.05)  # would be long enough for a release that waits for nobody
+        assert sitting.log.of(f"released {PRESET}") == []
+        ready.set()
+    assert len(sitting.log.of(f"released {PRESET}")) == 3
+
+
+async def test_nobody_is_held_before_all_are_filled(sit: Callable[..., Sitting]) -> None:
+    sitting, slow = sit(), Script(waits_after=0.0)
+    sitting.hosts["b"].scripts["fill"] = slow
+    async with sitting.running() as task:
+        await until(lambda: sorted(sitting.log.of("ended fill")) == ["a", "c"], task)
+        await until(lambda: sitting.log.of("waits in fill") == ["b"], task)
+        assert sitting.log.of(f"started {PRESET}") == []
+        slow.go_on.set()
+    assert outcomes(task.result()) == {"a": "ok", "b": "ok", "c": "ok"}
+
+
+async def test_commands_run_behind_their_prefix_and_hold_their_file(sit: Callable[..., Sitting]) -> None:
+    boxed = Node(name="b", host="b", prefix=("sudo", "-n"))
+    sitting = sit(plan(nodes=(Node(name="a", host="a"), boxed)))
+    run = await sitting.run()
+    assert run.outcome == "ok"
+    for name, prefix in (("a", ()), ("b", ("sudo", "-n"))):
+        fill, measured = sitting.hosts[name].started
+        assert fill[: len(prefix) + 1] == measured[: len(prefix) + 1] == (*prefix, "fio")
+        assert f"--filename=/mnt/bench/test.{name}" in fill
+        assert sitting.hosts[name].locks == [f"/mnt/bench/test.{name}"] * 2
+
+
+async def test_what_is_filled_is_not_filled_again_unless_it_is_another_file(sit: Callable[..., Sitting]) -> None:
+    sitting = sit(plan(PRESET, "read-iops"))
+    await sitting.run(0)
+    sitting.hosts["b"].there["file:/mnt/bench/test.b"] = "replaced"
+    await sitting.run(1)
+    assert sorted(sitting.log.of("started fill")) == ["a", "b", "b", "c"]
+    assert sorted(sitting.log.of("started read-iops")) == ["a", "b", "c"]
+    assert sitting.bench.filled["b", "file:/mnt/bench/test.b"].identity == "replaced"
+
+
+async def test_a_node_that_has_nothing_to_fill_is_not_missed_in_the_filling(sit: Callable[..., Sitting]) -> None:
+    sitting = sit()
+    spec = "file:/mnt/bench/test.a"
+    sitting.hosts["a"].there[spec] = "known"
+    sitting.bench.filled["a", spec] = Filled("known", GIB)
+    run = await sitting.run()
+    assert run.outcome == "ok"
+    assert sorted(sitting.log.of("started fill")) == ["b", "c"]
+    filling = sitting.samples(None, "prepare")
+    assert sum(s.write.ios for s in filling if s.write) > 0
+    assert [s.missing for s in filling] == [()] * len(filling)
+
+
+# ---------------------------------------------------------------------------------------------- refused
+
+
+def without_fio(host: FakeNode) -> None:
+    host.tools = {}
+
+
+def with_old_fio(host: FakeNode) -> None:
+    host.tools = {"fio": "fio-2.21"}
+
+
+def full(host: FakeNode) -> None:
+    host.facts = {"free": GIB}
+
+
+def with_a_foreign_file(host: FakeNode) -> None:
+    host.facts = {"kind": "file", "size": 5, "marked": ""}
+    del host.facts["marked"]
+
+
+def speechless(host: FakeNode) -> None:
+    host.answer(lambda argv: "cephtui-inspect" in argv, stdout="", stderr="bash: no space left")
+
+
+def broken(host: FakeNode) -> None:
+    host.answer(lambda argv: bool(1 // 0))
+
+
+def gone(host: FakeNode) -> None:
+    host.answer(lambda argv: host.lose() or False)  # type: ignore[func-returns-value]
+    host.answer(lambda argv: True, status=255)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "outcome", "said"),
+    [
+        (without_fio, "refused", "b: fio is not installed: apt-get install fio"),
+        (with_old_fio, "refused", "b: fio-2.21 is too old: install fio 3.1 or later"),
+        (full, "refused", "not enough free space for /mnt/bench/test.b"),
+        (with_a_foreign_file, "refused", "/mnt/bench/test.b exists and is not cephtui's"),
+        (speechless, "refused", "can't inspect /mnt/bench/test.b: "),
+        (broken, "failed", "unexpected error: ZeroDivisionError"),
+        (gone, "lost", "b: the connection was lost"),
+    ],
+)
+async def test_where_one_can_not_take_part_nothing_is_started_anywhere(
+    sit: Callable[..., Sitting], spoil: Callable[[FakeNode], None], outcome: Outcome, said: str
+) -> None:
+    sitting = sit()
+    spoil(sitting.hosts["b"])
+    run = await sitting.run()
+    assert outcomes(run) == {"a": "refused", "b": outcome, "c": "refused"}
+    found = errors(run)
+    assert found["b"] is not None
+    assert found["b"].startswith(said)
+    assert found["a"] == found["c"] == f"not started, because of b: {found['b']}"
+    assert run.outcome == ("failed" if outcome == "failed" else "refused")
+    assert [event for event in sitting.log.events if event[0] != "connected"] == []
+    assert sitting.undo() == []
+    assert (run.summary.read, run.summary.write, sitting.samples(None)) == (None, None, [])
+
+
+async def test_the_cause_comes_first_in_the_error_of_the_run(sit: Callable[..., Sitting]) -> None:
+    """What the user reads is why, not that the others were not started."""
+    sitting = sit()
+    without_fio(sitting.hosts["b"])
+    run = await sitting.run()
+    assert run.error is not None
+    assert "b: fio is not installed: apt-get install fio" in run.error
+
+
+# ---------------------------------------------------------------------------------------------- lost
+
+
+async def test_where_one_is_lost_the_others_finish_and_what_it_did_counts(sit: Callable[..., Sitting]) -> None:
+    sitting = sit()
+    sitting.hosts["b"].scripts[PRESET] = Script(lost_after=8.0)
+    run = await sitting.run()
+    assert (run.outcome, outcomes(run)) == ("lost", {"a": "ok", "b": "lost", "c": "ok"})
+    assert errors(run)["a"] is None
+    assert "nothing said how it ended" in str(errors(run)["b"])
+    one, part = recorded_total(), written(run, "b")
+    assert written(run, "a") == written(run, "c") == one
+    assert part is not None
+    assert 0 < part.ios < one.ios / 2
+    assert part.runtime_seconds == pytest.approx(5, abs=2)
+    assert ios(written(run)) == 2 * one.ios + part.ios
+    assert [finding.code for finding in run.findings] == ["incomplete"]
+
+
+async def test_after_a_loss_the_seconds_go_on_and_say_so(sit: Callable[..., Sitting]) -> None:
+    """Its process has ended: there is nobody to wait for, and what it said is not lost."""
+    sitting = sit()
+    sitting.hosts["b"].scripts[PRESET] = Script(lost_after=8.0)
+    await sitting.run()
+    merged = sitting.samples(None, "run")
+    single = [s.write.ios for node in THREE for s in sitting.samples(node, "run") if s.write]
+    assert sum(s.write.ios for s in merged if s.write) == sum(single)
+    assert len(merged) >= len(sitting.samples("a", "run"))
+    assert merged[-1].elapsed_seconds == sitting.samples("a", "run")[-1].elapsed_seconds
+
+
+async def test_a_node_without_figures_adds_nothing_to_the_totals(sit: Callable[..., Sitting]) -> None:
+    sitting = sit()
+    sitting.hosts["b"].scripts[PRESET] = Script(lost_after=0.5)
+    run = await sitting.run()
+    assert outcomes(run)["b"] == "lost"
+    assert written(run, "b") is None
+    assert ios(written(run)) == 2 * recorded_total().ios
+    assert {s.missing for s in sitting.samples(None)} == {()}
+
+
+async def test_a_node_that_is_lost_while_filling_is_not_measured_and_the_others_are(
+    sit: Callable[..., Sitting],
+) -> None:
+    sitting = sit()
+    sitting.hosts["b"].scripts["fill"] = Script(lost_after=0.0)
+    run = await sitting.run()
+    assert (run.outcome, outcomes(run)) == ("lost", {"a": "ok", "b": "lost", "c": "ok"})
+    assert str(errors(run)["b"]).startswith(f"filling {FILE}: ")
+    assert sorted(sitting.log.of(f"started {PRESET}")) == ["a", "c"]
+    assert ios(written(run)) == 2 * recorded_total().ios
+    assert {s.missing for s in sitting.samples(None, "ramp", "run")} == {()}
+    assert {node for node, _ in sitting.bench.filled} == {"a", "c"}, "it may have been written in part"
+    assert {node for node, _ in sitting.bench.created} == {*THREE}, "it has to be removed"
+
+
+async def test_a_filling_that_falls_short_is_no_filling(sit: Callable[..., Sitting]) -> None:
+    """fio ends with status 0 where a size was less than asked for."""
+    sitting = sit(plan(set=("size=129M",)))
+    run = await sitting.run()
+    assert outcomes(run) == {"a": "failed", "b": "failed", "c": "failed"}
+    assert run.error == f"filling {FILE}: not all of it was written"
+    assert sitting.log.of(f"started {PRESET}") == []
+    assert sitting.bench.filled == {}
+
+
+async def test_a_filling_that_fails_is_told_with_the_words_of_the_tool(sit: Callable[..., Sitting]) -> None:
+    sitting = sit()
+    sitting.hosts["b"].scripts["fill"] = Script(status=1, stderr="fio: io_u error on file /mnt/bench/test.b\n")
+    run = await sitting.run()
+    assert outcomes(run) == {"a": "ok", "b": "failed", "c": "ok"}
+    assert errors(run)["b"] == f"filling {FILE}: fio: io_u error on file /mnt/bench/test.b"
+
+
+async def test_a_node_that_can_not_create_is_refused_and_told(sit: Callable[..., Sitting]) -> None:
+    sitting = sit()
+    sitting.hosts["b"].answer(lambda argv: "cephtui-create" in argv, stderr="bash: no space left\n", status=1)
+    run = await sitting.run()
+    assert outcomes(run) == {"a": "ok", "b": "refused", "c": "ok"}
+    assert errors(run)["b"] == "can't create /mnt/bench/test.b: bash: no space left"
+
+
+async def test_a_node_that_does_not_get_ready_holds_up_nobody(sit: Callable[..., Sitting]) -> None:
+    sitting = sit()
+    sitting.hosts["b"].scripts[PRESET] = Script(fails="not ready to run anything within 30 s")
+    run = await sitting.run()
+    assert (run.outcome, outcomes(run)) == ("lost", {"a": "ok", "b": "lost", "c": "ok"})
+    assert errors(run)["b"] == "b: not ready to run anything within 30 s"
+    assert {s.missing for s in sitting.samples(None, "ramp", "run")} == {()}
+    assert [node.started_seconds is None for node in run.nodes] == [False, True, False]
+
+
+async def test_a_node_that_fails_in_mid_run_is_told_and_the_others_count(sit: Callable[..., Sitting]) -> None:
+    sitting = sit()
+    sitting.hosts["c"].scripts[PRESET] = Script(status=1, stderr="fio: job killed by signal 9\n")
+    run = await sitting.run()
+    assert (run.outcome, outcomes(run)) == ("failed", {"a": "ok", "b": "ok", "c": "failed"})
+    assert run.error == errors(run)["c"] == "fio: job killed by signal 9"
+
+
+# ---------------------------------------------------------------------------------------------- stopped
+
+
+async def test_a_stop_while_filling_ends_it_everywhere_and_measures_nothing(sit: Callable[..., Sitting]) -> None:
+    sitting = sit()
+    for host in sitting.hosts.values():
+        host.scripts["fill"] = Script(waits_after=0.0)
+    async with sitting.running() as task:
+        await until(lambda: len(sitting.log.of("waits in fill")) == 3, task)
+        sitting.stop.request()
+    run = task.result()
+    assert (run.outcome, run.error) == ("stopped", None)
+    assert set(outcomes(run).values()) == {"stopped"}
+    assert sorted(sitting.log.of("stopped fill")) == [*THREE]
+    assert sitting.log.of(f"started {PRESET}") == []
+    assert sitting.bench.filled == {}
+
+
+async def test_a_stop_while_only_one_still_fills_measures_nothing(sit: Callable[..., Sitting]) -> None:
+    sitting = sit()
+    sitting.hosts["b"].scripts["fill"] = Script(waits_after=0.0)
+    async with sitting.running() as task:
+        await until(lambda: sorted(sitting.log.of("ended fill")) == ["a", "c"], task)
+        await until(lambda: sitting.log.of("waits in fill") == ["b"], task)
+        sitting.stop.request()
+    assert set(outcomes(task.result()).values()) == {"stopped"}
+    assert sitting.log.of(f"started {PRESET}") == []
+
+
+async def test_a_stop_before_the_release_releases_nobody_and_leaves_nothing(sit: Callable[..., Sitting]) -> None:
+    sitting, ready = sit(), asyncio.Event()
+    sitting.hosts["c"].scripts[PRESET] = Script(ready=ready)
+    async with sitting.running() as task:
+        await until(lambda: len(sitting.log.of(f"ready {PRESET}")) == 2, task)
+        sitting.stop.request()
+        ready.set()
+    run = task.result()
+    assert (run.outcome, set(outcomes(run).values())) == ("stopped", {"stopped"})
+    assert sitting.log.of(f"released {PRESET}") == []
+    assert sorted(sitting.log.of(f"stopped {PRESET}")) == [*THREE], "what waits for its release is ended"
+    assert (run.summary.write, run.start_spread_seconds) == (None, None)
+
+
+@pytest.mark.parametrize("reason", ["", "the cluster has lost an OSD"])
+async def test_a_stop_in_mid_run_ends_all_and_keeps_what_was_measured(sit: Callable[..., Sitting], reason: str) -> None:
+    sitting = sit()
+    for host in sitting.hosts.values():
+        host.scripts[PRESET] = Script(waits_after=8.0)
+    async with sitting.running() as task:
+        await until(lambda: len(sitting.log.of(f"waits in {PRESET}")) == 3, task)
+        sitting.stop.request(reason)
+    run = task.result()
+    assert (run.outcome, run.error) == ("stopped", reason or None)
+    assert set(outcomes(run).values()) == {"stopped"}
+    assert sorted(sitting.log.of(f"stopped {PRESET}")) == [*THREE]
+    assert ios(written(run)) == 3 * ios(written(run, "a")) > 0
+    assert {finding.code for finding in run.findings} == {"incomplete"}
+    assert len(sitting.samples(None, "run")) == len(sitting.samples("a", "run")) > 2
+
+
+async def test_a_wish_to_stop_that_comes_after_the_end_of_one_does_not_spoil_it(sit: Callable[..., Sitting]) -> None:
+    sitting = sit()
+    sitting.hosts["b"].scripts[PRESET] = Script(waits_after=8.0)
+    async with sitting.running() as task:
+        await until(lambda: sorted(sitting.log.of(f"ended {PRESET}")) == ["a", "c"], task)
+        sitting.stop.request()
+    assert outcomes(task.result()) == {"a": "ok", "b": "stopped", "c": "ok"}
+
+
+async def test_a_node_that_stands_still_ends_the_run_and_is_named(
+    sit: Callable[..., Sitting], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(node_run, "SILENCE_SECONDS", 0.5)
+    sitting = sit(stall_seconds=1.5)
+    sitting.hosts["b"].scripts[PRESET] = Script(waits_after=8.0)
+    run = await sitting.run()
+    assert (run.outcome, outcomes(run)) == ("stopped", {"a": "ok", "b": "stopped", "c": "ok"})
+    assert str(run.error).startswith("stalled: no completion from b for ")
+    assert "stalled" in {finding.code for finding in run.findings}
+    notices = [event.text for event in sitting.events if isinstance(event, Notice)]
+    assert notices
+    assert notices[0].startswith("stalled: no completion from fio on b for ")
+
+
+# ---------------------------------------------------------------------------------------------- the whole runner
+
+
+@dataclass
+class Desk:
+    """A runner with its thread, and the nodes that it reaches."""
+
+    plan: Plan
+    hosts: dict[str, FakeNode]
+    runner: Runner
+    inbox: Inbox
+    directory: Path
+
+    @property
+    def log(self) -> Log:
+        return next(iter(self.hosts.values())).log
+
+    def submit(self) -> tuple[Run, ...]:
+        return self.runner.submit(self.plan).result(LONG)
+
+    def notices(self) -> list[str]:
+        return [event.text for event in self.inbox.drain() if isinstance(event, Notice)]
+
+    def follow(self, condition: Callable[[Event], bool]) -> None:
+        """Until an event of this kind."""
+        for _ in range(int(LONG / 0.5)):
+            if any(condition(event) for event in self.inbox.drain(0.5)):
+                return
+        pytest.fail("it has not come to that")
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Callable[[Plan], Desk]]:
+    with contextlib.ExitStack() as stack:
+
+        def make(whole: Plan, hosts: Mapping[str, FakeNode] | None = None, session: str = "s") -> Desk:
+            chosen = dict(hosts or hosts_of(whole))
+            made = stack.enter_context(Runner(tmp_path, session, connect_node=connector(chosen)))
+            directory = tmp_path / session
+            next(iter(chosen.values())).log.undo = directory / "undo.jsonl"
+            return Desk(whole, chosen, made, made.subscribe(), directory)
+
+        yield make
+
+
+@pytest.fixture
+def no_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is known of the cluster: its guards have tests of their own."""
+
+    async def examine(*arguments: object) -> observe.View:
+        return observe.View()
+
+    monkeypatch.setattr(observe, "examine", examine)
+
+
+def test_what_was_created_is_noted_before_and_removed_at_the_end(desk: Callable[..., Desk]) -> None:
+    this = desk(plan())
+    (run,) = this.submit()
+    assert run.outcome == "ok"
+    specs = {f"file:/mnt/bench/test.{node}" for node in THREE}
+    assert {spec for spec, _ in this.log.noted} == specs
+    for spec, noted in this.log.noted:
+        pending = [Undo.model_validate_json(line) for line in noted.splitlines()]
+        assert spec in {undo.target for undo in pending if not undo.done}, "before it was created"
+    assert {spec for host in this.hosts.values() for spec in host.there} == specs, "kept for the next plan"
+    assert this.runner.close() == []
+    assert {spec for host in this.hosts.values() for spec in host.there} == set()
+    found = undo_of(this.directory)
+    assert {(u.node, u.target, u.done) for u in found} == {
+        (node, f"file:/mnt/bench/test.{node}", done) for node in THREE for done in (False, True)
+    }
+    assert all(u.at == this.hosts[u.node].node for u in found), "with the way to it"
+    assert store.left_behind(this.directory.parent) == []
+    assert sorted(this.log.of("connected")) == sorted(this.log.of("closed")) == [*THREE]
+
+
+@pytest.mark.usefixtures("no_cluster")
+def test_images_are_created_for_each_job_and_removed(desk: Callable[..., Desk]) -> None:
+    this = desk(plan(target=RBD))
+    (run,) = this.submit()
+    assert (run.outcome, run.error) == ("ok", None)
+    assert [len(host.there) for host in this.hosts.values()] == [8, 8, 8]
+    assert this.runner.close() == []
+    assert [host.there for host in this.hosts.values()] == [{}, {}, {}]
+    assert len(undo_of(this.directory)) == 48
+    assert store.left_behind(this.directory.parent) == []
+
+
+@pytest.mark.usefixtures("no_cluster")
+def test_an_image_that_is_still_in_use_is_removed_when_it_is_free(desk: Callable[..., Desk]) -> None:
+    """The watch of a client that was killed lasts for half a minute."""
+    this = desk(plan(target=RBD, nodes=("a",), set=("numjobs=8",)))
+    this.submit()
+    this.hosts["a"].busy = 1
+    this.notices()
+    assert this.runner.close() == []
+    assert this.log.of("busy") == ["a"]
+    assert this.hosts["a"].there == {}
+    (notice,) = this.notices()
+    assert "is still in use, waiting for the end of it (rbd: error: image still has watchers)" in notice
+    assert store.left_behind(this.directory.parent) == []
+
+
+@pytest.mark.usefixtures("no_cluster")
+def test_an_image_that_stays_in_use_is_told_with_what_removes_it_later(
+    desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "PATIENCE_SECONDS", 0.0)
+    this = desk(plan(target=RBD, nodes=("a", "b")))
+    this.submit()
+    this.hosts["b"].busy = 1
+    (problem,) = this.runner.close()
+    assert problem.startswith(f"b: rbd:bench/cephtui-{SITTING}-b-")
+    assert problem.endswith(" was not removed: rbd: error: image still has watchers: cephtui cleanup tries again")
+    (left,) = this.hosts["b"].there
+    ((directory, undo),) = store.left_behind(this.directory.parent)
+    assert (directory, undo.node, undo.target) == (this.directory, "b", left)
+    assert undo.at == this.hosts["b"].node
+
+    again = desk(this.plan, this.hosts, session="another")
+    assert again.runner.remove(undo.at, left, [directory]).result(LONG) == ""
+    assert this.hosts["b"].there == {}
+    assert store.left_behind(this.directory.parent) == []
+
+
+def test_a_node_that_was_lost_is_reached_again_to_clean_up(desk: Callable[..., Desk]) -> None:
+    whole = plan()
+    hosts = hosts_of(whole)
+    hosts["b"].scripts[PRESET] = Script(lost_after=8.0)
+    this = desk(whole, hosts)
+    (run,) = this.submit()
+    assert run.outcome == "lost"
+    assert this.runner.close() == []
+    assert [host.there for host in hosts.values()] == [{}, {}, {}]
+    assert sorted(this.log.of("connected")) == ["a", "b", "b", "c"]
+
+
+@pytest.mark.usefixtures("no_cluster")
+def test_a_node_is_reached_again_once_however_much_is_to_be_removed(desk: Callable[..., Desk]) -> None:
+    whole = plan(target=RBD, nodes=("a",))
+    hosts = hosts_of(whole)
+    hosts["a"].scripts[PRESET] = Script(lost_after=8.0)
+    this = desk(whole, hosts)
+    this.submit()
+    assert this.runner.close() == []
+    assert hosts["a"].there == {}
+    assert this.log.of("connected") == ["a", "a"]
+    assert [connection.closed for connection in hosts["a"].connections] == [True, True]
+
+
+def test_a_node_that_stays_away_is_told_and_the_others_are_cleaned_up(desk: Callable[..., Desk]) -> None:
+    whole = plan()
+    hosts = hosts_of(whole)
+    hosts["b"].scripts[PRESET] = Script(lost_after=8.0)
+    this = desk(whole, hosts)
+    this.submit()
+    hosts["b"].unreachable = "no route to host"
+    (problem,) = this.runner.close()
+    assert problem == ("b: file:/mnt/bench/test.b was not removed: b: no route to host: cephtui cleanup tries again")
+    assert [bool(host.there) for host in hosts.values()] == [False, True, False]
+    assert [undo.node for _, undo in store.left_behind(this.directory.parent)] == ["b"]
+
+
+def test_a_node_that_was_lost_takes_part_in_the_next_step(desk: Callable[..., Desk]) -> None:
+    whole = plan(PRESET, "read-iops")
+    hosts = hosts_of(whole)
+    hosts["b"].scripts[PRESET] = Script(lost_after=8.0)
+    this = desk(whole, hosts)
+    first, second = this.submit()
+    assert (outcomes(first)["b"], outcomes(second)["b"]) == ("lost", "ok")
+    assert (first.outcome, second.outcome) == ("lost", "ok")
+
+
+def test_a_node_that_can_not_be_reached_is_told_and_nothing_is_started(desk: Callable[..., Desk]) -> None:
+    whole = plan()
+    hosts = hosts_of(whole)
+    hosts["b"].unreachable = "no route to host"
+    this = desk(whole, hosts)
+    state = this.runner.reach(whole.hosts[1]).result(LONG)
+    assert (state.problem, state.environment, state.question) == ("b: no route to host", None, None)
+    assert [refusal.text for refusal in this.runner.check(whole).result(LONG)] == ["b: no route to host"]
+    with pytest.raises(TransportError, match="^b: no route to host$"):
+        this.submit()
+    assert [what for what, _ in this.log.events if what.startswith(("started", "created"))] == []
+    assert this.runner.close() == []
+
+
+def test_a_node_that_is_reached_says_what_it_is_like(desk: Callable[..., Desk]) -> None:
+    this = desk(plan())
+    state = this.runner.reach(this.plan.hosts[0]).result(LONG)
+    assert state.problem is None
+    assert state.environment is not None
+    assert state.environment.tools == {"fio": "fio-3.33"}
+    assert state.round_trip_seconds == pytest.approx(0.002)
+    assert runner.diagnosis(state).ready
+    this.hosts["b"].tools = {}
+    row = runner.diagnosis(this.runner.reach(this.plan.hosts[1]).result(LONG))
+    assert row.ready
+    assert "fio is not installed: apt-get install fio" in row.problems
+
+
+def test_what_a_node_asks_is_answered_one_by_one_and_remembered(desk: Callable[..., Desk]) -> None:
+    whole = plan()
+    hosts = hosts_of(whole)
+    key = Question("b", "SHA256:abc", "accept its host key SHA256:abc?", secret=False)
+    password = Question("b", "root@b password", "password of root@b", secret=True)
+    hosts["b"].questions = [key, password]
+    this = desk(whole, hosts)
+    node = whole.hosts[1]
+    assert this.runner.reach(node).result(LONG).question == key
+    assert this.runner.reach(node, {"another": "yes"}).result(LONG).question == key
+    assert this.runner.reach(node, {key.key: "yes"}).result(LONG).question == password
+    assert this.log.of("connected") == []
+    state = this.runner.reach(node, {password.key: "s3cret"}).result(LONG)
+    assert (state.question, state.problem) == (None, None)
+    (run,) = this.submit()
+    assert run.outcome == "ok"
+    hosts["b"].lose()
+    assert this.runner.close() == [], "reached again without asking"
+    kept = [path.read_bytes() for path in this.directory.rglob("*") if path.is_file()]
+    assert kept
+    assert not any(b"s3cret" in content for content in kept)
+
+
+def test_without_an_answer_nothing_is_started(desk: Callable[..., Desk]) -> None:
+    whole = plan()
+    hosts = hosts_of(whole)
+    hosts["b"].questions = [Question("b", "k", "accept its host key SHA256:abc?", secret=False)]
+    this = desk(whole, hosts)
+    with pytest.raises(TransportError, match=r"^b: accept its host key SHA256:abc\?$"):
+        this.submit()
+    assert this.log.of("started fill") == []
+
+
+def test_a_stop_ends_the_run_and_drops_the_rest_of_the_plan(desk: Callable[..., Desk]) -> None:
+    whole = plan(PRESET, "read-iops")
+    hosts = hosts_of(whole)
+    for host in hosts.values():
+        host.scripts[PRESET] = Script(waits_after=8.0)
+    this = desk(whole, hosts)
+    done, queued = this.runner.submit(whole), this.runner.submit(whole)
+    this.follow(lambda event: isinstance(event, Sample) and event.node is None and event.phase == "run")
+    this.runner.stop()
+    (run,) = done.result(LONG)
+    assert (run.outcome, set(outcomes(run).values())) == ("stopped", {"stopped"})
+    assert queued.result(LONG) == ()
+    assert this.log.of("started read-iops") == []
+    assert this.runner.close() == []
+    assert [host.there for host in hosts.values()] == [{}, {}, {}]
+
+
+def test_closing_in_mid_run_stops_it_and_cleans_up(desk: Callable[..., Desk]) -> None:
+    whole = plan()
+    hosts = hosts_of(whole)
+    for host in hosts.values():
+        host.scripts[PRESET] = Script(waits_after=8.0)
+    this = desk(whole, hosts)
+    done = this.runner.submit(whole)
+    this.follow(lambda event: isinstance(event, Sample) and event.node is None and event.phase == "run")
+    assert this.runner.close() == []
+    (run,) = done.result(0)
+    assert run.outcome == "stopped"
+    assert [host.there for host in hosts.values()] == [{}, {}, {}]
+
+
+def test_what_a_dead_console_left_elsewhere_is_not_touched_at_the_start(
+    desk: Callable[..., Desk], tmp_path: Path
+) -> None:
+    """Only what is on this machine is removed without being asked for; the rest is for cleanup."""
+    dead = tmp_path / "dead"
+    dead.mkdir()
+    here, there = Node(name="local"), Node(name="b", host="b")
+    left = [
+        Undo(node="local", target="file:/cache/old", at=here),
+        Undo(node="b", target="file:/mnt/bench/test.b", at=there),
+        Undo(node="local", target=f"rbd:bench/cephtui-{SITTING}-local-0", at=here),
+    ]
+    (dead / "undo.jsonl").write_text("".join(undo.model_dump_json() + "\n" for undo in left))
+    log = Log()
+    hosts = {node.name: FakeNode(node, log) for node in (here, there)}
+    for undo in left:
+        hosts[undo.node].there[undo.target] = "old"
+    this = desk(plan(nodes=("b",)), hosts)
+    this.runner.remove_left_behind().result(LONG)
+    assert [undo.target for _, undo in store.left_behind(tmp_path)] == [undo.target for undo in left[1:]]
+    assert len(hosts["local"].there) == len(hosts["b"].there) == 1
+    assert this.notices() == ["removed file:/cache/old, left behind by session dead"]
