@@ -39,6 +39,7 @@ path=$1 sys=$2 pve=$3
 say() { printf '%s' "$1"; shift; printf '\t%s' "$@"; printf '\n'; }
 number_of() { set -- $(stat -Lc '%t %T' -- "$1" 2>/dev/null) && [ $# = 2 ] && number=$(( 0x$1 )):$(( 0x$2 )); }
 ours() { case " $family " in *" $1 "*) return 0; esac; return 1; }
+unescaped() { printf -- "${1//%/%%}"; } # the kernel's \040; %b would take a digit after it too
 if [ ! -b "$path" ]; then
     if [ -e "$path" ] || [ -L "$path" ]; then say kind "$(stat -Lc %F -- "$path" 2>/dev/null || echo 'dangling link')"
     else say kind missing; fi
@@ -59,6 +60,7 @@ for part in "$node"/*/partition; do
     [ -e "$part" ] || continue
     part=${part%/partition}; say partition "${part##*/}"; family="$family $(cat "$part/dev")"
 done
+[ "$whole" = "$node" ] || family="$family $(cat "$whole/dev")"
 for holder in "$node"/holders/* "$node"/*/holders/* "$whole"/holders/*; do
     [ -e "$holder" ] && say holder "${holder##*/}"
 done
@@ -74,17 +76,17 @@ while read -r _ _ number _ point rest; do
     rest=${rest#* - } rest=${rest#* } source=${rest%% *}
     # btrfs and its like mount under a number of their own
     case "$number $source" in 0:*' /dev/'*) [ -b "$source" ] && number_of "$source"; esac
-    ours "$number" && say mounted "$(printf %b "$point")"
+    ours "$number" && say mounted "$(unescaped "$point")"
 done < /proc/self/mountinfo
 while read -r file _; do
-    file=$(printf %b "$file"); [ -b "$file" ] && number_of "$file" && ours "$number" && say swap "$file"
+    file=$(unescaped "$file"); [ -b "$file" ] && number_of "$file" && ours "$number" && say swap "$file"
 done < /proc/swaps
-find /proc/[0-9]*/fd -maxdepth 1 -lname '/dev/*' -printf '%l\n' 2>/dev/null | sort -u | while read -r file; do
-    [ -b "$file" ] && number_of "$file" && ours "$number" || continue
-    find /proc/[0-9]*/fd -maxdepth 1 -lname "$file" -printf '%h\n' 2>/dev/null | sort -u | while read -r folder; do
-        folder=${folder%/fd}; say opened "${folder##*/}" "$(cat "$folder/comm" 2>/dev/null)"
+# by the descriptor itself: in a container the same device has another name. /dev alone, since others may hang
+find /proc/[0-9]*/fd -maxdepth 1 -lname '/dev/*' -xtype b -exec stat -Lc '%t %T %n' -- {} + 2>/dev/null |
+    while read -r major minor file; do
+        ours $(( 0x$major )):$(( 0x$minor )) && file=${file%/fd/*} || continue
+        say opened "${file##*/}" "$(cat "$file/comm" 2>/dev/null)"
     done
-done
 
 if found=$(wipefs -n -J -- "$path" 2>/dev/null); then say signatures "$(printf %s "$found" | tr -d '\n\t')"; fi
 for at in 0 1073741824 10737418240 107374182400 1073741824000; do # BlueStore keeps copies of its label there
@@ -93,7 +95,7 @@ for at in 0 1073741824 10737418240 107374182400 1073741824000; do # BlueStore ke
 done
 claim "$path"; case $? in 0) say claim free;; 75) say claim busy;; 77) say claim untried;; esac
 
-find -L /dev -samefile "$path" 2>/dev/null | while read -r alias; do say alias "$alias"; done
+find -L /dev -xdev -samefile "$path" 2>/dev/null | sort | while read -r alias; do say alias "$alias"; done
 for file in "$pve"/qemu-server/*.conf "$pve"/lxc/*.conf "$pve"/nodes/*/qemu-server/*.conf "$pve"/nodes/*/lxc/*.conf; do
     [ -e "$file" ] || continue
     [ -r "$file" ] || { say unreadable "$file"; continue; }

@@ -87,6 +87,8 @@ def surveyed(runner: Runner, request: Request) -> Request:
         survey = runner.survey(request.target, nodes, request.ceph_node).result()
     except (TransportError, TargetFault) as error:
         raise Unreachable(str(error)) from None
+    if survey.refusal:
+        raise Unreachable(f"refused: {survey.refusal.text}")
     return replace(request, nodes=nodes, room_bytes=survey.room_bytes, pool_use=survey.pool_use)
 
 

@@ -7,11 +7,12 @@ named, never counted as zero, and what comes late is part of a later second, so 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import reduce
 
 from cephtui import stats
-from cephtui.models import Interval, Phase
-from cephtui.tools import Reading
+from cephtui.models import Phase
+from cephtui.tools import Reading, join_readings
 
 PATIENCE_SECONDS = 2.0
 _ORDER: tuple[Phase, ...] = ("prepare", "ramp", "run")
@@ -71,29 +72,8 @@ class Merger:
         left = {node: [r for r in rs if r.phase != phase] for node, rs in self._pending.items()}
         missing = tuple(node for node in self._live if not taken.get(node))
         self._pending = {node: rs for node, rs in left.items() if rs}
-        parts = [_join(rs) for rs in taken.values() if rs]
+        parts = [reduce(join_readings, rs) for rs in taken.values() if rs]
         return Merged(_sum(phase, parts), missing)
-
-
-def _join(readings: list[Reading]) -> Reading:
-    """What one node said in several pieces as one."""
-    last = readings[-1]
-    if len(readings) == 1:
-        return last
-    seconds = sum(r.interval_seconds for r in readings)
-    return replace(
-        last,
-        interval_seconds=seconds,
-        read=_joined([r.read for r in readings], seconds),
-        write=_joined([r.write for r in readings], seconds),
-    )
-
-
-def _joined(parts: list[Interval | None], seconds: float) -> Interval | None:
-    whole = None
-    for part in parts:
-        whole = stats.join_intervals(whole, part, seconds)
-    return whole
 
 
 def _sum(phase: Phase, parts: list[Reading]) -> Reading:

@@ -109,6 +109,20 @@ async def with_access(shell: NodeShell, pool: str | None) -> Node:
 # ---------------------------------------------------------------------------------------------- before a plan
 
 
+async def guard_service(shell: Shell, pool: str) -> Refusal | None:
+    """Why nothing in a pool can even be looked at, or None: only the monitors are asked. Raises TransportError."""
+    try:
+        state = await _state(shell)
+    except TargetFault as fault:
+        return Refusal(str(fault))
+    asked = _Asked(shell)
+    osd_map = await asked.ask(pools.OSD_MAP_ARGV, pools.parse_osd_map)
+    if osd_map is None:
+        return Refusal(f"can't ask which pools there are: {', '.join(asked.denied) or 'no answer'}")
+    pgs = await asked.ask(pools.PGS_ARGV, pools.parse_pgs) if state.inactive_pgs else None
+    return pool_guards.guard_pool(pool, osd_map, state, pgs, writes=False)
+
+
 async def pool_use(shell: Shell, pool: str, *, own_load: bool = False) -> PoolUse:
     """Who else uses a pool. With ``own_load``, of a run that has just ended, the rates would not tell."""
     asked = _Asked(shell)

@@ -94,6 +94,8 @@ class Survey:
 
     room_bytes: int | None = None
     pool_use: PoolUse | None = None
+    refusal: Refusal | None = None
+    """Why it can't even be looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,11 +292,16 @@ class Runner:
     async def _survey(self, target: Target, nodes: tuple[Node, ...], ceph_node: str | None) -> Survey:
         asked = next((node for node in nodes if node.name == ceph_node), nodes[0])
         shell = await self._shell(asked)
-        room = await target.room(shell, len(nodes))
         if target.pool is None:
-            return Survey(room)
+            return Survey(await target.room(shell, len(nodes)))
+        refusal = await observe.guard_service(shell, target.pool)
+        if refusal:
+            return Survey(refusal=refusal)
         own_load = self._loaded_at is not None and time.monotonic() - self._loaded_at < _LINGER_SECONDS
-        return Survey(room, await observe.pool_use(shell, target.pool, own_load=own_load))
+        room, use = await asyncio.gather(
+            target.room(shell, len(nodes)), observe.pool_use(shell, target.pool, own_load=own_load)
+        )
+        return Survey(room, use)
 
     # ------------------------------------------------------------------ guards
 
@@ -318,6 +325,8 @@ class Runner:
         wanted = observe.new_bytes(plan.steps) if target.kept else largest
         view = await observe.examine(shell, target.kind, target.pool, step, wanted)
         found = [refusal for refusal in (view.refusal, guard_company(plan, step)) if refusal]
+        if view.state is None and view.refusal:
+            return found  # what does not serve does not answer either
         for name, each in _distinct(plan):
             node_step = next(node for node in each.nodes if node.node == name)
             inspection = await inspect(shells[name], each, node_step, target, plan.destroy)

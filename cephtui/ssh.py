@@ -87,7 +87,12 @@ async def connect(node: Node, answers: Mapping[str, str]) -> Connection | Questi
         return LocalConnection(node)
     await asyncio.to_thread(_import)
     route = _Route(node, answers)
-    reached = await route.reach(await route.look_up(node.host, node.user, node.port))
+    reached: asyncssh.SSHClientConnection | Question | None = None
+    try:
+        reached = await route.reach(await route.look_up(node.host, node.user, node.port))
+    finally:
+        if not isinstance(reached, asyncssh.SSHClientConnection):
+            await route.leave()
     if isinstance(reached, Question):
         return reached
     connection = SshConnection(node, reached, route.proxies)
@@ -290,6 +295,11 @@ class _Route:
                 tunnel.close()
         return reached
 
+    async def leave(self) -> None:
+        """Wait for the end of what carried a connection that there is not."""
+        for proxy in self.proxies:
+            await proxy.gone()
+
     async def _last_jump(self, hop: _Hop) -> _Hop | None:
         """The jump host next to a host: it is reached by way of the others before it, or as its own entry says."""
         if not hop.jumps:
@@ -458,7 +468,8 @@ class _Proxy(asyncio.SubprocessProtocol):
     """A ProxyCommand. asyncssh's own would take what the command says on stderr for the server's."""
 
     def __init__(self) -> None:
-        self.ended = asyncio.Event()
+        self._ended = asyncio.Event()
+        self._ending: asyncio.TimerHandle | None = None
         self._said = b""
         self._transport: asyncio.SubprocessTransport | None = None
 
@@ -472,9 +483,8 @@ class _Proxy(asyncio.SubprocessProtocol):
 
     async def failure(self) -> str | None:
         """Why it has ended, where it did so by itself and not because of the server."""
-        try:
-            await asyncio.wait_for(self.ended.wait(), 1.0)
-        except TimeoutError:
+        await self.gone()
+        if not self._ended.is_set():
             return None
         status = self._transport.get_returncode() if self._transport else None
         return _clean(decoded(self._said))[-300:] or (f"exit status {status}" if status else None)
@@ -489,10 +499,25 @@ class _Proxy(asyncio.SubprocessProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """See asyncio.BaseProtocol: it has ended, and said all."""
-        self.ended.set()
+        self._end()
+        if self._ending:
+            self._ending.cancel()
+        self._ended.set()
 
     def close(self) -> None:
-        """End it."""
+        """Let it end, as its sockets do, or make it.
+
+        Not at once: to kill a process that is just ending takes its exit status away from asyncio.
+        """
+        if not self._ended.is_set() and not self._ending:
+            self._ending = asyncio.get_running_loop().call_later(_GOODBYE_SECONDS / 2, self._end)
+
+    async def gone(self) -> None:
+        """Wait for its end, but not for long."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._ended.wait(), _GOODBYE_SECONDS)
+
+    def _end(self) -> None:
         if self._transport:
             self._transport.close()
 
@@ -886,12 +911,11 @@ class SshConnection:
         """See Connection."""
         self._connection.close()
         try:
-            async with asyncio.timeout(_GOODBYE_SECONDS):
-                await self._connection.wait_closed()
-                for proxy in self._proxies:
-                    await proxy.ended.wait()
+            await asyncio.wait_for(self._connection.wait_closed(), _GOODBYE_SECONDS)
         except TimeoutError:
             self._connection.abort()
+        for proxy in self._proxies:
+            await proxy.gone()
 
     async def _run(self, argv: Sequence[str]) -> Completed:
         async with self._process(command_line(argv)) as process:

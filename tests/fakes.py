@@ -64,6 +64,8 @@ class FakeProcess:
             if self.ended.is_set():
                 return
             if script.lost_after is not None and piece.elapsed_seconds > script.lost_after:
+                if script.and_away:
+                    self._host.unreachable = "no route to host"
                 self._host.lose()
                 return
             if script.waits_after is not None and piece.elapsed_seconds > script.waits_after:
@@ -121,6 +123,8 @@ class Script:
     go_on: asyncio.Event = field(default_factory=asyncio.Event)
     lost_after: float | None = None
     """The connection breaks after so many seconds of the recording."""
+    and_away: bool = False
+    """It can't be reached again after that."""
     status: int = 0
     stderr: str = ""
 
@@ -140,8 +144,9 @@ class FakeConnection:
         """See Connection."""
         self._check()
         await asyncio.sleep(0)
+        completed = self._host.answer_to(tuple(argv))
         self._check()
-        return self._host.answer_to(tuple(argv))
+        return completed
 
     async def start(
         self, argv: Sequence[str], *, prefix: Sequence[str] = (), token: str, limit_seconds: float, lock: str

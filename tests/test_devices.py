@@ -7,6 +7,7 @@ import hashlib
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -63,7 +64,7 @@ def device() -> Iterator[str]:
 
 @contextlib.contextmanager
 def mounted(device: str) -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix="cephtui-disk ", dir="/var/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="cephtui-disk 4%s ", dir="/var/tmp"))
     call("mount", device, folder)
     try:
         yield folder
@@ -171,9 +172,9 @@ def test_an_osd_is_known_by_any_of_its_labels(at: int, tmp_path: Path) -> None:
         assert_refused(device, "is a Ceph OSD's")
 
 
-def test_an_osd_is_known_without_wipefs(device: str) -> None:
+def test_an_osd_is_known_without_wipefs(device: str, tmp_path: Path) -> None:
     Path(device).write_bytes(b"bluestore block device\n")
-    facts = inspect(device, env={**os.environ, "PATH": without("wipefs")})
+    facts = inspect(device, env=without(tmp_path, "wipefs"))
     assert facts.signatures == ("ceph_bluestore",)
 
 
@@ -211,6 +212,12 @@ def test_a_disk_with_partitions_is_refused_and_a_free_partition_is_not(device: s
         facts = inspect(part)
         assert (facts.name, facts.whole, facts.size) == (f"{name}p1", name, SIZE - MIB)
         assert refusal(part, f"{name}p1") is None
+
+
+def test_a_partition_is_refused_by_what_its_disk_is_used_for(device: str) -> None:
+    make_partition(device)
+    with partitioned(device) as part, Path(device).open("rb"):
+        assert_refused(part, f"is in use by {inspect(device).openers[0]}")
 
 
 def test_a_disk_is_refused_by_what_its_partition_is_used_for(device: str) -> None:
@@ -322,16 +329,19 @@ def test_a_character_device_is_refused() -> None:
 # ---------------------------------------------------------------------------------------------- what is not known
 
 
-def without(*programs: str) -> str:
-    """A PATH that has everything but these."""
-    folder = Path(tempfile.mkdtemp(prefix="cephtui-path-"))
-    for directory in reversed(os.environ["PATH"].split(":")):
-        for program in Path(directory).glob("*") if Path(directory).is_dir() else ():
-            if program.name not in programs:
-                link = folder / program.name
-                link.unlink(missing_ok=True)
-                link.symlink_to(program)
-    return str(folder)
+NEEDED = ("bash", "cat", "dd", "find", "grep", "id", "perl", "readlink", "sort", "stat", "tr", "wipefs")
+
+
+def without(folder: Path, *programs: str) -> dict[str, str]:
+    """An environment that has all that the script uses but these."""
+    folder = folder / "bin"
+    folder.mkdir()
+    (folder / "python3").symlink_to(sys.executable)
+    for program in NEEDED:
+        (folder / program).symlink_to(str(shutil.which(program)))
+    for program in programs:
+        (folder / program).unlink()
+    return {"PATH": str(folder)}
 
 
 @pytest.mark.parametrize(
@@ -341,21 +351,19 @@ def without(*programs: str) -> str:
         (("perl", "python3"), "can't tell whether {} is in use", "install perl or python3 on the node"),
     ],
 )
-def test_what_can_not_be_found_out_is_refused(device: str, missing: tuple[str, ...], problem: str, remedy: str) -> None:
-    path = without(*missing)
-    facts = inspect(device, env={**os.environ, "PATH": path})
-    shutil.rmtree(path)
+def test_what_can_not_be_found_out_is_refused(
+    device: str, tmp_path: Path, missing: tuple[str, ...], problem: str, remedy: str
+) -> None:
+    facts = inspect(device, env=without(tmp_path, *missing))
     assert guard_device(device, facts, SPAN, (device,)) == Refusal(problem.format(device), remedy.format(device))
 
 
-def test_python_asks_for_the_claim_where_there_is_no_perl(device: str) -> None:
-    path = without("perl")
-    environment = {**os.environ, "PATH": path}
+def test_python_asks_for_the_claim_where_there_is_no_perl(device: str, tmp_path: Path) -> None:
+    environment = without(tmp_path, "perl")
     assert inspect(device, env=environment).claim == "free"
     call("mkfs.ext4", "-q", device)
     with mounted(device):
         assert inspect(device, env=environment).claim == "busy"
-    shutil.rmtree(path)
 
 
 def test_another_user_than_root_can_not_tell(device: str) -> None:

@@ -14,12 +14,14 @@ import pytest
 
 from cephtui import node_run, observe, runner, store
 from cephtui.execute import execute
+from cephtui.jsonlines import line, parse_sample
 from cephtui.models import Event, Node, Notice, Outcome, Plan, Run, Sample, Total
 from cephtui.node_run import Bench, Filled
 from cephtui.places import packaged_presets_dir
 from cephtui.plan import Request, make_plan
 from cephtui.presets import choose, find_presets, parse_overrides
 from cephtui.record import StopRequest
+from cephtui.refusal import Refusal
 from cephtui.runner import Inbox, Runner
 from cephtui.session_writer import SessionWriter
 from cephtui.shell import NodeShell
@@ -184,7 +186,7 @@ async def test_every_second_of_each_is_in_the_seconds_of_all(sit: Callable[..., 
         assert sum(i.bytes for i in merged) == sum(i.bytes for i in single)
     assert [s.missing for s in sitting.samples(None)] == [()] * len(sitting.samples(None))
     assert len(sitting.samples(None, "run")) == len(sitting.samples("a", "run"))
-    samples = [s for s in sitting.events if isinstance(s, Sample)]
+    samples = [parse_sample(line(s)) for s in sitting.events if isinstance(s, Sample)]
     assert list(store.read_samples(sitting.directory, run.run)) == samples, "stored as it was published"
     for node in THREE:
         for name in (node, f"{node}.prepare"):
@@ -194,15 +196,14 @@ async def test_every_second_of_each_is_in_the_seconds_of_all(sit: Callable[..., 
 async def test_what_happens_on_all_nodes_happens_in_order(sit: Callable[..., Sitting]) -> None:
     sitting = sit()
     await sitting.run()
-    last = {what: max(index for index, event in enumerate(sitting.log.events) if event[0] == what) for what in NAMES}
-    first = {what: min(index for index, event in enumerate(sitting.log.events) if event[0] == what) for what in NAMES}
-    for before, after in itertools.pairwise(NAMES):
-        assert last[before] < first[after], f"{after} on one node before {before} on all"
-    for what in NAMES:
-        assert sorted(sitting.log.of(what)) == [*THREE]
-
-
-NAMES = ("ended fill", f"started {PRESET}", f"ready {PRESET}", f"released {PRESET}", f"ended {PRESET}")
+    happened: dict[str, list[int]] = {}
+    for index, (what, _) in enumerate(sitting.log.events):
+        happened.setdefault(what, []).append(index)
+    for before, after in (("ended fill", f"started {PRESET}"), (f"ready {PRESET}", f"released {PRESET}")):
+        assert len(happened[before]) == len(happened[after]) == 3
+        assert max(happened[before]) < min(happened[after]), f"{after} on one node before {before} on all"
+    first, last = min(happened[f"released {PRESET}"]), max(happened[f"released {PRESET}"])
+    assert last - first == 2, "at once: nothing else happens between"
 
 
 async def test_nobody_is_released_before_all_are_ready(sit: Callable[..., Sitting]) -> None:
@@ -292,8 +293,11 @@ def broken(host: FakeNode) -> None:
 
 
 def gone(host: FakeNode) -> None:
-    host.answer(lambda argv: host.lose() or False)  # type: ignore[func-returns-value]
-    host.answer(lambda argv: True, status=255)
+    def lost(argv: tuple[str, ...]) -> bool:
+        host.lose()
+        return True
+
+    host.answer(lost)
 
 
 @pytest.mark.parametrize(
@@ -318,11 +322,27 @@ async def test_where_one_can_not_take_part_nothing_is_started_anywhere(
     found = errors(run)
     assert found["b"] is not None
     assert found["b"].startswith(said)
-    assert found["a"] == found["c"] == f"not started, because of b: {found['b']}"
+    for other in ("a", "c"):
+        assert str(found[other]).startswith("not started, because of b: ")
+        assert said in str(found[other])
     assert run.outcome == ("failed" if outcome == "failed" else "refused")
     assert [event for event in sitting.log.events if event[0] != "connected"] == []
     assert sitting.undo() == []
     assert (run.summary.read, run.summary.write, sitting.samples(None)) == (None, None, [])
+
+
+async def test_a_cluster_that_is_not_to_be_loaded_refuses_all(
+    sit: Callable[..., Sitting], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def examine(*arguments: object) -> observe.View:
+        return observe.View(Refusal("pool bench is nearly full", "remove something"))
+
+    monkeypatch.setattr(observe, "examine", examine)
+    sitting = sit(plan(target=RBD))
+    run = await sitting.run()
+    assert set(outcomes(run).values()) == {"refused"}
+    assert set(errors(run).values()) == {"pool bench is nearly full: remove something"}
+    assert [host.commands for host in sitting.hosts.values()] == [[], [], []]
 
 
 async def test_the_cause_comes_first_in_the_error_of_the_run(sit: Callable[..., Sitting]) -> None:
@@ -395,7 +415,7 @@ async def test_a_filling_that_falls_short_is_no_filling(sit: Callable[..., Sitti
     sitting = sit(plan(set=("size=129M",)))
     run = await sitting.run()
     assert outcomes(run) == {"a": "failed", "b": "failed", "c": "failed"}
-    assert run.error == f"filling {FILE}: not all of it was written"
+    assert {*errors(run).values()} == {f"filling {FILE}: not all of it was written"}
     assert sitting.log.of(f"started {PRESET}") == []
     assert sitting.bench.filled == {}
 
@@ -431,7 +451,8 @@ async def test_a_node_that_fails_in_mid_run_is_told_and_the_others_count(sit: Ca
     sitting.hosts["c"].scripts[PRESET] = Script(status=1, stderr="fio: job killed by signal 9\n")
     run = await sitting.run()
     assert (run.outcome, outcomes(run)) == ("failed", {"a": "ok", "b": "ok", "c": "failed"})
-    assert run.error == errors(run)["c"] == "fio: job killed by signal 9"
+    assert errors(run)["c"] == "fio: job killed by signal 9"
+    assert run.error == "c: fio: job killed by signal 9"
 
 
 # ---------------------------------------------------------------------------------------------- stopped
@@ -511,7 +532,7 @@ async def test_a_node_that_stands_still_ends_the_run_and_is_named(
     sitting.hosts["b"].scripts[PRESET] = Script(waits_after=8.0)
     run = await sitting.run()
     assert (run.outcome, outcomes(run)) == ("stopped", {"a": "ok", "b": "stopped", "c": "ok"})
-    assert str(run.error).startswith("stalled: no completion from b for ")
+    assert str(errors(run)["b"]).startswith("stalled: no completion from b for ")
     assert "stalled" in {finding.code for finding in run.findings}
     notices = [event.text for event in sitting.events if isinstance(event, Notice)]
     assert notices
@@ -691,6 +712,37 @@ def test_a_node_that_was_lost_takes_part_in_the_next_step(desk: Callable[..., De
     assert (first.outcome, second.outcome) == ("lost", "ok")
 
 
+def test_a_node_that_stays_away_before_the_next_step_does_not_take_the_first_with_it(
+    desk: Callable[..., Desk],
+) -> None:
+    """What was measured is told, and no run is left without an outcome."""
+    whole = plan(PRESET, "read-iops")
+    hosts = hosts_of(whole)
+    hosts["b"].scripts[PRESET] = Script(lost_after=8.0, and_away=True)
+    this = desk(whole, hosts)
+    first, *others = this.submit()
+    assert (first.preset, first.outcome) == (PRESET, "lost")
+    assert all(run.outcome in ("lost", "refused") for run in others)
+    assert "started read-iops" not in {what for what, _ in this.log.events}
+    stored = [store.read_run(this.directory, number) for number in range(1, 2 + len(others))]
+    assert stored == [first, *others]
+
+
+def test_a_way_to_the_cluster_that_is_lost_ends_the_run_and_not_the_console(
+    desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def examine(*arguments: object) -> observe.View:
+        raise TransportError("a: the connection was lost")
+
+    monkeypatch.setattr(observe, "examine", examine)
+    this = desk(plan(target=RBD))
+    (run,) = this.submit()
+    assert run.outcome in ("lost", "refused")
+    assert "a: the connection was lost" in str(run.error)
+    assert store.read_run(this.directory, 1) == run
+    assert this.log.of("started fill") == []
+
+
 def test_a_node_that_can_not_be_reached_is_told_and_nothing_is_started(desk: Callable[..., Desk]) -> None:
     whole = plan()
     hosts = hosts_of(whole)
@@ -699,7 +751,7 @@ def test_a_node_that_can_not_be_reached_is_told_and_nothing_is_started(desk: Cal
     state = this.runner.reach(whole.hosts[1]).result(LONG)
     assert (state.problem, state.environment, state.question) == ("b: no route to host", None, None)
     assert [refusal.text for refusal in this.runner.check(whole).result(LONG)] == ["b: no route to host"]
-    with pytest.raises(TransportError, match="^b: no route to host$"):
+    with pytest.raises(TransportError, match=r"^b: no route to host$"):
         this.submit()
     assert [what for what, _ in this.log.events if what.startswith(("started", "created"))] == []
     assert this.runner.close() == []

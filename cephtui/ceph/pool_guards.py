@@ -100,7 +100,7 @@ def guard_space(space: Space, new_bytes: int) -> Refusal | None:
 
     What the key may not ask is no reason: see ``space_findings``. For images with a data pool, ``space`` is that one's.
     """
-    return _guard_room(space, new_bytes) or _guard_osds(space, new_bytes)
+    return None if new_bytes <= 0 else _guard_room(space, new_bytes) or _guard_osds(space, new_bytes)
 
 
 def room(space: Space) -> int | None:

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
 from cephtui.models import DiskUse, Finding, Interval, JobResult, Kind, OptionValue, Phase, Place
-from cephtui.stats import Flow
+from cephtui.stats import Flow, join_intervals
 
-__all__ = ["Kind", "OptionError", "Parser", "Place", "Reading", "Sizing", "Stream", "Tool", "ToolResult"]
+__all__ = [
+    "Kind",
+    "OptionError",
+    "Parser",
+    "Place",
+    "Reading",
+    "Sizing",
+    "Stream",
+    "Tool",
+    "ToolResult",
+    "join_readings",
+]
 
 Stream = Literal["stdout", "stderr"]
 
@@ -31,6 +42,17 @@ class Reading:
     interval_seconds: float
     read: Interval | None
     write: Interval | None
+
+
+def join_readings(first: Reading, second: Reading) -> Reading:
+    """One reading of two that follow each other."""
+    seconds = first.interval_seconds + second.interval_seconds
+    return replace(
+        second,
+        interval_seconds=seconds,
+        read=join_intervals(first.read, second.read, seconds),
+        write=join_intervals(first.write, second.write, seconds),
+    )
 
 
 @dataclass(frozen=True, slots=True)

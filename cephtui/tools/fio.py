@@ -6,7 +6,6 @@ cannot reach a command line.
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -18,32 +17,18 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from cephtui.models import OptionValue
 from cephtui.tools import Kind, OptionError, Place, Sizing
 from cephtui.tools.fio_output import FioParser
-from cephtui.units import duration, parse_duration, parse_size, short_size
+from cephtui.tools.options import Size, explain, seconds
+from cephtui.units import duration, parse_size, short_size
 
 MINIMUM_VERSION = (3, 1)
 """The first with ``clat_ns`` bins in json+ and working status intervals."""
-
-
-def _size(value: str) -> str:
-    if parse_size(value) == 0:
-        raise ValueError("expected a size above 0")
-    return value.strip()
-
-
-def _seconds(value: object) -> object:
-    return parse_duration(value) if isinstance(value, str) else value
 
 
 def _whole_milliseconds(value: float) -> float:
     return round(value, 3)
 
 
-def _text(value: object) -> object:
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
-
-
-Size = Annotated[str, BeforeValidator(_text), AfterValidator(_size)]
-Seconds = Annotated[float, BeforeValidator(_seconds), Field(ge=0, le=7 * 86400), AfterValidator(_whole_milliseconds)]
+Seconds = Annotated[float, BeforeValidator(seconds), Field(ge=0, le=7 * 86400), AfterValidator(_whole_milliseconds)]
 Percent = Annotated[int, Field(ge=0, le=100)]
 Count = Annotated[int, Field(ge=0, le=1_000_000)]
 Pattern = Literal["read", "write", "randread", "randwrite", "rw", "readwrite", "randrw"]
@@ -90,6 +75,7 @@ class FioOptions(BaseModel):
     dedupe_percentage: Percent | None = None
 
 
+_VERBS = "read, write, randread, randwrite, randrw"
 _FLAGS = {"time_based", "group_reporting", "norandommap", "refill_buffers"}
 _REFUSED = (
     (
@@ -107,26 +93,6 @@ _REFUSED = (
     (r"gtod_reduce|disable_(clat|lat|slat|bw).*|clat_percentiles|percentile_list|zero_buffers|scramble_buffers",
      "it spoils the figures"),
 )  # fmt: skip
-
-
-def _unknown(option: str) -> str:
-    for pattern, reason in _REFUSED:
-        if re.fullmatch(pattern, option):
-            return f"not allowed: {reason}"
-    near = difflib.get_close_matches(option, FioOptions.model_fields, n=1)
-    hint = f", did you mean {near[0]}?" if near else f" (known: {', '.join(FioOptions.model_fields)})"
-    return f"unknown option{hint}"
-
-
-def _explain(error: ValidationError) -> OptionError:
-    first = error.errors()[0]
-    option = str(first["loc"][0])
-    if first["type"] == "extra_forbidden":
-        return OptionError(option, _unknown(option))
-    if first["type"] == "missing":
-        return OptionError(option, "missing, it says what to do (read, write, randread, randwrite, randrw)")
-    problem = first["msg"].removeprefix("Value error, ").replace("Input should be", "expected")
-    return OptionError(option, f"{problem.partition(', got ')[0]}, got {first['input']!r}")
 
 
 def _argument(option: str, value: OptionValue) -> str | None:
@@ -176,7 +142,7 @@ class Fio:
         try:
             checked = FioOptions.model_validate(dict(options))
         except ValidationError as error:
-            raise _explain(error) from None
+            raise explain(error, names=list(FioOptions.model_fields), refused=_REFUSED, verbs=_VERBS) from None
         if checked.time_based and not checked.runtime:
             raise OptionError("runtime", "expected more than 0 with time_based")
         return checked.model_dump(exclude_none=True)

@@ -17,7 +17,7 @@ from typing import Any
 
 from cephtui import stats
 from cephtui.models import DiskUse, Finding, Interval, JobResult, Phase
-from cephtui.tools import Reading, Stream, ToolResult
+from cephtui.tools import Reading, Stream, ToolResult, join_readings
 
 _START = re.compile(r'\{\s*"fio version"')
 _END = re.compile(r"\n\}")  # only a document's own closing brace stands at the start of a line
@@ -309,7 +309,7 @@ class FioParser:
         reading = self._reading(now, elapsed)
         if reading.interval_seconds < SHORTEST_INTERVAL:
             if self._held:
-                self._held, self._before = _join(self._held, reading), now
+                self._held, self._before = join_readings(self._held, reading), now
             elif not self._cut_any and (reading.read or reading.write):
                 self._alone = reading
             return []
@@ -334,16 +334,6 @@ class FioParser:
             _difference(getattr(now, direction), getattr(before, direction), seconds) for direction in _DIRECTIONS
         )
         return Reading(self.phase, elapsed, seconds, read, write)
-
-
-def _join(first: Reading, second: Reading) -> Reading:
-    seconds = first.interval_seconds + second.interval_seconds
-    return replace(
-        second,
-        interval_seconds=seconds,
-        read=stats.join_intervals(first.read, second.read, seconds),
-        write=stats.join_intervals(first.write, second.write, seconds),
-    )
 
 
 def _parse(text: str) -> Mapping[str, Any] | None:

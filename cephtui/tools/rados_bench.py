@@ -10,17 +10,16 @@ All objects of a step are in a RADOS namespace of its own: ``rados cleanup`` can
 
 from __future__ import annotations
 
-import difflib
-import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from cephtui.models import OptionValue
 from cephtui.tools import Kind, OptionError, Place, Sizing
+from cephtui.tools.options import Size, explain, seconds
 from cephtui.tools.rados_bench_output import RadosBenchParser
-from cephtui.units import duration, parse_duration, parse_size, short_size
+from cephtui.units import duration, parse_size, short_size
 
 RUN_NAME = "cephtui"
 """Of the object that says how many objects there are and how large; a namespace has one run's only."""
@@ -39,21 +38,6 @@ _SLOWEST_FILL_BYTES_PER_SECOND = 1 << 20
 _FILL_SECONDS_LEAST = 600
 
 
-def _seconds(value: object) -> object:
-    return parse_duration(value) if isinstance(value, str) else value
-
-
-def _text(value: object) -> object:
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
-
-
-def _size(value: str) -> str:
-    if parse_size(value) == 0:
-        raise ValueError("expected a size above 0")
-    return value.strip()
-
-
-Size = Annotated[str, BeforeValidator(_text), AfterValidator(_size)]
 Mode = Literal["write", "seq", "rand"]
 
 
@@ -63,7 +47,7 @@ class RadosBenchOptions(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     mode: Mode
-    runtime: Annotated[int, BeforeValidator(_seconds), Field(ge=1, le=7 * 86400)] = 60
+    runtime: Annotated[int, BeforeValidator(seconds), Field(ge=1, le=7 * 86400)] = 60
     """Whole seconds: rados refuses others, and 0 would mean for ever."""
     concurrent_ios: Annotated[int, Field(ge=1, le=65536, alias="concurrent-ios")] = 16
     block_size: Annotated[Size, Field(alias="block-size")] = "4M"
@@ -89,26 +73,6 @@ _REFUSED = (
     (r"striper|write-object|write-omap|write-xattr|with-clones|workers", "cephtui measures plain objects"),
     (r"force-full|yes-i-really.*|delete-after|setuser|setgroup", "it can harm data"),
 )
-
-
-def _unknown(option: str) -> str:
-    for pattern, reason in _REFUSED:
-        if re.fullmatch(pattern, option):
-            return f"not allowed: {reason}"
-    near = difflib.get_close_matches(option, _NAMES, n=1)
-    hint = f", did you mean {near[0]}?" if near else f" (known: {', '.join(_NAMES)})"
-    return f"unknown option{hint}"
-
-
-def _explain(error: ValidationError) -> OptionError:
-    first = error.errors()[0]
-    option = str(first["loc"][0])
-    if first["type"] == "extra_forbidden":
-        return OptionError(option, _unknown(option))
-    if first["type"] == "missing":
-        return OptionError(option, "missing, it says what to do (write, seq, rand)")
-    problem = first["msg"].removeprefix("Value error, ").replace("Input should be", "expected")
-    return OptionError(option, f"{problem.partition(', got ')[0]}, got {first['input']!r}")
 
 
 def _check_sizes(checked: RadosBenchOptions) -> None:
@@ -200,7 +164,7 @@ class RadosBench:
         try:
             checked = RadosBenchOptions.model_validate(dict(options))
         except ValidationError as error:
-            raise _explain(error) from None
+            raise explain(error, names=_NAMES, refused=_REFUSED, verbs="write, seq, rand") from None
         _check_sizes(checked)
         if checked.no_verify and checked.mode == "write":
             raise OptionError("no-verify", "only seq and rand verify what they read")

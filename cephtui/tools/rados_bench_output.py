@@ -24,7 +24,7 @@ from datetime import datetime
 
 from cephtui import stats
 from cephtui.models import Finding
-from cephtui.tools import Reading, Stream, ToolResult
+from cephtui.tools import Reading, Stream, ToolResult, join_readings
 
 SHORTEST_INTERVAL = 0.5
 """Seconds; what is left over at the end is joined to the interval before it if it is shorter."""
@@ -272,7 +272,7 @@ class RadosBenchParser:
         end = self._elapsed + seconds
         rest = self._reading(replace(self._last, finished=ios, mean=mean), seconds, end)
         if seconds < SHORTEST_INTERVAL and self._held:
-            self._held = _join(self._held, rest)
+            self._held = join_readings(self._held, rest)
             return []
         return [*self._release(), rest] if seconds and ios else []
 
@@ -334,13 +334,3 @@ class RadosBenchParser:
         if found and wrong:
             return f"{found}: {wrong}"
         return found or wrong or next((line for line in reversed(lines) if line), None)
-
-
-def _join(first: Reading, second: Reading) -> Reading:
-    seconds = first.interval_seconds + second.interval_seconds
-    return replace(
-        second,
-        interval_seconds=seconds,
-        read=stats.join_intervals(first.read, second.read, seconds),
-        write=stats.join_intervals(first.write, second.write, seconds),
-    )

@@ -222,7 +222,10 @@ class ConsoleScreen(Screen[None]):
         if not await self._all_reached():
             view.announce("not run: not all nodes can be used (n shows them)")
             return
-        await self._look_at_target()
+        survey = await self._look_at_target()
+        if survey.refusal:
+            await self._confirmed([survey.refusal])
+            return
         plan = self._decide()
         confirmed = await self._confirmed(await asyncio.wrap_future(self._runner.check(plan)))
         if confirmed is None or self._cancelled:
@@ -299,10 +302,12 @@ class ConsoleScreen(Screen[None]):
             await self._look_at_target()
             self._preview()
 
-    async def _look_at_target(self) -> None:
+    async def _look_at_target(self) -> Survey:
         """How much room the target has, and who else uses it; raises TargetFault, TargetError and TransportError."""
         text = self.query_one(RunForm).target
-        self._surveys[text] = await asyncio.wrap_future(self._runner.survey(self._target(), self._hosts))
+        survey = await asyncio.wrap_future(self._runner.survey(self._target(), self._hosts))
+        self._surveys[text] = survey
+        return survey
 
     # ------------------------------------------------------------------ what has happened
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,26 +45,24 @@ Measured = dict[tuple[str, str], Console]
 
 @pytest.fixture(scope="module")
 def measured(lab: Lab, new_bench: NewBench) -> Measured:
-    """All presets on all targets, the targets side by side; by target and preset."""
-    consoles: Measured = {}
-    of_pool = {"target": f"pool:{lab.pool}", "words": ["--shared-pool"], "runtime": 1, "concurrent-ios": 4}
-    with lab.loop_device(JOBS * SIZE) as device:
-        for presets, depth in ((THROUGHPUT, {"iodepth": 2}), (OTHERS, {})):
+    """All presets on all targets, side by side; by target and preset."""
+    started: list[tuple[str, list[str], Console]] = []
+    shared = ["--shared-pool"]
+
+    def start(target: str, presets: list[str], node: str, **how: Any) -> None:
+        started.append((target, presets, new_bench().start(*presets, on=[node], **how)))
+
+    with lab.loop_device(JOBS * SIZE) as one, lab.loop_device(JOBS * SIZE) as two:
+        start("pool", [*RADOS], "lab3", target=f"pool:{lab.pool}", words=shared, runtime=1, **{"concurrent-ios": 4})
+        for presets, device, depth in ((OTHERS, one, {}), (THROUGHPUT, two, {"iodepth": 2})):
             how = {"runtime": 2, "ramp_time": 1, "size": SIZE, **depth}
-            started = {
-                "rbd": new_bench().start(*presets, on=["lab1"], words=["--shared-pool"], **how),
-                "file": new_bench().start(*presets, on=["lab2"], target="file:/var/tmp/cephtui-file", **how),
-                "device": new_bench().start(
-                    *presets, on=["lab3"], target=f"device:{device}", words=["--destroy", device.name], **how
-                ),
-            }
-            for target, console in started.items():
-                assert console.wait(180) == 0, console.describe()
-                consoles.update({(target, preset): console for preset in presets})
-    pool = new_bench().run(*RADOS, on=["lab2"], **of_pool)
-    assert pool.process.returncode == 0, pool.describe()
+            start("rbd", presets, "lab1", words=shared, **how)
+            start("file", presets, "lab2", target=f"file:/var/tmp/cephtui-{device.name}", **how)
+            start("device", presets, "lab3", target=f"device:{device}", words=["--destroy", device.name], **how)
+        for _, _, console in started:
+            assert console.wait(180) == 0, console.describe()
     assert left_on(lab) == []
-    return {**consoles, **{("pool", preset): pool for preset in RADOS}}
+    return {(target, preset): console for target, presets, console in started for preset in presets}
 
 
 def of_preset(measured: Measured, target: str, preset: str) -> list[tuple[Event, Path]]:
@@ -104,7 +103,7 @@ def test_the_command_that_was_shown_was_run(measured: Measured, lab: Lab, target
     planned = [step for step in steps if step["preset"] == preset]
     words = {
         "rbd": [f"--pool={lab.pool}", "--ioengine=rbd", "--rbdname=cephtui-", f"CEPH_CONF={lab.ceph_conf}"],
-        "file": ["--ioengine=libaio", "--filename=/var/tmp/cephtui-file", "--direct=1"],
+        "file": ["--ioengine=libaio", "--filename=/var/tmp/cephtui-loop", "--direct=1"],
         "device": ["--ioengine=libaio", "--filename=/dev/loop", "--direct=1"],
         "pool": ["rados --id admin ", f" -p {lab.pool} ", " -N cephtui-", f"CEPH_CONF={lab.ceph_conf}"],
     }[target]
