@@ -85,6 +85,11 @@ def _start_log() -> None:
         handler = logging.NullHandler()  # a log that can't be written must not stop a measurement
     handler.setFormatter(logging.Formatter("%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s"))
     root.addHandler(handler)
+    for library in ("asyncio", "asyncssh"):  # what they have to say must not end up on the terminal
+        other = logging.getLogger(library)
+        other.setLevel(logging.WARNING)
+        other.propagate = False
+        other.addHandler(handler)
 
 
 # ---------------------------------------------------------------------------------------------- completion

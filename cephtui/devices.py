@@ -345,9 +345,9 @@ def _guard_guests(path: str, facts: DeviceFacts) -> Refusal | None:
 
 
 def _known_as(path: str, facts: DeviceFacts) -> list[str]:
-    """The last parts of all its paths, and the logical volume's name as the device mapper escapes it."""
-    volume = [part.replace("\0", "-") for part in (facts.volume or "").replace("--", "\0").split("-")]
-    return [*(PurePosixPath(one).name for one in (path, *facts.aliases)), *volume]
+    """The last parts of all its paths, and the logical volume's name out of the device mapper's GROUP-VOLUME."""
+    parts = [part.replace("\0", "-") for part in (facts.volume or "").replace("--", "\0").split("-")]
+    return [*(PurePosixPath(one).name for one in (path, *facts.aliases)), *(parts[1:2] or parts)]
 
 
 def _guard_unknown(path: str, facts: DeviceFacts) -> Refusal | None:

@@ -196,9 +196,11 @@ async def examine(shell: Shell, kind: Kind, pool: str | None, step: Step, wanted
     refusal = pool_guards.guard_pool(pool, osd_map, state, pgs, writes=step.writes)
     if refusal:
         return View(refusal)
-    data_pool = osd_map.pools.get(step.data_pool or pool)
-    if data_pool is None:
-        return View(Refusal(f"there is no pool {step.data_pool}", "choose another --data-pool"))
+    if step.data_pool:
+        refusal = pool_guards.guard_pool(step.data_pool, osd_map, state, pgs, writes=step.writes)
+        if refusal:
+            return View(refusal)
+    data_pool = osd_map.pools[step.data_pool or pool]
     if kind == "rbd":
         refusal = pool_guards.guard_image_pool(osd_map.pools[pool], data_pool if step.data_pool else None)
     space = Space(data_pool, (usage or {}).get(data_pool.name), osd_map.nearfull_ratio, osds, pgs)

@@ -490,7 +490,7 @@ def test_what_the_guard_refuses(more: dict[str, Any], problem: str) -> None:
 
 
 def test_a_logical_volume_may_be_given_up() -> None:
-    facts = replace(FREE, name="dm-2", volume="vg-bench--1", volume_uuid=f"LVM-{'a' * 64}")
+    facts = replace(FREE, name="dm-2", volume="vm--data-bench--1", volume_uuid=f"LVM-{'a' * 64}")
     found = guard_device("/dev/vg/bench-1", facts, SPAN, ())
     assert found is not None
     assert found.confirm == "bench-1"

@@ -46,6 +46,7 @@ class ConsoleScreen(Screen[None]):
         Binding("question_mark", "help", "help", key_display="?"),
         Binding("q", "app.quit", "quit"),
     ]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-short"), (32, "-tall")]
 
     def __init__(

@@ -31,7 +31,7 @@ _FORMATS = {
 }
 _PHASES = {"prepare": "filling", "ramp": "ramp-up", "run": "running"}
 _BAR_COLUMNS = 24
-_NODE_SPARK_COLUMNS = 12
+_NODE_SPARK_COLUMNS, _NODE_FIGURES_COLUMNS = 12, 26
 _STALE_SECONDS = 5.0
 
 
@@ -112,15 +112,16 @@ class NodesNow(Static):
     def show(self, state: LiveRun) -> None:
         """Draw the nodes of a run in progress."""
         table = Table.grid(padding=(0, 1), expand=True)
-        for _ in range(4):
-            table.add_column(no_wrap=True)
+        columns = min(_NODE_SPARK_COLUMNS, max(0, self.size.width - _NODE_FIGURES_COLUMNS))
+        for justify in ("left", "right", "left", "right"):
+            table.add_column(no_wrap=True, justify=justify)
         for node in state.step.nodes:
             history = [value for _, value in state.node_iops.get(node.node, [])]
             late = state.latest is not None and node.node in state.latest.missing
             table.add_row(
                 Text(node.node, "bold"),
                 Text("no word" if late else units.iops(history[-1] if history else None), "yellow" if late else ""),
-                Text(spark(history[-_NODE_SPARK_COLUMNS:], _NODE_SPARK_COLUMNS), "green"),
+                Text(spark(history[-columns:], columns) if columns else "", "green"),
                 units.latency(state.node_p99(node.node)),
             )
         self.border_title = " nodes: IOPS, p99 "

@@ -49,8 +49,8 @@ def measured(lab: Lab, new_bench: NewBench) -> Measured:
     started: list[tuple[str, list[str], Console]] = []
     shared = ["--shared-pool"]
 
-    def start(target: str, presets: list[str], node: str, **how: Any) -> None:
-        started.append((target, presets, new_bench().start(*presets, on=[node], **how)))
+    def start(kind: str, presets: list[str], node: str, **how: Any) -> None:
+        started.append((kind, presets, new_bench().start(*presets, on=[node], **how)))
 
     with lab.loop_device(JOBS * SIZE) as one, lab.loop_device(JOBS * SIZE) as two:
         start("pool", [*RADOS], "lab3", target=f"pool:{lab.pool}", words=shared, runtime=1, **{"concurrent-ios": 4})
@@ -62,7 +62,7 @@ def measured(lab: Lab, new_bench: NewBench) -> Measured:
         for _, _, console in started:
             assert console.wait(180) == 0, console.describe()
     assert left_on(lab) == []
-    return {(target, preset): console for target, presets, console in started for preset in presets}
+    return {(kind, preset): console for kind, presets, console in started for preset in presets}
 
 
 def of_preset(measured: Measured, target: str, preset: str) -> list[tuple[Event, Path]]:

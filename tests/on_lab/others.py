@@ -1,0 +1,225 @@
+"""What others have on the lab: pools, images, objects and devices that no cephtui may change, and who uses them."""
+
+from __future__ import annotations
+
+import secrets
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from tests.lab import Lab
+
+from .runs import Bench, Console, sets, wait_for
+
+SMALL = {"size": "8M", "numjobs": 1, "runtime": 2, "ramp_time": 0}
+"""Of a fio preset whose figures do not matter."""
+IMAGES = {
+    "data": 16,
+    "vm-100-disk-0": 16,
+    "cephtui-notes": 4,
+    # as cephtui names its own: the list of what was made decides, not the name
+    "cephtui-0badcafe-lab1-0": 4,
+}
+"""In MiB; all are written in full."""
+
+_KEEP = r"""
+pool=$1; shift
+for pair; do
+    head -c "${pair#*=}M" /dev/urandom | rbd import --no-progress - "$pool/${pair%=*}" || exit 1
+done
+for namespace in '' theirs cephtui-0badcafe-lab1; do
+    head -c 100000 /dev/urandom | rados -p "$pool" -N "$namespace" put ledger - || exit 1
+done
+# without metadata of its own a "rados cleanup" would take these
+rados -p "$pool" bench 5 write -b 64K -t 4 --max-objects 4 --no-cleanup --run-name theirs >/dev/null
+"""
+_LOOK = r"""
+pool=$1
+rados -p "$pool" ls --all | sort | while IFS=$'\t' read -r namespace name _; do
+    sum=
+    case $name in rbd_*) ;; *) sum=$(rados -p "$pool" -N "$namespace" get "$name" - | sha256sum) ;; esac
+    echo "object $namespace/$name $sum"
+done
+for image in $(rbd ls "$pool"); do
+    echo "image $image $(rbd export --no-progress "$pool/$image" - | sha256sum)"
+    rbd info "$pool/$image" | sed -n "s/^\s\(size\|id\|features\|snapshot_count\)/$image \1/p"
+done
+"""
+
+
+class Others:
+    """What somebody else keeps in a pool."""
+
+    def __init__(self, lab: Lab, pool: str) -> None:
+        self.lab, self.pool = lab, pool
+        self._script(_KEEP, *(f"{name}={size}" for name, size in IMAGES.items()))
+        self.before = self.look()
+
+    def look(self) -> list[str]:
+        """Every object of the pool, and what is in it."""
+        return self._script(_LOOK).splitlines()
+
+    def checksum(self, image: str) -> str:
+        """Of an image of theirs or anybody's."""
+        return self._script(f'rbd export --no-progress "$1/{image}" - | sha256sum')
+
+    def assert_unchanged(self) -> None:
+        """Nothing of it has changed, and nothing else is there."""
+        assert self.look() == self.before
+
+    def _script(self, text: str, *words: str) -> str:
+        script = f"set -o pipefail; export CEPH_CONF={self.lab.ceph_conf}\n{text}"
+        done = self.lab.on("ceph", "bash", "-c", script, "others", self.pool, *words, timeout=120)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+
+# --- Pools ---------------------------------------------------------------------------------------
+
+
+def wait_clean(lab: Lab, seconds: float = 60) -> None:
+    """Until every PG is active+clean, every OSD in its place, and nothing complained of."""
+
+    def is_clean() -> bool:
+        status = lab.ceph("status")
+        states = [one["state_name"] for one in status["pgmap"].get("pgs_by_state", [])]
+        osds = status["osdmap"]
+        placed = osds["num_osds"] == osds["num_up_osds"] == osds["num_in_osds"]
+        return placed and states == ["active+clean"] and status["health"]["status"] == "HEALTH_OK"
+
+    wait_for(is_clean, seconds, "a healthy cluster", lambda: str(lab.ceph("status")))
+
+
+def wait_pgs(lab: Lab, pool: str, seconds: float = 30) -> None:
+    """Until the PGs of a pool have come into being."""
+
+    def are_there() -> bool:
+        found = lab.ceph("pg", "ls-by-pool", pool)["pg_stats"]
+        return bool(found) and all("active" in one["state"] for one in found)
+
+    wait_for(are_there, seconds, f"active PGs of {pool}")
+
+
+@contextmanager
+def pool_on(lab: Lab, *, size: int = 1, min_size: int = 1, profile: str | None = None) -> Iterator[str]:
+    """A pool of a test's own, erasure-coded with a profile; everything in it goes with it."""
+    name = f"own-{secrets.token_hex(3)}"
+    words = ("erasure", profile) if profile else ()
+    lab.ceph("osd", "pool", "create", name, "8", "8", *words)
+    try:
+        if not profile:
+            lab.ceph("osd", "pool", "set", name, "size", str(size))
+            lab.ceph("osd", "pool", "set", name, "min_size", str(min_size))
+        lab.ceph("osd", "pool", "application", "enable", name, "rbd")
+        wait_pgs(lab, name)
+        yield name
+    finally:
+        lab.ceph("osd", "pool", "rm", name, name, "--yes-i-really-really-mean-it")
+
+
+@contextmanager
+def erasure_profile(lab: Lab) -> Iterator[str]:
+    """2+1 over the three OSDs."""
+    name = f"profile-{secrets.token_hex(3)}"
+    lab.ceph("osd", "erasure-code-profile", "set", name, "k=2", "m=1", "crush-failure-domain=osd")
+    try:
+        yield name
+    finally:
+        lab.ceph("osd", "erasure-code-profile", "rm", name)
+
+
+# --- Users ---------------------------------------------------------------------------------------
+
+
+@contextmanager
+def opened(lab: Lab, image: str) -> Iterator[None]:
+    """Somebody has this image open: it has a watcher."""
+    command = lab.command("ceph", "rbd", "--conf", lab.ceph_conf, "watch", image)
+    streams = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(command, **streams) as process:  # it ends with its stdin
+        wait_for(lambda: "watcher=" in lab.rbd("status", image), 20, f"a watcher of {image}")
+        yield
+        assert process.poll() is None
+    wait_for(lambda: "watcher=" not in lab.rbd("status", image), 60, f"no watcher of {image}")
+
+
+@contextmanager
+def busy(lab: Lab, pool: str) -> Iterator[None]:
+    """Somebody writes to this pool, and the cluster knows it."""
+    words = ["bench", "300", "write", "-b", "4096", "-t", "2", "--no-cleanup", "--run-name", "busy"]
+    command = lab.command("ceph", "rados", "--conf", lab.ceph_conf, "--pool", pool, *words)
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+
+            def is_known() -> bool:
+                (found,) = lab.ceph("osd", "pool", "stats", pool)
+                return found["client_io_rate"].get("write_op_per_sec", 0) > 0
+
+            wait_for(is_known, 30, "rates of the pool")
+            yield
+            assert process.poll() is None
+        finally:
+            process.kill()  # nsenter's child, which is the same process
+
+
+# --- Asking cephtui ------------------------------------------------------------------------------
+
+
+def dry_run(bench: Bench, *words: str, node: str = "lab1", **options: object) -> Console:
+    """A dry run that has begun, with small options; ``words`` begin with the preset and the target."""
+    preset, target, *rest = words
+    return bench.start(preset, on=(node,), target=target, words=["--dry-run", *rest], **{**SMALL, **options})
+
+
+def said(console: Console, seconds: float = 60) -> str:
+    """What a refused cephtui says; it has to be refused."""
+    console.wait(seconds)
+    assert console.process.returncode == 3, console.describe()
+    return console.stderr
+
+
+def refused(bench: Bench, *words: str, **options: object) -> str:
+    """What a dry run says that has to be refused."""
+    return said(dry_run(bench, *words, **options))
+
+
+def allowed(bench: Bench, *words: str, **options: object) -> None:
+    """A dry run that has to be allowed."""
+    console = dry_run(bench, *words, **options)
+    console.wait()
+    assert console.process.returncode == 0, console.describe()
+
+
+def all_refused(bench: Bench, asked: Sequence[tuple[Sequence[str], str]], at_once: int = 3, **options: object) -> None:
+    """Dry runs with their words, each of which has to be refused and to say this."""
+    for first in range(0, len(asked), at_once):
+        some = [(dry_run(bench, *words, **options), text) for words, text in asked[first : first + at_once]]
+        for console, text in some:
+            assert text in said(console), console.describe()
+
+
+def findings(console: Console) -> dict[str, str]:
+    """What is said beside the figures of the only run, which has to have ended well."""
+    assert console.process.returncode == 0, console.describe()
+    (run,) = console.runs
+    assert run["outcome"] == "ok", run
+    return {one["code"]: one["text"] for one in run["findings"]}
+
+
+__all__ = [
+    "SMALL",
+    "Others",
+    "all_refused",
+    "allowed",
+    "busy",
+    "dry_run",
+    "erasure_profile",
+    "findings",
+    "opened",
+    "pool_on",
+    "refused",
+    "said",
+    "sets",
+    "wait_clean",
+    "wait_pgs",
+]
