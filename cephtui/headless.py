@@ -12,7 +12,7 @@ from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn, Protocol
+from typing import NoReturn, Protocol, TypeVar
 
 import click
 from rich.live import Live as LiveDisplay
@@ -33,6 +33,8 @@ EXIT_FAILED, EXIT_REFUSED, EXIT_INCOMPLETE = 1, 3, 4
 _GRACE_SECONDS = 15
 _LIVE_PER_SECOND = 4
 _QUESTIONS_MOST = 12
+_TOLD_AFTER_SECONDS = 2.0
+T = TypeVar("T")
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 log = logging.getLogger(__name__)
 
@@ -64,12 +66,21 @@ def carry_out(runner: Runner, plan: Plan, output: Output) -> int:
             log.info("the output can't be written, stopping")
             silence(sys.stdout)
             runner.stop()
-        runs = done.result()
+        code = _ended(plan, done)
     if inbox.dropped:
         say(f"{inbox.dropped} samples were not printed, the reader was too slow; the session has them")
     for problem in runner.close():
         say(problem)
-    return _exit_code(plan, runs)
+    return code
+
+
+def _ended(plan: Plan, done: Future[tuple[Run, ...]]) -> int:
+    """The exit code; raises StoreError."""
+    try:
+        return _exit_code(plan, done.result())
+    except TransportError as error:  # between two steps a node has gone
+        say(str(error))
+        return EXIT_INCOMPLETE
 
 
 class Unreachable(Exception):
@@ -84,7 +95,7 @@ def surveyed(runner: Runner, request: Request) -> Request:
             raise Unreachable(state.problem)
     nodes = tuple(state.node for state in states)
     try:
-        survey = runner.survey(request.target, nodes, request.ceph_node).result()
+        survey = _patiently(runner.survey(request.target, nodes, request.ceph_node), "looking at the target ...")
     except (TransportError, TargetFault) as error:
         raise Unreachable(str(error)) from None
     if survey.refusal:
@@ -92,10 +103,18 @@ def surveyed(runner: Runner, request: Request) -> Request:
     return replace(request, nodes=nodes, room_bytes=survey.room_bytes, pool_use=survey.pool_use)
 
 
+def _patiently(asked: Future[T], text: str) -> T:
+    """The result; what takes longer than a moment is told."""
+    with contextlib.suppress(TimeoutError):
+        return asked.result(_TOLD_AFTER_SECONDS)
+    say(text)
+    return asked.result()
+
+
 def reach(runner: Runner, nodes: Sequence[Node], pool: str | None = None) -> list[NodeState]:
     """Connect to the nodes, asking on the terminal what they ask; one that can't be reached has a ``problem``."""
     asked = [runner.reach(node, pool=pool) for node in nodes]
-    return [_answered(runner, future.result(), pool) for future in asked]
+    return [_answered(runner, _patiently(future, "connecting ..."), pool) for future in asked]
 
 
 def _answered(runner: Runner, state: NodeState, pool: str | None) -> NodeState:

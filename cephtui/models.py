@@ -193,7 +193,9 @@ class ClusterEnvironment(Model):
     pg_states: dict[str, int] = Field(default_factory=dict)
     pool: dict[str, OptionValue | None] = Field(default_factory=dict)
     """Name, type, size, pg_num, autoscale mode, CRUSH rule and what else the pool is."""
+    osd_op_queue: str | None = None
     osd_mclock_profile: str | None = None
+    """It has a meaning with the queue ``mclock_scheduler`` only."""
     image_features: tuple[str, ...] = ()
     no_permission: tuple[str, ...] = ()
     """Commands that the key may not give."""

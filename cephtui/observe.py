@@ -24,7 +24,7 @@ from cephtui.targets.base import TargetFault, reason
 from cephtui.transport import TransportError
 
 WATCH_SECONDS = 2.0
-_LINGER_SECONDS, _LINGER_TRIES = 8.0, 5
+_LINGER_SECONDS, _LINGER_TRIES = 14.0, 7
 """How long a pool's rates show what has ended, and how often they are asked meanwhile."""
 _A_WEEK_SECONDS = 7 * 86400
 T = TypeVar("T")
@@ -71,7 +71,8 @@ async def _state(shell: Shell) -> ClusterState:
     """The cluster's state; raises TargetFault where it can't be asked at all."""
     answer = await shell.ceph(cluster.STATUS_ARGV)
     if answer.status != 0:
-        raise TargetFault(f"{shell.node.name}: can't ask the cluster: {reason(answer)}: see --ceph-conf and --ceph-id")
+        why = answers.no_cluster(answer.status, answer.stderr) or reason(answer)
+        raise TargetFault(f"{shell.node.name}: can't ask the cluster: {why}: see --ceph-conf and --ceph-id")
     try:
         return cluster.parse_status(answer.stdout)
     except ValueError as error:
@@ -213,10 +214,12 @@ async def examine(shell: Shell, kind: Kind, pool: str | None, step: Step, wanted
 
 
 async def _environment(asked: _Asked, state: ClusterState, osd_map: OsdMap, pool: str) -> ClusterEnvironment:
-    versions, rules, profile = await asyncio.gather(
+    queue_option, profile_option = map(cluster.option_argv, cluster.OSD_OPTIONS)
+    versions, rules, queue, profile = await asyncio.gather(
         asked.ask(cluster.VERSIONS_ARGV, cluster.parse_versions),
         asked.ask(pools.CRUSH_RULES_ARGV, pools.parse_crush_rules),
-        asked.ask(cluster.option_argv("osd_mclock_profile"), cluster.parse_option),
+        asked.ask(queue_option, cluster.parse_option),
+        asked.ask(profile_option, cluster.parse_option),
     )
     found = osd_map.pools[pool]
     rule = (rules or {}).get(found.crush_rule)
@@ -240,6 +243,7 @@ async def _environment(asked: _Asked, state: ClusterState, osd_map: OsdMap, pool
         osds_in=state.osds_in,
         pg_states=dict(state.pg_states),
         pool=facts,
+        osd_op_queue=queue,
         osd_mclock_profile=profile,
         no_permission=tuple(asked.denied),
     )

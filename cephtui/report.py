@@ -315,7 +315,8 @@ def _cluster(value: Run) -> str:
         f"{found.osds_up}/{found.osds} OSDs up, {found.osds_in} in" if found.osds is not None else "",
         f"PGs: {states}" if states else "",
         f"pool: {pool}" if pool else "",
-        f"mclock profile {found.osd_mclock_profile}" if found.osd_mclock_profile else "",
+        f"OSD queue {found.osd_op_queue}" if found.osd_op_queue else "",
+        f"mclock profile {found.osd_mclock_profile}" if "mclock" in (found.osd_op_queue or "") else "",
         f"image features: {', '.join(found.image_features)}" if found.image_features else "",
         *(f"{command}: no permission" for command in found.no_permission),
     ]

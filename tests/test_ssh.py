@@ -125,6 +125,7 @@ class Server:
             if child.stdin:
                 child.stdin.close()
             await asyncio.wait_for(child.wait(), 10)
+            child._transport.close()  # type: ignore[attr-defined]  # a grandchild may hold its pipes
 
     def drop(self) -> None:
         """Lose every connection."""

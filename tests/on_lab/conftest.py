@@ -12,7 +12,7 @@ import pytest
 
 from tests.lab import Lab, LabError
 
-from .runs import Bench, bench_on
+from .runs import Bench, benches_on
 
 NewLab = Callable[..., Lab]
 NewBench = Callable[[], Bench]
@@ -50,12 +50,12 @@ def new_lab() -> Iterator[NewLab]:
 @pytest.fixture
 def bench(lab: Lab, tmp_path: Path) -> Iterator[Bench]:
     """A cephtui of this test's own on the lab; whatever it leaves, here or there, fails the test."""
-    with bench_on(lab, tmp_path) as bench:
-        yield bench
+    with benches_on(lab) as make:
+        yield make(tmp_path)
 
 
 @pytest.fixture(scope="module")
 def new_bench(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Iterator[NewBench]:
     """The same for tests that share what is started, several of them side by side."""
-    with ExitStack() as stack:
-        yield lambda: stack.enter_context(bench_on(lab, tmp_path_factory.mktemp("bench")))
+    with benches_on(lab) as make:
+        yield lambda: make(tmp_path_factory.mktemp("bench"))

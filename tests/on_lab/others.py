@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import secrets
+import signal
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -107,7 +109,7 @@ def pool_on(lab: Lab, *, size: int = 1, min_size: int = 1, profile: str | None =
     words = ("erasure", profile) if profile else ()
     lab.ceph("osd", "pool", "create", name, "8", "8", *words)
     try:
-        if not profile:
+        if not profile and size > 1:
             lab.ceph("osd", "pool", "set", name, "size", str(size))
             lab.ceph("osd", "pool", "set", name, "min_size", str(min_size))
         lab.ceph("osd", "pool", "application", "enable", name, "rbd")
@@ -146,7 +148,8 @@ def opened(lab: Lab, image: str) -> Iterator[None]:
 @contextmanager
 def busy(lab: Lab, pool: str) -> Iterator[None]:
     """Somebody writes to this pool, and the cluster knows it."""
-    words = ["bench", "300", "write", "-b", "4096", "-t", "2", "--no-cleanup", "--run-name", "busy"]
+    name = f"busy-{secrets.token_hex(4)}"
+    words = ["bench", "300", "write", "-b", "4096", "-t", "2", "--no-cleanup", "--run-name", name]
     command = lab.command("ceph", "rados", "--conf", lab.ceph_conf, "--pool", pool, *words)
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
@@ -159,7 +162,8 @@ def busy(lab: Lab, pool: str) -> Iterator[None]:
             yield
             assert process.poll() is None
         finally:
-            process.kill()  # nsenter's child, which is the same process
+            for pid in lab.processes(name, "ceph"):
+                os.kill(pid, signal.SIGKILL)
 
 
 # --- Asking cephtui ------------------------------------------------------------------------------

@@ -7,9 +7,10 @@ import json
 import os
 import re
 import secrets
+import shutil
 import signal
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from typing import Any
 from tests.end_to_end.sandbox import Console, Event, Sandbox, fio_documents, read_samples, sets, wait_for
 from tests.lab import Lab
 
-__all__ = ["Bench", "Console", "Event", "bench_on", "fio_documents", "left_on", "read_samples", "sets", "wait_for"]
+__all__ = ["Bench", "Console", "Event", "benches_on", "fio_documents", "left_on", "read_samples", "sets", "wait_for"]
 
 OWN = "cephtui-"
 RUN = "CEPHTUI_RUN="
@@ -33,6 +34,7 @@ class Bench:
         self.lab, self.sandbox = lab, sandbox
         self.config = lab.config
         """What consoles are started with."""
+        self._programs: list[Path] = []
 
     # ------------------------------------------------------------------ starting
 
@@ -77,6 +79,35 @@ class Bench:
         self.config = self.sandbox.root / f"config-{secrets.token_hex(4)}.toml"
         self.config.write_text("\n".join(lines) + "\n")
 
+    def program(self, node: str, name: str, script: str) -> list[str]:
+        """A prefix with which ``name`` is this shell script on a node; ``$REAL`` in it is the real one."""
+        folder = self._folder(node)
+        path = self.lab.outside(node, folder) / name
+        path.write_text(f"#!/bin/bash\nREAL={shutil.which(name)}\n{script}\n")
+        path.chmod(0o755)
+        return ["env", f"PATH={folder}:/usr/sbin:/usr/bin:/sbin:/bin"]
+
+    def without(self, node: str, *names: str) -> list[str]:
+        """A prefix with which a node has all its programs but these."""
+        folder = self._folder(node)
+        for path in (path for place in ("/usr/sbin", "/usr/bin") for path in Path(place).iterdir()):
+            link = self.lab.outside(node, folder) / path.name
+            if path.name not in names and not link.is_symlink():
+                link.symlink_to(path)
+        return ["env", f"PATH={folder}"]
+
+    def _folder(self, node: str) -> str:
+        folder = f"/tmp/programs-{secrets.token_hex(4)}"
+        self._programs.append(self.lab.outside(node, folder))
+        self._programs[-1].mkdir()
+        return folder
+
+    def remove_programs(self) -> None:
+        """Take the programs away from the nodes again."""
+        for folder in self._programs:
+            shutil.rmtree(folder)
+        self._programs.clear()
+
     # ------------------------------------------------------------------ looking
 
     def running(self, node: str | None = None, program: str = "") -> dict[int, str]:
@@ -98,6 +129,15 @@ class Bench:
         console = self.cephtui("cleanup", "--yes")
         assert console.process.returncode == 0, console.describe()
         assert left_on(self.lab) == []
+
+
+def noted(sandbox: Sandbox) -> set[str]:
+    """What the sessions have on their lists as made and not yet removed."""
+    pending: dict[tuple[str, str], bool] = {}
+    for path in sorted((sandbox.data / "sessions").glob("*/undo.jsonl")):
+        for entry in map(json.loads, path.read_text().splitlines()):
+            pending[entry["node"], entry["target"]] = not entry.get("done", False)
+    return {target for (_, target), is_left in pending.items() if is_left}
 
 
 def images(lab: Lab, pool: str | None = None) -> list[str]:
@@ -146,13 +186,20 @@ def _remove_all(lab: Lab) -> None:
 
 
 @contextmanager
-def bench_on(lab: Lab, root: Path) -> Iterator[Bench]:
-    """A bench whose end fails where anything is left, here or on the lab."""
-    sandbox = Sandbox(root)
+def benches_on(lab: Lab) -> Iterator[Callable[[Path], Bench]]:
+    """Makes benches in these folders; their end fails where anything is left, here or on the lab."""
+    benches: list[Bench] = []
+
+    def make(root: Path) -> Bench:
+        benches.append(Bench(lab, Sandbox(root)))
+        return benches[-1]
+
     try:
-        yield Bench(lab, sandbox)
+        yield make
     finally:
-        here = sandbox.kill_all()
+        here = [process for bench in benches for process in bench.sandbox.kill_all()]
+        for bench in benches:
+            bench.remove_programs()
         there = left_on(lab)
         if there:
             _remove_all(lab)

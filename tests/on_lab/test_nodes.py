@@ -1,0 +1,246 @@
+"""Several nodes as one benchmark: prepared, released at once, added up, and told apart."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.end_to_end.sandbox import processes_marked
+from tests.lab import Lab
+
+from .conftest import NewBench
+from .runs import (
+    Bench,
+    Console,
+    assert_agrees_with_the_tool,
+    assert_samples_add_up,
+    fio_documents,
+    images,
+    left_on,
+    objects,
+    raw,
+    read_samples,
+    run_directories,
+)
+
+MIB = 1 << 20
+SHARED = ["--shared-pool"]
+FILE = "file:/var/tmp/cephtui-file"
+SLOW_FILL = 'case " $* " in *" --name=fill "*) exec "$REAL" "$@" --rate=4m;; esac; exec "$REAL" "$@"'
+SLOW = 'exec "$REAL" "$@" --rate_iops=50'
+CASES = ["two on files", "three on images", "three in a pool"]
+NODES = {"two on files": ("lab1", "lab3"), "three on images": Lab.nodes, "three in a pool": Lab.nodes}
+
+
+@pytest.fixture(scope="module")
+def measured(lab: Lab, new_bench: NewBench) -> dict[str, Console]:
+    """Runs on several nodes; on lab3 the files are filled slowly, and images are used slowly."""
+    consoles = {}
+    filling, slow = new_bench(), new_bench()
+    filling.configure(lab3={"prefix": filling.program("lab3", "fio", SLOW_FILL)})
+    slow.configure(lab3={"prefix": slow.program("lab3", "fio", SLOW), "ceph_prefix": []})
+    how = {"runtime": 3, "ramp_time": 1, "size": 16 * MIB}
+    consoles["two on files"] = filling.start("write-iops", "latency", on=["lab1", "lab3"], target=FILE, **how)
+    consoles["three on images"] = slow.start("mixed-75-25", on=["lab"], words=SHARED, **{**how, "runtime": 5})
+    for console in consoles.values():
+        assert console.wait(120) == 0, console.describe()
+    pool = f"pool:{lab.pool}"
+    consoles["three in a pool"] = new_bench().run("rados-write", on=["lab"], target=pool, words=SHARED, runtime=3)
+    assert consoles["three in a pool"].process.returncode == 0, consoles["three in a pool"].describe()
+    assert left_on(lab) == []
+    return consoles
+
+
+# ---------------------------------------------------------------------------------------------- added up
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_totals_are_those_of_all_nodes(measured: dict[str, Console], case: str) -> None:
+    for directory in run_directories(measured[case]):
+        run = assert_agrees_with_the_tool(directory)
+        assert (run["outcome"], [node["node"] for node in run["nodes"]]) == ("ok", [*NODES[case]])
+        assert [node["outcome"] for node in run["nodes"]] == ["ok"] * len(NODES[case])
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_seconds_of_all_nodes_add_up_to_the_totals(measured: dict[str, Console], case: str) -> None:
+    for directory in run_directories(measured[case]):
+        assert_samples_add_up(directory)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_node_has_a_part_of_its_own(measured: dict[str, Console], case: str) -> None:
+    """No two nodes work on the same image, file or objects."""
+    for step in measured[case].events[0]["steps"]:
+        parts = [(node["node"], part["spec"]) for node in step["nodes"] for part in node["parts"]]
+        specs = [part if case == "two on files" else part[1] for part in parts]
+        assert len(set(specs)) == len(parts)
+        assert {node for node, _ in parts} == set(NODES[case])
+
+
+# ---------------------------------------------------------------------------------------------- released at once
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_spread_of_the_starts_is_measured_and_kept(measured: dict[str, Console], case: str) -> None:
+    for run in measured[case].runs:
+        started = [node["started_seconds"] for node in run["nodes"]]
+        assert min(started) == 0
+        assert run["start_spread_seconds"] == pytest.approx(max(started), abs=0.001)
+        assert 0 < run["start_spread_seconds"] < 1
+        for node in run["nodes"]:
+            assert node["ended_seconds"] - node["started_seconds"] >= run["options"]["runtime"]
+
+
+@pytest.mark.parametrize("case", ["two on files", "three on images"])
+def test_no_node_begins_before_all_are_prepared(measured: dict[str, Console], case: str) -> None:
+    """The slow one needs several seconds longer to fill its file, and is waited for."""
+    first = run_directories(measured[case])[0]
+    phases = [sample["phase"] for sample in read_samples(first)]
+    assert set(phases) == {"prepare", "ramp", "run"}
+    assert phases.index("ramp") > max(number for number, phase in enumerate(phases) if phase == "prepare")
+    for node in NODES[case]:
+        (job,) = fio_documents(raw(first, node, "prepare.stdout").with_name(f"{node}.prepare.stdout"))[-1]["jobs"]
+        assert job["write"]["io_bytes"] == sum(
+            part["bytes"]
+            for planned in measured[case].events[0]["steps"][0]["nodes"]
+            if planned["node"] == node
+            for part in planned["fill"]
+        )
+
+
+def test_the_node_that_filled_slowly_took_longer(measured: dict[str, Console]) -> None:
+    """Else the test before this one would show nothing."""
+    first = run_directories(measured["two on files"])[0]
+    ended = {s["node"]: s["elapsed_seconds"] for s in read_samples(first) if s["phase"] == "prepare" and s["node"]}
+    assert ended["lab3"] > ended["lab1"] + 2
+
+
+# ---------------------------------------------------------------------------------------------- told apart
+
+
+def test_a_slow_node_is_visible_and_does_not_hold_the_others(measured: dict[str, Console]) -> None:
+    (run,) = measured["three on images"].runs
+    iops = {node["node"]: sum(total["iops"] for total in node["summary"].values()) for node in run["nodes"]}
+    assert 20 < iops["lab3"] <= 105, "50 a second of each direction at most"
+    assert min(iops["lab1"], iops["lab2"]) > 1.5 * iops["lab3"]
+    for node in NODES["three on images"]:
+        own = measured["three on images"].samples(node=node)
+        assert sum(sample["interval_seconds"] for sample in own) == pytest.approx(5, abs=1)
+
+
+def test_the_command_of_each_node_is_shown_with_its_prefix(measured: dict[str, Console]) -> None:
+    (step,) = measured["three on images"].events[0]["steps"]
+    prefixed = {node["node"]: "PATH=/tmp/programs-" in node["command"] for node in step["nodes"]}
+    assert prefixed == {"lab1": False, "lab2": False, "lab3": True}
+
+
+def test_a_run_keeps_the_conditions_of_every_node(measured: dict[str, Console]) -> None:
+    for case, nodes in NODES.items():
+        for run in measured[case].runs:
+            assert list(run["environment"]) == [*nodes]
+            assert all(environment["tools"]["fio"] for environment in run["environment"].values())
+
+
+def test_one_node_that_cannot_keeps_all_from_beginning(bench: Bench) -> None:
+    bench.configure(lab2={"prefix": bench.without("lab2", "fio")})
+    console = bench.run("write-iops", on=["lab"], words=SHARED, size="4M", runtime=2)
+    assert console.process.returncode == 3, console.describe()
+    (run,) = console.runs
+    errors = {node["node"]: node["error"] for node in run["nodes"]}
+    assert errors["lab2"] == "lab2: fio is not installed: apt-get install fio"
+    assert "because of lab2" in errors["lab1"]
+    assert "because of lab2" in errors["lab3"]
+    assert left_on(bench.lab) == [], "nothing has been made for it"
+
+
+# ---------------------------------------------------------------------------------------------- prefixes, secrets
+
+
+def test_the_prefix_of_ceph_is_for_ceph_alone(bench: Bench) -> None:
+    """And the other for the benchmark alone; rados bench is of Ceph."""
+    mark, other = "CEPHTUI_TEST_CEPH_PREFIX=yes", "CEPHTUI_TEST_PREFIX=yes"
+    bench.configure(lab1={"prefix": ["env", other], "ceph_prefix": ["env", mark]})
+    pool = f"pool:{bench.lab.pool}"
+    consoles = [
+        bench.start("read-iops", words=SHARED, size="4M", runtime=4, rate_iops=100),
+        bench.start("rados-write", target=pool, words=[*SHARED, "--session", "R"], runtime=4),
+    ]
+    consoles[0].wait_for_samples(1)
+    consoles[1].wait_for_samples(1)
+    for words, wanted, unwanted in (("fio ", other, mark), ("rados ", mark, other), ("ceph ", mark, other)):
+        found = [pid for pid, command in bench.running("lab1").items() if command.startswith(words)]
+        assert found, f"no {words} runs: {bench.running()}"
+        assert set(found) <= set(bench.lab.processes(wanted, "lab1"))
+        assert not set(found) & set(bench.lab.processes(unwanted, "lab1"))
+    for console in consoles:
+        assert console.wait(60) == 0, console.describe()
+
+
+def secrets_of(lab: Lab) -> set[str]:
+    """What must not be seen anywhere: the keys of Ceph's users, and the lines of the private key for ssh."""
+    keyrings = [lab.ceph_keyring, lab.restricted_keyring]
+    keys = {key for path in keyrings for key in re.findall(r"key = (\S+)", Path(path).read_text())}
+    lines = (lab.directory / "id_ed25519").read_text().splitlines()
+    return keys | {line for line in lines if line and not line.startswith("-----")}
+
+
+def test_no_secret_is_in_a_command_an_environment_a_session_or_a_log(bench: Bench) -> None:
+    lab, secrets = bench.lab, secrets_of(bench.lab)
+    assert len(secrets) > 3
+    console = bench.start("mixed-75-25", on=["lab"], words=SHARED, size="8M", runtime=4, rate_iops=100)
+    found: set[str] = set()
+    looked = 0
+
+    def look() -> bool:
+        nonlocal looked
+        looked += bool(bench.running(program="fio"))
+        here = [Path(f"/proc/{p.pid}") for p in processes_marked(f"CEPHTUI_TEST_SANDBOX={bench.sandbox.token}")]
+        for path in [path / name for path in here for name in ("cmdline", "environ")]:
+            if path.exists():
+                found.update(secret for secret in secrets if secret.encode() in path.read_bytes())
+        found.update(secret for secret in secrets if lab.processes(secret))
+        return console.process.poll() is not None
+
+    while not look():
+        pass
+    assert console.wait() == 0, console.describe()
+    assert looked > 3, "the processes were not looked at while fio was running"
+    for path in bench.sandbox.root.rglob("*"):
+        if path.is_file():
+            found.update(secret for secret in secrets if secret.encode() in path.read_bytes())
+    assert found == set()
+    assert (bench.sandbox.state / "cephtui" / "log" / "cephtui.log").exists()
+
+
+def test_a_restricted_user_can_measure_and_what_it_may_not_ask_is_noted(bench: Bench) -> None:
+    lab = bench.lab
+    restricted = {"ceph_id": lab.restricted_id, "ceph_keyring": str(lab.restricted_keyring)}
+    bench.configure(lab1=restricted, lab2=restricted)
+    console = bench.run("mixed-75-25", on=["lab1", "lab2"], words=SHARED, size="8M", runtime=2)
+    assert console.process.returncode == 0, console.describe()
+    (run,) = console.runs
+    assert "ceph osd df" in run["cluster"]["no_permission"]
+    assert "no permission" in " ".join(finding["text"] for finding in run["findings"])
+    for directory in run_directories(console):
+        assert_agrees_with_the_tool(directory)
+
+
+def test_images_and_objects_are_there_while_they_are_used(bench: Bench) -> None:
+    """What the looks at the lab at the end of every test look for is found where it is."""
+    lab = bench.lab
+    console = bench.start("read-iops", on=["lab1", "lab2"], words=SHARED, size="4M", runtime=3, rate_iops=100)
+    console.wait_for_samples(1)
+    used = [image for node in console.events[0]["steps"][0]["nodes"] for image in node["place"]["images"]]
+    assert images(lab) == sorted(used)
+    assert console.wait(60) == 0, console.describe()
+    pool = f"pool:{lab.pool}"
+    console = bench.start("rados-write", target=pool, words=[*SHARED, "--session", "R"], runtime=3)
+    console.wait_for_samples(1)
+    (node,) = console.events[0]["steps"][0]["nodes"]
+    assert list(objects(lab)) == [node["place"]["namespace"]]
+    assert console.wait(60) == 0, console.describe()
+    assert json.loads(console.stdout.splitlines()[-1])["outcome"] == "ok"
