@@ -506,6 +506,8 @@ def _show_run(directory: Path, number: int, as_json: bool) -> None:
     if as_json:
         for sample in store.read_samples(directory, number):
             print(line(sample))
+        for said in store.read_cluster(directory, number):
+            print(line(said))
         print(line(value))
         return
     make_console().print(report.run(value, store.iops_history(directory, number)))

@@ -214,11 +214,21 @@ def varied(found: Sequence[Run]) -> dict[int, str]:
 def runs(found: Sequence[Run], *, errors: bool = True) -> RenderableType:
     """A table of runs with their figures, a line for each direction, and below it what limits them."""
     table = _table("#", "preset", "", *_FIGURE_COLUMNS, "outcome", "", right=("#", *_FIGURE_COLUMNS))
-    apart = varied(found)
+    differing = varied(found)
     for run in found:
-        _add_run(table, run, apart[run.run])
+        _add_run(table, run, differing[run.run])
+    apart = [Text(text, style="dim") for run in found if (text := spread(run))]
     notes = [_note(run, errors) for run in found if run.findings or (run.error and errors)]
-    return Group(table, *notes)
+    return Group(table, *apart, *notes)
+
+
+def spread(run: Run) -> str:
+    """How far apart the nodes of a run began and ended; empty for a single node."""
+    if run.start_spread_seconds is None:
+        return ""
+    ended = [node.ended_seconds for node in run.nodes if node.ended_seconds is not None]
+    done = f", the first done after {min(ended):.1f} s, the last after {max(ended):.1f} s" if ended else ""
+    return f"#{run.run} {len(run.nodes)} nodes began within {units.latency(run.start_spread_seconds)}{done}"
 
 
 def _add_run(table: Table, run: Run, apart: str) -> None:

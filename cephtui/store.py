@@ -27,7 +27,7 @@ from pydantic import ValidationError
 
 from cephtui import stats, units
 from cephtui.jsonlines import parse_sample
-from cephtui.models import SCHEMA_VERSION, Model, Node, Plan, Run, Sample, Session, SessionRow
+from cephtui.models import SCHEMA_VERSION, ClusterSample, Model, Node, Plan, Run, Sample, Session, SessionRow
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _SLACK_BYTES = 512 << 10
@@ -162,6 +162,15 @@ def read_samples(directory: Path, number: int) -> Iterator[Sample]:
         return
     except OSError as error:
         raise StoreError(f"{path}: {error.strerror}") from None
+
+
+def read_cluster(directory: Path, number: int) -> Iterator[ClusterSample]:
+    """What the cluster said during a run; lines that can't be read are left out."""
+    path = directory / f"{number:03}" / "cluster.jsonl"
+    with contextlib.suppress(OSError):
+        for text in path.read_bytes().splitlines():
+            with contextlib.suppress(ValueError):
+                yield ClusterSample.model_validate_json(text)
 
 
 def _parse_line(path: Path, row: int, text: bytes) -> Sample:
