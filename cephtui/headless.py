@@ -143,7 +143,12 @@ def _unanswered(node: Node, question: Question) -> str:
 
 def diagnose(runner: Runner, nodes: Sequence[Node]) -> list[NodeRow]:
     """What each node is like, and what is missing there."""
-    return [diagnosis(state) for state in reach(runner, nodes)]
+    states = reach(runner, nodes)
+    asked = [runner.health(s.node) if s.environment and s.environment.tools.get("ceph") else None for s in states]
+    return [
+        diagnosis(state, _patiently(health, "asking the cluster ...") if health else None)
+        for state, health in zip(states, asked, strict=True)
+    ]
 
 
 def clean_up(runner: Runner, left: Sequence[tuple[Path, Undo]]) -> int:

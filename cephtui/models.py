@@ -424,6 +424,8 @@ class NodeRow(Model):
     ready: bool = False
     round_trip_seconds: float | None = None
     environment: NodeEnvironment | None = None
+    cluster: str | None = None
+    """Its health as asked from there, or why it can't be asked; null where Ceph's programs are not installed."""
     problems: tuple[str, ...] = ()
     """Each with the next step: the command that installs what is missing."""
 

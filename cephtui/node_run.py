@@ -99,12 +99,11 @@ async def inspect(
 
     Raises TransportError and TargetFault.
     """
-    environment = await look_at(shell)
+    use = Use(node_step.parts, step.writes, step.filled, step.options, destroy)
+    environment, found = await asyncio.gather(look_at(shell), target.inspect(shell, use))
     problem = TOOLS[step.tool].check_version(environment.tools.get(step.tool))
     if problem:
         return Inspection(environment, f"{shell.node.name}: {problem}", Found())
-    use = Use(node_step.parts, step.writes, step.filled, step.options, destroy)
-    found = await target.inspect(shell, use)
     environment = environment.model_copy(update={"filesystem": found.filesystem, "device": found.device})
     return Inspection(environment, None, found)
 

@@ -110,6 +110,14 @@ async def with_access(shell: NodeShell, pool: str | None) -> Node:
 # ---------------------------------------------------------------------------------------------- before a plan
 
 
+async def health(shell: Shell) -> str:
+    """What the cluster says of its health, or why it can't be asked; raises TransportError."""
+    try:
+        return (await _state(shell)).health
+    except TargetFault as fault:
+        return str(fault).removeprefix(f"{shell.node.name}: ")
+
+
 async def guard_service(shell: Shell, pool: str) -> Refusal | None:
     """Why nothing in a pool can even be looked at, or None: only the monitors are asked. Raises TransportError."""
     try:

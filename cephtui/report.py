@@ -338,7 +338,7 @@ def _cluster(value: Run) -> str:
 
 def nodes(rows: Sequence[NodeRow]) -> RenderableType:
     """What each node is like, and what is missing there with the next step."""
-    table = _table("node", "state", "round trip", "system", "fio", "ceph", right=("round trip",))
+    table = _table("node", "state", "round trip", "system", "fio", "ceph", "cluster", right=("round trip",))
     for row in rows:
         found = row.environment
         tools = found.tools if found else {}
@@ -351,6 +351,7 @@ def nodes(rows: Sequence[NodeRow]) -> RenderableType:
             (found.os if found else None) or units.DASH,
             tools.get("fio", units.DASH),
             short_version(tools.get("ceph")),
+            row.cluster or "",
         )
     problems = [
         Text(f"{row.node}: {_without(row.node, text)}", style="yellow") for row in rows for text in row.problems

@@ -173,6 +173,10 @@ class Runner:
         """
         return asyncio.run_coroutine_threadsafe(self._reach(node, answers or {}, pool), self._loop)
 
+    def health(self, node: Node) -> Future[str]:
+        """What the cluster of a node says of its health, or why it can't be asked; or a TransportError."""
+        return asyncio.run_coroutine_threadsafe(self._health(node), self._loop)
+
     def survey(self, target: Target, nodes: tuple[Node, ...], ceph_node: str | None = None) -> Future[Survey]:
         """What a plan has to know of a target; or a TransportError or TargetFault."""
         return asyncio.run_coroutine_threadsafe(self._survey(target, nodes, ceph_node), self._loop)
@@ -288,6 +292,9 @@ class Runner:
         except TransportError as error:
             return NodeState(node, problem=str(error))
         return NodeState(node, environment, made.round_trip_seconds)
+
+    async def _health(self, node: Node) -> str:
+        return await observe.health(await self._shell(node))
 
     async def _survey(self, target: Target, nodes: tuple[Node, ...], ceph_node: str | None) -> Survey:
         asked = next((node for node in nodes if node.name == ceph_node), nodes[0])
@@ -434,7 +441,7 @@ async def remove_patiently(shell: NodeShell, spec: str, say: Callable[[str], Non
         await asyncio.sleep(2.0)
 
 
-def diagnosis(state: NodeState) -> NodeRow:
+def diagnosis(state: NodeState, cluster: str | None = None) -> NodeRow:
     """A node's state as a row: what is missing there, and the command that installs it."""
     node, environment = state.node, state.environment
     problems = [state.problem] if state.problem else []
@@ -448,6 +455,7 @@ def diagnosis(state: NodeState) -> NodeRow:
         ready=environment is not None,
         round_trip_seconds=state.round_trip_seconds if environment else None,
         environment=environment,
+        cluster=cluster,
         problems=tuple(problems),
     )
 

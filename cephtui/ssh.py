@@ -35,6 +35,7 @@ from cephtui.transport import (
     TransportError,
     WatchedProcess,
     decoded,
+    one_line,
     until_ready,
     watchdog_argv,
 )
@@ -355,7 +356,7 @@ class _Attempt:
         try:
             return await self._log_in()
         except (asyncssh.Error, OSError, ValueError) as error:
-            reason = _clean(error.reason if isinstance(error, asyncssh.Error) else str(error))
+            reason = one_line(error.reason if isinstance(error, asyncssh.Error) else str(error))
             denied = isinstance(error, asyncssh.PermissionDenied) or "authentication failures" in reason
             if question := self._login.asked(denied=denied):
                 return question
@@ -487,7 +488,7 @@ class _Proxy(asyncio.SubprocessProtocol):
         if not self._ended.is_set():
             return None
         status = self._transport.get_returncode() if self._transport else None
-        return _clean(decoded(self._said))[-300:] or (f"exit status {status}" if status else None)
+        return one_line(decoded(self._said))[-300:] or (f"exit status {status}" if status else None)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """See asyncio.BaseProtocol."""
@@ -655,8 +656,8 @@ class _Login:
         """Answers to what the server asks."""
         answers = []
         for prompt, _ in prompts:
-            text = _clean(f"{self._hop.login}: {instructions} {prompt}")
-            answer = self._answer(f"prompt:{self._hop.login}:{_clean(prompt)}", text)
+            text = one_line(f"{self._hop.login}: {instructions} {prompt}")
+            answer = self._answer(f"prompt:{self._hop.login}:{one_line(prompt)}", text)
             if not answer:
                 return None
             answers.append(answer)
@@ -773,11 +774,6 @@ def _public(path: Path) -> bytes | None:
         with contextlib.suppress(OSError, asyncssh.KeyImportError):
             return asyncssh.read_public_key(file).public_data
     return None
-
-
-def _clean(text: str) -> str:
-    """One line of what a server says, without what could steer the terminal."""
-    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
 
 
 # ---------------------------------------------------------------------- the connection
@@ -945,7 +941,7 @@ class SshConnection:
                 try:
                     await process.stdout.readuntil(line)
                 except asyncio.IncompleteReadError as error:
-                    said = _clean(decoded(error.partial + await process.stderr.read()))[-300:]
+                    said = one_line(decoded(error.partial + await process.stderr.read()))[-300:]
                     raise TransportError(
                         f"{self.node.name}: can't run commands there: {said or 'no reason given'}"
                     ) from None
@@ -955,4 +951,4 @@ class SshConnection:
     def _failed(self, error: Exception | None) -> TransportError:
         if self.closed or not isinstance(error, asyncssh.ChannelOpenError):
             return TransportError(f"{self.node.name}: the connection was lost")
-        return TransportError(f"{self.node.name}: no session there (MaxSessions?): {_clean(error.reason)}")
+        return TransportError(f"{self.node.name}: no session there (MaxSessions?): {one_line(error.reason)}")

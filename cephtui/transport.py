@@ -287,8 +287,8 @@ async def until_ready(process: WatchedProcess, node: str) -> None:
         raise
     except TimeoutError:
         process.give_up()
-        said = b"".join([chunk.data async for chunk in process.chunks()]).decode("utf-8", "replace").split()
-        reason = f": {' '.join(said)[-500:]}" if said else ""
+        said = one_line(decoded(b"".join([chunk.data async for chunk in process.chunks()])))[-500:]
+        reason = f": {said}" if said else ""
         raise TransportError(f"{node}: not ready to run anything within {READY_SECONDS:.0f} s{reason}") from None
 
 
@@ -398,6 +398,11 @@ class LocalConnection:
 def decoded(output: bytes) -> str:
     """A short command's output as text, whatever it is."""
     return output.decode("utf-8", "replace")
+
+
+def one_line(text: str) -> str:
+    """What a node or a server says, in one line and without what could steer the terminal."""
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
 
 
 async def _let_go(process: asyncio.subprocess.Process) -> None:

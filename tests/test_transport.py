@@ -1,0 +1,167 @@
+"""What every way to a process has in common, over a way that does nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cephtui import transport
+from cephtui.replay import ReplayProcess, _Piece
+from cephtui.tools import Stream
+from cephtui.transport import Chunk, TransportError, WatchedProcess, until_ready
+
+READY, STARTED = b"cephtui ready t\n", b"cephtui started t\n"
+
+
+class NoWay:
+    """Remembers what it was told."""
+
+    def __init__(self) -> None:
+        self.told: list[bytes | str] = []
+
+    def write(self, data: bytes) -> None:
+        self.told.append(data)
+
+    def write_eof(self) -> None:
+        self.told.append("eof")
+
+    def abandon(self) -> None:
+        self.told.append("abandon")
+
+
+async def everything(process: Any) -> list[tuple[Stream, bytes]]:
+    """All output."""
+    return [(chunk.stream, chunk.data) async for chunk in process.chunks()]
+
+
+def outputs(events: list[tuple[Stream, bytes]]) -> dict[Stream, bytes]:
+    """The output of each stream, put together."""
+
+    async def run() -> dict[Stream, bytes]:
+        process = WatchedProcess(NoWay(), "t")
+        for stream, data in events:
+            process.received(stream, data)
+        process.ended()
+        found: dict[Stream, bytes] = {"stdout": b"", "stderr": b""}
+        for stream, data in await everything(process):
+            found[stream] += data
+        return found
+
+    return asyncio.run(run())
+
+
+@given(st.binary(max_size=40), st.binary(max_size=40), st.lists(st.integers(0, 200)), st.lists(st.integers(0, 200)))
+def test_output_may_be_cut_anywhere(noise: bytes, output: bytes, cuts: list[int], more_cuts: list[int]) -> None:
+    def pieces(stream: Stream, data: bytes, at: list[int]) -> list[tuple[Stream, bytes]]:
+        edges = sorted({0, len(data), *(cut for cut in at if cut < len(data))})
+        return [(stream, data[a:b]) for a, b in itertools.pairwise(edges)]
+
+    told = pieces("stdout", noise + READY + noise + STARTED + output, cuts)
+    assert outputs(told + pieces("stderr", noise + READY + output, more_cuts)) == {"stdout": output, "stderr": output}
+
+
+def test_a_flood_before_the_start_is_not_kept() -> None:
+    flood = [("stdout", bytes(1 << 20))] * 5 + [("stderr", bytes(1 << 20))] * 5
+    assert len(outputs(flood)["stderr"]) <= 2 * 65536  # type: ignore[arg-type]
+    told = [*flood, ("stdout", READY + STARTED + b"out"), ("stderr", READY + b"err")]
+    assert outputs(told) == {"stdout": b"out", "stderr": b"err"}  # type: ignore[arg-type]
+
+
+def test_what_was_said_instead_of_ready_is_told_as_an_error() -> None:
+    told: list[tuple[Stream, bytes]] = [("stdout", b"not available\n"), ("stderr", b"no such account\n")]
+    assert outputs(told) == {"stdout": b"", "stderr": b"not available\nno such account\n"}
+
+
+def test_what_was_said_before_ready_is_nothing_where_it_was_ready() -> None:
+    told: list[tuple[Stream, bytes]] = [("stderr", b"motd\n" + READY), ("stdout", b"motd\n" + READY + b"odd\n")]
+    assert outputs(told) == {"stdout": b"", "stderr": b""}
+
+
+async def test_the_heartbeat_goes_on_until_the_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transport, "HEARTBEAT_SECONDS", 0.02)
+    way = NoWay()
+    process = WatchedProcess(way, "t")
+    assert way.told == []
+    process.opened()
+    assert way.told == [b"\n"]
+    await asyncio.sleep(0.2)
+    process.release()
+    await asyncio.sleep(0.2)
+    await process.stop()
+    beats = list(way.told)
+    assert beats[-1] == "eof"
+    assert 5 < beats.count(b"\n") < 25
+    assert 2 < beats.index(b"go\n") < len(beats) - 3
+    await asyncio.sleep(0.1)
+    assert way.told == beats
+    process.ended()
+
+
+async def test_the_start_is_timed_by_its_report_less_half_the_round_trip() -> None:
+    process = WatchedProcess(NoWay(), "t", round_trip_seconds=0.5)
+    process.received("stdout", READY)
+    await process.ready()
+    before = time.monotonic()
+    process.release()
+    released = process.released_at
+    assert before <= released <= time.monotonic()
+    process.received("stdout", b"cephtui star")
+    assert process.released_at == released
+    before = time.monotonic()
+    process.received("stdout", b"ted t\nout")
+    assert before - 0.25 <= process.released_at <= time.monotonic() - 0.25
+    process.ended()
+    (chunk,) = [chunk async for chunk in process.chunks()]
+    assert chunk == Chunk("stdout", chunk.time, b"out")
+    assert before <= chunk.time <= time.monotonic()
+
+
+@pytest.mark.parametrize(("status", "lost", "expected"), [(3, False, 3), (0, True, None), (None, False, None)])
+async def test_no_status_of_what_was_lost(status: int | None, lost: bool, expected: int | None) -> None:
+    process = WatchedProcess(NoWay(), "t")
+    process.exited(status)
+    process.ended(lost=lost)
+    process.ended()
+    assert await process.wait() is expected
+    assert await everything(process) == []
+    assert await everything(process) == []
+
+
+@pytest.mark.parametrize("exited", [True, False])
+async def test_what_does_not_end_is_let_go(exited: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transport, "_ABANDON_SECONDS", 0.1)
+    way = NoWay()
+    process = WatchedProcess(way, "t")
+    if exited:
+        process.exited(5)
+    else:
+        await process.stop()
+    assert await asyncio.wait_for(process.wait(), 1) == (5 if exited else None)
+    assert way.told == ["eof", "abandon"]
+
+
+async def test_what_is_never_ready_is_let_go_with_its_last_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transport, "READY_SECONDS", 0.1)
+    way = NoWay()
+    process = WatchedProcess(way, "t")
+    process.received("stderr", b"a\n\n  moment\x1b\n")
+    with pytest.raises(TransportError) as error:
+        await until_ready(process, "n1")
+    assert str(error.value) == "n1: not ready to run anything within 0 s: a moment"
+    assert way.told == ["abandon"]
+
+
+async def test_a_replay_waits_for_its_release_too() -> None:
+    process = ReplayProcess([_Piece("stdout", 0.0, b"out")], speed=1.0)
+    reading = asyncio.create_task(everything(process))
+    await asyncio.sleep(0.1)
+    assert not reading.done()
+    process.release()
+    assert await reading == [("stdout", b"out")]
+    assert await process.wait() == 0
