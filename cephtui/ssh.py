@@ -675,7 +675,7 @@ class _Login:
             return self._accepted is not None
         text = (
             f"The authenticity of {self._hop.entry} can't be established: {key.type} key {key.fingerprint}. "
-            f"Accept and add it to {self._hop.known_hosts or 'nothing'}?"
+            f"Accept{f' and add it to {self._hop.known_hosts}' if self._hop.known_hosts else ''}?"
         )
         self._question = Question(self._hop.node.name, question, text, secret=False)
         return False

@@ -15,7 +15,7 @@ CORE = (
     ("models", "units", "refusal"),
     ("stats",),
     ("tools",),
-    ("tools.fio_output", "tools.rados_bench_output"),
+    ("tools.fio_output", "tools.rados_bench_output", "tools.options"),
     ("tools.fio", "tools.rados_bench"),
     ("jsonlines", "environment", "places", "config", "devices", "hostkeys"),
     ("ceph", "ceph.answers", "ceph.in_use", "ceph.proxmox"),

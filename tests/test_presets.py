@@ -30,6 +30,7 @@ COMMON = {
     "ramp_time": 2,
     "group_reporting": True,
 }
+RADOS = ("rados-rand", "rados-seq", "rados-write")
 SIX = {
     "write-throughput": {"rw": "write", "bs": "1M", "iodepth": 64, "numjobs": 8},
     "write-iops": {"rw": "randwrite", "bs": "4k", "iodepth": 64, "numjobs": 8},
@@ -105,13 +106,13 @@ def test_a_broken_one_hides_the_packaged_and_says_why(own: Path) -> None:
     catalogue = found(own)
     assert isinstance(catalogue["write-iops"], PresetError)
     assert str(path) in str(catalogue["write-iops"])
-    assert len([entry for entry in catalogue.values() if isinstance(entry, Preset)]) == len(SIX) - 1
+    assert len([entry for entry in catalogue.values() if isinstance(entry, Preset)]) == len(SIX) + len(RADOS) - 1
     with pytest.raises(PresetError, match="iodepth"):
         choose(catalogue, ["write-iops"])
 
 
-def test_without_a_directory_of_ones_own_there_are_the_six(tmp_path: Path) -> None:
-    assert set(found(tmp_path / "none")) == set(SIX)
+def test_without_a_directory_of_ones_own_there_are_the_packaged(tmp_path: Path) -> None:
+    assert set(found(tmp_path / "none")) == {*SIX, *RADOS}
 
 
 def test_choosing_keeps_the_order(own: Path) -> None:
@@ -129,11 +130,11 @@ def test_the_listing(own: Path) -> None:
     write(own, "aaa", 'rw = "read"')
     broken = write(own, "broken", "iodepth = 4")
     listed = rows(found(own))
-    assert [row.preset for row in listed] == [*SIX, "aaa", "broken"]
+    assert [row.preset for row in listed] == [*SIX, "aaa", "broken", *RADOS]
     assert [row.user for row in listed[:7]] == [False] * 6 + [True]
     assert listed[0].options == SIX["write-throughput"] | COMMON
-    assert listed[-1].error is not None
-    assert str(broken) in listed[-1].error
+    assert listed[7].error is not None
+    assert str(broken) in listed[7].error
 
 
 # ---------------------------------------------------------------------------------------------- refused

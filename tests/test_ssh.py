@@ -1134,8 +1134,8 @@ async def test_all_nodes_begin_at_the_same_time(server: Server, connected: SshCo
         process.release()
     begun = [float((await outcome(process, release=False))[1]) for process in processes]
     offset = time.time() - time.monotonic()
-    assert all(released < process.released_at < released + 0.4 for process in processes)
-    assert all(released < time_there - offset < released + 0.4 for time_there in begun)
+    assert all(released < process.released_at < released + 3 for process in processes)
+    assert all(released < time_there - offset < released + 3 for time_there in begun)
     for connection in connections:
         await connection.close()
 

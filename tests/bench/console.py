@@ -13,7 +13,7 @@ import sys
 import termios
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,14 +21,12 @@ from pathlib import Path
 from cephtui.jsonlines import parse_sample
 from cephtui.models import Sample
 
+from .sitting import NotMeasured
+
 COLUMNS, ROWS = 120, 36
 SESSION = "bench"
 _TICKS = os.sysconf("SC_CLK_TCK")
 _ENDING_SECONDS = 30
-
-
-class NoConsole(Exception):
-    """It did not do what was expected."""
 
 
 @dataclass(slots=True)
@@ -37,18 +35,19 @@ class Console:
 
     process: subprocess.Popen[bytes]
     samples: Path
-    _read: int = 0
-    _rest: bytes = b""
-    _terminal: int | None = None
+    terminal: int | None = None
+    """From where it is typed into."""
     seen: list[Sample] = field(default_factory=list)
     """All samples that it has stored, in their order."""
     drawn: bytearray = field(default_factory=bytearray)
     """What it has written to its terminal, or to its stdout."""
+    _read: int = 0
+    _rest: bytes = b""
 
     def press(self, key: str) -> None:
         """Press a key."""
-        assert self._terminal is not None
-        os.write(self._terminal, key.encode())
+        assert self.terminal is not None
+        os.write(self.terminal, key.encode())
 
     def cpu_seconds(self) -> float:
         """User and system time of the process so far."""
@@ -67,19 +66,18 @@ class Console:
         self.seen += map(parse_sample, lines)
 
     def wait_for_run(self, seconds: float) -> None:
-        """Until the ramp is over; raises NoConsole."""
+        """Until the ramp is over; raises NotMeasured."""
         self._wait(lambda: any(s.phase == "run" and s.node is None for s in self.seen), "no run", seconds)
 
     def wait_for_text(self, text: bytes, seconds: float) -> None:
-        """Until this has been drawn; raises NoConsole."""
+        """Until this has been drawn; raises NotMeasured."""
         self._wait(lambda: text in self.drawn, f"nothing drawn with {text!r}", seconds)
 
-    def _wait(self, holds: object, problem: str, seconds: float) -> None:
+    def _wait(self, holds: Callable[[], bool], problem: str, seconds: float) -> None:
         end = time.monotonic() + seconds
-        assert callable(holds)
         while not holds():
             if time.monotonic() > end or self.process.poll() is not None:
-                raise NoConsole(f"{problem}; it said last: {bytes(self.drawn[-2000:])!r}")
+                raise NotMeasured(f"{problem}; it said last: {bytes(self.drawn[-2000:])!r}")
             time.sleep(0.1)
             self.look()
 
@@ -99,8 +97,8 @@ def console(words: Sequence[str], directory: Path, *, terminal: bool) -> Iterato
         )
     finally:
         os.close(slave)
-    running = Console(process, directory / "sessions" / SESSION / "001" / "samples.jsonl")
-    running._terminal = master if terminal else None
+    samples = directory / "sessions" / SESSION / "001" / "samples.jsonl"
+    running = Console(process, samples, master if terminal else None)
     reader = threading.Thread(target=_read_all, args=(master, running.drawn), daemon=True)
     reader.start()
     try:

@@ -1,60 +1,67 @@
-"""CPU of the console's process while nodes stream."""
+"""CPU of the console's process while nodes stream a document each a second."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from .console import SESSION, Console, console
 from .nodes import TARGET, names, nodes
+from .sitting import NotMeasured
+from .table import Row, at_most, row
 
-WINDOW_SECONDS = 16.0
+NODES = {1: at_most(3), 16: at_most(15), 64: at_most(50)}
+PARTS, PART_SECONDS = 4, 4.0
 PRESET, KEY = "mixed-75-25", "6"
 _START_SECONDS = 90.0
 _RUNTIME = 20
 _DRAWN = b"--direct=1"
 """In the preview of the command, which is drawn when the console listens to keys."""
+_KEPT_PACE = 0.95
+_HOW = (
+    f"user and system time over {PARTS * PART_SECONDS:.0f} s; documents of 16 to 30 KB over SSH from another process, "
+    "read, stored and merged; spread: least and greatest of its parts"
+)
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
-    """What the console's process used."""
+def rows(root: Path, say: Callable[[str], None]) -> Iterator[Row]:
+    """With more and more nodes: the console on a terminal, and ``run --json``."""
+    for number, goal in NODES.items():
+        for what, drawing in (("console", True), ("run --json", False)):
+            say(f"{what}, {number} nodes")
+            parts = _measure(number, root / f"{number}-{drawing}", drawing=drawing)
+            name = f"CPU of {what}, {number} node{'s' if number > 1 else ''}"
+            spread = (min(parts), max(parts))
+            yield row(name, sum(parts) / PARTS, "% of a core", goal, spread=spread, how=_HOW, values=parts)
 
-    percent: float
-    """Of one core."""
-    samples_per_second: float
-    """That it has stored of its nodes: 1 for each, where it kept pace."""
-    missing: int
-    """Merged seconds that closed without some node."""
 
-
-def measure(number: int, directory: Path, *, drawing: bool) -> Use:
-    """With so many nodes, in the console or (not ``drawing``) in ``run --json``."""
+def _measure(number: int, directory: Path, *, drawing: bool) -> list[float]:
     directory.mkdir(parents=True)
     with nodes("recorded", directory / "ssh") as ssh_config:
         where = ["-F", str(ssh_config), *(word for name in names(number) for word in ("--node", name))]
-        common = ["--target", TARGET, "--session", SESSION]
-        if drawing:
-            words = [*where, *common]
-        else:
-            words = ["run", PRESET, *where, *common, "--set", f"runtime={_RUNTIME}", "--json"]
+        where += ["--target", TARGET, "--session", SESSION]
+        words = where if drawing else ["run", PRESET, *where, "--set", f"runtime={_RUNTIME}", "--json"]
         with console(words, directory, terminal=drawing) as running:
             if drawing:
                 running.wait_for_text(_DRAWN, _START_SECONDS)
                 time.sleep(1.0)
                 running.press(KEY)
             running.wait_for_run(_START_SECONDS)
-            return _watch(running)
+            return _watch(running, number)
 
 
-def _watch(running: Console) -> Use:
+def _watch(running: Console, number: int) -> list[float]:
+    """CPU in each part of the time, in percent of a core; raises NotMeasured where the console did not keep pace."""
     running.look()
-    before, stored, began = running.cpu_seconds(), len(running.seen), time.monotonic()
-    time.sleep(WINDOW_SECONDS)
-    seconds, used = time.monotonic() - began, running.cpu_seconds() - before
+    stored, percents = len(running.seen), []
+    for _ in range(PARTS):
+        before, began = running.cpu_seconds(), time.monotonic()
+        time.sleep(PART_SECONDS)
+        percents.append(100 * (running.cpu_seconds() - before) / (time.monotonic() - began))
     running.look()
-    new = running.seen[stored:]
-    of_nodes = sum(sample.node is not None for sample in new)
-    return Use(100 * used / seconds, of_nodes / seconds, sum(bool(sample.missing) for sample in new))
+    kept = sum(sample.node is not None for sample in running.seen[stored:])
+    wanted = number * PARTS * PART_SECONDS
+    if kept < _KEPT_PACE * wanted - number:
+        raise NotMeasured(f"the console has stored {kept} samples of {wanted:.0f}: it did not keep pace")
+    return percents

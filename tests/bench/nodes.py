@@ -1,4 +1,4 @@
-"""Simulated nodes: an SSH server in a process of its own, whose hosts play a recorded run or run what they are told.
+"""Simulated nodes: an SSH server in a process of its own, whose hosts play a recorded run, or run what they are told.
 
     python -m tests.bench.nodes recorded|real DIRECTORY
 
@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Iterator
@@ -27,7 +28,7 @@ RECORDING, RUN = CHECKOUT / "tests" / "recordings" / "replay", 2
 """A run of mixed-75-25: reads and writes, so two histograms in each document."""
 TARGET = "file:/mnt/bench/test"
 NODES_MOST = 64
-_AT_ONCE = 1e6
+_AT_ONCE, _STARTS = 1e6, "starts"
 _OTHER_TOOLS = {"rados-bench": "ceph version 16.2.15", "ceph": "ceph version 16.2.15"}
 """So that no node is reported as incomplete."""
 Told = Callable[["asyncssh.SSHServerProcess[bytes]", str], Awaitable[None]]
@@ -111,9 +112,31 @@ async def _echo(process: asyncssh.SSHServerProcess[bytes]) -> None:
     process.exit(0)
 
 
-async def run_really(process: asyncssh.SSHServerProcess[bytes], command: str) -> None:
-    """One command, on this machine."""
-    child = await asyncio.create_subprocess_exec("sh", "-c", command, stdin=-1, stdout=-1, stderr=-1)
+class Real:
+    """Runs commands on this machine, with a fio that notes when a benchmark of cephtui's began."""
+
+    def __init__(self, directory: Path) -> None:
+        fio = directory / "bin" / "fio"
+        fio.parent.mkdir()
+        note = f'[[ "$*" == *--status-interval* ]] && echo "$EPOCHREALTIME" >> {directory / _STARTS}'
+        fio.write_text(f'#!/bin/bash\n{note}\nexec {shutil.which("fio")} "$@"\n')
+        fio.chmod(0o755)
+        self._environment = {**os.environ, "PATH": f"{fio.parent}:{os.environ['PATH']}"}
+
+    async def run(self, process: asyncssh.SSHServerProcess[bytes], command: str) -> None:
+        """One command."""
+        child = await asyncio.create_subprocess_exec(
+            "sh", "-c", command, stdin=-1, stdout=-1, stderr=-1, env=self._environment
+        )
+        await _carry_all(process, child)
+
+
+def told_starts(directory: Path) -> list[float]:
+    """When benchmarks have begun on the real nodes, in their order."""
+    return sorted(map(float, (directory / _STARTS).read_text().split()))
+
+
+async def _carry_all(process: asyncssh.SSHServerProcess[bytes], child: asyncio.subprocess.Process) -> None:
     assert child.stdin
     assert child.stdout
     assert child.stderr
@@ -180,4 +203,5 @@ Host {" ".join(names(NODES_MOST))}
 
 
 if __name__ == "__main__":
-    asyncio.run(serve(Recorded().run if sys.argv[1] == "recorded" else run_really, Path(sys.argv[2])))
+    place = Path(sys.argv[2])
+    asyncio.run(serve((Recorded() if sys.argv[1] == "recorded" else Real(place)).run, place))

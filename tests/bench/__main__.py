@@ -1,0 +1,111 @@
+"""`make bench`: all measures, or those named: `make bench ARGS="observer cpu"`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from tests.lab import Lab, LabError
+
+from . import cpu, observer, order, start
+from .conditions import conditions, load
+from .sitting import NotMeasured
+from .table import Row, as_json, as_text
+
+FILE = Path(__file__).resolve().parents[2] / ".bench" / "latest.json"
+Say = Callable[[str], None]
+_MEASURES = {
+    "observer": "whether fio is slower because cephtui looks on",
+    "start": "how far apart nodes begin",
+    "order": "how long the first sample takes",
+    "cpu": "the CPU of the console's process",
+}
+
+
+def main() -> int:
+    """Measures, prints and stores; the exit status tells whether all could be measured, not what came out."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
+    known = ", ".join(f"{name} ({what})" for name, what in _MEASURES.items())
+    parser.add_argument("measures", nargs="*", metavar="MEASURE", help=f"one of {known}; default: all")
+    chosen = parser.parse_args().measures or list(_MEASURES)
+    if unknown := [name for name in chosen if name not in _MEASURES]:
+        parser.error(f"{unknown[0]}: expected one of {', '.join(_MEASURES)}")
+    began, loads, rows, failed = time.monotonic(), [load()], [], False
+    with ExitStack() as stack:
+        bench = _Bench(stack)
+        for name in chosen:
+            try:
+                rows += bench.measure(name)
+            except (NotMeasured, LabError) as error:
+                failed = True
+                _say(f"{name}: not measured: {error}")
+            loads.append(load())
+    print(as_text(rows))
+    _store(rows, {**conditions(), "load_1m": loads, "seconds": round(time.monotonic() - began)})
+    return 1 if failed else 0
+
+
+class _Bench:
+    """What the measures share: a lab, brought up when it is first needed, and a directory."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self._stack = stack
+        self._started: Lab | None = None
+
+    def measure(self, name: str) -> list[Row]:
+        """All rows of one measure; raises NotMeasured and LabError."""
+
+        def say(text: str) -> None:
+            _say(f"{name}: {text}")
+
+        with tempfile.TemporaryDirectory(prefix="cephtui-bench-", dir="/var/tmp") as directory:
+            return list(self._rows(name, Path(directory), say))
+
+    def _rows(self, name: str, root: Path, say: Say) -> Iterator[Row]:
+        if name == "cpu":
+            yield from cpu.rows(root, say)
+        elif name == "observer":
+            yield from observer.rows(self._lab(), root, say)
+        elif name == "order":
+            yield from order.rows(self._lab(), root, say)
+        else:
+            yield from start.lab_rows(self._lab(), root / "lab", say)
+            yield from start.simulated_rows(root / "simulated", say)
+
+    def _lab(self) -> Lab:
+        if self._started is None:
+            _say("lab: up")
+            self._started = self._stack.enter_context(_own_lab())
+        return self._started
+
+
+@contextmanager
+def _own_lab() -> Iterator[Lab]:
+    """A lab without Ceph; it goes by itself where this process is killed."""
+    directory = Path(tempfile.mkdtemp(prefix="lab-", dir="/var/tmp"))
+    try:
+        yield Lab.start(directory, "--owner", str(os.getpid()), "--no-ceph")
+    finally:
+        Lab(directory).stop()
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _store(rows: list[Row], found: dict[str, object]) -> None:
+    FILE.parent.mkdir(exist_ok=True)
+    partial = FILE.with_suffix(".new")
+    partial.write_text(json.dumps(as_json(rows, found), indent=1) + "\n")
+    partial.replace(FILE)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,46 @@
+"""fio without cephtui: the same command line, through ssh or on the node itself."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from .sitting import NotMeasured
+
+_DOCUMENT_ENDS = b"\n}\n"
+"""Only a document's own closing brace stands at the start of a line."""
+
+
+def through_ssh(argv: Sequence[str], ssh_config: Path, node: str, *options: str) -> list[str]:
+    """The command that runs this on a node as an admin would."""
+    return ["ssh", "-F", str(ssh_config), *options, node, shlex.join(argv)]
+
+
+def read_iops(command: Sequence[str]) -> float:
+    """The read IOPS in fio's last document; raises NotMeasured."""
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    start = done.stdout.rfind('{\n  "fio version"')
+    if done.returncode or start < 0:
+        raise NotMeasured(f"{shlex.join(command)}: {done.stderr.strip() or done.stdout[-300:]}")
+    document, _ = json.JSONDecoder().raw_decode(done.stdout, start)
+    return float(document["jobs"][0]["read"]["iops"])
+
+
+def seconds_to_first_document(command: Sequence[str]) -> float:
+    """From the start of the command to the end of fio's first document; waits for the end of the command."""
+    started, said = time.monotonic(), b""
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, bufsize=0) as process:
+        assert process.stdout
+        while _DOCUMENT_ENDS not in said:
+            data = process.stdout.read(1 << 16)
+            if not data:
+                raise NotMeasured(f"{shlex.join(command)}: no document")
+            said += data
+        seconds = time.monotonic() - started
+        while process.stdout.read(1 << 16):
+            pass
+    return seconds

@@ -1,0 +1,70 @@
+"""Whether fio is slower because cephtui looks on: interleaved with bare ssh, beside bare ssh against itself."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from tests.lab import Lab
+
+from . import bare
+from .figures import Estimate, of_ratios
+from .sitting import NotMeasured, Sitting, sitting, ssh_nodes
+from .table import Row, at_least, row
+
+PAIRS = 15
+NODE = "lab1"
+TARGET = "file:/dev/shm/cephtui-bench"
+OPTIONS = {
+    # In memory and without a queue, so that nothing but CPU time decides: whatever takes some away shows.
+    "rw": "randread",
+    "bs": "4k",
+    "ioengine": "psync",
+    "direct": False,
+    "size": "64M",
+    "ramp_time": 1,
+    "runtime": 4,
+}
+_LOW, _MEDIAN = at_least(0.97), at_least(0.99)
+
+
+def rows(lab: Lab, root: Path, say: Callable[[str], None]) -> Iterator[Row]:
+    """The ratio to bare ssh, and that of bare ssh to itself."""
+    with sitting(root, ssh_nodes([NODE], lab.ssh_config), TARGET, OPTIONS) as session:
+        session.run()  # which fills the file
+        blocks = []
+        for number in range(1, PAIRS + 1):
+            say(f"pair {number} of {PAIRS}")
+            blocks.append(_block(session, lab))
+    observed = [watched / bare for watched, bare, _ in blocks]
+    control = [again / bare for _, bare, again in blocks]
+    yield from _rows("cephtui / bare ssh", observed, of_ratios(control))
+    yield from _rows("A/A control, ssh / ssh", control, None)
+
+
+def _block(session: Sitting, lab: Lab) -> tuple[float, float, float]:
+    """The IOPS with cephtui, with bare ssh and with bare ssh again, measured in random order."""
+    argv = session.plan().steps[0].nodes[0].argv
+    command = bare.through_ssh(argv, lab.ssh_config, NODE)
+
+    def watched() -> float:
+        read = session.run().summary.read
+        if read is None:
+            raise NotMeasured("a run without reads")
+        return read.iops
+
+    measures = [watched, lambda: bare.read_iops(command), lambda: bare.read_iops(command)]
+    found = {index: measures[index]() for index in random.sample(range(3), 3)}
+    return found[0], found[1], found[2]
+
+
+def _rows(name: str, ratios: list[float], control: Estimate | None) -> Iterator[Row]:
+    """Where the control misses a goal too, that cephtui misses it means nothing."""
+    found = of_ratios(ratios)
+    how = f"fio's IOPS, 4k randread in memory, {len(ratios)} pairs; spread: 95 % interval of the mean ratio"
+    told = control is None or _LOW.holds(control.low), control is None or _MEDIAN.holds(control.median)
+    goals = (_LOW, _MEDIAN) if control else (None, None)
+    interval = (found.low, found.high)
+    yield row(f"{name}, lower end", found.low, "ratio", goals[0], told=told[0], spread=interval, how=how, values=ratios)
+    yield row(f"{name}, median", found.median, "ratio", goals[1], told=told[1], spread=interval, how=how)

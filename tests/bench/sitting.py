@@ -1,0 +1,57 @@
+"""cephtui's core as its front ends use it: a runner on nodes that have been reached, and plans for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from cephtui.headless import surveyed
+from cephtui.models import Node, OptionValue, Plan, Run
+from cephtui.plan import Request, make_plan, new_batch
+from cephtui.presets import Preset, PresetFile
+from cephtui.runner import Runner
+from cephtui.targets import parse_target
+
+PRESET = "bench"
+_LIMIT_SECONDS = 120
+
+
+class NotMeasured(Exception):
+    """What was to be measured did not happen; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sitting:
+    """A runner with warm connections to its nodes."""
+
+    runner: Runner
+    request: Request
+
+    def plan(self) -> Plan:
+        """The plan for the next run: nothing to be filled after the first."""
+        return make_plan(self.request, new_batch, self.runner.filled())
+
+    def run(self) -> Run:
+        """One run to its good end; raises NotMeasured."""
+        (run,) = self.runner.submit(self.plan()).result(_LIMIT_SECONDS)
+        if run.outcome != "ok":
+            raise NotMeasured(f"a run was {run.outcome}: {run.error}")
+        return run
+
+
+@contextmanager
+def sitting(root: Path, nodes: Sequence[Node], target: str, options: Mapping[str, OptionValue]) -> Iterator[Sitting]:
+    """A sitting while the block lasts; what it has created is removed at its end."""
+    file = PresetFile(title=PRESET, options=dict(options))
+    request = Request((Preset(PRESET, Path(), True, file),), tuple(nodes), parse_target(target), {})
+    with Runner(root) as runner:
+        yield Sitting(runner, replace(surveyed(runner, request)))
+        if problems := runner.close():
+            raise NotMeasured("; ".join(problems))
+
+
+def ssh_nodes(names: Sequence[str], ssh_config: Path) -> tuple[Node, ...]:
+    """Nodes by their names in an ssh_config."""
+    return tuple(Node(name=name, host=name, ssh_config=str(ssh_config)) for name in names)

@@ -1,0 +1,70 @@
+"""How far apart nodes begin that are released together."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from cephtui.models import Node
+from tests.lab import Lab
+
+from .nodes import names, nodes, told_starts
+from .sitting import NotMeasured, Sitting, sitting, ssh_nodes
+from .table import Goal, Row, at_most, row
+
+RUNS = 10
+SIMULATED = 16
+OPTIONS = {
+    "rw": "randread",
+    "bs": "4k",
+    "size": "1M",
+    "rate_iops": 50,  # the nodes share one machine: their load must not be what is measured
+    "ramp_time": 0,
+    "runtime": 1,
+}
+_TRUE = "by one clock, beyond the release also bash, env and timeout on each, all of them on this machine's CPUs"
+_HOW = f"median of {RUNS} runs; spread: least and greatest"
+
+
+def lab_rows(lab: Lab, root: Path, say: Callable[[str], None]) -> Iterator[Row]:
+    """On the hosts of the lab."""
+    spreads = _spreads(root, ssh_nodes(lab.nodes, lab.ssh_config), "file:/var/tmp/cephtui-bench", say)
+    goal = at_most(10)
+    yield _row(f"start spread, {len(lab.nodes)} lab nodes", spreads, goal, f"as cephtui reports it, {_HOW}")
+
+
+def simulated_rows(root: Path, say: Callable[[str], None]) -> Iterator[Row]:
+    """On simulated nodes, and beside it by the clock of the nodes, which is one here."""
+    with nodes("real", root / "ssh") as ssh_config:
+        found = ssh_nodes(names(SIMULATED), ssh_config)
+        spreads = _spreads(root / "sessions", found, f"file:{root}/bench", say)
+        starts = told_starts(root / "ssh")
+    yield _row(f"start spread, {SIMULATED} simulated nodes", spreads, at_most(50), f"as cephtui reports it, {_HOW}")
+    yield _row("the same, by when fio was executed", _true_spreads(starts), None, _TRUE)
+
+
+def _true_spreads(starts: list[float]) -> list[float]:
+    """Of each run, from the moments at which its nodes began; the run that filled the files is left out."""
+    runs = [starts[first : first + SIMULATED] for first in range(SIMULATED, len(starts), SIMULATED)]
+    return [max(run) - min(run) for run in runs]
+
+
+def _row(measure: str, seconds: list[float], goal: Goal | None, how: str) -> Row:
+    values = [1e3 * value for value in seconds]
+    spread = (min(values), max(values))
+    return row(measure, statistics.median(values), "ms", goal, spread=spread, how=how, values=values)
+
+
+def _spreads(root: Path, found: tuple[Node, ...], target: str, say: Callable[[str], None]) -> list[float]:
+    with sitting(root, found, target, OPTIONS) as session:
+        session.run()  # which fills the files
+        return [_spread(session, number, say) for number in range(1, RUNS + 1)]
+
+
+def _spread(session: Sitting, number: int, say: Callable[[str], None]) -> float:
+    say(f"run {number} of {RUNS} on {len(session.request.nodes)} nodes")
+    spread = session.run().start_spread_seconds
+    if spread is None:
+        raise NotMeasured("a run without a start spread")
+    return spread

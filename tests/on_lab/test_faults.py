@@ -1,0 +1,529 @@
+"""What goes wrong on the way to a node, on it, and in the cluster: it is told, and nothing is left anywhere."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.lab import Lab
+from tests.lab.processes import environment_of, parent_of
+
+from .conftest import NewBench
+from .runs import (
+    Bench,
+    Console,
+    assert_agrees_with_the_tool,
+    assert_samples_add_up,
+    fio_documents,
+    images,
+    left_on,
+    noted,
+    objects,
+    raw,
+    read_samples,
+    run_directories,
+    sets,
+    wait_for,
+)
+
+GONE_SECONDS = 20.0
+"""However the way to a node ends, no benchmark is left on it after so long."""
+STOPPED_SECONDS = 5.0
+"""A stop by key ends all nodes within so long."""
+SHARED = ["--shared-pool"]
+CONTAINER = ["unshare", "--pid", "--fork", "--mount-proc"]
+GENTLE = {"size": "4M", "runtime": 60, "ramp_time": 0, "rate_iops": 100}
+
+
+# ---------------------------------------------------------------------------------------------- refused at once
+
+
+def refused(bench: Bench, *, status: int = 3) -> str:
+    """What is said of a run that is refused before anything was made."""
+    console = bench.run("write-iops", words=SHARED, size="4M", runtime=2)
+    assert console.process.returncode == status, console.describe()
+    assert "Traceback" not in console.stderr
+    assert not noted(bench.sandbox)
+    assert left_on(bench.lab) == []
+    errors = [run["error"] for run in console.runs]
+    return "\n".join([console.stderr, *errors])
+
+
+def other_ssh(bench: Bench, **changes: Path) -> None:
+    """Reach the nodes with other files than the lab's."""
+    text = bench.lab.ssh_config.read_text()
+    for option, path in changes.items():
+        text = re.sub(rf"(?m)^(\s*{option}) .*$", rf"\1 {path}", text)
+    own = bench.sandbox.root / "ssh_config"
+    own.write_text(text)
+    bench.config = bench.sandbox.root / "config.toml"
+    bench.config.write_text(bench.lab.config.read_text().replace('ssh_config = "ssh_config"', f'ssh_config = "{own}"'))
+
+
+def test_a_wrong_key_is_told(bench: Bench) -> None:
+    key = bench.sandbox.root / "other_key"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
+    other_ssh(bench, IdentityFile=key)
+    said = refused(bench)
+    assert "lab1: permission denied for root: tried publickey" in said
+
+
+def test_a_changed_host_key_is_refused_and_nothing_is_asked(bench: Bench) -> None:
+    known = bench.sandbox.root / "known_hosts"
+    lines = bench.lab.known_hosts.read_text().splitlines()
+    known.write_text(lines[0].split()[0] + " " + lines[1].partition(" ")[2] + "\n")
+    before = known.read_text()
+    other_ssh(bench, UserKnownHostsFile=known)
+    said = refused(bench)
+    assert "lab1" in said
+    assert "host key has CHANGED" in said
+    assert str(known) in said
+    assert known.read_text() == before
+
+
+def test_an_unknown_host_key_is_not_accepted_without_a_terminal(bench: Bench) -> None:
+    known = bench.sandbox.root / "known_hosts"
+    known.touch()
+    other_ssh(bench, UserKnownHostsFile=known)
+    said = refused(bench)
+    assert "lab1" in said
+    assert known.read_text() == ""
+
+
+def test_a_node_that_is_down_is_told(bench: Bench) -> None:
+    bench.lab.end_sshd("lab1")
+    try:
+        assert "lab1" in refused(bench)
+    finally:
+        bench.lab.start_sshd("lab1")
+
+
+def test_no_fio_is_told_with_what_installs_it(bench: Bench) -> None:
+    bench.configure(lab1={"prefix": bench.without("lab1", "fio"), "ceph_prefix": []})
+    assert "lab1: fio is not installed: apt-get install fio" in refused(bench)
+
+
+def test_no_ceph_is_told(bench: Bench) -> None:
+    bench.configure(lab1={"ceph_prefix": bench.without("lab1", "ceph", "rbd", "rados")})
+    said = refused(bench)
+    assert "ceph" in said
+    assert "apt-get install ceph-common" in said
+
+
+def test_a_wrong_key_for_ceph_is_told(bench: Bench) -> None:
+    keyring = bench.sandbox.root / "keyring"
+    text = bench.lab.ceph_keyring.read_text()
+    other = re.search(r"key = (\S+)", bench.lab.restricted_keyring.read_text())
+    assert other
+    keyring.write_text(re.sub(r"key = \S+", f"key = {other[1]}", text))
+    bench.configure(lab1={"ceph_keyring": str(keyring)})
+    assert "can't ask the cluster" in refused(bench)
+
+
+@pytest.fixture
+def reader(lab: Lab) -> Iterator[str]:
+    """A user who may look at everything and write nothing."""
+    lab.ceph("auth", "get-or-create", "client.reader", "mon", "allow r", "mgr", "allow r", "osd", "allow r")
+    try:
+        yield str(lab.ceph("auth", "print-key", "client.reader")["key"])
+    finally:
+        lab.ceph("auth", "rm", "client.reader")
+
+
+def test_no_permission_to_make_an_image_is_told(bench: Bench, reader: str) -> None:
+    keyring = bench.sandbox.root / "keyring"
+    keyring.write_text(f"[client.reader]\nkey = {reader}\n")
+    bench.configure(lab1={"ceph_keyring": str(keyring), "ceph_id": "reader"})
+    console = bench.run("write-iops", words=SHARED, size="4M", runtime=2)
+    assert console.process.returncode == 3, console.describe()
+    (run,) = console.runs
+    assert run["outcome"] == "refused"
+    assert re.search(r"can't create image bench/cephtui-\S+: .*(permi|Permi)", run["error"]), run["error"]
+    assert left_on(bench.lab) == []
+
+
+@pytest.fixture
+def quota(lab: Lab) -> Iterator[Callable[[int], None]]:
+    """Sets the quota of the pool in bytes, until the end of the test."""
+    try:
+        yield lambda number: lab.ceph("osd", "pool", "set-quota", lab.pool, "max_bytes", str(number))
+    finally:
+        lab.ceph("osd", "pool", "set-quota", lab.pool, "max_bytes", "0")
+        wait_until_healthy(lab)
+
+
+def wait_until_healthy(lab: Lab) -> None:
+    """Nothing is left of what a test did to the cluster."""
+
+    def holds() -> bool:
+        status = lab.ceph("status")
+        states = [state["state_name"] for state in status["pgmap"]["pgs_by_state"]]
+        (pool,) = [pool for pool in lab.ceph("osd", "pool", "ls", "detail") if pool["pool_name"] == lab.pool]
+        full = "full" in pool["flags_names"]
+        return status["health"]["status"] == "HEALTH_OK" and states == ["active+clean"] and not full
+
+    wait_for(holds, 90, "a healthy cluster", lambda: str(lab.ceph("health", "detail")))
+
+
+def test_a_quota_that_is_too_small_is_told_before(bench: Bench, quota: Callable[[int], None]) -> None:
+    quota(20 << 20)
+    said = refused(bench)
+    assert "not enough room in pool bench: needs 32.0 MiB on all nodes together" in said
+    assert "left of its quota" in said
+
+
+# ---------------------------------------------------------------------------------------------- the way ends
+
+
+class Case:
+    """A console whose way to its node is about to end, and what it runs there."""
+
+    def __init__(self, bench: Bench, node: str, console: Console, samples: Path | None = None) -> None:
+        self.bench, self.node, self.console = bench, node, console
+        self.gone_after: float | None = None
+        if samples is None:
+            console.wait_for_samples(2, seconds=90)
+        else:
+            wait_for(lambda: samples.exists() and samples.read_text().count("\n") > 3, 60, "samples", console.describe)
+        # the sitting's own name is in the command line of its benchmark
+        (plan,) = (bench.sandbox.session() / "plans.jsonl").read_text().splitlines()
+        ((image,),) = [node["place"]["images"] for node in json.loads(plan)["steps"][0]["nodes"]]
+        self.image = image
+        self.fio = next(pid for pid, command in self._named().items() if command.startswith("fio "))
+        # all that is started through one connection has it in its environment, whoever its parent is
+        (self._connection,) = re.findall(r"SSH_CONNECTION=10\.\S+ \d+ ", environment_of(self.fio))
+
+    def _named(self) -> dict[int, str]:
+        return self.bench.lab.processes(self.image, self.node)
+
+    def living(self) -> dict[int, str]:
+        """What still runs of it on the node: the benchmark, its watchdog, what asks the cluster."""
+        return {**self._named(), **self.bench.lab.processes(self._connection, self.node)}
+
+    @property
+    def run(self) -> dict[str, object]:
+        """The run as it is kept."""
+        found: dict[str, object] = json.loads((run_directories(self.console)[0] / "run.json").read_text())
+        return found
+
+
+@pytest.fixture(scope="module")
+def lost(lab: Lab, new_bench: NewBench) -> Iterator[dict[str, Case]]:
+    """Runs whose way to the node ends in every way there is, side by side; what is left of each is timed."""
+    consoles: dict[str, tuple[Bench, str, Console, Path | None]] = {}
+
+    def start(name: str, node: str, **settings: object) -> None:
+        bench = new_bench()
+        bench.configure(**{node: settings})
+        console = bench.start("mixed-75-25", on=[node], words=[*SHARED, "--session", "S"], **GENTLE)
+        consoles[name] = (bench, node, console, None)
+
+    start("console killed", "lab1")
+    start("console of a container killed", "lab1", prefix=CONTAINER, ceph_prefix=[])
+    start("prefix killed", "lab1", prefix=CONTAINER, ceph_prefix=[])
+    start("session killed", "lab2")
+    start("link down", "lab3")
+    # a terminal of its own, which is closed
+    bench = new_bench()
+    ours, theirs = os.openpty()
+    words = ["--config", str(bench.config), "--node", "lab1", "--target", f"rbd:{lab.pool}", *SHARED, "--session", "S"]
+    places = {"stdin": theirs, "stdout": theirs, "stderr": theirs, "start_new_session": True}
+    terminal = bench.sandbox.start("run", "mixed-75-25", *words, *sets(**GENTLE), **places)
+    os.close(theirs)
+    samples = bench.sandbox.data / "sessions" / "S" / "001" / "samples.jsonl"
+    consoles["terminal closed"] = (bench, "lab1", terminal, samples)
+
+    cases = {name: Case(*given) for name, given in consoles.items()}
+    for case in cases.values():
+        assert len(case.living()) > 3, case.console.describe()
+    try:
+        begun: dict[str, float] = {}
+        for name in ("console killed", "console of a container killed"):
+            cases[name].console.process.kill()
+            begun[name] = time.monotonic()
+        os.kill(_outermost_unshare(cases["prefix killed"]), signal.SIGKILL)
+        begun["prefix killed"] = time.monotonic()
+        for pid in lab.session_pids("lab2"):
+            os.kill(pid, signal.SIGKILL)
+        begun["session killed"] = time.monotonic()
+        lab.link_down("lab3")
+        begun["link down"] = time.monotonic()
+        os.close(ours)
+        terminal.process.send_signal(signal.SIGHUP)
+        begun["terminal closed"] = time.monotonic()
+        while time.monotonic() < max(begun.values()) + 2 * GONE_SECONDS and None in [
+            case.gone_after for case in cases.values()
+        ]:
+            for name, case in cases.items():
+                if case.gone_after is None and not case.living():
+                    case.gone_after = time.monotonic() - begun[name]
+            time.sleep(0.1)
+        cases["link down"].console.wait(120)
+    finally:
+        lab.link_up("lab3")
+    yield cases
+    for case in cases.values():
+        case.bench.cephtui("cleanup", "--yes")
+
+
+def _outermost_unshare(case: Case) -> int:
+    """The prefix's own process: it forks the one that becomes the watchdog."""
+    pid = case.fio
+    while "unshare --pid" not in (command := case.living().get(pid, "")) or not command.startswith("unshare"):
+        parent = parent_of(pid)
+        assert parent, f"{case.living()}"
+        pid = parent
+    return pid
+
+
+WAYS = [
+    "console killed",
+    "console of a container killed",
+    "prefix killed",
+    "session killed",
+    "link down",
+    "terminal closed",
+]
+KILLED = [way for way in WAYS if way.startswith("console")]
+TOLD = [way for way in WAYS if way not in KILLED]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_no_benchmark_is_left_after_20_seconds(lost: dict[str, Case], way: str) -> None:
+    seconds = lost[way].gone_after
+    assert seconds is not None, f"still there: {lost[way].living()}"
+    assert seconds <= GONE_SECONDS, f"gone after {seconds:.1f} s"
+    assert not lost[way].living()
+
+
+def test_nothing_of_any_run_is_left_on_any_node(lost: dict[str, Case]) -> None:
+    (bench, *_) = [case.bench for case in lost.values()]
+    bench.wait_nothing_runs(1)
+    for case in lost.values():
+        assert not case.bench.sandbox.processes(), case.console.describe()
+
+
+@pytest.mark.parametrize("way", TOLD)
+def test_the_console_ends_by_itself_and_says_what_happened(lost: dict[str, Case], way: str) -> None:
+    case = lost[way]
+    assert case.console.wait(60) == 4, case.console.describe()
+    assert case.run["outcome"] == ("stopped" if way == "terminal closed" else "lost"), case.console.describe()
+    if way != "terminal closed":
+        assert case.run["error"]
+        assert "lab" in case.console.stderr
+    assert "Traceback" not in case.console.stderr
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_was_measured_is_kept(lost: dict[str, Case], way: str) -> None:
+    samples = [s for s in read_samples(run_directories(lost[way].console)[0]) if s["phase"] == "run"]
+    assert len([sample for sample in samples if sample["node"] is None]) >= 1
+    shown = lost[way].bench.cephtui("show", "S", "--json")
+    assert [run["outcome"] for run in shown.events] == ["stopped" if way == "terminal closed" else "lost"]
+
+
+@pytest.mark.parametrize("way", ["session killed", "prefix killed", "terminal closed"])
+def test_the_image_is_removed_where_the_node_can_be_reached(lost: dict[str, Case], lab: Lab, way: str) -> None:
+    lost[way].console.wait(60)
+    assert noted(lost[way].bench.sandbox) == set()
+    assert lost[way].image not in images(lab)
+
+
+@pytest.mark.parametrize("way", [*KILLED, "link down"])
+def test_what_is_left_is_noted_and_cleaned_up(lost: dict[str, Case], lab: Lab, way: str) -> None:
+    case = lost[way]
+    assert noted(case.bench.sandbox) == {f"rbd:{lab.pool}/{case.image}"}
+    assert case.image in images(lab)
+    if way == "link down":
+        assert "cephtui cleanup tries again" in case.console.stderr
+    console = case.bench.cephtui("cleanup", "--yes")
+    assert console.process.returncode == 0, console.describe()
+    assert case.image not in images(lab)
+    assert noted(case.bench.sandbox) == set()
+
+
+# ---------------------------------------------------------------------------------------------- some of several nodes
+
+
+def test_lost_nodes_are_told_apart_and_the_others_go_on(bench: Bench) -> None:
+    """One whose session is killed and one whose link is down, beside one that comes to its end."""
+    lab = bench.lab
+    how = {"size": "4M", "runtime": 25, "ramp_time": 0, "rate_iops": 50}
+    console = bench.start("mixed-75-25", on=["lab"], words=SHARED, **how)
+    console.wait_for_samples(2, seconds=90)
+    for pid in lab.session_pids("lab2"):
+        os.kill(pid, signal.SIGKILL)
+    with lab.cut("lab3"):
+        bench.wait_nothing_runs(GONE_SECONDS, ["lab2", "lab3"])
+        assert console.wait(120) == 4, console.describe()
+    (run,) = console.runs
+    outcomes = {node["node"]: node["outcome"] for node in run["nodes"]}
+    assert outcomes == {"lab1": "ok", "lab2": "lost", "lab3": "lost"}
+    assert run["outcome"] == "lost"
+    for node in run["nodes"][1:]:
+        assert node["error"]
+        assert node["node"] in console.stderr
+    own = console.samples(node="lab1")
+    assert sum(sample["interval_seconds"] for sample in own) == pytest.approx(25, abs=2)
+    merged = console.samples()
+    assert sum(s["interval_seconds"] for s in merged) == pytest.approx(25, abs=4)
+    assert any("lab3" in sample["missing"] for sample in merged), "who is silent is named"
+    # the node that came to its end agrees with its tool
+    (directory,) = run_directories(console)
+    last = fio_documents(raw(directory, "lab1"))[-1]["jobs"][0]
+    assert run["nodes"][0]["summary"]["read"]["ios"] == last["read"]["total_ios"]
+    assert_samples_add_up(directory)
+    assert {name.split("-")[2] for name in images(lab)} == {"lab3"}
+    bench.clean_up()
+
+
+def test_a_stop_by_key_ends_all_nodes_and_keeps_their_last_words(bench: Bench) -> None:
+    lab = bench.lab
+    ours, theirs = os.openpty()
+    words = ["--config", str(bench.config), "--node", "lab", "--target", f"rbd:{lab.pool}", *SHARED, "--session", "S"]
+    terminal = {"stdin": theirs, "stdout": theirs, "stderr": theirs}
+    console = bench.sandbox.start("run", "mixed-75-25", *words, *sets(**GENTLE), **terminal, preexec_fn=_take_terminal)
+    os.close(theirs)
+    directory = bench.sandbox.data / "sessions" / "S" / "001"
+    samples = directory / "samples.jsonl"
+
+    def measuring() -> bool:
+        _drain(ours)
+        return samples.exists() and '"phase":"run"' in samples.read_text().replace(" ", "")
+
+    wait_for(measuring, 60, "samples of the run", console.describe)
+    assert len(bench.running(program="fio")) >= 3
+    before = {node: len(fio_documents_so_far(raw(directory, node))) for node in lab.nodes}
+    os.write(ours, b"\x03")
+    begun = time.monotonic()
+    wait_for(lambda: _drain(ours) or not bench.running(), STOPPED_SECONDS, "the end on all nodes", lambda: str(bench.running()))
+    assert time.monotonic() - begun <= STOPPED_SECONDS
+    wait_for(lambda: _drain(ours) or console.process.poll() is not None, 30, "the end", console.describe)
+    os.close(ours)
+    assert console.process.returncode == 4
+    run = assert_agrees_with_the_tool(directory)
+    assert [node["outcome"] for node in run["nodes"]] == ["stopped"] * 3
+    assert run["outcome"] == "stopped"
+    for node in lab.nodes:
+        documents = fio_documents(raw(directory, node))
+        assert len(documents) > before[node], "the last document came after the key"
+    assert_samples_add_up(directory)
+    assert noted(bench.sandbox) == set()
+    assert left_on(lab) == []
+
+
+def _take_terminal() -> None:
+    """As a login shell does it: what is typed there goes to this process."""
+    os.setsid()
+    os.close(os.open(os.ttyname(0), os.O_RDWR))
+
+
+def _drain(terminal: int) -> bool:
+    """Read what was printed; nobody waits for it then. Always False."""
+    os.set_blocking(terminal, False)
+    with contextlib.suppress(OSError):
+        while os.read(terminal, 65536):
+            pass
+    return False
+
+
+def fio_documents_so_far(path: Path) -> list[object]:
+    """Those that are there in full while fio still writes."""
+    text, at, found = path.read_text(), 0, []
+    while (at := text.find("{", at)) >= 0:
+        try:
+            document, at = json.JSONDecoder().raw_decode(text, at)
+        except ValueError:
+            break
+        found.append(document)
+    return found
+
+
+# ---------------------------------------------------------------------------------------------- the cluster is harmed
+
+
+@pytest.fixture
+def cluster(lab: Lab) -> Iterator[Lab]:
+    """A cluster that may be harmed: afterwards it is as it was."""
+    try:
+        yield lab
+    finally:
+        for option, ratio in (("set-full-ratio", 0.95), ("set-backfillfull-ratio", 0.9), ("set-nearfull-ratio", 0.85)):
+            lab.ceph("osd", option, str(ratio))
+        lab.ceph("config", "rm", "osd", "osd_op_complaint_time")
+        wait_until_healthy(lab)
+
+
+def stopped(console: Console, seconds: float = 60) -> str:
+    """Why a run was stopped; all of it has been removed."""
+    assert console.wait(seconds) == 4, console.describe()
+    (run,) = console.runs
+    assert run["outcome"] == "stopped", console.describe()
+    assert run["error"] in console.stderr
+    assert noted(console.sandbox) == set()
+    return str(run["error"])
+
+
+def test_a_pool_that_becomes_full_stops_the_run(bench: Bench, cluster: Lab, quota: Callable[[int], None]) -> None:
+    """On a pool over its quota rados bench never ends by itself, and what it has written is removed all the same."""
+    console = bench.start("rados-write", on=["lab1", "lab2"], target=f"pool:{cluster.pool}", words=SHARED, runtime=120)
+    console.wait_for_samples(2, seconds=90)
+    assert len(objects(cluster)) == 2
+    quota(1 << 20)
+    assert "full" in stopped(console)
+    assert left_on(cluster) == []
+
+
+def test_a_full_cluster_stops_the_run(bench: Bench, cluster: Lab) -> None:
+    console = bench.start("mixed-75-25", on=["lab1", "lab2"], words=SHARED, **GENTLE)
+    console.wait_for_samples(2, seconds=90)
+    cluster.ceph("osd", "set-full-ratio", "0.0001")
+    assert "full" in stopped(console, 90)
+    assert left_on(cluster) == []
+
+
+def test_an_osd_that_becomes_nearly_full_stops_the_run(bench: Bench, cluster: Lab) -> None:
+    console = bench.start("mixed-75-25", on=["lab1", "lab2"], words=SHARED, **GENTLE)
+    console.wait_for_samples(2, seconds=90)
+    cluster.ceph("osd", "set-nearfull-ratio", "0.0001")
+    assert "an OSD became nearly full during the run" in stopped(console)
+    assert left_on(cluster) == []
+
+
+def test_slow_operations_stop_the_run(bench: Bench, cluster: Lab) -> None:
+    """What is slow is for Ceph to say: here it says so of whatever takes 10 ms."""
+    console = bench.start("write-iops", words=SHARED, size="8M", runtime=60, ramp_time=0)
+    console.wait_for_samples(2, seconds=90)
+    cluster.ceph("config", "set", "osd", "osd_op_complaint_time", "0.01")
+    assert "the cluster can't keep up: " in stopped(console)
+    assert left_on(cluster) == []
+
+
+def test_a_stall_is_reported_and_the_run_goes_on(bench: Bench, cluster: Lab) -> None:
+    """An OSD that stands still for a while, though not for as long as others wait before they call it down."""
+    console = bench.start("mixed-75-25", words=SHARED, size="8M", runtime=25, ramp_time=0)
+    console.wait_for_samples(2, seconds=90)
+    (osd,) = cluster.processes("--id 0", "ceph")
+    os.kill(osd, signal.SIGSTOP)
+    try:
+        console.wait_for(lambda: "stalled: no completion from fio on lab1 for 10" in console.stderr, 18, "a report")
+    finally:
+        os.kill(osd, signal.SIGCONT)
+    assert console.wait(60) == 0, console.describe()
+    (run,) = console.runs
+    assert run["outcome"] == "ok"
+    assert "stalled" in {finding["code"] for finding in run["findings"]}
+    seconds = [sample["elapsed_seconds"] for sample in console.samples()]
+    assert max(seconds) > 23, "it went on to its end"
+    for directory in run_directories(console):
+        assert_agrees_with_the_tool(directory)
+        assert_samples_add_up(directory)
