@@ -75,7 +75,10 @@ class Config:
 
     def choose(self, names: Iterable[str]) -> tuple[Node, ...]:
         """The nodes of these names, groups or ``[USER@]HOST[:PORT]``, each once; raises ConfigError."""
-        found = {node.name: node for name in names for node in self._named(name)}
+        found: dict[str, Node] = {}
+        for node in (node for name in names for node in self._named(name)):
+            if found.setdefault(node.name, node) != node:
+                raise ConfigError(f"node {node.name!r} is meant twice, in two ways: name them in the config file")
         return tuple(found.values())
 
     def _named(self, name: str) -> Iterator[Node]:

@@ -24,6 +24,7 @@ from cephtui.transport import TransportError
 
 _OF_TIME = {"short", "incomplete"}
 """Findings whose figures differ from node to node by fractions of a second."""
+_NOT_STARTED = "not started, because of "
 _FREED_SECONDS, _LOOK_AGAIN_SECONDS = 60.0, 3.0
 Shells = Mapping[str, NodeShell]
 
@@ -50,7 +51,7 @@ async def execute(bench: Bench, plan: Plan, step: Step, shells: Shells, stop: St
         environment = await _with_features(view, nodes[0])
         await _on_all(nodes, lambda node: node.hold(stop))
         await _measure(nodes, recorder, stop)
-    finished = _finished(run, nodes, view.findings, environment, time.monotonic() - started)
+    finished = _finished(run, nodes, view.findings, environment, stop, time.monotonic() - started)
     writer.finish(finished)
     bench.publish(finished)
     return finished
@@ -60,7 +61,10 @@ async def _view(bench: Bench, shell: NodeShell, target: Target, step: Step, stop
     """The cluster before the step; what an earlier step left takes some time to be free again."""
     wanted = observe.new_bytes([step])
     while True:
-        view = await observe.examine(shell, target.kind, target.pool, step, wanted)
+        try:
+            view = await observe.examine(shell, target.kind, target.pool, step, wanted)
+        except TransportError as error:
+            return View(Refusal(str(error)))
         fresh = bench.removed_at is not None and time.monotonic() - bench.removed_at < _FREED_SECONDS
         if not (view.is_full and fresh) or await stop.asked_within(_LOOK_AGAIN_SECONDS):
             return view
@@ -76,7 +80,7 @@ def _refuse_all(nodes: list[NodeRun]) -> None:
     first = next((node for node in nodes if node.outcome is not None), None)
     for node in nodes:
         if first is not None:
-            node.end("refused", f"not started, because of {first.name}: {first.error}")
+            node.end("refused", f"{_NOT_STARTED}{_named(first)}")
 
 
 async def _measure(nodes: list[NodeRun], recorder: Recorder, stop: StopRequest) -> None:
@@ -84,6 +88,9 @@ async def _measure(nodes: list[NodeRun], recorder: Recorder, stop: StopRequest) 
         if node.process is None:
             recorder.end(node.name, preparing=False)
     ready = [node for node in nodes if node.outcome is None and node.process]
+    if stop.reason is not None:
+        await asyncio.gather(*(node.call_off(stop) for node in ready))
+        return
     for node in ready:
         assert node.process is not None
         node.process.release()
@@ -136,6 +143,7 @@ def _finished(
     nodes: list[NodeRun],
     findings: tuple[Finding, ...],
     environment: ClusterEnvironment | None,
+    stop: StopRequest,
     seconds: float,
 ) -> Run:
     begun = [node.process.released_at for node in nodes if node.process and node.ended_at]
@@ -145,7 +153,7 @@ def _finished(
     return run.model_copy(
         update={
             "outcome": worst([result.outcome or "lost" for result in results]),
-            "error": next((_error(node, len(nodes)) for node in nodes if node.error), None),
+            "error": _error(nodes, stop),
             "duration_seconds": round(seconds, 3),
             "start_spread_seconds": round(max(begun) - min(begun), 4) if len(begun) > 1 else None,
             "findings": (*findings, *own),
@@ -164,6 +172,15 @@ def _once_each(findings: list[Finding]) -> tuple[Finding, ...]:
     return tuple({(f.code if f.code in _OF_TIME else f.text): f for f in reversed(findings)}.values())[::-1]
 
 
-def _error(node: NodeRun, nodes: int) -> str:
+def _error(nodes: list[NodeRun], stop: StopRequest) -> str | None:
+    """The first reason that is no consequence of another node's, with the node's name where it is one of several."""
+    failed = [node for node in nodes if node.error]
+    first = min(failed, key=lambda node: (node.error or "").startswith(_NOT_STARTED), default=None)
+    if first is None or len(nodes) == 1 or first.error == stop.reason:
+        return first.error if first else None
+    return _named(first)
+
+
+def _named(node: NodeRun) -> str:
     error = node.error or ""
-    return error if nodes == 1 or error.startswith(f"{node.name}: ") else f"{node.name}: {error}"
+    return error if error.startswith(f"{node.name}: ") else f"{node.name}: {error}"

@@ -34,10 +34,13 @@ class Merger:
         self._live = list(nodes)
         self._pending: dict[str, list[Reading]] = {}
         self._since: float | None = None
+        self._missed: set[str] = set()
+        """Nodes that were waited for in vain: not again, until they have spoken."""
 
     def add(self, node: str, readings: list[Reading], now: float) -> list[Merged]:
         """Seconds that close with what a node has said; ``now`` is any monotonic clock."""
         for reading in readings:
+            self._missed.discard(node)
             self._pending.setdefault(node, []).append(reading)
             self._since = now if self._since is None else self._since
         return self._close(now)
@@ -60,7 +63,7 @@ class Merger:
         return closed
 
     def _complete(self) -> bool:
-        return all(node in self._pending for node in self._live)
+        return all(node in self._pending for node in self._live if node not in self._missed)
 
     def _late(self, now: float) -> bool:
         return self._since is not None and now - self._since >= PATIENCE_SECONDS
@@ -71,6 +74,7 @@ class Merger:
         taken = {node: [r for r in rs if r.phase == phase] for node, rs in self._pending.items()}
         left = {node: [r for r in rs if r.phase != phase] for node, rs in self._pending.items()}
         missing = tuple(node for node in self._live if not taken.get(node))
+        self._missed |= {node for node in self._live if node not in self._pending}
         self._pending = {node: rs for node, rs in left.items() if rs}
         parts = [reduce(join_readings, rs) for rs in taken.values() if rs]
         return Merged(_sum(phase, parts), missing)

@@ -166,6 +166,12 @@ class NodeRun:
 
     async def prepare(self, stop: StopRequest) -> None:
         """Make what is missing; nothing is read or measured before it was written, unless that is the user's wish."""
+        try:
+            await self._prepare(stop)
+        finally:
+            self._recorder.end(self.name, preparing=True)
+
+    async def _prepare(self, stop: StopRequest) -> None:
         missing = [part for part in self._node_step.parts if not self._is_filled(part)]
         made = {part.spec: await self._create(part) for part in self._found.to_create if part in missing}
         if not self._step.filled or not missing:
@@ -266,6 +272,15 @@ class NodeRun:
         limit = self._step.ramp_seconds + (self._step.run_seconds or 7 * 86400)
         self.process = await self._start(self._node_step.argv, limit, stop)
 
+    async def call_off(self, stop: StopRequest) -> None:
+        """Let go of what has not been released."""
+        assert self.process is not None
+        process, self.process = self.process, None
+        await process.stop()
+        await process.wait()
+        self._recorder.end(self.name, preparing=False)
+        self.end("stopped", stop.reason or None)
+
     async def measure(self, stop: StopRequest) -> None:
         """From the release to the end."""
         assert self.process is not None
@@ -273,6 +288,8 @@ class NodeRun:
         status, self.result = await self._drive(self.process, parser, stop, preparing=False)
         self.ended_at = time.monotonic()
         outcome, error = decide(status, stop.reason, self.result)
+        if outcome == "lost" and self._shell.connection.closed:
+            error = f"{self.name}: the connection was lost"
         self.end(outcome, error)
 
     async def _start(self, argv: tuple[str, ...], limit_seconds: float, stop: StopRequest) -> Process:
@@ -303,7 +320,8 @@ class NodeRun:
             supervisor.cancel()
             await process.stop()
             status = await process.wait()
-            self._recorder.end(self.name, preparing=preparing)
+            if not preparing:
+                self._recorder.end(self.name, preparing=False)
         self._find_unkillable(b"".join(said[-50:]))
         return status, parser.result()
 

@@ -72,7 +72,8 @@ async def _state(shell: Shell) -> ClusterState:
     answer = await shell.ceph(cluster.STATUS_ARGV)
     if answer.status != 0:
         why = answers.no_cluster(answer.status, answer.stderr) or reason(answer)
-        raise TargetFault(f"{shell.node.name}: can't ask the cluster: {why}: see --ceph-conf and --ceph-id")
+        remedy = "apt-get install ceph-common" if answer.status == 127 else "see --ceph-conf and --ceph-id"
+        raise TargetFault(f"{shell.node.name}: can't ask the cluster: {why}: {remedy}")
     try:
         return cluster.parse_status(answer.stdout)
     except ValueError as error:

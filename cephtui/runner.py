@@ -120,6 +120,7 @@ class Runner:
         self._inboxes: list[Inbox] = []
         self._connections: dict[str, Connection] = {}
         self._answers: dict[str, dict[str, str]] = {}
+        self._turns: dict[str, asyncio.Lock] = {}
         self._bench: Bench | None = None
         self._stop: StopRequest | None = None
         self._loaded_at: float | None = None
@@ -243,7 +244,14 @@ class Runner:
             for step in plan.steps:
                 if stop.reason is not None:
                     break
-                shells = await self._shells(plan)
+                try:
+                    shells = await self._shells(plan)
+                except TransportError as error:
+                    if not runs:
+                        raise
+                    self._publish(Notice(0, str(error)))
+                    self._problems.append(f"{step.preset} was not run: {error}")
+                    break
                 runs.append(await execute(bench, plan, step, shells, stop))
                 self._loaded_at = time.monotonic()
                 if not parse_target(step.target, data_pool=step.data_pool).kept:
@@ -261,14 +269,15 @@ class Runner:
     # ------------------------------------------------------------------ nodes
 
     async def _connection(self, node: Node) -> Connection | Question:
-        known = self._connections.get(node.name)
-        if known is not None and not known.closed and _same_way(known.node, node):
-            return known
-        async with self._connecting:
-            made = await self._connect(node, self._answers.get(node.name, {}))
-        if not isinstance(made, Question):
-            self._connections[node.name] = made
-        return made
+        async with self._turns.setdefault(node.name, asyncio.Lock()):  # or each of many would make a connection
+            known = self._connections.get(node.name)
+            if known is not None and not known.closed and _same_way(known.node, node):
+                return known
+            async with self._connecting:
+                made = await self._connect(node, self._answers.get(node.name, {}))
+            if not isinstance(made, Question):
+                self._connections[node.name] = made
+            return made
 
     async def _shell(self, node: Node) -> NodeShell:
         """A way to a node that has been reached before; raises TransportError."""

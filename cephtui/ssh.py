@@ -363,13 +363,15 @@ class _Attempt:
             raise await self._explain(error, reason) from None
         finally:
             if not self._login.logged_in:
-                self._let_go()
+                self._close_proxies()
+                if self._socket:
+                    self._socket.close()
 
     async def _log_in(self) -> asyncssh.SSHClientConnection:
         hop, login = self._hop, self._login
         if not self._tunnel:
             self._socket = await self._open()
-        login.at_end = self._let_go
+        login.at_end = self._close_proxies
         return await asyncssh.connect(
             hop.typed,
             hop.port,
@@ -402,9 +404,7 @@ class _Attempt:
             self.proxies.append(await _Proxy.start(self._hop.proxy_command, theirs))
         return ours
 
-    def _let_go(self) -> None:
-        if self._socket:
-            self._socket.close()
+    def _close_proxies(self) -> None:
         for proxy in self.proxies:
             proxy.close()
 

@@ -71,8 +71,8 @@ class Process(Protocol):
     """A benchmark behind its watchdog: ready to begin, until it is released."""
 
     released_at: float
-    """When the command began, by the console's monotonic clock: the time at which its start was reported, less the
-    way of the report. The time of ``release`` until that is known."""
+    """When the command began, by the console's monotonic clock: the time at which its start was reported, less half
+    the round trip. The time of ``release`` until that is known."""
 
     def release(self) -> None:
         """Let the command begin; gives the order and returns at once."""
@@ -231,7 +231,8 @@ class WatchedProcess:
         if stream == "stdout" and gate.closed_by < before:
             self._ready.set()
             if not gate.closed_by:
-                self.released_at = now - self._half_trip
+                # a trip may have taken longer when it was measured, but nothing begins before its release
+                self.released_at = max(self.released_at, now - self._half_trip)
         if data and not self._ended.is_set():
             self._queue.put_nowait(Chunk(stream, now, data))
 

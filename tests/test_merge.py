@@ -136,13 +136,15 @@ def test_a_node_that_never_spoke_is_missed_by_its_name_in_the_order_of_the_nodes
     assert written(merged).ios == 5
 
 
-def test_waiting_begins_anew_with_every_second() -> None:
+def test_a_node_that_was_missed_is_not_waited_for_again_until_it_speaks() -> None:
     merger = Merger(["a", "b"])
     merger.add("a", [reading(1.0, 1)], 1.0)
     assert len(merger.tick(3.0)) == 1
-    merger.add("a", [reading(4.0, 1)], 4.0)
-    assert merger.tick(5.9) == []
-    assert len(merger.tick(6.0)) == 1
+    (second,) = merger.add("a", [reading(4.0, 1)], 4.0)
+    assert second.missing == ("b",)
+    (back,) = merger.add("b", [reading(4.5, 7)], 4.5) or merger.add("a", [reading(5.0, 1)], 5.0)
+    assert (back.missing, written(back).ios) == ((), 8)
+    assert merger.add("a", [reading(6.0, 1)], 6.0) == []
 
 
 # ---------------------------------------------------------------------------------------------- the end

@@ -404,7 +404,7 @@ def test_nodes_with_odd_names_have_images_of_their_own() -> None:
 
 def test_objects_of_every_node_and_batch_are_apart() -> None:
     (step,) = plan_on("pool:bench", "rados-write", nodes=("pve1", "h:22"), room_bytes=10 * GIB).steps
-    assert [node.place.namespace for node in step.nodes] == ["cephtui-0f0f0f0f-pve1", "cephtui-0f0f0f0f-h_22"]
+    assert [node.place.namespace for node in step.nodes] == ["cephtui-0f0f0f0f-pve1", "cephtui-0f0f0f0f-h_3a22"]
 
 
 def test_a_file_is_shared_by_nobody() -> None:

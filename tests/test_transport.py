@@ -104,7 +104,7 @@ async def test_the_heartbeat_goes_on_until_the_stop(monkeypatch: pytest.MonkeyPa
 
 
 async def test_the_start_is_timed_by_its_report_less_half_the_round_trip() -> None:
-    process = WatchedProcess(NoWay(), "t", round_trip_seconds=0.5)
+    process = WatchedProcess(NoWay(), "t", round_trip_seconds=0.2)
     process.received("stdout", READY)
     await process.ready()
     before = time.monotonic()
@@ -112,14 +112,25 @@ async def test_the_start_is_timed_by_its_report_less_half_the_round_trip() -> No
     released = process.released_at
     assert before <= released <= time.monotonic()
     process.received("stdout", b"cephtui star")
+    await asyncio.sleep(0.3)
     assert process.released_at == released
     before = time.monotonic()
     process.received("stdout", b"ted t\nout")
-    assert before - 0.25 <= process.released_at <= time.monotonic() - 0.25
+    assert before - 0.1 <= process.released_at <= time.monotonic() - 0.1
     process.ended()
     (chunk,) = [chunk async for chunk in process.chunks()]
     assert chunk == Chunk("stdout", chunk.time, b"out")
     assert before <= chunk.time <= time.monotonic()
+
+
+async def test_nothing_has_begun_before_its_release() -> None:
+    process = WatchedProcess(NoWay(), "t", round_trip_seconds=60)
+    process.received("stdout", READY)
+    process.release()
+    released = process.released_at
+    process.received("stdout", STARTED)
+    assert process.released_at == released
+    process.ended()
 
 
 @pytest.mark.parametrize(("status", "lost", "expected"), [(3, False, 3), (0, True, None), (None, False, None)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 
 from cephtui import devices
@@ -79,7 +80,7 @@ class DeviceTarget:
 
 def parse_path(text: str, rest: str) -> str:
     """The path in a target's text; raises TargetError."""
-    path = parse_file_path(text, rest)
+    path = os.path.normpath(parse_file_path(text, rest))
     if not path.startswith("/dev/"):
         raise TargetError(f"target {text!r}: expected a path below /dev; for a file use file:{rest}")
     return path

@@ -35,7 +35,8 @@ _BUSY_STATUSES = {16}
 _GONE_STATUS = 2
 _SPARED = 0.9
 """Others may write between the question and the guard."""
-_NAME = re.compile(r"[^/@\s]+")
+_NAME = re.compile(r"[^/@#;:\s]+")
+"""Of pools and images; fio ends a value at some of these."""
 
 
 def parse(text: str, rest: str, sitting: str, data_pool: str | None) -> RbdPool | RbdImage:
@@ -246,8 +247,8 @@ async def _identity(shell: Shell, part: Part) -> str | None:
 
 
 def safe_name(node: str) -> str:
-    """A node's name as part of an image's or a namespace's."""
-    return re.sub(r"[^A-Za-z0-9.-]", "_", node)
+    """A node's name as part of an image's or a namespace's; different ones stay different."""
+    return re.sub(r"[^A-Za-z0-9.-]", lambda found: f"_{ord(found[0]):x}", node)
 
 
 async def remove(shell: Shell, name: str) -> Removed:

@@ -32,15 +32,13 @@ def read_iops(command: Sequence[str]) -> float:
 
 def seconds_to_first_document(command: Sequence[str]) -> float:
     """From the start of the command to the end of fio's first document; waits for the end of the command."""
-    started, said = time.monotonic(), b""
+    started, said, seconds = time.monotonic(), b"", None
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, bufsize=0) as process:
         assert process.stdout
-        while _DOCUMENT_ENDS not in said:
-            data = process.stdout.read(1 << 16)
-            if not data:
-                raise NotMeasured(f"{shlex.join(command)}: no document")
+        while data := process.stdout.read(1 << 16):
             said += data
-        seconds = time.monotonic() - started
-        while process.stdout.read(1 << 16):
-            pass
+            if seconds is None and _DOCUMENT_ENDS in said:
+                seconds = time.monotonic() - started
+    if seconds is None:
+        raise NotMeasured(f"{shlex.join(command)}: no document")
     return seconds

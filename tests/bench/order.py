@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from cephtui.models import Run, Sample
+from cephtui.models import OptionValue, Run, Sample
 from cephtui.runner import Inbox
 from tests.lab import Lab
 
@@ -19,56 +19,68 @@ from .table import Goal, Row, at_most, row
 
 RUNS = 10
 NODE = "lab1"
-OPTIONS = {"rw": "randread", "bs": "4k", "size": "64M", "rate_iops": 200, "ramp_time": 0, "runtime": 3}
+TARGET = "file:/var/tmp/cephtui-bench"
+OPTIONS: dict[str, OptionValue] = {"rw": "randread", "bs": "4k", "size": "64M", "rate_iops": 200, "runtime": 30}
+RAMPS = (2, 0)
+"""As the presets have it, and without: then the first sample is one of the run itself."""
+_ENOUGH = ("timeout", "1.8")
+"""Ends a bare fio after its first document."""
 _LIMIT_SECONDS = 30.0
 _HOW = (
     "submit of a plan to the first sample of all nodes in the inbox, on a connection in use and a file that is filled: "
-    "the look at the node and the target, the session's files, the watchdog, the release, fio's first second, "
-    "reading, storing; median of the differences, spread: 95 % interval of their mean"
+    "the look at node and target, the session's files, the watchdog, the release, fio's first second, reading, "
+    "storing; median of the differences, spread: 95 % interval of their mean"
 )
 
 
 def rows(lab: Lab, root: Path, say: Callable[[str], None]) -> Iterator[Row]:
     """The wait, less that for fio alone; beside it, less that for fio through a warm ssh."""
+    with _master(lab, root / "control") as options:
+        for ramp in RAMPS:
+            waits, alone, warm = _measure(lab, root / f"{ramp}", ramp, options, say)
+            name = "order to first sample" if ramp else "the same without a ramp"
+            goal = at_most(0.3)
+            yield _row(f"{name}, less bare fio's", waits, alone, goal)
+            yield _row(f"{name}, less that of ssh -S", waits, warm, None)
+
+
+def _measure(
+    lab: Lab, root: Path, ramp: int, options: list[str], say: Callable[[str], None]
+) -> tuple[list[float], list[float], list[float]]:
     waits, alone, warm = [], [], []
-    with (
-        sitting(
-            root / "sessions", ssh_nodes([NODE], lab.ssh_config), "file:/var/tmp/cephtui-bench", OPTIONS
-        ) as session,
-        _master(lab, root / "control") as options,
-    ):
+    with sitting(root, ssh_nodes([NODE], lab.ssh_config), TARGET, {**OPTIONS, "ramp_time": ramp}) as session:
         inbox = session.runner.subscribe()
-        session.run()  # which fills the file
-        argv = session.plan().steps[0].nodes[0].argv
+        _wait(session, inbox, "run")  # which fills the file
+        argv = (*_ENOUGH, *session.plan().steps[0].nodes[0].argv)
         for number in range(1, RUNS + 1):
-            say(f"run {number} of {RUNS}")
+            say(f"run {number} of {RUNS} with a ramp of {ramp} s")
             waits.append(_wait(session, inbox))
             alone.append(bare.seconds_to_first_document(lab.command(NODE, *argv)))
             warm.append(bare.seconds_to_first_document(bare.through_ssh(argv, lab.ssh_config, NODE, *options)))
-    yield _row("order to first sample, less bare fio's", waits, alone, at_most(0.3), _HOW)
-    yield _row("the same, less bare fio's through ssh -S", waits, warm, None, _HOW)
+    return waits, alone, warm
 
 
-def _row(measure: str, waits: list[float], others: list[float], goal: Goal | None, how: str) -> Row:
+def _row(measure: str, waits: list[float], others: list[float], goal: Goal | None) -> Row:
     differences = [wait - other for wait, other in zip(waits, others, strict=True)]
     found = of_differences(differences)
-    return row(measure, found.median, "s", goal, spread=(found.low, found.high), how=how, values=differences)
+    return row(measure, found.median, "s", goal, spread=(found.low, found.high), how=_HOW, values=differences)
 
 
-def _wait(session: Sitting, inbox: Inbox) -> float:
-    """From the order to the first sample; waits for the end of the run."""
+def _wait(session: Sitting, inbox: Inbox, *phases: str) -> float:
+    """From the order to the first sample; then ends the run."""
     plan = session.plan()
     inbox.drain()
     started = time.monotonic()
     done = session.runner.submit(plan)
     while time.monotonic() < started + _LIMIT_SECONDS:
-        events = inbox.drain(1.0)
-        if any(isinstance(event, Sample) and event.node is None for event in events):
-            seconds = time.monotonic() - started
-            done.result(_LIMIT_SECONDS)
-            return seconds
-        if ended := [event for event in events if isinstance(event, Run) and event.outcome]:
-            raise NotMeasured(f"a run was {ended[0].outcome}: {ended[0].error}")
+        for event in inbox.drain(1.0):
+            if isinstance(event, Sample) and event.node is None and event.phase in (phases or ("ramp", "run")):
+                seconds = time.monotonic() - started
+                session.runner.stop()
+                done.result(_LIMIT_SECONDS)
+                return seconds
+            if isinstance(event, Run) and event.outcome:
+                raise NotMeasured(f"a run was {event.outcome}: {event.error}")
     raise NotMeasured("no sample")
 
 
@@ -77,9 +89,8 @@ def _master(lab: Lab, control: Path) -> Iterator[list[str]]:
     """A connection of OpenSSH's own that stays open; gives the options that use it."""
     options = ["-S", str(control)]
     command = ["ssh", "-F", str(lab.ssh_config), *options]
-    # in the background it keeps its stderr open: with a pipe this would wait for its end
-    silent = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    subprocess.run([*command, "-M", "-N", "-f", NODE], check=True, **silent)
+    nothing = subprocess.DEVNULL  # no pipe: ssh in the background would keep it open
+    subprocess.run([*command, "-M", "-N", "-f", NODE], check=True, stdin=nothing, stdout=nothing, stderr=nothing)
     try:
         yield options
     finally:

@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from cephtui.models import Node
+from cephtui.models import Node, OptionValue
 from tests.lab import Lab
 
 from .nodes import names, nodes, told_starts
@@ -15,7 +15,7 @@ from .table import Goal, Row, at_most, row
 
 RUNS = 10
 SIMULATED = 16
-OPTIONS = {
+OPTIONS: dict[str, OptionValue] = {
     "rw": "randread",
     "bs": "4k",
     "size": "1M",

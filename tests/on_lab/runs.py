@@ -17,12 +17,14 @@ from typing import Any
 
 from tests.end_to_end.sandbox import Console, Event, Sandbox, fio_documents, read_samples, sets, wait_for
 from tests.lab import Lab
+from tests.lab.processes import Process, all_pids, command_of, environment_of
 
 __all__ = ["Bench", "Console", "Event", "benches_on", "fio_documents", "left_on", "read_samples", "sets", "wait_for"]
 
 OWN = "cephtui-"
 RUN = "CEPHTUI_RUN="
 """In the environment of everything that runs behind a watchdog."""
+WATCHDOG = "cephtui-watchdog"
 REMOVED_SECONDS = 90.0
 """The watch of a client that was killed lasts 30 s."""
 
@@ -96,6 +98,14 @@ class Bench:
                 link.symlink_to(path)
         return ["env", f"PATH={folder}"]
 
+    def file(self, node: str, text: str) -> str:
+        """A file on a node, where nobody else can read it."""
+        path = f"{self._folder(node)}/file"
+        outside = self.lab.outside(node, path)
+        outside.touch(mode=0o600)
+        outside.write_text(text)
+        return path
+
     def _folder(self, node: str) -> str:
         folder = f"/tmp/programs-{secrets.token_hex(4)}"
         self._programs.append(self.lab.outside(node, folder))
@@ -112,7 +122,7 @@ class Bench:
 
     def running(self, node: str | None = None, program: str = "") -> dict[int, str]:
         """What runs behind a watchdog on a node, or on all of them, the watchdogs included."""
-        found = {**self.lab.processes(RUN, node), **self.lab.processes("cephtui-watchdog", node)}
+        found = {**processes_on(self.lab, RUN, node), **processes_on(self.lab, WATCHDOG, node)}
         return {pid: command for pid, command in found.items() if program in (Path(command.split(" ")[0]).name, "")}
 
     def wait_nothing_runs(self, seconds: float = 20.0, nodes: Sequence[str] = Lab.nodes) -> float:
@@ -129,6 +139,20 @@ class Bench:
         console = self.cephtui("cleanup", "--yes")
         assert console.process.returncode == 0, console.describe()
         assert left_on(self.lab) == []
+
+
+def processes_on(lab: Lab, text: str, node: str | None = None) -> dict[int, str]:
+    """As ``Lab.processes``, and what runs in further namespaces of processes on a node, as in a container, too."""
+    nodes = [node] if node else lab.nodes
+    networks = {os.stat(f"/proc/{next(iter(lab.processes(machine=name)))}/ns/net").st_ino for name in nodes}
+    found = {}
+    for pid in all_pids():
+        with contextlib.suppress(OSError):
+            if os.stat(f"/proc/{pid}/ns/net").st_ino in networks and Process.of(pid):
+                command = command_of(pid)
+                if text in command or text in environment_of(pid):
+                    found[pid] = command
+    return found
 
 
 def noted(sandbox: Sandbox) -> set[str]:
@@ -160,7 +184,7 @@ def files(lab: Lab) -> list[Path]:
 def left_on(lab: Lab) -> list[str]:
     """All that a cephtui has left on the lab."""
     pools = [pool for pool in lab.ceph("osd", "pool", "ls") if not pool.startswith(".")]
-    processes = {**lab.processes(RUN), **lab.processes("cephtui-watchdog")}
+    processes = {**processes_on(lab, RUN), **processes_on(lab, WATCHDOG)}
     return [
         *(f"process {pid}: {command[:200]}" for pid, command in processes.items()),
         *(f"image {pool}/{name}" for pool in pools for name in images(lab, pool)),
@@ -171,7 +195,7 @@ def left_on(lab: Lab) -> list[str]:
 
 def _remove_all(lab: Lab) -> None:
     """So that one failed test does not make others fail."""
-    for pid in lab.processes(RUN):
+    for pid in processes_on(lab, RUN):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
     for path in files(lab):

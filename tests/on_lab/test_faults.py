@@ -28,6 +28,7 @@ from .runs import (
     left_on,
     noted,
     objects,
+    processes_on,
     raw,
     read_samples,
     run_directories,
@@ -120,13 +121,13 @@ def test_no_ceph_is_told(bench: Bench) -> None:
 
 
 def test_a_wrong_key_for_ceph_is_told(bench: Bench) -> None:
-    keyring = bench.sandbox.root / "keyring"
     text = bench.lab.ceph_keyring.read_text()
     other = re.search(r"key = (\S+)", bench.lab.restricted_keyring.read_text())
     assert other
-    keyring.write_text(re.sub(r"key = \S+", f"key = {other[1]}", text))
-    bench.configure(lab1={"ceph_keyring": str(keyring)})
-    assert "can't ask the cluster" in refused(bench)
+    keyring = bench.file("lab1", re.sub(r"key = \S+", f"key = {other[1]}", text))
+    bench.configure(lab1={"ceph_keyring": keyring})
+    said = refused(bench)
+    assert "can't ask the cluster: XX" in said
 
 
 @pytest.fixture
@@ -140,11 +141,11 @@ def reader(lab: Lab) -> Iterator[str]:
 
 
 def test_no_permission_to_make_an_image_is_told(bench: Bench, reader: str) -> None:
-    keyring = bench.sandbox.root / "keyring"
-    keyring.write_text(f"[client.reader]\nkey = {reader}\n")
-    bench.configure(lab1={"ceph_keyring": str(keyring), "ceph_id": "reader"})
+    keyring = bench.file("lab1", f"[client.reader]\nkey = {reader}\n")
+    bench.configure(lab1={"ceph_keyring": keyring, "ceph_id": "reader"})
     console = bench.run("write-iops", words=SHARED, size="4M", runtime=2)
     assert console.process.returncode == 3, console.describe()
+    assert console.runs, console.describe()
     (run,) = console.runs
     assert run["outcome"] == "refused"
     assert re.search(r"can't create image bench/cephtui-\S+: .*(permi|Permi)", run["error"]), run["error"]
@@ -203,11 +204,11 @@ class Case:
         (self._connection,) = re.findall(r"SSH_CONNECTION=10\.\S+ \d+ ", environment_of(self.fio))
 
     def _named(self) -> dict[int, str]:
-        return self.bench.lab.processes(self.image, self.node)
+        return processes_on(self.bench.lab, self.image, self.node)
 
     def living(self) -> dict[int, str]:
         """What still runs of it on the node: the benchmark, its watchdog, what asks the cluster."""
-        return {**self._named(), **self.bench.lab.processes(self._connection, self.node)}
+        return {**self._named(), **processes_on(self.bench.lab, self._connection, self.node)}
 
     @property
     def run(self) -> dict[str, object]:
@@ -319,7 +320,7 @@ def test_the_console_ends_by_itself_and_says_what_happened(lost: dict[str, Case]
     assert case.run["outcome"] == ("stopped" if way == "terminal closed" else "lost"), case.console.describe()
     if way != "terminal closed":
         assert case.run["error"]
-        assert "lab" in case.console.stderr
+        assert str(case.run["error"]) in case.console.stderr
     assert "Traceback" not in case.console.stderr
 
 
@@ -371,12 +372,11 @@ def test_lost_nodes_are_told_apart_and_the_others_go_on(bench: Bench) -> None:
     assert run["outcome"] == "lost"
     for node in run["nodes"][1:]:
         assert node["error"]
-        assert node["node"] in console.stderr
     own = console.samples(node="lab1")
     assert sum(sample["interval_seconds"] for sample in own) == pytest.approx(25, abs=2)
     merged = console.samples()
     assert sum(s["interval_seconds"] for s in merged) == pytest.approx(25, abs=4)
-    assert any("lab3" in sample["missing"] for sample in merged), "who is silent is named"
+    assert any("lab3" in sample.get("missing", []) for sample in merged), "who is silent is named"
     # the node that came to its end agrees with its tool
     (directory,) = run_directories(console)
     last = fio_documents(raw(directory, "lab1"))[-1]["jobs"][0]
@@ -405,7 +405,12 @@ def test_a_stop_by_key_ends_all_nodes_and_keeps_their_last_words(bench: Bench) -
     before = {node: len(fio_documents_so_far(raw(directory, node))) for node in lab.nodes}
     os.write(ours, b"\x03")
     begun = time.monotonic()
-    wait_for(lambda: _drain(ours) or not bench.running(), STOPPED_SECONDS, "the end on all nodes", lambda: str(bench.running()))
+    wait_for(
+        lambda: _drain(ours) or not bench.running(),
+        STOPPED_SECONDS,
+        "the end on all nodes",
+        lambda: str(bench.running()),
+    )
     assert time.monotonic() - begun <= STOPPED_SECONDS
     wait_for(lambda: _drain(ours) or console.process.poll() is not None, 30, "the end", console.describe)
     os.close(ours)

@@ -1,0 +1,119 @@
+"""Several consoles at once on one pool, image, device or file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from .others import SMALL, Others, pool_on, said
+from .runs import Bench, Console
+
+LONG = {**SMALL, "runtime": 60}
+
+
+@pytest.fixture
+def pool(bench: Bench) -> Iterator[str]:
+    """A pool of this test's own."""
+    with pool_on(bench.lab) as name:
+        yield name
+
+
+def made_by(console: Console) -> set[str]:
+    """What a console has said that it makes."""
+    (plan,) = [event for event in console.events if event["event"] == "plan"]
+    return {part["spec"] for step in plan["steps"] for node in step["nodes"] for part in node["parts"]}
+
+
+def test_what_a_killed_console_left_is_removed_without_harm_to_one_that_runs(bench: Bench, pool: str) -> None:
+    """Both with the same lists of what they made, on the same pool, and on one host."""
+    lab = bench.lab
+    others = Others(lab, pool)
+    words = ["--shared-pool"]
+    living = bench.start("write-iops", target=f"rbd:{pool}", words=words, **{**SMALL, "runtime": 25})
+    objects = bench.start(
+        "rados-rand", on=["lab2"], target=f"pool:{pool}", words=words, runtime=20, **{"block-size": "64K"}
+    )
+    dying = [
+        bench.start("write-iops", target=f"rbd:{pool}", words=words, **LONG),
+        bench.start("rados-write", on=["lab2"], target=f"pool:{pool}", words=words, runtime=60),
+    ]
+    for console in (living, objects, *dying):
+        console.wait_for_samples(1)
+    parts = [made_by(console) for console in (living, objects, *dying)]
+    assert len(set().union(*parts)) == len(parts)  # no two have anything in common
+    for console in dying:
+        console.process.kill()
+    for console in dying:
+        console.wait()
+
+    cleanup = bench.sandbox.run("cleanup", "--yes", seconds=120, env={"COLUMNS": "400"})
+
+    assert cleanup.process.returncode == 0, cleanup.describe()
+    text = cleanup.stdout + cleanup.stderr
+    assert all(target in text for target in parts[2] | parts[3])
+    assert not any(target in text for target in parts[0] | parts[1])
+    for console in (living, objects):
+        assert console.process.poll() is None
+        seen = len(console.samples())
+        console.wait_for_samples(seen + 1)
+        assert console.wait() == 0, console.describe()
+        assert console.runs[0]["outcome"] == "ok"
+        assert all(sum(flow["ios"] for flow in (one["read"], one["write"]) if flow) for one in console.samples()[:-1])
+    others.assert_unchanged()
+
+
+def test_what_one_console_uses_is_refused_to_another(bench: Bench, pool: str) -> None:
+    lab = bench.lab
+    lab.rbd("create", "--size", "16", f"{pool}/data")
+    file = "file:/var/tmp/cephtui-shared"
+    with lab.loop_device(16 << 20) as device:
+        asked = [
+            ("lab1", f"rbd:{pool}/data", ["--destroy", "data", "--shared-pool"], f"{pool}/data is in use by "),
+            ("lab2", f"device:{device}", ["--destroy", device.name], f"{device} is in use by "),
+            ("lab3", file, [], "/var/tmp/cephtui-shared is in use by another run"),
+        ]
+        first = [
+            bench.start("write-iops", on=[node], target=target, words=words, **LONG) for node, target, words, _ in asked
+        ]
+        for console in first:
+            console.wait_for_samples(1)
+        second = [
+            bench.start("write-iops", on=[node], target=target, words=[*words, "--dry-run"], **SMALL)
+            for node, target, words, _ in asked
+        ]
+        for console, (_, _, _, why) in zip(second, asked, strict=True):
+            assert why in said(console)
+        # for real, too
+        third = [
+            bench.start("write-iops", on=[node], target=target, words=words, **SMALL)
+            for node, target, words, _ in asked
+        ]
+        for console in third:
+            assert console.wait() == 3, console.describe()
+        for console in first:
+            assert console.process.poll() is None
+            console.process.terminate()
+        for console in first:
+            assert console.wait() == 4, console.describe()
+            assert console.runs[0]["outcome"] == "stopped"
+    assert lab.rbd("ls", pool).split() == ["data"]
+    assert not lab.outside("lab3", "/var/tmp/cephtui-shared").exists()
+
+
+def test_two_consoles_on_one_pool_end_as_if_alone(bench: Bench, pool: str) -> None:
+    lab = bench.lab
+    others = Others(lab, pool)
+    words = ["--shared-pool"]
+    consoles = [
+        bench.start("write-iops", "read-iops", on=["lab1", "lab2"], target=f"rbd:{pool}", words=words, **SMALL),
+        bench.start("read-iops", on=["lab1"], target=f"rbd:{pool}", words=words, **SMALL),
+        bench.start("rados-seq", on=["lab2", "lab3"], target=f"pool:{pool}", words=words, runtime=2),
+    ]
+    for console in consoles:
+        assert console.wait(120) == 0, console.describe()
+        assert {run["outcome"] for run in console.runs} == {"ok"}
+    names = {run["session"] for console in consoles for run in console.runs}
+    assert len(names) == len(consoles)
+    others.assert_unchanged()
+    assert "nothing was left behind" in bench.cephtui("cleanup", "--yes").stdout
