@@ -329,9 +329,9 @@ def run(
                 ceph_node,
                 shared_pool,
             )
-            make_plan(request, new_batch)  # what is wrong with it is told before any node is asked
+            draft = make_plan(request, new_batch)  # what is wrong with it is told before any node is asked
             runner = stack.enter_context(Runner(sessions_dir(), session, stall_seconds=stall_timeout))
-            plan = make_plan(headless.surveyed(runner, request), new_batch)
+            plan = make_plan(headless.surveyed(runner, request, draft), new_batch)
             if dry_run:
                 return headless.dry_run(runner, plan, as_json)
             return headless.carry_out(runner, plan, headless.JsonOutput() if as_json else headless.TerminalOutput())

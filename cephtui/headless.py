@@ -87,15 +87,20 @@ class Unreachable(Exception):
     """A node can't be used; the text is for the user."""
 
 
-def surveyed(runner: Runner, request: Request) -> Request:
-    """The request with its nodes reached, their way to Ceph found, and the target looked at. Raises Unreachable."""
+def surveyed(runner: Runner, request: Request, draft: Plan) -> Request:
+    """The request with its nodes reached, their way to Ceph found, and the target looked at. Raises Unreachable.
+
+    ``draft`` is the plan as far as it is known without that.
+    """
+    loads = len(request.nodes) > 1 or any(step.writes for step in draft.steps)
     states = reach(runner, request.nodes, request.target.pool)
     for state in states:
         if state.problem:
             raise Unreachable(state.problem)
     nodes = tuple(state.node for state in states)
     try:
-        survey = _patiently(runner.survey(request.target, nodes, request.ceph_node), "looking at the target ...")
+        asked = runner.survey(request.target, nodes, request.ceph_node, patient=loads and not request.shared_pool)
+        survey = _patiently(asked, "looking at the target ...")
     except (TransportError, TargetFault) as error:
         raise Unreachable(str(error)) from None
     if survey.refusal:

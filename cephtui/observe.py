@@ -133,10 +133,13 @@ async def guard_service(shell: Shell, pool: str) -> Refusal | None:
     return pool_guards.guard_pool(pool, osd_map, state, pgs, writes=False)
 
 
-async def pool_use(shell: Shell, pool: str, *, own_load: bool = False) -> PoolUse:
-    """Who else uses a pool. With ``own_load``, of a run that has just ended, the rates would not tell."""
+async def pool_use(shell: Shell, pool: str, *, own_load: bool = False, patient: bool = True) -> PoolUse:
+    """Who else uses a pool. With ``own_load``, of a run that has just ended, the rates would not tell.
+
+    ``patient`` waits for rates that are about to be gone, where something depends on them.
+    """
     asked = _Asked(shell)
-    going_on = None if own_load else await _settled_rates(asked, pool)
+    going_on = None if own_load else await _rates(asked, pool, _LINGER_TRIES if patient else 1)
     images = await asked.ask(in_use.in_use_argv(pool), in_use.parse_in_use)
     company = Company(images, going_on)
     return PoolUse(
@@ -149,14 +152,14 @@ async def pool_use(shell: Shell, pool: str, *, own_load: bool = False) -> PoolUs
     )
 
 
-async def _settled_rates(asked: _Asked, pool: str) -> PoolRates | None:
+async def _rates(asked: _Asked, pool: str, tries: int) -> PoolRates | None:
     """The rates once those of a client that has ended are gone: they linger, and so do those of a question."""
-    for _ in range(_LINGER_TRIES):
+    while True:
         found = await asked.ask(rates.pool_stats_argv(pool), lambda text: rates.parse_pool_stats(text, pool))
-        if found is None or found.iops == 0:
-            break
+        tries -= 1
+        if found is None or found.iops == 0 or not tries:
+            return found
         await asyncio.sleep(_LINGER_SECONDS / _LINGER_TRIES)
-    return found
 
 
 def guard_company(use: PoolUse | None, *, writes: bool, nodes: int, agreed: bool) -> Refusal | None:

@@ -178,9 +178,14 @@ class Runner:
         """What the cluster of a node says of its health, or why it can't be asked; or a TransportError."""
         return asyncio.run_coroutine_threadsafe(self._health(node), self._loop)
 
-    def survey(self, target: Target, nodes: tuple[Node, ...], ceph_node: str | None = None) -> Future[Survey]:
-        """What a plan has to know of a target; or a TransportError or TargetFault."""
-        return asyncio.run_coroutine_threadsafe(self._survey(target, nodes, ceph_node), self._loop)
+    def survey(
+        self, target: Target, nodes: tuple[Node, ...], ceph_node: str | None = None, *, patient: bool = True
+    ) -> Future[Survey]:
+        """What a plan has to know of a target; or a TransportError or TargetFault.
+
+        ``patient`` takes up to a quarter of a minute where the pool is, or has just been, in use.
+        """
+        return asyncio.run_coroutine_threadsafe(self._survey(target, nodes, ceph_node, patient), self._loop)
 
     def remove(self, node: Node, spec: str, directories: Sequence[Path]) -> Future[str]:
         """Remove what was left behind by these sessions; the result is why not, or empty."""
@@ -305,7 +310,7 @@ class Runner:
     async def _health(self, node: Node) -> str:
         return await observe.health(await self._shell(node))
 
-    async def _survey(self, target: Target, nodes: tuple[Node, ...], ceph_node: str | None) -> Survey:
+    async def _survey(self, target: Target, nodes: tuple[Node, ...], ceph_node: str | None, patient: bool) -> Survey:
         asked = next((node for node in nodes if node.name == ceph_node), nodes[0])
         shell = await self._shell(asked)
         if target.pool is None:
@@ -315,7 +320,7 @@ class Runner:
             return Survey(refusal=refusal)
         own_load = self._loaded_at is not None and time.monotonic() - self._loaded_at < _LINGER_SECONDS
         room, use = await asyncio.gather(
-            target.room(shell, len(nodes)), observe.pool_use(shell, target.pool, own_load=own_load)
+            target.room(shell, len(nodes)), observe.pool_use(shell, target.pool, own_load=own_load, patient=patient)
         )
         return Survey(room, use)
 
