@@ -22,8 +22,8 @@ from cephtui.targets import parse_target
 from cephtui.targets.base import Target
 from cephtui.transport import TransportError
 
-_OF_TIME = {"short", "incomplete"}
-"""Findings whose figures differ from node to node by fractions of a second."""
+_FIRST_OF_ALL = {"short", "incomplete", "in-flight"}
+"""Findings whose figures differ a little from node to node, and mean the same."""
 _NOT_STARTED = "not started, because of "
 _FREED_SECONDS, _LOOK_AGAIN_SECONDS = 60.0, 3.0
 Shells = Mapping[str, NodeShell]
@@ -169,7 +169,7 @@ def _finished(
 
 def _once_each(findings: list[Finding]) -> tuple[Finding, ...]:
     """What several nodes have found once, in the words of the first."""
-    return tuple({(f.code if f.code in _OF_TIME else f.text): f for f in reversed(findings)}.values())[::-1]
+    return tuple({(f.code if f.code in _FIRST_OF_ALL else f.text): f for f in reversed(findings)}.values())[::-1]
 
 
 def _error(nodes: list[NodeRun], stop: StopRequest) -> str | None:

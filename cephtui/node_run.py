@@ -93,13 +93,18 @@ async def look_at(shell: Shell) -> NodeEnvironment:
 
 
 async def inspect(
-    shell: Shell, step: Step, node_step: NodeStep, target: Target, destroy: tuple[str, ...]
+    shell: Shell,
+    step: Step,
+    node_step: NodeStep,
+    target: Target,
+    destroy: tuple[str, ...],
+    filled: frozenset[str] = frozenset(),
 ) -> Inspection:
     """Look at a node and the target on it, and apply the guards; writes nothing.
 
     Raises TransportError and TargetFault.
     """
-    use = Use(node_step.parts, step.writes, step.filled, step.options, destroy)
+    use = Use(node_step.parts, step.writes, step.filled, step.options, destroy, filled)
     environment, found = await asyncio.gather(look_at(shell), target.inspect(shell, use))
     problem = TOOLS[step.tool].check_version(environment.tools.get(step.tool))
     if problem:
@@ -156,7 +161,8 @@ class NodeRun:
     async def inspect(self) -> None:
         """Look at the node and the target, and apply the guards."""
         step = self._step
-        inspection = await inspect(self._shell, step, self._node_step, self._target, self._bench.destroy)
+        filled = frozenset(spec for node, spec in self._bench.filled if node == self.name)
+        inspection = await inspect(self._shell, step, self._node_step, self._target, self._bench.destroy, filled)
         self.environment, self._found = inspection.environment, inspection.found
         if inspection.problem:
             raise Ended("refused", inspection.problem)
@@ -173,7 +179,10 @@ class NodeRun:
 
     async def _prepare(self, stop: StopRequest) -> None:
         missing = [part for part in self._node_step.parts if not self._is_filled(part)]
-        made = {part.spec: await self._create(part) for part in self._found.to_create if part in missing}
+        wanted = [part for part in self._found.to_create if part in missing]
+        for part in wanted:
+            self._note(part)
+        made = dict(zip((p.spec for p in wanted), await asyncio.gather(*map(self._create, wanted)), strict=True))
         if not self._step.filled or not missing:
             return
         parts = self._to_fill(missing)
@@ -203,12 +212,15 @@ class NodeRun:
         planned = {part.spec: part for part in self._node_step.fill}
         return tuple(planned.get(part.spec, part) for part in missing)
 
-    async def _create(self, part: Part) -> str:
+    def _note(self, part: Part) -> None:
+        """What is about to be made has to be removed."""
         key = (self.name, part.spec)
-        whole = next((fill for fill in self._node_step.fill if fill.spec == part.spec), part)
         if key not in self._bench.created:
             self._note_undo(Undo(node=self.name, target=part.spec, at=self._shell.node))
             self._bench.created[key] = self._shell
+
+    async def _create(self, part: Part) -> str:
+        whole = next((fill for fill in self._node_step.fill if fill.spec == part.spec), part)
         return await self._target.create(self._shell, whole)
 
     def _note_undo(self, undo: Undo) -> None:

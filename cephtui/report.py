@@ -277,7 +277,8 @@ def run(value: Run, history: Sequence[float | None]) -> RenderableType:
             found.os,
             f"kernel {found.kernel}",
             found.cpu,
-            *found.tools.values(),
+            *(f"{name} {units.bit_rate(speed)}" for name, speed in found.nic_bits_per_second.items()),
+            found.tools.get(value.tool),
             found.filesystem,
             found.device,
         )

@@ -67,6 +67,12 @@ def bandwidth(bytes_per_second: float | None) -> str:
     return DASH if bytes_per_second is None else f"{size(bytes_per_second)}/s"
 
 
+def bit_rate(bits_per_second: float) -> str:
+    """``10.0 Gbit/s``; network links count in powers of ten."""
+    scaled, name = _scaled(bits_per_second, 1000, ("bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s"))
+    return f"{_digits(scaled)} {name}"
+
+
 def iops(value: float | None) -> str:
     """``16.7k``, as fio writes it."""
     if value is None:
@@ -81,11 +87,6 @@ def latency(seconds: float | None) -> str:
         return DASH
     scaled, name = _scaled(seconds * 1e9, 1000, ("ns", "us", "ms", "s"))
     return f"{_digits(scaled)} {name}"
-
-
-def count(value: float) -> str:
-    """``1,004,687``."""
-    return f"{value:,.0f}"
 
 
 def duration(seconds: float) -> str:

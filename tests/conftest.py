@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import settings
 
 # derandomize: what a check says depends on the commit alone; deadline: a busy machine is no defect
 settings.register_profile("cephtui", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("cephtui")
+
+ROOT_FIXTURES = {"mounted", "device", "lab", "new_lab"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that mount, attach devices or want the lab are marked: ``-m "not root"`` leaves them out."""
+    for item in items:
+        if ROOT_FIXTURES & set(getattr(item, "fixturenames", ())):
+            item.add_marker("root")

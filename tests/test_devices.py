@@ -162,6 +162,7 @@ def test_the_remedy_for_a_file_system_names_the_command(device: str) -> None:
 
 
 @pytest.mark.parametrize("at", [0, 1 << 30])
+@pytest.mark.root
 def test_an_osd_is_known_by_any_of_its_labels(at: int, tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     with disk.open("wb") as file:
@@ -267,6 +268,7 @@ def test_swap_in_use_is_refused(device: str) -> None:
         call("swapoff", device)
 
 
+@pytest.mark.root
 def test_a_read_only_device_is_refused() -> None:
     with attached("-r") as device:
         assert_refused(device, "is read-only")
@@ -283,6 +285,7 @@ def test_a_device_that_a_program_has_open_is_refused(device: str) -> None:
     assert inspect(device).openers == ()
 
 
+@pytest.mark.root
 def test_a_device_under_another_loop_device_is_refused(device: str) -> None:
     """The kernel neither claims it nor shows it as a holder."""
     with attached(file=Path(device)) as upper:

@@ -495,6 +495,7 @@ def fill_up(disk: Path) -> Path:
     return path
 
 
+@pytest.mark.root
 def test_a_run_can_be_finished_on_a_full_disk(tmp_path: Path) -> None:
     with mounted("size=2m") as disk:
         earlier = write_session(disk, "earlier")
@@ -524,6 +525,7 @@ def test_a_run_can_be_finished_on_a_full_disk(tmp_path: Path) -> None:
         assert {path: path.read_bytes() for path in known} == known
 
 
+@pytest.mark.root
 def test_a_run_that_can_not_be_written_any_more_stays_as_it_was() -> None:
     with mounted("size=2m") as disk:
         session = SessionWriter.open(disk, "tuning")
@@ -536,6 +538,7 @@ def test_a_run_that_can_not_be_written_any_more_stays_as_it_was() -> None:
         assert {path.name for path in (session.directory / "001").iterdir()} == {"raw", "run.json"}
 
 
+@pytest.mark.root
 def test_after_a_moment_of_a_full_disk_the_lines_are_whole(tmp_path: Path) -> None:
     with mounted("size=2m") as disk:
         session = SessionWriter.open(disk, "tuning")
@@ -565,6 +568,7 @@ def test_after_a_moment_of_a_full_disk_the_lines_are_whole(tmp_path: Path) -> No
         assert [(entry["offset"], entry["bytes"]) for entry in index] == [(0, 6), (6, 5)]
 
 
+@pytest.mark.root
 def test_a_plan_that_would_not_fit_is_refused_with_the_figures() -> None:
     with mounted("size=2m") as disk:
         root = disk / "not" / "there" / "yet"
@@ -575,6 +579,7 @@ def test_a_plan_that_would_not_fit_is_refused_with_the_figures() -> None:
         store.check_space(root, PLAN)
 
 
+@pytest.mark.root
 def test_on_a_full_disk_no_session_is_opened_and_none_is_broken(tmp_path: Path) -> None:
     with mounted("size=2m") as disk:
         write_session(disk, "earlier")

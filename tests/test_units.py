@@ -142,7 +142,8 @@ def test_duration(seconds: float, expected: str) -> None:
 
 
 def test_count_and_percent() -> None:
-    assert units.count(1_004_687) == "1,004,687"
+    assert units.bit_rate(1e10) == "10.0 Gbit/s"
+    assert units.bit_rate(100e6) == "100 Mbit/s"
     assert units.percent(99.44) == "99.4 %"
     assert units.percent(None) == units.DASH
 

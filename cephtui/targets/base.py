@@ -49,6 +49,8 @@ class Use:
     """Whether cephtui fills, or has filled, what it reads."""
     options: Mapping[str, OptionValue]
     destroy: tuple[str, ...]
+    filled: frozenset[str] = frozenset()
+    """Parts that this sitting has filled, if they are still what they were."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ DEFAULT_SPAN_BYTES = 10 << 30
 SITTING = re.compile(rf"{OWN_PREFIX}[0-9a-f]{{8}}-.+")
 """Names of cephtui's own: they carry what makes them unique."""
 _BUSY_STATUSES = {16}
-_GONE_STATUS = 2
+_GONE_STATUS, _EXISTS_STATUS = 2, 17
 _SPARED = 0.9
 """Others may write between the question and the guard."""
 _NAME = re.compile(r"[^/@#;:\s]+")
@@ -82,17 +82,20 @@ class RbdPool:
 
     async def inspect(self, shell: Shell, use: Use) -> Found:
         """See Target: the cluster's guards are those of the pool; here is only what is there already."""
-        answers = await asyncio.gather(*(_identity(shell, part) for part in use.parts))
-        there = {part.spec: found for part, found in zip(use.parts, answers, strict=True) if found}
+        known = [part for part in use.parts if part.spec in use.filled]
+        found = await asyncio.gather(*(_identity(shell, part) for part in known))
+        there = {part.spec: identity for part, identity in zip(known, found, strict=True) if identity}
         return Found(identities=there, to_create=use.parts)
 
     async def create(self, shell: Shell, part: Part) -> str:
         """See Target: the identity is the image's id. One of this sitting that is too small is made anew."""
         name = part.spec.removeprefix("rbd:")
-        if await _identity(shell, part):
-            await shell.ceph(("rbd", "rm", "--no-progress", name))
         data = ("--data-pool", self.data_pool) if self.data_pool else ()
-        made = await shell.ceph(("rbd", "create", "--size", f"{part.bytes}B", *data, name))
+        argv = ("rbd", "create", "--size", f"{part.bytes}B", *data, name)
+        made = await shell.ceph(argv)
+        if made.status == _EXISTS_STATUS:
+            await shell.ceph(("rbd", "rm", "--no-progress", name))
+            made = await shell.ceph(argv)
         identity = await _identity(shell, part) if made.status == 0 else None
         if not identity:
             raise TargetFault(f"can't create image {name}: {reason(made)}")

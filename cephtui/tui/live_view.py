@@ -149,8 +149,7 @@ class ClusterNow(Static):
             self._shown, self._since = state.cluster, now
         age = now - self._since
         text = Text(cluster_line(state.cluster))
-        if age > _STALE_SECONDS:
-            text.append(f"  ({units.duration(age)} old)", "bold yellow")
+        text.append(f"  {units.duration(age)} ago", "bold yellow" if age > _STALE_SECONDS else "dim")
         self.display = True
         self.update(text)
 

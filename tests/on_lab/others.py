@@ -67,7 +67,9 @@ class Others:
 
     def assert_unchanged(self) -> None:
         """Nothing of it has changed, and nothing else is there."""
-        assert self.look() == self.before
+        found = self.look()
+        differ = [line for line in (*self.before, *found) if (line in found) != (line in self.before)]
+        assert not differ, f"gone, changed or new: {differ}"
 
     def _script(self, text: str, *words: str) -> str:
         script = f"set -o pipefail; export CEPH_CONF={self.lab.ceph_conf}\n{text}"
