@@ -21,10 +21,11 @@ from typing import Any
 import asyncssh
 import pytest
 
-from cephtui import hostkeys, ssh, transport
-from cephtui.hostkeys import HostKey
+from cephtui import ssh, transport
 from cephtui.models import Node
-from cephtui.ssh import SshConnection
+from cephtui.ssh import attempt, config, reach
+from cephtui.ssh.connection import SshConnection, command_line
+from cephtui.ssh.hostkeys import HostKey
 from cephtui.transport import LocalConnection, Question, TransportError, WatchedProcess
 
 USER, PASSWORD = "tester", "a pass word"
@@ -237,8 +238,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
     for name in ("SYSTEM_CONFIG", "SYSTEM_KNOWN_HOSTS", "PVE_NODES"):
-        monkeypatch.setattr(ssh, name, tmp_path / "machine" / name)
-    monkeypatch.setattr(hostkeys, "PVE_NODES", tmp_path / "machine" / "PVE_NODES", raising=False)
+        monkeypatch.setattr(config, name, tmp_path / "machine" / name)
     return home
 
 
@@ -423,6 +423,18 @@ async def test_a_changed_host_key_is_never_accepted(
     assert not server.users
 
 
+async def test_a_changed_host_key_in_other_files_than_the_default(server: Server, home: Path, tmp_path: Path) -> None:
+    (home / ".ssh" / "known_hosts").unlink()
+    old = know(home, server, key=new_key("other")).rename(home / ".ssh" / "known hosts")
+    configure(home, f"Host *\n UserKnownHostsFile {tmp_path}/none '{old}'\n")
+    config.SYSTEM_KNOWN_HOSTS.parent.mkdir()
+    shutil.copy(old, config.SYSTEM_KNOWN_HOSTS)
+    name = f"'[127.0.0.1]:{server.port}'"
+    assert (await refused(node_of(server))).endswith(
+        f"with ssh-keygen -f '{old}' -R {name} and ssh-keygen -f {config.SYSTEM_KNOWN_HOSTS} -R {name}"
+    )
+
+
 async def test_a_revoked_host_key_is_refused_even_where_it_is_known(server: Server, home: Path) -> None:
     know(home, server, hosts="*", marker="@revoked")
     assert "the host key can't be trusted: Host key is revoked" in await refused(node_of(server))
@@ -514,8 +526,8 @@ async def test_a_key_that_cant_be_stored_is_asked_for_again(start_server: StartS
 async def test_everyones_known_hosts_count_too(start_server: StartServer, home: Path) -> None:
     server = await start_server(keys=[new_key("user")])
     add_key(home)
-    ssh.SYSTEM_KNOWN_HOSTS.parent.mkdir()
-    ssh.SYSTEM_KNOWN_HOSTS.write_text(f"[127.0.0.1]:{server.port} {text_of(server.host_keys[0])}\n")
+    config.SYSTEM_KNOWN_HOSTS.parent.mkdir()
+    config.SYSTEM_KNOWN_HOSTS.write_text(f"[127.0.0.1]:{server.port} {text_of(server.host_keys[0])}\n")
     await check(server)
 
 
@@ -523,7 +535,7 @@ async def test_proxmox_keeps_the_keys_of_its_nodes_under_their_names(start_serve
     server = await start_server(keys=[new_key("user")])
     add_key(home)
     configure(home, "Host pve2\n  HostName 127.0.0.1\n")
-    folder = ssh.PVE_NODES / "pve2"
+    folder = config.PVE_NODES / "pve2"
     folder.mkdir(parents=True)
     (folder / "ssh_known_hosts").write_text(f"pve2 {text_of(server.host_keys[0])}\n")
     await check(server, host="pve2")
@@ -599,7 +611,8 @@ async def test_no_key_at_all(start_server: StartServer, home: Path) -> None:
 async def test_a_key_that_is_not_wanted(server: Server, home: Path) -> None:
     add_key(home, "stranger")
     add_key(home, "another", "id_rsa")
-    assert await refused(node_of(server)) == f"n1: permission denied for {USER}: tried publickey (2 keys)"
+    tried = f"publickey ({home}/.ssh/id_ed25519, {home}/.ssh/id_rsa)"
+    assert await refused(node_of(server)) == f"n1: permission denied for {USER}: tried {tried}"
 
 
 async def test_more_keys_than_a_server_wants_to_see(server: Server, home: Path) -> None:
@@ -607,7 +620,8 @@ async def test_more_keys_than_a_server_wants_to_see(server: Server, home: Path) 
     add_key(home, "another", "id_rsa")
     server.tries_left = 2
     text = await refused(node_of(server))
-    assert text.startswith("n1: Too many authentication failures: tried publickey (2 keys); IdentityFile and")
+    tried = f"publickey ({home}/.ssh/id_ed25519, {home}/.ssh/id_rsa)"
+    assert text.startswith(f"n1: Too many authentication failures: tried {tried}; IdentityFile and")
 
 
 async def test_a_server_that_hangs_up_in_the_middle(server: Server) -> None:
@@ -718,9 +732,19 @@ async def test_identities_only_leaves_the_agents_other_keys_alone(
     agent(wanted)
     wanted.unlink()
     configure(home, "IdentityFile ~/.ssh/one\nIdentitiesOnly yes\n")
-    assert "tried publickey" in await refused(node_of(server))
+    assert "tried publickey (1 key of the agent)" in await refused(node_of(server))
     configure(home, "IdentityFile ~/.ssh/wanted.pub\nIdentitiesOnly yes\n")
     await check(server)
+
+
+async def test_keys_of_the_agent_and_of_files_that_are_not_wanted(
+    server: Server, home: Path, agent: Callable[[Path], None]
+) -> None:
+    for name in ("one", "two"):
+        agent(add_key(home, name, name))
+    add_key(home, "stranger")
+    tried = f"publickey ({home}/.ssh/id_ed25519, 2 keys of the agent)"
+    assert await refused(node_of(server)) == f"n1: permission denied for {USER}: tried {tried}"
 
 
 async def test_an_agent_that_is_gone(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -784,14 +808,14 @@ async def test_no_such_host() -> None:
 
 
 async def test_a_server_that_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ssh, "ATTEMPT_SECONDS", 0.5)
+    monkeypatch.setattr(reach, "ATTEMPT_SECONDS", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         node = Node(name="n1", host="127.0.0.1", port=silent.getsockname()[1])
         assert await refused(node) == "n1: timed out: not connected and logged in within 0 s"
 
 
 async def test_a_server_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ssh, "CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr(reach, "CONNECT_SECONDS", 0.5)
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
@@ -812,7 +836,7 @@ async def test_a_server_that_hangs_up_on_the_first_is_asked_again(server: Server
 
 
 async def test_a_server_that_always_hangs_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ssh, "CONNECT_SECONDS", 1.0)
+    monkeypatch.setattr(reach, "CONNECT_SECONDS", 1.0)
     async with Cable(1).plugged() as cable:
         cable.refuse = 1000
         assert await refused(node_of(cable)) == "n1: the server hangs up before the login, for 1 s"
@@ -938,7 +962,7 @@ async def test_a_node_that_runs_nothing(start_server: StartServer, home: Path) -
 )
 @pytest.mark.parametrize("shell", [name for name in ("sh", "bash", "zsh", "fish") if shutil.which(name)])
 def test_every_login_shell_understands_the_command_line(shell: str, word: str) -> None:
-    line = ssh.command_line(["printf", "%s", word])
+    line = command_line(["printf", "%s", word])
     assert subprocess.run([shell, "-c", line], capture_output=True, check=True).stdout.decode() == word
 
 
@@ -1103,7 +1127,7 @@ async def test_a_lost_connection_is_no_status(connected: SshConnection, server: 
 
 
 async def test_a_silent_link_is_a_lost_connection(server: Server, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ssh, "KEEPALIVE_SECONDS", 0.2)
+    monkeypatch.setattr(attempt, "KEEPALIVE_SECONDS", 0.2)
     async with Cable(server.port).plugged() as cable:
         know(home, server, hosts=f"[127.0.0.1]:{cable.port}")
         connection = await connect(cable)

@@ -6,7 +6,7 @@ import json
 import shlex
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from .sitting import NotMeasured
@@ -20,13 +20,16 @@ def through_ssh(argv: Sequence[str], ssh_config: Path, node: str, *options: str)
     return ["ssh", "-F", str(ssh_config), *options, node, shlex.join(argv)]
 
 
-def read_iops(command: Sequence[str]) -> float:
-    """The read IOPS in fio's last document; raises NotMeasured."""
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-    start = done.stdout.rfind('{\n  "fio version"')
-    if done.returncode or start < 0:
-        raise NotMeasured(f"{shlex.join(command)}: {done.stderr.strip() or done.stdout[-300:]}")
-    document, _ = json.JSONDecoder().raw_decode(done.stdout, start)
+def read_iops(command: Sequence[str], begun: Callable[[], None]) -> float:
+    """The read IOPS in fio's last document; ``begun`` is called beside it. Raises NotMeasured."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, text=True) as process:
+        begun()
+        stdout, stderr = process.communicate()
+    start = stdout.rfind('{\n  "fio version"')
+    if process.returncode or start < 0:
+        raise NotMeasured(f"{shlex.join(command)}: {stderr.strip() or stdout[-300:]}")
+    document, _ = json.JSONDecoder().raw_decode(stdout, start)
     return float(document["jobs"][0]["read"]["iops"])
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from cephtui.headless import surveyed
 from cephtui.models import Node, OptionValue, Plan, Run
 from cephtui.plan import Request, make_plan, new_batch
 from cephtui.presets import Preset, PresetFile
@@ -33,9 +32,11 @@ class Sitting:
         """The plan for the next run: nothing to be filled after the first."""
         return make_plan(self.request, new_batch, self.runner.filled())
 
-    def run(self) -> Run:
-        """One run to its good end; raises NotMeasured."""
-        (run,) = self.runner.submit(self.plan()).result(_LIMIT_SECONDS)
+    def run(self, begun: Callable[[], None] = lambda: None) -> Run:
+        """One run to its good end; ``begun`` is called beside it. Raises NotMeasured."""
+        done = self.runner.submit(self.plan())
+        begun()
+        (run,) = done.result(_LIMIT_SECONDS)
         if run.outcome != "ok":
             raise NotMeasured(f"a run was {run.outcome}: {run.error}")
         return run
@@ -47,7 +48,10 @@ def sitting(root: Path, nodes: Sequence[Node], target: str, options: Mapping[str
     file = PresetFile(title=PRESET, options=dict(options))
     request = Request((Preset(PRESET, Path(), True, file),), tuple(nodes), parse_target(target), {})
     with Runner(root) as runner:
-        yield Sitting(runner, replace(surveyed(runner, request)))
+        states = [reached.result() for reached in [runner.reach(node) for node in nodes]]
+        if problem := next((state.problem or state.question for state in states if not state.environment), None):
+            raise NotMeasured(str(problem))
+        yield Sitting(runner, request)
         if problems := runner.close():
             raise NotMeasured("; ".join(problems))
 

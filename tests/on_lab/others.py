@@ -29,6 +29,7 @@ pool=$1; shift
 for pair; do
     head -c "${pair#*=}M" /dev/urandom | rbd import --no-progress - "$pool/${pair%=*}" || exit 1
 done
+rbd create --size 1 "$pool/gone" && rbd rm --no-progress "$pool/gone" || exit 1 # makes what Ceph keeps books in
 for namespace in '' theirs cephtui-0badcafe-lab1; do
     head -c 100000 /dev/urandom | rados -p "$pool" -N "$namespace" put ledger - || exit 1
 done
@@ -37,7 +38,8 @@ rados -p "$pool" bench 5 write -b 64K -t 4 --max-objects 4 --no-cleanup --run-na
 """
 _LOOK = r"""
 pool=$1
-rados -p "$pool" ls --all | sort | while IFS=$'\t' read -r namespace name _; do
+rados -p "$pool" ls --all | sort | while IFS= read -r line; do
+    namespace=${line%%$'\t'*} name=${line#*$'\t'}; name=${name%%$'\t'*}
     sum=
     case $name in rbd_*) ;; *) sum=$(rados -p "$pool" -N "$namespace" get "$name" - | sha256sum) ;; esac
     echo "object $namespace/$name $sum"

@@ -242,6 +242,8 @@ def test_a_device_that_is_somebodys_is_not_written_whatever_is_typed(bench: Benc
         for kind in ("ext4", "mounted", "elsewhere"):
             run_here("mkfs.ext4", "-q", devices[kind])
         run_here("parted", "-s", devices["table"], "mklabel", "gpt", "mkpart", "data", "1MiB", "32MiB")
+        # else the kernel would still have it when the device is somebody else's
+        stack.callback(run_here, "parted", "-s", devices["table"], "rm", "1")
         run_here("pvcreate", "-q", "-y", devices["lvm"])
         quick = ["--type", "luks2", "--pbkdf", "pbkdf2", "--pbkdf-force-iterations", "1000"]
         run_here("cryptsetup", "luksFormat", "-q", *quick, devices["luks"], lab.known_hosts)
@@ -607,7 +609,7 @@ def test_images_of_an_erasure_coded_pool_need_another_for_their_names(bench: Ben
 
         words = ["--data-pool", coded, "--shared-pool"]
         console = bench.start("write-iops", target=f"rbd:{pool}", words=words, **{**SMALL, "runtime": 8})
-        console.wait_for_samples(2)
+        console.wait_for_samples(2, seconds=60)
         (image,) = lab.rbd("ls", pool).split()
         info = json.loads(lab.rbd("info", "--format", "json", f"{pool}/{image}"))
         data = [name for name in lab.rados("--pool", coded, "ls").split() if name.startswith("rbd_data.")]

@@ -11,6 +11,7 @@ import hashlib
 import hmac
 import os
 import re
+import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -62,6 +63,17 @@ class Known:
     revoked: tuple[HostKey, ...] = ()
     elsewhere: tuple[HostKey, ...] = ()
     """Keys of the same host on its standard port: good where nothing is known of this port, but no more than that."""
+    places: tuple[tuple[Path, str], ...] = ()
+    """The files where ``keys`` stand, and the host's name in each."""
+
+    @property
+    def removal(self) -> str:
+        """The commands that take ``keys`` out of these files."""
+        default = Path("~/.ssh/known_hosts").expanduser()
+        commands = [
+            ["ssh-keygen", *([] if path == default else ["-f", str(path)]), "-R", name] for path, name in self.places
+        ]
+        return " and ".join(shlex.join(command) for command in commands)
 
     def judge(self, key: HostKey) -> Verdict:
         """What to make of a host's key. ``changed``: others are known, and that is never accepted."""
@@ -109,11 +121,15 @@ def append(path: Path, name: str, key: HostKey) -> None:
 
 def _known(places: Iterable[tuple[Path, str]]) -> Known:
     found: dict[str, list[HostKey]] = {"": [], "@cert-authority": [], "@revoked": []}
+    holding = []
     for path, name in places:
-        for line in _lines(path):
-            if line.is_of(name):
-                found[line.marker].append(line.key)
-    return Known(*(tuple(dict.fromkeys(keys)) for keys in found.values()))
+        lines = [line for line in _lines(path) if line.is_of(name)]
+        for line in lines:
+            found[line.marker].append(line.key)
+        if any(not line.marker for line in lines):
+            holding.append((path, name))
+    keys, authorities, revoked = (tuple(dict.fromkeys(keys)) for keys in found.values())
+    return Known(keys, authorities, revoked, places=tuple(holding))
 
 
 def _lines(path: Path) -> Iterator[_Line]:
