@@ -96,7 +96,7 @@ async def test_a_file_that_came_into_being_since_the_guard_is_not_taken(tmp_path
 def test_runs_killed_one_after_another_leave_nothing_after_the_next(sandbox: Sandbox) -> None:
     for number in range(4):
         console = sandbox.start(*RUN, *sets(runtime=60, numjobs=2))
-        wait_for(lambda: sandbox.processes("fio"), 10, "fio", console.describe)
+        console.wait_for_samples(1)
         time.sleep(0.2 * number)
         console.process.send_signal(signal.SIGKILL if number % 2 else signal.SIGTERM)
         console.wait(10)

@@ -138,6 +138,7 @@ async def test_a_prefix_stands_before_the_watchdog(watched: Watched) -> None:
     assert await outcome(process) == (0, b"inside\n", b"")
 
 
+@pytest.mark.root
 async def test_in_process_numbers_of_its_own(watched: Watched) -> None:
     """As in a container, where the watchdog is the first process and no signal ends it."""
     prefix = ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc")
