@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tests.lab import Lab, LabError
 
-from . import cpu, observer, order, start
+from . import cpu, observer, order, precedence, start
 from .conditions import conditions, load
 from .sitting import NotMeasured
 from .table import Row, as_json, as_text
@@ -39,6 +39,7 @@ def main() -> int:
         parser.error(f"{unknown[0]}: expected one of {', '.join(_MEASURES)}")
     began, loads, rows, failed = time.monotonic(), [load()], [], False
     with ExitStack() as stack:
+        stack.enter_context(precedence.own_session())
         bench = _Bench(stack)
         for name in chosen:
             try:
@@ -91,7 +92,9 @@ def _own_lab() -> Iterator[Lab]:
     """A lab without Ceph; it goes by itself where this process is killed."""
     directory = Path(tempfile.mkdtemp(prefix="lab-", dir="/var/tmp"))
     try:
-        yield Lab.start(directory, "--owner", str(os.getpid()), "--no-ceph")
+        lab = Lab.start(directory, "--owner", str(os.getpid()), "--no-ceph")
+        precedence.every_command(lab)
+        yield lab
     finally:
         Lab(directory).stop()
 

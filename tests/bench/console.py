@@ -21,6 +21,7 @@ from pathlib import Path
 from cephtui.jsonlines import parse_sample
 from cephtui.models import Sample
 
+from . import precedence
 from .sitting import NotMeasured
 
 COLUMNS, ROWS = 120, 36
@@ -97,6 +98,7 @@ def console(words: Sequence[str], directory: Path, *, terminal: bool) -> Iterato
         )
     finally:
         os.close(slave)
+    precedence.give([process.pid])
     samples = directory / "sessions" / SESSION / "001" / "samples.jsonl"
     running = Console(process, samples, master if terminal else None)
     reader = threading.Thread(target=_read_all, args=(master, running.drawn), daemon=True)

@@ -23,6 +23,8 @@ import asyncssh
 from cephtui import store
 from cephtui.replay import ReplayConnection, ReplayProcess
 
+from .sitting import PRESET
+
 CHECKOUT = Path(__file__).resolve().parents[2]
 RECORDING, RUN = CHECKOUT / "tests" / "recordings" / "replay", 2
 """A run of mixed-75-25: reads and writes, so two histograms in each document."""
@@ -118,7 +120,7 @@ class Real:
     def __init__(self, directory: Path) -> None:
         fio = directory / "bin" / "fio"
         fio.parent.mkdir()
-        note = f'[[ "$*" == *--status-interval* ]] && echo "$EPOCHREALTIME" >> {directory / _STARTS}'
+        note = f'[[ "$*" == *--name={PRESET}* ]] && echo "$EPOCHREALTIME" >> {directory / _STARTS}'
         fio.write_text(f'#!/bin/bash\n{note}\nexec {shutil.which("fio")} "$@"\n')
         fio.chmod(0o755)
         self._environment = {**os.environ, "PATH": f"{fio.parent}:{os.environ['PATH']}"}

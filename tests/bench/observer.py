@@ -9,13 +9,12 @@ from pathlib import Path
 from cephtui.models import OptionValue
 from tests.lab import Lab
 
-from . import bare
+from . import bare, precedence
 from .figures import Estimate, of_ratios
-from .precedence import prefer
 from .sitting import NotMeasured, Sitting, sitting, ssh_nodes
 from .table import Row, at_least, row
 
-PAIRS = 10
+PAIRS = 15
 NODE = "lab1"
 TARGET = "file:/dev/shm/cephtui-bench"
 OPTIONS: dict[str, OptionValue] = {
@@ -51,11 +50,11 @@ def _block(session: Sitting, lab: Lab) -> tuple[float, float, float]:
     command = bare.through_ssh(argv, lab.ssh_config, NODE)
     found = {}
 
-    def preferred() -> None:
-        prefer(lab, NODE)
+    def begun() -> None:
+        precedence.fio(lab, NODE)
 
     for index in random.sample(range(3), 3):
-        found[index] = bare.read_iops(command, preferred) if index else _watched(session, preferred)
+        found[index] = bare.read_iops(command, begun) if index else _watched(session, begun)
     return found[0], found[1], found[2]
 
 

@@ -12,7 +12,7 @@ from cephtui.models import OptionValue, Run, Sample
 from cephtui.runner import Inbox
 from tests.lab import Lab
 
-from . import bare
+from . import bare, precedence
 from .figures import of_differences
 from .sitting import NotMeasured, Sitting, sitting, ssh_nodes
 from .table import Goal, Row, at_most, row
@@ -49,6 +49,7 @@ def _measure(
 ) -> tuple[list[float], list[float], list[float]]:
     waits, alone, warm = [], [], []
     with sitting(root, ssh_nodes([NODE], lab.ssh_config), TARGET, {**OPTIONS, "ramp_time": ramp}) as session:
+        precedence.servers(lab)
         inbox = session.runner.subscribe()
         _wait(session, inbox, "run")  # which fills the file
         argv = (*_ENOUGH, *session.plan().steps[0].nodes[0].argv)

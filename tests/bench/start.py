@@ -9,6 +9,7 @@ from pathlib import Path
 from cephtui.models import Node, OptionValue
 from tests.lab import Lab
 
+from . import precedence
 from .nodes import names, nodes, told_starts
 from .sitting import NotMeasured, Sitting, sitting, ssh_nodes
 from .table import Goal, Row, at_most, row
@@ -29,7 +30,7 @@ _HOW = f"median of {RUNS} runs; spread: least and greatest"
 
 def lab_rows(lab: Lab, root: Path, say: Callable[[str], None]) -> Iterator[Row]:
     """On the hosts of the lab."""
-    spreads = _spreads(root, ssh_nodes(lab.nodes, lab.ssh_config), "file:/var/tmp/cephtui-bench", say)
+    spreads = _spreads(root, ssh_nodes(lab.nodes, lab.ssh_config), "file:/var/tmp/cephtui-bench", say, lab)
     goal = at_most(10)
     yield _row(f"start spread, {len(lab.nodes)} lab nodes", spreads, goal, f"as cephtui reports it, {_HOW}")
 
@@ -38,7 +39,7 @@ def simulated_rows(root: Path, say: Callable[[str], None]) -> Iterator[Row]:
     """On simulated nodes, and beside it by the clock of the nodes, which is one here."""
     with nodes("real", root / "ssh") as ssh_config:
         found = ssh_nodes(names(SIMULATED), ssh_config)
-        spreads = _spreads(root / "sessions", found, f"file:{root}/bench", say)
+        spreads = _spreads(root / "sessions", found, f"file:{root}/bench", say, None)
         starts = told_starts(root / "ssh")
     yield _row(f"start spread, {SIMULATED} simulated nodes", spreads, at_most(50), f"as cephtui reports it, {_HOW}")
     yield _row("the same, by when fio was executed", _true_spreads(starts), None, _TRUE)
@@ -56,8 +57,12 @@ def _row(measure: str, seconds: list[float], goal: Goal | None, how: str) -> Row
     return row(measure, statistics.median(values), "ms", goal, spread=spread, how=how, values=values)
 
 
-def _spreads(root: Path, found: tuple[Node, ...], target: str, say: Callable[[str], None]) -> list[float]:
+def _spreads(
+    root: Path, found: tuple[Node, ...], target: str, say: Callable[[str], None], lab: Lab | None
+) -> list[float]:
     with sitting(root, found, target, OPTIONS) as session:
+        if lab:
+            precedence.servers(lab)
         session.run()  # which fills the files
         return [_spread(session, number, say) for number in range(1, RUNS + 1)]
 

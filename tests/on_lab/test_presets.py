@@ -61,7 +61,7 @@ def measured(lab: Lab, new_bench: NewBench) -> Measured:
             start("file", presets, "lab2", target=f"file:/var/tmp/cephtui-{device.name}", **how)
             start("device", presets, "lab3", target=f"device:{device}", words=["--destroy", device.name], **how)
         for _, _, console in started:
-            assert console.wait(180) == 0, console.describe()
+            assert console.wait(300) == 0, console.describe()
     assert left_on(lab) == []
     return {(kind, preset): console for kind, presets, console in started for preset in presets}
 
