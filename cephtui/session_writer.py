@@ -6,6 +6,7 @@ The layout is told in ``store``, which reads it.
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import json
 import os
@@ -149,16 +150,16 @@ class SessionWriter:
     def open(cls, root: Path, name: str | None) -> SessionWriter:
         """Open or create a session (by default one named after the time); raises StoreError."""
         check_name(name)
-        name = name or _free_name(root)
-        directory = root / name
         try:
+            directory = root / name if name else _new_directory(root)
             directory.mkdir(parents=True, exist_ok=True)
+            name = directory.name
             lock = _lock(directory)
             if lock is None:
                 raise StoreError(f"session {name} is being written by another cephtui: choose another --session")
             return cls._prepared(directory, lock)
         except OSError as error:
-            raise StoreError(f"can't write session {directory}: {error.strerror}") from None
+            raise StoreError(f"can't write session {root / (name or '')}: {error.strerror}") from None
 
     @classmethod
     def _prepared(cls, directory: Path, lock: IO[bytes]) -> SessionWriter:
@@ -210,10 +211,15 @@ class SessionWriter:
             os.fsync(file.fileno())
 
 
-def _free_name(root: Path) -> str:
+def _new_directory(root: Path) -> Path:
+    """A new one, named after the time; another console may start in the same second. Raises OSError."""
+    root.mkdir(parents=True, exist_ok=True)
     base = datetime.now().strftime("%Y-%m-%d-%H%M%S")
-    names = [base, *(f"{base}-{number}" for number in range(2, 100))]
-    return next(name for name in names if not (root / name).exists())
+    for name in (base, *(f"{base}-{number}" for number in range(2, 100))):
+        with contextlib.suppress(FileExistsError):
+            (root / name).mkdir()
+            return root / name
+    raise FileExistsError(errno.EEXIST, "too many sessions in one second", str(root / base))
 
 
 def mark_undone(directory: Path, undo: Undo) -> None:
