@@ -247,13 +247,13 @@ class NodeRun:
         """Fill more and more until what is there lasts long enough to tell the speed, and then as much as it takes."""
         node, filled = self._shell.node, sizing.first_bytes
         await self._write(self._fill_argv((part.model_copy(update={"bytes": filled}),)), filled, stop)
-        while filled < part.bytes:
+        while filled < sizing.most_bytes:
             probe = with_ceph(node, sizing.probe_argv)
             read = (await self._drive_argv(probe, _PROBE_LIMIT_SECONDS, stop)).read
             lasted, rate = (read.runtime_seconds, read.bandwidth_bytes) if read else (0.0, 0.0)
             is_known = lasted >= _PROBE_LEAST_SECONDS
             wanted = int(rate * sizing.run_seconds * _MORE_THAN_NEEDED) if is_known else _GROWTH * filled
-            wanted = min(part.bytes, wanted - wanted % sizing.unit_bytes)
+            wanted = min(sizing.most_bytes, wanted - wanted % sizing.unit_bytes)
             if wanted > filled:
                 await self._write(with_ceph(node, sizing.refill_argv(wanted)), wanted, stop)
             if is_known:

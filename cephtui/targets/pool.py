@@ -51,9 +51,9 @@ class PoolTarget:
         return part.spec
 
     async def room(self, shell: Shell, nodes: int) -> int | None:
-        """See Target: all that the guards allow, since a run ends by its time."""
+        """See Target: half of what the guards allow; a run ends by its time, not by this."""
         most = await room_bytes(shell, self.name)
-        return None if most is None else most // nodes
+        return None if most is None else most // 2 // nodes
 
 
 def parse_name(text: str, name: str) -> str:

@@ -75,6 +75,8 @@ class Sizing:
     """A run ends with its data: a first filling is read for a moment, and its speed tells how much the run needs."""
 
     first_bytes: int
+    most_bytes: int
+    """However much a run could read: a pool is not filled with more for one run."""
     unit_bytes: int
     """What is filled is a multiple of it."""
     probe_argv: tuple[str, ...]

@@ -32,6 +32,7 @@ IN_FLIGHT_MOST = 4 << 30
 OPERATIONS_MOST = 2_000_000_000
 """rados counts them in an int: over that it stops at once, and 2**32 objects are 0 to it, which means no limit."""
 _FILL_IN_FLIGHT = 16
+_FILL_MOST_BYTES = 64 << 30
 _FIRST_BYTES, _PROBE_SECONDS = 256 << 20, 2
 """Enough to read for a moment, and for how long."""
 _SLOWEST_FILL_BYTES_PER_SECOND = 1 << 20
@@ -218,6 +219,7 @@ class RadosBench:
         words = ["bench", str(_PROBE_SECONDS), "seq", "-t", str(options["concurrent-ios"]), *self._flags(options)]
         return Sizing(
             first_bytes=first,
+            most_bytes=max(first, min(most_bytes, _FILL_MOST_BYTES) // whole * whole),
             unit_bytes=whole,
             probe_argv=rados(place, *words, "--run-name", RUN_NAME, "--show-time"),
             refill_argv=lambda size: self.fill_argv(options, [size], place, again=True),

@@ -218,36 +218,47 @@ def test_cleanup_right_after_a_kill_removes_objects_and_files(bench: Bench, pool
 def test_nothing_is_left_by_any_kind_of_run_to_its_end_or_to_a_stop(bench: Bench, pool: str, others: Others) -> None:
     lab = bench.lab
     before = running(lab)
-    kinds: list[tuple[str, str, dict[str, object]]] = [
-        ("write-iops", f"rbd:{pool}", {"size": "8M", "numjobs": 2, "ramp_time": 0}),
-        ("rados-write", f"pool:{pool}", dict(FEW)),
-        ("rados-seq", f"pool:{pool}", {"block-size": "1M"}),
-        ("rados-rand", f"pool:{pool}", {"block-size": "512K"}),
-        ("mixed-75-25", "file:/var/tmp/cephtui-target", {"size": "8M", "numjobs": 1, "ramp_time": 0}),
-        ("read-iops", f"rbd:{pool}/data", {"size": "8M", "numjobs": 1, "ramp_time": 0}),
-    ]
+    few = {"size": "8M", "numjobs": 2, "ramp_time": 0}
+    kinds: dict[str, tuple[str, str, dict[str, object]]] = {
+        "images": ("write-iops", f"rbd:{pool}", few),
+        "objects": ("rados-write", f"pool:{pool}", dict(FEW)),
+        "file": ("mixed-75-25", "file:/var/tmp/cephtui-target", few),
+        "filling": ("write-throughput", f"rbd:{pool}", {"size": "2G", "numjobs": 1}),
+        "in order": ("rados-seq", f"pool:{pool}", {"block-size": "1M"}),
+        "at random": ("rados-rand", f"pool:{pool}", {"block-size": "512K"}),
+        "theirs": ("read-iops", f"rbd:{pool}/data", few),
+    }
 
-    def start(number: int, runtime: int) -> Console:
-        preset, target, options = kinds[number]
-        node, words = lab.nodes[number % 3], ["--shared-pool"]
-        return bench.start(preset, on=[node], target=target, words=words, runtime=runtime, **options)
+    def start(kind: str, node: str, runtime: int) -> Console:
+        preset, target, options = kinds[kind]
+        return bench.start(preset, on=[node], target=target, words=["--shared-pool"], runtime=runtime, **options)
 
-    for some in ((0, 1, 4), (2, 3, 5)):
-        for console in [start(number, 2) for number in some]:
+    def to_the_end(*names: str) -> None:
+        for console in [start(kind, node, 2) for kind, node in zip(names, lab.nodes, strict=False)]:
             assert console.wait() == 0, console.describe()
         others.assert_unchanged()
-    assert running(lab) == before
 
-    for some in ((0, 1, 4), (2, 3, 5)):
-        consoles = [start(number, 600) for number in some]
-        for console in consoles:
-            console.wait_for(lambda console=console: console.samples("run"), 90, "a sample")
+    def stopped(*names: str) -> None:
+        consoles = {kind: start(kind, node, 600) for kind, node in zip(names, lab.nodes, strict=False)}
+        for kind, console in consoles.items():
+            phase = "prepare" if kind == "filling" else "run"
+            console.wait_for_samples(1, phase, seconds=90)
             console.process.send_signal(signal.SIGINT)
-        for console in consoles:
+        for console in consoles.values():
             assert console.wait() == 4, console.describe()
             assert console.runs[0]["outcome"] == "stopped"
         others.assert_unchanged()
+
+    to_the_end("images", "objects", "file")
+    stopped("images", "objects", "file")
+    stopped("filling")
+    # so that what is filled for reading is little: it is as much as the run needs and there is room for
+    lab.ceph("osd", "pool", "set-quota", pool, "max_bytes", str(300 << 20))
+    to_the_end("in order", "theirs")
+    to_the_end("at random")
+    stopped("at random", "theirs")
+
     wait_for(lambda: running(lab) == before, 20, "the processes of before", lambda: str(running(lab)))
     assert all(listed(bench).values())
     assert_nothing_to_clean(bench)
-    assert not list(lab.outside("lab2", "/var/tmp").glob("cephtui-*"))
+    assert not list(lab.outside("lab3", "/var/tmp").glob("cephtui-*"))
