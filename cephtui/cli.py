@@ -125,6 +125,7 @@ class Where:
     config: Path | None
     ssh_config: Path | None
     ceph: dict[str, str]
+    ceph_node: str | None
 
     def with_more(self, more: Where) -> Where:
         """Both; what ``more`` says wins."""
@@ -133,6 +134,7 @@ class Where:
             more.config or self.config,
             more.ssh_config or self.ssh_config,
             {**self.ceph, **more.ceph},
+            more.ceph_node or self.ceph_node,
         )
 
     def nodes(self) -> tuple[Node, ...]:
@@ -146,6 +148,9 @@ class Where:
             chosen = loaded.choose(self.names or (config.LOCAL,))
         except config.ConfigError as error:
             raise click.UsageError(str(error)) from None
+        names = [node.name for node in chosen]
+        if self.ceph_node and self.ceph_node not in names:
+            raise click.UsageError(f"--ceph-node {self.ceph_node}: expected one of {', '.join(names)}")
         return tuple(node.model_copy(update=self.ceph) for node in chosen)
 
 
@@ -163,6 +168,12 @@ _where_options = (
     click.option("--ceph-conf", metavar="PATH", help="ceph.conf, on the node."),
     click.option("--ceph-id", metavar="ID", help="Ceph's user, without client."),
     click.option("--ceph-keyring", metavar="PATH", help="Its keyring, on the node."),
+    click.option("--ceph-node", metavar="NODE", help="The node that asks the cluster. Default: the first."),
+)
+
+
+_data_pool_option = click.option(
+    "--data-pool", metavar="POOL", help="Erasure-coded pool for the data of the images that are created."
 )
 
 
@@ -177,10 +188,12 @@ def where_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ceph_conf: str | None,
         ceph_id: str | None,
         ceph_keyring: str | None,
+        ceph_node: str | None,
         **others: Any,
     ) -> Any:
         given = {"ceph_conf": ceph_conf, "ceph_id": ceph_id, "ceph_keyring": ceph_keyring}
-        where = Where(nodes, config, ssh_config, {key: value for key, value in given.items() if value})
+        ceph = {key: value for key, value in given.items() if value}
+        where = Where(nodes, config, ssh_config, ceph, ceph_node)
         context = click.get_current_context()
         before = context.find_object(Where)  # given before the command
         context.obj = where if before is None else before.with_more(where)
@@ -201,6 +214,7 @@ def where_options(command: Callable[..., Any]) -> Callable[..., Any]:
 Examples:
   cephtui                                  the console, on a scratch file of its own
   cephtui --target file:/mnt/pve/nfs/test  the console, on a file that it makes there
+  cephtui --node pve1 --target rbd:bench   the console, on images that it makes in a pool
   cephtui run write-iops                   one preset, with progress and a table
   cephtui run latency --json | jq .        the same for a script
   cephtui sessions                         what has been measured
@@ -209,17 +223,21 @@ Examples:
 @click.version_option(__version__, message="cephtui %(version)s")
 @where_options
 @click.option("--target", metavar="TARGET", help=_TARGET_HELP)
+@_data_pool_option
 @click.option("--session", metavar="NAME", help="Save into this session. Default: a new one, named by the time.")
 @click.pass_context
-def cli(context: click.Context, where: Where, target: str | None, session: str | None) -> int | None:
+def cli(
+    context: click.Context, where: Where, target: str | None, data_pool: str | None, session: str | None
+) -> int | None:
     """Measure storage live in the terminal, and keep every result with its conditions.
 
     Without a command this opens the console: keys 1 to 6 run a preset, the arrow keys only select it.
     """
     _start_log()
     if context.invoked_subcommand is not None:
-        if target or session:
-            option = "--target" if target else "--session"
+        given = {"--target": target, "--data-pool": data_pool, "--session": session}
+        option = next((name for name, value in given.items() if value), None)
+        if option:
             raise click.UsageError(
                 f"{option} belongs behind the command: cephtui {context.invoked_subcommand} {option}"
             )
@@ -228,13 +246,15 @@ def cli(context: click.Context, where: Where, target: str | None, session: str |
         raise click.UsageError("the console needs a terminal: use cephtui run PRESET (see cephtui --help)")
     from cephtui.store import StoreError
     from cephtui.tui.app import run_console
+    from cephtui.tui.console import Start
 
     _check_session_name(session)
     nodes = where.nodes()
     with ExitStack() as stack:
-        chosen = _target(target, stack, nodes)
+        chosen = _target(target, stack, nodes, data_pool)
+        start = Start(nodes, chosen.spec, data_pool, where.ceph_node)
         try:
-            problems = run_console(_catalogue(), nodes, chosen.spec, session, stack.close)
+            problems = run_console(_catalogue(), start, session, stack.close)
         except StoreError as error:
             raise click.ClickException(str(error)) from None
     for problem in problems:
@@ -252,6 +272,8 @@ Examples:
   cephtui run read-iops write-iops --set runtime=30 --repeat 3
   cephtui run write-iops --set iodepth=1,4,16,64
   cephtui run mixed-75-25 --target file:/mnt/pve/cephfs/test --set size=2G
+  cephtui run write-iops --node pve1 --node root@10.0.0.2 --target rbd:bench
+  cephtui run rados-write rados-seq --node pve1 --target pool:bench
   cephtui run latency --json > latency.jsonl
   cephtui run write-throughput --dry-run
 
@@ -263,8 +285,7 @@ Exit codes:
 @click.argument("presets", nargs=-1, metavar="PRESET...", required=True, shell_complete=_complete_presets)
 @where_options
 @click.option("--target", metavar="TARGET", help=_TARGET_HELP)
-@click.option("--data-pool", metavar="POOL", help="Erasure-coded pool for the data of the images that are created.")
-@click.option("--ceph-node", metavar="NODE", help="The node that asks the cluster. Default: the first.")
+@_data_pool_option
 @click.option(
     "--set",
     "overrides",
@@ -293,7 +314,6 @@ def run(
     where: Where,
     target: str | None,
     data_pool: str | None,
-    ceph_node: str | None,
     overrides: tuple[str, ...],
     repeat: int,
     session: str | None,
@@ -314,8 +334,6 @@ def run(
 
     _check_session_name(session)
     nodes = where.nodes()
-    if ceph_node and ceph_node not in {node.name for node in nodes}:
-        raise click.UsageError(f"--ceph-node {ceph_node}: expected one of {', '.join(node.name for node in nodes)}")
     with ExitStack() as stack:
         chosen = _target(target, stack, nodes, data_pool)
         try:
@@ -326,7 +344,7 @@ def run(
                 parse_overrides(overrides),
                 repeat,
                 destroy,
-                ceph_node,
+                where.ceph_node,
                 shared_pool,
             )
             draft = make_plan(request, new_batch)  # what is wrong with it is told before any node is asked

@@ -17,6 +17,7 @@ from cephtui.replay import ReplayConnection
 from cephtui.runner import Runner
 from cephtui.transport import Connection, Question
 from cephtui.tui.app import ConsoleApp
+from cephtui.tui.console import Start
 
 SESSION = Path(__file__).parent / "recordings" / "replay"
 WRITE_IOPS, MIXED = 1, 2
@@ -39,7 +40,7 @@ async def console(
     """The console on a replayed node, with the recorded runtime already typed in."""
     catalogue = find_presets(packaged_presets_dir(), root / "no-presets-of-the-user")
     with Runner(root / "sessions", "tuning", connect_node=connector(run, speed)) as runner:
-        app = ConsoleApp(catalogue, (Node(name="local"),), "file:/mnt/bench/test", runner, [])
+        app = ConsoleApp(catalogue, Start((Node(name="local"),), "file:/mnt/bench/test"), runner, [])
         async with app.run_test(size=size) as pilot:
             await until(pilot, lambda: bool(app.screen.query("#runtime")))
             app.screen.query_one("#runtime").value = "20"

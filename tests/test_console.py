@@ -17,6 +17,7 @@ from cephtui.presets import find_presets
 from cephtui.runner import Runner
 from cephtui.tui.app import ConsoleApp
 from cephtui.tui.chart import Chart
+from cephtui.tui.console import Start
 from cephtui.tui.dialogs import Confirm, Details, TypeName
 from cephtui.tui.panels import Panels, PresetPanel
 from tests.replayed import MIXED, SESSION, WRITE_IOPS, console, until
@@ -309,7 +310,7 @@ async def test_a_file_that_is_somebodys_is_given_up_only_by_its_name(tmp_path: P
     catalogue = find_presets(packaged_presets_dir(), tmp_path / "none")
     content = somebodys.read_bytes()
     with Runner(tmp_path / "sessions", "tuning") as runner:
-        app = ConsoleApp(catalogue, (Node(name="local"),), f"file:{somebodys}", runner, [])
+        app = ConsoleApp(catalogue, Start((Node(name="local"),), f"file:{somebodys}"), runner, [])
         async with app.run_test(size=(80, 24)) as pilot:
             await until(pilot, lambda: bool(app.screen.query("#runtime")))
             await pilot.press("4")

@@ -16,12 +16,12 @@ from rich.text import Text
 from textual.app import App
 
 from cephtui import places, store
-from cephtui.models import Node, Run
+from cephtui.models import Run
 from cephtui.presets import Catalogue
 from cephtui.runner import Runner
 from cephtui.terminal import handling
 from cephtui.tui import chart
-from cephtui.tui.console import ConsoleScreen
+from cephtui.tui.console import ConsoleScreen, Start
 from cephtui.tui.dialogs import Confirm, Wait
 
 EXIT_INCOMPLETE = 4
@@ -35,12 +35,10 @@ class ConsoleApp(App[None]):
     CSS_PATH = "app.tcss"
     TITLE = "cephtui"
 
-    def __init__(
-        self, catalogue: Catalogue, nodes: tuple[Node, ...], target: str, runner: Runner, earlier: list[Run]
-    ) -> None:
+    def __init__(self, catalogue: Catalogue, start: Start, runner: Runner, earlier: list[Run]) -> None:
         super().__init__()
         self._runner = runner
-        self._console_screen = ConsoleScreen(catalogue, nodes, target, runner, earlier)
+        self._console_screen = ConsoleScreen(catalogue, start, runner, earlier)
 
     def on_mount(self) -> None:
         """Show the console; what can wait until it is seen is done behind it."""
@@ -106,9 +104,7 @@ def _earlier_runs(root: Path, session: str | None) -> list[Run]:
     return store.read_runs(directory)[0] if directory and directory.is_dir() else []
 
 
-def run_console(
-    catalogue: Catalogue, nodes: tuple[Node, ...], target: str, session: str | None, clean_up: Callable[[], None]
-) -> list[str]:
+def run_console(catalogue: Catalogue, start: Start, session: str | None, clean_up: Callable[[], None]) -> list[str]:
     """Open the console until the user quits; returns what could not be removed. Raises StoreError.
 
     ``clean_up`` is called where the process has to end without returning from here.
@@ -116,7 +112,7 @@ def run_console(
     root = places.sessions_dir()
     earlier = _earlier_runs(root, session)
     with Runner(root, session) as runner:
-        app = ConsoleApp(catalogue, nodes, target, runner, earlier)
+        app = ConsoleApp(catalogue, start, runner, earlier)
         with _ending_on_signals(app, runner, clean_up):
             app.run()
         return runner.close()

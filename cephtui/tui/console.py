@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from dataclasses import dataclass
 
 from rich.table import Table
 from rich.text import Text
@@ -31,6 +32,16 @@ from cephtui.tui.panels import Panels
 from cephtui.tui.runs_table import RunsTable
 
 
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What the console begins with."""
+
+    nodes: tuple[Node, ...]
+    target: str
+    data_pool: str | None = None
+    ceph_node: str | None = None
+
+
 class ConsoleScreen(Screen[None]):
     """Sends the runner plans and a stop, and draws what comes back."""
 
@@ -49,12 +60,10 @@ class ConsoleScreen(Screen[None]):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-short"), (32, "-tall")]
 
-    def __init__(
-        self, catalogue: Catalogue, nodes: tuple[Node, ...], target: str, runner: Runner, earlier: list[Run]
-    ) -> None:
+    def __init__(self, catalogue: Catalogue, start: Start, runner: Runner, earlier: list[Run]) -> None:
         super().__init__()
-        self._catalogue, self._first_target, self._runner, self._earlier = catalogue, target, runner, earlier
-        self._hosts, self._sitting = nodes, new_batch()
+        self._catalogue, self._start_with, self._runner, self._earlier = catalogue, start, runner, earlier
+        self._hosts, self._sitting = start.nodes, new_batch()
         self._states: dict[str, NodeState] = {}
         self._surveys: dict[str, Survey] = {}
         """By target."""
@@ -70,7 +79,7 @@ class ConsoleScreen(Screen[None]):
         """From the top: where we are, what there is, what will run, the run, the runs."""
         yield Static(id="bar")
         yield Panels(by_key(self._catalogue))
-        yield RunForm(self._first_target)
+        yield RunForm(self._start_with.target)
         yield Static(id="command")
         yield LiveView(self._runner.subscribe())
         yield RunsTable()
@@ -98,7 +107,10 @@ class ConsoleScreen(Screen[None]):
 
     def _target(self) -> Target:
         """The target as typed; raises TargetError."""
-        return parse_target(self.query_one(RunForm).target, sitting=self._sitting)
+        text = self.query_one(RunForm).target
+        makes_images = text.startswith("rbd:") and "/" not in text
+        data_pool = self._start_with.data_pool if makes_images else None
+        return parse_target(text, sitting=self._sitting, data_pool=data_pool)
 
     def _decide(self, confirmed: tuple[Refusal, ...] = ()) -> Plan:
         """The plan for what is selected and typed; raises OptionError or TargetError."""
@@ -110,6 +122,7 @@ class ConsoleScreen(Screen[None]):
             parse_overrides(self.query_one(RunForm).overrides),
             destroy=tuple(r.confirm for r in confirmed if r.confirm and r.confirm_kind == "destroy"),
             shared_pool=any(r.confirm_kind == "shared-pool" for r in confirmed),
+            ceph_node=self._start_with.ceph_node,
             room_bytes=survey.room_bytes,
             pool_use=survey.pool_use,
         )
@@ -306,7 +319,7 @@ class ConsoleScreen(Screen[None]):
     async def _look_at_target(self) -> Survey:
         """How much room the target has, and who else uses it; raises TargetFault, TargetError and TransportError."""
         text = self.query_one(RunForm).target
-        survey = await asyncio.wrap_future(self._runner.survey(self._target(), self._hosts))
+        survey = await asyncio.wrap_future(self._runner.survey(self._target(), self._hosts, self._start_with.ceph_node))
         self._surveys[text] = survey
         return survey
 
