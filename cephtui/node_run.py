@@ -270,7 +270,7 @@ class NodeRun:
         """Run a command of the preparation to its good end; raises Ended for any other."""
         process = await self._start(argv, limit_seconds, stop)
         process.release()
-        parser = self._tool.parser(self._step.options, ramp=False)
+        parser = self._tool.parser(self._step.options, ramp=False, seconds=None)
         status, result = await self._drive(process, parser, stop, preparing=True)
         outcome, error = decide(status, stop.reason, result)
         if outcome != "ok":
@@ -296,7 +296,8 @@ class NodeRun:
     async def measure(self, stop: StopRequest) -> None:
         """From the release to the end."""
         assert self.process is not None
-        parser = self._tool.parser(self._step.options, ramp=self._step.ramp_seconds > 0)
+        step = self._step
+        parser = self._tool.parser(step.options, ramp=step.ramp_seconds > 0, seconds=step.run_seconds)
         status, self.result = await self._drive(self.process, parser, stop, preparing=False)
         self.ended_at = time.monotonic()
         outcome, error = decide(status, stop.reason, self.result)

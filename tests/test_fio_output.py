@@ -715,3 +715,14 @@ def test_without_bins_there_are_means_and_no_percentiles() -> None:
     assert total is not None
     assert total.latency_mean_seconds is not None
     assert total.latency_p99_seconds is None
+
+
+@pytest.mark.parametrize("name", names("no-ramp"))
+def test_a_run_of_known_length_tells_its_first_second_at_once(name: str) -> None:
+    """Without the length, fio's second document may be its last but one, and the first second has to wait for it."""
+    recording = load(name)
+    first = recording.stdout[: recording.stdout.index(b"\n}") + 2]
+    known, unknown = FioParser(ramp=False, seconds=600.0), FioParser(ramp=False)
+    assert [len(feed(known, first)), len(feed(unknown, first))] == [1, 0]
+    feed(known, recording.stdout[len(first) :])
+    assert known.result() == parse(recording)[1]

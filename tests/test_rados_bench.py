@@ -730,6 +730,6 @@ def test_what_older_versions_call_the_latency() -> None:
 def test_the_parser_for_a_preset() -> None:
     """Reads do not say how large they are until they are over."""
     recording = replace(load("rand"), pieces=load("rand").pieces[:3])
-    parser = TOOL.parser(check(mode="rand", block_size="256k", runtime=4), ramp=False)
+    parser = TOOL.parser(check(mode="rand", block_size="256k", runtime=4), ramp=False, seconds=4.0)
     readings = [r for stream, at, data in recording.pieces for r in parser.feed(stream, data, at)]  # type: ignore[arg-type]
     assert [r.read.bytes // r.read.ios for r in readings if r.read] == [262144] * len(readings)

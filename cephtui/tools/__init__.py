@@ -164,6 +164,6 @@ class Tool(Protocol):
         """How many sets of figures it prints each second."""
         ...
 
-    def parser(self, options: Mapping[str, OptionValue], *, ramp: bool) -> Parser:
-        """A new parser for the output of one process."""
+    def parser(self, options: Mapping[str, OptionValue], *, ramp: bool, seconds: float | None) -> Parser:
+        """A new parser for the output of one process, which runs for so long; None where it ends with its data."""
         ...

@@ -243,6 +243,6 @@ class Fio:
         """See Tool."""
         return 1 if options.get("group_reporting", True) else int(options.get("numjobs", 1))
 
-    def parser(self, options: Mapping[str, OptionValue], *, ramp: bool) -> FioParser:
+    def parser(self, options: Mapping[str, OptionValue], *, ramp: bool, seconds: float | None) -> FioParser:
         """See Tool."""
-        return FioParser(ramp=ramp)
+        return FioParser(ramp=ramp, seconds=seconds)

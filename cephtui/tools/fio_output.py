@@ -30,6 +30,8 @@ _DIRECTIONS = ("read", "write")
 _ETA_UNKNOWN = 2**31 - 1
 _ETA_SLACK = 1
 """Seconds; with a rate limit fio still says 1 where a tenth of a second is left."""
+_END_SECONDS = 2.0
+"""Before the end of a run of a known length; fio itself tells it only after two seconds."""
 _BROKEN = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
 """What a document that is not as expected raises."""
 
@@ -170,7 +172,8 @@ def _figures(document: Mapping[str, Any], *, measured: bool) -> ToolResult:
 class FioParser:
     """See Parser. ``ramp`` tells that the command has a ramp_time, whose figures are kept apart."""
 
-    def __init__(self, *, ramp: bool) -> None:
+    def __init__(self, *, ramp: bool, seconds: float | None = None) -> None:
+        self._seconds = seconds
         self.phase: Phase = "ramp" if ramp else "run"
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         self._buffer = ""
@@ -322,7 +325,8 @@ class FioParser:
 
     def _may_end(self, now: _Counters) -> bool:
         """Whether fio's next interval may be its last, a few milliseconds long: it will have to join this one."""
-        unknown = self.phase == "run" and now.eta_seconds == _ETA_UNKNOWN
+        far = self._seconds is not None and now.runtime_ms / 1e3 < self._seconds - _END_SECONDS
+        unknown = self.phase == "run" and now.eta_seconds == _ETA_UNKNOWN and not far
         return self._ending or unknown or now.eta_seconds <= _ETA_SLACK
 
     def _reading(self, now: _Counters, elapsed: float) -> Reading:

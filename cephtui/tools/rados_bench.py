@@ -260,7 +260,7 @@ class RadosBench:
         """See Tool."""
         return 1
 
-    def parser(self, options: Mapping[str, OptionValue], *, ramp: bool) -> RadosBenchParser:
+    def parser(self, options: Mapping[str, OptionValue], *, ramp: bool, seconds: float | None) -> RadosBenchParser:
         """See Tool. A run of ``seq`` may end at any time, with its objects."""
         seconds = float(options["runtime"]) if options["mode"] == "rand" else None
         block, writes = self.block_bytes(options), self.writes(options)

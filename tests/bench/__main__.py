@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
+import signal
 import sys
 import tempfile
 import time
@@ -37,13 +39,15 @@ def main() -> int:
     chosen = parser.parse_args().measures or list(_MEASURES)
     if unknown := [name for name in chosen if name not in _MEASURES]:
         parser.error(f"{unknown[0]}: expected one of {', '.join(_MEASURES)}")
-    began, loads, rows, failed = time.monotonic(), [load()], [], False
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was begun is taken down
+    began, loads, rows, failed = time.monotonic(), [load()], list[Row](), False
     with ExitStack() as stack:
         stack.enter_context(precedence.own_session())
         bench = _Bench(stack)
         for name in chosen:
             try:
-                rows += bench.measure(name)
+                for each in bench.measure(name):
+                    rows.append(each)
             except (NotMeasured, LabError) as error:
                 failed = True
                 _say(f"{name}: not measured: {error}")
@@ -60,14 +64,14 @@ class _Bench:
         self._stack = stack
         self._started: Lab | None = None
 
-    def measure(self, name: str) -> list[Row]:
-        """All rows of one measure; raises NotMeasured and LabError."""
+    def measure(self, name: str) -> Iterator[Row]:
+        """The rows of one measure as they come; raises NotMeasured and LabError."""
 
         def say(text: str) -> None:
             _say(f"{name}: {text}")
 
         with tempfile.TemporaryDirectory(prefix="cephtui-bench-", dir="/var/tmp") as directory:
-            return list(self._rows(name, Path(directory), say))
+            yield from self._rows(name, Path(directory), say)
 
     def _rows(self, name: str, root: Path, say: Say) -> Iterator[Row]:
         if name == "cpu":
@@ -97,6 +101,8 @@ def _own_lab() -> Iterator[Lab]:
         yield lab
     finally:
         Lab(directory).stop()
+        with contextlib.suppress(OSError):
+            directory.rmdir()
 
 
 def _say(text: str) -> None:
@@ -111,4 +117,7 @@ def _store(rows: list[Row], found: dict[str, object]) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)

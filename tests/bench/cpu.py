@@ -29,7 +29,7 @@ def rows(root: Path, say: Callable[[str], None]) -> Iterator[Row]:
     """With more and more nodes: the console on a terminal, and ``run --json``."""
     for number, goal in NODES.items():
         for what, drawing in (("console", True), ("run --json", False)):
-            say(f"{what}, {number} nodes")
+            say(f"{what}, nodes that stream: {number}")
             parts = _measure(number, root / f"{number}-{drawing}", drawing=drawing)
             name = f"CPU of {what}, {number} node{'s' if number > 1 else ''}"
             spread = (min(parts), max(parts))

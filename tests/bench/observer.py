@@ -24,8 +24,8 @@ OPTIONS: dict[str, OptionValue] = {
     "ioengine": "psync",
     "direct": False,
     "size": "64M",
-    "ramp_time": 1,
-    "runtime": 4,
+    "ramp_time": 2,  # while it lasts, fio gets its precedence
+    "runtime": 3,
 }
 _LOW, _MEDIAN = at_least(0.97), at_least(0.99)
 
@@ -33,6 +33,7 @@ _LOW, _MEDIAN = at_least(0.97), at_least(0.99)
 def rows(lab: Lab, root: Path, say: Callable[[str], None]) -> Iterator[Row]:
     """The ratio to bare ssh, and that of bare ssh to itself."""
     with sitting(root, ssh_nodes([NODE], lab.ssh_config), TARGET, OPTIONS) as session:
+        precedence.servers(lab)
         session.run()  # which fills the file
         blocks = []
         for number in range(1, PAIRS + 1):
