@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -27,6 +27,8 @@ def _lab(*options: str) -> Iterator[Lab]:
         yield Lab.start(directory, "--owner", str(os.getpid()), *options)
     finally:
         Lab(directory).stop()
+        with suppress(FileNotFoundError):
+            directory.rmdir()
 
 
 @pytest.fixture(scope="session")
