@@ -139,8 +139,11 @@ async def pool_use(shell: Shell, pool: str, *, own_load: bool = False, patient: 
     ``patient`` waits for rates that are about to be gone, where something depends on them.
     """
     asked = _Asked(shell)
-    going_on = None if own_load else await _rates(asked, pool, _LINGER_TRIES if patient else 1)
-    images = await asked.ask(in_use.in_use_argv(pool), in_use.parse_in_use)
+    images, going_on = await asyncio.gather(
+        asked.ask(in_use.in_use_argv(pool), in_use.parse_in_use), _rates(asked, pool, 0 if own_load else 1)
+    )
+    if patient and going_on and going_on.iops and not (images and images.count):
+        going_on = await _rates(asked, pool, _LINGER_TRIES)
     company = Company(images, going_on)
     return PoolUse(
         pool=pool,
@@ -154,12 +157,14 @@ async def pool_use(shell: Shell, pool: str, *, own_load: bool = False, patient: 
 
 async def _rates(asked: _Asked, pool: str, tries: int) -> PoolRates | None:
     """The rates once those of a client that has ended are gone: they linger, and so do those of a question."""
-    while True:
+    found = None
+    for number in range(tries):
+        if number:
+            await asyncio.sleep(_LINGER_SECONDS / _LINGER_TRIES)
         found = await asked.ask(rates.pool_stats_argv(pool), lambda text: rates.parse_pool_stats(text, pool))
-        tries -= 1
-        if found is None or found.iops == 0 or not tries:
-            return found
-        await asyncio.sleep(_LINGER_SECONDS / _LINGER_TRIES)
+        if found is None or found.iops == 0:
+            break
+    return found
 
 
 def guard_company(use: PoolUse | None, *, writes: bool, nodes: int, agreed: bool) -> Refusal | None:
@@ -206,11 +211,13 @@ async def examine(shell: Shell, kind: Kind, pool: str | None, step: Step, wanted
     )
     if osd_map is None:
         return View(Refusal(f"can't ask which pools there are: {', '.join(asked.denied) or 'no answer'}"))
-    refusal = pool_guards.guard_pool(pool, osd_map, state, pgs, writes=step.writes)
+    # an image is opened for writing even where it is only read: in a full pool that hangs
+    writes = step.writes or kind in ("rbd", "image")
+    refusal = pool_guards.guard_pool(pool, osd_map, state, pgs, writes=writes)
     if refusal:
         return View(refusal)
     if step.data_pool:
-        refusal = pool_guards.guard_pool(step.data_pool, osd_map, state, pgs, writes=step.writes)
+        refusal = pool_guards.guard_pool(step.data_pool, osd_map, state, pgs, writes=writes)
         if refusal:
             return View(refusal)
     data_pool = osd_map.pools[step.data_pool or pool]
