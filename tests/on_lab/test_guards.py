@@ -21,6 +21,7 @@ from .others import (
     all_refused,
     allowed,
     busy,
+    dry_run,
     erasure_profile,
     findings,
     opened,
