@@ -1,7 +1,7 @@
 # GNU make. Every target sets up what it needs by itself; see `make help`.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-unit lab lab-down lint format screenshots screenshot-tools lock clean
+.PHONY: help setup run test test-unit lab lab-down bench lint format screenshots screenshot-tools lock clean
 
 BIN := .venv/bin
 SETUP = PYTHON='$(PYTHON)' sh .ci/setup
@@ -32,6 +32,11 @@ lab: setup ## bring up Ceph and three hosts on this machine, for trying and test
 
 lab-down: setup ## end the lab and remove everything of it
 	@$(BIN)/python -m tests.lab down
+
+bench: setup ## measure what cephtui costs, in 11 minutes: make bench, make bench ARGS="observer cpu"; needs root
+	@$(BIN)/python -m tests.lab check
+	@$(SETUP) lab
+	@$(BIN)/python -m tests.bench $(ARGS)
 
 lint: setup ## check style, format and types
 	$(BIN)/ruff check

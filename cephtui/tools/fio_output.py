@@ -325,9 +325,14 @@ class FioParser:
 
     def _may_end(self, now: _Counters) -> bool:
         """Whether fio's next interval may be its last, a few milliseconds long: it will have to join this one."""
-        far = self._seconds is not None and now.runtime_ms / 1e3 < self._seconds - _END_SECONDS
-        unknown = self.phase == "run" and now.eta_seconds == _ETA_UNKNOWN and not far
-        return self._ending or unknown or now.eta_seconds <= _ETA_SLACK
+        unknown = now.eta_seconds == _ETA_UNKNOWN
+        if self.phase == "run" and self._seconds is not None:
+            left = self._seconds - now.runtime_ms / 1e3
+            # on a machine under load fio's own estimate may be a second too late
+            near, unknown = left < _ETA_SLACK + 0.5, unknown and left < _END_SECONDS
+        else:
+            near, unknown = False, unknown and self.phase == "run"
+        return self._ending or near or unknown or now.eta_seconds <= _ETA_SLACK
 
     def _reading(self, now: _Counters, elapsed: float) -> Reading:
         before = self._before

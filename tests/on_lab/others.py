@@ -8,12 +8,13 @@ import signal
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from tests.lab import Lab
 
-from .runs import Bench, Console, sets, wait_for
+from .runs import Bench, Console, wait_for
 
-SMALL = {"size": "8M", "numjobs": 1, "runtime": 2, "ramp_time": 0}
+SMALL: dict[str, Any] = {"size": "8M", "numjobs": 1, "runtime": 2, "ramp_time": 0}
 """Of a fio preset whose figures do not matter."""
 IMAGES = {
     "data": 16,
@@ -227,7 +228,6 @@ __all__ = [
     "pool_on",
     "refused",
     "said",
-    "sets",
     "wait_clean",
     "wait_pgs",
 ]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from .others import SMALL, Others, pool_on, said
 from .runs import Bench, Console
 
-LONG = {**SMALL, "runtime": 600}
+LONG: dict[str, Any] = {**SMALL, "runtime": 600}
 
 
 @pytest.fixture

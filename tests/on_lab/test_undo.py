@@ -8,6 +8,7 @@ import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,8 +18,8 @@ from tests.lab import Lab
 from .others import SMALL, Others, pool_on
 from .runs import Bench, Console, wait_for
 
-LONG = {**SMALL, "runtime": 600}
-FEW = {"block-size": "4K", "concurrent-ios": 1}
+LONG: dict[str, Any] = {**SMALL, "runtime": 600}
+FEW: dict[str, Any] = {"block-size": "4K", "concurrent-ios": 1}
 """Of rados bench: little is written, however long it takes."""
 
 
