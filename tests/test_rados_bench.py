@@ -42,7 +42,7 @@ ERRORS = {
     "no-data": "Must write data before running a read benchmark!",
     "no-pool": "error opening pool none: (2) No such file or directory",
     "no-keyring": (
-        "auth: unable to find a keyring on /work/main/.lab/ceph.client.nobody.keyring: (2) No such file or directory"
+        "auth: unable to find a keyring on /srv/bench/.lab/ceph.client.nobody.keyring: (2) No such file or directory"
     ),
     "denied": "error during benchmark: (1) Operation not permitted",
     "too-large": "error during benchmark: (90) Message too long",
