@@ -18,7 +18,7 @@ from cephtui.record import Recorder, StopRequest
 from cephtui.refusal import Refusal
 from cephtui.session_writer import SessionWriter
 from cephtui.shell import NodeShell
-from cephtui.targets import parse_target
+from cephtui.targets import target_of
 from cephtui.targets.base import Target
 from cephtui.transport import TransportError
 
@@ -36,15 +36,15 @@ async def execute(bench: Bench, plan: Plan, step: Step, shells: Shells, stop: St
     writer = bench.session.start_run(run)
     bench.publish(run)
     recorder = Recorder(run.run, step.preset, shells, writer, bench.publish, stop)
-    target = parse_target(step.target, data_pool=step.data_pool)
+    target = target_of(step)
     nodes = [NodeRun(bench, step, n, target, shells[n.node], recorder) for n in step.nodes]
-    shell = shells.get(plan.ceph_node or "") or next(iter(shells.values()))
+    shell = ceph_shell(plan, shells)
     view = await _view(bench, shell, target, step, stop)
     refusal = view.refusal or guard_company(plan, step)
     if refusal:
         for node in nodes:
             node.end("refused", refusal.text)
-    await _on_all(nodes, NodeRun.inspect)
+    await _on_all(nodes, lambda node: node.inspect(plan.destroy))
     _refuse_all(nodes)
     async with _observing(shell, view, recorder, stop):
         await _on_all(nodes, lambda node: node.prepare(stop))
@@ -55,6 +55,11 @@ async def execute(bench: Bench, plan: Plan, step: Step, shells: Shells, stop: St
     writer.finish(finished)
     bench.publish(finished)
     return finished
+
+
+def ceph_shell(plan: Plan, shells: Shells) -> NodeShell:
+    """The node that asks the cluster."""
+    return shells.get(plan.ceph_node or "") or next(iter(shells.values()))
 
 
 async def _view(bench: Bench, shell: NodeShell, target: Target, step: Step, stop: StopRequest) -> View:

@@ -14,7 +14,7 @@ from typing import Any
 from cephtui import stats, units
 from cephtui.ceph import images
 from cephtui.environment import PROBE_ARGV, parse_environment
-from cephtui.models import Event, Finding, NodeEnvironment, NodeResult, NodeStep, Notice, Outcome, Part, Step
+from cephtui.models import Event, Finding, Node, NodeEnvironment, NodeResult, NodeStep, Notice, Outcome, Part, Step
 from cephtui.outcomes import decide, run_findings
 from cephtui.plan import fill_command
 from cephtui.presets import TOOLS
@@ -54,11 +54,10 @@ class Bench:
     session: SessionWriter
     publish: Callable[[Event], None]
     stall_seconds: float
-    destroy: tuple[str, ...] = ()
     filled: dict[tuple[str, str], Filled] = field(default_factory=dict)
     """By node and part."""
-    created: dict[tuple[str, str], Shell] = field(default_factory=dict)
-    """What has to be removed, and the way to it."""
+    created: dict[tuple[str, str], Node] = field(default_factory=dict)
+    """What has to be removed, by node and part."""
     removed_at: float | None = None
     """When something was removed last, by the monotonic clock: a pool's figures follow some time after."""
 
@@ -158,11 +157,10 @@ class NodeRun:
 
     # ------------------------------------------------------------------ before
 
-    async def inspect(self) -> None:
+    async def inspect(self, destroy: tuple[str, ...]) -> None:
         """Look at the node and the target, and apply the guards."""
-        step = self._step
         filled = frozenset(spec for node, spec in self._bench.filled if node == self.name)
-        inspection = await inspect(self._shell, step, self._node_step, self._target, self._bench.destroy, filled)
+        inspection = await inspect(self._shell, self._step, self._node_step, self._target, destroy, filled)
         self.environment, self._found = inspection.environment, inspection.found
         if inspection.problem:
             raise Ended("refused", inspection.problem)
@@ -204,8 +202,8 @@ class NodeRun:
 
     def _is_filled(self, part: Part) -> bool:
         known = self._bench.filled.get((self.name, part.spec))
-        same = known is not None and known.identity == self._found.identities.get(part.spec)
-        return same and known is not None and known.bytes >= part.bytes
+        is_same = known and known.identity == self._found.identities.get(part.spec)
+        return bool(known and is_same and known.bytes >= part.bytes)
 
     def _to_fill(self, missing: list[Part]) -> tuple[Part, ...]:
         """As planned, where later steps may need more of it; as found, where it is not what was filled before."""
@@ -214,20 +212,18 @@ class NodeRun:
 
     def _note(self, part: Part) -> None:
         """What is about to be made has to be removed."""
-        key = (self.name, part.spec)
-        if key not in self._bench.created:
-            self._note_undo(Undo(node=self.name, target=part.spec, at=self._shell.node))
-            self._bench.created[key] = self._shell
+        key, node = (self.name, part.spec), self._shell.node
+        if key in self._bench.created:
+            return
+        try:
+            self._bench.session.undo(Undo(node=self.name, target=part.spec, at=node))
+        except OSError as error:
+            raise Ended("refused", f"can't write the session: {error.strerror}") from None
+        self._bench.created[key] = node
 
     async def _create(self, part: Part) -> str:
         whole = next((fill for fill in self._node_step.fill if fill.spec == part.spec), part)
         return await self._target.create(self._shell, whole)
-
-    def _note_undo(self, undo: Undo) -> None:
-        try:
-            self._bench.session.undo(undo)
-        except OSError as error:
-            raise Ended("refused", f"can't write the session: {error.strerror}") from None
 
     async def _fill(self, parts: tuple[Part, ...], stop: StopRequest) -> None:
         wanted = sum(part.bytes for part in parts)

@@ -24,8 +24,9 @@ from cephtui.targets.base import TargetFault, reason
 from cephtui.transport import TransportError
 
 WATCH_SECONDS = 2.0
-_LINGER_SECONDS, _LINGER_TRIES = 14.0, 7
-"""How long a pool's rates show what has ended, and how often they are asked meanwhile."""
+LINGER_SECONDS = 15.0
+"""How long a pool's rates show what has ended."""
+_LINGER_TRIES = 7
 _A_WEEK_SECONDS = 7 * 86400
 T = TypeVar("T")
 log = logging.getLogger(__name__)
@@ -160,7 +161,7 @@ async def _rates(asked: _Asked, pool: str, tries: int) -> PoolRates | None:
     found = None
     for number in range(tries):
         if number:
-            await asyncio.sleep(_LINGER_SECONDS / _LINGER_TRIES)
+            await asyncio.sleep(LINGER_SECONDS / _LINGER_TRIES)
         found = await asked.ask(rates.pool_stats_argv(pool), lambda text: rates.parse_pool_stats(text, pool))
         if found is None or found.iops == 0:
             break

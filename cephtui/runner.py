@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Self
 
 from cephtui import observe, session_writer, store
-from cephtui.execute import execute, guard_company
+from cephtui.execute import ceph_shell, execute, guard_company
 from cephtui.models import Event, Node, NodeEnvironment, NodeRow, Notice, Plan, PoolUse, Run, Sample, Step
 from cephtui.node_run import Bench, inspect, look_at
 from cephtui.plan import Filled
@@ -30,15 +30,13 @@ from cephtui.session_writer import SessionWriter
 from cephtui.shell import NodeShell
 from cephtui.ssh import connect
 from cephtui.store import StoreError, Undo
-from cephtui.targets import parse_target, remove
+from cephtui.targets import remove, target_of
 from cephtui.targets.base import Removed, Target, TargetFault
 from cephtui.transport import Connection, Question, TransportError
 
 INBOX_EVENTS = 4096
 CONNECTS_AT_ONCE = 4
 """An sshd refuses some of more than ten that have not yet logged in (MaxStartups)."""
-_LINGER_SECONDS = 15.0
-"""How long a pool's rates show this console's own run."""
 PATIENCE_SECONDS = 60.0
 """How long a removal is tried again: the watch of a client that was killed lasts about 30 s."""
 STALL_SECONDS = 120.0
@@ -189,7 +187,7 @@ class Runner:
 
     def remove(self, node: Node, spec: str, directories: Sequence[Path]) -> Future[str]:
         """Remove what was left behind by these sessions; the result is why not, or empty."""
-        return asyncio.run_coroutine_threadsafe(self._remove_patiently(node, spec, directories), self._loop)
+        return asyncio.run_coroutine_threadsafe(self._remove_for(directories, node, spec), self._loop)
 
     def remove_left_behind(self) -> Future[None]:
         """Remove what consoles that were killed have left on this machine; says so by notices."""
@@ -241,7 +239,6 @@ class Runner:
         store.check_space(self._root, plan)
         bench = self._opened()
         bench.session.add_plan(plan)
-        bench.destroy = plan.destroy
         self._publish(plan)
         self._stop = stop = StopRequest()
         runs: list[Run] = []
@@ -259,7 +256,7 @@ class Runner:
                     break
                 runs.append(await execute(bench, plan, step, shells, stop))
                 self._loaded_at = time.monotonic()
-                if not parse_target(step.target, data_pool=step.data_pool).kept:
+                if not target_of(step).kept:
                     await self._remove_created()
         finally:
             self._stop = None
@@ -318,7 +315,7 @@ class Runner:
         refusal = await observe.guard_service(shell, target.pool)
         if refusal:
             return Survey(refusal=refusal)
-        own_load = self._loaded_at is not None and time.monotonic() - self._loaded_at < _LINGER_SECONDS
+        own_load = self._loaded_at is not None and time.monotonic() - self._loaded_at < observe.LINGER_SECONDS
         room, use = await asyncio.gather(
             target.room(shell, len(nodes)), observe.pool_use(shell, target.pool, own_load=own_load, patient=patient)
         )
@@ -339,12 +336,11 @@ class Runner:
 
     async def _refusals(self, plan: Plan, shells: Mapping[str, NodeShell]) -> list[Refusal]:
         first = plan.steps[0]
-        shell = shells.get(plan.ceph_node or "") or next(iter(shells.values()))
-        target = parse_target(first.target, data_pool=first.data_pool)
+        target = target_of(first)
         step = next((step for step in plan.steps if step.writes), first)
         largest = max(observe.new_bytes([step]) for step in plan.steps)
         wanted = observe.new_bytes(plan.steps) if target.kept else largest
-        view = await observe.examine(shell, target.kind, target.pool, step, wanted)
+        view = await observe.examine(ceph_shell(plan, shells), target.kind, target.pool, step, wanted)
         found = [refusal for refusal in (view.refusal, guard_company(plan, step)) if refusal]
         if view.state is None and view.refusal:
             return found  # what does not serve does not answer either
@@ -389,28 +385,29 @@ class Runner:
     async def _remove_local(self, spec: str, directories: list[Path]) -> None:
         node = Node(name="local")
         try:
-            removed = await remove(await self._shell(node), spec)
+            removed = await self._removed(node, spec)
             if removed.status == "done":
                 self._publish(Notice(0, f"removed {spec}, left behind by session {directories[0].name}"))
             if removed.status in ("done", "not ours"):
-                for directory in directories:
-                    session_writer.mark_undone(directory, Undo(node=node.name, target=spec))
+                _mark_undone(directories, Undo(node=node.name, target=spec))
             else:  # in use, or not to be removed now: the next start will see to it
                 log.warning("can't remove %s: %s", spec, removed.text)
         except (OSError, TransportError):
             log.exception("can't remove %s", spec)
 
-    async def _remove_patiently(self, node: Node, spec: str, directories: Sequence[Path]) -> str:
+    async def _remove_for(self, directories: Sequence[Path], node: Node, spec: str) -> str:
         try:
-            shell = await self._shell(node)
-            removed = await remove_patiently(shell, spec, lambda text: self._publish(Notice(0, text)))
+            removed = await self._removed(node, spec)
             if removed.status != "done":
                 return removed.text
-            for directory in directories:
-                session_writer.mark_undone(directory, Undo(node=node.name, target=spec, at=node))
+            _mark_undone(directories, Undo(node=node.name, target=spec, at=node))
         except (OSError, TransportError) as error:
             return str(error)
         return ""
+
+    async def _removed(self, node: Node, spec: str) -> Removed:
+        """Raises TransportError."""
+        return await remove_patiently(await self._shell(node), spec, lambda text: self._publish(Notice(0, text)))
 
     async def _clean_up(self) -> None:
         if self._bench is not None:
@@ -424,21 +421,19 @@ class Runner:
         await asyncio.gather(*(self._undo(bench, key) for key in created))
 
     async def _undo(self, bench: Bench, key: tuple[str, str]) -> None:
-        node, spec = key
-        shell = bench.created[key]
+        node, spec = bench.created[key], key[1]
         try:
-            fresh = await self._shell(shell.node)
-            removed = await remove_patiently(fresh, spec, lambda text: self._publish(Notice(0, text)))
+            removed = await self._removed(node, spec)
             problem = removed.text if removed.status != "done" else ""
             if not problem:
-                bench.session.undo(Undo(node=node, target=spec, at=shell.node, done=True))
+                bench.session.undo(Undo(node=node.name, target=spec, at=node, done=True))
         except (OSError, TransportError) as error:
             problem = str(error)
         bench.removed_at = time.monotonic()
         del bench.created[key]
         bench.filled.pop(key, None)
         if problem:
-            self._problems.append(f"{node}: {spec} was not removed: {problem}: cephtui cleanup tries again")
+            self._problems.append(f"{node.name}: {spec} was not removed: {problem}: cephtui cleanup tries again")
 
 
 async def remove_patiently(shell: NodeShell, spec: str, say: Callable[[str], None]) -> Removed:
@@ -453,6 +448,11 @@ async def remove_patiently(shell: NodeShell, spec: str, say: Callable[[str], Non
             say(f"{spec} is still in use, waiting for the end of it ({removed.text})")
             told = True
         await asyncio.sleep(2.0)
+
+
+def _mark_undone(directories: Sequence[Path], undo: Undo) -> None:
+    for directory in directories:
+        session_writer.mark_undone(directory, undo)
 
 
 def diagnosis(state: NodeState, cluster: str | None = None) -> NodeRow:

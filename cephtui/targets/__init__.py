@@ -5,6 +5,7 @@ One module for each kind of target; ``base`` says what they have in common.
 
 from __future__ import annotations
 
+from cephtui.models import Step
 from cephtui.shell import Shell
 from cephtui.targets import device, file, pool, rbd
 from cephtui.targets.base import Removed, Target, TargetError
@@ -12,7 +13,7 @@ from cephtui.targets.device import DeviceTarget
 from cephtui.targets.file import FileTarget
 from cephtui.targets.pool import PoolTarget
 
-__all__ = ["Target", "TargetError", "parse_target", "remove"]
+__all__ = ["Target", "TargetError", "parse_target", "remove", "target_of"]
 EXPECTED = "file:PATH, rbd:POOL, rbd:POOL/IMAGE, device:PATH or pool:POOL"
 
 
@@ -30,6 +31,11 @@ def parse_target(text: str, *, sitting: str = "", data_pool: str | None = None) 
     if rest and scheme == "pool":
         return PoolTarget(pool.parse_name(text, rest))
     raise TargetError(f"unknown target {text!r}: expected {EXPECTED}")
+
+
+def target_of(step: Step) -> Target:
+    """What a step tests; raises TargetError."""
+    return parse_target(step.target, data_pool=step.data_pool)
 
 
 async def remove(shell: Shell, spec: str) -> Removed:
