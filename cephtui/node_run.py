@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cephtui import stats, units
-from cephtui.ceph import images
 from cephtui.environment import PROBE_ARGV, parse_environment
 from cephtui.models import Event, Finding, Node, NodeEnvironment, NodeResult, NodeStep, Notice, Outcome, Part, Step
 from cephtui.outcomes import decide, run_findings
@@ -23,6 +22,7 @@ from cephtui.session_writer import SessionWriter
 from cephtui.shell import NodeShell, Shell, with_ceph
 from cephtui.store import Undo
 from cephtui.targets.base import Found, Target, TargetFault, Use
+from cephtui.targets.rbd import image_info
 from cephtui.tools import Parser, Sizing, ToolResult
 from cephtui.transport import Chunk, Process, TransportError
 
@@ -192,13 +192,10 @@ class NodeRun:
     async def image_features(self) -> tuple[str, ...]:
         """Of the first image that is used, which is like the others; raises TransportError."""
         place = self._node_step.place
-        if not place.images:
+        if self._found.features or not place.images:
             return self._found.features
-        answer = await self._shell.ceph(images.info_argv(place.pool, place.images[0]))
-        try:
-            return images.parse_info(answer.stdout, place.pool).features if answer.status == 0 else ()
-        except ValueError:
-            return ()
+        info = await image_info(self._shell, place.pool, place.images[0])
+        return info.features if info else ()
 
     def _is_filled(self, part: Part) -> bool:
         known = self._bench.filled.get((self.name, part.spec))

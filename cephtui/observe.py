@@ -6,7 +6,7 @@ import asyncio
 import codecs
 import logging
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -14,7 +14,7 @@ from cephtui.ceph import answers, cluster, in_use, pool_guards, pools, proxmox, 
 from cephtui.ceph.cluster import ClusterState
 from cephtui.ceph.in_use import ImagesInUse
 from cephtui.ceph.pool_guards import Company, Space
-from cephtui.ceph.pools import OsdMap
+from cephtui.ceph.pools import OsdMap, OsdUsage, Pg, Pool, PoolUsage
 from cephtui.ceph.rates import OsdLatency, PoolRates
 from cephtui.models import ClusterEnvironment, ClusterSample, Finding, Kind, Node, OptionValue, PoolUse, Step
 from cephtui.record import Recorder, StopRequest
@@ -27,6 +27,8 @@ WATCH_SECONDS = 2.0
 LINGER_SECONDS = 15.0
 """How long a pool's rates show what has ended."""
 _LINGER_TRIES = 7
+_SPARED = 0.9
+"""Of the room that there is: others may write between the question and the guard."""
 _A_WEEK_SECONDS = 7 * 86400
 T = TypeVar("T")
 log = logging.getLogger(__name__)
@@ -66,6 +68,29 @@ class View:
     environment: ClusterEnvironment | None = None
     state: ClusterState | None = None
     pool: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Figures:
+    """What says whether data fits, of all pools; None is what could not be asked."""
+
+    osd_map: OsdMap | None
+    usage: Mapping[str, PoolUsage] | None
+    osds: tuple[OsdUsage, ...] | None
+    pgs: tuple[Pg, ...] | None
+
+    @classmethod
+    async def asked(cls, asked: _Asked) -> _Figures:
+        found = await asyncio.gather(
+            asked.ask(pools.OSD_MAP_ARGV, pools.parse_osd_map),
+            asked.ask(pools.USAGE_ARGV, pools.parse_usage),
+            asked.ask(pools.OSD_USAGE_ARGV, pools.parse_osd_usage),
+            asked.ask(pools.PGS_ARGV, pools.parse_pgs),
+        )
+        return cls(*found)
+
+    def space(self, osd_map: OsdMap, pool: Pool) -> Space:
+        return Space(pool, (self.usage or {}).get(pool.name), osd_map.nearfull_ratio, self.osds, self.pgs)
 
 
 async def _state(shell: Shell) -> ClusterState:
@@ -132,6 +157,15 @@ async def guard_service(shell: Shell, pool: str) -> Refusal | None:
         return Refusal(f"can't ask which pools there are: {', '.join(asked.denied) or 'no answer'}")
     pgs = await asked.ask(pools.PGS_ARGV, pools.parse_pgs) if state.inactive_pgs else None
     return pool_guards.guard_pool(pool, osd_map, state, pgs, writes=False)
+
+
+async def room_bytes(shell: Shell, pool: str) -> int | None:
+    """Bytes that a run may add to a pool, with something to spare; None where that can't be asked."""
+    found = await _Figures.asked(_Asked(shell))
+    if found.osd_map is None or pool not in found.osd_map.pools:
+        return None  # the guard, which asks again, tells what is wrong
+    most = pool_guards.headroom(found.space(found.osd_map, found.osd_map.pools[pool]))
+    return None if most is None else int(_SPARED * most)
 
 
 async def pool_use(shell: Shell, pool: str, *, own_load: bool = False, patient: bool = True) -> PoolUse:
@@ -204,12 +238,8 @@ async def examine(shell: Shell, kind: Kind, pool: str | None, step: Step, wanted
     except TargetFault as fault:
         return View(Refusal(str(fault)))
     asked = _Asked(shell)
-    osd_map, usage, osds, pgs = await asyncio.gather(
-        asked.ask(pools.OSD_MAP_ARGV, pools.parse_osd_map),
-        asked.ask(pools.USAGE_ARGV, pools.parse_usage),
-        asked.ask(pools.OSD_USAGE_ARGV, pools.parse_osd_usage),
-        asked.ask(pools.PGS_ARGV, pools.parse_pgs),
-    )
+    found = await _Figures.asked(asked)
+    osd_map, pgs = found.osd_map, found.pgs
     if osd_map is None:
         return View(Refusal(f"can't ask which pools there are: {', '.join(asked.denied) or 'no answer'}"))
     # an image is opened for writing even where it is only read: in a full pool that hangs
@@ -224,7 +254,7 @@ async def examine(shell: Shell, kind: Kind, pool: str | None, step: Step, wanted
     data_pool = osd_map.pools[step.data_pool or pool]
     if kind == "rbd":
         refusal = pool_guards.guard_image_pool(osd_map.pools[pool], data_pool if step.data_pool else None)
-    space = Space(data_pool, (usage or {}).get(data_pool.name), osd_map.nearfull_ratio, osds, pgs)
+    space = found.space(osd_map, data_pool)
     full = pool_guards.guard_space(space, wanted_bytes)
     findings = (*cluster.findings(state), *pool_guards.pool_findings(data_pool))
     if step.writes:

@@ -187,19 +187,15 @@ def fill_command(
 
 def _writes(draft: _Draft, place: Place, fill: tuple[Part, ...], parts: tuple[Part, ...]) -> tuple[Write, ...]:
     """What is written, in words: objects of a pool are as many as a run turns out to need."""
-    writes = []
-    for part in fill:
-        how = (
-            "is filled with as much as the run reads, at most"
-            if place.namespace
-            else "is written in full before its first use"
-        )
-        writes.append(Write(what=f"{part.spec} {how}", bytes=part.bytes))
+    filled, changed = "is written in full before its first use", "is overwritten by the benchmark"
+    if place.namespace:
+        filled, changed = "is filled with as much as the run reads, at most", "gets new objects"
+    elif len(parts) > 1:
+        changed = "are overwritten by the benchmark"
+    writes = [Write(what=f"{part.spec} {filled}", bytes=part.bytes) for part in fill]
     if draft.tool.writes(draft.options):
         names = ", ".join(part.spec for part in parts)
-        how = "gets new objects" if place.namespace else "is overwritten by the benchmark"
-        how = how.replace("is ", "are ") if len(parts) > 1 else how
-        writes.append(Write(what=f"{names} {how}", bytes=parts[0].bytes if place.namespace else None))
+        writes.append(Write(what=f"{names} {changed}", bytes=parts[0].bytes if place.namespace else None))
     return tuple(writes)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -280,7 +281,8 @@ class FakeNode:
         return _table(known | usual | self.facts)
 
     def _rbd(self, verb: str, *arguments: str) -> Completed:
-        spec = f"rbd:{arguments[-1]}"
+        named = dict(itertools.pairwise(arguments))
+        spec = f"rbd:{named['--pool']}/{named['--image']}" if "--image" in named else f"rbd:{arguments[-1]}"
         if verb == "create":
             self._make(spec)
             return Completed(0, "", "")
@@ -291,7 +293,8 @@ class FakeNode:
         if verb == "rm":
             return self._remove(spec, Completed(2, "", "rbd: delete error: (2) No such file or directory"))
         if verb == "info" and spec in self.there:
-            return Completed(0, json.dumps({"name": spec.rpartition("/")[2], "id": self.there[spec]}), "")
+            info = {"name": spec.rpartition("/")[2], "id": self.there[spec], "size": GIB}
+            return Completed(0, json.dumps(info), "")
         return Completed(2, "", f"rbd: error opening image {spec}: (2) No such file or directory")
 
     def _make(self, spec: str) -> str:

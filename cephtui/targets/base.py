@@ -14,6 +14,8 @@ from cephtui.transport import Completed
 
 OWN_PREFIX = "cephtui-"
 """Images and namespaces of cephtui's own begin with it."""
+OWN_NAME = re.compile(rf"{OWN_PREFIX}[0-9a-f]{{8}}-.+")
+"""All of such a name: it carries what makes it unique."""
 _NO_TEXT = re.compile(r"[\x00-\x1f\ud800-\udfff]")
 """Control characters, and what stands for bytes that are no UTF-8: neither can be printed or stored."""
 
@@ -145,6 +147,11 @@ class Target(Protocol):
 def is_text(text: str) -> bool:
     """Whether it can be printed and stored."""
     return not _NO_TEXT.search(text)
+
+
+def safe_name(node: str) -> str:
+    """A node's name as part of an image's or a namespace's; different ones stay different."""
+    return re.sub(r"[^A-Za-z0-9.-]", lambda found: f"_{ord(found[0]):x}", node)
 
 
 def reason(failed: Completed) -> str:

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from cephtui import observe
 from cephtui.models import Kind, Node, Part, Place
 from cephtui.shell import Shell
-from cephtui.targets.base import OWN_PREFIX, Found, Layout, Removed, TargetError, Use, is_text, reason
-from cephtui.targets.rbd import SITTING, room_bytes, safe_name
+from cephtui.targets.base import (
+    OWN_NAME,
+    OWN_PREFIX,
+    Found,
+    Layout,
+    Removed,
+    TargetError,
+    Use,
+    is_text,
+    reason,
+    safe_name,
+)
 from cephtui.tools import rados_bench
 
 _EMPTY_SECONDS = 600.0
@@ -52,7 +63,7 @@ class PoolTarget:
 
     async def room(self, shell: Shell, nodes: int) -> int | None:
         """See Target: half of what the guards allow; a run ends by its time, not by this."""
-        most = await room_bytes(shell, self.name)
+        most = await observe.room_bytes(shell, self.name)
         return None if most is None else most // 2 // nodes
 
 
@@ -68,7 +79,7 @@ def parse_name(text: str, name: str) -> str:
 async def remove(shell: Shell, name: str) -> Removed:
     """Empty a namespace of cephtui's own, and see that it is empty."""
     pool, _, namespace = name.partition("/")
-    if not SITTING.fullmatch(namespace):
+    if not OWN_NAME.fullmatch(namespace):
         return Removed("not ours", f"{name} is not named as cephtui names its namespaces")
     place = Place(kind="pool", pool=pool, namespace=namespace, ceph_id=shell.node.ceph_id)
     answer = await shell.ceph(rados_bench.empty_argv(place), timeout_seconds=_EMPTY_SECONDS)

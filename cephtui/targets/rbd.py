@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from dataclasses import dataclass, replace
 
-from cephtui import units
-from cephtui.ceph import answers, images, pool_guards, pools, proxmox
-from cephtui.ceph.images import ImageFacts
-from cephtui.ceph.pool_guards import Space
+from cephtui import observe, units
+from cephtui.ceph import answers, images, proxmox
+from cephtui.ceph.images import ImageFacts, ImageInfo
 from cephtui.devices import RbdMapping
 from cephtui.models import Finding, Kind, Node, Part, Place
 from cephtui.refusal import Refusal
 from cephtui.shell import Shell
 from cephtui.targets.base import (
+    OWN_NAME,
     OWN_PREFIX,
     Found,
     Layout,
@@ -25,16 +24,13 @@ from cephtui.targets.base import (
     Use,
     is_text,
     reason,
+    safe_name,
     unverified,
 )
 
 DEFAULT_SPAN_BYTES = 10 << 30
-SITTING = re.compile(rf"{OWN_PREFIX}[0-9a-f]{{8}}-.+")
-"""Names of cephtui's own: they carry what makes them unique."""
 _BUSY_STATUSES = {16}
 _GONE_STATUS, _EXISTS_STATUS = 2, 17
-_SPARED = 0.9
-"""Others may write between the question and the guard."""
 _NAME = re.compile(r"[^/@#;:\s]+")
 """Of pools and images; fio ends a value at some of these."""
 
@@ -103,7 +99,7 @@ class RbdPool:
 
     async def room(self, shell: Shell, nodes: int) -> int | None:
         """See Target: half of what the guards allow, the other half is for those who use the pool."""
-        most = await room_bytes(shell, self.data_pool or self.name)
+        most = await observe.room_bytes(shell, self.data_pool or self.name)
         return None if most is None else most // 2 // nodes
 
 
@@ -145,34 +141,14 @@ class RbdImage:
 
     async def room(self, shell: Shell, nodes: int) -> int | None:
         """See Target: the image's size."""
-        found = await _ask(shell, images.info_argv(self.pool, self.image))
-        return images.parse_info(found, self.pool).size if found else None
+        info = await image_info(shell, self.pool, self.image)
+        return info.size if info else None
 
 
 async def _ask(shell: Shell, argv: tuple[str, ...]) -> str | None:
     """The answer of a ceph or rbd command; None where it failed."""
     answer = await shell.ceph(argv)
     return answer.stdout if answer.status == 0 else None
-
-
-async def room_bytes(shell: Shell, pool: str) -> int | None:
-    """Bytes that a run may add to a pool, with something to spare; None where that can't be asked."""
-    osd_map, usage, osds, pgs = await asyncio.gather(
-        *(_ask(shell, argv) for argv in (pools.OSD_MAP_ARGV, pools.USAGE_ARGV, pools.OSD_USAGE_ARGV, pools.PGS_ARGV))
-    )
-    try:
-        known = pools.parse_osd_map(osd_map or "")
-        space = Space(
-            known.pools[pool],
-            pools.parse_usage(usage or "").get(pool),
-            known.nearfull_ratio,
-            pools.parse_osd_usage(osds) if osds else None,
-            pools.parse_pgs(pgs) if pgs else None,
-        )
-    except (ValueError, KeyError):
-        return None  # the guard, which asks again, tells what is wrong
-    most = pool_guards.headroom(space)
-    return None if most is None else int(_SPARED * most)
 
 
 async def inspect_image(
@@ -199,8 +175,8 @@ async def inspect_image(
 async def inspect_mapped(shell: Shell, mapping: RbdMapping, use: Use) -> Found:
     """The image behind a device of the node, which is not in the way itself."""
     own = frozenset({mapping.client} if mapping.client is not None else ())
-    names = {f"{mapping.pool}/{mapping.image}": use.destroy}
-    agreed = replace(use, destroy=(*use.destroy, *(names if use.destroy else ())))
+    # whoever gives up the device gives up what is behind it
+    agreed = replace(use, destroy=(*use.destroy, f"{mapping.pool}/{mapping.image}"))
     return await inspect_image(shell, mapping.pool, mapping.image, agreed, own)
 
 
@@ -241,26 +217,28 @@ async def _is_thin(shell: Shell, pool: str, image: str) -> bool:
         return False
 
 
-async def _identity(shell: Shell, part: Part) -> str | None:
-    answer = await shell.ceph(("rbd", "info", "--format", "json", part.spec.removeprefix("rbd:")))
+async def image_info(shell: Shell, pool: str, image: str) -> ImageInfo | None:
+    """What an image is; None where it is not there or can't be asked."""
+    found = await _ask(shell, images.info_argv(pool, image))
     try:
-        return str(json.loads(answer.stdout)["id"]) if answer.status == 0 else None
-    except (ValueError, KeyError, TypeError):
+        return images.parse_info(found, pool) if found else None
+    except ValueError:
         return None
 
 
-def safe_name(node: str) -> str:
-    """A node's name as part of an image's or a namespace's; different ones stay different."""
-    return re.sub(r"[^A-Za-z0-9.-]", lambda found: f"_{ord(found[0]):x}", node)
+async def _identity(shell: Shell, part: Part) -> str | None:
+    pool, _, image = part.spec.removeprefix("rbd:").partition("/")
+    info = await image_info(shell, pool, image)
+    return info.id if info else None
 
 
 async def remove(shell: Shell, name: str) -> Removed:
     """Remove an image of cephtui's own, and see that it is gone."""
     pool, _, image = name.partition("/")
-    if not SITTING.fullmatch(image):
+    if not OWN_NAME.fullmatch(image):
         return Removed("not ours", f"{name} is not named as cephtui names its images")
     answer = await shell.ceph(("rbd", "rm", "--no-progress", f"{pool}/{image}"), timeout_seconds=300.0)
-    left = await shell.ceph(("rbd", "info", "--format", "json", f"{pool}/{image}"))
+    left = await shell.ceph(images.info_argv(pool, image))
     if left.status == _GONE_STATUS:
         return Removed("done")
     busy = answer.status in _BUSY_STATUSES or "watchers" in answer.stderr
