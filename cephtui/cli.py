@@ -528,7 +528,7 @@ def _show_run(directory: Path, number: int, as_json: bool) -> None:
             print(line(said))
         print(line(value))
         return
-    make_console().print(report.run(value, store.iops_history(directory, number)))
+    make_console().print(report.run(value, store.read_history(directory, number)))
 
 
 @cli.command()

@@ -35,7 +35,7 @@ async def execute(bench: Bench, plan: Plan, step: Step, shells: Shells, stop: St
     run = _begin(bench.session, step)
     writer = bench.session.start_run(run)
     bench.publish(run)
-    recorder = Recorder(run.run, step.preset, shells, writer, bench.publish, stop)
+    bench.recorder = recorder = Recorder(run.run, step.preset, shells, writer, bench.publish, stop)
     target = target_of(step)
     nodes = [NodeRun(bench, step, n, target, shells[n.node], recorder) for n in step.nodes]
     shell = ceph_shell(plan, shells)
@@ -53,6 +53,7 @@ async def execute(bench: Bench, plan: Plan, step: Step, shells: Shells, stop: St
         await _measure(nodes, recorder, stop)
     finished = _finished(run, nodes, view.findings, environment, stop, time.monotonic() - started)
     writer.finish(finished)
+    bench.recorder = None
     bench.publish(finished)
     return finished
 

@@ -12,6 +12,7 @@ from cephtui.models import (
     ClusterSample,
     Info,
     Interval,
+    Mark,
     Model,
     NodeRow,
     Phase,
@@ -112,7 +113,7 @@ def schema() -> dict[str, Any]:
     """JSON Schema of every line that ``--json`` prints, and so of what a session keeps."""
     return {
         "title": "cephtui events",
-        **TypeAdapter(Plan | Sample | ClusterSample | Run | SessionRow | PresetRow | NodeRow | Info).json_schema(
+        **TypeAdapter(Plan | Sample | ClusterSample | Run | Mark | SessionRow | PresetRow | NodeRow | Info).json_schema(
             mode="serialization"
         ),
     }

@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from cephtui.models import ClusterSample, Event, Interval, Notice, Phase, Plan, Run, Sample, Step
-
-LONG_INTERVAL_SECONDS = 2.0
-DIRECTIONS = ("read", "write")
-FIGURES = ("iops", "bandwidth_bytes", "latency_mean_seconds", "latency_p99_seconds")
-
-Series = list[tuple[float, float | None]]
-"""(elapsed seconds, value); None where nothing was measured."""
+from cephtui.history import History
+from cephtui.models import ClusterSample, Event, Mark, Notice, Phase, Plan, Run, Sample, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,29 +26,25 @@ class LiveRun:
     step: Step
     phase: Phase = "prepare"
     prepared_bytes: int = 0
-    ramp_until: float = 0.0
-    """Elapsed seconds when the ramp ended; until then, when it is expected to end."""
+    history: History = field(default_factory=History)
     latest: Sample | None = None
     nodes: dict[str, Sample] = field(default_factory=dict)
     """The latest of each node."""
-    node_iops: dict[str, Series] = field(default_factory=dict)
-    """Of each node, reads and writes together."""
     cluster: ClusterSample | None = None
-    series: dict[str, Series] = field(default_factory=dict)
-    """By ``read.iops`` and the like, ramp included."""
+    marks: tuple[Mark, ...] = ()
     notice: str | None = None
-    _ios: dict[str, int] = field(default_factory=dict)
+    _ios: int = 0
     _seconds: float = 0.0
 
     def __post_init__(self) -> None:
-        self.ramp_until = self.step.ramp_seconds
+        self.history.ramp_until = self.step.ramp_seconds
         if not self.step.fill_bytes:
             self.phase = "ramp" if self.step.ramp_seconds else "run"
 
     @property
     def directions(self) -> list[str]:
         """``read`` and ``write`` as far as the run has them."""
-        return [d for d in DIRECTIONS if f"{d}.iops" in self.series]
+        return self.history.directions
 
     @property
     def wanted_bytes(self) -> int:
@@ -67,30 +57,20 @@ class LiveRun:
         return None if self.step.run_seconds is None else self.step.ramp_seconds + self.step.run_seconds
 
     def add(self, sample: Sample) -> None:
-        """Take in a sample; only those of all nodes become series."""
+        """Take in a sample of one node, or of all merged."""
+        self.history.add(sample)
         if sample.node is not None:
-            self._add_node(sample.node, sample)
+            self.nodes[sample.node] = sample
             return
         self.latest = sample
         self.notice = None
         if sample.phase == "prepare":
             self.prepared_bytes += sample.write.bytes if sample.write else 0
             return
-        if self.phase != "run" and sample.phase == "run":
-            self.ramp_until = max(0.0, sample.elapsed_seconds - sample.interval_seconds)
         self.phase = sample.phase
-        for direction in DIRECTIONS:
-            interval: Interval | None = getattr(sample, direction)
-            if interval is not None:
-                self._append(direction, interval, sample)
         if sample.phase == "run":
             self._seconds += sample.interval_seconds
-
-    def _add_node(self, node: str, sample: Sample) -> None:
-        self.nodes[node] = sample
-        if sample.phase != "prepare":
-            iops = sum(interval.iops for interval in (sample.read, sample.write) if interval)
-            self.node_iops.setdefault(node, []).append((sample.elapsed_seconds, iops))
+            self._ios += sum(interval.ios for interval in (sample.read, sample.write) if interval)
 
     def node_p99(self, node: str) -> float | None:
         """The worst of a node's last reads and writes."""
@@ -98,31 +78,9 @@ class LiveRun:
         known = [i.latency_p99_seconds for i in (sample.read, sample.write) if i] if sample else []
         return max((value for value in known if value is not None), default=None)
 
-    def _append(self, direction: str, interval: Interval, sample: Sample) -> None:
-        for figure in FIGURES:
-            series = self.series.setdefault(f"{direction}.{figure}", [])
-            # what some nodes did is no figure of all: a gap, not a dip
-            value = None if sample.missing else getattr(interval, figure)
-            if sample.interval_seconds > LONG_INTERVAL_SECONDS:
-                # the tool was late: what it says holds for the whole stretch, not only for its end
-                series.append((sample.elapsed_seconds - sample.interval_seconds + 1.0, value))
-            series.append((sample.elapsed_seconds, value))
-        if sample.phase == "run":
-            self._ios[direction] = self._ios.get(direction, 0) + interval.ios
-
     def mean_iops(self) -> float | None:
         """I/O operations a second since the end of the ramp, reads and writes together."""
-        return sum(self._ios.values()) / self._seconds if self._seconds else None
-
-    def total_iops(self) -> Series:
-        """Reads and writes together over time."""
-        parts = [self.series[f"{direction}.iops"] for direction in self.directions]
-        if len(parts) == 1:
-            return parts[0]
-        sums: dict[float, float] = {}
-        for elapsed, value in (point for part in parts for point in part):
-            sums[elapsed] = sums.get(elapsed, 0.0) + (value or 0.0)
-        return sorted(sums.items())
+        return self._ios / self._seconds if self._seconds else None
 
     def progress(self, since_sample_seconds: float = 0.0) -> Progress:
         """How far the current phase is, ``since_sample_seconds`` after the latest sample."""
@@ -164,5 +122,7 @@ class Live:
             self.current.add(event)
         elif isinstance(event, ClusterSample) and self.current:
             self.current.cluster = event
+        elif isinstance(event, Mark) and self.current and event.run == self.current.run.run:
+            self.current.marks += (event,)
         elif isinstance(event, Notice) and self.current:
             self.current.notice = event.text

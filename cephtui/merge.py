@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import reduce
 
 from cephtui import stats
-from cephtui.models import Phase
+from cephtui.models import Phase, Sample
 from cephtui.tools import Reading, join_readings
 
 PATIENCE_SECONDS = 2.0
@@ -89,4 +89,21 @@ def _sum(phase: Phase, parts: list[Reading]) -> Reading:
         max(p.interval_seconds for p in parts),
         stats.add_intervals([p.read for p in parts if p.read]),
         stats.add_intervals([p.write for p in parts if p.write]),
+    )
+
+
+def as_sample(
+    run: int, preset: str, node: str | None, reading: Reading, missing: tuple[str, ...] = (), *, preparing: bool
+) -> Sample:
+    """A reading of a node, or (None) of all, as a sample of its run."""
+    return Sample(
+        run=run,
+        node=node,
+        preset=preset,
+        phase="prepare" if preparing else reading.phase,
+        elapsed_seconds=reading.elapsed_seconds,
+        interval_seconds=reading.interval_seconds,
+        read=reading.read,
+        write=reading.write,
+        missing=missing,
     )

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 SCHEMA_VERSION = 1
 """Major version of every stored and printed object: keys may be added under it, never changed or removed."""
@@ -362,6 +362,19 @@ class Run(Model):
     nodes: tuple[NodeResult, ...] = ()
 
 
+class Mark(Model):
+    """What the user did at a moment, in words: a change whose effect is to be seen."""
+
+    event: Literal["mark"] = "mark"
+    schema_version: int = SCHEMA_VERSION
+    at: AwareDatetime
+    run: int | None = None
+    """The run in progress then; null between two runs."""
+    elapsed_seconds: float | None = None
+    """In the run, from the release of the benchmark; null before."""
+    text: str
+
+
 @dataclass(frozen=True, slots=True)
 class Notice:
     """Something to tell the user while a run goes on (a stall, a phase); never part of the public stream."""
@@ -370,7 +383,7 @@ class Notice:
     text: str
 
 
-Event: TypeAlias = Plan | Sample | ClusterSample | Run | Notice
+Event: TypeAlias = Plan | Sample | ClusterSample | Run | Mark | Notice
 
 
 class Session(Model):
@@ -381,6 +394,30 @@ class Session(Model):
     created_at: AwareDatetime
     cephtui_version: str
     """Of the program that made the session; each run has its own."""
+
+
+def _one_line(text: str) -> str:
+    """Without what would break a line or reach the terminal as a command."""
+    return " ".join("".join(char if char.isprintable() else " " for char in text).split())
+
+
+def _distinct(tags: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(tag for tag in tags if tag))
+
+
+Line: TypeAlias = Annotated[str, AfterValidator(_one_line)]
+"""Text of the user's, on one line."""
+Tags: TypeAlias = Annotated[tuple[Line, ...], AfterValidator(_distinct)]
+
+
+class SessionNotes(Model):
+    """What the user has noted of a session."""
+
+    schema_version: int = SCHEMA_VERSION
+    note: Line = ""
+    tags: Tags = ()
+    baseline: int | None = None
+    """The number of the run that others are compared with."""
 
 
 class SessionRow(Model):
@@ -394,6 +431,14 @@ class SessionRow(Model):
     runs: int = 0
     presets: tuple[str, ...] = ()
     outcomes: dict[str, int] = Field(default_factory=dict)
+    cluster: str | None = None
+    """Short, such as ``ceph 16.2.15``: of the last run that asked one; null where none did."""
+    nodes: tuple[str, ...] = ()
+    """Their names, in the order in which they came into use."""
+    note: str = ""
+    tags: tuple[str, ...] = ()
+    baseline: int | None = None
+    """The number of the run that the user compares others with."""
     writing: bool = False
     error: str | None = None
 

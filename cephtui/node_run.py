@@ -58,6 +58,8 @@ class Bench:
     """By node and part."""
     created: dict[tuple[str, str], Node] = field(default_factory=dict)
     """What has to be removed, by node and part."""
+    recorder: Recorder | None = None
+    """Of the run in progress."""
     removed_at: float | None = None
     """When something was removed last, by the monotonic clock: a pool's figures follow some time after."""
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from cephtui import units
-from cephtui.models import Finding, Outcome, Step
+from cephtui.models import Finding, Outcome, Run, Step
 from cephtui.stats import Flow
 from cephtui.tools import ToolResult
 from cephtui.transport import HEARTBEAT_SILENT, LOCK_HELD, NO_HEARTBEAT, NO_LOCK, NOT_RELEASED
@@ -16,6 +18,11 @@ _WORST: tuple[Outcome, ...] = ("ok", "stopped", "lost", "refused", "failed")
 def worst(outcomes: list[Outcome]) -> Outcome:
     """The outcome that several add up to."""
     return max(outcomes, key=_WORST.index, default="ok")
+
+
+def fails_on(runs: Sequence[Run]) -> bool:
+    """Whether the last two of the runs so far got nowhere: those that follow would not either."""
+    return len(runs) > 1 and all(run.outcome in ("failed", "refused", "lost") for run in runs[-2:])
 
 
 def decide(status: int | None, stop_reason: str | None, result: ToolResult) -> tuple[Outcome, str | None]:

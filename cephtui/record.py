@@ -7,9 +7,10 @@ import contextlib
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime
 
-from cephtui.merge import Merged, Merger
-from cephtui.models import ClusterSample, Event, Phase, Sample
+from cephtui.merge import Merged, Merger, as_sample
+from cephtui.models import ClusterSample, Event, Mark, Phase, Sample
 from cephtui.session_writer import RunWriter
 from cephtui.tools import Reading
 from cephtui.transport import Chunk
@@ -63,7 +64,7 @@ class Recorder:
     def readings(self, node: str, readings: list[Reading], *, preparing: bool) -> None:
         """What a node has measured."""
         for reading in readings:
-            self._keep(self._sample(node, reading, preparing))
+            self._keep(as_sample(self._run, self._preset, node, reading, preparing=preparing))
         self._merged(self._merger(preparing).add(node, readings, time.monotonic()), preparing)
 
     def end(self, node: str, *, preparing: bool) -> None:
@@ -79,6 +80,11 @@ class Recorder:
         """The benchmark begins now."""
         self._released = time.monotonic()
 
+    def mark(self, text: str) -> Mark:
+        """What the user says that was done, at this moment of the run."""
+        elapsed = None if self._released is None else round(time.monotonic() - self._released, 3)
+        return Mark(at=datetime.now(UTC), run=self._run, elapsed_seconds=elapsed, text=text)
+
     def cluster(self, said: ClusterSample) -> None:
         """What the cluster says of itself now."""
         phase: Phase = "run" if self._released else "prepare"
@@ -93,21 +99,7 @@ class Recorder:
 
     def _merged(self, merged: list[Merged], preparing: bool) -> None:
         for each in merged:
-            self._keep(self._sample(None, each.reading, preparing, each.missing))
-
-    def _sample(self, node: str | None, reading: Reading, preparing: bool, missing: tuple[str, ...] = ()) -> Sample:
-        phase: Phase = "prepare" if preparing else reading.phase
-        return Sample(
-            run=self._run,
-            node=node,
-            preset=self._preset,
-            phase=phase,
-            elapsed_seconds=reading.elapsed_seconds,
-            interval_seconds=reading.interval_seconds,
-            read=reading.read,
-            write=reading.write,
-            missing=missing,
-        )
+            self._keep(as_sample(self._run, self._preset, None, each.reading, each.missing, preparing=preparing))
 
     def _keep(self, sample: Sample) -> None:
         with self._guarded():

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cephtui import units
+from cephtui.history import History
 from cephtui.live import Live, LiveRun
 from cephtui.models import ClusterSample, Info, Node, NodeRow, Plan, PoolUse, PresetRow, Run, SessionRow, Step, Total
 from cephtui.presets import TOOLS
@@ -133,7 +134,7 @@ def _current(state: LiveRun) -> list[RenderableType]:
         interval = getattr(state.latest, direction)
         if interval is None:
             continue
-        history = [value for _, value in state.series[f"{direction}.iops"]]
+        history = state.history.curves[f"{direction}.iops"].values()
         _add(
             table,
             direction,
@@ -258,7 +259,7 @@ def _latencies(total: Total) -> str:
     return ", ".join(f"{name} {units.latency(value)}" for name, value in figures.items())
 
 
-def run(value: Run, history: Sequence[float | None]) -> RenderableType:
+def run(value: Run, history: History | None = None) -> RenderableType:
     """One run in full: figures, conditions, command."""
     table = Table.grid(padding=(0, 2))
     table.add_column()
@@ -295,8 +296,8 @@ def run(value: Run, history: Sequence[float | None]) -> RenderableType:
                                              f"{units.latency(t.latency_mean_seconds)}" for t in totals))  # fmt: skip
     when = f"{value.started_at.astimezone():%Y-%m-%d %H:%M:%S}, {units.duration(value.duration_seconds)}"
     _add(table, "started", when)
-    if history:
-        _add(table, "IOPS", Text(spark(history, 60), style="green"))
+    if history and history.directions:
+        _add(table, "IOPS", Text(spark(history.total("iops").values(), 60), style="green"))
     return Group(runs([value]), "", table)
 
 

@@ -14,14 +14,16 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from cephtui import observe, session_writer, store
 from cephtui.execute import ceph_shell, execute, guard_company
-from cephtui.models import Event, Node, NodeEnvironment, NodeRow, Notice, Plan, PoolUse, Run, Sample, Step
+from cephtui.models import Event, Mark, Node, NodeEnvironment, NodeRow, Notice, Plan, PoolUse, Run, Sample, Step
 from cephtui.node_run import Bench, inspect, look_at
+from cephtui.outcomes import fails_on
 from cephtui.plan import Filled
 from cephtui.presets import TOOLS
 from cephtui.record import StopRequest
@@ -121,6 +123,8 @@ class Runner:
         self._turns: dict[str, asyncio.Lock] = {}
         self._bench: Bench | None = None
         self._stop: StopRequest | None = None
+        self._stopped = False
+        """Whether the plan in progress is to end with its present step."""
         self._loaded_at: float | None = None
         """When the last run ended, by the monotonic clock."""
         self._ready = threading.Event()
@@ -193,6 +197,14 @@ class Runner:
         """Remove what consoles that were killed have left on this machine; says so by notices."""
         return asyncio.run_coroutine_threadsafe(self._remove_left_behind(), self._loop)
 
+    def mark(self, text: str) -> Future[Mark]:
+        """Keep what the user says that was done, on the time line of the run in progress; or a StoreError."""
+        return asyncio.run_coroutine_threadsafe(self._mark(text), self._loop)
+
+    def skip(self) -> None:
+        """End the run in progress, keeping what was measured, and go on with what is queued."""
+        self._loop.call_soon_threadsafe(lambda: self._stop.request() if self._stop else None)
+
     def stop(self) -> None:
         """End the run in progress, keeping what was measured, and drop what is queued."""
         self._loop.call_soon_threadsafe(self._stop_all)
@@ -240,12 +252,17 @@ class Runner:
         bench = self._opened()
         bench.session.add_plan(plan)
         self._publish(plan)
-        self._stop = stop = StopRequest()
+        self._stopped = False
         runs: list[Run] = []
         try:
             for step in plan.steps:
-                if stop.reason is not None:
+                if why := self._why_no_more(runs):
+                    self._publish(Notice(0, why))
+                    self._problems.append(why)
                     break
+                if self._stopped:
+                    break
+                self._stop = stop = StopRequest()
                 try:
                     shells = await self._shells(plan)
                 except TransportError as error:
@@ -255,12 +272,30 @@ class Runner:
                     self._problems.append(f"{step.preset} was not run: {error}")
                     break
                 runs.append(await execute(bench, plan, step, shells, stop))
+                self._stopped |= bool(stop.reason)
                 self._loaded_at = time.monotonic()
                 if not target_of(step).kept:
                     await self._remove_created()
         finally:
             self._stop = None
         return tuple(runs)
+
+    @staticmethod
+    def _why_no_more(runs: Sequence[Run]) -> str:
+        """What failed twice will fail again, and loads the cluster for nothing."""
+        if not fails_on(runs):
+            return ""
+        return f"stopped after two failures in a row: {runs[-1].preset} {runs[-1].outcome}: {runs[-1].error}"
+
+    async def _mark(self, text: str) -> Mark:
+        bench = self._opened()
+        mark = bench.recorder.mark(text) if bench.recorder else Mark(at=datetime.now(UTC), text=text)
+        try:
+            bench.session.mark(mark)
+        except OSError as error:
+            raise StoreError(f"can't write the session: {error.strerror}") from None
+        self._publish(mark)
+        return mark
 
     def _opened(self) -> Bench:
         if self._bench is None:
@@ -354,6 +389,7 @@ class Runner:
         return found
 
     def _stop_all(self) -> None:
+        self._stopped = True
         if self._stop:
             self._stop.request()
         while not self._jobs.empty():

@@ -16,13 +16,22 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 
-from cephtui import __version__, stats
+from cephtui import __version__
+from cephtui.history import History
 from cephtui.jsonlines import line, sample_line
-from cephtui.models import ClusterSample, Plan, Run, Sample, Session
-from cephtui.store import Overview, StoreError, Undo, check_name, is_locked, read_session, run_directories
+from cephtui.models import ClusterSample, Mark, Plan, Run, Sample, Session
+from cephtui.store import (
+    ROW_FILE,
+    StoreError,
+    Undo,
+    check_name,
+    is_locked,
+    read_session,
+    row_to_keep,
+    run_directories,
+)
 from cephtui.tools import Stream
 
-OVERVIEW_POINTS = 2000
 _RESERVE, _RESERVE_BYTES = ".reserve", 256 << 10
 _LOCK_TRIES = 5
 
@@ -38,8 +47,8 @@ def _write_all(file: IO[bytes], data: bytes) -> None:
         raise
 
 
-def _write_whole(path: Path, text: str) -> None:
-    """A file that is there complete or not at all."""
+def write_whole(path: Path, text: str) -> None:
+    """A file that is there complete or not at all; raises OSError."""
     partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         with partial.open("wb", buffering=0) as file:
@@ -50,8 +59,8 @@ def _write_whole(path: Path, text: str) -> None:
         partial.unlink(missing_ok=True)
 
 
-def _lock(directory: Path) -> IO[bytes] | None:
-    """The session's lock, or None where another process holds it."""
+def take_lock(directory: Path) -> IO[bytes] | None:
+    """The session's lock, held until the file is closed; None where a console writes the session. Raises OSError."""
     file = (directory / "lock").open("ab")
     for _ in range(_LOCK_TRIES):
         try:
@@ -71,7 +80,7 @@ class RunWriter:
         self._reserve = reserve
         self._offsets: dict[tuple[str, Stream], int] = {}
         self._files: dict[str, IO[bytes]] = {}
-        self._series: dict[str, list[tuple[float, float]]] = {}
+        self._history = History()
         (directory / "raw").mkdir(parents=True)
         self.write(run)
 
@@ -79,16 +88,15 @@ class RunWriter:
         """The run as it stands; makes room from the reserve where the disk is full."""
         text = run.model_dump_json(indent=1)
         try:
-            _write_whole(self.directory / "run.json", text)
+            write_whole(self.directory / "run.json", text)
         except OSError:
             self._reserve.unlink(missing_ok=True)
-            _write_whole(self.directory / "run.json", text)
+            write_whole(self.directory / "run.json", text)
 
     def sample(self, sample: Sample) -> None:
         """One line of samples."""
         _write_all(self._file("samples.jsonl"), sample_line(sample).encode() + b"\n")
-        if sample.node is None and sample.phase != "prepare":
-            self._remember(sample)
+        self._history.add(sample)
 
     def cluster(self, sample: ClusterSample) -> None:
         """One line of what the cluster says."""
@@ -106,9 +114,8 @@ class RunWriter:
         """The run with its outcome, and its overview."""
         self.close()
         self.write(run)
-        overview = Overview(series={k: stats.thin(v, OVERVIEW_POINTS) for k, v in self._series.items()})
         with contextlib.suppress(OSError):  # it can be made again from the samples
-            _write_whole(self.directory / "overview.json", overview.model_dump_json())
+            write_whole(self.directory / "overview.json", self._history.overview().model_dump_json())
 
     def close(self) -> None:
         """Leave the run as it stands."""
@@ -119,16 +126,6 @@ class RunWriter:
         if name not in self._files:
             self._files[name] = (self.directory / name).open("ab", buffering=0)
         return self._files[name]
-
-    def _remember(self, sample: Sample) -> None:
-        for direction, interval in (("read", sample.read), ("write", sample.write)):
-            if interval is None:
-                continue
-            for figure in ("iops", "bandwidth_bytes", "latency_mean_seconds", "latency_p99_seconds"):
-                value = getattr(interval, figure)
-                if value is not None:
-                    series = self._series.setdefault(f"{direction}.{figure}", [])
-                    series.append((sample.elapsed_seconds, value))
 
 
 class SessionWriter:
@@ -154,7 +151,7 @@ class SessionWriter:
             directory = root / name if name else _new_directory(root)
             directory.mkdir(parents=True, exist_ok=True)
             name = directory.name
-            lock = _lock(directory)
+            lock = take_lock(directory)
             if lock is None:
                 raise StoreError(f"session {name} is being written by another cephtui: choose another --session")
             return cls._prepared(directory, lock)
@@ -164,14 +161,15 @@ class SessionWriter:
     @classmethod
     def _prepared(cls, directory: Path, lock: IO[bytes]) -> SessionWriter:
         try:
+            (directory / ROW_FILE).unlink(missing_ok=True)  # it is about to become wrong
             if (directory / "session.json").exists():
                 read_session(directory)
             else:
                 new = Session(session=directory.name, created_at=datetime.now(UTC), cephtui_version=__version__)
-                _write_whole(directory / "session.json", new.model_dump_json(indent=1))
+                write_whole(directory / "session.json", new.model_dump_json(indent=1))
             writer = cls(directory, lock)
             # given up when the disk is full, so that a run's outcome can still be written
-            _write_whole(writer._reserve, "0" * _RESERVE_BYTES)
+            write_whole(writer._reserve, "0" * _RESERVE_BYTES)
             return writer
         except BaseException:
             lock.close()
@@ -198,12 +196,25 @@ class SessionWriter:
         """Note what is about to be created, or (``done``) that it has been removed; raises OSError."""
         self._append("undo.jsonl", line(entry))
 
+    def mark(self, mark: Mark) -> None:
+        """Keep what the user says that was done; raises OSError."""
+        self._append("marks.jsonl", line(mark))
+
     def close(self) -> None:
         """Let go of the session."""
         if self._run:
             self._run.close()
         self._reserve.unlink(missing_ok=True)
+        if not self._held.closed:
+            self._keep_row()
         self._held.close()
+
+    def _keep_row(self) -> None:
+        """What makes listing quick; without it the runs are read."""
+        with contextlib.suppress(OSError):
+            text = row_to_keep(self.directory)
+            if text is not None:
+                write_whole(self.directory / ROW_FILE, text)
 
     def _append(self, name: str, text: str) -> None:
         with (self.directory / name).open("ab", buffering=0) as file:

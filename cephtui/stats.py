@@ -208,22 +208,3 @@ def total(flow: Flow | None) -> Total | None:
 def summarise(read: Sequence[Flow], write: Sequence[Flow]) -> Summary:
     """Jobs' or nodes' flows, read and write apart, as one summary."""
     return Summary(read=total(add_flows(read)), write=total(add_flows(write)))
-
-
-Point = tuple[float, float, float, float]
-"""Elapsed seconds at the end of a stretch, and the least, mean and greatest value in it."""
-
-
-def thin(points: Sequence[tuple[float, float]], most: int) -> list[Point]:
-    """At most ``most`` stretches of equal count over (elapsed, value) pairs, with their min, mean and max."""
-    step = max(1, math.ceil(len(points) / most))
-    stretches = (points[i : i + step] for i in range(0, len(points), step))
-    return [
-        (
-            part[-1][0],
-            min(v for _, v in part),
-            math.fsum(v for _, v in part) / len(part),
-            max(v for _, v in part),
-        )
-        for part in stretches
-    ]

@@ -1,13 +1,16 @@
 """Sessions on disk: one directory each, plain text, written so that a crash loses at most a torn line.
 
 SESSION/session.json      what it is
+        notes.json        what the user has noted of it
+        row.json          its line of the listing, while nobody writes it; can be made again
         lock              held while a console writes the session
         plans.jsonl       every plan, as it was shown
+        marks.jsonl       what the user said that was done, and when
         undo.jsonl        what was created and must be removed again, and what has been
         001/run.json      a run; without an outcome it is in progress or lost
             samples.jsonl the public samples
             cluster.jsonl what the cluster said of itself meanwhile
-            overview.json at the end: some 2,000 points of each series
+            overview.json at the end: its curves, thinned
             raw/          each node's output verbatim, and when which piece arrived
 """
 
@@ -16,35 +19,46 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import json
+import os
 import re
 import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from pydantic import ValidationError
 
-from cephtui import stats, units
+from cephtui import units
+from cephtui.history import History, Overview
 from cephtui.jsonlines import parse_sample
-from cephtui.models import SCHEMA_VERSION, ClusterSample, Model, Node, Plan, Run, Sample, Session, SessionRow
+from cephtui.models import (
+    SCHEMA_VERSION,
+    ClusterSample,
+    Mark,
+    Model,
+    Node,
+    Plan,
+    Run,
+    Sample,
+    Session,
+    SessionNotes,
+    SessionRow,
+)
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _SLACK_BYTES = 512 << 10
 
 M = TypeVar("M", bound=Model)
+ROW_FILE, NOTES_FILE = "row.json", "notes.json"
+_FIGURES = {"created_at", "runs", "presets", "outcomes", "cluster", "nodes"}
+"""What a row.json keeps of a SessionRow: all that does not change while nobody writes the session."""
+_Stamps: TypeAlias = dict[str, list[int] | None]
+"""Size and time of each file that a row is made from; None where there is no such file."""
 
 
 class StoreError(Exception):
     """A session can't be opened, read or written; the text names it, the cause and the next step."""
-
-
-class Overview(Model):
-    """What listing and opening a run read instead of its samples."""
-
-    schema_version: int = SCHEMA_VERSION
-    series: dict[str, list[stats.Point]]
-    """``read.iops`` and the like: elapsed seconds, least, mean and greatest value."""
 
 
 class Undo(Model):
@@ -123,6 +137,8 @@ def read_session(directory: Path) -> Session:
 def read_run(directory: Path, number: int) -> Run:
     """A run; one that nobody writes any more and that has no outcome is ``lost``. Raises StoreError."""
     run = _load(directory / f"{number:03}" / "run.json", Run)
+    if run.session != directory.name:  # the session has been renamed or copied
+        run = run.model_copy(update={"session": directory.name})
     if run.outcome is None and not is_locked(directory):
         return run.model_copy(update={"outcome": "lost", "error": "the console ended during the run"})
     return run
@@ -186,20 +202,25 @@ def read_overview(directory: Path, number: int) -> Overview | None:
     return _load(path, Overview) if path.exists() else None
 
 
-def iops_history(directory: Path, number: int) -> list[float | None]:
-    """Mean IOPS over time, reads and writes together, ramp included; raises StoreError.
-
-    From the overview, or from the samples of a run that has none.
-    """
+def read_history(directory: Path, number: int) -> History:
+    """A run over time: from its overview, or from the samples of a run that has none. Raises StoreError."""
     overview = read_overview(directory, number)
-    if overview is None:
-        merged = (s for s in read_samples(directory, number) if s.node is None and s.phase != "prepare")
-        return [sum(i.iops for i in (s.read, s.write) if i) for s in merged]
-    sums: dict[float, float] = {}
-    for direction in ("read", "write"):
-        for elapsed, _, mean, _ in overview.series.get(f"{direction}.iops", []):
-            sums[elapsed] = sums.get(elapsed, 0.0) + mean
-    return [sums[elapsed] for elapsed in sorted(sums)]
+    if overview is not None:
+        return History.of(overview)
+    history = History()
+    for sample in read_samples(directory, number):
+        history.add(sample)
+    return history
+
+
+def read_marks(directory: Path) -> list[Mark]:
+    """What the user said that was done during a session; lines that can't be read are left out."""
+    marks = []
+    with contextlib.suppress(OSError):
+        for text in (directory / "marks.jsonl").read_bytes().splitlines():
+            with contextlib.suppress(ValueError):
+                marks.append(Mark.model_validate_json(text))
+    return marks
 
 
 def find_session(root: Path, name: str) -> Path:
@@ -209,37 +230,117 @@ def find_session(root: Path, name: str) -> Path:
     return root / name
 
 
+def read_notes(directory: Path) -> SessionNotes:
+    """What the user has noted of a session, nothing where there is no such file; raises StoreError."""
+    path = directory / NOTES_FILE
+    return _load(path, SessionNotes) if os.path.lexists(path) else SessionNotes()
+
+
 def list_sessions(root: Path) -> list[SessionRow]:
-    """Every session, the oldest first; a broken one is listed with what is wrong."""
+    """Every session, the oldest first; a broken one is listed with what is wrong.
+
+    Raises StoreError where the directory of the sessions itself can't be read.
+    """
     if not root.is_dir():
         return []
-    rows = [_row(path) for path in root.iterdir() if not path.name.startswith(".") and _is_session(path)]
+    try:
+        with os.scandir(root) as entries:
+            directories = [root / entry.name for entry in entries if entry.name[0] != "." and entry.is_dir()]
+    except OSError as error:
+        raise StoreError(f"{root}: {error.strerror}") from None
+    rows = [row for directory in directories if (row := session_row(directory))]
     return sorted(rows, key=lambda row: (row.created_at or datetime.min.replace(tzinfo=UTC), row.session))
 
 
-def _is_session(directory: Path) -> bool:
-    """False for a directory where the disk was too full to begin one."""
-    return directory.is_dir() and any(path.name != "lock" for path in directory.iterdir())
-
-
-def _row(directory: Path) -> SessionRow:
+def session_row(directory: Path) -> SessionRow | None:
+    """A session's line of the listing; None where the disk was too full to begin one, or it has just gone."""
     base = SessionRow(session=directory.name, path=str(directory))
+    try:
+        names = set(os.listdir(directory))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return base.model_copy(update={"error": f"{directory}: {error.strerror}"})
+    if names <= {"lock"}:
+        return None
+    writing = is_locked(directory)
+    kept = None if writing or ROW_FILE not in names else _kept_figures(directory, names)
+    found = _figures(directory) if kept is None else kept
+    return base.model_copy(update=_with_notes(directory, names, {**found, "writing": writing}))
+
+
+def _with_notes(directory: Path, names: set[str], found: dict[str, Any]) -> dict[str, Any]:
+    """Columns of a row, with those that the user fills."""
+    if NOTES_FILE not in names:
+        return found
+    try:
+        notes = read_notes(directory)
+    except StoreError as error:
+        return {**found, "error": "; ".join(filter(None, [found.get("error"), str(error)]))}
+    return {**found, "note": notes.note, "tags": notes.tags, "baseline": notes.baseline}
+
+
+def _figures(directory: Path) -> dict[str, Any]:
+    """The columns of a row that the session's files fill."""
     try:
         session = read_session(directory)
         runs, broken = read_runs(directory)
     except StoreError as error:
-        return base.model_copy(update={"error": str(error)})
+        return {"error": str(error)}
     outcomes = [run.outcome or "running" for run in runs]
-    return base.model_copy(
-        update={
-            "created_at": session.created_at,
-            "runs": len(runs),
-            "presets": tuple(dict.fromkeys(run.preset for run in runs)),
-            "outcomes": {outcome: outcomes.count(outcome) for outcome in dict.fromkeys(outcomes)},
-            "writing": is_locked(directory),
-            "error": "; ".join(map(str, broken)) or None,
-        }
-    )
+    versions = [f"ceph {run.cluster.ceph_version or ''}".strip() for run in runs if run.cluster]
+    return {
+        "created_at": session.created_at,
+        "runs": len(runs),
+        "presets": tuple(dict.fromkeys(run.preset for run in runs)),
+        "outcomes": {outcome: outcomes.count(outcome) for outcome in dict.fromkeys(outcomes)},
+        "cluster": versions[-1] if versions else None,
+        "nodes": tuple(dict.fromkeys(name for run in runs for name in _nodes(run))),
+        "error": "; ".join(map(str, broken)) or None,
+    }
+
+
+def _nodes(run: Run) -> list[str]:
+    """Of a run that was refused there are no results."""
+    return [node.node for node in run.nodes] or list(run.environment)
+
+
+def _stamps(directory: Path, names: set[str]) -> _Stamps:
+    runs = [f"{name}/run.json" for name in sorted(names) if name.isdecimal()]
+    return {name: _stamp(f"{directory}/{name}") for name in ("session.json", *runs)}
+
+
+def _stamp(path: str) -> list[int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return [found.st_size, found.st_mtime_ns]
+
+
+def _kept_figures(directory: Path, names: set[str]) -> dict[str, Any] | None:
+    """What row.json says; None where it is broken, of another schema, or not of the files as they are now."""
+    try:
+        kept = json.loads((directory / ROW_FILE).read_bytes())
+        if kept["schema_version"] != SCHEMA_VERSION or kept["files"] != _stamps(directory, names):
+            return None
+        row = SessionRow.model_validate({"session": "", "path": "", **{name: kept["row"][name] for name in _FIGURES}})
+        return {name: getattr(row, name) for name in _FIGURES}
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return None
+
+
+def row_to_keep(directory: Path) -> str | None:
+    """The text of row.json for a session that is about to be closed; None where something of it is not in order.
+
+    Raises OSError.
+    """
+    stamps = _stamps(directory, set(os.listdir(directory)))
+    found = _figures(directory)
+    if found.get("error") or "running" in found["outcomes"]:
+        return None
+    row = SessionRow(session="", path="").model_copy(update=found).model_dump(mode="json", include=_FIGURES)
+    return json.dumps({"schema_version": SCHEMA_VERSION, "row": row, "files": stamps})
 
 
 def left_behind(root: Path) -> list[tuple[Path, Undo]]:
@@ -249,6 +350,11 @@ def left_behind(root: Path) -> list[tuple[Path, Undo]]:
         if not is_locked(path.parent):
             found += [(path.parent, undo) for undo in _pending(path)]
     return found
+
+
+def pending(directory: Path) -> list[Undo]:
+    """What a session has created and not removed, whether somebody writes it or not."""
+    return _pending(directory / "undo.jsonl")
 
 
 def _pending(path: Path) -> list[Undo]:

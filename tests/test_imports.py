@@ -14,6 +14,7 @@ PACKAGE = Path(__file__).parent.parent / "cephtui"
 CORE = (
     ("models", "units", "refusal"),
     ("stats",),
+    ("history",),
     ("tools",),
     ("tools.fio_output", "tools.rados_bench_output", "tools.options"),
     ("tools.fio", "tools.rados_bench"),
@@ -24,6 +25,7 @@ CORE = (
     ("presets",),
     ("store",),
     ("session_writer",),
+    ("archive",),
     ("transport",),
     ("ssh.config", "ssh.questions", "ssh.proxy"),
     ("ssh.keys",),
@@ -55,7 +57,7 @@ SCREENS = {
 """What draws and talks to the user, and who may import it."""
 OWNERS = {**SCREENS, "asyncssh": {"ssh"}}
 """What only some may import."""
-PURE = ("ceph", "devices", "merge", "stats", "tools", "units")
+PURE = ("ceph", "devices", "history", "merge", "stats", "tools", "units")
 """Modules, with all below them, that only take and give data."""
 WORLD = {"asyncio", "asyncssh", "fcntl", "shutil", "signal", "socket", "subprocess", "tempfile", "threading"}
 """What reaches out of the process."""

@@ -184,7 +184,7 @@ def test_the_schema_has_the_events_and_their_keys() -> None:
 
 def test_the_schema_is_json_and_tells_events_apart() -> None:
     whole = json.loads(json.dumps(schema()))
-    events = {"Plan": "plan", "Sample": "sample", "ClusterSample": "cluster", "Run": "run"}
+    events = {"Plan": "plan", "Sample": "sample", "ClusterSample": "cluster", "Run": "run", "Mark": "mark"}
     events |= {"SessionRow": "session", "PresetRow": "preset", "NodeRow": "node", "Info": "info"}
     assert {reference["$ref"].rpartition("/")[2] for reference in whole["anyOf"]} == set(events)
     assert {name: whole["$defs"][name]["properties"]["event"]["const"] for name in events} == events

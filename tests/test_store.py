@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cephtui import session_writer, store
+from cephtui import history, session_writer, store
 from cephtui.jsonlines import line
 from cephtui.models import SCHEMA_VERSION, Interval, Plan, Run, Sample
 from cephtui.session_writer import SessionWriter, mark_undone
@@ -80,7 +80,7 @@ def test_what_was_written_is_read(root: Path) -> None:
     assert list(store.read_samples(directory, 1)) == [
         sample_of(second, node) for second in range(1, 6) for node in ("local", None)
     ]
-    assert store.iops_history(directory, 1) == [100.0] * 5
+    assert store.read_history(directory, 1).total("iops").values() == [100.0] * 5
     (row,) = store.list_sessions(root)
     assert (row.session, row.runs, row.presets, row.outcomes) == ("tuning", 1, ("write-iops",), {"ok": 1})
     assert (row.writing, row.error, row.path) == (False, None, str(directory))
@@ -183,7 +183,7 @@ def test_the_overview_has_a_bound(root: Path) -> None:
     overview = store.read_overview(session.directory, 1)
     assert overview is not None
     points = overview.series["write.iops"]
-    assert len(points) <= session_writer.OVERVIEW_POINTS
+    assert len(points) <= 2 * history.CURVE_STRETCHES
     assert (points[0][1], points[-1][3], points[-1][0]) == (1.0, 4501.0, 4501.0)
     assert set(overview.series) == {
         f"write.{figure}" for figure in ("iops", "bandwidth_bytes", "latency_mean_seconds", "latency_p99_seconds")
@@ -199,7 +199,7 @@ def test_a_killed_console_leaves_a_lost_run_with_its_samples(root: Path) -> None
     assert (run.outcome, run.error) == ("lost", "the console ended during the run")
     assert len(list(store.read_samples(directory, 1))) == 10
     assert store.read_overview(directory, 1) is None
-    assert store.iops_history(directory, 1) == [100.0] * 5
+    assert store.read_history(directory, 1).total("iops").values() == [100.0] * 5
     assert store.list_sessions(root)[0].outcomes == {"lost": 1}
 
 
@@ -255,7 +255,7 @@ def test_a_run_without_samples_has_none(root: Path) -> None:
     session.start_run(run_of("early"))
     session.close()
     assert list(store.read_samples(session.directory, 1)) == []
-    assert store.iops_history(session.directory, 1) == []
+    assert store.read_history(session.directory, 1).total("iops").values() == []
 
 
 # ---------------------------------------------------------------------------------------------- damage

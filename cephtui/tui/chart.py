@@ -61,10 +61,11 @@ class _Glyphs:
     rule: str
     tick_x: str
     ramp: str
+    mark: str
 
 
-_UNICODE = _Glyphs("braille", "│", "┤", "└", "─", "┬", "┊")
-_ASCII = _Glyphs("*", "|", "+", "+", "-", "+", ":")
+_UNICODE = _Glyphs("braille", "│", "┤", "└", "─", "┬", "┊", "╎")
+_ASCII = _Glyphs("*", "|", "+", "+", "-", "+", ":", "|")
 
 
 @dataclass(slots=True)
@@ -94,6 +95,12 @@ class _Styles:
     shade: str | Style
 
 
+def is_ascii(widget: Widget) -> bool:
+    """Whether the terminal's font has neither braille nor blocks."""
+    look = getattr(widget.app, "look", None)
+    return bool(look and look.ascii)
+
+
 def preload() -> None:
     """Import plotext (about 0.1 s), so that the first chart does not wait for it; meant for a thread."""
     import plotext  # noqa: F401
@@ -108,6 +115,7 @@ def draw(
     x_end: float | None = None,
     shade_until: float | None = None,
     shade_label: str = "ramp",
+    marks: Sequence[tuple[float, str]] = (),
     binary: bool = False,
     ascii: bool = False,
     color: bool = True,
@@ -120,8 +128,9 @@ def draw(
     writes its labels, from which zeros behind the last digit are cut; `binary` makes them round in powers
     of two, for bytes. The x axis runs from 0 to `x_end` seconds (None: to the last point); points outside
     are left out. What is before `shade_until` seconds is set apart by `shade_style`, a dotted line and the
-    word `shade_label`. `ascii` keeps to ASCII characters. Without `color` the text has no style at all, and
-    each of several lines carries its label instead.
+    word `shade_label`. Each of `marks`, (seconds, text), is a line of its own with its text. `ascii` keeps
+    to ASCII characters. Without `color` the text has no style at all, and each of several
+    lines carries its label instead.
     """
     if width < 1 or height < 1:
         return Text("\n".join([" " * max(0, width)] * max(0, height)), no_wrap=True, end="")
@@ -138,6 +147,7 @@ def draw(
     if not color and len(lines) > 1:
         _names(canvas, lines, thinned)
     ramp = _ramp(canvas, shade_until, right, shade_label, glyphs.ramp)
+    _put_marks(canvas, marks, right, glyphs.mark)
     styles = _Styles([Style.parse(line.color) for line in lines], axis_style, shade_style) if color else None
     if not framed:
         return _compose([("", row) for row in canvas], ramp, [], styles)
@@ -327,6 +337,21 @@ def _ramp(canvas: list[_Row], until: float | None, right: float, label: str, gly
     return end
 
 
+def _put_marks(canvas: list[_Row], marks: Sequence[tuple[float, str]], right: float, glyph: str) -> None:
+    """A line for each mark where nothing is drawn, and its text beside it in the first row that has room."""
+    columns = len(canvas[0].plain)
+    for seconds, text in marks:
+        if not 0 <= seconds <= right:
+            continue
+        at = min(columns - 1, round(seconds / right * columns))
+        for row in canvas:
+            row.put(at, glyph)
+        label = "".join(letter if letter.isprintable() and cell_len(letter) == 1 else "?" for letter in text)
+        label = label[: max(0, columns // 2)]
+        before = at - len(label) - 1
+        any(row.put(at + 2, label) or (before >= 0 and row.put(before, label)) for row in canvas)
+
+
 def _compose(rows: Sequence[tuple[str, _Row]], ramp: int, axes: Sequence[str], styles: _Styles | None) -> Text:
     """Put the rows of the plot area, each behind its gutter, on top of the rows of the axis."""
     text = Text("\n".join([*(gutter + row.plain for gutter, row in rows), *axes]), no_wrap=True, end="")
@@ -352,6 +377,7 @@ class _View:
     y_format: Callable[[float], str]
     x_end: float | None
     shade_until: float | None
+    marks: tuple[tuple[float, str], ...]
     binary: bool
 
 
@@ -371,14 +397,12 @@ class Chart(Widget):
     def __init__(
         self,
         *,
-        ascii: bool = False,
         name: str | None = None,
         id: str | None = None,
         classes: str | None = None,
     ) -> None:
-        """Make an empty chart; `ascii` is for a terminal whose font has no braille."""
+        """Make an empty chart."""
         super().__init__(name=name, id=id, classes=classes)
-        self._ascii = ascii
         self._view: _View | None = None
 
     def show(
@@ -388,13 +412,14 @@ class Chart(Widget):
         y_format: Callable[[float], str],
         x_end: float | None = None,
         shade_until: float | None = None,
+        marks: Sequence[tuple[float, str]] = (),
         binary: bool = False,
     ) -> None:
         """Show `lines`, the arguments being those of `draw`; the same ones again cost no redraw.
 
         Functions are compared by identity: pass the same `y_format` each time, not a new lambda.
         """
-        view = _View(tuple(lines), y_format, x_end, shade_until, binary)
+        view = _View(tuple(lines), y_format, x_end, shade_until, tuple(marks), binary)
         if view != self._view:
             self._view = view
             self.refresh()
@@ -411,8 +436,9 @@ class Chart(Widget):
             y_format=view.y_format,
             x_end=view.x_end,
             shade_until=view.shade_until,
+            marks=view.marks,
             binary=view.binary,
-            ascii=self._ascii,
+            ascii=is_ascii(self),
             color=not self.app.no_color,
             axis_style=Style(color=self.get_component_rich_style("chart--axis").color),
             shade_style=Style(bgcolor=self.get_component_rich_style("chart--shade").bgcolor),

@@ -344,7 +344,7 @@ class ConsoleScreen(Screen[None]):
     @on(RunsTable.Opened)
     def _open(self, message: RunsTable.Opened) -> None:
         run = message.run
-        self.app.push_screen(Details(f"{run.session}/{run.run}", report.run(run, ())))
+        self.app.push_screen(Details(f"{run.session}/{run.run}", report.run(run)))
 
     def _show_bar(self) -> None:
         session = self._runner.session or "new"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from rich.console import RenderableType
 from textual.app import ComposeResult
 from textual.binding import Binding
@@ -124,3 +126,53 @@ class Wait(ModalScreen[None]):
         """The text."""
         with Vertical(classes="dialog"):
             yield Label(self._text)
+
+
+class EnterText(ModalScreen[str | None]):
+    """One line of text; escape gives None.
+
+    ``check`` says what is wrong with a text (None: nothing); it is shown as one types, and enter then does nothing.
+    """
+
+    BINDINGS = [Binding("escape", "cancel", "cancel")]
+    DEFAULT_CSS = """
+    EnterText Input { width: 58; max-width: 100%; }
+    EnterText #wrong { width: 58; max-width: 100%; min-height: 1; color: $text-error; }
+    """
+
+    def __init__(
+        self, title: str, value: str = "", check: Callable[[str], str | None] | None = None, *, hint: str = ""
+    ) -> None:
+        super().__init__()
+        self._title, self._value, self._hint = title, value, hint
+        self._check = check or (lambda text: None)
+
+    def compose(self) -> ComposeResult:
+        """What is asked for, the text so far, and what is wrong with it."""
+        with Vertical(classes="dialog"):
+            yield Label(self._title, markup=False)
+            yield Label(f"{self._hint}{'; ' if self._hint else ''}enter keeps it, escape cancels", markup=False)
+            yield Input(self._value, select_on_focus=False, id="text")
+            yield Label(id="wrong", markup=False)
+
+    def on_mount(self) -> None:
+        """Ready to type."""
+        self.query_one(Input).focus()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Say at once what is wrong."""
+        problem = self._check(event.value)
+        event.input.set_class(problem is not None, "wrong")
+        self.query_one("#wrong", Label).update(problem or "")
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Only a text with which nothing is wrong."""
+        problem = self._check(event.value)
+        if problem is None:
+            self.dismiss(event.value)
+        else:
+            self.query_one("#wrong", Label).update(problem)
+
+    def action_cancel(self) -> None:
+        """Leave it as it is."""
+        self.dismiss(None)

@@ -11,6 +11,7 @@ from rich.text import Text
 from textual.widget import Widget
 
 from cephtui.sparks import spark_rows
+from cephtui.tui.chart import is_ascii
 
 # Textual's own Sparkline does not serve here: it scales min..max, so a flat line looks like full swing,
 # it keeps the maximum of each bucket, which hides a stall, and it raises on None.
@@ -34,15 +35,13 @@ class Spark(Widget):
         self,
         label: str = "",
         *,
-        ascii: bool = False,
         name: str | None = None,
         id: str | None = None,
         classes: str | None = None,
     ) -> None:
-        """Make a sparkline without values; `ascii` is for a terminal whose font lacks the blocks."""
+        """Make a sparkline without values."""
         super().__init__(name=name, id=id, classes=classes)
         self._label = label
-        self._ascii = ascii
         self._value = ""
         self._values: tuple[float | None, ...] = ()
 
@@ -58,7 +57,7 @@ class Spark(Widget):
         width, height = self.content_size
         if height < 2:
             return self._inline(width)
-        rows = spark_rows(self._values, width, height - 1, ascii=self._ascii)
+        rows = spark_rows(self._values, width, height - 1, ascii=is_ascii(self))
         return self._title(width).append("".join(f"\n{row}" for row in rows))
 
     def _inline(self, width: int) -> Text:
@@ -66,7 +65,7 @@ class Spark(Widget):
         text = Text.assemble((f"{self._label} ", label), (f"{self._value} ", "bold"), no_wrap=True, end="")
         room = width - text.cell_len
         if room > 0:
-            text.append(spark_rows(self._values, room, 1, ascii=self._ascii)[0])
+            text.append(spark_rows(self._values, room, 1, ascii=is_ascii(self))[0])
         text.truncate(width)
         return text
 

@@ -1,0 +1,289 @@
+"""A run over time in bounded space: what every chart is drawn from, of a live run, a saved one and a replayed one.
+
+Samples of a day and of many nodes become a few thousand stretches of time; a short run is kept as it is.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from cephtui.models import Interval, Model, Sample
+from cephtui.stats import bucket_nanoseconds, completions
+
+DIRECTIONS = ("read", "write")
+FIGURES = ("iops", "bandwidth_bytes", "latency_mean_seconds", "latency_p99_seconds")
+LONG_INTERVAL_SECONDS = 2.0
+CURVE_STRETCHES, NODE_STRETCHES, HEAT_STRETCHES = 2000, 500, 500
+"""At most twice as many are held while a run grows."""
+_BUCKETS_A_ROW = 16
+"""Of the latency grid, which has 64 to an octave."""
+
+Points = list[tuple[float, float | None]]
+"""(elapsed seconds, value); None where nothing was measured."""
+Stretch = tuple[float, float | None, float | None, float | None]
+"""Elapsed seconds at its end, and the least, mean and greatest value in it; None for a gap."""
+
+
+class Curve:
+    """One figure over time; when it has too many stretches, each two neighbours become one."""
+
+    def __init__(self, stretches: int = CURVE_STRETCHES) -> None:
+        self._most = 2 * stretches
+        self._end, self._low, self._mean, self._high = (array("d") for _ in range(4))
+        self._each, self._held = 1, 0
+        """Values in a full stretch, and in the last one."""
+
+    def __len__(self) -> int:
+        return len(self._end)
+
+    def __bool__(self) -> bool:
+        return bool(self._end)
+
+    def add(self, elapsed_seconds: float, value: float | None) -> None:
+        """Append a value; None is a gap."""
+        number = math.nan if value is None else value
+        if self._held == self._each or not self._end:
+            if len(self._end) >= self._most:
+                self._halve()
+            self._append((elapsed_seconds, number, number, number))
+            self._held = 1
+        else:
+            last = (self._end.pop(), self._low.pop(), self._mean.pop(), self._high.pop())
+            self._append(_joined(last, self._held, (elapsed_seconds, number, number, number), 1))
+            self._held += 1
+
+    def _append(self, stretch: tuple[float, float, float, float]) -> None:
+        for column, number in zip((self._end, self._low, self._mean, self._high), stretch, strict=True):
+            column.append(number)
+
+    def _halve(self) -> None:
+        old = list(zip(self._end, self._low, self._mean, self._high, strict=True))
+        self._end, self._low, self._mean, self._high = (array("d") for _ in range(4))
+        for first, second in zip(old[::2], old[1::2], strict=False):
+            self._append(_joined(first, 1, second, 1))
+        self._each *= 2
+
+    def points(self) -> Points:
+        """What a line is drawn through: of a stretch with several values the least and the greatest."""
+        found: Points = []
+        for end, low, high in zip(self._end, self._low, self._high, strict=True):
+            found.append((end, None if math.isnan(low) else low))
+            if high > low:
+                found.append((end, high))
+        return found
+
+    def values(self) -> list[float | None]:
+        """The mean of each stretch."""
+        return [None if math.isnan(mean) else mean for mean in self._mean]
+
+    def last(self) -> float | None:
+        """The newest value."""
+        return None if not self._mean or math.isnan(self._mean[-1]) else self._mean[-1]
+
+    def stretches(self) -> list[Stretch]:
+        """As they are saved."""
+        rows = zip(self._end, self._low, self._mean, self._high, strict=True)
+        return [(e, None, None, None) if math.isnan(low) else (e, low, mean, high) for e, low, mean, high in rows]
+
+    @classmethod
+    def of(cls, saved: list[Stretch]) -> Curve:
+        """A saved one; nothing is added to it any more."""
+        curve = cls()
+        for end, *rest in saved:
+            low, mean, high = (math.nan if number is None else number for number in rest)
+            curve._append((end, low, mean, high))
+        return curve
+
+
+def _joined(
+    first: tuple[float, float, float, float], weight: int, second: tuple[float, float, float, float], other: int
+) -> tuple[float, float, float, float]:
+    """One stretch of two that follow each other; a gap beside a value is the value."""
+    if math.isnan(first[1]) or math.isnan(second[1]):
+        known = second if math.isnan(first[1]) else first
+        return (second[0], *known[1:])
+    mean = (weight * first[2] + other * second[2]) / (weight + other)
+    return second[0], min(first[1], second[1]), mean, max(first[3], second[3])
+
+
+def _added(first: Stretch, second: Stretch) -> Stretch:
+    """Of two directions in the same stretch; a gap in one is a gap."""
+    low, mean, high = (None if a is None or b is None else a + b for a, b in zip(first[1:], second[1:], strict=True))
+    return second[0], low, mean, high
+
+
+HeatColumn = tuple[float, dict[int, int]]
+"""Elapsed seconds at its end, and completions by row."""
+
+
+class Heat:
+    """How the latencies of each second are spread: completions by time and row, four rows to an octave."""
+
+    def __init__(self, stretches: int = HEAT_STRETCHES) -> None:
+        self._most = 2 * stretches
+        self._columns: list[HeatColumn] = []
+        self._each, self._held = 1, 0
+
+    def __bool__(self) -> bool:
+        return any(rows for _, rows in self._columns)
+
+    def add(self, elapsed_seconds: float, buckets: Mapping[int, int] | None) -> None:
+        """Append the histogram of an interval, on the fixed grid."""
+        rows: dict[int, int] = {}
+        for bucket, number in (buckets or {}).items():
+            rows[bucket // _BUCKETS_A_ROW] = rows.get(bucket // _BUCKETS_A_ROW, 0) + number
+        if self._held == self._each or not self._columns:
+            if len(self._columns) >= self._most:
+                pairs = zip(self._columns[::2], self._columns[1::2], strict=False)
+                self._columns = [_summed(first, second) for first, second in pairs]
+                self._each *= 2
+            self._columns.append((elapsed_seconds, rows))
+            self._held = 1
+        else:
+            self._columns[-1] = _summed(self._columns[-1], (elapsed_seconds, rows))
+            self._held += 1
+
+    def columns(self) -> list[HeatColumn]:
+        """All of it, in the order of time."""
+        return self._columns
+
+    @classmethod
+    def of(cls, saved: list[HeatColumn]) -> Heat:
+        """A saved one; nothing is added to it any more."""
+        heat = cls()
+        heat._columns = saved
+        return heat
+
+
+def row_seconds(row: int) -> float:
+    """The latency at the lower edge of a row."""
+    return bucket_nanoseconds(row * _BUCKETS_A_ROW) / 1e9
+
+
+def _summed(first: HeatColumn, second: HeatColumn) -> HeatColumn:
+    rows = dict(first[1])
+    for row, number in second[1].items():
+        rows[row] = rows.get(row, 0) + number
+    return second[0], rows
+
+
+class Overview(Model):
+    """A history as it is saved: all that listing and opening a run reads of its samples."""
+
+    schema_version: int = 1
+    series: dict[str, list[Stretch]]
+    """``read.iops`` and the like, of all nodes."""
+    nodes: dict[str, dict[str, list[Stretch]]] = {}
+    """Of each node by figure, reads and writes together."""
+    heat: dict[str, list[HeatColumn]] = {}
+    """By direction."""
+    ramp_until: float = 0.0
+
+
+@dataclass(slots=True)
+class History:
+    """All curves of one run, the ramp included, the filling left out."""
+
+    curves: dict[str, Curve] = field(default_factory=dict)
+    """``read.iops`` and the like, of all nodes."""
+    nodes: dict[str, dict[str, Curve]] = field(default_factory=dict)
+    """Of each node by figure, reads and writes together."""
+    heat: dict[str, Heat] = field(default_factory=dict)
+    """By direction."""
+    ramp_until: float = 0.0
+    """Elapsed seconds when the ramp ended; until then, when it is expected to end."""
+    reached: float = 0.0
+    """Elapsed seconds of the newest sample."""
+    _running: bool = False
+
+    @property
+    def directions(self) -> list[str]:
+        """``read`` and ``write`` as far as the run has them."""
+        return [direction for direction in DIRECTIONS if f"{direction}.iops" in self.curves]
+
+    def add(self, sample: Sample) -> None:
+        """Take in a sample of one node, or of all merged."""
+        if sample.phase == "prepare":
+            return
+        if sample.node is not None:
+            self._add_node(sample.node, sample)
+            return
+        self.reached = sample.elapsed_seconds
+        if sample.phase == "run" and not self._running:
+            self._running = True
+            self.ramp_until = max(0.0, sample.elapsed_seconds - sample.interval_seconds)
+        for direction in DIRECTIONS:
+            interval: Interval | None = getattr(sample, direction)
+            if interval is not None:
+                self._add_direction(direction, interval, sample)
+
+    def _add_direction(self, direction: str, interval: Interval, sample: Sample) -> None:
+        for figure in FIGURES:
+            curve = self.curves.setdefault(f"{direction}.{figure}", Curve())
+            # what some nodes did is no figure of all: a gap, not a dip
+            value = None if sample.missing else getattr(interval, figure)
+            for elapsed in _moments(sample):
+                curve.add(elapsed, value)
+        heat = self.heat.setdefault(direction, Heat())
+        heat.add(sample.elapsed_seconds, interval.latency_buckets)
+
+    def _add_node(self, node: str, sample: Sample) -> None:
+        curves = self.nodes.setdefault(node, {})
+        intervals = [interval for interval in (sample.read, sample.write) if interval]
+        for figure, value in together(intervals).items():
+            curve = curves.setdefault(figure, Curve(NODE_STRETCHES))
+            for elapsed in _moments(sample):
+                curve.add(elapsed, value)
+
+    def total(self, figure: str) -> Curve:
+        """Reads and writes together over time, of ``iops`` or ``bandwidth_bytes``."""
+        parts = [self.curves[f"{direction}.{figure}"] for direction in self.directions]
+        if len(parts) <= 1:
+            return parts[0] if parts else Curve()
+        sums = {stretch[0]: stretch for stretch in parts[0].stretches()}
+        for stretch in parts[1].stretches():
+            sums[stretch[0]] = _added(sums.get(stretch[0], stretch[:1] + (0.0,) * 3), stretch)
+        return Curve.of([sums[end] for end in sorted(sums)])
+
+    def overview(self) -> Overview:
+        """As it is saved."""
+        return Overview(
+            series={name: curve.stretches() for name, curve in self.curves.items()},
+            nodes={
+                node: {figure: curve.stretches() for figure, curve in curves.items()}
+                for node, curves in self.nodes.items()
+            },
+            heat={direction: heat.columns() for direction, heat in self.heat.items()},
+            ramp_until=self.ramp_until,
+        )
+
+    @classmethod
+    def of(cls, saved: Overview) -> History:
+        """A saved one."""
+        curves = {name: Curve.of(stretches) for name, stretches in saved.series.items()}
+        nodes = {node: {f: Curve.of(s) for f, s in figures.items()} for node, figures in saved.nodes.items()}
+        heat = {direction: Heat.of(columns) for direction, columns in saved.heat.items()}
+        reached = max((stretches[-1][0] for stretches in saved.series.values() if stretches), default=0.0)
+        return cls(curves, nodes, heat, saved.ramp_until, reached)
+
+
+def _moments(sample: Sample) -> Iterator[float]:
+    """Where a tool was late, what it says holds for the whole stretch, not only for its end."""
+    if sample.interval_seconds > LONG_INTERVAL_SECONDS:
+        yield sample.elapsed_seconds - sample.interval_seconds + 1.0
+    yield sample.elapsed_seconds
+
+
+def together(intervals: list[Interval]) -> dict[str, float | None]:
+    """Reads and writes as one figure each: sums, the mean of all completions, and the worse p99."""
+    weights = [(i.latency_mean_seconds, completions(i)) for i in intervals if i.latency_mean_seconds is not None]
+    weight = sum(number for _, number in weights)
+    return {
+        "iops": sum(i.iops for i in intervals),
+        "bandwidth_bytes": sum(i.bandwidth_bytes for i in intervals),
+        "latency_mean_seconds": sum(m * number for m, number in weights) / weight if weight else None,
+        "latency_p99_seconds": max((p for i in intervals if (p := i.latency_p99_seconds) is not None), default=None),
+    }

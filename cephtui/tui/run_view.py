@@ -1,0 +1,333 @@
+"""A run over time, drawn: one main chart, a heat map, sparklines, the nodes. Live, saved and replayed runs alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from rich.table import Table
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Container, Horizontal, Vertical
+from textual.reactive import reactive
+from textual.screen import Screen
+from textual.widgets import Label, Static
+
+from cephtui import units
+from cephtui.history import DIRECTIONS, Curve, History
+from cephtui.live import LiveRun
+from cephtui.models import Interval, Mark, Run, Total
+from cephtui.sparks import spark
+from cephtui.tui.chart import Chart, Line, is_ascii
+from cephtui.tui.heat_map import HeatMap
+from cephtui.tui.sparkline import Spark
+
+# from the Okabe-Ito palette, which the colour-blind can tell apart
+COLORS = {"total": "#bbbbbb", "read": "#56b4e9", "write": "#e69f00", "read p99": "#0072b2", "write p99": "#d55e00"}
+NODE_COLORS = ("#e69f00", "#56b4e9", "#009e73", "#cc79a7", "#d55e00", "#0072b2", "#f0e442", "#bbbbbb")
+_NODE_SPARK_COLUMNS, _NODE_FIGURES_COLUMNS = 12, 26
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """What the main chart shows."""
+
+    title: str
+    parts: Mapping[str, str]
+    """What is drawn of each direction: a word behind its name, and the figure."""
+    node_part: str
+    """What is drawn of each node."""
+    as_text: Callable[[float | None], str]
+    sums: bool = False
+    """Whether reads and writes add up."""
+    binary: bool = False
+
+
+FIGURES = (
+    Figure("IOPS", {"": "iops"}, "iops", units.iops, sums=True),
+    Figure("bandwidth", {"": "bandwidth_bytes"}, "bandwidth_bytes", units.bandwidth, sums=True, binary=True),
+    Figure(
+        "latency",
+        {"": "latency_mean_seconds", " p99": "latency_p99_seconds"},
+        "latency_p99_seconds",
+        units.latency,
+    ),
+)
+_SPARKS: dict[str, tuple[str, Callable[[float | None], str]]] = {
+    "iops": ("IOPS", units.iops),
+    "bandwidth_bytes": ("bw", units.bandwidth),
+    "latency_mean_seconds": ("mean", units.latency),
+    "latency_p99_seconds": ("p99", units.latency),
+}
+_BY_TITLE = {"IOPS": "iops", "bandwidth": "bandwidth_bytes", "latency": "latency_mean_seconds"}
+
+
+@dataclass(frozen=True, slots=True)
+class NodeNow:
+    """One node's newest figures."""
+
+    name: str
+    p99_seconds: float | None
+    late: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What is drawn of a run at a moment."""
+
+    history: History
+    current: Mapping[str, Interval | Total]
+    """By direction: those of the last second, or (``whole``) those of the run."""
+    nodes: tuple[NodeNow, ...]
+    x_end: float
+    marks: tuple[tuple[float, str], ...] = ()
+    mean_iops: float | None = None
+    whole: bool = False
+
+
+def of_live(state: LiveRun) -> Shown:
+    """A run in progress."""
+    late = state.latest.missing if state.latest else ()
+    found = {d: i for d in DIRECTIONS if state.latest and (i := getattr(state.latest, d))}
+    measured = state.phase != "prepare" and state.latest is not None
+    reached = state.latest.elapsed_seconds if measured and state.latest else 0.0
+    names = [node.node for node in state.step.nodes]
+    return Shown(
+        state.history,
+        found if measured else {},
+        tuple(NodeNow(name, state.node_p99(name), name in late) for name in names) if len(names) > 1 else (),
+        max(reached, state.expected_seconds or 0.0),
+        tuple((mark.elapsed_seconds, mark.text) for mark in state.marks if mark.elapsed_seconds is not None),
+        state.mean_iops(),
+    )
+
+
+def of_saved(run: Run, history: History, marks: Sequence[Mark]) -> Shown:
+    """A run that is over."""
+    totals = {d: t for d in DIRECTIONS if (t := getattr(run.summary, d))}
+    own = [mark for mark in marks if mark.run == run.run and mark.elapsed_seconds is not None]
+    return Shown(
+        history,
+        totals,
+        tuple(NodeNow(node.node, _worst_p99(node.summary.read, node.summary.write)) for node in run.nodes)
+        if len(run.nodes) > 1
+        else (),
+        history.reached,
+        tuple((mark.elapsed_seconds or 0.0, mark.text) for mark in own),
+        whole=True,
+    )
+
+
+def _worst_p99(*totals: Total | None) -> float | None:
+    return max((t.latency_p99_seconds for t in totals if t and t.latency_p99_seconds is not None), default=None)
+
+
+def chart_lines(shown: Shown, figure: Figure, *, by_node: bool) -> list[Line]:
+    """The lines of the main chart."""
+    history = shown.history
+    if by_node and history.nodes:
+        return [
+            Line(node, tuple(curves[figure.node_part].points()), NODE_COLORS[number % len(NODE_COLORS)])
+            for number, (node, curves) in enumerate(history.nodes.items())
+        ]
+    lines = [
+        Line(f"{d}{word}", tuple(curve.points()), COLORS[f"{d}{word}"])
+        for d in history.directions
+        for word, name in figure.parts.items()
+        if (curve := history.curves.get(f"{d}.{name}"))
+    ]
+    if figure.sums and len(lines) > 1:
+        total = history.total(figure.parts[""])
+        lines.insert(0, Line("total", tuple(total.points()), COLORS["total"]))
+    return lines
+
+
+def chart_title(shown: Shown, figure: Figure, *, by_node: bool) -> Text:
+    """The current figures, in the colours of the lines: the chart's legend."""
+    text = Text(f" {figure.title} ")
+    if by_node and shown.history.nodes:
+        return text.append("p99 by node " if figure.title == "latency" else "by node ")
+    values = {
+        f"{d}{word}": getattr(now, name) for d, now in shown.current.items() for word, name in figure.parts.items()
+    }
+    if figure.sums and len(values) > 1:
+        values = {"total": sum(values.values()), **values}
+    for name, value in values.items():
+        text.append(f" {name} {figure.as_text(value)} ", COLORS[name])
+    if shown.whole and values:
+        text.append(" over the whole run ")
+    elif figure.title == "IOPS" and shown.mean_iops is not None:
+        text.append(f" mean {units.iops(shown.mean_iops)} ")
+    return text
+
+
+def nodes_table(shown: Shown, width: int, rows: int, *, ascii: bool) -> Table:
+    """Each node's last second; where there is no room for all, the slowest ones."""
+    table = Table.grid(padding=(0, 1), expand=True)
+    for justify in ("left", "right", "left", "right"):
+        table.add_column(no_wrap=True, justify=justify)
+    columns = min(_NODE_SPARK_COLUMNS, max(0, width - _NODE_FIGURES_COLUMNS))
+    iops = {node.name: shown.history.nodes.get(node.name, {}).get("iops") or Curve() for node in shown.nodes}
+    nodes = list(shown.nodes)
+    if len(nodes) > rows > 0:
+        slowest = sorted(nodes, key=lambda node: (not node.late, iops[node.name].last() or 0.0))[: rows - 1]
+        nodes = [node for node in nodes if node in slowest]
+    for node in nodes:
+        values = iops[node.name].values()[-columns:] if columns else []
+        table.add_row(
+            Text(node.name, "bold"),
+            Text("no word", "bold yellow") if node.late else Text(units.iops(iops[node.name].last())),
+            Text(spark(values, columns, ascii=ascii) if columns else "", "green"),
+            units.latency(node.p99_seconds),
+        )
+    if len(nodes) < len(shown.nodes):
+        table.add_row(Text(f"+{len(shown.nodes) - len(nodes)}", "dim"), Text("faster", "dim"), "", "")
+    return table
+
+
+class NodesNow(Static):
+    """Each node's last second, where there are several; one that says nothing is marked."""
+
+    def on_mount(self) -> None:
+        """The heading."""
+        self.border_title = " nodes: IOPS, p99 "
+
+    def show(self, shown: Shown) -> None:
+        """Draw the nodes."""
+        self.display = bool(shown.nodes)
+        if shown.nodes:
+            width, rows = self.content_size
+            self.update(nodes_table(shown, width, rows, ascii=is_ascii(self)), layout=False)
+
+
+class RunView(Container):
+    """Draws what it is shown; which figure and how is the user's choice, and kept from run to run."""
+
+    figure = reactive(0, init=False)
+    by_node = reactive(False, init=False)
+    heat = reactive(False, init=False)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shown: Shown | None = None
+
+    def compose(self) -> ComposeResult:
+        """The chart with the heat map below it and the nodes beside it, and a row of sparklines for each direction."""
+        with Horizontal(id="over"):
+            with Vertical(id="charts"):
+                yield Chart(id="chart")
+                for direction in DIRECTIONS:
+                    yield HeatMap(id=f"{direction}-heat")
+            yield NodesNow(id="nodes")
+        for direction in DIRECTIONS:
+            with Horizontal(id=f"{direction}-sparks", classes="sparks"):
+                yield Label(direction)
+                for name, (label, _) in _SPARKS.items():
+                    yield Spark(label, id=f"{direction}-{name}")
+
+    def on_mount(self) -> None:
+        """Nothing to show yet."""
+        for direction in DIRECTIONS:
+            self.query_one(f"#{direction}-heat").border_title = f" {direction} latency "
+        self.clear()
+
+    def clear(self) -> None:
+        """Show nothing; the rows for writes are there, empty, so that nothing jumps at the start."""
+        self.shown = None
+        self.query_one("#chart", Chart).border_title = f" {FIGURES[self.figure].title} "
+        self.query_one(NodesNow).display = False
+        for direction in DIRECTIONS:
+            self.query_one(f"#{direction}-sparks").display = direction == "write"
+            self.query_one(f"#{direction}-heat").display = False
+        for each in self.query(Spark):
+            each.show((), units.DASH)
+
+    def show(self, shown: Shown) -> None:
+        """Draw this."""
+        self.shown = shown
+        self._draw_chart(shown)
+        self.query_one(NodesNow).show(shown)
+        directions = shown.history.directions
+        for direction in DIRECTIONS:
+            has = direction in directions
+            self.query_one(f"#{direction}-sparks").display = has or (not directions and direction == "write")
+            if has:
+                self._draw_sparks(shown, direction)
+            heat = shown.history.heat.get(direction)
+            view = self.query_one(f"#{direction}-heat", HeatMap)
+            view.display = self.heat and bool(heat)
+            if self.heat and heat:
+                view.show(heat.columns(), shown.x_end)
+        self.query_one("#charts").set_class(self.heat and any(shown.history.heat.values()), "-heat")
+
+    def _draw_chart(self, shown: Shown) -> None:
+        figure, chart = FIGURES[self.figure], self.query_one("#chart", Chart)
+        chart.border_title = chart_title(shown, figure, by_node=self.by_node).markup
+        chart.show(
+            chart_lines(shown, figure, by_node=self.by_node),
+            y_format=figure.as_text,
+            x_end=shown.x_end,
+            shade_until=shown.history.ramp_until or None,
+            marks=shown.marks,
+            binary=figure.binary,
+        )
+
+    def _draw_sparks(self, shown: Shown, direction: str) -> None:
+        now = shown.current.get(direction)
+        for name, (_, as_text) in _SPARKS.items():
+            view = self.query_one(f"#{direction}-{name}", Spark)
+            view.display = name != _BY_TITLE[FIGURES[self.figure].title]
+            curve = shown.history.curves.get(f"{direction}.{name}") or Curve()
+            view.show(curve.values(), as_text(getattr(now, name)) if now else units.DASH)
+
+    def _redraw(self) -> None:
+        if self.shown:
+            self.show(self.shown)
+        else:
+            self.clear()
+
+    watch_figure = watch_by_node = watch_heat = _redraw
+
+
+class RunScreen(Screen[None]):
+    """A screen with a run on it: the keys that choose how it is drawn."""
+
+    BINDINGS = [
+        Binding("v", "next_figure", "figure", show=False),
+        Binding("b", "by_node", "by node", show=False),
+        Binding("h", "heat", "heat map"),
+        Binding("z", "zoom", "full screen", show=False),
+    ]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (32, "-tall")]
+
+    @property
+    def view(self) -> RunView:
+        """Where the run is drawn."""
+        return self.query_one(RunView)
+
+    def action_next_figure(self) -> None:
+        """IOPS, then bandwidth, then latency."""
+        self.view.figure = (self.view.figure + 1) % len(FIGURES)
+
+    def action_by_node(self) -> None:
+        """A line for each node, or of all together."""
+        self.view.by_node = not self.view.by_node
+
+    def action_heat(self) -> None:
+        """The heat map of latencies, or none."""
+        self.view.heat = not self.view.heat
+        shown = self.view.shown
+        if self.view.heat and shown and not any(shown.history.heat.values()):
+            self.notify("no heat map: the tool of this run gives no histogram of latencies")
+
+    def action_zoom(self) -> None:
+        """The charts on the whole screen, or back; the run goes on."""
+        self.toggle_class("-zoomed")
+
+    def leave_zoom(self) -> bool:
+        """Back from the full screen; whether it was there."""
+        zoomed = self.has_class("-zoomed")
+        self.remove_class("-zoomed")
+        return zoomed
