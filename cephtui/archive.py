@@ -30,6 +30,8 @@ __all__ = [
     "write_notes",
 ]
 
+_OWN = ("session.json", "lock", "plans.jsonl", "undo.jsonl")
+"""One of them is in every session, however broken, and in no other directory."""
 _DELETED = ".deleted-"
 """Begins the name of what is being removed; a dot hides it from every listing."""
 
@@ -167,6 +169,8 @@ def _check_own(directory: Path) -> None:
         raise StoreError(f"{directory} is a link: change the session where it is")
     if not directory.is_dir():
         raise StoreError(f"no session {directory.name!r}: cephtui sessions lists them")
+    if not any(os.path.lexists(directory / name) for name in _OWN):
+        raise StoreError(f"{directory} is no session of cephtui's: change or remove it by hand")
 
 
 @contextlib.contextmanager

@@ -6,6 +6,7 @@ import contextlib
 import functools
 import logging
 import logging.handlers
+import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
@@ -22,9 +23,12 @@ from cephtui.terminal import make_console, prepare_streams, say, silence, waitin
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from cephtui.models import Node
+    from cephtui.compare import Side
+    from cephtui.config import Config
+    from cephtui.models import Mark, Node, Run
     from cephtui.presets import Catalogue
     from cephtui.targets import Target
+    from cephtui.tui.look import Look
 
 EXIT_FAILED, EXIT_REFUSED, EXIT_INCOMPLETE = 1, 3, 4
 _TARGET_HELP = (
@@ -107,6 +111,22 @@ def _complete_sessions(context: click.Context, parameter: click.Parameter, incom
     return []
 
 
+def _complete_runs(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Sessions, and the runs where it is clear of which: a shell puts a space behind what is the only one."""
+    from cephtui.places import sessions_dir
+
+    name, slash, number = incomplete.partition("/")
+    if not slash:
+        found = _complete_sessions(context, parameter, name)
+        if len(found) != 1:
+            return [f"{session}/" for session in found]
+        name = found[0]
+    with contextlib.suppress(OSError):
+        runs = sorted(int(p.name) for p in (sessions_dir() / name).iterdir() if p.name.isdecimal())
+        return [f"{name}/{run}" for run in runs if str(run).startswith(number)]
+    return []
+
+
 def _catalogue() -> Catalogue:
     from cephtui.places import packaged_presets_dir, user_presets_dir
     from cephtui.presets import find_presets
@@ -137,15 +157,23 @@ class Where:
             more.ceph_node or self.ceph_node,
         )
 
-    def nodes(self) -> tuple[Node, ...]:
-        """The chosen nodes; raises UsageError."""
+    def loaded(self) -> Config:
+        """The config file; raises UsageError."""
         from cephtui import config, places
 
         path = self.config or places.config_dir() / "config.toml"
         ssh_config = str(self.ssh_config.absolute()) if self.ssh_config else None
         try:
-            loaded = config.load(path, required=self.config is not None, ssh_config=ssh_config)
-            chosen = loaded.choose(self.names or (config.LOCAL,))
+            return config.load(path, required=self.config is not None, ssh_config=ssh_config)
+        except config.ConfigError as error:
+            raise click.UsageError(str(error)) from None
+
+    def nodes(self) -> tuple[Node, ...]:
+        """The chosen nodes; raises UsageError."""
+        from cephtui import config
+
+        try:
+            chosen = self.loaded().choose(self.names or (config.LOCAL,))
         except config.ConfigError as error:
             raise click.UsageError(str(error)) from None
         names = [node.name for node in chosen]
@@ -217,6 +245,7 @@ Examples:
   cephtui --node pve1 --target rbd:bench   the console, on images that it makes in a pool
   cephtui run write-iops                   one preset, with progress and a table
   cephtui run latency --json | jq .        the same for a script
+  cephtui demo                             a recorded session of a real cluster
   cephtui sessions                         what has been measured
 """,
 )
@@ -225,9 +254,10 @@ Examples:
 @click.option("--target", metavar="TARGET", help=_TARGET_HELP)
 @_data_pool_option
 @click.option("--session", metavar="NAME", help="Save into this session. Default: a new one, named by the time.")
+@click.option("--safe", is_flag=True, help="Draw with ASCII and at most 8 colours, whatever the terminal is.")
 @click.pass_context
 def cli(
-    context: click.Context, where: Where, target: str | None, data_pool: str | None, session: str | None
+    context: click.Context, where: Where, target: str | None, data_pool: str | None, session: str | None, safe: bool
 ) -> int | None:
     """Measure storage live in the terminal, and keep every result with its conditions.
 
@@ -248,18 +278,40 @@ def cli(
     from cephtui.tui.app import run_console
     from cephtui.tui.console import Start
 
+    look = _look()
     _check_session_name(session)
     nodes = where.nodes()
     with ExitStack() as stack:
         chosen = _target(target, stack, nodes, data_pool)
-        start = Start(nodes, chosen.spec, data_pool, where.ceph_node)
         try:
-            problems = run_console(_catalogue(), start, session, stack.close)
+            earlier, marks = _continued(session)
+            start = Start(nodes, chosen.spec, data_pool, where.ceph_node, earlier, marks, where.loaded(), where.ceph)
+            problems = run_console(_catalogue(), start, session, stack.close, look)
         except StoreError as error:
             raise click.ClickException(str(error)) from None
     for problem in problems:
         say(problem)
     return None
+
+
+def _look() -> Look:
+    """What the terminal can show, --safe standing before a command too; raises UsageError."""
+    from cephtui.tui.look import UnknownLevel, as_started, detect
+
+    try:
+        return detect(as_started(os.environ), safe=click.get_current_context().find_root().params["safe"])
+    except UnknownLevel as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _continued(session: str | None) -> tuple[tuple[Run, ...], tuple[Mark, ...]]:
+    """Runs and marks of a session that is gone on with; raises StoreError."""
+    from cephtui import places, store
+
+    directory = places.sessions_dir() / session if session else None
+    if directory is None or not directory.is_dir():
+        return (), ()
+    return tuple(store.read_runs(directory)[0]), tuple(store.read_marks(directory))
 
 
 # ---------------------------------------------------------------------------------------------- run
@@ -529,6 +581,125 @@ def _show_run(directory: Path, number: int, as_json: bool) -> None:
         print(line(value))
         return
     make_console().print(report.run(value, store.read_history(directory, number)))
+
+
+@cli.command(
+    epilog="\b\nExamples:\n  cephtui compare tuning/1 tuning/4\n"
+    "  cephtui compare 2026-11-21-101530/2 2026-11-22-090000/2\n"
+    "  cephtui compare tuning/1 tuning/4 --json | jq 'select(.event == \"figure\")'"
+)
+@click.argument("left", metavar="SESSION/RUN", shell_complete=_complete_runs)
+@click.argument("right", metavar="SESSION/RUN", shell_complete=_complete_runs)
+@_json_option
+def compare(left: str, right: str, as_json: bool) -> None:
+    """Compare two runs of any sessions: what differed in their conditions, then their figures.
+
+    A run stands together with its repeats in the same session.
+    """
+    from cephtui import report, store
+    from cephtui.compare import differences, figures
+    from cephtui.jsonlines import line
+
+    try:
+        sides = _side(left), _side(right)
+    except store.StoreError as error:
+        raise click.ClickException(str(error)) from None
+    if as_json:
+        for row in (*differences(*sides), *figures(*sides)):
+            print(line(row))
+    else:
+        make_console().print(report.compare(*sides))
+
+
+def _side(what: str) -> Side:
+    """A run with its repeats; raises UsageError, and StoreError for a run that can't be read."""
+    from cephtui import store
+    from cephtui.compare import side_of
+    from cephtui.places import sessions_dir
+
+    name, _, number = what.partition("/")
+    if not number.isdecimal():
+        raise click.UsageError(f"{what!r}: expected SESSION/RUN, the run being a number: cephtui sessions lists them")
+    try:
+        directory = store.find_session(sessions_dir(), name)
+    except store.StoreError as error:
+        raise click.UsageError(str(error)) from None
+    if not (directory / f"{int(number):03}").is_dir():
+        raise click.UsageError(f"session {name} has no run {int(number)}: cephtui show {name}")
+    return side_of(store.read_run(directory, int(number)), store.read_runs(directory)[0])
+
+
+# ---------------------------------------------------------------------------------------------- saved runs, shown
+
+
+def _check_terminal(verb: str) -> None:
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise click.UsageError(f"{verb} needs a terminal")
+
+
+@cli.command(
+    epilog="\b\nExamples:\n  cephtui replay tuning/2\n  cephtui replay tuning/2 --speed 8\n"
+    "\nIn it: space pauses, left and right go back and on, + and - change the speed."
+)
+@click.argument("what", metavar="SESSION/RUN", shell_complete=_complete_runs)
+@click.option("--speed", type=click.FloatRange(1, 20), default=1.0, show_default=True, help="How many times as fast.")
+def replay(what: str, speed: float) -> None:
+    """Play a saved run again, as it was live: through the same parser, on the same screen."""
+    _check_terminal("replay")
+    name, _, number = what.partition("/")
+    if not number.isdecimal():
+        raise click.UsageError(f"{what!r}: expected SESSION/RUN, the run being a number: cephtui sessions lists them")
+    _show_saved(name, int(number), speed)
+
+
+@cli.command(epilog="\b\nExamples:\n  cephtui watch tuning")
+@click.argument("session", shell_complete=_complete_sessions)
+def watch(session: str) -> None:
+    """Follow a session that another cephtui on this machine is writing; changes nothing."""
+    _check_terminal("watch")
+    _show_saved(session)
+
+
+def _show_saved(name: str, number: int | None = None, speed: float = 1.0) -> None:
+    """A run played again; without a number what goes on in the session."""
+    from cephtui import places, store
+    from cephtui.tui.app import show_saved
+    from cephtui.tui.replay import ReplayScreen, WatchScreen
+
+    root = places.sessions_dir()
+    try:
+        directory = store.find_session(root, name)
+    except store.StoreError as error:
+        raise click.UsageError(str(error)) from None
+    if number is not None and not (directory / f"{number:03}").is_dir():
+        raise click.UsageError(f"session {name} has no run {number}: cephtui show {name}")
+    try:
+        screen = WatchScreen(directory) if number is None else ReplayScreen(directory, number, speed)
+    except store.StoreError as error:
+        raise click.ClickException(str(error)) from None
+    show_saved(root, [screen], _look())
+
+
+@cli.command(epilog="\b\nExamples:\n  cephtui demo\n  cephtui demo --speed 1")
+@click.option("--speed", type=click.FloatRange(1, 20), default=4.0, show_default=True, help="How many times as fast.")
+def demo(speed: float) -> None:
+    """Show a recorded session of a real cluster, for a talk without one: needs no Ceph, no fio, no network.
+
+    A run on three nodes is played; behind it are the session's other runs, to open, to play and to compare.
+    """
+    import tempfile
+
+    from cephtui.demo import STAR, unpack
+    from cephtui.tui.app import show_saved
+    from cephtui.tui.replay import ReplayScreen
+    from cephtui.tui.session_view import SessionScreen
+    from cephtui.tui.sessions import SessionsScreen
+
+    _check_terminal("demo")
+    with tempfile.TemporaryDirectory(prefix="cephtui-demo-") as folder:
+        directory = unpack(Path(folder))
+        screens = (SessionsScreen(Path(folder)), SessionScreen(directory), ReplayScreen(directory, STAR, speed))
+        show_saved(Path(folder), screens, _look())
 
 
 @cli.command()

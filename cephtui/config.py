@@ -18,8 +18,12 @@ pve = ["pve1", "pve2", "pve3"]
 
 from __future__ import annotations
 
+import contextlib
 import difflib
+import glob
+import itertools
 import re
+import shlex
 import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -33,6 +37,9 @@ from cephtui.models import Node
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
 LOCAL = "local"
 """The console's own machine."""
+_SSH_CONFIGS = ("~/.ssh/config", "/etc/ssh/ssh_config")
+_SSH_DEPTH, _SSH_FILES, _SSH_CHARACTERS, _SSH_HOSTS = 5, 64, 1 << 20, 1000
+"""Bounds of what is read for a list of hosts: a mistake in Include must not take for ever."""
 
 
 class ConfigError(ValueError):
@@ -176,3 +183,53 @@ def _explain(error: ValidationError) -> str:
         section = NodeSection if key.startswith("nodes.") else ConfigFile
         return f"{key}: unknown key, expected one of {', '.join(section.model_fields)}"
     return f"{key}: {first['msg'].replace('Input should be', 'expected')}, got {first['input']!r}"
+
+
+def ssh_hosts(ssh_config: str | None) -> tuple[str, ...]:
+    """The hosts that an SSH configuration has by name, without patterns; reads files, and passes over what it can't.
+
+    ``ssh_config`` is read instead of the user's and the system's.
+    """
+    files = (ssh_config,) if ssh_config else _SSH_CONFIGS
+    seen: set[Path] = set()
+    found = (name for file in files for name in _hosts_in(Path(file).expanduser(), seen, _SSH_DEPTH))
+    return tuple(itertools.islice(dict.fromkeys(found), _SSH_HOSTS))
+
+
+def _hosts_in(path: Path, seen: set[Path], depth: int) -> Iterator[str]:
+    for keyword, words in _ssh_lines(path, seen):
+        if keyword == "host":
+            yield from filter(_is_host, words)
+        elif keyword == "include" and depth:
+            for file in itertools.chain.from_iterable(map(_included, words)):
+                yield from _hosts_in(file, seen, depth - 1)
+
+
+def _ssh_lines(path: Path, seen: set[Path]) -> Iterator[tuple[str, list[str]]]:
+    """The keyword, in small letters, and the words of each line; each file is read once."""
+    try:
+        real = path.resolve()
+        if real in seen or len(seen) >= _SSH_FILES or not real.is_file():
+            return
+        seen.add(real)
+        with real.open(encoding="utf-8", errors="replace") as file:
+            text = file.read(_SSH_CHARACTERS)
+    except (OSError, RuntimeError):
+        return
+    for keyword, rest in re.findall(r"^\s*(\w+)[ \t=]+(.*)$", text, re.MULTILINE):
+        with contextlib.suppress(ValueError):
+            yield keyword.lower(), shlex.split(rest, comments=True)
+
+
+def _included(pattern: str) -> Iterator[Path]:
+    """The files of an Include, which stand in ``~/.ssh`` unless it says otherwise."""
+    whole = Path("~/.ssh").expanduser() / Path(pattern).expanduser()
+    return map(Path, sorted(itertools.islice(glob.iglob(str(whole)), _SSH_FILES)))
+
+
+def _is_host(name: str) -> bool:
+    """Whether it is a name, no pattern and no negation, that can be typed as a node's."""
+    try:
+        return not set(name) & set("*?!") and parse_node(name, None).host == name
+    except ValueError:
+        return False

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from cephtui import units
@@ -114,6 +114,32 @@ esac
 exit 0
 """
 
+# what is only memory, or takes a medium that may be out, is no disk
+_LIST = r"""
+sys=$1 dev=$2
+say() { printf '%s\t%s\n' "$1" "$2"; }
+said() { local value; [ -r "$2" ] && IFS= read -r value < "$2" && say "$1" "$value"; }
+for node in "$sys"/class/block/*; do
+    name=${node##*/} path=$dev/${node##*/} size=0
+    path=${path//!//}
+    case $name in ram[0-9]*|zram[0-9]*|fd[0-9]*|sr[0-9]*) continue;; esac
+    [ -r "$node/size" ] && read -r size < "$node/size" && [ "$size" -gt 0 ] || continue
+    [ -r "$node/dm/name" ] && IFS= read -r volume < "$node/dm/name" && [ -b "$dev/mapper/$volume" ] &&
+        path=$dev/mapper/$volume
+    [ -b "$path" ] || continue
+    say kind device; say alias "$path"; say name "$name"; say size "$(( size * 512 ))"
+    read -r readonly < "$node/ro" && [ "$readonly" = 0 ] || say readonly yes
+    said dm.name "$node/dm/name"; said dm.uuid "$node/dm/uuid"; said backing "$node/loop/backing_file"
+    for part in "$node"/*/partition; do
+        [ -e "$part" ] && part=${part%/partition} && say partition "${part##*/}"
+    done
+    for holder in "$node"/holders/* "$node"/*/holders/*; do
+        [ -e "$holder" ] && say holder "${holder##*/}"
+    done
+done
+exit 0
+"""
+
 _MEMBERS = {
     "LVM2_member": "is part of LVM (a physical volume)",
     "LVM1_member": "is part of LVM (a physical volume)",
@@ -189,6 +215,17 @@ class DeviceFacts:
 def inspect_argv(path: str, sys: str = "/sys", pve: str = "/etc/pve") -> tuple[str, ...]:
     """A command that reports DeviceFacts; it writes nothing. ``sys`` and ``pve`` are where those trees are."""
     return ("bash", "-c", _CLAIM + _INSPECT, "cephtui-device", path, sys, pve)
+
+
+def list_argv(sys: str = "/sys", dev: str = "/dev") -> tuple[str, ...]:
+    """A command that reports the disks, partitions and volumes of a node; it opens none of them."""
+    return ("bash", "-c", _LIST, "cephtui-devices", sys, dev)
+
+
+def parse_list(text: str) -> tuple[DeviceFacts, ...]:
+    """What ``list_argv`` printed: of each device what shows without opening it, its path as the only alias."""
+    blocks = re.split(r"^(?=kind\tdevice$)", text, flags=re.MULTILINE)
+    return tuple(parse_device(block) for block in blocks if block.startswith("kind\t"))
 
 
 def parse_device(text: str) -> DeviceFacts:
@@ -282,6 +319,12 @@ def guard_device(path: str, facts: DeviceFacts, span_bytes: int, destroy: Sequen
         or _guard_size(path, facts, span_bytes)
         or _ask(path, facts, destroy)
     )
+
+
+def guard_listed(path: str, facts: DeviceFacts) -> Refusal | None:
+    """Why a device of ``parse_list`` may not be written whatever else it is; None where it has to be looked at."""
+    hopeful = replace(facts, root=True, claim="free", signatures=(), rbd=RbdMapping("", ""))
+    return guard_device(path, hopeful, 0, names(path))
 
 
 def guard_reading(path: str, facts: DeviceFacts, span_bytes: int) -> Refusal | None:

@@ -488,3 +488,39 @@ class Info(Model):
     config: str
     cache: str
     log: str
+
+
+class Difference(Model):
+    """Something in which two runs were not alike, other than their figures."""
+
+    event: Literal["difference"] = "difference"
+    schema_version: int = SCHEMA_VERSION
+    topic: str
+    """``run``, ``option``, ``nodes``, the name of a node, ``cephtui``, ``finding`` or ``cluster``."""
+    name: str
+    left: str
+    """As text with its unit; ``-`` where it is not known."""
+    right: str
+
+
+class Figure(Model):
+    """A figure of two runs, in its base unit; null where a side has none."""
+
+    event: Literal["figure"] = "figure"
+    schema_version: int = SCHEMA_VERSION
+    direction: Literal["read", "write"]
+    name: str
+    """As in the figures of a run: ``latency_p99_seconds``."""
+    left: float | None
+    """Of several runs the mean; of percentiles and the greatest latency the median."""
+    right: float | None
+    change_fraction: float | None
+    """From left to right: 0.1 is 10 % more; null where left is zero or one is not known."""
+    better: Literal["better", "worse", "same"] | None
+    """What the change means. It says nothing of chance."""
+    left_spread: tuple[float, float] | None = None
+    """The least and the greatest of several runs; null for a single one."""
+    right_spread: tuple[float, float] | None = None
+    left_findings: tuple[str, ...] = ()
+    """Codes of the findings that limit what this figure means."""
+    right_findings: tuple[str, ...] = ()

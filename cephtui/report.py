@@ -12,9 +12,24 @@ from rich.table import Table
 from rich.text import Text
 
 from cephtui import units
+from cephtui.compare import Side, differences, figures, reasons, verdict
 from cephtui.history import History
 from cephtui.live import Live, LiveRun
-from cephtui.models import ClusterSample, Info, Node, NodeRow, Plan, PoolUse, PresetRow, Run, SessionRow, Step, Total
+from cephtui.models import (
+    ClusterSample,
+    Difference,
+    Figure,
+    Info,
+    Node,
+    NodeRow,
+    Plan,
+    PoolUse,
+    PresetRow,
+    Run,
+    SessionRow,
+    Step,
+    Total,
+)
 from cephtui.presets import TOOLS
 from cephtui.runner import NodeState
 from cephtui.sparks import spark
@@ -422,15 +437,25 @@ def sessions(rows: Sequence[SessionRow]) -> RenderableType:
     """The saved sessions, the oldest first."""
     if not rows:
         return Text("no sessions yet: cephtui run write-iops makes one")
-    table = _table("session", "created", "runs", "presets", "outcomes", right=("runs",))
+    clusters = any(row.cluster for row in rows)
+    table = _table("session", "created", *["cluster"] * clusters, "runs", "presets", "outcomes", right=("runs",))
+    table.columns[1].no_wrap = True
     for row in rows:
         outcomes = ", ".join(f"{number} {outcome}" for outcome, number in row.outcomes.items())
         state = outcomes + (" (being written)" if row.writing else "")
         created = f"{row.created_at.astimezone():%Y-%m-%d %H:%M}" if row.created_at else "broken"
-        _add(table, row.session, created, str(row.runs), ", ".join(row.presets), state)
-        if row.error:
-            _add(table, "", "", "", Text(row.error, style="red"))
-    return table
+        cluster = [row.cluster or ""] * clusters
+        _add(table, row.session, created, *cluster, str(row.runs), ", ".join(row.presets), state)
+    remarks = [Text(f"{row.session}: {text}", style="dim") for row in rows if (text := _remarks(row))]
+    errors = [Text(f"{row.session}: {row.error}", style="red") for row in rows if row.error]
+    return Group(table, *remarks, *errors)
+
+
+def _remarks(row: SessionRow) -> str:
+    """What the user has noted."""
+    baseline = "" if row.baseline is None else f"baseline #{row.baseline}"
+    tags = f"tags {', '.join(row.tags)}" if row.tags else ""
+    return "; ".join(part for part in (tags, baseline, row.note) if part)
 
 
 def info(value: Info) -> RenderableType:
@@ -444,3 +469,123 @@ def info(value: Info) -> RenderableType:
     for name in ("sessions", "config", "cache", "log"):
         _add(table, name, str(getattr(value, name)))
     return table
+
+
+# ---------------------------------------------------------------------------------------------- two runs
+
+
+_FIGURE_NAMES = {
+    "iops": "IOPS",
+    "bandwidth_bytes": "bandwidth",
+    "latency_mean_seconds": "mean",
+    "latency_p50_seconds": "p50",
+    "latency_p95_seconds": "p95",
+    "latency_p99_seconds": "p99",
+    "latency_p999_seconds": "p99.9",
+    "latency_max_seconds": "max",
+}
+_CHANGE_STYLES = {"better": "green", "worse": "bold red"}
+
+
+def compare(left: Side, right: Side, *, ascii: bool = False, most_differences: int | None = None) -> RenderableType:
+    """Two runs beside each other: what differed in their conditions, then their figures, then what limits these.
+
+    Of more than ``most_differences`` the rest stands at the end, so that the figures are seen at once.
+    """
+    found = differences(left, right)
+    most = len(found) if most_differences is None else max(1, most_differences)
+    shown = found if len(found) <= most + 1 else found[:most]  # to say that there is one more takes a row too
+    rest = found[len(shown) :]
+    rows: list[RenderableType] = [_sides(left, right), _differences(shown)]
+    if rest:
+        rows.append(Text(f"and {len(rest)} more differences, at the end", style="bold"))
+    rows += ["", _changes(figures(left, right), ascii), *_verdict(left, right)]
+    rows += [Text(f"! {name}: {why}", style="yellow") for name, side in _named(left, right) for why in reasons(side)]
+    return Group(*rows, *(["", _differences(rest)] if rest else []))
+
+
+def _named(left: Side, right: Side) -> tuple[tuple[str, Side], tuple[str, Side]]:
+    return ("A", left), ("B", right)
+
+
+def _sides(left: Side, right: Side) -> RenderableType:
+    """Which runs these are, and why one has no figures."""
+    table = Table.grid(padding=(0, 1))
+    for name, side in _named(left, right):
+        text = Text(f"{side.name} {side.run.preset}: {conditions(side.run)}")
+        text.append(f", {len(side.runs)} runs" if len(side.runs) > 1 else "")
+        text.append(f"  {side.problem}" if side.problem else "", "bold yellow")
+        table.add_row(Text(name, style="bold"), text)
+    return table
+
+
+def _differences(found: Sequence[Difference]) -> RenderableType:
+    if not found:
+        return Text("nothing differed in parameters, nodes, versions and cluster", style="bold")
+    table = _table("differs", "", "A", "B")
+    for each in found:
+        short = short_version(each.left), short_version(each.right)
+        _add(table, each.topic, each.name, *(short if short[0] != short[1] else (each.left, each.right)))
+    return table
+
+
+def _changes(found: Sequence[Figure], ascii: bool) -> RenderableType:
+    """The figures in rows; the spread only where there are several runs."""
+    if not found:
+        return Text("neither run has figures")
+    spread = [name for name in ("left_spread", "right_spread") if any(getattr(figure, name) for figure in found)]
+    names = {"left_spread": "spread of A", "right_spread": "spread of B"}
+    table = _table(found[0].direction, "A", "B", "change", *(names[name] for name in spread), right=("A", "B"))
+    table.columns[3].no_wrap = True
+    for before, figure in zip((found[0], *found), found, strict=False):
+        if figure.direction != before.direction:
+            _add(table, Text(figure.direction, style="bold"))
+        _add(
+            table,
+            _FIGURE_NAMES[figure.name],
+            _figure_text(figure, figure.left) + ("!" if figure.left_findings else ""),
+            _figure_text(figure, figure.right) + ("!" if figure.right_findings else ""),
+            _change(figure, ascii),
+            *(_range(figure, getattr(figure, name)) for name in spread),
+        )
+    return table
+
+
+def _figure_text(figure: Figure, value: float | None) -> str:
+    if figure.name == "iops":
+        return units.iops(value)
+    return units.bandwidth(value) if figure.name == "bandwidth_bytes" else units.latency(value)
+
+
+def _range(figure: Figure, spread: tuple[float, float] | None) -> str:
+    """``39.9..41.8 ms``: the unit once, where it is the same."""
+    if spread is None:
+        return units.DASH
+    low, high = (_figure_text(figure, value) for value in spread)
+    number, _, unit = low.partition(" ")
+    return high if low == high else f"{number if unit and high.endswith(f' {unit}') else low}..{high}"
+
+
+def _change(figure: Figure, ascii: bool) -> Text:
+    """The arrow says where the number went, the word what that means; the colour says nothing more."""
+    if figure.better is None or figure.left is None or figure.right is None:
+        return Text(units.DASH)
+    up, down = ("^", "v") if ascii else ("▲", "▼")
+    arrow = "=" if figure.better == "same" else up if figure.right > figure.left else down
+    parts = [arrow, *([] if figure.change_fraction is None else [_signed(figure.change_fraction)]), figure.better]
+    return Text(" ".join(parts), style=_CHANGE_STYLES.get(figure.better, ""))
+
+
+def _signed(fraction: float) -> str:
+    """``+12.3 %``, and ``0.0 %`` without a sign."""
+    text = units.percent(abs(100 * fraction))
+    sign = "+" if fraction > 0 else "-"
+    return text if text == units.percent(0.0) else f"{sign}{text}"
+
+
+def _verdict(left: Side, right: Side) -> list[Text]:
+    lines = [Text(verdict(left, right), style="bold")]
+    if len(left.runs) > 1 or len(right.runs) > 1:
+        text = "of several runs: mean (percentiles, max: median); spread: least..greatest"
+        lines.append(Text(text, style="dim"))
+    return lines

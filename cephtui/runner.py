@@ -23,6 +23,7 @@ from cephtui import observe, session_writer, store
 from cephtui.execute import ceph_shell, execute, guard_company
 from cephtui.models import Event, Mark, Node, NodeEnvironment, NodeRow, Notice, Plan, PoolUse, Run, Sample, Step
 from cephtui.node_run import Bench, inspect, look_at
+from cephtui.offers import Put, ask_for
 from cephtui.outcomes import fails_on
 from cephtui.plan import Filled
 from cephtui.presets import TOOLS
@@ -154,6 +155,11 @@ class Runner:
         """The name of the session that is being written; None before the first plan."""
         return self._bench.session.name if self._bench else self._session_name
 
+    @property
+    def directory(self) -> Path | None:
+        """Where that session is; None where there is none yet."""
+        return self._root / self.session if self.session and (self._root / self.session).is_dir() else None
+
     def submit(self, plan: Plan) -> Future[tuple[Run, ...]]:
         """Queue a plan. The result is its runs, fewer than its steps after a stop; or a StoreError."""
         job = _Job(plan, Future())
@@ -188,6 +194,13 @@ class Runner:
         ``patient`` takes up to a quarter of a minute where the pool is, or has just been, in use.
         """
         return asyncio.run_coroutine_threadsafe(self._survey(target, nodes, ceph_node, patient), self._loop)
+
+    def offers(self, node: Node, of: str, put: Put) -> Future[str]:
+        """Find what can be tested from a node (see ``offers.ask_for``); the result is why not all of it, or empty.
+
+        ``put`` is called on the runner's thread and must not wait. To cancel the future ends the search.
+        """
+        return asyncio.run_coroutine_threadsafe(self._offers(node, of, put), self._loop)
 
     def remove(self, node: Node, spec: str, directories: Sequence[Path]) -> Future[str]:
         """Remove what was left behind by these sessions; the result is why not, or empty."""
@@ -355,6 +368,12 @@ class Runner:
             target.room(shell, len(nodes)), observe.pool_use(shell, target.pool, own_load=own_load, patient=patient)
         )
         return Survey(room, use)
+
+    async def _offers(self, node: Node, of: str, put: Put) -> str:
+        try:
+            return await ask_for(await self._shell(node), of, put)
+        except TransportError as error:
+            return str(error)
 
     # ------------------------------------------------------------------ guards
 

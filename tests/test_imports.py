@@ -40,12 +40,12 @@ CORE = (
     ("targets.file", "targets.rbd"),
     ("targets.device", "targets.pool"),
     ("targets",),
-    ("plan", "scratch"),
+    ("plan", "scratch", "offers"),
     ("node_run",),
     ("execute",),
     ("runner",),
 )
-FRONT_ENDS = (("live", "sparks", "terminal"), ("report",), ("tui", "headless"), ("cli",))
+FRONT_ENDS = (("live", "sparks", "terminal", "playback"), ("compare",), ("report",), ("tui", "headless"), ("cli",))
 LAYERS = CORE + FRONT_ENDS
 """A module imports from layers above its own only; one name with all below it (``tui``) may use itself."""
 SCREENS = {

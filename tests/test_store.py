@@ -97,6 +97,7 @@ def test_the_files_are_plain(root: Path) -> None:
         "001/samples.jsonl",
         "lock",
         "plans.jsonl",
+        "row.json",
         "session.json",
         "undo.jsonl",
     ]

@@ -75,6 +75,19 @@ def _of(pool: str, image: str) -> tuple[str, ...]:
     return ("--pool", pool, "--image", image, "--format", "json")
 
 
+def list_argv(pool: str) -> tuple[str, ...]:
+    """Reports the names of a pool's images, without looking at any of them."""
+    return ("rbd", "ls", "--pool", pool, "--format", "json")
+
+
+def parse_list(text: str) -> tuple[str, ...]:
+    """The answer to ``list_argv``; raises ValueError."""
+    said = answers.load(text)
+    if not isinstance(said, list):
+        raise ValueError(f"unexpected answer: {text.strip()[:200]!r}")
+    return answers.words(said)
+
+
 def info_argv(pool: str, image: str) -> tuple[str, ...]:
     """Reports an ImageInfo; status 2 where it does not exist, see ``answers.missing``."""
     return ("rbd", "info", *_of(pool, image))
@@ -203,6 +216,12 @@ def guard_image(
         or _guard_size(facts.info, span_bytes)
         or (None if is_own else _ask(facts.info, destroy))
     )
+
+
+def guard_name(pool: str, image: str) -> Refusal | None:
+    """Why an image may not be written whatever else it is, by its name alone; None where it has to be looked at."""
+    facts = ImageFacts(ImageInfo(pool, image), ImageUse(), snapshots=())
+    return guard_image(facts, 0, (image,))
 
 
 def _guard_owner(facts: ImageFacts) -> Refusal | None:

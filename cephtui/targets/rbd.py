@@ -172,6 +172,11 @@ async def inspect_image(
     return Found(refusal, findings, {f"rbd:{facts.info.spec}": facts.info.id}, features=facts.info.features)
 
 
+async def look_at(shell: Shell, pool: str, image: str) -> ImageFacts | Refusal:
+    """All that decides whether an image may be overwritten, or why it can't be told; raises TargetFault."""
+    return await _facts(shell, pool, image)
+
+
 async def inspect_mapped(shell: Shell, mapping: RbdMapping, use: Use) -> Found:
     """The image behind a device of the node, which is not in the way itself."""
     own = frozenset({mapping.client} if mapping.client is not None else ())

@@ -12,6 +12,7 @@ from cephtui.stats import Flow, join_intervals
 __all__ = [
     "Kind",
     "OptionError",
+    "OptionField",
     "Parser",
     "Place",
     "Reading",
@@ -31,6 +32,19 @@ class OptionError(ValueError):
     def __init__(self, option: str, problem: str) -> None:
         super().__init__(f"{option}: {problem}")
         self.option = option
+
+
+@dataclass(frozen=True, slots=True)
+class OptionField:
+    """One option of an allow-list, for a form."""
+
+    name: str
+    allowed: str
+    """What may be typed, in words: ``1 to 65536``."""
+    default: str
+    """Empty where the option is left to the tool."""
+    about: str
+    """What it does, in a few words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +128,10 @@ class Tool(Protocol):
 
     def check_options(self, options: Mapping[str, object]) -> dict[str, OptionValue]:
         """One value per option, normalised; raises OptionError for what is unknown, refused or out of range."""
+        ...
+
+    def fields(self) -> tuple[OptionField, ...]:
+        """Every option that may be set, for a form."""
         ...
 
     def check_version(self, text: str | None) -> str | None:

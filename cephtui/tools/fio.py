@@ -15,9 +15,9 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from cephtui.models import OptionValue
-from cephtui.tools import Kind, OptionError, Place, Sizing
+from cephtui.tools import Kind, OptionError, OptionField, Place, Sizing
 from cephtui.tools.fio_output import FioParser
-from cephtui.tools.options import Size, explain, seconds
+from cephtui.tools.options import Size, explain, fields, seconds
 from cephtui.units import duration, parse_size, short_size
 
 MINIMUM_VERSION = (3, 1)
@@ -28,7 +28,12 @@ def _whole_milliseconds(value: float) -> float:
     return round(value, 3)
 
 
-Seconds = Annotated[float, BeforeValidator(seconds), Field(ge=0, le=7 * 86400), AfterValidator(_whole_milliseconds)]
+Seconds = Annotated[
+    float,
+    BeforeValidator(seconds),
+    Field(ge=0, le=7 * 86400, description="seconds, or a time such as 5m, 1h"),
+    AfterValidator(_whole_milliseconds),
+]
 Percent = Annotated[int, Field(ge=0, le=100)]
 Count = Annotated[int, Field(ge=0, le=1_000_000)]
 Pattern = Literal["read", "write", "randread", "randwrite", "rw", "readwrite", "randrw"]
@@ -64,7 +69,14 @@ class FioOptions(BaseModel):
     iodepth_batch_complete_min: Annotated[int, Field(ge=0)] | None = None
     iodepth_batch_complete_max: Annotated[int, Field(ge=0)] | None = None
     random_distribution: (
-        Annotated[str, Field(pattern=r"^(random|(zipf|pareto|normal):\d+(\.\d+)?(:\d+(\.\d+)?)?)$")] | None
+        Annotated[
+            str,
+            Field(
+                description="random, zipf:1.2, pareto:0.9, normal:50",
+                pattern=r"^(random|(zipf|pareto|normal):\d+(\.\d+)?(:\d+(\.\d+)?)?)$",
+            ),
+        ]
+        | None
     ) = None
     percentage_random: Percent | None = None
     norandommap: bool | None = None
@@ -75,6 +87,22 @@ class FioOptions(BaseModel):
     dedupe_percentage: Percent | None = None
 
 
+ABOUT = {
+    "bs": "bytes of one I/O",
+    "iodepth": "I/Os in flight of each job",
+    "numjobs": "jobs at the same time on each node",
+    "runtime": "how long it measures",
+    "size": "how much each job works on",
+    "rw": "what it does",
+    "rwmixread": "per cent of reads in rw and randrw",
+    "ramp_time": "left out of the figures at the start",
+    "rate_iops": "at most so many I/Os a second of each job",
+    "rate": "at most so many bytes a second of each job",
+    "direct": "past the page cache",
+    "ioengine": "how fio gives I/Os to the kernel; images always use rbd",
+    "fsync": "flush after so many writes",
+}
+"""What a user changes most, in this order."""
 _VERBS = "read, write, randread, randwrite, randrw"
 _FLAGS = {"time_based", "group_reporting", "norandommap", "refill_buffers"}
 _REFUSED = (
@@ -146,6 +174,10 @@ class Fio:
         if checked.time_based and not checked.runtime:
             raise OptionError("runtime", "expected more than 0 with time_based")
         return checked.model_dump(exclude_none=True)
+
+    def fields(self) -> tuple[OptionField, ...]:
+        """See Tool."""
+        return fields(FioOptions, ABOUT)
 
     def check_version(self, text: str | None) -> str | None:
         """See Tool."""

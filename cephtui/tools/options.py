@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationError
 
-from cephtui.tools import OptionError
+from cephtui.tools import OptionError, OptionField
 from cephtui.units import parse_duration, parse_size
 
 Refused = Sequence[tuple[str, str]]
@@ -31,7 +31,44 @@ def seconds(value: object) -> object:
     return parse_duration(value) if isinstance(value, str) else value
 
 
-Size = Annotated[str, BeforeValidator(_text), AfterValidator(_above_zero)]
+def fields(model: type[BaseModel], about: Mapping[str, str]) -> tuple[OptionField, ...]:
+    """Every option of a model, in its order, those that are ``about`` something first."""
+    schema = model.model_json_schema(by_alias=True)["properties"]
+    found = [
+        OptionField(name, _allowed(each), _as_text(each.get("default")), about.get(name, ""))
+        for name, each in schema.items()
+    ]
+    order = {name: number for number, name in enumerate(about)}
+    return tuple(sorted(found, key=lambda option: order.get(option.name, len(order))))
+
+
+def _as_text(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _allowed(schema: Mapping[str, Any]) -> str:
+    """A JSON schema of one value in words."""
+    choices = [each for each in schema.get("anyOf", [schema]) if each.get("type") != "null"]
+    only: Mapping[str, Any] = choices[0]
+    if "enum" in only:
+        return "one of " + ", ".join(map(str, only["enum"]))
+    if only.get("description"):
+        return str(only["description"])
+    if only.get("type") == "boolean":
+        return "true or false"
+    if "minimum" in only:
+        most = only.get("maximum")
+        return f"{only['minimum']:g} to {most}" if most else f"{only['minimum']:g} or more"
+    return "text"
+
+
+Size = Annotated[
+    str, BeforeValidator(_text), AfterValidator(_above_zero), Field(description="a size such as 4k, 64k, 1M, 2G")
+]
 
 
 def explain(error: ValidationError, *, names: Sequence[str], refused: Refused, verbs: str) -> OptionError:

@@ -16,8 +16,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from cephtui.models import OptionValue
-from cephtui.tools import Kind, OptionError, Place, Sizing
-from cephtui.tools.options import Size, explain, seconds
+from cephtui.tools import Kind, OptionError, OptionField, Place, Sizing
+from cephtui.tools.options import Size, explain, fields, seconds
 from cephtui.tools.rados_bench_output import RadosBenchParser
 from cephtui.units import duration, parse_size, short_size
 
@@ -39,6 +39,16 @@ _SLOWEST_FILL_BYTES_PER_SECOND = 1 << 20
 _FILL_SECONDS_LEAST = 600
 
 
+_SECONDS = "whole seconds, or a time such as 5m"
+ABOUT = {
+    "block-size": "bytes of one operation",
+    "concurrent-ios": "operations in flight on each node",
+    "runtime": "how long it measures",
+    "mode": "what it does; seq and rand read objects that are written first",
+    "object-size": "bytes of one object, where it takes several operations",
+}
+"""What a user changes most, in this order."""
+
 Mode = Literal["write", "seq", "rand"]
 
 
@@ -48,7 +58,7 @@ class RadosBenchOptions(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     mode: Mode
-    runtime: Annotated[int, BeforeValidator(seconds), Field(ge=1, le=7 * 86400)] = 60
+    runtime: Annotated[int, BeforeValidator(seconds), Field(ge=1, le=7 * 86400, description=_SECONDS)] = 60
     """Whole seconds: rados refuses others, and 0 would mean for ever."""
     concurrent_ios: Annotated[int, Field(ge=1, le=65536, alias="concurrent-ios")] = 16
     block_size: Annotated[Size, Field(alias="block-size")] = "4M"
@@ -170,6 +180,10 @@ class RadosBench:
         if checked.no_verify and checked.mode == "write":
             raise OptionError("no-verify", "only seq and rand verify what they read")
         return checked.model_dump(exclude_none=True, by_alias=True)
+
+    def fields(self) -> tuple[OptionField, ...]:
+        """See Tool."""
+        return fields(RadosBenchOptions, ABOUT)
 
     def check_version(self, text: str | None) -> str | None:
         """See Tool: any rados will do."""

@@ -1,4 +1,4 @@
-"""The Textual application: starts the console screen, and leaves nothing behind when it ends."""
+"""The Textual applications: the console, and the one that shows what is saved. Nothing is left behind by either."""
 
 from __future__ import annotations
 
@@ -8,43 +8,145 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
 from rich.text import Text
-from textual.app import App
+from textual import on, work
+from textual.app import SystemCommand
+from textual.dom import DOMNode
+from textual.screen import Screen
 
 from cephtui import places, store
-from cephtui.models import Run
+from cephtui.compare import Side, side_of
+from cephtui.history import History
 from cephtui.presets import Catalogue
 from cephtui.runner import Runner
+from cephtui.store import StoreError
 from cephtui.terminal import handling
 from cephtui.tui import chart
+from cephtui.tui.compare import CompareScreen, Curves, RunPicker
 from cephtui.tui.console import ConsoleScreen, Start
-from cephtui.tui.dialogs import Confirm, Wait
+from cephtui.tui.dialogs import Confirm, Details, Wait
+from cephtui.tui.dress import dress
+from cephtui.tui.keys import help_table, key
+from cephtui.tui.look import FULL, Look
+from cephtui.tui.run_view import CompareWanted
+from cephtui.tui.session_view import SessionScreen
+from cephtui.tui.sessions import SessionsScreen
+from cephtui.tui.themes import CSS
+from cephtui.tui.too_small import RoomyApp
 
 EXIT_INCOMPLETE = 4
 _GRACE_SECONDS = 10
 log = logging.getLogger(__name__)
 
 
-class ConsoleApp(App[None]):
-    """One screen for now; the runner is handed in, and outlives it."""
+class CephtuiApp(RoomyApp):
+    """What can be reached from every screen: saved sessions, comparing, help, all commands."""
 
     CSS_PATH = "app.tcss"
+    CSS = CSS
     TITLE = "cephtui"
+    BINDINGS = [
+        key("o", "sessions", "sessions", "saved sessions: open, compare, rename, annotate", "look", shown=True),
+        key("question_mark", "help", "help", "these keys", "more", shown=True, display="?"),
+        key("q", "quit", "quit", "quit; asks while something runs", "more", shown=True),
+    ]
 
-    def __init__(self, catalogue: Catalogue, start: Start, runner: Runner, earlier: list[Run]) -> None:
+    def __init__(self, root: Path, look: Look = FULL) -> None:
         super().__init__()
-        self._runner = runner
-        self._console_screen = ConsoleScreen(catalogue, start, runner, earlier)
+        self.look = look
+        """What the terminal can show."""
+        self.root = root
+        """Where the sessions are."""
+        dress(self, look)
 
     def on_mount(self) -> None:
-        """Show the console; what can wait until it is seen is done behind it."""
+        """What can wait until something is seen is done behind it."""
+        self.run_worker(chart.preload, thread=True)
+
+    def action_sessions(self) -> None:
+        """The saved sessions; where they are on the way back already, back to them."""
+        if not any(isinstance(screen, SessionsScreen) for screen in self.screen_stack):
+            self.push_screen(SessionsScreen(self.root))
+        else:
+            while not isinstance(self.screen, SessionsScreen):
+                self.pop_screen()
+
+    @on(SessionsScreen.Opened)
+    def _open_session(self, message: SessionsScreen.Opened) -> None:
+        self.push_screen(SessionScreen(message.directory))
+
+    @on(CompareWanted)
+    @work
+    async def _compare(self, message: CompareWanted) -> None:
+        """Choose the run to compare with, which stands on the left: what was before."""
+        session = message.directory.name
+        chosen = await self.push_screen_wait(RunPicker(self.root, (session, message.number)))
+        if chosen is None:
+            return
+        try:
+            left, left_curves = await asyncio.to_thread(_side, *chosen)
+            right, right_curves = await asyncio.to_thread(_side, message.directory, message.number)
+        except StoreError as error:
+            self.notify(str(error), severity="error", markup=False)
+            return
+        self.push_screen(CompareScreen(left, right, left_curves, right_curves))
+
+    def action_help(self) -> None:
+        """All keys that work where the user is, by topic."""
+        self.push_screen(Details("keys", help_table(self.screen.active_bindings.values())))
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """Every key of the screen as a command too."""
+        for active in screen.active_bindings.values():
+            binding = active.binding
+            if binding.id and binding.tooltip:
+                yield SystemCommand(
+                    f"{binding.description} ({binding.key_display or binding.key})",
+                    binding.tooltip,
+                    partial(self._run_command, binding.action, active.node),
+                )
+        yield from super().get_system_commands(screen)
+
+    def _run_command(self, action: str, node: DOMNode) -> None:
+        """When the palette is gone."""
+        self.call_later(self.run_action, action, node)
+
+    def _fatal_error(self) -> None:
+        """Textual's own prints the traceback with all local variables onto the terminal."""
+        error = sys.exc_info()[1]
+        log.error("the console failed", exc_info=error)
+        self.panic(Text(f"cephtui: unexpected error: {error!r}; the traceback is in {places.log_file()}"))
+
+
+def _side(directory: Path, number: int) -> tuple[Side, Curves]:
+    """A run with its repeats, and its curves; raises StoreError."""
+    run = store.read_run(directory, number)
+    side = side_of(run, store.read_runs(directory)[0])
+    return side, curves_of(store.read_history(directory, number))
+
+
+def curves_of(history: History) -> Curves:
+    """The points of every figure of all nodes."""
+    return {name: curve.points() for name, curve in history.curves.items()}
+
+
+class ConsoleApp(CephtuiApp):
+    """The console; the runner is handed in, and outlives it."""
+
+    def __init__(self, catalogue: Catalogue, start: Start, runner: Runner, root: Path, look: Look = FULL) -> None:
+        super().__init__(root, look)
+        self._runner = runner
+        self._console_screen = ConsoleScreen(catalogue, start, runner)
+
+    def on_mount(self) -> None:
+        """Show the console; what was left behind is removed meanwhile."""
         self.push_screen(self._console_screen)
         self._runner.remove_left_behind()
-        self.run_worker(chart.preload, thread=True)
 
     @property
     def busy(self) -> bool:
@@ -72,11 +174,18 @@ class ConsoleApp(App[None]):
         await asyncio.to_thread(self._runner.close)
         self.exit()
 
-    def _fatal_error(self) -> None:
-        """Textual's own prints the traceback with all local variables onto the terminal."""
-        error = sys.exc_info()[1]
-        log.error("the console failed", exc_info=error)
-        self.panic(Text(f"cephtui: unexpected error: {error!r}; the traceback is in {places.log_file()}"))
+
+class SavedApp(CephtuiApp):
+    """Shows what is saved: the first screen lies on those that it would have been reached by."""
+
+    def __init__(self, root: Path, screens: Iterable[Screen[None]], look: Look = FULL) -> None:
+        super().__init__(root, look)
+        self._screens = tuple(screens)
+
+    def on_mount(self) -> None:
+        """The last of the screens is seen; leaving the first ends."""
+        for number, screen in enumerate(self._screens):
+            self.push_screen(screen, None if number else lambda _: self.exit())
 
 
 def _ending_on_signals(
@@ -98,21 +207,32 @@ def _ending_on_signals(
     return handling({signal.SIGTERM: stop, signal.SIGHUP: stop, signal.SIGALRM: leave})
 
 
-def _earlier_runs(root: Path, session: str | None) -> list[Run]:
-    """The runs that a session to be continued holds already."""
-    directory = root / session if session else None
-    return store.read_runs(directory)[0] if directory and directory.is_dir() else []
-
-
-def run_console(catalogue: Catalogue, start: Start, session: str | None, clean_up: Callable[[], None]) -> list[str]:
+def run_console(
+    catalogue: Catalogue, start: Start, session: str | None, clean_up: Callable[[], None], look: Look = FULL
+) -> list[str]:
     """Open the console until the user quits; returns what could not be removed. Raises StoreError.
 
     ``clean_up`` is called where the process has to end without returning from here.
     """
     root = places.sessions_dir()
-    earlier = _earlier_runs(root, session)
     with Runner(root, session) as runner:
-        app = ConsoleApp(catalogue, start, runner, earlier)
+        app = ConsoleApp(catalogue, start, runner, root, look)
         with _ending_on_signals(app, runner, clean_up):
             app.run()
         return runner.close()
+
+
+def show_saved(root: Path, screens: Iterable[Screen[None]], look: Look = FULL) -> None:
+    """Show these screens of saved sessions until the user leaves the first of them."""
+    app = SavedApp(root, screens, look)
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        signal.alarm(_GRACE_SECONDS)
+        if app._loop is not None:
+            app._loop.call_soon_threadsafe(app.exit)
+
+    def leave(number: int, frame: FrameType | None) -> None:
+        os._exit(EXIT_INCOMPLETE)
+
+    with handling({signal.SIGTERM: stop, signal.SIGHUP: stop, signal.SIGALRM: leave}):
+        app.run()

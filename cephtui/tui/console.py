@@ -4,31 +4,41 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
 
-from rich.table import Table
 from rich.text import Text
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import Binding
-from textual.screen import Screen
-from textual.widgets import Footer, Input, Static
+from textual.events import Click
+from textual.screen import ModalScreen
+from textual.widgets import Footer, Static
 
 from cephtui import report, units
-from cephtui.models import Node, Plan, Run
-from cephtui.plan import Request, make_plan, new_batch
-from cephtui.presets import Catalogue, Preset, PresetError, by_key, parse_overrides
-from cephtui.refusal import Refusal
+from cephtui.config import Config, ConfigError
+from cephtui.models import Mark, Node, Plan, Run
+from cephtui.offers import known_nodes
+from cephtui.outcomes import fails_on
+from cephtui.plan import new_batch
+from cephtui.presets import TOOLS, Catalogue, Preset, PresetError, by_key
 from cephtui.runner import NodeState, Runner, Survey, diagnosis
 from cephtui.store import StoreError
-from cephtui.targets import Target, TargetError, parse_target
-from cephtui.targets.base import TargetFault
+from cephtui.targets import TargetError
 from cephtui.tools import OptionError
-from cephtui.transport import TransportError
-from cephtui.tui.dialogs import Ask, Confirm, Details, TypeName
-from cephtui.tui.form import RunForm
+from cephtui.tui import carry_out
+from cephtui.tui.carry_out import FAULTS, NotRun, Where
+from cephtui.tui.dialogs import Details, EnterText
+from cephtui.tui.form import Edits, FormScreen
+from cephtui.tui.keys import key
 from cephtui.tui.live_view import LiveView
+from cephtui.tui.log import LogScreen
 from cephtui.tui.panels import Panels
+from cephtui.tui.pickers import NodePicker, PresetPicker, TargetPicker
+from cephtui.tui.presenter import Presenter
+from cephtui.tui.queue import Entry, QueueScreen, summary
+from cephtui.tui.run_view import CompareWanted, RunScreen
 from cephtui.tui.runs_table import RunsTable
 
 
@@ -40,46 +50,73 @@ class Start:
     target: str
     data_pool: str | None = None
     ceph_node: str | None = None
+    earlier: tuple[Run, ...] = ()
+    """Runs of a session that is continued."""
+    marks: tuple[Mark, ...] = ()
+    config: Config = field(default_factory=Config)
+    """Where other nodes are found by their names."""
+    ceph: Mapping[str, str] = field(default_factory=dict)
+    """Each node's way to Ceph, where it was given for all."""
 
 
-class ConsoleScreen(Screen[None]):
+class Settings(Static):
+    """What will run, in a line; a click edits it."""
+
+    def on_click(self, event: Click) -> None:
+        """As the key does."""
+        self.screen.call_later(self.screen.run_action, "edit")
+
+
+class ConsoleScreen(RunScreen):
     """Sends the runner plans and a stop, and draws what comes back."""
 
     BINDINGS = [
-        Binding("1", "run_key(1)", "run", key_display="1-6"),
-        *(Binding(str(key), f"run_key({key})", f"run preset {key}", show=False) for key in range(2, 10)),
-        Binding("e", "edit", "edit"),
-        Binding("enter", "run_selected", "run", show=False),
-        Binding("s", "stop", "stop"),
-        Binding("r", "runs", "runs"),
-        Binding("n", "nodes", "nodes"),
-        Binding("escape", "panels", "presets", show=False),
-        Binding("question_mark", "help", "help", key_display="?"),
-        Binding("q", "app.quit", "quit"),
+        key("1", "run_key(1)", "run", "run this preset; during a run: queue it", "run", shown=True, display="1-6"),
+        *(key(str(n), f"run_key({n})", f"preset {n}", "", "run") for n in range(2, 10)),
+        key("enter", "run_selected", "run", "run the selected preset; during a run: queue it", "run"),
+        key("a", "all_six", "all six", "all presets that have a key, one after the other", "run"),
+        key("p", "presets", "presets", "all presets, also those without a key", "run", shown=True),
+        key("e", "edit", "edit", "block size, depth, runtime and every other option", "run", shown=True),
+        key("t", "target", "target", "what is tested: pools, images, devices, a file", "run", shown=True),
+        key("n", "nodes", "nodes", "which nodes run it, and what is missing there", "run", shown=True),
+        key("u", "queue", "queue", "what waits: reorder it, take something out", "run"),
+        key("s", "stop", "stop", "stop the run, keep what was measured; what waits goes on waiting", "run", shown=True),
+        key("x", "skip", "skip", "stop this run and go on with the next of the queue", "run"),
+        key("m", "mark", "mark", "a mark with a text on the time line: what you have changed", "look", shown=True),
+        key("f", "presenter", "present", "the figure in big digits, for a room", "look"),
+        key("l", "log", "log", "the real commands and the tool's raw output", "look"),
+        key("r", "runs", "runs", "go to the runs: up, down, enter for all of one", "look"),
+        key("c", "compare", "compare", "compare the run under the cursor with another", "look", shown=True),
+        key("escape", "back", "back", "back", "more"),
     ]
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (32, "-tall")]
 
-    def __init__(self, catalogue: Catalogue, start: Start, runner: Runner, earlier: list[Run]) -> None:
+    def __init__(self, catalogue: Catalogue, start: Start, runner: Runner) -> None:
         super().__init__()
-        self._catalogue, self._start_with, self._runner, self._earlier = catalogue, start, runner, earlier
-        self._hosts, self._sitting = start.nodes, new_batch()
+        self._catalogue, self._start_with, self._runner = catalogue, start, runner
+        self._hosts, self._target = start.nodes, start.target
+        self._where = Where(new_batch(), start.data_pool, start.ceph_node)
+        self._preset = by_key(catalogue)[0]
+        self._edits = Edits()
         self._states: dict[str, NodeState] = {}
         self._surveys: dict[str, Survey] = {}
         """By target."""
-        self._busy = False
-        self._cancelled = False
+        self._queue: tuple[Entry, ...] = ()
+        self._queue_note = ""
+        self._busy = self._cancelled = self._held = False
+        self._failed = ""
+        """Why what is queued does not go on by itself."""
+        self._last: Run | None = None
 
     @property
     def busy(self) -> bool:
-        """Whether a plan is being checked or carried out."""
+        """Whether something is being checked or carried out."""
         return self._busy
 
     def compose(self) -> ComposeResult:
         """From the top: where we are, what there is, what will run, the run, the runs."""
         yield Static(id="bar")
         yield Panels(by_key(self._catalogue))
-        yield RunForm(self._start_with.target)
+        yield Settings(id="form")
         yield Static(id="command")
         yield LiveView(self._runner.subscribe())
         yield RunsTable()
@@ -87,9 +124,12 @@ class ConsoleScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Show the first preset and begin to listen."""
-        for run in self._earlier:
-            self._show_run(run)
-        self._select(self.query_one(Panels).preset)
+        table = self.query_one(RunsTable)
+        table.put(*self._start_with.earlier)
+        table.put_mark(*self._start_with.marks)
+        for run in self._start_with.earlier:
+            self.query_one(Panels).show_result(run, [])
+        self._select(self._preset)
         self.set_focus(self.query_one(Panels))
         for entry in self._catalogue.values():
             if isinstance(entry, PresetError):
@@ -100,204 +140,224 @@ class ConsoleScreen(Screen[None]):
     # ------------------------------------------------------------------ what will run
 
     def _select(self, preset: Preset) -> None:
+        self._preset = preset
         self.query_one(Panels).select(preset)
-        self.query_one(Panels).watch_selected()
-        self.query_one(RunForm).load(preset)
         self._preview()
 
-    def _target(self) -> Target:
-        """The target as typed; raises TargetError."""
-        text = self.query_one(RunForm).target
-        makes_images = text.startswith("rbd:") and "/" not in text
-        data_pool = self._start_with.data_pool if makes_images else None
-        return parse_target(text, sitting=self._sitting, data_pool=data_pool)
+    def _entry(self, preset: Preset, edits: Edits | None = None) -> Entry:
+        edits = edits or self._edits
+        return Entry(preset, self._hosts, self._target, tuple(edits.overrides(preset)), edits.repeats)
 
-    def _decide(self, confirmed: tuple[Refusal, ...] = ()) -> Plan:
-        """The plan for what is selected and typed; raises OptionError or TargetError."""
-        target, survey = self._target(), self._surveys.get(self.query_one(RunForm).target, Survey())
-        request = Request(
-            (self.query_one(Panels).preset,),
-            self._hosts,
-            target,
-            parse_overrides(self.query_one(RunForm).overrides),
-            destroy=tuple(r.confirm for r in confirmed if r.confirm and r.confirm_kind == "destroy"),
-            shared_pool=any(r.confirm_kind == "shared-pool" for r in confirmed),
-            ceph_node=self._start_with.ceph_node,
-            room_bytes=survey.room_bytes,
-            pool_use=survey.pool_use,
-        )
-        return make_plan(request, new_batch, self._runner.filled())
+    def _decide(self, entry: Entry) -> Plan:
+        """Raises OptionError or TargetError."""
+        survey = self._surveys.get(entry.target, Survey())
+        return carry_out.decide(entry, self._where, survey, self._runner.filled())
 
-    @on(RunForm.Changed)
     def _preview(self) -> None:
-        """The exact command of what would run next; of a run in progress, its own."""
-        command, form = self.query_one("#command", Static), self.query_one(RunForm)
+        """What would run next, and its exact command; of a run in progress, its own."""
+        command = self.query_one("#command", Static)
+        problem, text = "", Text()
         try:
-            plan = self._decide()
+            plan = self._decide(self._entry(self._preset))
+            what, text = report.conditions(plan.steps[0]), _commands(plan)
         except (OptionError, TargetError) as error:
-            form.show_error(error.option if isinstance(error, OptionError) else "target")
-            command.set_class(not self._busy, "problem")
-            if not self._busy:
-                command.update(Text(str(error)))
-            return
-        form.show_error(None)
-        command.set_class(False, "problem")
+            problem, what = str(error), ""
+        self.query_one("#form", Static).update(_settings(self._entry(self._preset), what))
         if not self._busy:
-            command.update(_commands(plan))
-
-    @on(RunForm.Done)
-    def action_panels(self) -> None:
-        """Back to where the number keys work."""
-        self.set_focus(self.query_one(Panels))
+            command.set_class(bool(problem), "problem")
+            command.update(Text(problem) if problem else text)
 
     @on(Panels.Chosen)
     def _chosen(self, message: Panels.Chosen) -> None:
         self._select(message.preset)
         if message.run:
-            self._start()
+            self._enqueue([message.preset])
 
-    def action_edit(self) -> None:
+    @work
+    async def action_edit(self) -> None:
         """Edit what will run."""
-        if not self._told_busy():
-            self.query_one(RunForm).edit()
+        edits = await self._ask(FormScreen(self._preset, self._edits, self._preview_of))
+        if edits is not None:
+            self._edits = edits
+            self._preview()
 
-    def action_help(self) -> None:
-        """All keys, by topic."""
-        self.app.push_screen(Details("keys", _help()))
+    def _preview_of(self, edits: Edits) -> Text:
+        return _commands(self._decide(self._entry(self._preset, edits)))
 
-    def action_nodes(self) -> None:
-        """Every node: what works there, what is missing, and what installs it."""
-        states = [self._states.get(node.name) or NodeState(node, problem="connecting") for node in self._hosts]
-        self.app.push_screen(Details("nodes", report.nodes([diagnosis(state) for state in states])))
+    @work
+    async def action_presets(self) -> None:
+        """Choose from all presets."""
+        preset = await self._ask(PresetPicker(self._catalogue))
+        if preset is not None:
+            self._select(preset)
 
-    def action_runs(self) -> None:
-        """Go to the table of runs."""
-        self.set_focus(self.query_one(RunsTable))
+    @work
+    async def action_target(self) -> None:
+        """Choose what is tested."""
+        ceph_node = next((n for n in self._hosts if n.name == self._where.ceph_node), self._hosts[0])
+        source = partial(self._runner.offers, ceph_node)
+        picker = TargetPicker(self._target, self._start_with.target, source, ceph_node.name)
+        target = await self._ask(picker)
+        if target is not None:
+            self._target = target
+            self._preview()
+            self._survey_later()
+
+    @work
+    async def action_nodes(self) -> None:
+        """Choose the nodes; shows what is missing on each."""
+        told = {name: _told(state) for name, state in self._states.items()}
+        chosen = tuple(node.name for node in self._hosts)
+        config = self._start_with.config
+        names = await self._ask(NodePicker(config, known_nodes(config), chosen, told))
+        if names is None or names == chosen:
+            return
+        try:
+            self._hosts = tuple(n.model_copy(update=dict(self._start_with.ceph)) for n in config.choose(names))
+        except ConfigError as error:
+            self.notify(str(error), severity="error", markup=False)
+            return
+        self._surveys.clear()
+        self._show_bar()
+        self._preview()
+        self._reach_nodes()
 
     # ------------------------------------------------------------------ running
 
-    def action_run_key(self, key: int) -> None:
+    def action_run_key(self, number: int) -> None:
         """Run the preset with this key."""
-        if isinstance(self.focused, Input):
-            return  # typed right behind the key that opened the field, before it took the keys
-        found = next((p for p in by_key(self._catalogue) if p.file.key == key), None)
-        if found and not self._told_busy():
+        found = next((p for p in by_key(self._catalogue) if p.file.key == number), None)
+        if found:
             self._select(found)
-            self._start()
+            self._enqueue([found])
 
     def action_run_selected(self) -> None:
         """Run what is selected."""
-        self._start()
+        self._enqueue([self._preset])
 
-    def action_stop(self) -> None:
-        """End the run and keep what was measured."""
-        if self._busy:
-            self._cancelled = True  # where it has not been handed over yet
-            self._runner.stop()
-            self.query_one(LiveView).say("stopping, what was measured is kept")
-        else:
-            self.notify("nothing is running")
+    def action_all_six(self) -> None:
+        """All presets that have a key."""
+        self._enqueue(by_key(self._catalogue))
 
-    def _told_busy(self) -> bool:
-        if self._busy:
-            self.notify("a run is in progress: s stops it", severity="warning")
-        return self._busy
-
-    def _start(self) -> None:
+    def _enqueue(self, presets: Sequence[Preset]) -> None:
         """Decide what runs, at once: what is pressed next must find it so."""
-        if self._told_busy():
-            return
         try:
-            self._decide()
+            entries = [self._entry(preset) for preset in presets]
+            entries = [replace(entry, seconds=self._decide(entry).duration_seconds) for entry in entries]
         except (OptionError, TargetError) as error:
             self.notify(str(error), severity="error", markup=False)
             return
-        self._set_busy(True)
-        self._run()
+        self._queue += tuple(entries)
+        if self._busy or len(entries) > 1:
+            self.notify(f"queued: {', '.join(e.preset.name for e in entries)} (u shows the queue)", markup=False)
+        self._go()
+
+    def _go(self) -> None:
+        self._held, self._queue_note = False, ""
+        if not self._busy and self._queue:
+            self._set_busy(True)
+            self._work_off()
+        self._show_bar()
 
     @work
-    async def _run(self) -> None:
+    async def action_queue(self) -> None:
+        """Reorder what waits."""
+        if await self._ask(QueueScreen(lambda: self._queue, self._set_queue, self._queue_note)):
+            self._go()
+
+    def _set_queue(self, entries: tuple[Entry, ...]) -> None:
+        self._queue = entries
+        self._show_bar()
+
+    def action_stop(self) -> None:
+        """End the run and keep what was measured; what waits goes on waiting."""
+        if not self._busy:
+            self.notify("nothing is running")
+            return
+        self._cancelled = self._held = True  # where it has not been handed over yet
+        self._runner.stop()
+        self._queue_note = "stopped by you: g runs what is left"
+        self.query_one(LiveView).say("stopping, what was measured is kept")
+
+    def action_skip(self) -> None:
+        """End the run and go on with the next."""
+        if self._busy:
+            self._runner.skip()
+            self.query_one(LiveView).say("skipping, what was measured is kept")
+        else:
+            self.notify("nothing is running")
+
+    @work
+    async def _work_off(self) -> None:
+        """Run what is queued until nothing is left, it is stopped, or two in a row have failed."""
+        failures = 0
         try:
-            await self._carry_out()
-        except (StoreError, TransportError, TargetFault, TargetError, OptionError) as error:
-            self.notify(str(error), title="not run", severity="error", timeout=15, markup=False)
+            while self._queue and not self._held:
+                entry, self._queue = self._queue[0], self._queue[1:]
+                self._show_bar()
+                why = await self._run(entry)
+                failures = failures + 1 if why else 0
+                if (failures > 1 or (why and why.startswith("stopped after"))) and self._queue:
+                    self._hold(f"stopped after two failures in a row: {why}")
         finally:
             self._set_busy(False)
             self._preview()
+            self._show_bar()
+
+    def _hold(self, note: str) -> None:
+        self._held, self._queue_note = True, f"{note}: g runs what is left"
+        self.notify(f"{note}. {summary(self._queue)} (u shows the queue)", severity="error", timeout=15, markup=False)
+
+    async def _run(self, entry: Entry) -> str:
+        """Carry out an entry; the result is why it failed, or empty."""
+        view = self.query_one(LiveView)
+        self._cancelled = False
+        view.announce("looking at the nodes and the target ...")
+        try:
+            if not await self._all_reached(entry.nodes):
+                raise NotRun("not all nodes can be used (n shows them)")
+            ready = carry_out.with_nodes(entry, self._states)
+            runs = await carry_out.carry_out(self._runner, ready, self._where, self._ask, lambda: self._cancelled)
+        except NotRun as why:
+            view.announce(f"not run: {why}" if str(why) else "not run")
+            if str(why):
+                self.notify(str(why), title="not run", severity="error", timeout=15, markup=False)
+            return str(why)
+        except FAULTS as error:
+            view.announce("not run")
+            self.notify(str(error), title="not run", severity="error", timeout=15, markup=False)
+            return str(error)
+        view.catch_up()
+        if fails_on(runs):
+            return f"stopped after two failures in a row: {runs[-1].error}"
+        failed = runs and runs[-1].outcome in ("failed", "refused", "lost")
+        return str(runs[-1].error or runs[-1].outcome) if failed else ""
 
     def _set_busy(self, busy: bool) -> None:
         self._busy, self._cancelled = busy, False
-        self.query_one(RunForm).disabled = busy
 
-    async def _carry_out(self) -> None:
-        """Reach the nodes, ask what has to be asked, then run."""
-        view = self.query_one(LiveView)
-        view.announce("looking at the nodes and the target ...")
-        if not await self._all_reached():
-            view.announce("not run: not all nodes can be used (n shows them)")
-            return
-        survey = await self._look_at_target()
-        if survey.refusal:
-            await self._confirmed([survey.refusal])
-            return
-        plan = self._decide()
-        confirmed = await self._confirmed(await asyncio.wrap_future(self._runner.check(plan)))
-        if confirmed is None or self._cancelled:
-            return
-        if confirmed:
-            plan = self._decide(confirmed)
-        await asyncio.wrap_future(self._runner.submit(plan))
-        self.query_one(LiveView).catch_up()
-
-    async def _confirmed(self, refusals: list[Refusal]) -> tuple[Refusal, ...] | None:
-        """What the user has agreed to; None where the plan may not run."""
-        agreed: list[Refusal] = []
-        for refusal in refusals:
-            if refusal.confirm is None:
-                self.notify(refusal.text, title="refused", severity="error", timeout=15, markup=False)
-                self.query_one(LiveView).announce("not run: refused")
-                return None
-            if not await self._agrees(refusal):
-                return None
-            agreed.append(refusal)
-        return tuple(agreed)
-
-    async def _agrees(self, refusal: Refusal) -> bool:
-        if refusal.confirm_kind == "destroy":
-            return await self._asked(TypeName(refusal.problem, refusal.confirm or ""))
-        return await self._asked(Confirm(f"{refusal.problem}. Run all the same?", "run", "don't"))
-
-    async def _asked(self, dialog: TypeName | Confirm) -> bool:
-        answer: bool | None = await self.app.push_screen_wait(dialog)
-        return bool(answer)
+    async def _ask(self, dialog: ModalScreen[Any]) -> Any:
+        return await self.app.push_screen_wait(dialog)
 
     # ------------------------------------------------------------------ nodes and target
 
     @work(exclusive=True, group="reach")
     async def _reach_nodes(self) -> None:
-        await self._all_reached()
+        await self._all_reached(self._hosts)
         self._survey_later()
 
-    async def _all_reached(self) -> bool:
+    async def _all_reached(self, nodes: Sequence[Node]) -> bool:
         """Connect to every node that is not ready, asking what they ask; says which can't be used."""
-        waiting = [node for node in self._hosts if not self._is_ready(node)]
+        waiting = [node for node in nodes if not self._is_ready(node)]
         futures = [self._runner.reach(node) for node in waiting]
         for future in futures:
-            self._take_state(await self._answered(await asyncio.wrap_future(future)))
-        return all(map(self._is_ready, self._hosts))
+            state = await carry_out.answered(self._runner, await asyncio.wrap_future(future), self._ask)
+            self._take_state(state)
+        return all(map(self._is_ready, nodes))
 
     def _is_ready(self, node: Node) -> bool:
         state = self._states.get(node.name)
         return state is not None and state.environment is not None
-
-    async def _answered(self, state: NodeState) -> NodeState:
-        while state.question is not None:
-            question = state.question
-            answer = await self.app.push_screen_wait(Ask(state.node.name, question.text, secret=question.secret))
-            if answer is None:
-                return NodeState(state.node, problem=f"{state.node.name}: not connected: {question.text}")
-            state = await asyncio.wrap_future(self._runner.reach(state.node, {question.key: answer}))
-        return state
 
     def _take_state(self, state: NodeState) -> None:
         self._states[state.node.name] = state
@@ -306,40 +366,37 @@ class ConsoleScreen(Screen[None]):
             self.notify(problem, severity="error", timeout=15, markup=False)
         self._show_bar()
 
-    @on(RunForm.Done)
     def _survey_later(self) -> None:
         """What is asked of a target takes a moment; the preview need not wait for it."""
         self.run_worker(self._surveyed(), exclusive=True, group="survey")
 
     async def _surveyed(self) -> None:
-        with contextlib.suppress(TransportError, TargetFault, TargetError):
-            await self._look_at_target()
+        entry = self._entry(self._preset)
+        with contextlib.suppress(*FAULTS):
+            self._surveys[entry.target] = await carry_out.look_at(self._runner, entry, self._where)
             self._preview()
-
-    async def _look_at_target(self) -> Survey:
-        """How much room the target has, and who else uses it; raises TargetFault, TargetError and TransportError."""
-        text = self.query_one(RunForm).target
-        survey = await asyncio.wrap_future(self._runner.survey(self._target(), self._hosts, self._start_with.ceph_node))
-        self._surveys[text] = survey
-        return survey
 
     # ------------------------------------------------------------------ what has happened
 
     @on(LiveView.Began)
     def _began(self, message: LiveView.Began) -> None:
+        self._last = message.run
         self.app.clear_notifications()
-        self.query_one("#command", Static).update(Text(f"$ {report.short_command(message.run.command)}"))
-        self._show_run(message.run)
+        command = self.query_one("#command", Static)
+        command.set_class(False, "problem")
+        command.update(Text(f"$ {report.short_command(message.run.command)}"))
+        self.query_one(RunsTable).put(message.run)
         self._show_bar()
 
     @on(LiveView.Ended)
     def _ended(self, message: LiveView.Ended) -> None:
-        self._show_run(message.run)
+        self._last = message.run
+        self.query_one(RunsTable).put(message.run)
+        self.query_one(Panels).show_result(message.run, message.values)
 
-    def _show_run(self, run: Run) -> None:
-        self.query_one(RunsTable).put(run)
-        if run.outcome is not None:
-            self.query_one(Panels).show_result(run)
+    @on(LiveView.Marked)
+    def _marked(self, message: LiveView.Marked) -> None:
+        self.query_one(RunsTable).put_mark(message.mark)
 
     @on(RunsTable.Opened)
     def _open(self, message: RunsTable.Opened) -> None:
@@ -347,38 +404,69 @@ class ConsoleScreen(Screen[None]):
         self.app.push_screen(Details(f"{run.session}/{run.run}", report.run(run)))
 
     def _show_bar(self) -> None:
-        session = self._runner.session or "new"
-        bar = Text.assemble(("cephtui", "bold"), f"   session {session}   ")
+        bar = Text.assemble(("cephtui", "bold"), f"   session {self._runner.session or 'new'}   ")
         bar.append_text(report.node_states(self._hosts, self._states))
+        if waiting := summary(self._queue):
+            bar.append(f"   queue: {waiting}{', held' if self._held else ''}", "bold")
         self.query_one("#bar", Static).update(bar)
 
+    # ------------------------------------------------------------------ looking
 
-_KEYS = {
-    "run": {
-        "1 to 6": "run this preset",
-        "left, right": "select a preset and see its command (h, l)",
-        "enter": "run the selected preset",
-        "s": "stop the run, keep what was measured",
-    },
-    "edit": {
-        "e": "edit bs, depth, jobs, runtime, target; tab for the next field",
-        "enter, esc": "end editing; a value such as 1,4,16 runs once for each",
-    },
-    "look": {
-        "r": "go to the runs; up, down (j, k), enter for all of a run",
-        "n": "the nodes: state, versions, what is missing",
-        "esc": "back",
-    },
-    "more": {"ctrl+p": "all commands", "q": "quit; asks while something runs"},
-}
+    @work
+    async def action_mark(self) -> None:
+        """Say what was done, on the time line."""
+        text = await self._ask(EnterText("What have you changed?", check=lambda text: None if text.strip() else ""))
+        if text is not None:
+            try:
+                await asyncio.wrap_future(self._runner.mark(text.strip()))
+            except StoreError as error:
+                self.notify(str(error), severity="error", markup=False)
+
+    def action_presenter(self) -> None:
+        """The figure in big digits."""
+        self.app.push_screen(Presenter(self.view, self._title_of_run))
+
+    def _title_of_run(self) -> str:
+        return f"{self._last.preset}  {TOOLS[self._last.tool].describe(self._last.options)}" if self._last else ""
+
+    def action_log(self) -> None:
+        """Commands and raw output."""
+        directory = self._runner.directory
+        if self._last is None or directory is None:
+            self.notify("nothing has run yet")
+        else:
+            self.app.push_screen(LogScreen(directory, self._last))
+
+    def action_compare(self) -> None:
+        """Compare a run with another one."""
+        run, directory = self.query_one(RunsTable).chosen, self._runner.directory
+        if run is None or directory is None:
+            self.notify("nothing has run yet (o opens saved sessions)")
+        else:
+            self.post_message(CompareWanted(directory, run.run))
+
+    def action_runs(self) -> None:
+        """Go to the table of runs."""
+        self.set_focus(self.query_one(RunsTable))
+
+    def action_back(self) -> None:
+        """From the full-screen chart, else to where the number keys work."""
+        if not self.leave_zoom():
+            self.set_focus(self.query_one(Panels))
 
 
-def _help() -> Table:
-    table = Table.grid(padding=(0, 2))
-    for topic, keys in _KEYS.items():
-        for row, (key, text) in enumerate(keys.items()):
-            table.add_row(Text("" if row else topic, style="bold"), Text(key, style="bold"), text)
-    return table
+def _told(state: NodeState) -> str:
+    row = diagnosis(state)
+    return "; ".join(row.problems) or "ready"
+
+
+def _settings(entry: Entry, what: str) -> Text:
+    """What will run, in a line."""
+    panel = "" if entry.preset.file.key else f"{entry.preset.name}: "
+    text = Text.assemble(("target ", "dim"), (entry.target, "bold"), "  ", panel, what or entry.text)
+    if entry.repeats > 1:
+        text.append(f", {entry.repeats} times", "bold")
+    return text
 
 
 def _commands(plan: Plan) -> Text:
@@ -390,7 +478,7 @@ def _commands(plan: Plan) -> Text:
         each = " on each node" if len(step.nodes) > 1 else ""
         notes.append(f"fills {units.size(step.fill_bytes)}{each} first")
     if len(plan.steps) > 1:
-        notes.append(f"then {len(plan.steps) - 1} more of the sweep")
+        notes.append(f"then {len(plan.steps) - 1} more")
     if notes:
         text.append(f"  # {', '.join(notes)}", "italic")
     return text

@@ -1,116 +1,173 @@
-"""What will run, editable: target, block size, depth, jobs and runtime."""
+"""The form of a preset, made from its tool's allow-list: what is typed here is what ``--set`` takes."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.containers import Horizontal
-from textual.message import Message
-from textual.widgets import Input, Label
+from textual.containers import Grid, Vertical, VerticalScroll
+from textual.events import DescendantFocus
+from textual.screen import ModalScreen
+from textual.widgets import Input, Label, Static
 
 from cephtui.presets import Choice, Preset
+from cephtui.tools import OptionError, OptionField
 
-FIELDS = {"bs": "bs", "iodepth": "depth", "numjobs": "jobs", "runtime": "runtime"}
-"""The options that have a field, and its label."""
-_COMMON = "runtime"
+COMMON = "runtime"
+"""The one option that is kept for all presets: a sitting has one length."""
+_REPEATS = "repeats"
+_REPEATS_MOST = 1000
 
 
 def as_text(value: Choice | None) -> str:
     """A field's text; a sweep is its values with commas."""
     if isinstance(value, list):
         return ",".join(map(as_text, value))
+    if isinstance(value, bool):
+        return str(value).lower()
     return f"{value:g}" if isinstance(value, float) else str(value if value is not None else "")
 
 
-class RunForm(Horizontal):
-    """The fields in one row. What was typed is kept for each preset; target and runtime are common to all."""
+@dataclass(frozen=True, slots=True)
+class Edits:
+    """What was typed: for each preset what differs from it, and the runtime and the repeats of all."""
+
+    options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """By preset and option."""
+    runtime: str | None = None
+    repeats: int = 1
+
+    def of(self, preset: Preset) -> dict[str, str]:
+        """What differs from a preset, by option."""
+        own = dict(self.options.get(preset.name, {}))
+        if self.runtime is not None and self.runtime != as_text(preset.file.options.get(COMMON)):
+            own[COMMON] = self.runtime
+        return own
+
+    def overrides(self, preset: Preset) -> list[str]:
+        """The same as ``OPTION=VALUE``."""
+        return [f"{option}={value}" for option, value in self.of(preset).items()]
+
+    def edited(self, preset: Preset, typed: Mapping[str, str], repeats: int) -> Edits:
+        """With the texts of a form; an empty field is as the preset says."""
+        values = {option: text.strip() for option, text in typed.items()}
+        runtime = values.pop(COMMON, "") or None
+        own = {o: v for o, v in values.items() if v and v != as_text(preset.file.options.get(o))}
+        common = None if runtime == as_text(preset.file.options.get(COMMON)) else runtime
+        return replace(self, options={**self.options, preset.name: own}, runtime=common, repeats=repeats)
+
+
+class FormScreen(ModalScreen[Edits | None]):
+    """Every option of a preset; enter keeps what was typed, escape forgets it."""
 
     BINDINGS = [
-        Binding("tab", "next(1)", "next field"),
-        Binding("shift+tab", "next(-1)", "previous field", show=False),
-        Binding("escape", "done", "end editing"),
+        Binding("escape", "cancel", "cancel"),
+        Binding("enter", "keep", "keep", show=False),
+        Binding("up", "app.focus_previous", "previous field", show=False),
+        Binding("down", "app.focus_next", "next field", show=False),
+        Binding("ctrl+r", "reset", "as the preset says"),
     ]
+    DEFAULT_CSS = """
+    FormScreen .dialog { width: 96%; max-width: 110; height: auto; max-height: 96%; padding: 0 1; }
+    FormScreen VerticalScroll { height: auto; max-height: 15; }
+    FormScreen Grid { height: auto; grid-size: 4; grid-columns: 27 1fr 27 1fr; grid-rows: 1; grid-gutter: 0 1; }
+    .-narrow FormScreen Grid { grid-columns: 21 1fr 21 1fr; }
+    FormScreen Grid Label { width: 100%; text-align: right; color: $foreground 70%; }
+    FormScreen Input { width: 100%; background: $surface-lighten-1; padding: 0; }
+    FormScreen Input:focus { background: $primary; color: $text; }
+    FormScreen Input.wrong { text-style: underline bold; }
+    FormScreen #hint { height: 1; color: $foreground 80%; margin-top: 1; }
+    FormScreen #preview { height: auto; max-height: 6; color: $foreground 60%; margin-top: 1; }
+    FormScreen #preview.problem { color: $text-error; }
+    """
 
-    class Changed(Message):
-        """What will run has changed."""
-
-    class Done(Message):
-        """Editing has ended."""
-
-    def __init__(self, target: str) -> None:
-        super().__init__(id="form")
-        self._target = target
-        self._preset: Preset | None = None
-        self._typed: dict[tuple[str, str], str] = {}
+    def __init__(self, preset: Preset, edits: Edits, preview: Callable[[Edits], Text]) -> None:
+        """``preview`` gives the command of what would run; or raises OptionError or ValueError."""
+        super().__init__()
+        self._preset, self._edits, self._preview = preset, edits, preview
+        self._fields = {option.name: option for option in preset.tool.fields()}
 
     def compose(self) -> ComposeResult:
-        """A label and an input for each field."""
-        yield Label("target")
-        yield Input(self._target, id="target", compact=True)
-        for option, label in FIELDS.items():
-            yield Label(label)
-            yield Input(id=option, compact=True)
+        """A label and an input for each option, what is allowed in it, and the command."""
+        with Vertical(classes="dialog") as box:
+            box.border_title = f" {self._preset.file.title}: {self._preset.file.tool} options "
+            box.border_subtitle = " enter keeps  esc cancels  ctrl+r resets "
+            with VerticalScroll(can_focus=False), Grid():
+                for option in self._fields.values():
+                    yield Label(option.name)
+                    yield self._input(option)
+                yield Label(_REPEATS)
+                yield Input(str(self._edits.repeats), id=_REPEATS, compact=True)
+            yield Static(id="hint")
+            yield Static(id="preview")
 
-    def load(self, preset: Preset) -> None:
-        """Show a preset's options, as edited before."""
-        self._preset = preset
-        with self.prevent(Input.Changed):
-            for option in FIELDS:
-                field, typed = self._input(option), self._typed.get(self._key(option))
-                field.placeholder = as_text(preset.file.options.get(option))
-                field.value = field.placeholder if typed is None else typed
+    def _input(self, option: OptionField) -> Input:
+        own = self._edits.of(self._preset).get(option.name)
+        value = as_text(self._preset.file.options.get(option.name)) if own is None else own
+        return Input(value, id=option.name, compact=True, placeholder=option.default or "-")
 
-    def _key(self, option: str) -> tuple[str, str]:
-        assert self._preset is not None
-        return ("" if option == _COMMON else self._preset.name, option)
+    def on_mount(self) -> None:
+        """Ready to type into the first field."""
+        self._check()
+        self.query(Input).first().focus()
 
-    def _input(self, name: str) -> Input:
-        return self.query_one(f"#{name}", Input)
+    def _typed(self) -> Edits:
+        """Raises OptionError."""
+        texts = {str(field.id): field.value for field in self.query(Input)}
+        repeats = texts.pop(_REPEATS).strip() or "1"
+        if not repeats.isdecimal() or not 1 <= int(repeats) <= _REPEATS_MOST:
+            raise OptionError(_REPEATS, f"expected 1 to {_REPEATS_MOST}, got {repeats!r}")
+        return self._edits.edited(self._preset, texts, int(repeats))
 
-    @property
-    def target(self) -> str:
-        """The target as typed."""
-        return self._input("target").value
+    def _check(self) -> Edits | None:
+        """Show the command, or what is wrong and where."""
+        wrong, edits = None, None
+        preview = self.query_one("#preview", Static)
+        try:
+            edits = self._typed()
+            preview.update(self._preview(edits))
+        except ValueError as error:
+            preview.update(Text(f"{'' if isinstance(error, OptionError) else 'target: '}{error}"))
+            wrong, edits = getattr(error, "option", ""), None
+        preview.set_class(wrong is not None, "problem")
+        for each in self.query(Input):
+            each.set_class(each.id == wrong, "wrong")
+        return edits
 
-    @property
-    def overrides(self) -> list[str]:
-        """What differs from the preset, as ``OPTION=VALUE``; an empty field is as the preset says."""
-        assert self._preset is not None
-        values = {option: self._input(option).value.strip() for option in FIELDS}
-        return [
-            f"{option}={value}"
-            for option, value in values.items()
-            if value and value != as_text(self._preset.file.options.get(option))
-        ]
+    def on_descendant_focus(self, event: DescendantFocus) -> None:
+        """What is allowed in the field that has the focus."""
+        option = self._fields.get(str(event.widget.id))
+        text = f"{option.name}: {option.allowed}" if option else f"{_REPEATS}: how often each is run"
+        if option and option.about:
+            text += f"; {option.about}"
+        if option and option.name == COMMON:
+            text += "; for all presets"
+        elif option and option.allowed != "true or false":
+            text += "; 1,4,16 runs once for each" if option.allowed[0].isdigit() else "; several: a,b,c"
+        self.query_one("#hint", Static).update(Text(text))
 
-    def action_next(self, by: int) -> None:
-        """Go round the fields; a tab too many must not end where digits run presets."""
-        fields = list(self.query(Input))
-        # a field's own has_focus lags behind keys that come quickly
-        at = next((index for index, field in enumerate(fields) if field is self.screen.focused), 0)
-        self.screen.set_focus(fields[(at + by) % len(fields)])
+    def on_input_changed(self) -> None:
+        """As one types."""
+        self._check()
 
-    def action_done(self) -> None:
-        """End editing."""
-        self.post_message(self.Done())
+    def on_input_submitted(self) -> None:
+        """Enter in a field."""
+        self.action_keep()
 
-    def edit(self) -> None:
-        """Begin to edit."""
-        self.screen.set_focus(self._input("bs"))
+    def action_keep(self) -> None:
+        """Only what can be run."""
+        edits = self._check()
+        if edits is not None:
+            self.dismiss(edits)
 
-    def show_error(self, option: str | None) -> None:
-        """Mark the field whose value can't be used."""
-        for field in self.query(Input):
-            field.set_class(field.id == option, "wrong")
+    def action_reset(self) -> None:
+        """All fields as the preset says."""
+        for each in self.query(Input):
+            each.value = "1" if each.id == _REPEATS else as_text(self._preset.file.options.get(str(each.id)))
 
-    def on_input_changed(self, event: Input.Changed) -> None:
-        """Keep what is typed."""
-        event.stop()
-        if self._preset and event.input.id in FIELDS:
-            self._typed[self._key(event.input.id)] = event.value
-        self.post_message(self.Changed())
-
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Enter ends editing."""
-        event.stop()
-        self.post_message(self.Done())
+    def action_cancel(self) -> None:
+        """Leave it as it was."""
+        self.dismiss(None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Protocol
 
 from rich.text import Text
@@ -120,11 +121,12 @@ class LiveView(Container):
             super().__init__()
             self.mark = mark
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, clock: Callable[[], float] = time.monotonic) -> None:
+        """``clock`` tells how old what was said last is, in seconds: that of a recording stands still with it."""
         super().__init__()
-        self._source = source
+        self._source, self._clock = source, clock
         self._live = Live()
-        self._received = time.monotonic()
+        self._received = clock()
 
     def compose(self) -> ComposeResult:
         """The charts, the cluster, the progress."""
@@ -143,12 +145,11 @@ class LiveView(Container):
         """The run in progress."""
         return self._live.current
 
-    def listen(self, source: Source) -> None:
-        """Begin anew, with another source."""
-        self._source, self._live = source, Live()
+    def begin_anew(self) -> None:
+        """Forget what was shown: the source tells all of it again."""
+        self._live = Live()
         self.query_one(RunView).clear()
         self.query_one(ClusterNow).clear()
-        self.catch_up()
 
     def catch_up(self) -> None:
         """Take in what has happened since the last call, and draw it where the terminal keeps up."""
@@ -156,14 +157,14 @@ class LiveView(Container):
         for event in events:
             self._take(event)
         if events:
-            self._received = time.monotonic()
+            self._received = self._clock()
         state = self._live.current
         if state is None or self._is_behind():
             return
-        self.query_one(ClusterNow).show(state, time.monotonic())
+        self.query_one(ClusterNow).show(state, self._clock())
         if events:
             self.query_one(RunView).show(of_live(state))
-        self.query_one(Progress).show(state, time.monotonic() - self._received)
+        self.query_one(Progress).show(state, max(0.0, self._clock() - self._received))
 
     def _is_behind(self) -> bool:
         """Whether the terminal has not yet taken what was drawn before; Textual's queue to it holds 30 frames."""

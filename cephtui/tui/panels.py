@@ -5,7 +5,6 @@ from __future__ import annotations
 from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import Binding
 from textual.containers import Horizontal
 from textual.message import Message
 from textual.reactive import reactive
@@ -14,6 +13,9 @@ from textual.widgets import Static
 from cephtui import units
 from cephtui.models import Run
 from cephtui.presets import Headline, Preset
+from cephtui.sparks import spark
+from cephtui.tui.chart import is_ascii
+from cephtui.tui.keys import key
 
 
 def headline(run: Run, figure: Headline) -> str:
@@ -30,9 +32,10 @@ def headline(run: Run, figure: Headline) -> str:
 
 
 class PresetPanel(Static):
-    """One preset: key and title, and the last result."""
+    """One preset: key and title, the last result, and how it went over time."""
 
     result = reactive("")
+    values: reactive[tuple[float | None, ...]] = reactive(())
 
     def __init__(self, preset: Preset) -> None:
         super().__init__(id=f"panel-{preset.file.key}")
@@ -40,19 +43,27 @@ class PresetPanel(Static):
         self._batch = ""
         self._figures: dict[str, str] = {}
 
-    def show_result(self, run: Run) -> None:
+    def show_result(self, run: Run, values: list[float | None]) -> None:
         """Show a run's figure; where the runs of one batch read and wrote in turn, both."""
         if run.batch != self._batch:
             self._batch, self._figures = run.batch, {}
         self._figures[str(run.options.get("rw", ""))] = headline(run, self.preset.file.headline)
-        self.result = "\n".join(self._figures.values())
+        self.result = "  ".join(self._figures.values())
+        self.values = tuple(values)
 
     def render(self) -> Text:
-        """Key, title and last result; the title may take two rows."""
-        title = Text.assemble((f"{self.preset.file.key} ", "bold"), self.preset.file.title)
+        """Key and title, which may take two rows; the last result; a tiny history."""
+        width = self.content_size.width
+        chosen = self.has_class("selected")
+        title = Text.assemble((f"{self.preset.file.key}{'>' if chosen else ' '}", "bold"), self.preset.file.title)
         if self.preset.user:
             title.append(" (yours)", "italic")
-        return Text.assemble(title, "\n", (self.result or units.DASH, "bold" if self.result else "dim"))
+        lines = title.wrap(self.app.console, max(1, width))[:2]
+        rows = [*lines, *[Text("")] * (2 - len(lines))]
+        style = "bold" if self.result else "dim"
+        rows.append(Text(self.result or units.DASH, style, no_wrap=True, overflow="ellipsis"))
+        rows.append(Text(spark(self.values, width, ascii=is_ascii(self)), no_wrap=True))
+        return Text("\n").join(rows)
 
     def on_click(self, event: events.Click) -> None:
         """A click selects; the second one of a double click runs."""
@@ -60,14 +71,12 @@ class PresetPanel(Static):
 
 
 class Panels(Horizontal, can_focus=True):
-    """The row of panels; one of them is selected."""
+    """The row of panels; one of them may be selected."""
 
     BINDINGS = [
-        Binding("left,h", "move(-1)", "previous preset", show=False),
-        Binding("right,l", "move(1)", "next preset", show=False),
+        key("left", "move(-1)", "previous", "select a preset and see its command", "run", display="left right"),
+        key("right", "move(1)", "next", "select a preset and see its command", "run", display="left right"),
     ]
-
-    selected = reactive(0)
 
     class Chosen(Message):
         """A preset was selected, or is to be run."""
@@ -79,32 +88,27 @@ class Panels(Horizontal, can_focus=True):
     def __init__(self, presets: list[Preset]) -> None:
         super().__init__(id="panels")
         self._presets = presets
+        self._selected = 0
 
     def compose(self) -> ComposeResult:
         """One panel for each preset."""
         for preset in self._presets:
             yield PresetPanel(preset)
 
-    @property
-    def preset(self) -> Preset:
-        """The selected one."""
-        return self._presets[self.selected]
-
-    def watch_selected(self) -> None:
-        """Mark the selected panel."""
-        for index, panel in enumerate(self.query(PresetPanel)):
-            panel.set_class(index == self.selected, "selected")
-
     def select(self, preset: Preset) -> None:
-        """Select a preset."""
-        self.selected = self._presets.index(preset)
+        """Mark a preset's panel; none for one without a key."""
+        for index, panel in enumerate(self.query(PresetPanel)):
+            panel.set_class(panel.preset is preset, "selected")
+            panel.refresh()
+            if panel.preset is preset:
+                self._selected = index
 
-    def show_result(self, run: Run) -> None:
+    def show_result(self, run: Run, values: list[float | None]) -> None:
         """Put a run's figure on the panel of its preset."""
         for panel in self.query(PresetPanel):
             if panel.preset.name == run.preset:
-                panel.show_result(run)
+                panel.show_result(run, values)
 
     def action_move(self, by: int) -> None:
         """Select the neighbour."""
-        self.post_message(self.Chosen(self._presets[(self.selected + by) % len(self._presets)], run=False))
+        self.post_message(self.Chosen(self._presets[(self._selected + by) % len(self._presets)], run=False))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from rich.table import Table
 from rich.text import Text
 from textual.app import ComposeResult
-from textual.binding import Binding
 from textual.containers import Container, Horizontal, Vertical
+from textual.message import Message
 from textual.reactive import reactive
 from textual.screen import Screen
 from textual.widgets import Label, Static
@@ -21,6 +22,7 @@ from cephtui.models import Interval, Mark, Run, Total
 from cephtui.sparks import spark
 from cephtui.tui.chart import Chart, Line, is_ascii
 from cephtui.tui.heat_map import HeatMap
+from cephtui.tui.keys import key
 from cephtui.tui.sparkline import Spark
 
 # from the Okabe-Ito palette, which the colour-blind can tell apart
@@ -290,14 +292,22 @@ class RunView(Container):
     watch_figure = watch_by_node = watch_heat = _redraw
 
 
+class CompareWanted(Message):
+    """A run is to be compared with another one."""
+
+    def __init__(self, directory: Path, number: int) -> None:
+        super().__init__()
+        self.directory, self.number = directory, number
+
+
 class RunScreen(Screen[None]):
     """A screen with a run on it: the keys that choose how it is drawn."""
 
     BINDINGS = [
-        Binding("v", "next_figure", "figure", show=False),
-        Binding("b", "by_node", "by node", show=False),
-        Binding("h", "heat", "heat map"),
-        Binding("z", "zoom", "full screen", show=False),
+        key("v", "next_figure", "figure", "the chart: IOPS, bandwidth or latency", "look"),
+        key("h", "heat", "heat map", "how the latencies of each second are spread", "look"),
+        key("b", "by_node", "by node", "a line for each node, or all together", "look"),
+        key("z", "zoom", "full screen", "the charts on the whole screen; the run goes on", "look"),
     ]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-short"), (32, "-tall")]

@@ -1,17 +1,21 @@
-"""The session's runs, the newest first."""
+"""The session's runs, the newest first, with what the user did between them."""
 
 from __future__ import annotations
+
+from datetime import datetime
 
 from rich.text import Text
 from textual.message import Message
 from textual.widgets import DataTable
 
 from cephtui import units
-from cephtui.models import Run, Total
+from cephtui.models import Mark, Run, Total
 from cephtui.report import OUTCOME_STYLES, varied
+from cephtui.tui.keys import key
 
 _COLUMNS = ("#", "preset", "", "IOPS", "bandwidth", "mean", "p99", "outcome", "")
 _RIGHT = {"#", "IOPS", "bandwidth", "mean", "p99"}
+_MARK_COLUMNS = 40
 
 
 def _cells(run: Run, direction: str, total: Total | None, apart: str) -> list[Text]:
@@ -34,10 +38,19 @@ def _cells(run: Run, direction: str, total: Total | None, apart: str) -> list[Te
     return cells
 
 
-class RunsTable(DataTable[Text]):
-    """One row for each direction of each run."""
+def _mark_cells(mark: Mark) -> list[Text]:
+    text = mark.text if len(mark.text) <= _MARK_COLUMNS else mark.text[: _MARK_COLUMNS - 1] + "…"
+    when = f"{mark.at.astimezone():%H:%M:%S}"
+    return [Text("*", "bold", justify="right"), Text(text, "bold italic"), *[Text("")] * 5, Text(when, "dim"), Text("")]
 
-    BINDINGS = [("j", "cursor_down", "down"), ("k", "cursor_up", "up")]
+
+class RunsTable(DataTable[Text]):
+    """One row for each direction of each run, and one for each mark."""
+
+    BINDINGS = [
+        key("j", "cursor_down", "down", "the run below", "runs"),
+        key("k", "cursor_up", "up", "the run above", "runs"),
+    ]
 
     class Opened(Message):
         """A run is to be shown in full."""
@@ -46,27 +59,75 @@ class RunsTable(DataTable[Text]):
             super().__init__()
             self.run = run
 
+    class Reached(Message):
+        """The cursor is on a run."""
+
+        def __init__(self, run: Run) -> None:
+            super().__init__()
+            self.run = run
+
     def __init__(self) -> None:
         super().__init__(id="runs", cursor_type="row", zebra_stripes=True)
         self._runs: list[Run] = []
+        self._marks: list[Mark] = []
+        self.baseline: int | None = None
 
     def on_mount(self) -> None:
         """The columns."""
         for column in _COLUMNS:
             self.add_column(Text(column, justify="right" if column in _RIGHT else "left"))
 
-    def put(self, run: Run) -> None:
-        """Add a run, or show what has become of it."""
-        self._runs = [run, *(other for other in self._runs if other.run != run.run)]
-        self._runs.sort(key=lambda other: other.run, reverse=True)
+    @property
+    def chosen(self) -> Run | None:
+        """The run under the cursor."""
+        if not self.row_count:
+            return None
+        number = str(self.coordinate_to_cell_key(self.cursor_coordinate).row_key.value).split()[0]
+        return next((run for run in self._runs if str(run.run) == number), None)
+
+    def put(self, *runs: Run) -> None:
+        """Add runs, or show what has become of them."""
+        numbers = {run.run for run in runs}
+        self._runs = [*runs, *(other for other in self._runs if other.run not in numbers)]
+        self.rebuild()
+
+    def put_mark(self, *marks: Mark) -> None:
+        """Add what the user did."""
+        self._marks += marks
+        self.rebuild()
+
+    def rebuild(self) -> None:
+        """All rows, the newest first; the cursor stays on its row."""
+        rows: list[tuple[datetime, int, Run | Mark]] = [
+            *((run.started_at, 0, run) for run in self._runs),
+            *((mark.at, 1, mark) for mark in self._marks),
+        ]
+        rows.sort(key=lambda row: row[:2], reverse=True)
+        before = self.cursor_row
         self.clear()
         apart = varied(self._runs)
-        for each in self._runs:
-            totals: list[tuple[str, Total | None]] = [("read", each.summary.read), ("write", each.summary.write)]
-            for direction, total in [pair for pair in totals if pair[1]] or [("", None)]:
-                self.add_row(*_cells(each, direction, total, apart[each.run]), key=f"{each.run} {direction}")
+        for number, (_, _, row) in enumerate(rows):
+            if isinstance(row, Mark):
+                self.add_row(*_mark_cells(row), key=f"mark {number}")
+            else:
+                self._add_run(row, apart[row.run])
+        self.move_cursor(row=before)
+
+    def _add_run(self, run: Run, apart: str) -> None:
+        if run.run == self.baseline:
+            apart = f"baseline {apart}".strip()
+        totals: list[tuple[str, Total | None]] = [("read", run.summary.read), ("write", run.summary.write)]
+        for direction, total in [pair for pair in totals if pair[1]] or [("", None)]:
+            self.add_row(*_cells(run, direction, total, apart), key=f"{run.run} {direction}")
 
     def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
         """Enter or a click."""
-        number = int(str(event.row_key.value).split()[0])
-        self.post_message(self.Opened(next(run for run in self._runs if run.run == number)))
+        event.stop()
+        if self.chosen:
+            self.post_message(self.Opened(self.chosen))
+
+    def on_data_table_row_highlighted(self, event: DataTable.RowHighlighted) -> None:
+        """The cursor has moved."""
+        event.stop()
+        if self.chosen:
+            self.post_message(self.Reached(self.chosen))

@@ -1,129 +1,249 @@
-"""The saved sessions: found, opened, named, noted, tagged and deleted."""
+"""The saved sessions: found, opened, renamed, noted, tagged and deleted."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from rich.cells import cell_len
 from rich.text import Text
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.coordinate import Coordinate
-from textual.events import Click, Resize, ScreenResume
+from textual.events import Resize, ScreenResume
 from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import DataTable, Footer, Input, Static
 
 from cephtui import archive, store, units
 from cephtui.models import SessionRow
-from cephtui.report import OUTCOME_STYLES
 from cephtui.store import StoreError
 from cephtui.tui.dialogs import Confirm, EnterText
+from cephtui.tui.sessions_table import SessionsTable, about, matches, run_count
 
-_PADDING = 2
-"""Blank columns that the table puts around a cell."""
-_WIDE = 100
-"""From this width on there is room for the time of day."""
-_NOTE_WIDTH = 24
-"""What a note needs before columns that can be missed get room."""
-_MOST = {"session": 32, "outcomes": 26, "cluster": 16, "tags": 20, "nodes": 24}
-"""Widest that a column gets; all of it is told below the table."""
-_MISSED = ("cluster", "tags", "nodes")
-"""Columns that are left out where there is no room, the last first."""
-_ORDER = ("session", "date", "cluster", "nodes", "runs", "outcomes", "tags", "note")
 _EMPTY = (
     "no sessions yet\n\n"
-    "whatever you run is saved by itself: go back (esc), press 1 to 6 to run a preset,\n"
-    "and its session appears here"
+    "Whatever you run is saved by itself, nothing has to be done for it:\n"
+    "esc goes back, 1 to 6 run a preset, and the session appears here."
 )
 
 
-# ---------------------------------------------------------------------------------------------- words
+class SessionsScreen(Screen[None]):
+    """Every saved session, the newest first; read again whenever the screen comes to the front."""
 
+    class Opened(Message):
+        """A session is to be shown."""
 
-def date(row: SessionRow, *, time: bool = True) -> str:
-    """When a session began, by the clock here."""
-    if row.created_at is None:
-        return units.DASH
-    return f"{row.created_at.astimezone():{'%Y-%m-%d %H:%M' if time else '%Y-%m-%d'}}"
+        def __init__(self, directory: Path) -> None:
+            super().__init__()
+            self.directory = directory
 
-
-def state(row: SessionRow) -> str:
-    """How the runs ended, and whether there is more to come."""
-    words = ["writing"] if row.writing else []
-    words += ["broken"] if row.error else []
-    return ", ".join([*words, *(f"{number} {outcome}" for outcome, number in row.outcomes.items())])
-
-
-def remark(row: SessionRow) -> str:
-    """What is wrong with a session, its baseline, and what the user has noted."""
-    baseline = f"baseline #{row.baseline}" if row.baseline is not None else ""
-    return "; ".join(filter(None, [row.error, baseline, row.note]))
-
-
-def _style(row: SessionRow) -> str:
-    worst = next((word for word in ("failed", "lost", "refused", "stopped") if word in row.outcomes), "ok")
-    return OUTCOME_STYLES["failed" if row.error else worst]
-
-
-def matches(row: SessionRow, words: Sequence[str]) -> bool:
-    """Whether each word occurs in something that is told of a session; capitals don't count."""
-    told = [row.session, date(row), state(row), remark(row), row.cluster, *row.presets, *row.tags, *row.nodes]
-    text = "\n".join(filter(None, told)).lower()
-    return all(word in text for word in words)
-
-
-def texts(row: SessionRow, *, time: bool) -> dict[str, str]:
-    """A session's cells by the name of the column."""
-    return {
-        "session": row.session,
-        "date": date(row, time=time),
-        "cluster": row.cluster or "",
-        "nodes": ", ".join(row.nodes),
-        "runs": str(row.runs),
-        "outcomes": state(row),
-        "tags": ", ".join(row.tags),
-        "note": remark(row),
+    AUTO_FOCUS = ""
+    BINDINGS = [
+        Binding("slash", "filter", "filter", key_display="/"),
+        Binding("R", "rename", "rename"),
+        Binding("N", "note", "note"),
+        Binding("T", "tags", "tag"),
+        Binding("D", "delete", "delete"),
+        Binding("escape", "back", "back"),
+        Binding("q", "app.quit", "quit", show=False),
+    ]
+    KEYS: dict[str, str] = {
+        "enter": "open the session: its runs and charts",
+        "/": "filter by words: name, preset, tag, note, cluster, node, date, outcome",
+        "R": "rename the session",
+        "N": "note something about it",
+        "T": "tag it",
+        "D": "delete it; asks first",
+        "j, k": "down, up; home and end (g, G) for the first and the last",
+        "esc": "clear the filter, then back",
     }
+    DEFAULT_CSS = """
+    SessionsScreen #bar { height: 1; background: $primary-darken-2; color: $text; padding: 0 1; }
+    SessionsScreen #filter { height: 1; border: none; padding: 0 1; background: $surface; }
+    SessionsScreen #filter:focus { background: $primary-darken-2; }
+    SessionsScreen #said { height: 1fr; padding: 1 2; color: $foreground 80%; }
+    SessionsScreen #about { height: auto; min-height: 4; max-height: 9; padding: 0 1; }
+    SessionsScreen #about { border-top: solid $primary-darken-1; }
+    """
+
+    def __init__(self, root: Path) -> None:
+        super().__init__()
+        self._root = root
+        self._rows: list[SessionRow] | None = None
+        """All, the newest first; None until they have been read."""
+
+    def compose(self) -> ComposeResult:
+        """From the top: how many, the filter, the sessions, all of the selected one, the keys."""
+        yield Static(id="bar")
+        yield Input(placeholder="/ filters: name, preset, tag, note, cluster, node, date", id="filter", compact=True)
+        yield Static(id="said", markup=False)
+        yield SessionsTable()
+        yield Static(id="about", markup=False)
+        yield Footer()
+
+    # ------------------------------------------------------------------ what there is
+
+    @on(ScreenResume)
+    def _come_back(self) -> None:
+        self._read()
+
+    @work(exclusive=True, group="read")
+    async def _read(self, select: str | None = None) -> None:
+        """Take in what is on disk; ``select`` is the session to point at."""
+        if self._rows is None:
+            self._show()
+        try:
+            found = await asyncio.to_thread(store.list_sessions, self._root)
+        except StoreError as error:
+            self._say_error(error)
+            found = []
+        self._rows = found[::-1]
+        self._fit(select)
+
+    def _fit(self, select: str | None = None) -> None:
+        table = self.query_one(SessionsTable)
+        select = select or (table.selected.session if table.selected else None)
+        table.fit(self._rows or [], self.size.width)
+        self._show(select)
+
+    def on_resize(self, event: Resize) -> None:
+        """Other columns may have room."""
+        if self._rows is not None:
+            self._fit()
+
+    def _show(self, select: str | None = None) -> None:
+        """What the filter lets through."""
+        table, typed = self.query_one(SessionsTable), self.query_one("#filter", Input).value
+        select = select or (table.selected.session if table.selected else None)
+        words, rows = typed.lower().split(), self._rows or []
+        shown = [row for row in rows if matches(row, words)]
+        table.put(shown, select)
+        table.display = bool(shown)
+        said = self.query_one("#said", Static)
+        said.display = not shown
+        said.update(self._said(typed.strip()))
+        count = f"{len(shown)} of {len(rows)}" if words else f"{len(rows)} saved"
+        self.query_one("#bar", Static).update(_bar(count if self._rows is not None else ""))
+        self._tell()
+        if self.focused is None:
+            self._to_table()
+        self.refresh_bindings()
+
+    def _said(self, typed: str) -> str:
+        if self._rows is None:
+            return "reading sessions ..."
+        return f"no session has {typed!r}: esc clears the filter" if self._rows else _EMPTY
+
+    @on(DataTable.RowHighlighted)
+    def _tell(self) -> None:
+        row = self.query_one(SessionsTable).selected
+        self.query_one("#about", Static).update(about(row) if row else "")
+
+    def _say_error(self, error: StoreError) -> None:
+        self.notify(str(error), severity="error", timeout=15, markup=False)
+
+    # ------------------------------------------------------------------ finding
+
+    def action_filter(self) -> None:
+        """Type what to look for."""
+        self.query_one("#filter", Input).focus()
+
+    @on(Input.Changed, "#filter")
+    def _narrow(self) -> None:
+        self._show()
+
+    @on(Input.Submitted, "#filter")
+    def _to_table(self) -> None:
+        """One that is not shown takes no keys."""
+        table = self.query_one(SessionsTable)
+        self.set_focus(table if table.display else None)
+
+    def action_back(self) -> None:
+        """One step: out of the filter and of what it leaves out, then to where the user came from."""
+        typed = self.query_one("#filter", Input)
+        if not typed.value and not typed.has_focus:
+            self.dismiss()
+            return
+        typed.value = ""
+        self._to_table()
+
+    # ------------------------------------------------------------------ doing
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Keys that need a session are there where there is one."""
+        return bool(self._rows) or action not in ("filter", "rename", "note", "tags", "delete")
+
+    @on(DataTable.RowSelected)
+    def _open(self) -> None:
+        row = self.query_one(SessionsTable).selected
+        if row:
+            self.post_message(self.Opened(Path(row.path)))
+
+    def action_rename(self) -> None:
+        """Ask for a new name."""
+        self._change("rename")
+
+    def action_note(self) -> None:
+        """Ask for the note."""
+        self._change("note")
+
+    def action_tags(self) -> None:
+        """Ask for the tags."""
+        self._change("tags")
+
+    def action_delete(self) -> None:
+        """Ask whether it may go for good."""
+        self._change("delete")
+
+    @work(exclusive=True, group="change")
+    async def _change(self, what: str) -> None:
+        """Ask, do it, and show what has become of it; the cursor stays where the session is."""
+        row = self.query_one(SessionsTable).selected
+        if row is None:
+            return
+        asked = {"rename": self._rename, "note": self._note, "tags": self._tags, "delete": self._delete}[what]
+        try:
+            self._read(await asked(row))
+        except StoreError as error:
+            self._say_error(error)
+
+    async def _rename(self, row: SessionRow) -> str:
+        def problem(text: str) -> str | None:
+            return archive.name_problem(self._root, row.session, text)
+
+        dialog = EnterText(f"new name of session {row.session}", row.session, problem)
+        name = await self.app.push_screen_wait(dialog)
+        if name is None:
+            return row.session
+        await asyncio.to_thread(archive.rename, self._root, row.session, name)
+        return name
+
+    async def _note(self, row: SessionRow) -> str:
+        old = archive.read_notes(Path(row.path)).note
+        text = await self.app.push_screen_wait(EnterText(f"note about session {row.session}", old))
+        if text is not None:
+            await asyncio.to_thread(archive.annotate, Path(row.path), note=text)
+        return row.session
+
+    async def _tags(self, row: SessionRow) -> str:
+        old = " ".join(archive.read_notes(Path(row.path)).tags)
+        dialog = EnterText(f"tags of session {row.session}", old, hint="words between spaces")
+        text = await self.app.push_screen_wait(dialog)
+        if text is not None:
+            await asyncio.to_thread(archive.annotate, Path(row.path), tags=archive.parse_tags(text))
+        return row.session
+
+    async def _delete(self, row: SessionRow) -> str | None:
+        directory, after = Path(row.path), self.query_one(SessionsTable).neighbour
+        await asyncio.to_thread(archive.check_deletable, directory)
+        size = units.size(await asyncio.to_thread(archive.size_bytes, directory))
+        question = f"Delete session {row.session} ({run_count(row)}, {size})? It can't be brought back."
+        if not await self.app.push_screen_wait(Confirm(question, "delete", "keep")):
+            return row.session
+        await asyncio.to_thread(archive.delete, directory)
+        self.notify(f"deleted session {row.session}", markup=False)
+        return after.session if after else None
 
 
-def fitted(cells: Iterable[Mapping[str, str]], width: int) -> dict[str, int]:
-    """The columns for which there is room, and how wide they are; the last takes what is left."""
-    natural = {name: cell_len(name) for name in _ORDER}
-    filled = {"session", "date", "runs", "outcomes", "note"}
-    for row in cells:
-        for name, text in row.items():
-            natural[name] = max(natural[name], cell_len(text))
-            filled |= {name} if text else set()
-    widths = {name: min(natural[name], _most(name, width)) for name in _ORDER if name in filled}
-    for name in reversed(_MISSED):
-        if _left(widths, width) < min(_NOTE_WIDTH, natural["note"]):
-            widths.pop(name, None)
-    widths["note"] = max(_left(widths, width), cell_len("note"))
-    return widths
-
-
-def _most(name: str, width: int) -> int:
-    most = _MOST.get(name, width)
-    return most if width >= _WIDE else min(most, width // 4)
-
-
-def _left(widths: Mapping[str, int], width: int) -> int:
-    others = sum(size + _PADDING for name, size in widths.items() if name != "note")
-    return width - others - _PADDING
-
-
-def about(row: SessionRow) -> Text:
-    """All that is known of a session, for where the table has no room."""
-    where = [date(row), row.cluster, f"nodes {', '.join(row.nodes)}" if row.nodes else None]
-    text = Text.assemble((row.session, "bold"), "  ", ", ".join(filter(None, where)))
-    text.append(f"\n{row.runs} {'run' if row.runs == 1 else 'runs'}: {', '.join(row.presets)}" if row.runs else "\nno runs")
-    text.append(f" ({state(row)})" if state(row) else "")
-    text.append(f"\ntags {', '.join(row.tags)}" if row.tags else "")
-    text.append(f"\nbaseline #{row.baseline}" if row.baseline is not None else "")
-    text.append(f"\n{row.note}" if row.note else "")
-    text.append(f"\n{row.error}" if row.error else "", OUTCOME_STYLES["failed"])
-    return text
+def _bar(count: str) -> Text:
+    return Text.assemble(("cephtui", "bold"), f"   sessions   {count}")

@@ -1,0 +1,328 @@
+"""Two runs beside each other: what differed in their conditions, and what in their figures. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+from typing import Literal, TypeAlias
+
+from cephtui import units
+from cephtui.models import ClusterEnvironment, Difference, Figure, NodeEnvironment, OptionValue, Run, Total
+
+Better: TypeAlias = Literal["better", "worse", "same"]
+Direction: TypeAlias = Literal["read", "write"]
+Facts: TypeAlias = dict[str, str]
+"""Names and values as text, in the order in which they are shown."""
+
+DIRECTIONS: tuple[Direction, ...] = ("read", "write")
+FIGURES = (
+    "iops",
+    "bandwidth_bytes",
+    "latency_mean_seconds",
+    "latency_p50_seconds",
+    "latency_p95_seconds",
+    "latency_p99_seconds",
+    "latency_p999_seconds",
+    "latency_max_seconds",
+)
+"""The fields of a Total that are compared."""
+SAME_FRACTION = 0.005
+"""A smaller change is called none. It is no measure of chance: see ``verdict``."""
+_MEANS = ("iops", "bandwidth_bytes", "latency_mean_seconds")
+_MORE_IS_BETTER = ("iops", "bandwidth_bytes")
+_SPOILED: Mapping[str, Sequence[str]] = {"in-flight": ("iops", "bandwidth_bytes"), "space": ()}
+"""By a finding's code the figures that it limits, where it is not all of them."""
+_LENGTH_SECONDS, _LENGTH_FRACTION = 1.0, 0.02
+"""By how much two runs may last longer than one another and count as equally long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A run and its repeats, the chosen run first; more than one only where all of them ended well."""
+
+    runs: tuple[Run, ...]
+
+    @property
+    def run(self) -> Run:
+        """The chosen run."""
+        return self.runs[0]
+
+    @property
+    def name(self) -> str:
+        """``tuning/3``, as it is typed."""
+        return f"{self.run.session}/{self.run.run}"
+
+    @property
+    def problem(self) -> str | None:
+        """Why the side has no figures, or None."""
+        return None if _is_measured(self.run) else f"{self.run.outcome or 'running'}: no figures"
+
+    def findings(self) -> dict[str, tuple[Run, ...]]:
+        """The runs that have a finding, by its code; the order is that of the runs."""
+        codes = dict.fromkeys(finding.code for run in self.runs for finding in run.findings)
+        return {code: tuple(run for run in self.runs if code in {f.code for f in run.findings}) for code in codes}
+
+
+def side_of(run: Run, runs_of_its_session: Iterable[Run]) -> Side:
+    """A run with its repeats: the same preset, options, target and nodes, in the same batch.
+
+    Only runs that ended well are repeats of each other; any other run stands alone.
+    """
+    if run.outcome != "ok":
+        return Side((run,))
+    others = (other for other in runs_of_its_session if other.run != run.run)
+    repeats = [o for o in others if o.outcome == "ok" and _is_measured(o) and _set_up(o) == _set_up(run)]
+    return Side((run, *sorted(repeats, key=lambda other: other.run)))
+
+
+def _set_up(run: Run) -> tuple[object, ...]:
+    """What runs have in common that repeat each other."""
+    return run.session, run.batch, run.preset, run.tool, run.target, run.options, _node_names(run)
+
+
+def _node_names(run: Run) -> list[str]:
+    """A run that was refused has no results of nodes."""
+    return [node.node for node in run.nodes] or list(run.environment)
+
+
+def _is_measured(run: Run) -> bool:
+    return run.summary.read is not None or run.summary.write is not None
+
+
+def verdict(left: Side, right: Side) -> str:
+    """What may be concluded from the figures, in one line. At present: nothing.
+
+    This is the one place for statistics. The unit is the run, not its seconds, which depend on each other: a
+    test belongs on the figures of ``left.runs`` and ``right.runs``, and has no say where a side has a single run.
+    """
+    missing = [name for name, side in (("A", left), ("B", right)) if side.problem]
+    if missing:
+        return f"no figures of {' and '.join(missing)}: no verdict"
+    if len(left.runs) == len(right.runs) == 1:
+        return "one run each: no verdict"
+    return f"{len(left.runs)} and {len(right.runs)} runs: the spread is shown, no verdict yet"
+
+
+# ---------------------------------------------------------------------------------------------- conditions
+
+
+def differences(left: Side, right: Side) -> list[Difference]:
+    """All that was not alike in two chosen runs, the most important first; findings are those of the repeats too.
+
+    First what was asked for, then nodes, versions, findings, outcome and length, then the cluster.
+    """
+    first, second = left.run, right.run
+    return [
+        *_differing("run", _asked(first), _asked(second)),
+        *_differing("option", _options(first), _options(second)),
+        *_differing("nodes", {"names": _listed(_node_names(first))}, {"names": _listed(_node_names(second))}),
+        *_node_differences(first, second),
+        *_differing("cephtui", {"version": _text(first.cephtui_version)}, {"version": _text(second.cephtui_version)}),
+        *_differing("finding", _found(left), _found(right), missing="no"),
+        *_differing("run", {"outcome": first.outcome or "running"}, {"outcome": second.outcome or "running"}),
+        *_length_difference(first, second),
+        *_cluster_differences(first.cluster, second.cluster),
+    ]
+
+
+def _differing(topic: str, left: Facts, right: Facts, missing: str = units.DASH) -> list[Difference]:
+    """The facts that are not equal; one that only one side has stands against ``missing``."""
+    pairs = {name: (left.get(name, missing), right.get(name, missing)) for name in (left | right)}
+    return [Difference(topic=topic, name=name, left=a, right=b) for name, (a, b) in pairs.items() if a != b]
+
+
+def _text(value: OptionValue | None) -> str:
+    if value is None or value == "":
+        return units.DASH
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _listed(words: Sequence[str]) -> str:
+    return ", ".join(words) or units.DASH
+
+
+def _asked(run: Run) -> Facts:
+    return {"preset": run.preset, "tool": run.tool, "target": run.target}
+
+
+def _options(run: Run) -> Facts:
+    return {name: _text(value) for name, value in run.options.items()}
+
+
+def _found(side: Side) -> Facts:
+    """By code which part of the runs has a finding; in all of 3 is the same as in the one."""
+    texts = {}
+    for code, runs in side.findings().items():
+        texts[code] = "yes" if len(runs) == len(side.runs) else f"in {len(runs)} of {len(side.runs)} runs"
+    return texts
+
+
+def _node_differences(left: Run, right: Run) -> list[Difference]:
+    """Nodes of the same name with each other, the rest in their order; what is left over is in the names."""
+    names, others = _node_names(left), _node_names(right)
+    pairs = [(name, name) for name in names if name in others]
+    pairs += zip([n for n in names if n not in others], [n for n in others if n not in names], strict=False)
+    found = []
+    for name, other in pairs:
+        topic = name if name == other else f"{name} / {other}"
+        facts, counterpart = (_node_facts(run.environment.get(n)) for run, n in ((left, name), (right, other)))
+        found += _differing(topic, facts, counterpart)
+    return found
+
+
+def _node_facts(found: NodeEnvironment | None) -> Facts:
+    """What hardly changes by itself: the load of the moment is not among it."""
+    if found is None:
+        return {}
+    return {
+        "kernel": _text(found.kernel),
+        "os": _text(found.os),
+        "cpu": _text(found.cpu),
+        "cpus": _text(found.cpu_count),
+        "memory": units.size(found.memory_bytes) if found.memory_bytes else units.DASH,
+        **{tool: text for tool, text in found.tools.items() if tool == "ceph" or text != found.tools.get("ceph")},
+        "filesystem": _text(found.filesystem),
+        "device": _text(found.device),
+        **{f"nic {name}": units.bit_rate(speed) for name, speed in found.nic_bits_per_second.items()},
+    }
+
+
+def _length_difference(left: Run, right: Run) -> list[Difference]:
+    """How long was measured, without the ramp; what a timer makes of it is none."""
+    lengths = [_measured_seconds(run) for run in (left, right)]
+    known = [seconds for seconds in lengths if seconds is not None]
+    if len(known) == len(lengths) and max(known) - min(known) <= max(_LENGTH_SECONDS, _LENGTH_FRACTION * max(known)):
+        return []
+    texts = [units.DASH if seconds is None else units.duration(seconds) for seconds in lengths]
+    return _differing("run", {"measured": texts[0]}, {"measured": texts[1]})
+
+
+def _measured_seconds(run: Run) -> float | None:
+    totals = [total for total in (run.summary.read, run.summary.write) if total]
+    return max((total.runtime_seconds for total in totals), default=None)
+
+
+def _cluster_differences(left: ClusterEnvironment | None, right: ClusterEnvironment | None) -> list[Difference]:
+    """In one line where only one run had to do with a cluster."""
+    if left is None or right is None:
+        return _differing("cluster", {"state": _cluster_in_short(left)}, {"state": _cluster_in_short(right)})
+    states = list(left.pg_states | right.pg_states)
+    return _differing("cluster", _cluster_facts(left, states), _cluster_facts(right, states))
+
+
+def _cluster_in_short(found: ClusterEnvironment | None) -> str:
+    if found is None:
+        return units.DASH
+    version = f"ceph {found.ceph_version}" if found.ceph_version else "ceph"
+    return ", ".join(part for part in (version, found.health) if part)
+
+
+def _cluster_facts(found: ClusterEnvironment, pg_states: Sequence[str]) -> Facts:
+    has_mclock = "mclock" in (found.osd_op_queue or "")
+    return {
+        "ceph": _text(found.ceph_version),
+        "health": _text(found.health),
+        "OSDs": _text(found.osds),
+        "OSDs up": _text(found.osds_up),
+        "OSDs in": _text(found.osds_in),
+        **{f"PGs {state}": str(found.pg_states.get(state, 0)) for state in pg_states if found.pg_states},
+        **{_pool_name(name): _pool_text(name, value) for name, value in found.pool.items()},
+        "OSD queue": _text(found.osd_op_queue),
+        "mclock profile": _text(found.osd_mclock_profile) if has_mclock else units.DASH,
+        "image features": _listed(found.image_features),
+        "checks": _listed(found.checks) if found.checks or found.health is None else "none",
+    }
+
+
+def _pool_name(fact: str) -> str:
+    return f"pool {fact.removesuffix('_bytes')}"
+
+
+def _pool_text(fact: str, value: OptionValue | None) -> str:
+    return units.size(value) if fact.endswith("_bytes") and isinstance(value, int) else _text(value)
+
+
+# ---------------------------------------------------------------------------------------------- figures
+
+
+def figures(left: Side, right: Side) -> list[Figure]:
+    """Every figure of the directions that either side has, reads first."""
+    directions = [d for d in DIRECTIONS if any(getattr(run.summary, d) for run in (*left.runs, *right.runs))]
+    return [_figure(direction, name, left, right) for direction in directions for name in FIGURES]
+
+
+def _figure(direction: Direction, name: str, left: Side, right: Side) -> Figure:
+    values = [_values(side, direction, name) for side in (left, right)]
+    before, after = (_value(found, name) for found in values)
+    change = _change(before, after)
+    spoiled = [_spoiled_by(side, name) if found else () for side, found in zip((left, right), values, strict=True)]
+    return Figure(
+        direction=direction,
+        name=name,
+        left=before,
+        right=after,
+        change_fraction=change,
+        better=_better(name, before, after, change),
+        left_spread=_spread(values[0]),
+        right_spread=_spread(values[1]),
+        left_findings=spoiled[0],
+        right_findings=spoiled[1],
+    )
+
+
+def _values(side: Side, direction: Direction, name: str) -> list[float]:
+    """One of each run that has it."""
+    totals: list[Total | None] = [getattr(run.summary, direction) for run in side.runs]
+    found = [getattr(total, name) for total in totals if total is not None]
+    return [float(value) for value in found if value is not None and math.isfinite(value)]
+
+
+def _value(values: Sequence[float], name: str) -> float | None:
+    """What stands for several runs: the mean, of percentiles and the greatest latency the median.
+
+    The percentile of all completions together would need their histograms, and a mean of percentiles is moved far
+    by one run with a slow tail.
+    """
+    average: Callable[[Sequence[float]], float] = fmean if name in _MEANS else median
+    return average(values) if values else None
+
+
+def _spread(values: Sequence[float]) -> tuple[float, float] | None:
+    return (min(values), max(values)) if len(values) > 1 else None
+
+
+def _change(before: float | None, after: float | None) -> float | None:
+    """Relative to ``before``; None where that is zero, or so small that the ratio is no number."""
+    if before is None or after is None:
+        return None
+    if before == after:
+        return 0.0
+    change = after / before - 1.0 if before else math.inf
+    return change if math.isfinite(change) else None
+
+
+def _better(name: str, before: float | None, after: float | None, change: float | None) -> Better | None:
+    if before is None or after is None:
+        return None
+    if change is not None and abs(change) < SAME_FRACTION:
+        return "same"
+    return "better" if (after > before) == (name in _MORE_IS_BETTER) else "worse"
+
+
+def _spoiled_by(side: Side, name: str) -> tuple[str, ...]:
+    """Codes of the findings of any of its runs that limit what a figure means."""
+    return tuple(code for code in side.findings() if name in _SPOILED.get(code, FIGURES))
+
+
+def reasons(side: Side) -> list[str]:
+    """What limits the figures of a side, in the words of the first run that has it; and which runs, if not all."""
+    texts = []
+    for code, runs in side.findings().items():
+        numbers = ", ".join(f"#{run.run}" for run in runs)
+        where = f" (in {len(runs)} of {len(side.runs)} runs: {numbers})" if len(runs) < len(side.runs) else ""
+        texts += [f"{finding.text}{where}" for finding in runs[0].findings if finding.code == code]
+    return texts

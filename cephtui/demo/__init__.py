@@ -1,0 +1,18 @@
+"""A recorded session of a real cluster on three nodes, for a talk without one."""
+
+from __future__ import annotations
+
+import tarfile
+from pathlib import Path
+
+ARCHIVE = Path(__file__).parent / "session.tar.xz"
+SESSION = "demo"
+STAR = 13
+"""The run that is played first: small writes on three nodes, and an OSD that stands still for some seconds."""
+
+
+def unpack(folder: Path) -> Path:
+    """The session's directory, made below a folder; raises OSError."""
+    with tarfile.open(ARCHIVE) as archive:
+        archive.extractall(folder, filter="data")
+    return folder / SESSION

@@ -1,0 +1,299 @@
+"""A saved run as it happened: its raw output through the same parsers, as the events that a runner published.
+
+The same reader plays a run that is over, and follows one that another process is writing.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from cephtui import store
+from cephtui.merge import Merger, as_sample
+from cephtui.models import ClusterSample, Event, Mark, Plan, Run, Step, Summary
+from cephtui.presets import TOOLS
+from cephtui.store import StoreError
+from cephtui.tools import Parser, Reading, Stream
+
+
+def step_of(directory: Path, run: Run) -> Step:
+    """The step that a run carried out; raises StoreError."""
+    lines = _Lines(directory / "plans.jsonl")
+    key = (run.batch, run.preset, run.repeat, run.options)
+    while (text := lines.take()) is not None:
+        try:
+            steps = Plan.model_validate_json(text).steps
+        except ValueError as error:
+            raise StoreError(f"{lines.path}: not readable: {error}") from None
+        for step in steps:
+            if (step.batch, step.preset, step.repeat, step.options) == key:
+                return step
+    raise StoreError(f"{lines.path}: the plan of run {run.run} is not in it")
+
+
+@dataclass(slots=True)
+class _Lines:
+    """The complete lines of a file that may grow."""
+
+    path: Path
+    _offset: int = 0
+    _ahead: list[bytes] = field(default_factory=list)
+
+    def peek(self) -> bytes | None:
+        """The next line, or None where there is none yet; raises StoreError."""
+        if not self._ahead:
+            try:
+                with self.path.open("rb") as file:
+                    file.seek(self._offset)
+                    data = file.read(1 << 20)
+            except FileNotFoundError:
+                return None
+            except OSError as error:
+                raise StoreError(f"{self.path}: {error.strerror}") from None
+            whole = data[: data.rfind(b"\n") + 1]
+            if not whole and len(data) == 1 << 20:
+                raise StoreError(f"{self.path}: not readable: a line of more than a MiB")
+            self._offset += len(whole)
+            self._ahead = whole.splitlines()[::-1]
+        return self._ahead[-1] if self._ahead else None
+
+    def take(self) -> bytes | None:
+        """The next line, which is not given again."""
+        found = self.peek()
+        if found is not None:
+            self._ahead.pop()
+        return found
+
+
+@dataclass(slots=True)
+class _Output:
+    """What one process of a node printed, and the parser that reads it; filling may take several commands."""
+
+    node: str
+    raw: Path
+    process: str
+    lines: _Lines
+    parser: Parser
+    commands_seconds: float = 0.0
+    """How long the commands before this one took."""
+    elapsed_seconds: float = 0.0
+    """Of this command, when its newest piece arrived."""
+    ended: bool = False
+
+    def due(self) -> float | None:
+        """When the next piece arrived; None where there is none yet. Raises StoreError."""
+        row = self._row()
+        if row is None:
+            return None
+        before = self.commands_seconds
+        if row["elapsed_seconds"] < self.elapsed_seconds:
+            before += self.elapsed_seconds
+        return before + float(row["elapsed_seconds"])
+
+    def restarts(self) -> bool:
+        """Whether the next piece is a new command's."""
+        row = self._row()
+        return row is not None and row["elapsed_seconds"] < self.elapsed_seconds
+
+    def restart(self, parser: Parser) -> None:
+        """Begin to read a new command's output."""
+        self.commands_seconds += self.elapsed_seconds
+        self.elapsed_seconds, self.parser = 0.0, parser
+
+    def feed(self) -> list[Reading]:
+        """Read the next piece; raises StoreError."""
+        row = self._row()
+        assert row is not None
+        self.lines.take()
+        self.elapsed_seconds = float(row["elapsed_seconds"])
+        stream: Stream = "stderr" if row["stream"] == "stderr" else "stdout"
+        path = self.raw / f"{self.process}.{stream}"
+        try:
+            with path.open("rb") as file:
+                file.seek(row["offset"])
+                data = file.read(row["bytes"])
+        except OSError as error:
+            raise StoreError(f"{path}: {error.strerror}") from None
+        return self.parser.feed(stream, data, self.elapsed_seconds)
+
+    def _row(self) -> dict[str, Any] | None:
+        text = self.lines.peek()
+        try:
+            row: dict[str, Any] | None = None if text is None else json.loads(text)
+            if row is not None and not {"elapsed_seconds", "stream", "offset", "bytes"} <= row.keys():
+                raise ValueError("not an index of output")
+            return row
+        except (ValueError, AttributeError) as error:
+            raise StoreError(f"{self.lines.path}: not readable: {error}") from None
+
+
+class _Phase:
+    """The filling, or the benchmark, on all nodes."""
+
+    def __init__(self, run: Run, step: Step, directory: Path, *, preparing: bool) -> None:
+        self._run, self._step, self.preparing = run, step, preparing
+        raw = directory / f"{run.run:03}" / "raw"
+        word = ".prepare" if preparing else ""
+        self.outputs = [
+            _Output(n.node, raw, f"{n.node}{word}", _Lines(raw / f"{n.node}{word}.index.jsonl"), self._parser())
+            for n in run.nodes
+        ]
+        self._merger = Merger(node.node for node in run.nodes)
+        self.seconds = 0.0
+        """When the newest piece arrived."""
+
+    def _parser(self) -> Parser:
+        tool, step = TOOLS[self._run.tool], self._step
+        if self.preparing:
+            return tool.parser(self._run.options, ramp=False, seconds=None)
+        return tool.parser(self._run.options, ramp=step.ramp_seconds > 0, seconds=step.run_seconds)
+
+    def next_due(self) -> float | None:
+        """When the next piece of any node arrived."""
+        return min((due for output in self.outputs if (due := output.due()) is not None), default=None)
+
+    def take(self) -> list[Event]:
+        """Read the next piece of all nodes."""
+        output = min((o for o in self.outputs if o.due() is not None), key=lambda o: o.due() or 0.0)
+        self.seconds = max(self.seconds, output.due() or 0.0)
+        if output.restarts():
+            output.restart(self._parser())
+        return self._samples(output, output.feed())
+
+    def end(self, *, all_of_them: bool) -> list[Event]:
+        """The last words of nodes that have no more to say: of those that are through, or of all."""
+        found: list[Event] = []
+        for output in self.outputs:
+            if not output.ended and (all_of_them or output.due() is None):
+                output.ended = True
+                found += self._samples(output, output.parser.finish(), ended=True)
+        return found
+
+    def _samples(self, output: _Output, readings: list[Reading], *, ended: bool = False) -> list[Event]:
+        run, preset = self._run.run, self._run.preset
+        merged = self._merger.add(output.node, readings, self.seconds)
+        if ended:
+            merged += self._merger.end(output.node, self.seconds)
+        own = [as_sample(run, preset, output.node, r, preparing=self.preparing) for r in readings]
+        of_all = [as_sample(run, preset, None, m.reading, m.missing, preparing=self.preparing) for m in merged]
+        return [*own, *of_all]
+
+
+class Playback:
+    """Gives the events of one run in their order, as far as they are asked for and have happened."""
+
+    def __init__(self, directory: Path, number: int) -> None:
+        """Raises StoreError."""
+        self.directory, self.number = directory, number
+        self.run = store.read_run(directory, number)
+        self.step = step_of(directory, self.run)
+        self._filling = _Phase(self.run, self.step, directory, preparing=True)
+        self._measuring = _Phase(self.run, self.step, directory, preparing=False)
+        self._cluster = _Lines(directory / f"{number:03}" / "cluster.jsonl")
+        self._marks = _Lines(directory / "marks.jsonl")
+        self._begun = self.over = False
+
+    @property
+    def prepared_seconds(self) -> float:
+        """How long the filling took, as far as it has been read."""
+        return self._filling.seconds
+
+    def until(self, seconds: float) -> list[Event]:
+        """What happened up to so many seconds after the beginning and has not been given yet; raises StoreError."""
+        found: list[Event] = [] if self._begun else self._begin()
+        if self.over:
+            return found
+        found += self._phase(self._filling, seconds)
+        if self._filling.next_due() is None and self._is_released():
+            found += self._filling.end(all_of_them=True)
+            found += self._phase(self._measuring, seconds - self.prepared_seconds)
+            if self._is_over() and self._measuring.next_due() is None:
+                found += [*self._measuring.end(all_of_them=True), self.run]
+                self.over = True
+        return found
+
+    def _begin(self) -> list[Event]:
+        self._begun = True
+        empty = {"outcome": None, "error": None, "findings": (), "summary": Summary()}
+        plan = Plan(steps=(self.step,), duration_seconds=0.0, session_bytes=0)
+        return [plan, self.run.model_copy(update=empty)]
+
+    def _phase(self, phase: _Phase, seconds: float) -> list[Event]:
+        found: list[Event] = []
+        while (due := phase.next_due()) is not None and due <= seconds:
+            found += self._beside(phase, due)
+            found += phase.take()
+            if self._is_over():
+                found += phase.end(all_of_them=False)
+        return found + self._beside(phase, seconds)
+
+    def _beside(self, phase: _Phase, seconds: float) -> list[Event]:
+        """What the cluster said, and what the user did, in a phase."""
+        found: list[Event] = []
+        while (text := self._cluster.peek()) is not None:
+            said = ClusterSample.model_validate_json(text)
+            if (said.phase == "prepare") != phase.preparing or said.elapsed_seconds > seconds:
+                break
+            found.append(said)
+            self._cluster.take()
+        while not phase.preparing and (text := self._marks.peek()) is not None:
+            mark = Mark.model_validate_json(text)
+            if mark.run == self.number and (mark.elapsed_seconds or 0.0) > seconds:
+                break
+            found += [mark] if mark.run == self.number else []
+            self._marks.take()
+        return found
+
+    def _is_released(self) -> bool:
+        """Whether the filling is over."""
+        return self._measuring.next_due() is not None or self._is_over()
+
+    def _is_over(self) -> bool:
+        if self.run.outcome is None:
+            self.run = store.read_run(self.directory, self.number)
+        return self.run.outcome is not None
+
+
+class Follower:
+    """The runs of a session that another process writes, from the newest on: what ``watch`` listens to."""
+
+    def __init__(self, directory: Path) -> None:
+        """Raises StoreError."""
+        self._directory = directory
+        self._playback: Playback | None = None
+
+    def drain(self) -> list[Event]:
+        """All that has happened since the last call; raises StoreError."""
+        if self._playback is None or self._playback.over:
+            self._playback = self._following()
+        return self._playback.until(float("inf")) if self._playback else []
+
+    def _following(self) -> Playback | None:
+        """The newest run, where it is not the one that was followed before."""
+        numbers = [number for number, path in store.run_directories(self._directory) if (path / "run.json").exists()]
+        if not numbers or (self._playback and self._playback.number == numbers[-1]):
+            return self._playback
+        return Playback(self._directory, numbers[-1])
+
+
+def lasted_seconds(directory: Path, run: Run, step: Step) -> float:
+    """How long a run took, the filling included; of one in progress, how long it is expected to take."""
+    raw = directory / f"{run.run:03}" / "raw"
+    filled = max((_last_elapsed(raw / f"{node.node}.prepare.index.jsonl") for node in run.nodes), default=0.0)
+    measured = max((_last_elapsed(raw / f"{node.node}.index.jsonl") for node in run.nodes), default=0.0)
+    if run.outcome is None:
+        measured = max(measured, step.ramp_seconds + (step.run_seconds or 0.0))
+    return filled + measured
+
+
+def _last_elapsed(index: Path) -> float:
+    """When the last piece in an index arrived; 0 where there is none."""
+    try:
+        with index.open("rb") as file:
+            file.seek(max(0, index.stat().st_size - 4096))
+            last = file.read().splitlines()[-1]
+        return float(json.loads(last)["elapsed_seconds"])
+    except (OSError, ValueError, LookupError, TypeError):
+        return 0.0

@@ -1,0 +1,339 @@
+"""Two runs beside each other: their charts over each other, then what differed; and the choice of the other run."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice, pairwise
+from pathlib import Path
+from typing import ClassVar
+
+from rich.style import Style
+from rich.text import Text
+from textual import events, on, work
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Horizontal, VerticalScroll
+from textual.screen import Screen
+from textual.widget import Widget
+from textual.widgets import Footer, Static
+
+from cephtui import report, store, units
+from cephtui.compare import DIRECTIONS, Side
+from cephtui.models import Run, SessionRow
+from cephtui.store import StoreError
+from cephtui.tui.chart import Line, draw, is_ascii
+from cephtui.tui.keys import key
+from cephtui.tui.pick_list import Filter, Picker, PickList, Row
+
+Points = Sequence[tuple[float, float | None]]
+Curves = Mapping[str, Points]
+"""Elapsed seconds and values by ``read.iops``, ``write.latency_p99_seconds`` and the like."""
+
+# from the Okabe-Ito palette, and not the colours of reads and writes
+COLORS = {"A": "#009e73", "B": "#cc79a7"}
+_NAMES_ON_A_LINE = 3
+"""How often a line carries its name where colours don't tell the two apart."""
+_ROWS_BESIDE = 9
+"""Rows that the sides, the headings and the first figures take: what is left is for differences."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """A figure that the charts show."""
+
+    title: str
+    name: str
+    as_text: Callable[[float | None], str]
+    binary: bool = False
+
+
+_DRAWN = (
+    _Drawn("IOPS", "iops", units.iops),
+    _Drawn("bandwidth", "bandwidth_bytes", units.bandwidth, binary=True),
+    _Drawn("mean latency", "latency_mean_seconds", units.latency),
+    _Drawn("p99 latency", "latency_p99_seconds", units.latency),
+)
+
+
+def overlay_lines(left: Points, right: Points, *, in_pieces: bool) -> list[Line]:
+    """Both sides as lines named A and B; in pieces each carries its name several times where names are drawn."""
+    pieces = _NAMES_ON_A_LINE if in_pieces else 1
+    return [
+        Line(name, part, COLORS[name]) for name, points in (("A", left), ("B", right)) for part in _cut(points, pieces)
+    ]
+
+
+def _cut(points: Points, pieces: int) -> list[tuple[tuple[float, float | None], ...]]:
+    """So many parts that follow each other; each begins where the one before ends, so that the line is whole."""
+    edges = [round(index * (len(points) - 1) / pieces) for index in range(pieces + 1)]
+    if len(points) <= pieces:
+        return [tuple(points)] if points else []
+    return [tuple(points[start : end + 1]) for start, end in pairwise(edges)]
+
+
+class Overlay(Widget):
+    """One figure of both sides in one chart. Where there is ASCII only, names on the lines tell them apart."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"overlay--axis"}
+    DEFAULT_CSS = """
+    Overlay { width: 1fr; height: 100%; border-top: solid $primary-darken-1; border-title-color: $foreground; }
+    Overlay > .overlay--axis { color: $foreground 60%; }
+    """
+
+    def __init__(self, direction: str) -> None:
+        super().__init__(id=f"{direction}-overlay")
+        self._direction, self._figure = direction, _DRAWN[0]
+        self._sides: tuple[Points, Points] = ((), ())
+
+    def show(self, figure: _Drawn, left: Points, right: Points) -> None:
+        """Draw this figure of both."""
+        self._figure, self._sides = figure, (left, right)
+        names = "   ".join(f"[{color}]{name}[/]" for name, color in COLORS.items())
+        self.border_title = f" compare {self._direction} {figure.title}   {names} "
+        self.refresh()
+
+    def render(self) -> Text:
+        """Draw at the present size."""
+        plain, look = is_ascii(self), getattr(self.app, "look", None)
+        named = plain or self.app.no_color or (look is not None and look.colors == "none")
+        return draw(
+            overlay_lines(*self._sides, in_pieces=named),
+            *self.content_size,
+            y_format=self._figure.as_text,
+            binary=self._figure.binary,
+            ascii=plain,
+            color=not named,
+            axis_style=Style(color=self.get_component_rich_style("overlay--axis").color),
+        )
+
+
+class Comparison(VerticalScroll):
+    """What differed, and the figures: scrolled with the usual keys."""
+
+    BINDINGS = [
+        Binding("j", "scroll_down", "down", show=False),
+        Binding("k", "scroll_up", "up", show=False),
+        Binding("g", "scroll_home", "top", show=False),
+        Binding("G", "scroll_end", "end", show=False),
+    ]
+    DEFAULT_CSS = """
+    Comparison { height: 1fr; padding: 0 0 0 1; border-top: solid $primary-darken-1; scrollbar-size-vertical: 1; }
+    Comparison > Static { height: auto; }
+    """
+
+    def compose(self) -> ComposeResult:
+        """The text."""
+        yield Static()
+
+    def show(self, left: Side, right: Side) -> None:
+        """Draw both, with as many differences first as leave room for figures."""
+        room = self.content_size.height - _ROWS_BESIDE
+        shown = report.compare(left, right, ascii=is_ascii(self), most_differences=room)
+        self.query_one(Static).update(shown)
+
+
+_KEYS = (
+    key("v", "next_figure", "figure", "IOPS, bandwidth, mean or p99 latency in the charts", "compare", shown=True),
+    key("w", "swap", "swap", "swap A and B: changes are told from A to B", "compare", shown=True),
+    key("escape", "dismiss", "back", "back", "compare", shown=True, display="esc"),
+    key("q", "app.quit", "quit", "quit", "compare"),
+)
+
+
+class CompareScreen(Screen[None]):
+    """Two runs: charts over each other, and below them what differed in conditions and figures."""
+
+    BINDINGS = [*_KEYS]
+    KEYS: dict[str, str] = {
+        **{binding.key_display or binding.key: binding.tooltip for binding in _KEYS},
+        "up, down": "scroll (j, k; home and end, g and G, for the top and the end)",
+    }
+    DEFAULT_CSS = """
+    CompareScreen { layout: vertical; }
+    CompareScreen #overlays { height: 35%; min-height: 7; max-height: 50%; }
+    """
+
+    def __init__(self, left: Side, right: Side, left_curves: Curves, right_curves: Curves) -> None:
+        super().__init__()
+        self._sides, self._curves, self._figure = (left, right), (left_curves, right_curves), 0
+
+    def compose(self) -> ComposeResult:
+        """Reads and writes beside each other, then the text."""
+        with Horizontal(id="overlays"):
+            for direction in DIRECTIONS:
+                yield Overlay(direction)
+        yield Comparison()
+        yield Footer()
+
+    def on_mount(self) -> None:
+        """Keys scroll at once."""
+        self._draw_charts()
+        self.set_focus(self.query_one(Comparison))
+
+    @on(events.Resize)
+    def _fit(self) -> None:
+        self.call_after_refresh(self._draw_text)
+
+    def _draw_charts(self) -> None:
+        figure, directions = _DRAWN[self._figure], self._directions()
+        for direction in DIRECTIONS:
+            overlay = self.query_one(f"#{direction}-overlay", Overlay)
+            overlay.display = direction in directions
+            name = f"{direction}.{figure.name}"
+            overlay.show(figure, *(curves.get(name, ()) for curves in self._curves))
+
+    def _directions(self) -> list[str]:
+        """Those of either side; an empty chart where there are none."""
+        found = [d for d in DIRECTIONS if any(name.startswith(f"{d}.") for curves in self._curves for name in curves)]
+        return list(found) or ["write"]
+
+    def _draw_text(self) -> None:
+        self.query_one(Comparison).show(*self._sides)
+
+    def action_next_figure(self) -> None:
+        """The next figure in the charts."""
+        self._figure = (self._figure + 1) % len(_DRAWN)
+        self._draw_charts()
+
+    def action_swap(self) -> None:
+        """A becomes B."""
+        self._sides, self._curves = self._sides[::-1], self._curves[::-1]
+        self._draw_charts()
+        self._draw_text()
+
+
+# ---------------------------------------------------------------------------------------------- the other run
+
+
+_AT_ONCE, _SHOWN = 50, 200
+"""Runs that are read in one go, and that are listed before the user has asked for more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A run to compare with."""
+
+    directory: Path
+    run: Run
+    baseline: bool
+
+    def row(self) -> Row:
+        """As it stands in the list."""
+        run = self.run
+        totals = [total for total in (run.summary.read, run.summary.write) if total]
+        figure = f"{units.iops(sum(t.iops for t in totals))} IOPS" if totals else units.DASH
+        cells = (self.name, run.preset, figure, run.outcome or "running", "baseline" if self.baseline else "")
+        return Row(self.name, cells, f"{report.conditions(run)}, {run.target}")
+
+    @property
+    def name(self) -> str:
+        """``tuning/3``."""
+        return f"{self.directory.name}/{self.run.run}"
+
+
+def candidates(root: Path, exclude: tuple[str, int]) -> Iterator[Candidate]:
+    """All runs but the excluded one (session, number): the newest session and run first, baselines before the rest.
+
+    The baseline of the excluded run's own session is the first of all. Sessions are read as they are needed; what
+    can't be read is left out. Raises StoreError where the directory of the sessions can't be read.
+    """
+    rows = store.list_sessions(root)[::-1]
+    own = [row for row in rows if row.session == exclude[0]]
+    first = [found for row in own for found in _of_session(row, exclude) if found.baseline]
+    yield from first
+    given = {found.name for found in first}
+    for row in rows:
+        yield from (found for found in _of_session(row, exclude) if found.name not in given)
+
+
+def _of_session(row: SessionRow, exclude: tuple[str, int]) -> list[Candidate]:
+    try:
+        runs, _ = store.read_runs(Path(row.path))
+    except StoreError:
+        return []
+    found = [Candidate(Path(row.path), run, run.run == row.baseline) for run in runs]
+    others = [each for each in found if (row.session, each.run.run) != exclude]
+    return sorted(others, key=lambda each: (not each.baseline, -each.run.run))
+
+
+class RunPicker(Picker[tuple[Path, int]]):
+    """The run to compare with, of any session: its directory and number."""
+
+    TITLE_TEXT = "compare with"
+    PLACEHOLDER = "type to filter: session, preset, target, option, outcome, baseline"
+    USE = "compare"
+    KEYS = {**Picker.KEYS, "enter": "compare with this run"}
+
+    def __init__(self, root: Path, exclude: tuple[str, int]) -> None:
+        super().__init__()
+        self._source = candidates(root, exclude)
+        self._found: dict[str, Candidate] = {}
+        self._rows: list[Row] = []
+        self._most = _SHOWN
+        self._reading = self._all_read = False
+
+    def on_mount(self) -> None:
+        """Begin to read."""
+        self._read_more()
+
+    def rows(self) -> list[Row]:
+        """See Picker."""
+        return list(islice(self._fitting(), self._most))
+
+    def _fitting(self) -> Iterable[Row]:
+        words = self.typed.lower().split()
+        return (row for row in self._rows if row.fits(words))
+
+    def note(self) -> str:
+        """See Picker: how many there are, and whether that is all."""
+        if not self._all_read and not self._rows:
+            return "looking for runs ..."
+        if not self._rows:
+            return "there is no other run yet: run a preset, then compare"
+        return super().note() or f"{len(self._rows)} runs{'' if self._all_read else ', more below'}"
+
+    def use(self, row: Row | None) -> None:
+        """See Picker."""
+        found = self._found.get(row.key) if row else None
+        if found:
+            self.dismiss((found.directory, found.run.run))
+
+    @on(Filter.Changed)
+    def _look_further(self) -> None:
+        self._read_more()
+
+    @on(PickList.OptionHighlighted)
+    def _come_to_the_end(self, event: PickList.OptionHighlighted) -> None:
+        if event.option_index == self._most - 1:
+            self._most += _SHOWN
+            self.show_rows()
+            self._read_more()
+
+    def _read_more(self) -> None:
+        """Read on, unless that is being done or there is enough to show."""
+        if not self._reading and self._wants_more():
+            self._reading = True
+            self._read()
+
+    def _wants_more(self) -> bool:
+        return not self._all_read and sum(1 for _ in islice(self._fitting(), self._most)) < self._most
+
+    @work
+    async def _read(self) -> None:
+        """Only one at a time: what is read from can't be asked by two."""
+        while self._wants_more():
+            try:
+                found = await asyncio.to_thread(lambda: list(islice(self._source, _AT_ONCE)))
+            except StoreError as error:
+                self.notify(str(error), severity="error", timeout=15, markup=False)
+                found = []
+            self._take(found)
+        self._reading = False
+
+    def _take(self, found: list[Candidate]) -> None:
+        self._all_read = not found
+        self._found |= {each.name: each for each in found}
+        self._rows += [each.row() for each in found]
+        self.show_rows()

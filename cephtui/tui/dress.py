@@ -1,0 +1,102 @@
+"""How the application takes on the look of its terminal."""
+
+from __future__ import annotations
+
+from io import StringIO
+
+from rich.console import Console
+from rich.terminal_theme import TerminalTheme
+from textual.app import App
+from textual.color import Color
+from textual.drivers.linux_driver import LinuxDriver
+from textual.filter import ANSIToTruecolor, Monochrome, NoColor
+from textual.theme import BUILTIN_THEMES, Theme
+
+from cephtui.tui import palette
+from cephtui.tui.filters import AsciiOnly, FewColors, OnLight
+from cephtui.tui.look import Look
+from cephtui.tui.palette import RGB
+from cephtui.tui.themes import BASIC_DARK, BASIC_LIGHT, DARK, LIGHT, PLAIN
+
+_VGA = TerminalTheme(palette.VGA[palette.BLACK], palette.VGA[palette.WHITE], [*palette.VGA[:8]], [*palette.VGA[8:]])
+"""So that a colour named by a widget comes out as that colour."""
+
+
+class ClearingDriver(LinuxDriver):
+    """Leaves an empty screen where there is no other one to go back to, as on the Linux console."""
+
+    def stop_application_mode(self) -> None:
+        """Also before the process is suspended."""
+        self.write("\x1b[0m\x1b[2J\x1b[H")
+        super().stop_application_mode()
+
+
+def dress(app: App[None], look: Look) -> None:
+    """Make an application that has not been started send only what the terminal can show."""
+    few = look.colors in ("16", "8", "none")
+    app.console = _console({"truecolor": "truecolor", "256": "256"}.get(look.colors, "standard"))
+    app.no_color = look.colors == "none"
+    app.set_class(few, "-few-colors").set_class(app.no_color, "-no-color").set_class(look.ascii, "-ascii")
+    if few or look.ascii:
+        app.animation_level = "none"
+    if look.ascii:
+        app.driver_class = ClearingDriver
+    _offer_themes(app, look)
+    _install_filters(app, look)
+
+
+def _console(color_system: str) -> Console:
+    """Like Textual's own but for the colours, which it guesses."""
+    return Console(
+        color_system=color_system,  # type: ignore[arg-type]
+        file=StringIO(),
+        highlight=False,
+        emoji=False,
+        legacy_windows=False,
+        force_terminal=True,
+        safe_box=False,
+        _environ={},
+    )
+
+
+def _offer_themes(app: App[None], look: Look) -> None:
+    """Ours alone where the terminal does not have the shades that the others are made of."""
+    few = look.colors in ("16", "8", "none")
+    themes = (PLAIN,) if look.colors == "none" else (BASIC_DARK, BASIC_LIGHT) if few else (DARK, LIGHT)
+    for name in BUILTIN_THEMES if few else ():
+        app.unregister_theme(name)
+    for theme in themes:
+        app.register_theme(theme)
+    app.set_reactive(App.ansi_theme_dark, _VGA if few else named_colors(DARK))
+    app.set_reactive(App.ansi_theme_light, _VGA if few else named_colors(LIGHT))
+    app.theme = themes[0].name
+
+
+def named_colors(theme: Theme) -> TerminalTheme:
+    """What the colours that a widget names, such as green, are in a theme."""
+    names = ("background", "error", "success", "accent", "secondary", "primary", "secondary", "foreground")
+    colors = [_rgb(getattr(theme, name)) for name in names]
+    return TerminalTheme(colors[0], colors[-1], colors)
+
+
+def _install_filters(app: App[None], look: Look) -> None:
+    count = {"16": 16, "8": 8, "none": 0}.get(look.colors)
+    colors = OnLight() if count is None else FewColors(count)
+    kept = [one for one in app._filters if not isinstance(one, Monochrome | NoColor | ANSIToTruecolor)]
+    named = ANSIToTruecolor(app.ansi_theme, enabled=not app.native_ansi_color)
+    app._filters = [named, *kept, colors, *([AsciiOnly()] if look.ascii else [])]
+
+    def follow() -> None:
+        colors.ground = _ground(app.current_theme)
+
+    app.watch(app, "theme", follow)
+
+
+def _ground(theme: Theme) -> RGB:
+    """The background of the whole screen."""
+    return _rgb(theme.to_color_system().generate()["background"])
+
+
+def _rgb(color: str) -> RGB:
+    parsed = Color.parse(color)
+    return (0, 0, 0) if parsed.ansi is not None else parsed.rgb

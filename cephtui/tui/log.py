@@ -1,0 +1,81 @@
+"""The real commands of a run, and what its tools have printed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from cephtui.models import Run
+from cephtui.tui.keys import key
+
+_TAIL_BYTES = 12_000
+_READS_PER_SECOND = 1
+
+
+def tail(path: Path) -> str:
+    """The end of a file, from the beginning of a line; empty where there is none."""
+    try:
+        with path.open("rb") as file:
+            start = max(0, path.stat().st_size - _TAIL_BYTES)
+            file.seek(start)
+            data = file.read(_TAIL_BYTES)
+    except OSError:
+        return ""
+    text = data.decode("utf-8", "replace")
+    return text.partition("\n")[2] if start else text
+
+
+class LogScreen(ModalScreen[None]):
+    """One node at a time; follows a run in progress."""
+
+    BINDINGS = [
+        key("escape,l,q", "app.pop_screen", "back", "back; the run goes on", "log", display="esc"),
+        key("left", "node(-1)", "node before", "the node before", "log"),
+        key("right,tab", "node(1)", "next node", "the next node", "log"),
+    ]
+    DEFAULT_CSS = """
+    LogScreen .dialog { width: 100%; max-width: 100%; height: 100%; max-height: 100%; padding: 0 1; }
+    LogScreen #log-command { color: $foreground; height: auto; margin-bottom: 1; }
+    LogScreen #log-output { color: $foreground 80%; height: auto; }
+    """
+
+    def __init__(self, directory: Path, run: Run) -> None:
+        super().__init__()
+        self._raw, self._run, self._node = directory / f"{run.run:03}" / "raw", run, 0
+
+    def compose(self) -> ComposeResult:
+        """Command, then output."""
+        with VerticalScroll(classes="dialog", id="log"):
+            yield Static(id="log-command")
+            yield Static(id="log-output")
+
+    def on_mount(self) -> None:
+        """Follow the files."""
+        self._refresh()
+        self.set_interval(1 / _READS_PER_SECOND, self._refresh)
+
+    def _refresh(self) -> None:
+        node = self._run.nodes[self._node]
+        box = self.query_one("#log", VerticalScroll)
+        many = f" ({self._node + 1} of {len(self._run.nodes)}, right for the next)" if len(self._run.nodes) > 1 else ""
+        box.border_title = f" #{self._run.run} {self._run.preset} on {node.node}{many} "
+        box.border_subtitle = " esc back "
+        self.query_one("#log-command", Static).update(Text(f"$ {node.command}"))
+        at_end = box.max_scroll_y - box.scroll_y < 2
+        texts = [
+            tail(self._raw / f"{node.node}{process}.{s}") for process in ("", ".prepare") for s in ("stderr", "stdout")
+        ]
+        said = next((text for text in (texts[0] + texts[1], texts[2] + texts[3]) if text), "nothing yet")
+        self.query_one("#log-output", Static).update(Text(said))
+        if at_end:
+            box.scroll_end(animate=False)
+
+    def action_node(self, by: int) -> None:
+        """Another node."""
+        self._node = (self._node + by) % len(self._run.nodes)
+        self._refresh()

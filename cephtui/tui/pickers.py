@@ -1,0 +1,410 @@
+"""Choosing a preset, a target or nodes from what really exists."""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+
+from textual import on
+from textual.binding import Binding
+
+from cephtui import presets
+from cephtui.config import Config, ConfigError, parse_node
+from cephtui.offers import DEVICES, POOLS, KnownNode, Offer, Put
+from cephtui.presets import Catalogue, Preset, PresetError
+from cephtui.targets import TargetError, parse_target
+from cephtui.transport import TransportError
+from cephtui.tui.pick_list import Filter, Picker, Row
+
+Source = Callable[[str, Put], "Future[str]"]
+"""Where offers come from: ``Runner.offers`` of a node."""
+_LOOK_SECONDS = 0.05
+"""How often arrivals are shown while some are awaited."""
+_TYPED = "typed"
+log = logging.getLogger(__name__)
+
+# ---------------------------------------------------------------------------------------------- presets
+
+
+def described(preset: Preset) -> str:
+    """What a preset does, in the words of its tool; the values of a sweep with commas."""
+    texts = [preset.tool.describe(options) for options in presets.combinations(preset.tool, preset.file.options)]
+    parts = zip(*(text.split(", ") for text in texts), strict=False)
+    return ", ".join(map(_joined, parts))
+
+
+def _joined(texts: Sequence[str]) -> str:
+    """One text of several that say the same of different values: ``4k randread`` and ``4k randwrite``."""
+    seen = list(dict.fromkeys(tuple(text.split()) for text in texts))
+    words = [list(dict.fromkeys(column)) for column in zip(*seen, strict=False)]
+    number = 1
+    for column in words:
+        number *= len(column)
+    if number != len(seen) or len(set(map(len, seen))) > 1:
+        return ",".join(" ".join(one) for one in seen)  # not every value of one word with every one of another
+    return " ".join(map(",".join, words))
+
+
+def _preset_row(name: str, entry: Preset | PresetError) -> Row:
+    if isinstance(entry, PresetError):
+        return Row(name, ("", name, "broken", ""), str(entry), refused=f"broken preset: {entry}")
+    title = f"{entry.file.title} (yours)" if entry.user else entry.file.title
+    key = str(entry.file.key or "")
+    return Row(name, (key, name, title, entry.file.tool), described(entry), more=entry.file.description)
+
+
+class PresetPicker(Picker[Preset]):
+    """Every preset, those without a key too; a broken one says what is wrong with it."""
+
+    TITLE_TEXT = "presets"
+    KEYS = {**Picker.KEYS, "enter": "choose the preset"}
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        super().__init__()
+        self._catalogue = catalogue
+        heading = Row("", ("key", "name", "title", "tool"), "what it does", heading=True, always=True)
+        self._rows = [heading, *(_preset_row(row.preset, catalogue[row.preset]) for row in presets.rows(catalogue))]
+
+    def rows(self) -> list[Row]:
+        """See Picker."""
+        return self._rows
+
+    def note(self) -> str:
+        """See Picker: what the preset is for."""
+        return super().note() or (self.highlighted.more if self.highlighted else "")
+
+    def use(self, row: Row | None) -> None:
+        """See Picker."""
+        preset = self._catalogue[row.key] if row else None
+        self.dismiss(preset if isinstance(preset, Preset) else None)
+
+
+# ---------------------------------------------------------------------------------------------- targets
+
+
+@dataclass(slots=True)
+class _Asked:
+    """What was asked of a node, and what of the answer is here."""
+
+    future: Future[str]
+    arrived: deque[Sequence[Offer]] = field(default_factory=deque)
+    """Filled on the runner's thread, emptied on the screen's."""
+    offers: dict[str, Offer] = field(default_factory=dict)
+    problem: str = ""
+    done: bool = False
+
+    def take(self) -> bool:
+        """Take what has arrived; whether that changes anything."""
+        if self.done:
+            return False
+        self.done = self.future.done()  # looked at first: nothing arrives behind it
+        changed = self.done
+        while self.arrived:
+            self.offers.update({offer.spec: offer for offer in self.arrived.popleft()})
+            changed = True
+        if self.done:
+            self.problem = _problem(self.future)
+        return changed
+
+
+def _problem(future: Future[str]) -> str:
+    if future.cancelled():
+        return ""
+    error = future.exception()
+    if error is None:
+        return future.result()
+    if not isinstance(error, TransportError):
+        log.error("looking for targets failed", exc_info=error)
+    return str(error) or repr(error)
+
+
+class TargetPicker(Picker[str]):
+    """What can be tested from a node; what a guard would refuse to write is dim and says why."""
+
+    TITLE_TEXT = "target"
+    PLACEHOLDER = "type to filter, or a target such as rbd:POOL or file:/mnt/x"
+    KEYS = {
+        **Picker.KEYS,
+        "any letter": "filter, or type a target: file:PATH, device:PATH, rbd:POOL, rbd:POOL/IMAGE, pool:POOL",
+        "enter": "choose the target; on a refused one, say why",
+        "right, left": "show and hide the images of a pool",
+    }
+
+    def __init__(self, current: str, scratch: str, source: Source, node: str) -> None:
+        """``current`` and ``scratch`` are targets as they are typed; ``node`` is whose pools and devices are shown."""
+        super().__init__()
+        self._current, self._scratch, self._source, self._node = current, scratch, source, node
+        self._asked: dict[str, _Asked] = {}
+        self._open: set[str] = set()
+        """The pools, as ``rbd:POOL``, whose images are shown."""
+
+    def on_mount(self) -> None:
+        """Ask at once, and show what comes as it comes."""
+        for of in (POOLS, DEVICES):
+            self._ask(of)
+        self._timer = self.set_interval(_LOOK_SECONDS, self._take)
+
+    def on_unmount(self) -> None:
+        """Nobody waits for the rest."""
+        for asked in self._asked.values():
+            asked.future.cancel()
+
+    def _ask(self, of: str) -> None:
+        arrived: deque[Sequence[Offer]] = deque()
+        self._asked[of] = _Asked(self._source(of, arrived.append), arrived)
+
+    def _take(self) -> None:
+        changed = [asked for asked in self._asked.values() if asked.take()]
+        if changed:
+            self.show_rows()
+        if all(asked.done for asked in self._asked.values()):
+            self._timer.pause()
+
+    # ------------------------------------------------------------------ rows
+
+    def rows(self) -> list[Row]:
+        """See Picker: the present target first, what was typed last."""
+        found = [*self._given_rows(), *self._pool_rows(), *self._device_rows()]
+        return [*found, *self._typed_rows({row.cells[0]: row for row in found})]
+
+    def _given_rows(self) -> Iterator[Row]:
+        known = {offer.spec: offer for asked in self._asked.values() for offer in asked.offers.values()}
+        given = {self._current: "the present target"}
+        given.setdefault(self._scratch, "a scratch file of cephtui's own")
+        for spec, text in given.items():
+            row = _offer_row(known[spec]) if spec in known else Row("", (spec,))
+            yield replace(row, key=f"given {spec}", text=f"{text}, {row.text}" if row.text else text)
+
+    def _pool_rows(self) -> Iterator[Row]:
+        asked = self._asked[POOLS]
+        yield _heading(f"pools, seen from {self._node}", asked, "asking the cluster ...")
+        for offer in asked.offers.values():
+            yield _offer_row(offer)
+            rbd = offer.spec.replace("pool:", "rbd:", 1)
+            if offer.spec.startswith("pool:") and asked.offers[rbd].reason is None:
+                yield from self._image_rows(rbd)
+
+    def _image_rows(self, rbd: str) -> Iterator[Row]:
+        """A row that shows and hides the images of a pool, and they."""
+        pool, is_open = rbd.removeprefix("rbd:"), rbd in self._open
+        asked = self._asked.get(rbd) if is_open else None
+        state = _state(asked, f"asking for the images of {pool} ...") if asked else ""
+        closed = f"existing images of {pool}: right arrow or enter shows them"
+        text = state or (f"existing images of {pool}" if asked else closed)
+        yield Row(f"images {rbd}", (f"{'-' if is_open else '+'} {rbd}/...",), text)
+        if asked:
+            yield from (_offer_row(offer) for offer in asked.offers.values())
+
+    def _device_rows(self) -> Iterator[Row]:
+        asked = self._asked[DEVICES]
+        yield _heading(f"devices of {self._node}", asked, "looking at the devices ...")
+        yield from (_offer_row(offer) for offer in asked.offers.values())
+
+    def _typed_rows(self, shown: Mapping[str, Row]) -> Iterator[Row]:
+        """What was typed, where that is a target and not one of those that can be chosen anyway."""
+        try:
+            spec = parse_target(self.typed).spec
+        except TargetError:
+            return
+        row = shown.get(spec)
+        if row is None or row.refused or spec != self.typed:
+            refused = ", though a write there is refused" if row and row.refused else ""
+            yield Row("", ("typed",), heading=True, always=True)
+            yield Row(_TYPED, (spec,), f"use it as it is typed{refused}", always=True)
+
+    def note(self) -> str:
+        """See Picker: where nothing fits, what is wrong with what was typed."""
+        if self.highlighted is None and ":" in self.typed:
+            try:
+                parse_target(self.typed)
+            except TargetError as error:
+                return str(error)
+        return super().note()
+
+    # ------------------------------------------------------------------ keys
+
+    def use(self, row: Row | None) -> None:
+        """See Picker: a row of images opens and closes."""
+        if row and row.key.startswith("images "):
+            self._toggle(row.key.removeprefix("images "))
+        elif row:
+            self.dismiss(row.cells[0])
+
+    def _toggle(self, rbd: str) -> None:
+        self._open ^= {rbd}
+        if rbd in self._open and rbd not in self._asked:
+            self._ask(rbd)
+            self._timer.resume()
+        self.show_rows(highlight=f"images {rbd}")
+
+    @on(Filter.Beyond)
+    def _beyond(self, event: Filter.Beyond) -> None:
+        event.stop()
+        rbd = self._pool_here()
+        if rbd and event.right != (rbd in self._open):
+            self._toggle(rbd)
+
+    def _pool_here(self) -> str | None:
+        """The pool of the highlighted row, as ``rbd:POOL``, where images can be in it."""
+        key = self.highlighted.key.removeprefix("images ") if self.highlighted else ""
+        rbd = key.replace("pool:", "rbd:", 1).partition("/")[0]
+        offer = self._asked[POOLS].offers.get(rbd)
+        return rbd if offer and offer.reason is None else None
+
+
+def _heading(title: str, asked: _Asked, waiting: str) -> Row:
+    """A heading stays while something has to be said there."""
+    state = _state(asked, waiting)
+    return Row("", (title,), f"({state})" if state else "", heading=True, always=bool(state))
+
+
+def _state(asked: _Asked, waiting: str) -> str:
+    return asked.problem if asked.done else waiting
+
+
+def _words(offer: Offer) -> str:
+    """What an offer is; a refusal without the name that stands before it."""
+    if offer.reason is None:
+        return offer.text
+    scheme, _, name = offer.spec.partition(":")
+    noun = {"device": "", "rbd": "image " if "/" in name else "pool ", "pool": "pool "}.get(scheme, "")
+    return f"{offer.text}, refused: {offer.reason.removeprefix(f'{noun}{name} ')}"
+
+
+def _offer_row(offer: Offer) -> Row:
+    refused = ""
+    if offer.reason is not None:
+        refused = f"{offer.reason}: {offer.remedy}" if offer.remedy else offer.reason
+    return Row(offer.spec, (offer.spec,), _words(offer), refused=refused)
+
+
+# ---------------------------------------------------------------------------------------------- nodes
+
+
+class NameFilter(Filter):
+    """There is no blank in a node's name: space is for marks."""
+
+    BINDINGS = [Binding("space", "screen.mark", "mark", show=False, priority=True)]
+
+
+class NodePicker(Picker[tuple[str, ...]]):
+    """The nodes to run on; a group stands for its members."""
+
+    TITLE_TEXT, USE = "nodes", "use"
+    PLACEHOLDER = "type to filter, or [user@]host[:port]"
+    FILTER = NameFilter
+    BINDINGS = [Binding("space", "mark", "mark")]
+    KEYS = {
+        **Picker.KEYS,
+        "any letter": "filter, or type [user@]host[:port]",
+        "space": "mark the node, or all of the group",
+        "enter": "use the marked nodes; with none marked anew, the highlighted one",
+    }
+
+    def __init__(
+        self, config: Config, known: Sequence[KnownNode], chosen: Sequence[str], reports: Mapping[str, str]
+    ) -> None:
+        """``chosen`` are names as they were typed; ``reports`` say of nodes that were reached how they are."""
+        super().__init__()
+        self._config, self._reports = config, reports
+        self._known = {node.name: node for node in known}
+        self._marked = list(self._members(chosen))
+        for name in self._marked:
+            self._known.setdefault(name, KnownNode(name, "typed"))
+        self._touched = False
+
+    def first(self) -> str | None:
+        """See Picker: the first that is marked."""
+        return self._marked[0] if self._marked else None
+
+    # ------------------------------------------------------------------ rows
+
+    def rows(self) -> list[Row]:
+        """See Picker: what was typed is the last."""
+        return [*map(self._row, self._known.values()), *self._typed_rows()]
+
+    def _row(self, node: KnownNode) -> Row:
+        return Row(
+            node.name, (self._sign(node.name), node.name), "; ".join(filter(None, [node.text, self._report(node)]))
+        )
+
+    def _report(self, node: KnownNode) -> str:
+        if node.name in self._reports or node.members:
+            return self._reports.get(node.name, "")
+        try:
+            return self._reports.get(parse_node(node.name, None).name, "")  # typed with a user
+        except ValueError:
+            return ""
+
+    def _sign(self, name: str) -> str:
+        members = self._members([name])
+        marked = [member in self._marked for member in members]
+        return "[x]" if marked and all(marked) else "[-]" if any(marked) else "[ ]"
+
+    def _typed_rows(self) -> Iterator[Row]:
+        if not self.typed or self.typed in self._known:
+            return
+        try:
+            parse_node(self.typed, None)
+        except ValueError:
+            return
+        yield Row(_TYPED, ("[ ]", self.typed), "use what is typed", always=True)
+
+    def note(self) -> str:
+        """See Picker: what enter would do."""
+        row = self.highlighted
+        if row is None and self.typed:
+            return "expected [user@]host[:port] or a name from the list"
+        return f"space marks; enter uses {', '.join(self._would_use(row)) or 'nothing yet'}"
+
+    # ------------------------------------------------------------------ marks
+
+    def _members(self, names: Iterable[str]) -> tuple[str, ...]:
+        """The nodes of these names and groups, each once."""
+        nodes = (self._known[name].members or (name,) if name in self._known else (name,) for name in names)
+        return tuple(dict.fromkeys(name for some in nodes for name in some))
+
+    def _named_in(self, row: Row) -> str:
+        return row.cells[1]
+
+    def _would_use(self, row: Row | None) -> tuple[str, ...]:
+        """What is marked; where nothing was marked anew, the node that the keys are at."""
+        if row is None or self._touched or self._named_in(row) in self._marked:
+            return tuple(self._marked)
+        return self._members([self._named_in(row)])
+
+    def action_mark(self) -> None:
+        """Mark the highlighted node, or take its mark away."""
+        row = self.highlighted
+        if row is None:
+            return
+        name, self._touched = self._named_in(row), True
+        members = self._members([name])
+        if self._sign(name) == "[x]":
+            self._marked = [other for other in self._marked if other not in members]
+        else:
+            self._marked += [member for member in members if member not in self._marked]
+        if row.key == _TYPED:
+            self._known[name] = KnownNode(name, "typed")
+            self.query_one(Filter).value = ""
+        self.show_rows(highlight=name, follow=row.key == _TYPED)
+
+    def click(self, row: Row) -> None:
+        """See Picker: a click marks."""
+        self.action_mark()
+
+    def use(self, row: Row | None) -> None:
+        """See Picker."""
+        names = self._would_use(row)
+        try:
+            self._config.choose(names)
+        except ConfigError as error:
+            self.notify(str(error), title="can't be used", severity="warning", markup=False)
+            return
+        if names:
+            self.dismiss(names)
+        else:
+            self.notify("mark at least one node with space", severity="warning")

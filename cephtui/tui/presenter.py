@@ -1,0 +1,79 @@
+"""The current figure in big digits and one chart, nothing else: readable from the last row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from cephtui.models import Interval, Total
+from cephtui.tui.big import Big
+from cephtui.tui.chart import Chart
+from cephtui.tui.keys import key
+from cephtui.tui.run_view import FIGURES, Figure, RunView, Shown, chart_lines
+
+_DRAWS_PER_SECOND = 4
+
+
+def figure_text(shown: Shown | None, figure: Figure) -> tuple[str, str]:
+    """The figure of all directions now, as a number and its unit."""
+    known: list[Interval | Total] = list(shown.current.values()) if shown else []
+    values = [value for now in known if (value := getattr(now, figure.parts[""])) is not None]
+    if not values:
+        return "-", ""
+    text = figure.as_text(sum(values) if figure.sums else max(values))
+    number, _, unit = text.partition(" ")
+    return number, unit or figure.title
+
+
+class Presenter(ModalScreen[None]):
+    """Follows the view behind it; the run is not touched."""
+
+    BINDINGS = [
+        key("escape,f,q", "app.pop_screen", "back", "back to the console; the run goes on", "present", display="esc"),
+        key("v", "next_figure", "figure", "IOPS, bandwidth or latency", "present"),
+    ]
+    DEFAULT_CSS = """
+    Presenter { background: $background; }
+    Presenter Big { height: 1fr; color: $accent; }
+    Presenter #presented { height: 1; padding: 0 1; text-align: center; width: 100%; }
+    Presenter Chart { height: 1fr; }
+    """
+
+    def __init__(self, view: RunView, title: Callable[[], str]) -> None:
+        super().__init__()
+        self._view, self._title = view, title
+
+    def compose(self) -> ComposeResult:
+        """The digits above, the chart below."""
+        yield Static(id="presented")
+        yield Big()
+        yield Chart(id="presented-chart")
+
+    def on_mount(self) -> None:
+        """Follow the view."""
+        self._follow()
+        self.set_interval(1 / _DRAWS_PER_SECOND, self._follow)
+
+    def _follow(self) -> None:
+        figure, shown = FIGURES[self._view.figure], self._view.shown
+        self.query_one(Big).show(*figure_text(shown, figure))
+        over = " (over the whole run)" if shown and shown.whole else ""
+        self.query_one("#presented", Static).update(Text(f"{self._title()}  {figure.title}{over}"))
+        if shown:
+            self.query_one(Chart).show(
+                chart_lines(shown, figure, by_node=False),
+                y_format=figure.as_text,
+                x_end=shown.x_end,
+                shade_until=shown.history.ramp_until or None,
+                marks=shown.marks,
+                binary=figure.binary,
+            )
+
+    def action_next_figure(self) -> None:
+        """IOPS, then bandwidth, then latency."""
+        self._view.figure = (self._view.figure + 1) % len(FIGURES)
+        self._follow()

@@ -1,0 +1,144 @@
+"""What is to be run, one after the other: plain data, and the screen that orders it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import DataTable, Static
+
+from cephtui import units
+from cephtui.models import Node
+from cephtui.presets import Preset
+from cephtui.tui.keys import key
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One preset on its nodes and its target, as it was when it was queued."""
+
+    preset: Preset
+    nodes: tuple[Node, ...]
+    target: str
+    overrides: tuple[str, ...] = ()
+    """``OPTION=VALUE``."""
+    repeats: int = 1
+    seconds: float = 0.0
+    """Estimate."""
+
+    @property
+    def text(self) -> str:
+        """What differs from the preset, in words."""
+        times = [f"{self.repeats} times"] if self.repeats > 1 else []
+        return ", ".join([*(override.replace("=", " ") for override in self.overrides), *times])
+
+
+def moved(entries: tuple[Entry, ...], index: int, by: int) -> tuple[Entry, ...]:
+    """With one entry before or behind its neighbour; the same where there is none."""
+    to = index + by
+    if not (0 <= index < len(entries) and 0 <= to < len(entries)):
+        return entries
+    order = list(entries)
+    order.insert(to, order.pop(index))
+    return tuple(order)
+
+
+def without(entries: tuple[Entry, ...], index: int) -> tuple[Entry, ...]:
+    """Without one entry."""
+    return entries[:index] + entries[index + 1 :]
+
+
+def summary(entries: tuple[Entry, ...]) -> str:
+    """How many wait, and for how long; empty for none."""
+    if not entries:
+        return ""
+    return f"{len(entries)} waiting, about {units.duration(sum(entry.seconds for entry in entries))}"
+
+
+class QueueScreen(ModalScreen[bool]):
+    """Reorders and removes; gives True where the queue is to be run now."""
+
+    BINDINGS = [
+        key("escape,u", "back", "back", "back to the console", "queue", shown=True, display="esc"),
+        key("j", "cursor(1)", "down", "next", "queue"),
+        key("k", "cursor(-1)", "up", "previous", "queue"),
+        key("J,shift+down", "move(1)", "later", "run it later", "queue", shown=True, display="J"),
+        key("K,shift+up", "move(-1)", "sooner", "run it sooner", "queue", shown=True, display="K"),
+        key("x,delete", "remove", "take out", "take it out of the queue", "queue", shown=True, display="x"),
+        key("g", "go", "run", "run the queue", "queue", shown=True),
+    ]
+    DEFAULT_CSS = """
+    QueueScreen .dialog { width: 96%; max-width: 120; height: auto; max-height: 90%; padding: 0 1; }
+    QueueScreen DataTable { height: auto; max-height: 16; }
+    QueueScreen #queue-note { height: auto; color: $foreground 70%; }
+    """
+
+    def __init__(
+        self, read: Callable[[], tuple[Entry, ...]], write: Callable[[tuple[Entry, ...]], None], note: str
+    ) -> None:
+        """The queue changes while this is open: an entry begins."""
+        super().__init__()
+        self._read, self._write, self._note = read, write, note
+        self._shown: tuple[Entry, ...] | None = None
+
+    def compose(self) -> ComposeResult:
+        """The entries in their order."""
+        with Vertical(classes="dialog") as box:
+            box.border_title = " queue "
+            box.border_subtitle = " J K order  x take out  g run  esc back "
+            table: DataTable[Text] = DataTable(cursor_type="row", zebra_stripes=True)
+            yield table
+            yield Static(id="queue-note")
+
+    def on_mount(self) -> None:
+        """The columns."""
+        self._table.add_columns("#", "preset", "options", "target", "nodes", Text("takes", justify="right"))
+        self._refresh()
+        self.set_interval(0.5, self._refresh)
+
+    @property
+    def _table(self) -> DataTable[Text]:
+        return self.query_one(DataTable)
+
+    def _refresh(self) -> None:
+        entries = self._read()
+        if entries == self._shown:
+            return
+        self._shown, cursor = entries, self._table.cursor_row
+        self._table.clear()
+        for number, entry in enumerate(entries, 1):
+            nodes = ", ".join(node.name for node in entry.nodes)
+            took = Text(units.duration(entry.seconds), justify="right")
+            cells = (str(number), entry.preset.name, entry.text, entry.target, nodes)
+            self._table.add_row(*map(Text, cells), took)
+        self._table.move_cursor(row=cursor)
+        empty = "nothing is queued: 1 to 9 and enter during a run, and a (all six), put something here"
+        self.query_one("#queue-note", Static).update(Text(self._note or summary(entries) or empty))
+
+    def action_cursor(self, by: int) -> None:
+        """Up and down."""
+        self._table.move_cursor(row=self._table.cursor_row + by)
+
+    def action_move(self, by: int) -> None:
+        """Sooner or later."""
+        row = self._table.cursor_row
+        self._write(moved(self._read(), row, by))
+        self._refresh()
+        self._table.move_cursor(row=row + by)
+
+    def action_remove(self) -> None:
+        """Out of the queue: it has not begun, nothing is lost."""
+        self._write(without(self._read(), self._table.cursor_row))
+        self._refresh()
+
+    def action_go(self) -> None:
+        """Run it."""
+        self.dismiss(True)
+
+    def action_back(self) -> None:
+        """Leave it as it is."""
+        self.dismiss(False)

@@ -1,0 +1,155 @@
+"""One saved session: its runs, and the charts of each as they were live."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from rich.text import Text
+from textual import on, work
+from textual.app import ComposeResult
+from textual.widgets import Footer, Static
+
+from cephtui import archive, report, store
+from cephtui.history import History
+from cephtui.models import Mark, Run
+from cephtui.store import StoreError
+from cephtui.tui.dialogs import Details
+from cephtui.tui.keys import key
+from cephtui.tui.log import LogScreen
+from cephtui.tui.presenter import Presenter
+from cephtui.tui.replay import ReplayScreen
+from cephtui.tui.run_view import CompareWanted, RunScreen, RunView, of_saved
+from cephtui.tui.runs_table import RunsTable
+
+
+class SessionScreen(RunScreen):
+    """The table above, the run under its cursor below."""
+
+    BINDINGS = [
+        key("p", "play", "play", "play the run again, as it was live", "run", shown=True),
+        key("c", "compare", "compare", "compare the run with another", "look", shown=True),
+        key("B", "baseline", "baseline", "make the run this session's baseline, or none", "run", shown=True),
+        key("f", "presenter", "present", "the figure in big digits, for a room", "look"),
+        key("l", "log", "log", "the real commands and the tool's raw output", "look"),
+        key("escape", "back", "back", "back to the sessions", "more", shown=True, display="esc"),
+    ]
+    DEFAULT_CSS = """
+    SessionScreen #runs { height: 40%; }
+    SessionScreen #said { height: auto; max-height: 3; padding: 0 1; color: $foreground 80%; }
+    """
+
+    def __init__(self, directory: Path) -> None:
+        super().__init__()
+        self._directory = directory
+        self._marks: list[Mark] = []
+
+    def compose(self) -> ComposeResult:
+        """From the top: the session, its runs, the conditions of one, its charts."""
+        yield Static(id="bar")
+        yield RunsTable()
+        yield Static(id="said")
+        yield RunView()
+        yield Footer()
+
+    def on_mount(self) -> None:
+        """Read it."""
+        self.query_one("#said", Static).update("reading the session ...")
+        self.set_focus(self.query_one(RunsTable))
+        self._read()
+
+    @work
+    async def _read(self) -> None:
+        try:
+            runs, broken = await asyncio.to_thread(store.read_runs, self._directory)
+        except StoreError as error:
+            self.query_one("#said", Static).update(Text(str(error)))
+            return
+        notes = archive.read_notes(self._directory)
+        self._marks = store.read_marks(self._directory)
+        table = self.query_one(RunsTable)
+        table.baseline = notes.baseline
+        table.put(*runs)
+        table.put_mark(*self._marks)
+        bar = Text.assemble(("cephtui", "bold"), f"   session {self._directory.name}   {notes.note}")
+        bar.append(f"   {' '.join(f'#{tag}' for tag in notes.tags)}", "italic")
+        self.query_one("#bar", Static).update(bar)
+        if not runs:
+            self.query_one("#said", Static).update("no runs in this session")
+        for problem in broken:
+            self.notify(str(problem), title="broken run", severity="warning", markup=False)
+
+    @on(RunsTable.Reached)
+    @work(exclusive=True)
+    async def _show(self, message: RunsTable.Reached) -> None:
+        run = message.run
+        try:
+            history = await asyncio.to_thread(store.read_history, self._directory, run.run)
+        except StoreError as error:
+            self.notify(str(error), severity="error", markup=False)
+            history = History()
+        self.query_one("#said", Static).update(_said(run))
+        self.view.show(of_saved(run, history, self._marks))
+
+    @on(RunsTable.Opened)
+    def _open(self, message: RunsTable.Opened) -> None:
+        run = message.run
+        self.app.push_screen(Details(f"{run.session}/{run.run}", report.run(run)))
+
+    def _chosen(self) -> Run | None:
+        run = self.query_one(RunsTable).chosen
+        if run is None:
+            self.notify("no run is selected")
+        return run
+
+    def action_play(self) -> None:
+        """Play the run again."""
+        if run := self._chosen():
+            try:
+                self.app.push_screen(ReplayScreen(self._directory, run.run))
+            except StoreError as error:
+                self.notify(str(error), severity="error", markup=False)
+
+    def action_compare(self) -> None:
+        """Choose the other run."""
+        if run := self._chosen():
+            self.post_message(CompareWanted(self._directory, run.run))
+
+    def action_baseline(self) -> None:
+        """The run that others are compared with."""
+        run, table = self._chosen(), self.query_one(RunsTable)
+        if run is None:
+            return
+        baseline = None if table.baseline == run.run else run.run
+        try:
+            archive.annotate(self._directory, baseline=baseline)
+        except (StoreError, OSError) as error:
+            self.notify(str(error), severity="error", markup=False)
+            return
+        table.baseline = baseline
+        table.rebuild()
+        self.notify(f"#{run.run} is the baseline" if baseline else "no baseline any more")
+
+    def action_presenter(self) -> None:
+        """The figure in big digits."""
+        if run := self._chosen():
+            self.app.push_screen(Presenter(self.view, lambda: f"{run.preset}  {report.conditions(run)}"))
+
+    def action_log(self) -> None:
+        """Commands and raw output."""
+        if run := self._chosen():
+            self.app.push_screen(LogScreen(self._directory, run))
+
+    def action_back(self) -> None:
+        """From the full-screen chart, else to the sessions."""
+        if not self.leave_zoom():
+            self.dismiss()
+
+
+def _said(run: Run) -> Text:
+    """A run's conditions, and what limits its figures."""
+    nodes = ", ".join(node.node for node in run.nodes)
+    text = Text.assemble((f"#{run.run} {run.preset} ", "bold"), f"{report.conditions(run)}, {run.target} on {nodes}")
+    for note in ([run.error] if run.error else []) + [finding.text for finding in run.findings]:
+        text.append(f"  ! {note}", "yellow")
+    return text

@@ -1,0 +1,126 @@
+"""Records the session that ``cephtui demo`` shows, on a lab: ``python -m tests.recordings.record_demo LAB OUT.tar.xz``.
+
+LAB is the directory of a lab that is up (``python -m tests.lab up DIRECTORY``). Three nodes run every preset; then
+the pool's copies are changed and the small writes are run again; and once an OSD stands still for some seconds.
+All figures are what the lab gave.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import tarfile
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from cephtui.models import Mark, Node, Run
+from cephtui.places import packaged_presets_dir
+from cephtui.plan import Request, make_plan, new_batch
+from cephtui.presets import Choice, choose, find_presets
+from cephtui.runner import Runner
+from cephtui.targets import parse_target
+from tests.lab import Lab
+
+SESSION = "demo"
+SIZES: dict[str, Choice] = {"size": "96M", "ramp_time": 2}
+OSD = 1
+
+
+class Sitting:
+    """A runner on the lab's nodes."""
+
+    def __init__(self, lab: Lab, root: Path, runner: Runner) -> None:
+        self.lab, self.runner = lab, runner
+        self._presets = find_presets(packaged_presets_dir(), root / "none")
+        nodes = [
+            Node(name=name, host=name, ssh_config=str(lab.ssh_config), ceph_conf=str(lab.ceph_conf))
+            for name in lab.nodes
+        ]
+        states = [reached.result() for reached in [runner.reach(node) for node in nodes]]
+        self.nodes = tuple(state.node for state in states)
+        self._sitting = new_batch()
+
+    def run(
+        self,
+        preset: str,
+        target: str,
+        options: dict[str, Choice],
+        repeats: int = 1,
+        beside: Callable[[], None] | None = None,
+    ) -> tuple[Run, ...]:
+        """A preset on all nodes, to its end."""
+        parsed = parse_target(f"{target}:{self.lab.pool}", sitting=self._sitting)
+        request = Request(choose(self._presets, [preset]), self.nodes, parsed, options, repeats, shared_pool=True)
+        done = self.runner.submit(make_plan(request, new_batch, self.runner.filled()))
+        if beside:
+            threading.Thread(target=beside).start()
+        runs = done.result()
+        for run in runs:
+            print(f"#{run.run} {run.preset} {run.outcome} {run.error or ''}", flush=True)
+        return runs
+
+    def mark(self, text: str) -> Mark:
+        """Say what was done."""
+        return self.runner.mark(text).result()
+
+    def pause_osd(self, after: float, seconds: float) -> None:
+        """An OSD stands still for a while in mid-run."""
+        (pid,) = [pid for pid, command in self.lab.processes("ceph-osd", "ceph").items() if f"-i {OSD}" in command]
+        inbox = self.runner.subscribe()
+        while not any(getattr(event, "phase", "") == "run" for event in inbox.drain(1.0)):
+            pass
+        time.sleep(after)
+        self.mark(f"osd.{OSD} stands still")
+        os.kill(pid, signal.SIGSTOP)
+        time.sleep(seconds)
+        os.kill(pid, signal.SIGCONT)
+        self.mark(f"osd.{OSD} goes on")
+
+    def wait_clean(self) -> None:
+        """Until no PG is being moved."""
+        while True:
+            time.sleep(5.0)
+            states = self.lab.ceph("status")["pgmap"]["pgs_by_state"]
+            if [state["state_name"] for state in states] == ["active+clean"]:
+                return
+
+
+def record(lab: Lab, root: Path) -> None:
+    """All runs."""
+    with Runner(root, SESSION) as runner:
+        sitting = Sitting(lab, root, runner)
+        short: dict[str, Choice] = {**SIZES, "runtime": 15}
+        for preset in ("write-throughput", "read-throughput", "read-iops", "latency", "mixed-75-25"):
+            sitting.run(preset, "rbd", short)
+        sitting.run("write-iops", "rbd", short, repeats=3)
+        sitting.mark(f"ceph osd pool set {lab.pool} size 2")
+        lab.ceph("osd", "pool", "set", lab.pool, "size", "2")
+        sitting.wait_clean()
+        sitting.run("write-iops", "rbd", short, repeats=3)
+        sitting.run("rados-write", "pool", {"runtime": 15})
+        long: dict[str, Choice] = {**SIZES, "runtime": 40}
+        sitting.run("write-iops", "rbd", long, beside=lambda: sitting.pause_osd(14.0, 4.0))
+
+
+def pack(root: Path, path: Path) -> None:
+    """The session without what names the machines that it was recorded on."""
+    with tarfile.open(path, "w:xz", preset=9) as archive:
+        for file in sorted((root / SESSION).rglob("*")):
+            if file.is_file() and file.name not in ("lock", "undo.jsonl", "row.json"):
+                archive.add(file, arcname=str(file.relative_to(root)), filter=_neutral)
+
+
+def _neutral(info: tarfile.TarInfo) -> tarfile.TarInfo:
+    info.uid = info.gid = 0
+    info.uname = info.gname = ""
+    return info
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        record(Lab(Path(sys.argv[1])), Path(folder))
+        pack(Path(folder), Path(sys.argv[2]))

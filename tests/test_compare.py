@@ -1,0 +1,570 @@
+"""Two runs beside each other: conditions, figures, words, table, and the command."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console, RenderableType
+
+from cephtui import report, store
+from cephtui.compare import FIGURES, Side, differences, figures, reasons, side_of, verdict
+from cephtui.models import (
+    ClusterEnvironment,
+    Figure,
+    Finding,
+    NodeEnvironment,
+    NodeResult,
+    Run,
+    Summary,
+    Total,
+)
+from tests.replayed import MIXED, SESSION, WRITE_IOPS
+
+CLUSTER = ClusterEnvironment(
+    ceph_version="16.2.15",
+    health="HEALTH_OK",
+    osds=3,
+    osds_up=3,
+    osds_in=3,
+    pg_states={"active+clean": 97},
+    pool={"name": "bench", "size": 3, "quota_bytes": 1 << 30, "erasure_code_profile": None},
+    osd_op_queue="mclock_scheduler",
+    osd_mclock_profile="balanced",
+    image_features=("layering", "exclusive-lock"),
+)
+NODE = NodeEnvironment(
+    os="Debian 12", kernel="6.1", cpu="EPYC", cpu_count=8, memory_bytes=64 << 30, load_1m=0.1, tools={"fio": "fio-3.33"}
+)
+
+
+def total(iops: float = 1000.0, **changes: Any) -> Total:
+    latencies = {name: 0.01 for name in FIGURES if name.startswith("latency")}
+    figures = {"ios": 1, "bytes": 1, "runtime_seconds": 60.0, "iops": iops, "bandwidth_bytes": iops * 4096, **latencies}
+    return Total(**{**figures, **changes})
+
+
+def run(number: int = 1, iops: float = 1000.0, **changes: Any) -> Run:
+    """A run that ended well, and wrote so much."""
+    fields = {
+        "session": "tuning",
+        "run": number,
+        "batch": "b",
+        "preset": "write-iops",
+        "tool": "fio",
+        "target": "rbd:bench",
+        "options": {"rw": "randwrite", "bs": "4k", "iodepth": 64, "runtime": 60.0, "direct": True},
+        "outcome": "ok",
+        "command": "fio",
+        "cephtui_version": "0.1.0",
+        "started_at": "2026-11-21T10:00:00Z",
+        "cluster": CLUSTER,
+        "environment": {"pve1": NODE},
+        "summary": Summary(write=total(iops)),
+        "nodes": (NodeResult(node="pve1", command="fio"),),
+    }
+    return Run.model_validate({**fields, **changes})
+
+
+def side(*runs: Run) -> Side:
+    return Side(runs)
+
+
+def told(left: Run, right: Run) -> dict[str, tuple[str, str]]:
+    """What differed, in order."""
+    return {f"{d.topic} {d.name}": (d.left, d.right) for d in differences(side(left), side(right))}
+
+
+def figure(left: Side, right: Side, name: str = "iops", direction: str = "write") -> Figure:
+    return next(f for f in figures(left, right) if (f.name, f.direction) == (name, direction))
+
+
+def text_of(value: RenderableType, width: int = 80) -> str:
+    console = Console(file=StringIO(), width=width)
+    console.print(value)
+    assert isinstance(console.file, StringIO)
+    return console.file.getvalue()
+
+
+# ---------------------------------------------------------------------------------------------- sides
+
+
+def test_a_run_stands_with_its_repeats() -> None:
+    chosen = run(3, repeat=2)
+    session = [run(5, repeat=4), run(1), chosen, run(2, options={"rw": "randwrite", "bs": "8k"})]
+    assert [each.run for each in side_of(chosen, session).runs] == [3, 1, 5]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"batch": "another"},
+        {"preset": "latency"},
+        {"target": "rbd:other"},
+        {"nodes": (NodeResult(node="pve2", command="fio"),)},
+        {"outcome": "failed"},
+        {"outcome": "lost"},
+        {"outcome": "refused"},
+        {"outcome": "stopped"},
+        {"outcome": None},
+        {"summary": Summary()},
+    ],
+    ids=str,
+)
+def test_what_is_set_up_otherwise_or_ended_badly_is_no_repeat(change: Mapping[str, Any]) -> None:
+    chosen = run(1)
+    assert side_of(chosen, [chosen, run(2, **change)]).runs == (chosen,)
+
+
+@pytest.mark.parametrize("outcome", ["failed", "stopped", "lost", "refused", None])
+def test_a_chosen_run_that_did_not_end_well_stands_alone(outcome: str | None) -> None:
+    chosen = run(1, outcome=outcome)
+    assert side_of(chosen, [chosen, run(2)]).runs == (chosen,)
+
+
+def test_a_side_without_figures_says_so() -> None:
+    assert side(run(1)).problem is None
+    assert side(run(1, outcome="refused", summary=Summary())).problem == "refused: no figures"
+    assert side(run(1, outcome=None, summary=Summary())).problem == "running: no figures"
+    assert side(run(7)).name == "tuning/7"
+
+
+# ---------------------------------------------------------------------------------------------- conditions
+
+
+def test_nothing_differs_between_a_run_and_its_like() -> None:
+    assert told(run(1), run(2, iops=5.0, batch="other", repeat=3, started_at="2026-11-22T10:00:00Z")) == {}
+
+
+def test_all_that_differed_is_told_in_order() -> None:
+    other = run(
+        2,
+        preset="mine",
+        target="rbd:other",
+        options={"rw": "randwrite", "bs": "4k", "iodepth": 32, "runtime": 30.5, "direct": False, "size": "1G"},
+        environment={"pve1": NODE.model_copy(update={"kernel": "6.8", "tools": {"fio": "fio-3.39"}})},
+        cephtui_version="0.2.0",
+        findings=(Finding(code="recovery", text="r"),),
+        outcome="stopped",
+        summary=Summary(write=total(runtime_seconds=30.0)),
+        cluster=CLUSTER.model_copy(update={"ceph_version": "19.2.0", "health": "HEALTH_WARN", "checks": ("slow",)}),
+    )
+    assert list(told(run(1), other).items()) == [
+        ("run preset", ("write-iops", "mine")),
+        ("run target", ("rbd:bench", "rbd:other")),
+        ("option iodepth", ("64", "32")),
+        ("option runtime", ("60", "30.5")),
+        ("option direct", ("yes", "no")),
+        ("option size", ("-", "1G")),
+        ("pve1 kernel", ("6.1", "6.8")),
+        ("pve1 fio", ("fio-3.33", "fio-3.39")),
+        ("cephtui version", ("0.1.0", "0.2.0")),
+        ("finding recovery", ("no", "yes")),
+        ("run outcome", ("ok", "stopped")),
+        ("run measured", ("60 s", "30 s")),
+        ("cluster ceph", ("16.2.15", "19.2.0")),
+        ("cluster health", ("HEALTH_OK", "HEALTH_WARN")),
+        ("cluster checks", ("none", "slow")),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"osds_up": 2}, {"cluster OSDs up": ("3", "2")}),
+        ({"osds_in": None}, {"cluster OSDs in": ("3", "-")}),
+        (
+            {"pg_states": {"active+clean": 90, "active+degraded": 7}},
+            {"cluster PGs active+clean": ("97", "90"), "cluster PGs active+degraded": ("0", "7")},
+        ),
+        ({"pg_states": {}}, {"cluster PGs active+clean": ("97", "-")}),
+        ({"pool": {**CLUSTER.pool, "size": 2}}, {"cluster pool size": ("3", "2")}),
+        ({"pool": {**CLUSTER.pool, "quota_bytes": None}}, {"cluster pool quota": ("1.00 GiB", "-")}),
+        ({"osd_mclock_profile": "high_client_ops"}, {"cluster mclock profile": ("balanced", "high_client_ops")}),
+        (
+            {"osd_op_queue": "wpq"},
+            {"cluster OSD queue": ("mclock_scheduler", "wpq"), "cluster mclock profile": ("balanced", "-")},
+        ),
+        ({"image_features": ("layering",)}, {"cluster image features": ("layering, exclusive-lock", "layering")}),
+        ({"health": None}, {"cluster health": ("HEALTH_OK", "-"), "cluster checks": ("none", "-")}),
+    ],
+    ids=str,
+)
+def test_each_fact_of_the_cluster(change: Mapping[str, Any], expected: Mapping[str, tuple[str, str]]) -> None:
+    assert told(run(1), run(2, cluster=CLUSTER.model_copy(update=change))) == expected
+
+
+def test_the_profile_of_a_queue_that_is_not_used_is_no_difference() -> None:
+    queues = [CLUSTER.model_copy(update={"osd_op_queue": "wpq", "osd_mclock_profile": p}) for p in ("balanced", "x")]
+    assert told(run(1, cluster=queues[0]), run(2, cluster=queues[1])) == {}
+
+
+def test_a_run_without_a_cluster_is_told_in_one_line() -> None:
+    assert told(run(1, cluster=None), run(2)) == {"cluster state": ("-", "ceph 16.2.15, HEALTH_OK")}
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"os": "Debian 13"}, {"pve1 os": ("Debian 12", "Debian 13")}),
+        ({"cpu": None}, {"pve1 cpu": ("EPYC", "-")}),
+        ({"cpu_count": 16}, {"pve1 cpus": ("8", "16")}),
+        ({"memory_bytes": 32 << 30}, {"pve1 memory": ("64.0 GiB", "32.0 GiB")}),
+        ({"filesystem": "xfs"}, {"pve1 filesystem": ("-", "xfs")}),
+        ({"device": "/dev/sdb"}, {"pve1 device": ("-", "/dev/sdb")}),
+        ({"nic_bits_per_second": {"eth0": 10**10}}, {"pve1 nic eth0": ("-", "10.0 Gbit/s")}),
+        ({"tools": {"fio": "fio-3.33", "ceph": "v", "rados-bench": "v"}}, {"pve1 ceph": ("-", "v")}),
+        ({"load_1m": 7.5}, {}),
+    ],
+    ids=str,
+)
+def test_each_fact_of_a_node(change: Mapping[str, Any], expected: Mapping[str, tuple[str, str]]) -> None:
+    assert told(run(1), run(2, environment={"pve1": NODE.model_copy(update=change)})) == expected
+
+
+def test_nodes_are_compared_by_name_then_in_their_order() -> None:
+    def on(**kernels: str) -> Run:
+        nodes = tuple(NodeResult(node=name, command="") for name in kernels)
+        facts = {name: NODE.model_copy(update={"kernel": kernel}) for name, kernel in kernels.items()}
+        return run(1, nodes=nodes, environment=facts)
+
+    assert told(on(a="1", b="2", c="3"), on(b="9", d="4")) == {
+        "nodes names": ("a, b, c", "b, d"),
+        "b kernel": ("2", "9"),
+        "a / d kernel": ("1", "4"),
+    }
+
+
+def test_a_timer_that_ends_a_little_later_is_no_difference() -> None:
+    def lasting(seconds: float) -> Run:
+        return run(1, summary=Summary(write=total(runtime_seconds=seconds)))
+
+    assert told(lasting(20.4), lasting(20.6)) == {}
+    assert told(lasting(600.0), lasting(610.0)) == {}
+    assert told(lasting(20.0), lasting(22.0)) == {"run measured": ("20 s", "22 s")}
+    assert told(lasting(20.0), run(2, summary=Summary())) == {"run measured": ("20 s", "-")}
+
+
+def test_findings_of_repeats_count_and_say_in_how_many_runs() -> None:
+    scrub = (Finding(code="scrub", text="2 PGs were being scrubbed"),)
+    left, right = side(run(1, findings=scrub), run(2, findings=scrub)), side(run(3, batch="c"), run(4, findings=scrub))
+    found = differences(left, right)
+    assert [(d.name, d.left, d.right) for d in found] == [("scrub", "yes", "in 1 of 2 runs")]
+    assert differences(left, side(run(3, findings=scrub))) == []
+    assert reasons(left) == ["2 PGs were being scrubbed"]
+    assert reasons(right) == ["2 PGs were being scrubbed (in 1 of 2 runs: #4)"]
+
+
+# ---------------------------------------------------------------------------------------------- figures
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after", "change", "word"),
+    [
+        ("iops", 1000.0, 1100.0, 0.1, "better"),
+        ("iops", 1000.0, 900.0, -0.1, "worse"),
+        ("bandwidth_bytes", 1000.0, 900.0, -0.1, "worse"),
+        ("latency_p99_seconds", 0.01, 0.02, 1.0, "worse"),
+        ("latency_mean_seconds", 0.02, 0.01, -0.5, "better"),
+        ("latency_max_seconds", 0.02, 0.02, 0.0, "same"),
+        ("iops", 1000.0, 1004.9, 0.0049, "same"),
+        ("iops", 1000.0, 1005.1, 0.0051, "better"),
+        ("iops", 1000.0, 995.1, -0.0049, "same"),
+        ("iops", 0.0, 0.0, 0.0, "same"),
+        ("iops", 0.0, 5.0, None, "better"),
+        ("iops", 5.0, 0.0, -1.0, "worse"),
+        ("latency_p50_seconds", 0.0, 0.1, None, "worse"),
+        ("latency_p50_seconds", None, 0.1, None, None),
+        ("latency_p50_seconds", 0.1, None, None, None),
+        ("latency_p50_seconds", None, None, None, None),
+        ("iops", 5e-324, 1e308, None, "better"),
+    ],
+)
+def test_a_change_in_numbers_and_words(
+    name: str, before: float | None, after: float | None, change: float | None, word: str | None
+) -> None:
+    left, right = (side(run(1, summary=Summary(write=total(**{name: value})))) for value in (before, after))
+    found = figure(left, right, name)
+    assert (found.left, found.right, found.better) == (before, after, word)
+    assert found.change_fraction == (None if change is None else pytest.approx(change, abs=1e-9))
+
+
+def test_several_runs_are_their_mean_and_of_percentiles_their_median() -> None:
+    def slow(number: int, iops: float, seconds: float) -> Run:
+        return run(
+            number,
+            summary=Summary(
+                write=total(
+                    iops, latency_mean_seconds=seconds, latency_p99_seconds=seconds, latency_max_seconds=seconds
+                )
+            ),
+        )
+
+    left, right = side(slow(1, 900, 0.1), slow(2, 1000, 0.2), slow(3, 1400, 0.9)), side(slow(4, 1100, 0.2))
+    iops = figure(left, right)
+    assert (iops.left, iops.left_spread, iops.right_spread) == (pytest.approx(1100), (900.0, 1400.0), None)
+    assert figure(left, right, "latency_mean_seconds").left == pytest.approx(0.4)
+    for name in ("latency_p99_seconds", "latency_max_seconds"):
+        assert figure(left, right, name).left == 0.2
+        assert figure(left, right, name).left_spread == (0.1, 0.9)
+
+
+def test_a_repeat_without_a_figure_is_left_out_of_it() -> None:
+    def with_p99(number: int, seconds: float | None) -> Run:
+        return run(number, summary=Summary(write=total(latency_p99_seconds=seconds)))
+
+    found = figure(side(with_p99(1, None), with_p99(2, 0.3)), side(with_p99(3, None)), "latency_p99_seconds")
+    assert (found.left, found.left_spread, found.right, found.better) == (0.3, None, None, None)
+
+
+def test_directions_of_either_side_are_there() -> None:
+    reads, writes = run(1, summary=Summary(read=total())), run(2)
+    found = figures(side(reads), side(writes))
+    assert [(f.direction, f.name) for f in found] == [(d, name) for d in ("read", "write") for name in FIGURES]
+    assert all((f.left is None) == (f.direction == "write") and f.better is None for f in found)
+    assert figures(side(run(1, summary=Summary())), side(run(2, summary=Summary()))) == []
+
+
+@pytest.mark.parametrize(
+    ("code", "spoiled"),
+    [("recovery", FIGURES), ("never seen before", FIGURES), ("in-flight", ("iops", "bandwidth_bytes")), ("space", ())],
+)
+def test_a_finding_is_named_at_the_figures_that_it_spoils(code: str, spoiled: tuple[str, ...]) -> None:
+    found = figures(side(run(1)), side(run(2), run(3, findings=(Finding(code=code, text="t"),))))
+    assert tuple(f.name for f in found if f.right_findings == (code,)) == spoiled
+    assert all(not f.left_findings for f in found)
+
+
+def test_there_is_no_verdict_yet() -> None:
+    alone, pair = side(run(1)), side(run(1), run(2))
+    empty = side(run(1, outcome="failed", summary=Summary()))
+    assert verdict(alone, alone) == "one run each: no verdict"
+    assert verdict(alone, pair) == "1 and 2 runs: the spread is shown, no verdict yet"
+    assert verdict(pair, side(run(1), run(2), run(3))) == "2 and 3 runs: the spread is shown, no verdict yet"
+    assert verdict(alone, empty) == "no figures of B: no verdict"
+    assert verdict(empty, empty) == "no figures of A and B: no verdict"
+
+
+# ---------------------------------------------------------------------------------------------- table
+
+
+def shown(left: Side, right: Side, **options: Any) -> list[str]:
+    return [line.rstrip() for line in text_of(report.compare(left, right, **options)).splitlines()]
+
+
+def test_differences_stand_before_figures_and_these_before_findings() -> None:
+    marked = run(2, 1123.0, target="rbd:other", findings=(Finding(code="recovery", text="7 % degraded [x]"),))
+    lines = shown(side(run(1)), side(marked))
+    assert lines[0].startswith("A tuning/1 write-iops: 4k randwrite")
+    order = [
+        "B tuning/2",
+        "run     target",
+        "finding recovery",
+        "IOPS",
+        "one run each: no verdict",
+        "! B: 7 % degraded [x]",
+    ]
+    positions = [next(i for i, line in enumerate(lines) if line.startswith(words)) for words in order]
+    assert positions == sorted(positions)
+    assert "IOPS           1.00k      1.12k! ▲ +12.3 % better" in lines
+
+
+@pytest.mark.parametrize(
+    ("iops", "words"),
+    [(1123.0, "▲ +12.3 % better"), (950.0, "▼ -5.0 % worse"), (1003.0, "= +0.3 % same"), (999.99, "= 0.0 % same")],
+)
+def test_a_change_is_told_by_arrow_and_word(iops: float, words: str) -> None:
+    line = next(line for line in shown(side(run(1)), side(run(2, iops))) if line.startswith("IOPS"))
+    assert line.endswith(words)
+
+
+def test_the_arrow_is_of_the_number_and_the_word_of_its_meaning() -> None:
+    slower = run(2, summary=Summary(write=total(latency_p99_seconds=0.02)))
+    assert any(
+        line.startswith("p99 ") and line.endswith("▲ +100.0 % worse") for line in shown(side(run(1)), side(slower))
+    )
+    assert any(
+        line.startswith("p99 ") and line.endswith("▼ -50.0 % better") for line in shown(side(slower), side(run(1)))
+    )
+
+
+def test_in_ascii_mode_everything_is_ascii() -> None:
+    lines = shown(side(run(1), run(2)), side(run(3, 2000.0), run(4, 500.0)), ascii=True)
+    assert "".join(lines).isascii()
+    assert any("^ +25.0 % better" in line for line in lines)
+
+
+def test_from_zero_there_is_a_word_and_no_percentage() -> None:
+    lines = shown(side(run(1, 0.0)), side(run(2, 10.0)))
+    assert next(line for line in lines if line.startswith("IOPS")).endswith("▲ better")
+
+
+def test_the_spread_is_shown_where_a_side_has_repeats() -> None:
+    alone, repeated = side(run(1)), side(run(2, 1000), run(3, 1250))
+    assert not any("spread" in line for line in shown(alone, alone))
+    lines = shown(alone, repeated)
+    assert any(line.endswith("spread of B") for line in lines)
+    assert not any("spread of A" in line for line in lines)
+    assert next(line for line in lines if line.startswith("IOPS")).endswith("1.00k..1.25k")
+    assert next(line for line in lines if line.startswith("bandwidth")).endswith("3.91..4.88 MiB/s")
+    assert next(line for line in lines if line.startswith("p99 ")).endswith("10.0 ms")
+
+
+def test_where_nothing_differed_it_says_so() -> None:
+    assert "nothing differed in parameters, nodes, versions and cluster" in shown(side(run(1)), side(run(2)))
+
+
+def test_the_build_is_told_where_the_version_is_the_same() -> None:
+    def with_ceph(text: str) -> Side:
+        return side(run(1, environment={"pve1": NODE.model_copy(update={"tools": {"ceph": text}})}))
+
+    first, second, newer = (f"ceph version {v} pacific (stable)" for v in ("16.2.15 (aaa)", "16.2.15 (bbb)", "19 (c)"))
+    assert any(line.split()[-2:] == ["16.2.15", "19"] for line in shown(with_ceph(first), with_ceph(newer)))
+    text = " ".join(shown(with_ceph(first), with_ceph(second)))
+    assert "(aaa)" in text
+    assert "(bbb)" in text
+
+
+def test_many_differences_leave_room_for_the_figures_and_are_told_at_the_end() -> None:
+    options = {f"option{number}": str(number) for number in range(8)}
+    left, right = side(run(1)), side(run(2, options={**run(1).options, **options}))
+    lines = shown(left, right, most_differences=3)
+    first, figures_at = (
+        lines.index("and 5 more differences, at the end"),
+        next(i for i, line in enumerate(lines) if line.startswith("IOPS")),
+    )
+    assert [line for line in lines[:first] if line.startswith("option")] == [
+        f"option  option{n} - {n}" for n in range(3)
+    ]
+    assert first < figures_at
+    assert [line for line in lines[figures_at:] if line.startswith("option  ")] == [
+        f"option  option{n} - {n}" for n in range(3, 8)
+    ]
+    assert not any("more differences" in line for line in shown(left, right, most_differences=7))
+
+
+def test_a_run_without_figures_is_shown_as_such() -> None:
+    failed = side(run(9, outcome="failed", summary=Summary()))
+    lines = shown(side(run(1)), failed)
+    assert any(line.startswith("B tuning/9") and line.endswith("failed: no figures") for line in lines)
+    assert "no figures of B: no verdict" in lines
+    assert "neither run has figures" in shown(failed, failed)
+
+
+@pytest.mark.parametrize("width", [78, 80])
+def test_the_worst_case_fits_the_width(width: int) -> None:
+    finding = (Finding(code="recovery", text="of the objects 7.2 % degraded, 100 MiB/s of recovery beside the run"),)
+
+    def wide(number: int, factor: float) -> Run:
+        figures = {name: 0.0123456 * factor for name in FIGURES if name.startswith("latency")}
+        return run(number, summary=Summary(write=total(16700 * factor, **figures)), findings=finding)
+
+    left, right = side(wide(1, 1.0), wide(2, 1.1)), side(wide(3, 0.0127), wide(4, 0.0131))
+    text = text_of(report.compare(left, right), width)
+    rows = [line.split()[0] for line in text.splitlines() if line.strip()]
+    assert rows[4:6] == ["IOPS", "bandwidth"]
+    assert rows[rows.index("mean") :][:6] == ["mean", "p50", "p95", "p99", "p99.9", "max"]  # each in one row
+    assert max(cell_len(line) for line in text.splitlines()) <= width
+    for words in (
+        "-98.8 % worse",
+        "-98.8 % better",
+        "12.3..13.6 ms",
+        "157..162 us",
+        "16.7k..18.4k",
+        "! B: of the objects",
+    ):
+        assert words in text
+
+
+# ---------------------------------------------------------------------------------------------- command
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    shutil.copytree(SESSION, tmp_path / "sessions" / "replay")
+    shutil.copytree(SESSION / f"{WRITE_IOPS:03}", tmp_path / "sessions" / "replay" / "003")
+    return tmp_path
+
+
+def cephtui(data: Path, *args: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    own = {"CEPHTUI_DATA_DIR": str(data), "XDG_STATE_HOME": str(data), "XDG_CONFIG_HOME": str(data), "COLUMNS": "80"}
+    return subprocess.run(
+        [sys.executable, "-m", "cephtui.cli", *args],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **own, **environment},
+        check=False,
+    )
+
+
+def test_the_command_prints_the_table(data: Path) -> None:
+    done = cephtui(data, "compare", f"replay/{WRITE_IOPS}", f"replay/{MIXED}")
+    assert (done.returncode, done.stderr) == (0, "")
+    directory = data / "sessions" / "replay"
+    sides = [Side((store.read_run(directory, number),)) for number in (WRITE_IOPS, MIXED)]
+    assert done.stdout.split() == text_of(report.compare(*sides)).split()
+
+
+def test_the_command_gives_json_lines(data: Path) -> None:
+    done = cephtui(data, "compare", f"replay/{MIXED}", f"replay/{WRITE_IOPS}", "--json")
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [row["event"] for row in rows] == ["difference"] * 4 + ["figure"] * 16
+    assert {"topic": "option", "name": "numjobs", "left": "1", "right": "8"}.items() <= rows[2].items()
+    written = next(row for row in rows[4:] if (row["direction"], row["name"]) == ("write", "iops"))
+    assert written["better"] == "better"
+    assert written["change_fraction"] == pytest.approx(written["right"] / written["left"] - 1)
+    assert written["left_spread"] is None
+
+
+@pytest.mark.parametrize(
+    ("what", "message"),
+    [
+        ("replay", "'replay': expected SESSION/RUN, the run being a number: cephtui sessions lists them"),
+        ("replay/x", "'replay/x': expected SESSION/RUN, the run being a number: cephtui sessions lists them"),
+        ("replay/9", "session replay has no run 9: cephtui show replay"),
+        ("nope/1", "no session 'nope': cephtui sessions lists them"),
+    ],
+)
+def test_a_wrong_run_is_named_with_the_next_step(data: Path, what: str, message: str) -> None:
+    done = cephtui(data, "compare", "replay/1", what)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"cephtui: {message}\n")
+
+
+def test_a_broken_run_is_named(data: Path) -> None:
+    (data / "sessions" / "replay" / "003" / "run.json").write_text("{")
+    done = cephtui(data, "compare", "replay/1", "replay/3")
+    assert done.returncode == 1
+    assert "003/run.json" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        ("", ["other/", "replay/"]),
+        ("rep", ["replay/1", "replay/2", "replay/3"]),
+        ("replay/", ["replay/1", "replay/2", "replay/3"]),
+        ("replay/2", ["replay/2"]),
+        ("none/", []),
+    ],
+)
+def test_the_shell_completes_sessions_and_their_runs(data: Path, typed: str, expected: list[str]) -> None:
+    (data / "sessions" / "other").mkdir()
+    words = {"COMP_WORDS": f"cephtui compare {typed}", "COMP_CWORD": "2", "_CEPHTUI_COMPLETE": "bash_complete"}
+    program = "from cephtui.cli import cli; cli.main(prog_name='cephtui')"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **words, "CEPHTUI_DATA_DIR": str(data), "XDG_STATE_HOME": str(data)},
+        check=False,
+    )
+    assert [line.removeprefix("plain,") for line in done.stdout.split()] == expected

@@ -1,0 +1,504 @@
+"""What a node offers to be tested, on recorded answers of a cluster; and which nodes are known."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cephtui import config, devices, offers
+from cephtui.ceph import images
+from cephtui.config import Config
+from cephtui.devices import DeviceFacts
+from cephtui.models import Node
+from cephtui.offers import LOOKED_AT_MOST, LOOKED_AT_ONCE, Offer
+from cephtui.runner import Runner
+from cephtui.transport import Completed, Question, TransportError
+from tests.fakes import FakeNode, connector
+
+RECORDINGS = Path(__file__).parent / "recordings" / "ceph-16.2"
+COMMANDS: dict[str, dict[str, Any]] = json.loads((RECORDINGS / "commands.json").read_text())
+Argv = tuple[str, ...]
+FREE = "kind\tdevice\nname\tsdb\nnumber\t8:16\nsize\t1073741824\nroot\tyes\nclaim\tfree\nsignatures\t\n"
+
+
+class RecordedShell:
+    """A node that answers as recorded; where several recordings have an answer, as the first of them."""
+
+    def __init__(self, *folders: str, **instead: Completed | TransportError) -> None:
+        """``instead`` are answers to commands whose first words, joined by ``_``, are these."""
+        self.node = Node(name="n1")
+        self.asked: list[Argv] = []
+        self.at_once = self.most_at_once = 0
+        self.instead: dict[str, Completed | TransportError] = {"bash_guests": Completed(0, "done\t\n", ""), **instead}
+        self._answers: dict[Argv, Completed] = {}
+        for name, said in COMMANDS.items():
+            if name.partition("/")[0] in folders:
+                stdout = (RECORDINGS / f"{name}.stdout").read_text()
+                known = Completed(said["status"], stdout, said["stderr"])
+                rank = folders.index(name.partition("/")[0])
+                self._answers.setdefault((str(rank), *said["argv"]), known)
+        self._ranks = [str(rank) for rank in range(len(folders))]
+
+    async def run(self, argv: Sequence[str], *, timeout_seconds: float = 30.0) -> Completed:
+        """See Shell."""
+        self.asked.append(tuple(argv))
+        self.at_once += 1
+        self.most_at_once = max(self.most_at_once, self.at_once)
+        await asyncio.sleep(0)
+        self.at_once -= 1
+        return self._answer(tuple(argv))
+
+    async def ceph(self, argv: Sequence[str], *, timeout_seconds: float = 30.0) -> Completed:
+        """See Shell."""
+        return await self.run(argv)
+
+    def _answer(self, argv: Argv) -> Completed:
+        for words, answer in self.instead.items():
+            if _short(argv).startswith(words):
+                if isinstance(answer, TransportError):
+                    raise answer
+                return answer
+        found = (self._answers.get((rank, *argv)) for rank in self._ranks)
+        return next((one for one in found if one), Completed(1, "", f"nothing recorded of {argv}"))
+
+    def about(self, image: str) -> list[Argv]:
+        return [argv for argv in self.asked if image in argv]
+
+
+def _short(argv: Argv) -> str:
+    """A command in the words that tests use; of a script, its name."""
+    return f"bash_{argv[3].removeprefix('cephtui-')}" if argv[0] == "bash" else "_".join(argv)
+
+
+def ok(value: object) -> Completed:
+    return Completed(0, value if isinstance(value, str) else json.dumps(value), "")
+
+
+async def found(shell: RecordedShell, of: str) -> tuple[dict[str, Offer], str]:
+    """What is offered in the end, and what could not be asked."""
+    seen: dict[str, Offer] = {}
+    problem = await offers.ask_for(shell, of, lambda some: seen.update({offer.spec: offer for offer in some}))
+    return seen, problem
+
+
+def reasons(seen: dict[str, Offer]) -> dict[str, str | None]:
+    return {spec: offer.reason for spec, offer in seen.items()}
+
+
+# ---------------------------------------------------------------------------------------------- pools
+
+
+async def test_each_pool_is_offered_for_images_and_for_objects() -> None:
+    shell = RecordedShell("healthy")
+
+    seen, problem = await found(shell, "pools")
+
+    assert problem == ""
+    assert len(shell.asked) == 5
+    assert {"rbd:rec", "pool:rec", "rbd:recquota", "pool:recquota", "rbd:recdata", "pool:recdata"} <= set(seen)
+    assert seen["rbd:rec"].text.startswith("new images, replicated x2, 16 PGs, autoscale on, room for ")
+    assert seen["rbd:rec"].text.endswith("GiB")
+    assert seen["pool:rec"].text.startswith("objects for rados bench, room for ")
+    refused = {spec: reason for spec, reason in reasons(seen).items() if reason}
+    assert refused == {"rbd:recdata": "pool recdata is erasure-coded: images can't live there"}
+    assert seen["rbd:recdata"].remedy == "use a replicated pool with recdata as its data pool"
+
+
+async def test_what_others_use_comes_last_and_says_so() -> None:
+    said = json.loads((RECORDINGS / "healthy" / "osd-map.stdout").read_text())
+    for pool in said["pools"]:
+        if pool["pool_name"] == "rec":
+            pool["application_metadata"] = {"cephfs": {}}
+
+    seen, _ = await found(RecordedShell("healthy", ceph_osd_dump=ok(said)), "pools")
+
+    assert list(seen)[-1] in ("pool:rec", "pool:device_health_metrics")
+    assert list(seen).index("rbd:recquota") < list(seen).index("rbd:rec")
+    assert ", used by cephfs, " in seen["rbd:rec"].text
+
+
+@pytest.mark.parametrize(
+    ("state", "spec", "reason"),
+    [
+        ("full", "rbd:rec", "the cluster is full: it takes no writes"),
+        ("full", "pool:rec", "the cluster is full: it takes no writes"),
+        ("paused", "rbd:rec", "the cluster is paused (pauserd, pausewr)"),
+        ("quota-full", "pool:recquota", "pool recquota is full: its quota is used up"),
+        ("quota-full", "rbd:rec", None),
+    ],
+)
+async def test_a_pool_that_a_guard_refuses_says_why(state: str, spec: str, reason: str | None) -> None:
+    seen, _ = await found(RecordedShell(state, "healthy"), "pools")
+
+    assert seen[spec].reason == reason
+
+
+async def test_a_pool_whose_osds_are_nearly_full_is_refused() -> None:
+    seen, _ = await found(RecordedShell("nearfull", "healthy"), "pools")
+
+    assert "above nearfull" in str(seen["rbd:rec"].reason)
+    assert "room for 0 B" in seen["rbd:rec"].text
+
+
+async def test_a_key_that_may_not_ask_all_is_no_reason() -> None:
+    seen, problem = await found(RecordedShell("denied"), "pools")
+
+    assert problem == ""
+    assert seen["rbd:rec"].reason is None
+    assert "room for" in seen["rbd:rec"].text
+
+
+async def test_free_space_that_is_not_told() -> None:
+    seen, _ = await found(RecordedShell("healthy", ceph_df=Completed(13, "", "Error EACCES: access denied")), "pools")
+
+    assert seen["rbd:rec"].text.endswith("free space unknown: no permission")
+    assert seen["rbd:rec"].reason is None
+
+
+async def test_pgs_that_serve_nobody() -> None:
+    said = json.loads((RECORDINGS / "healthy" / "status.stdout").read_text())
+    said["pgmap"]["pgs_by_state"] = [{"state_name": "down", "count": 1}, {"state_name": "active+clean", "count": 48}]
+    pgs = json.loads((RECORDINGS / "healthy" / "pgs.stdout").read_text())
+    rec = next(pg["pgid"].partition(".")[0] for pg in pgs["pg_stats"])
+    next(pg for pg in pgs["pg_stats"] if pg["pgid"].startswith(f"{rec}."))["state"] = "down"
+
+    seen, _ = await found(RecordedShell("healthy", ceph_status=ok(said), ceph_pg_dump=ok(pgs)), "pools")
+    unknown = RecordedShell("healthy", ceph_status=ok(said), ceph_pg_dump=Completed(13, "", "EACCES"))
+    denied, _ = await found(unknown, "pools")
+
+    (refused,) = [offer.reason for spec, offer in seen.items() if spec.startswith("pool:") and offer.reason]
+    assert refused.endswith("1 are not active (1 down)")
+    assert all("this key may not ask of which pool" in str(offer.reason) for offer in denied.values())
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (Completed(127, "", "env: 'ceph': No such file or directory"), "apt-get install ceph-common"),
+        (Completed(1, "", "unable to get monitor info from DNS SRV"), "no ceph.conf was found: see --ceph-conf"),
+        (Completed(1, "", "something else\nof two lines"), "of two lines"),
+        (Completed(0, "not json", ""), "unexpected answer"),
+        (TransportError("n1: can't start ceph: No such file or directory"), "apt-get install ceph-common"),
+    ],
+)
+async def test_why_a_cluster_can_not_be_asked(answer: Completed | TransportError, said: str) -> None:
+    seen, problem = await found(RecordedShell(ceph_status=answer, bash_access=ok("done\t\n")), "pools")
+
+    assert seen == {}
+    assert problem.startswith("can't ask the cluster: ")
+    assert said in problem
+
+
+async def test_a_connection_that_is_lost_is_no_missing_program() -> None:
+    shell = RecordedShell(ceph_status=TransportError("n1: lost"), bash_access=ok("program\tceph\ndone\t\n"))
+
+    with pytest.raises(TransportError, match="n1: lost"):
+        await found(shell, "pools")
+
+
+async def test_a_cluster_without_pools() -> None:
+    seen, problem = await found(RecordedShell("healthy", ceph_osd_dump=ok({"pools": []})), "pools")
+
+    assert (seen, problem) == ({}, "the cluster has no pool: ceph osd pool create NAME")
+
+
+# ---------------------------------------------------------------------------------------------- images
+
+
+async def test_images_are_listed_at_once_and_then_looked_at() -> None:
+    names = ["vm-100-disk-10", "vm-100-disk-2", "snapped", "plain", "none", "mirrored", "ec", "child", "parent"]
+    shell = RecordedShell("images", rbd_ls=ok(names))
+    puts: list[list[Offer]] = []
+
+    problem = await offers.ask_for(shell, "rbd:rec", lambda some: puts.append(list(some)))
+
+    listed, looked = puts[0], {offer.spec: offer for some in puts[1:] for offer in some}
+    assert problem == ""
+    assert [offer.spec for offer in listed[-2:]] == ["rbd:rec/vm-100-disk-2", "rbd:rec/vm-100-disk-10"]
+    assert {offer.spec for offer in listed} == {f"rbd:rec/{name}" for name in names}
+    assert reasons({offer.spec: offer for offer in listed[-2:]}) == {
+        "rbd:rec/vm-100-disk-2": "image rec/vm-100-disk-2 is by its name a guest's disk",
+        "rbd:rec/vm-100-disk-10": "image rec/vm-100-disk-10 is by its name a guest's disk",
+    }
+    assert shell.about("vm-100-disk-2") == []
+    assert reasons(looked) == {
+        "rbd:rec/plain": None,
+        "rbd:rec/child": None,
+        "rbd:rec/ec": None,
+        "rbd:rec/snapped": "image rec/snapped has snapshots: before",
+        "rbd:rec/parent": "image rec/parent has clones: rec/child",
+        "rbd:rec/mirrored": "image rec/mirrored is mirrored (snapshot): all that is written goes to its copy",
+        "rbd:rec/none": "there is no image rec/none",
+    }
+    assert looked["rbd:rec/plain"].text == "image of 1.00 GiB, asks first"
+    assert looked["rbd:rec/child"].text == "image of 64.0 MiB, clone of rec/parent@base, asks first"
+    assert looked["rbd:rec/ec"].text == "image of 64.0 MiB, data in pool recdata, asks first"
+
+
+async def test_an_image_that_is_open_or_a_guests_is_refused() -> None:
+    watched = RecordedShell("busy", "images", rbd_ls=ok(["plain"]))
+    line = "line\t/etc/pve/qemu-server/7.conf\tscsi0: ceph:plain,size=1G\ndone\t\n"
+    named = RecordedShell("images", rbd_ls=ok(["plain"]), bash_guests=ok(line))
+
+    (in_use,), (guests,) = [(await found(shell, "rbd:rec"))[0].values() for shell in (watched, named)]
+
+    assert str(in_use.reason).startswith("image rec/plain is in use by ")
+    assert guests.reason == "image rec/plain is a guest's disk in /etc/pve/qemu-server/7.conf"
+
+
+async def test_no_more_images_are_looked_at_than_is_bearable() -> None:
+    info = {"name": "x", "id": "1", "size": 1 << 30}
+    many = [f"image{number}" for number in range(LOOKED_AT_MOST + 10)]
+    answers = {"rbd_info": ok(info), "rbd_status": ok({"watchers": []}), "rbd_snap": ok([])}
+    shell = RecordedShell(rbd_ls=ok(many), **answers)
+
+    seen, _ = await found(shell, "rbd:rec")
+
+    assert len(seen) == len(many)
+    assert [spec for spec, offer in seen.items() if offer.text == "image, not looked at"] == [
+        f"rbd:rec/{name}" for name in many[LOOKED_AT_MOST:]
+    ]
+    assert shell.most_at_once <= 3 * LOOKED_AT_ONCE  # an image takes three commands side by side
+    assert not shell.about(many[-1])
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (ok([]), "pool rec has no images"),
+        (
+            Completed(1, "", "rbd: list: (1) Operation not permitted"),
+            "can't list the images of pool rec: no permission",
+        ),
+        (ok({}), "can't list the images of pool rec: unexpected answer: '{}'"),
+    ],
+)
+async def test_a_pool_without_images_to_show(answer: Completed, said: str) -> None:
+    assert await found(RecordedShell(rbd_ls=answer), "rbd:rec") == ({}, said)
+
+
+async def test_an_image_that_can_not_be_named_or_understood() -> None:
+    shell = RecordedShell("images", rbd_ls=ok(["a b", "plain"]), rbd_status=ok("junk"))
+
+    seen, _ = await found(shell, "rbd:rec")
+
+    assert seen["rbd:rec/a b"].reason == "expected rbd:POOL or rbd:POOL/IMAGE"
+    assert str(seen["rbd:rec/plain"].reason).startswith("can't look at image rec/plain: unexpected answer")
+
+
+async def test_a_search_that_is_cancelled_asks_nothing_more() -> None:
+    started, never = asyncio.Event(), asyncio.Event()
+
+    class Hanging(RecordedShell):
+        async def ceph(self, argv: Sequence[str], *, timeout_seconds: float = 30.0) -> Completed:
+            if argv[1] == "info":
+                started.set()
+                await never.wait()
+            return await super().ceph(argv)
+
+    shell = Hanging("images", rbd_ls=ok([f"x{number}" for number in range(9)]))
+    task = asyncio.create_task(found(shell, "rbd:rec"))
+    await started.wait()
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    await asyncio.sleep(0)
+
+    assert task.cancelled()
+    assert [argv[1] for argv in shell.asked] == ["ls"]
+
+
+async def test_a_connection_that_breaks_ends_the_search() -> None:
+    shell = RecordedShell("images", rbd_ls=ok(["plain", "ec"]), rbd_status=TransportError("n1: lost"))
+
+    with pytest.raises(TransportError, match="n1: lost"):
+        await found(shell, "rbd:rec")
+
+
+def test_a_list_of_images() -> None:
+    assert images.parse_list('["a","b"]') == ("a", "b")
+    with pytest.raises(ValueError, match=r"^unexpected answer"):
+        images.parse_list('{"a": 1}')
+
+
+# ---------------------------------------------------------------------------------------------- devices
+
+
+def listed(*devices_: tuple[str, str]) -> Completed:
+    """A node's list of devices: name, and what else is said of it."""
+    return ok(
+        "".join(f"kind\tdevice\nalias\t/dev/{name}\nname\t{name}\nsize\t1073741824\n{more}" for name, more in devices_)
+    )
+
+
+async def test_devices_in_use_are_told_without_opening_them() -> None:
+    busy = listed(
+        ("sda", "partition\tsda1\n"),
+        ("sdb", "holder\tdm-0\n"),
+        ("sdc", "readonly\tyes\n"),
+        ("mapper/pve-vm--100--disk--0", "dm.name\tpve-vm--100--disk--0\n"),
+    )
+    shell = RecordedShell(bash_devices=busy)
+
+    seen, problem = await found(shell, "devices")
+
+    assert problem == ""
+    assert len(shell.asked) == 1
+    assert reasons(seen) == {
+        "device:/dev/mapper/pve-vm--100--disk--0": "/dev/mapper/pve-vm--100--disk--0 is vm-100-disk-0, "
+        "by its name a guest's disk",
+        "device:/dev/sda": "/dev/sda has a partition table: sda1",
+        "device:/dev/sdb": "/dev/sdb is held by dm-0 (LVM, RAID or another mapping)",
+        "device:/dev/sdc": "/dev/sdc is read-only",
+    }
+    assert seen["device:/dev/sda"].text == "1.00 GiB"
+
+
+async def test_devices_that_seem_free_are_looked_at() -> None:
+    shell = RecordedShell(bash_devices=listed(("sdb10", ""), ("sdb2", "backing\t/var/disk\n"), ("rbd0", "")))
+    shell.instead["bash_device"] = ok(FREE)
+    claimed = RecordedShell(bash_devices=listed(("sdb", "")), bash_device=ok(FREE.replace("free", "busy")))
+    broken = RecordedShell(bash_devices=listed(("sdb", "")), bash_device=ok("?"))
+
+    seen, _ = await found(shell, "devices")
+
+    assert list(seen) == ["device:/dev/rbd0", "device:/dev/sdb2", "device:/dev/sdb10"]
+    assert reasons(seen) == dict.fromkeys(seen)
+    assert seen["device:/dev/sdb2"].text == "1.00 GiB on /var/disk, asks first"
+    assert reasons((await found(claimed, "devices"))[0]) == {"device:/dev/sdb": "/dev/sdb is in use by the system"}
+    assert str((await found(broken, "devices"))[0]["device:/dev/sdb"].reason).startswith("can't inspect /dev/sdb")
+
+
+async def test_a_node_without_devices() -> None:
+    failed = Completed(1, "", "bash: oops")
+
+    assert await found(RecordedShell(bash_devices=ok("")), "devices") == ({}, "there are no block devices")
+    assert await found(RecordedShell(bash_devices=failed), "devices") == ({}, "can't list the devices: bash: oops")
+
+
+def test_the_list_of_this_machines_devices() -> None:
+    done = subprocess.run(devices.list_argv(), capture_output=True, text=True, check=True, timeout=30)
+    facts = {one.name: one for one in devices.parse_list(done.stdout)}
+
+    there = [path for path in Path("/sys/class/block").iterdir() if (Path("/dev") / path.name).is_block_device()]
+    memory = ("ram", "zram", "fd", "sr")
+    sized = {path.name: int((path / "size").read_text()) * 512 for path in there if not path.name.startswith(memory)}
+    assert done.stderr == ""
+    assert {name: one.size for name, one in facts.items() if name in sized} == {n: s for n, s in sized.items() if s}
+    assert all(Path(one.aliases[0]).is_block_device() for one in facts.values())
+
+
+def test_a_device_whose_name_says_nothing_has_to_be_looked_at() -> None:
+    assert devices.guard_listed("/dev/sdb", DeviceFacts("device", name="sdb", size=1)) is None
+
+
+# ---------------------------------------------------------------------------------------------- nodes
+
+
+SSH_CONFIG = """
+# Host commented
+Include more/*.conf "~/other dir/one" /nonexistent/* missing
+Host web1 web2 *.example.net !web3 web?
+    HostName 10.0.0.1
+host=old
+  Host "quoted" fine # not this
+Host -x a@b 1:2 fe80::1
+Match host matched
+Host *
+HostKeyAlgorithms x
+Host broken "
+"""
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".ssh" / "more").mkdir(parents=True)
+    return tmp_path
+
+
+def test_hosts_of_the_ssh_configuration(home: Path) -> None:
+    (home / "other dir").mkdir()
+    (home / "other dir" / "one").write_text("Host other\nInclude config\n")
+    (home / ".ssh" / "more" / "b.conf").write_text("Host b web1\n")
+    (home / ".ssh" / "more" / "a.conf").write_text("Host a\nInclude more/b.conf\n")
+    (home / ".ssh" / "more" / "d.conf").mkdir()
+    (home / ".ssh" / "config").write_text(SSH_CONFIG)
+
+    own = config.ssh_hosts(str(home / ".ssh" / "config"))
+
+    assert own == ("a", "b", "web1", "other", "web2", "old", "quoted", "fine", "fe80::1")
+    assert config.ssh_hosts(None)[: len(own)] == own
+    assert config.ssh_hosts(str(home / "none")) == ()
+
+
+def test_an_ssh_configuration_without_end_is_read_for_a_while_only(home: Path) -> None:
+    for number in range(30):
+        (home / ".ssh" / f"c{number}").write_text(f"Host h{number}\nInclude c{number + 1}\n")
+    (home / ".ssh" / "large").write_text("Host large\n" + "# x\n" * (1 << 20) + "Host beyond\n")
+
+    deep = config.ssh_hosts(str(home / ".ssh" / "c0"))
+
+    assert deep == tuple(f"h{number}" for number in range(6))
+    assert config.ssh_hosts(str(home / ".ssh" / "large")) == ("large",)
+
+
+def test_known_nodes(home: Path) -> None:
+    (home / "ssh_config").write_text("Host pve1 web\n")
+    (home / "config.toml").write_text(
+        'ssh_config = "ssh_config"\n'
+        '[nodes.pve1]\nhost = "pve1.example.net"\nuser = "root"\nport = 2222\nprefix = ["sudo", "-n"]\n'
+        '[nodes.pve2]\n[groups]\npve = ["pve1", "pve2"]\n'
+    )
+    loaded = config.load(home / "config.toml", required=True)
+
+    assert [(node.name, node.text, node.members) for node in offers.known_nodes(loaded)] == [
+        ("local", "this machine", ()),
+        ("pve1", "root@pve1.example.net:2222, behind sudo -n", ()),
+        ("pve2", "pve2", ()),
+        ("pve", "group: pve1, pve2", ("pve1", "pve2")),
+        ("web", "from the SSH configuration", ()),
+    ]
+    assert all(loaded.choose([node.name]) for node in offers.known_nodes(loaded))
+
+
+def test_without_any_configuration_there_is_this_machine(home: Path) -> None:
+    (home / "empty").write_text("")
+
+    assert [node.name for node in offers.known_nodes(Config(ssh_config=str(home / "empty")))] == ["local"]
+
+
+# ---------------------------------------------------------------------------------------------- the runner
+
+
+def is_script(name: str) -> Callable[[Argv], bool]:
+    return lambda argv: argv[3:4] == (f"cephtui-{name}",)
+
+
+def test_a_runner_asks_a_node(tmp_path: Path) -> None:
+    host = FakeNode(Node(name="a", host="a"))
+    host.answer(is_script("devices"), listed(("sda", "holder\tdm-0\n")).stdout)
+    seen: list[Offer] = []
+
+    with Runner(tmp_path, connect_node=connector({"a": host})) as runner:
+        problem = runner.offers(host.node, "devices", seen.extend).result(10)
+        no_ceph = runner.offers(host.node, "pools", seen.extend).result(10)
+
+    assert (problem, [offer.spec for offer in seen]) == ("", ["device:/dev/sda"])
+    assert no_ceph == "can't ask the cluster: Ceph's programs are not installed: apt-get install ceph-common"
+
+
+def test_a_node_that_can_not_be_asked_is_told_in_words(tmp_path: Path) -> None:
+    gone, asking = FakeNode(Node(name="a", host="a")), FakeNode(Node(name="b", host="b"))
+    gone.unreachable = "no route to host"
+    asking.questions = [Question("b", "password", "password of root@b", secret=True)]
+
+    with Runner(tmp_path, connect_node=connector({"a": gone, "b": asking})) as runner:
+        answers = [runner.offers(host.node, "pools", lambda some: None).result(10) for host in (gone, asking)]
+
+    assert answers == ["a: no route to host", "b: password of root@b"]

@@ -1,0 +1,576 @@
+"""The pickers, driven by keys and by the mouse, with offers that come when the test says so."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.app import App
+from textual.pilot import Pilot
+from textual.widgets import Button, Static
+
+from cephtui.config import Config
+from cephtui.models import Node
+from cephtui.offers import DEVICES, POOLS, KnownNode, Offer, Put
+from cephtui.places import packaged_presets_dir
+from cephtui.presets import Catalogue, Preset, find_presets, load_preset
+from cephtui.transport import TransportError
+from cephtui.tui.pick_list import Filter, Picker, PickList, Row, RowVisual, matching, widths
+from cephtui.tui.pickers import NodePicker, PresetPicker, TargetPicker, described
+from tests.replayed import until
+
+UNSET = "nothing was chosen yet"
+SIZES = [(80, 24), (93, 25), (120, 36), (200, 50)]
+SCRATCH = "file:/root/.cache/cephtui/scratch-0123abcd/scratch"
+RBD = Offer("rbd:bench", "new images, replicated x3, 128 PGs, autoscale on, room for 96.0 GiB")
+POOL = Offer("pool:bench", "objects for rados bench, room for 96.0 GiB")
+ERASURE = Offer(
+    "rbd:data", "new images, EC 2+1", "pool data is erasure-coded: images can't live there", "use a replicated pool"
+)
+ERASURE_POOL = Offer("pool:data", "objects for rados bench, room for 1.00 TiB")
+GUESTS = Offer("rbd:bench/vm-1", "image", "image bench/vm-1 is by its name a guest's disk", "choose another image")
+IMAGE = Offer("rbd:bench/[b]own", "image of 1.00 GiB, asks first")
+DISK = Offer("device:/dev/sda", "1.82 TiB", "/dev/sda is mounted on /", "choose another")
+FREE = Offer("device:/dev/sdb", "1.82 TiB, asks first")
+
+
+@dataclass
+class Offers:
+    """A node that is asked, and answers when it is told to."""
+
+    puts: dict[str, Put] = field(default_factory=dict)
+    futures: dict[str, Future[str]] = field(default_factory=dict)
+
+    def __call__(self, of: str, put: Put) -> Future[str]:
+        assert of not in self.puts, f"{of} was asked for twice"
+        self.puts[of], self.futures[of] = put, Future()
+        return self.futures[of]
+
+    def tell(self, of: str, *offers: Offer, problem: str | None = "") -> None:
+        """Answer; the search goes on where there is no word about its end."""
+        self.puts[of](offers)
+        if problem is not None:
+            self.futures[of].set_result(problem)
+
+
+@dataclass
+class Shown:
+    """A picker on the screen, and what it gave."""
+
+    pilot: Pilot[None]
+    picker: Picker[Any]
+    results: list[Any]
+
+    @property
+    def result(self) -> Any:
+        return self.results[0] if self.results else UNSET
+
+    @property
+    def text(self) -> str:
+        strips = self.pilot.app.screen._compositor.render_strips()
+        return "\n".join(strip.text.rstrip() for strip in strips)
+
+    @property
+    def rows(self) -> list[Row]:
+        return list(self.picker.query_one(PickList).shown)
+
+    @property
+    def names(self) -> list[str]:
+        """The first cells of what can be gone to."""
+        return [row.cells[0] for row in self.rows if not row.heading]
+
+    @property
+    def here(self) -> str:
+        row = self.picker.highlighted
+        return row.cells[0] if row else ""
+
+    @property
+    def note(self) -> str:
+        return str(self.picker.query_one(".note", Static).render())
+
+    async def type(self, text: str) -> None:
+        await self.pilot.press(*text)
+
+    async def go_to(self, name: str) -> None:
+        for _ in self.rows:
+            if self.here == name:
+                return
+            await self.pilot.press("down")
+        raise AssertionError(f"{name} is not among {self.names}")
+
+    async def until_shown(self, text: str) -> None:
+        await until(self.pilot, lambda: text in self.text)
+
+    def said(self) -> list[str]:
+        return [notice.message for notice in self.pilot.app._notifications]
+
+
+class Bare(App[None]):
+    """Nothing but what the pickers bring themselves."""
+
+
+@contextlib.asynccontextmanager
+async def shown(picker: Picker[Any], size: tuple[int, int] = (100, 30)) -> AsyncIterator[Shown]:
+    app, results = Bare(), []
+    async with app.run_test(size=size, notifications=True) as pilot:
+        app.push_screen(picker, results.append)
+        await until(pilot, lambda: app.screen is picker and bool(picker.query(PickList)))
+        await pilot.pause()
+        yield Shown(pilot, picker, results)
+
+
+# ---------------------------------------------------------------------------------------------- rows
+
+
+def test_the_filter_wants_every_word() -> None:
+    rows = [
+        Row("h1", ("one",), heading=True),
+        Row("a", ("Alpha",), "big disk"),
+        Row("h2", ("two",), heading=True),
+        Row("b", ("beta",), "small disk", more="hidden"),
+        Row("h3", ("three",), heading=True, always=True),
+        Row("t", ("typed",), always=True),
+    ]
+
+    def keys(typed: str) -> list[str]:
+        return [row.key for row in matching(rows, typed)]
+
+    assert keys("") == ["h1", "a", "h2", "b", "h3", "t"]
+    assert keys("DISK alp") == ["h1", "a", "h3", "t"]
+    assert keys("hidden disk") == ["h2", "b", "h3", "t"]
+    assert keys("nowhere") == ["h3", "t"]
+
+
+@pytest.mark.parametrize("width", [1, 12, 30, 60, 74, 200])
+def test_a_row_is_never_cut_off(width: int) -> None:
+    rows = [
+        Row("a", ("1", "name"), "some words that say what it is and take more than one line at most of these widths"),
+        Row("b", ("", "a-name-of-more-than-twenty-four-letters"), "short"),
+        Row("c", ("", "x")),
+    ]
+    columns = widths(rows)
+    for row in rows:
+        lines = RowVisual(row, columns).lines(width)
+        assert all(line.cell_length <= width for line in lines)
+        assert "".join("".join(line.plain for line in lines).split()) == "".join([*row.cells, *row.text.split()])
+
+
+def test_text_stands_behind_its_column_or_below_it() -> None:
+    rows = [Row("a", ("[x]", "pve1"), "ready for all that may come now"), Row("b", ("[ ]", "p" * 30), "typed")]
+    columns = widths(rows)
+
+    def plain(row: Row, width: int) -> list[str]:
+        return [line.plain.rstrip() for line in RowVisual(row, columns).lines(width)]
+
+    assert columns == (3, 4)
+    assert plain(rows[0], 60) == ["[x]  pve1  ready for all that may come now"]
+    assert plain(rows[0], 38) == ["[x]  pve1  ready for all that may come", "           now"]
+    assert plain(rows[0], 30) == ["[x]  pve1", "    ready for all that may", "    come now"]
+    assert plain(rows[1], 60) == [f"[ ]  {'p' * 30}", "           typed"]
+
+
+# ---------------------------------------------------------------------------------------------- presets
+
+
+@pytest.fixture
+def catalogue(tmp_path: Path) -> Catalogue:
+    (tmp_path / "broken.toml").write_text('title = "Broken"\n[options]\nrw = "sideways"\n')
+    (tmp_path / "mine.toml").write_text('title = "My [b]own[/b]"\n[options]\nrw = "read"\nbs = ["4k", "64k"]\n')
+    return find_presets(packaged_presets_dir(), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ('rw = "read"\nbs = "1M"', "1M read, depth 1, jobs 1"),
+        ('rw = ["randread", "randwrite"]\nbs = "4k"', "4k randread,randwrite, depth 1, jobs 1"),
+        ('rw = ["read", "write"]\nbs = ["4k", "1M"]', "4k,1M read,write, depth 1, jobs 1"),
+        ('rw = "read"\niodepth = [1, 16]\nnumjobs = [1, 2, 4]', "4k read, depth 1,16, jobs 1,2,4"),
+        ('rw = "read"\ntime_based = true\nruntime = [30, 60]', "4k read, depth 1, jobs 1, 30,60 s"),
+        ('rw = "read"\ntime_based = true\nruntime = [30, 120]', "4k read, depth 1, jobs 1, 30 s,2:00 min"),
+    ],
+)
+def test_what_a_preset_does(tmp_path: Path, options: str, text: str) -> None:
+    (tmp_path / "x.toml").write_text(f'title = "X"\n[options]\n{options}\n')
+
+    assert described(load_preset(tmp_path / "x.toml", user=True)) == text
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_every_preset_is_shown_with_what_it_does(catalogue: Catalogue, size: tuple[int, int]) -> None:
+    async with shown(PresetPicker(catalogue), size) as picker:
+        assert [row.cells[1] for row in picker.rows if not row.heading][:2] == ["write-throughput", "write-iops"]
+        assert {row.key for row in picker.rows if not row.heading} == set(catalogue)
+        assert "4k randwrite, depth 64, jobs 8, 60 s" in picker.text
+        assert picker.picker.focused is picker.picker.query_one(Filter)
+        await picker.type("mine")
+        assert "My [b]own[/b] (yours)" in picker.text
+        assert "4k,64k read, depth 1, jobs 1" in picker.text
+
+
+async def test_typing_filters_and_enter_chooses(catalogue: Catalogue) -> None:
+    async with shown(PresetPicker(catalogue)) as picker:
+        await picker.type("rados read")
+        assert [row.key for row in picker.rows if not row.heading] == ["rados-rand", "rados-seq"]
+        await picker.pilot.press("down")
+        assert picker.note == "Objects of 4 MiB read back in the order they were written: bandwidth"
+        await picker.pilot.press("up", "down", "enter")
+        assert isinstance(picker.result, Preset)
+        assert picker.result.name == "rados-seq"
+
+
+async def test_a_broken_preset_says_why_and_is_not_chosen(catalogue: Catalogue) -> None:
+    async with shown(PresetPicker(catalogue), (80, 24)) as picker:
+        await picker.type("broken")
+        assert "broken.toml: options.rw" in picker.text.replace("\n", "")
+        assert "broken" in picker.rows[-1].cells
+        await picker.pilot.press("enter")
+        assert picker.result == UNSET
+        assert any("options.rw" in said for said in picker.said())
+
+
+async def test_escape_and_the_button_close_without_a_choice(catalogue: Catalogue) -> None:
+    for how in ("escape", "close"):
+        async with shown(PresetPicker(catalogue)) as picker:
+            if how == "escape":
+                await picker.pilot.press("escape")
+            else:
+                await picker.pilot.click("#close")
+            assert picker.results == [None]
+
+
+async def test_the_list_has_keys_of_its_own(catalogue: Catalogue) -> None:
+    async with shown(PresetPicker(catalogue)) as picker:
+        await picker.type("j")
+        assert picker.picker.query_one(Filter).value == "j"
+        await picker.pilot.press("backspace", "tab", "j", "j", "k")
+        assert picker.picker.focused is picker.picker.query_one(PickList)
+        assert picker.picker.highlighted.key == "write-iops"
+        await picker.pilot.press("slash", "l", "a", "t")
+        assert picker.picker.query_one(Filter).value == "lat"
+        await picker.pilot.press("tab", "enter")
+        assert picker.result.name == "latency"
+
+
+async def test_the_mouse_is_enough(catalogue: Catalogue) -> None:
+    async with shown(PresetPicker(catalogue), (200, 50)) as picker:
+        await picker.pilot.click(PickList, offset=(5, 2))
+        assert picker.result.name == "write-iops"
+    async with shown(PresetPicker(catalogue), (200, 50)) as picker:
+        await picker.pilot.click("#use")
+        assert picker.result.name == "write-throughput"
+
+
+async def test_nothing_that_fits(catalogue: Catalogue) -> None:
+    async with shown(PresetPicker(catalogue)) as picker:
+        await picker.type("zzz")
+        assert picker.note == "nothing fits the filter"
+        await picker.pilot.press("enter", "down", "pagedown", "pageup", "up", "enter")
+        assert picker.result == UNSET
+
+
+# ---------------------------------------------------------------------------------------------- targets
+
+
+def targets(offers: Offers, current: str = "rbd:bench") -> TargetPicker:
+    return TargetPicker(current, SCRATCH, offers, "pve1")
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_targets_are_shown_as_they_are_found(size: tuple[int, int]) -> None:
+    offers = Offers()
+    async with shown(targets(offers), size) as picker:
+        assert picker.names == ["rbd:bench", SCRATCH]
+        assert "the present target" in picker.text
+        assert "pools, seen from pve1 (asking the cluster ...)" in picker.text
+        assert "devices of pve1 (looking at the devices ...)" in picker.text
+        offers.tell(DEVICES, DISK, FREE)
+        await until(picker.pilot, lambda: "device:/dev/sdb" in picker.names)
+        assert "pools, seen from pve1 (asking the cluster ...)" in picker.text
+        offers.tell(POOLS, RBD, POOL, ERASURE, ERASURE_POOL)
+        await until(picker.pilot, lambda: "rbd:data" in picker.names)
+        assert "asking" not in picker.text
+        assert picker.names == [
+            *("rbd:bench", SCRATCH, "rbd:bench", "pool:bench", "+ rbd:bench/...", "rbd:data", "pool:data"),
+            *("device:/dev/sda", "device:/dev/sdb"),
+        ]
+        await picker.type("sda")
+        assert "1.82 TiB, refused: is mounted on /" in picker.text
+        assert "/dev/sda is mounted on /: choose another" in picker.text
+
+
+async def test_what_is_highlighted_stays_so_when_more_arrives() -> None:
+    offers = Offers()
+    async with shown(targets(offers)) as picker:
+        offers.tell(DEVICES, FREE)
+        await until(picker.pilot, lambda: FREE.spec in picker.names)
+        await picker.go_to(FREE.spec)
+        offers.tell(POOLS, RBD, POOL)
+        await until(picker.pilot, lambda: POOL.spec in picker.names)
+        assert picker.here == FREE.spec
+        await picker.pilot.press("enter")
+        assert picker.result == FREE.spec
+
+
+async def test_a_refused_target_is_dim_and_says_why() -> None:
+    offers = Offers()
+    async with shown(targets(offers)) as picker:
+        offers.tell(POOLS, RBD, POOL, ERASURE, ERASURE_POOL)
+        await until(picker.pilot, lambda: "rbd:data" in picker.names)
+        await picker.go_to("rbd:data")
+        why = "pool data is erasure-coded: images can't live there: use a replicated pool"
+        assert picker.note == why
+        assert "new images, EC 2+1, refused: is erasure-coded: images can't live there" in picker.text
+        await picker.pilot.press("enter")
+        assert (picker.result, picker.said()) == (UNSET, [why])
+        dim = {row.cells[0]: bool(row.refused) for row in picker.rows if not row.heading}
+        assert [name for name, refused in dim.items() if refused] == ["rbd:data"]
+
+
+async def test_the_present_target_is_refused_too_where_a_guard_refuses_it() -> None:
+    offers = Offers()
+    async with shown(targets(offers, DISK.spec)) as picker:
+        await picker.pilot.press("down", "up")
+        assert picker.here == DISK.spec
+        offers.tell(DEVICES, DISK)
+        await picker.until_shown("the present target, 1.82 TiB, refused: is mounted on /")
+        await picker.pilot.press("enter")
+        assert picker.result == UNSET
+
+
+@pytest.mark.parametrize("key", ["right", "enter", "click"])
+async def test_images_are_shown_when_they_are_asked_for(key: str) -> None:
+    offers = Offers()
+    async with shown(targets(offers)) as picker:
+        offers.tell(POOLS, RBD, POOL, ERASURE, ERASURE_POOL)
+        await until(picker.pilot, lambda: POOL.spec in picker.names)
+        await picker.go_to("+ rbd:bench/...")
+        if key == "click":
+            top = next(y for y, line in enumerate(picker.text.splitlines()) if "+ rbd:bench/..." in line)
+            await picker.pilot.click(offset=(10, top))
+        else:
+            await picker.pilot.press(key)
+        await picker.until_shown("asking for the images of bench ...")
+        assert set(offers.puts) == {POOLS, DEVICES, "rbd:bench"}
+        offers.tell("rbd:bench", Offer(IMAGE.spec, "image, not looked at"), GUESTS, problem=None)
+        await until(picker.pilot, lambda: IMAGE.spec in picker.names)
+        offers.tell("rbd:bench", IMAGE)
+        await picker.until_shown("image of 1.00 GiB, asks first")
+        assert "asking" not in picker.text.replace("asking the cluster", "").replace("looking at the devices", "")
+        await picker.pilot.press("left")
+        assert IMAGE.spec not in picker.names
+        await picker.pilot.press("right")
+        await picker.go_to(IMAGE.spec)
+        assert "rbd:bench/[b]own" in picker.text
+        await picker.pilot.press("enter")
+        assert picker.result == "rbd:bench/[b]own"
+
+
+async def test_a_pool_that_can_hold_no_images_does_not_open() -> None:
+    offers = Offers()
+    async with shown(targets(offers)) as picker:
+        offers.tell(POOLS, ERASURE, ERASURE_POOL, problem="")
+        await until(picker.pilot, lambda: ERASURE.spec in picker.names)
+        await picker.go_to("pool:data")
+        await picker.pilot.press("right", "left")
+        assert set(offers.puts) == {POOLS, DEVICES}
+        assert not [name for name in picker.names if name.startswith("+")]
+
+
+async def test_arrows_move_in_what_was_typed() -> None:
+    offers = Offers()
+    async with shown(targets(offers)) as picker:
+        offers.tell(POOLS, RBD, POOL)
+        await until(picker.pilot, lambda: POOL.spec in picker.names)
+        await picker.type("ool:b")
+        await picker.pilot.press("left", "left", "left", "left", "left", "p", "right", "right")
+        assert picker.picker.query_one(Filter).value == "pool:b"
+        assert "rbd:bench" not in offers.puts
+
+
+@pytest.mark.parametrize(
+    ("typed", "spec"),
+    [
+        ("rbd:other", "rbd:other"),
+        ("file:/mnt/x", "file:/mnt/x"),
+        ("device:/dev/../dev/sdq", "device:/dev/sdq"),
+        ("pool:far", "pool:far"),
+    ],
+)
+async def test_what_is_typed_can_be_used(typed: str, spec: str) -> None:
+    async with shown(targets(Offers())) as picker:
+        await picker.type(typed)
+        assert picker.here == spec
+        assert "use it as it is typed" in picker.text
+        await picker.pilot.press("enter")
+        assert picker.result == spec
+
+
+async def test_what_is_typed_and_refused_can_be_used_for_reading() -> None:
+    offers = Offers()
+    async with shown(targets(offers)) as picker:
+        offers.tell(DEVICES, DISK, FREE)
+        await until(picker.pilot, lambda: DISK.spec in picker.names)
+        await picker.type(FREE.spec)
+        assert picker.names == [FREE.spec]
+        for _ in FREE.spec:
+            await picker.pilot.press("backspace")
+        await picker.type(DISK.spec)
+        assert picker.names == [DISK.spec, DISK.spec]
+        assert "use it as it is typed, though a write there is refused" in picker.text
+        await picker.pilot.press("down", "enter")
+        assert picker.result == DISK.spec
+
+
+async def test_what_is_typed_and_no_target_is_told() -> None:
+    async with shown(targets(Offers()), (80, 24)) as picker:
+        await picker.type("s3:bucket")
+        assert picker.note.startswith("unknown target 's3:bucket': expected file:PATH")
+        await picker.pilot.press("enter")
+        assert picker.result == UNSET
+
+
+async def test_a_node_without_ceph_offers_devices() -> None:
+    offers = Offers()
+    async with shown(targets(offers, SCRATCH), (80, 24)) as picker:
+        offers.tell(POOLS, problem="can't ask the cluster: Ceph's programs are not installed")
+        offers.futures[DEVICES].set_exception(TransportError("pve1: the connection was lost"))
+        await picker.until_shown("can't ask the cluster: Ceph's programs are not installed")
+        await picker.until_shown("pve1: the connection was lost")
+        assert picker.names == [SCRATCH]
+        await picker.pilot.press("enter")
+        assert picker.result == SCRATCH
+
+
+async def test_closing_ends_the_search() -> None:
+    offers = Offers()
+    async with shown(targets(offers)) as picker:
+        await picker.pilot.press("escape")
+        await until(picker.pilot, lambda: all(future.cancelled() for future in offers.futures.values()))
+        assert picker.results == [None]
+        assert set(offers.futures) == {POOLS, DEVICES}
+
+
+# ---------------------------------------------------------------------------------------------- nodes
+
+
+CONFIG = Config(
+    {"pve1": Node(name="pve1", host="10.0.0.1"), "pve2": Node(name="pve2", host="pve2")}, {"pve": ("pve1", "pve2")}
+)
+KNOWN = (
+    KnownNode("local", "this machine"),
+    KnownNode("pve1", "10.0.0.1"),
+    KnownNode("pve2", "pve2"),
+    KnownNode("pve", "group: pve1, pve2", ("pve1", "pve2")),
+    KnownNode("web", "from the SSH configuration"),
+)
+
+
+def nodes(*chosen: str, reports: dict[str, str] | None = None) -> NodePicker:
+    return NodePicker(CONFIG, KNOWN, chosen or ("local",), reports or {})
+
+
+def marks(picker: Shown) -> str:
+    return " ".join(f"{row.cells[0][1]}{row.cells[1]}" for row in picker.rows)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_nodes_are_shown_with_what_is_known_of_them(size: tuple[int, int]) -> None:
+    reports = {"local": "ready: fio-3.33", "pve1": "pve1: no route to host", "web2:22": "ready"}
+    async with shown(nodes("local", "root@web2:22", reports=reports), size) as picker:
+        assert marks(picker) == "xlocal  pve1  pve2  pve  web xroot@web2:22"
+        assert "[x]  local" in picker.text
+        assert "this machine; ready: fio-3.33" in picker.text
+        assert "10.0.0.1; pve1: no route to host" in picker.text
+        assert "group: pve1, pve2" in picker.text
+        assert "typed; ready" in picker.text
+        assert picker.note == "space marks; enter uses local, root@web2:22"
+
+
+async def test_space_marks_and_enter_uses_what_is_marked() -> None:
+    async with shown(nodes()) as picker:
+        await picker.pilot.press("down", "space", "down", "space", "up", "space")
+        assert marks(picker) == "xlocal  pve1 xpve2 -pve  web"
+        assert picker.note == "space marks; enter uses local, pve2"
+        await picker.pilot.press("enter")
+        assert picker.result == ("local", "pve2")
+
+
+async def test_a_group_stands_for_its_members() -> None:
+    async with shown(nodes("pve2")) as picker:
+        assert marks(picker) == " local  pve1 xpve2 -pve  web"
+        assert picker.picker.highlighted.key == "pve2"
+        await picker.pilot.press("down", "space")
+        assert marks(picker) == " local xpve1 xpve2 xpve  web"
+        await picker.pilot.press("space")
+        assert marks(picker) == " local  pve1  pve2  pve  web"
+        assert picker.note == "space marks; enter uses nothing yet"
+        await picker.pilot.press("enter")
+        assert picker.result == UNSET
+        assert picker.said() == ["mark at least one node with space"]
+        await picker.pilot.press("space", "enter")
+        assert picker.result == ("pve1", "pve2")
+
+
+async def test_a_group_that_was_chosen_is_its_members() -> None:
+    async with shown(nodes("pve", "local")) as picker:
+        assert marks(picker) == "xlocal xpve1 xpve2 xpve  web"
+        await picker.pilot.press("enter")
+        assert picker.result == ("pve1", "pve2", "local")
+
+
+async def test_enter_without_a_new_mark_uses_the_node_that_is_highlighted() -> None:
+    async with shown(nodes("local", "pve1")) as picker:
+        await picker.type("web")
+        assert picker.note == "space marks; enter uses web"
+        await picker.pilot.press("enter")
+        assert picker.result == ("web",)
+
+
+async def test_a_node_that_is_typed() -> None:
+    async with shown(nodes()) as picker:
+        await picker.type("root@h:22")
+        assert [row.cells for row in picker.rows] == [("[ ]", "root@h:22")]
+        await picker.pilot.press("space")
+        assert marks(picker) == "xlocal  pve1  pve2  pve  web xroot@h:22"
+        assert picker.picker.query_one(Filter).value == ""
+        await picker.type("h2")
+        await picker.pilot.press("space", "enter")
+        assert picker.result == ("local", "root@h:22", "h2")
+
+
+async def test_what_is_typed_and_no_node_is_told() -> None:
+    async with shown(nodes()) as picker:
+        await picker.type("a/b")
+        assert picker.note == "expected [user@]host[:port] or a name from the list"
+        await picker.pilot.press("space", "enter")
+        assert picker.result == ("local",) or picker.result == UNSET
+
+
+async def test_one_node_in_two_ways_is_told() -> None:
+    async with shown(nodes("h:22")) as picker:
+        await picker.type("root@h:22")
+        await picker.pilot.press("space", "enter")
+        assert picker.result == UNSET
+        assert "is meant twice" in picker.said()[0]
+
+
+async def test_nodes_with_the_mouse_alone() -> None:
+    async with shown(nodes(), (120, 36)) as picker:
+        await picker.pilot.click(PickList, offset=(8, 1))
+        await picker.pilot.click(PickList, offset=(8, 0))
+        assert marks(picker) == " local xpve1  pve2 -pve  web"
+        assert str(picker.picker.query_one("#use", Button).label) == "use (enter)"
+        await picker.pilot.click("#use")
+        assert picker.result == ("pve1",)
+
+
+@pytest.mark.parametrize("kind", [PresetPicker, TargetPicker, NodePicker])
+def test_every_picker_tells_its_keys(kind: type[Picker[Any]]) -> None:
+    assert {"any letter", "up, down", "enter", "tab, /", "esc"} <= set(kind.KEYS)
+    assert kind.TITLE_TEXT

@@ -1,0 +1,579 @@
+"""The sessions screen, driven by keys and the mouse, on sessions that were really written."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import threading
+from collections.abc import AsyncIterator, Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from textual.app import App
+from textual.pilot import Pilot
+from textual.screen import Screen
+from textual.widgets import Button, DataTable, Input, Label, Static
+
+import cephtui.tui
+from cephtui import archive, store
+from cephtui.models import ClusterEnvironment, NodeResult, SessionNotes, SessionRow
+from cephtui.session_writer import SessionWriter
+from cephtui.store import Undo
+from cephtui.tui.dialogs import Confirm, EnterText
+from cephtui.tui.sessions import SessionsScreen
+from cephtui.tui.sessions_table import SessionsTable, about, fitted
+from tests.replayed import SESSION, until
+from tests.test_store import run_of, write_session
+
+SIZES = [(80, 24), (93, 25), (120, 36), (200, 50)]
+LONG = "osd_memory_target 4G, default scheduler, jumbo frames off on the storage network"
+
+
+class Host(App[None]):
+    """A screen below, the sessions screen above it, and what it said."""
+
+    CSS_PATH = Path(cephtui.tui.__path__[0]) / "app.tcss"
+
+    def __init__(self, root: Path) -> None:
+        super().__init__()
+        self.sessions = SessionsScreen(root)
+        self.opened: list[Path] = []
+
+    def on_mount(self) -> None:
+        self.push_screen(self.sessions)
+
+    def on_sessions_screen_opened(self, message: SessionsScreen.Opened) -> None:
+        self.opened.append(message.directory)
+
+    @property
+    def text(self) -> str:
+        """What is on the screen."""
+        return "\n".join(strip.text.rstrip() for strip in self.screen._compositor.render_strips())
+
+    @property
+    def table(self) -> SessionsTable:
+        return self.sessions.query_one(SessionsTable)
+
+    @property
+    def names(self) -> list[str]:
+        """The sessions in the table, from the top."""
+        return [str(row.key.value) for row in self.table.ordered_rows]
+
+    @property
+    def selected(self) -> str | None:
+        return self.table.selected.session if self.table.selected else None
+
+    @property
+    def notices(self) -> list[str]:
+        return [notice.message for notice in self._notifications]
+
+    @property
+    def bar(self) -> str:
+        return str(self.sessions.query_one("#bar", Static).render())
+
+    def is_above(self, dialog: type[Screen[object]]) -> bool:
+        """Whether a dialog is open and can be answered."""
+        return isinstance(self.screen, dialog) and self.screen.focused is not None
+
+
+@contextlib.asynccontextmanager
+async def showing(root: Path, size: tuple[int, int] = (80, 24)) -> AsyncIterator[tuple[Host, Pilot[None]]]:
+    """The screen, once it has read what there is."""
+    app = Host(root)
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: app.screen is app.sessions and app.sessions._rows is not None)
+        await until(pilot, lambda: not app.names or (app.sessions.focused is not None and "outcomes" in app.text))
+        yield app, pilot
+
+
+def made(root: Path, name: str, days: int, outcomes: tuple[str, ...] = ("ok",), **values: object) -> Path:
+    """A session that was made so many days ago."""
+    session = SessionWriter.open(root, name)
+    path = session.directory / "session.json"
+    found = store.read_session(session.directory)
+    path.write_text(found.model_copy(update={"created_at": found.created_at - timedelta(days=days)}).model_dump_json())
+    for outcome in outcomes:
+        run = run_of(name, session.next_run())
+        session.start_run(run).finish(run.model_copy(update={"outcome": outcome, **values}))
+    session.close()
+    return session.directory
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Three sessions, the newest last, and the recorded one, which is from another year."""
+    root = tmp_path / "sessions"
+    nodes = tuple(NodeResult(node=name, command="fio") for name in ("pve1", "pve2"))
+    ceph = ClusterEnvironment(ceph_version="16.2.15")
+    made(root, "before", 3, ("ok", "ok", "failed"), nodes=nodes, cluster=ceph)
+    made(root, "osd-memory-8g", 2, ("ok", "stopped"), preset="latency", cluster=ceph)
+    made(root, "nvme", 1)
+    shutil.copytree(SESSION, root / "replay")
+    path = root / "replay" / "session.json"
+    path.write_text(path.read_text().replace("2026-11-21", "2001-11-21"))
+    archive.annotate(root / "before", note=LONG, tags=("lab", "slow"), baseline=2)
+    archive.annotate(root / "osd-memory-8g", note="osd_memory_target 8G", tags=("lab",))
+    return root
+
+
+ALL = ["nvme", "osd-memory-8g", "before", "replay"]
+
+
+async def typed(app: Host, pilot: Pilot[None], text: str) -> None:
+    """In the place of what a dialog holds."""
+    field = app.screen.query_one(Input)
+    await pilot.press("end", *["backspace"] * len(field.value))
+    await pilot.press(*("space" if char == " " else char for char in text))
+    assert field.value == text
+
+
+# ---------------------------------------------------------------------------------------------- what it shows
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_sessions_are_listed_the_newest_first(root: Path, size: tuple[int, int]) -> None:
+    async with showing(root, size) as (app, _):
+        assert app.names == ALL
+        assert app.bar.endswith("4 saved")
+        lines = app.text.splitlines()
+    (before,) = [line for line in lines if line.startswith(" before")]
+    row = next(row for row in store.list_sessions(root) if row.session == "before")
+    assert row.created_at is not None
+    for word in (f"{row.created_at.astimezone():%Y-%m-%d}", "3", "2 ok, 1 failed", "baseline #2; osd"):
+        assert word in before
+    heading = lines[2].split()
+    assert [word for word in ("session", "date", "runs", "outcomes", "note") if word not in heading] == []
+    assert all(len(line) <= size[0] for line in lines)
+    assert "esc back" in lines[-1]
+
+
+async def test_with_more_room_more_is_told(root: Path) -> None:
+    headings = []
+    for size in SIZES:
+        async with showing(root, size) as (app, _):
+            headings.append(app.text.splitlines()[2].split())
+            if size[0] == 200:
+                (line,) = [line for line in app.text.splitlines() if line.startswith(" before")]
+    assert headings[0] == ["session", "date", "runs", "outcomes", "note"]
+    assert "cluster" in headings[2]
+    assert headings[3] == ["session", "date", "cluster", "nodes", "runs", "outcomes", "tags", "note"]
+    assert [word for word in ("ceph 16.2.15", "pve1, pve2", "lab, slow", LONG) if word not in line] == []
+
+
+async def test_what_the_table_has_no_room_for_is_below_it(root: Path) -> None:
+    async with showing(root) as (app, pilot):
+        await pilot.press("j", "j")
+        await until(pilot, lambda: "tags lab" in app.text)
+        shown = " ".join(app.text[app.text.index("─") :].split())
+    for part in ("before", "ceph 16.2.15", "on pve1, pve2", "3 runs; 2 ok, 1 failed", f"baseline #2; {LONG}"):
+        assert part in shown
+
+
+async def test_without_sessions_it_tells_how_one_comes_to_be(tmp_path: Path) -> None:
+    async with showing(tmp_path / "none") as (app, pilot):
+        assert "no sessions yet" in app.text
+        assert "1 to 6 run a preset" in app.text
+        assert "rename" not in app.text
+        await pilot.press("slash", "R", "N", "T", "D", "enter")
+        assert app.screen is app.sessions
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is not app.sessions)
+
+
+async def test_the_screen_is_there_before_the_sessions_are_read(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real, may_go_on = store.list_sessions, threading.Event()
+
+    def slow(root: Path) -> list[SessionRow]:
+        assert may_go_on.wait(30)
+        return real(root)
+
+    monkeypatch.setattr(store, "list_sessions", slow)
+    app = Host(root)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: "reading sessions ..." in app.text)
+        assert "esc back" in app.text
+        await pilot.press("j", "D", "slash")
+        may_go_on.set()
+        await until(pilot, lambda: app.names == ALL)
+        assert "reading" not in app.text
+
+
+async def test_sessions_that_can_not_be_read_are_told(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(root: Path) -> list[SessionRow]:
+        raise store.StoreError(f"{root}: Permission denied")
+
+    monkeypatch.setattr(store, "list_sessions", refuse)
+    async with showing(root) as (app, _):
+        assert app.notices == [f"{root}: Permission denied"]
+
+
+async def test_a_broken_session_and_one_that_is_written(root: Path) -> None:
+    (root / "nvme" / "001" / "run.json").write_text("{")
+    session = SessionWriter.open(root, "live")
+    session.start_run(run_of("live"))
+    async with showing(root, (120, 36)) as (app, _):
+        lines = {line.split()[0]: line for line in app.text.splitlines() if line.startswith(" ")}
+        assert "writing, 1 running" in lines["live"]
+        assert "broken" in lines["nvme"]
+        assert "001/run.json: not" in lines["nvme"]
+    session.close()
+
+
+async def test_what_the_user_wrote_is_shown_as_it_is(root: Path) -> None:
+    archive.write_notes(root / "nvme", SessionNotes(note="[red]8G[/] [x"))
+    (root / "odd \x1b[2J[b]").mkdir()
+    (root / "odd \x1b[2J[b]" / "session.json").write_text("{}")
+    async with showing(root, (120, 36)) as (app, pilot):
+        await until(pilot, lambda: len(app.names) == 5)
+        await pilot.press("home")
+        await until(pilot, lambda: app.text.count("[red]8G[/] [x") == 2)
+        assert "odd ?[2J[b]" in app.text
+        assert "\x1b" not in app.text
+
+
+@pytest.mark.parametrize("width", [80, 93, 120, 200])
+def test_columns_fill_the_width_and_no_more(width: int) -> None:
+    rows = [
+        SessionRow(
+            session="x" * 64,
+            path="/x",
+            runs=10**count,
+            outcomes=dict.fromkeys(["ok", "failed", "lost"], 10**count),
+            cluster="ceph 16.2.15, 17.2.7" * (count % 2),
+            nodes=("node",) * count,
+            tags=("tag",) * count,
+            note="note " * 20 * count,
+        )
+        for count in range(6)
+    ]
+    for some in (rows, rows[:1], []):
+        widths = fitted(some, width)
+        assert sum(widths.values()) + 2 * len(widths) == width
+        assert {"session", "date", "runs", "outcomes", "note"} <= set(widths)
+        assert widths["note"] >= 15
+
+
+def test_one_run_is_not_many() -> None:
+    assert "1 run; 1 ok" in about(SessionRow(session="s", path="p", runs=1, outcomes={"ok": 1})).plain
+    assert "0 runs" in about(SessionRow(session="s", path="p")).plain
+
+
+# ---------------------------------------------------------------------------------------------- finding
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("NVME", ["nvme"]),
+        ("lab", ["osd-memory-8g", "before"]),
+        ("lab slow", ["before"]),
+        ("jumbo", ["before"]),
+        ("latency", ["osd-memory-8g"]),
+        ("16.2.15", ["osd-memory-8g", "before"]),
+        ("pve2", ["before"]),
+        ("2001-11", ["replay"]),
+        ("failed", ["before"]),
+        ("baseline", ["before"]),
+    ],
+)
+async def test_the_filter_looks_at_everything(root: Path, text: str, found: list[str]) -> None:
+    async with showing(root) as (app, pilot):
+        await pilot.press("slash")
+        await typed(app, pilot, text)
+        await until(pilot, lambda: app.names == found)
+        assert app.bar.endswith(f"{len(found)} of 4")
+        assert app.selected == found[0]
+
+
+async def test_escape_clears_the_filter_and_then_goes_back(root: Path) -> None:
+    async with showing(root) as (app, pilot):
+        await pilot.press("slash", "l", "a", "b", "enter")
+        assert app.sessions.focused is app.table
+        await pilot.press("escape")
+        await until(pilot, lambda: app.names == ALL)
+        assert app.bar.endswith("4 saved")
+        assert app.screen is app.sessions
+        await pilot.press("slash", "escape")
+        assert app.screen is app.sessions
+        assert app.sessions.focused is app.table
+        await pilot.press("escape")
+        assert app.screen is not app.sessions
+
+
+async def test_where_nothing_is_found_the_way_back_is_told(root: Path) -> None:
+    async with showing(root) as (app, pilot):
+        await pilot.press("slash")
+        await typed(app, pilot, "none such")
+        await until(pilot, lambda: "no session has 'none such': esc clears the filter" in app.text)
+        assert app.selected is None
+        await pilot.press("enter", "D", "N")
+        assert app.screen is app.sessions
+        await pilot.press("escape")
+        await until(pilot, lambda: app.names == ALL and app.sessions.focused is app.table)
+
+
+async def test_letters_in_the_filter_are_no_commands(root: Path) -> None:
+    async with showing(root) as (app, pilot):
+        await pilot.press("slash", "D", "R", "q", "slash", "j")
+        assert app.sessions.query_one(Input).value == "DRq/j"
+        assert app.screen is app.sessions
+
+
+async def test_the_cursor_stays_on_its_session(root: Path) -> None:
+    async with showing(root) as (app, pilot):
+        await pilot.press("j", "j")
+        assert app.selected == "before"
+        await pilot.press("slash", "l", "a", "b")
+        await until(pilot, lambda: app.names == ["osd-memory-8g", "before"])
+        assert app.selected == "before"
+        await pilot.press("escape")
+        await until(pilot, lambda: app.names == ALL)
+        assert app.selected == "before"
+        await pilot.resize_terminal(120, 36)
+        await until(pilot, lambda: "cluster" in app.text)
+        assert app.selected == "before"
+
+
+async def test_keys_of_the_list(root: Path) -> None:
+    async with showing(root) as (app, pilot):
+        seen = []
+        for key in ("j", "down", "k", "end", "up", "home", "G", "g"):
+            await pilot.press(key)
+            seen.append(app.selected)
+    assert [ALL.index(str(name)) for name in seen] == [1, 2, 1, 3, 2, 0, 3, 0]
+
+
+async def test_hundreds_of_sessions_are_all_there(tmp_path: Path) -> None:
+    root = tmp_path / "sessions"
+    first = write_session(root, "s000", seconds=1)
+    for number in range(1, 230):
+        shutil.copytree(first, root / f"s{number:03}")
+    async with showing(root) as (app, pilot):
+        await until(pilot, lambda: len(app.names) == 230)
+        assert len(set(app.names)) == 230
+        await pilot.press("end")
+        assert app.selected == app.names[-1]
+        await pilot.press("slash", "1", "5")
+        await until(pilot, lambda: app.bar.endswith("13 of 230") and len(app.names) == 13)
+        await pilot.press("escape")
+        await until(pilot, lambda: len(app.names) == 230)
+        assert len(set(app.names)) == 230
+
+
+async def test_what_has_changed_meanwhile_is_there_when_the_screen_comes_back(root: Path) -> None:
+    async with showing(root) as (app, pilot):
+        await app.push_screen(Screen())
+        write_session(root, "newest")
+        app.pop_screen()
+        await until(pilot, lambda: app.names == ["newest", *ALL])
+        assert app.selected == "nvme"
+
+
+# ---------------------------------------------------------------------------------------------- doing
+
+
+async def test_enter_opens_a_session(root: Path) -> None:
+    async with showing(root) as (app, pilot):
+        await pilot.press("j", "enter")
+        await until(pilot, lambda: app.opened == [root / "osd-memory-8g"])
+
+
+async def test_a_click_selects_and_a_double_click_opens(root: Path) -> None:
+    async with showing(root) as (app, pilot):
+        await pilot.click(DataTable, offset=(3, 3))
+        assert app.selected == "before"
+        await pilot.click(DataTable, offset=(30, 2))
+        await pilot.click(DataTable, offset=(30, 0))
+        assert (app.selected, app.opened) == ("osd-memory-8g", [])
+        await pilot.click(DataTable, offset=(40, 3), times=2)
+        await until(pilot, lambda: bool(app.opened))
+        assert app.opened == [root / "before"]
+
+
+async def test_a_session_is_renamed(root: Path) -> None:
+    async with showing(root) as (app, pilot):
+        await pilot.press("j", "R")
+        await until(pilot, lambda: app.is_above(EnterText))
+        assert app.screen.query_one(Input).value == "osd-memory-8g"
+        problem = app.screen.query_one("#wrong", Label)
+        for name, said in (("nvme", "there is a session nvme already"), ("a b", "expected up to 64"), ("a-b", "")):
+            await typed(app, pilot, name)
+            await until(pilot, lambda said=said: said in str(problem.render()) and bool(said) == bool(problem.render()))
+            assert app.screen.query_one(Input).has_class("wrong") == bool(said)
+            if said:
+                await pilot.press("enter")
+                assert app.is_above(EnterText)
+        await pilot.press("enter")
+        await until(pilot, lambda: app.names == ["nvme", "a-b", "before", "replay"])
+        assert app.selected == "a-b"
+    assert not (root / "osd-memory-8g").exists()
+    assert store.read_run(root / "a-b", 1).session == "a-b"
+
+
+async def test_a_session_is_noted(root: Path) -> None:
+    async with showing(root) as (app, pilot):
+        await pilot.press("j", "N")
+        await until(pilot, lambda: app.is_above(EnterText))
+        await typed(app, pilot, "jumbo frames on [x]")
+        await pilot.press("enter")
+        await until(pilot, lambda: app.text.count("jumbo frames on [x]") == 2)
+        assert app.selected == "osd-memory-8g"
+    assert archive.read_notes(root / "osd-memory-8g") == SessionNotes(note="jumbo frames on [x]", tags=("lab",))
+
+
+async def test_a_session_is_tagged(root: Path) -> None:
+    async with showing(root, (200, 50)) as (app, pilot):
+        await pilot.press("end", "k", "T")
+        await until(pilot, lambda: app.is_above(EnterText))
+        assert app.screen.query_one(Input).value == "lab slow"
+        await typed(app, pilot, "lab, hdd")
+        await pilot.press("enter")
+        await until(pilot, lambda: app.text.count("lab, hdd") == 2)
+    assert archive.read_notes(root / "before") == SessionNotes(note=LONG, tags=("lab", "hdd"), baseline=2)
+
+
+@pytest.mark.parametrize("key", ["R", "N", "T"])
+async def test_escape_changes_nothing(root: Path, key: str) -> None:
+    before = store.list_sessions(root)
+    async with showing(root) as (app, pilot):
+        await pilot.press(key)
+        await until(pilot, lambda: app.is_above(EnterText))
+        await pilot.press("x", "escape")
+        await until(pilot, lambda: app.screen is app.sessions)
+        await until(pilot, lambda: not app.sessions.workers._workers)
+        assert app.selected == "nvme"
+    assert store.list_sessions(root) == before
+
+
+async def test_deleting_asks_and_tells_what_would_go(root: Path) -> None:
+    async with showing(root) as (app, pilot):
+        await pilot.press("j", "D")
+        await until(pilot, lambda: app.is_above(Confirm))
+        asked = str(app.screen.query(Label).first().render())
+        assert asked.startswith("Delete session osd-memory-8g (2 runs, ")
+        assert asked.endswith("KiB)? It can't be brought back.")
+        assert isinstance(app.screen.focused, Button)
+        assert app.screen.focused.id == "no"
+        await pilot.press("enter")
+        await until(pilot, lambda: app.screen is app.sessions)
+        assert app.names == ALL
+        await pilot.press("D")
+        await until(pilot, lambda: app.is_above(Confirm))
+        await pilot.press("y")
+        await until(pilot, lambda: app.names == ["nvme", "before", "replay"])
+        assert app.selected == "before"
+        assert app.notices == ["deleted session osd-memory-8g"]
+    assert not (root / "osd-memory-8g").exists()
+
+
+async def test_the_last_session_is_deleted(tmp_path: Path) -> None:
+    root = tmp_path / "sessions"
+    write_session(root, "only")
+    async with showing(root) as (app, pilot):
+        await pilot.press("D")
+        await until(pilot, lambda: app.is_above(Confirm))
+        await pilot.press("y")
+        await until(pilot, lambda: "no sessions yet" in app.text)
+        await pilot.press("D", "enter", "j")
+        assert app.screen is app.sessions
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is not app.sessions)
+
+
+@contextlib.contextmanager
+def writing(root: Path) -> Iterator[None]:
+    session = SessionWriter.open(root, "nvme")
+    try:
+        yield
+    finally:
+        session.close()
+
+
+async def test_a_session_that_is_written_is_kept_and_can_be_noted(root: Path) -> None:
+    with writing(root):
+        async with showing(root) as (app, pilot):
+            await pilot.press("D")
+            await until(pilot, lambda: bool(app.notices))
+            assert app.notices == ["session nvme is being written by a console: end that one first"]
+            assert app.screen is app.sessions
+            await pilot.press("R")
+            await until(pilot, lambda: app.is_above(EnterText))
+            await pilot.press("2", "enter")
+            await until(pilot, lambda: len(app.notices) == 2)
+            assert app.names == ALL
+            await pilot.press("N")
+            await until(pilot, lambda: app.is_above(EnterText))
+            await pilot.press("8", "G", "enter")
+            await until(pilot, lambda: archive.read_notes(root / "nvme").note == "8G")
+    assert (root / "nvme").exists()
+
+
+async def test_what_a_session_left_behind_keeps_it(root: Path) -> None:
+    session = SessionWriter.open(root, "nvme")
+    session.undo(Undo(node="pve1", target="rbd:bench/x"))
+    session.close()
+    async with showing(root) as (app, pilot):
+        await pilot.press("D")
+        await until(pilot, lambda: bool(app.notices))
+        assert "cephtui cleanup removes them first" in app.notices[0]
+        assert app.screen is app.sessions
+
+
+async def test_torn_notes_are_told_and_kept(root: Path) -> None:
+    path = root / "nvme" / "notes.json"
+    path.write_text('{"note": "hal')
+    async with showing(root) as (app, pilot):
+        for count, key in enumerate(("N", "T"), 1):
+            await pilot.press(key)
+            await until(pilot, lambda count=count: len(app.notices) == count)
+        assert app.screen is app.sessions
+        assert str(path) in app.notices[0]
+    assert path.read_text() == '{"note": "hal'
+
+
+def test_every_key_is_told_in_the_help() -> None:
+    told = " ".join(SessionsScreen.KEYS)
+    bound = [binding.key_display or binding.key for binding in SessionsScreen.BINDINGS if binding.show]
+    assert [key for key in bound if key.replace("escape", "esc") not in told] == []
+
+
+# ---------------------------------------------------------------------------------------------- the question
+
+
+class Asking(App[None]):
+    """Asks for a text at once."""
+
+    def __init__(self, question: EnterText) -> None:
+        super().__init__()
+        self.question = question
+        self.answers: list[str | None] = []
+
+    def on_mount(self) -> None:
+        self.push_screen(self.question, self.answers.append)
+
+
+@pytest.mark.parametrize(("keys", "answer"), [(["x", "enter"], "abcx"), (["x", "escape"], None), (["enter"], "abc")])
+async def test_a_text_is_asked_for(keys: list[str], answer: str | None) -> None:
+    app = Asking(EnterText("[b]name[/]", "abc", hint="[x] words"))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: app.screen.focused is not None)
+        labels = [str(label.render()) for label in app.screen.query(Label)]
+        assert labels == ["[b]name[/]", "[x] words; enter keeps it, escape cancels", ""]
+        await pilot.press(*keys)
+        assert app.answers == [answer]
+
+
+async def test_what_is_wrong_with_a_text_is_said_as_it_is_typed() -> None:
+    app = Asking(EnterText("name", "abc", lambda text: "[too] long" if len(text) > 3 else None))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: app.screen.focused is not None)
+        wrong = app.screen.query_one("#wrong", Label)
+        await pilot.press("x")
+        await until(pilot, lambda: str(wrong.render()) == "[too] long")
+        await pilot.press("enter")
+        assert app.answers == []
+        await pilot.press("backspace")
+        await until(pilot, lambda: str(wrong.render()) == "")
+        await pilot.press("enter")
+        assert app.answers == ["abc"]
