@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, get_args
+from typing import Any, TypeAlias, get_args
 
 from pydantic import TypeAdapter
 
 from cephtui.models import (
     ClusterSample,
+    Difference,
+    Figure,
     Info,
     Interval,
     Mark,
@@ -24,6 +26,9 @@ from cephtui.models import (
 )
 
 _PHASES = get_args(Phase)
+_Public: TypeAlias = (
+    Plan | Sample | ClusterSample | Run | Mark | SessionRow | PresetRow | NodeRow | Info | Difference | Figure
+)
 
 
 def _interval(interval: Interval | None) -> dict[str, Any] | None:
@@ -113,7 +118,5 @@ def schema() -> dict[str, Any]:
     """JSON Schema of every line that ``--json`` prints, and so of what a session keeps."""
     return {
         "title": "cephtui events",
-        **TypeAdapter(Plan | Sample | ClusterSample | Run | Mark | SessionRow | PresetRow | NodeRow | Info).json_schema(
-            mode="serialization"
-        ),
+        **TypeAdapter(_Public).json_schema(mode="serialization"),
     }

@@ -20,9 +20,14 @@ def worst(outcomes: list[Outcome]) -> Outcome:
     return max(outcomes, key=_WORST.index, default="ok")
 
 
+def got_nowhere(run: Run) -> bool:
+    """Whether a run ended by itself without a result."""
+    return run.outcome in ("failed", "refused", "lost")
+
+
 def fails_on(runs: Sequence[Run]) -> bool:
     """Whether the last two of the runs so far got nowhere: those that follow would not either."""
-    return len(runs) > 1 and all(run.outcome in ("failed", "refused", "lost") for run in runs[-2:])
+    return len(runs) > 1 and all(map(got_nowhere, runs[-2:]))
 
 
 def decide(status: int | None, stop_reason: str | None, result: ToolResult) -> tuple[Outcome, str | None]:

@@ -488,7 +488,7 @@ _CHANGE_STYLES = {"better": "green", "worse": "bold red"}
 
 
 def compare(left: Side, right: Side, *, ascii: bool = False, most_differences: int | None = None) -> RenderableType:
-    """Two runs beside each other: what differed in their conditions, then their figures, then what limits these.
+    """Two runs beside each other: the verdict, what differed in their conditions, the figures, what limits these.
 
     Of more than ``most_differences`` the rest stands at the end, so that the figures are seen at once.
     """
@@ -496,10 +496,10 @@ def compare(left: Side, right: Side, *, ascii: bool = False, most_differences: i
     most = len(found) if most_differences is None else max(1, most_differences)
     shown = found if len(found) <= most + 1 else found[:most]  # to say that there is one more takes a row too
     rest = found[len(shown) :]
-    rows: list[RenderableType] = [_sides(left, right), _differences(shown)]
+    rows: list[RenderableType] = [_sides(left, right), *_verdict(left, right), _differences(shown)]
     if rest:
         rows.append(Text(f"and {len(rest)} more differences, at the end", style="bold"))
-    rows += ["", _changes(figures(left, right), ascii), *_verdict(left, right)]
+    rows += ["", _changes(figures(left, right), ascii)]
     rows += [Text(f"! {name}: {why}", style="yellow") for name, side in _named(left, right) for why in reasons(side)]
     return Group(*rows, *(["", _differences(rest)] if rest else []))
 
@@ -514,8 +514,9 @@ def _sides(left: Side, right: Side) -> RenderableType:
     for name, side in _named(left, right):
         text = Text(f"{side.name} {side.run.preset}: {conditions(side.run)}")
         text.append(f", {len(side.runs)} runs" if len(side.runs) > 1 else "")
-        text.append(f"  {side.problem}" if side.problem else "", "bold yellow")
         table.add_row(Text(name, style="bold"), text)
+        if side.problem:
+            table.add_row("", Text(side.problem, style="bold yellow"))
     return table
 
 

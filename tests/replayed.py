@@ -8,44 +8,83 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
 
 from textual.pilot import Pilot
+from textual.widget import Widget
+from textual.widgets import DataTable, Static
 
 from cephtui import store
 from cephtui.models import Node
 from cephtui.places import packaged_presets_dir
 from cephtui.presets import find_presets
 from cephtui.replay import ReplayConnection
-from cephtui.runner import Runner
+from cephtui.runner import Connect, Runner
 from cephtui.transport import Connection, Question
 from cephtui.tui.app import ConsoleApp
-from cephtui.tui.console import Start
+from cephtui.tui.console import ConsoleScreen, Start
+from cephtui.tui.form import Edits
+from tests import fakes
+from tests.fakes import FakeNode, Log, Script
 
 SESSION = Path(__file__).parent / "recordings" / "replay"
 WRITE_IOPS, MIXED = 1, 2
+RECORDED_SECONDS = "20"
+PRESETS = ("write-throughput", "write-iops", "read-throughput", "read-iops", "latency", "mixed-75-25")
+"""By their keys, from 1."""
+FILE = "file:/mnt/bench/test"
+OUTCOMES = ("ok", "stopped", "failed", "lost", "refused")
 
 
 def connector(run: int, speed: float) -> Callable[[Node, Mapping[str, str]], Awaitable[Connection | Question]]:
-    """A node that plays one of the recorded runs, whatever it is asked to run."""
+    """Nodes that play one of the recorded runs, whatever they are called and asked to run."""
     environment = store.read_run(SESSION, run).environment["local"]
 
     async def connect(node: Node, answers: Mapping[str, str]) -> Connection | Question:
-        return ReplayConnection(SESSION / f"{run:03}" / "raw", environment, speed=speed, node=node)
+        recorded = node.model_copy(update={"name": "local"})
+        return ReplayConnection(SESSION / f"{run:03}" / "raw", environment, speed=speed, node=recorded)
 
     return connect
 
 
 @contextlib.asynccontextmanager
 async def console(
-    root: Path, *, run: int, speed: float, size: tuple[int, int]
+    root: Path,
+    *,
+    run: int = WRITE_IOPS,
+    speed: float,
+    size: tuple[int, int],
+    nodes: tuple[str, ...] = ("local",),
+    target: str = FILE,
+    session: str | None = "tuning",
+    connect: Connect | None = None,
 ) -> AsyncIterator[tuple[ConsoleApp, Pilot[None]]]:
-    """The console on a replayed node, with the recorded runtime already typed in."""
+    """The console on replayed nodes (or on those that ``connect`` gives), with the recorded runtime typed in."""
     catalogue = find_presets(packaged_presets_dir(), root / "no-presets-of-the-user")
-    with Runner(root / "sessions", "tuning", connect_node=connector(run, speed)) as runner:
-        app = ConsoleApp(catalogue, Start((Node(name="local"),), "file:/mnt/bench/test"), runner, [])
+    hosts = tuple(Node(name=name, host=None if name == "local" else name) for name in nodes)
+    with Runner(root / "sessions", session, connect_node=connect or connector(run, speed)) as runner:
+        app = ConsoleApp(catalogue, Start(hosts, target), runner, root / "sessions")
+        screen = app._console_screen
+        screen._edits = Edits(runtime=RECORDED_SECONDS)
         async with app.run_test(size=size) as pilot:
-            await until(pilot, lambda: bool(app.screen.query("#runtime")))
-            app.screen.query_one("#runtime").value = "20"
-            await pilot.pause()
+            await until(pilot, lambda: screen.is_mounted and screen._states.keys() >= set(nodes))
             yield app, pilot
+
+
+def held(*names: str, at: float = 10.0) -> dict[str, FakeNode]:
+    """Nodes on which every run stands still after so many seconds of the recording, until it is let go or stopped."""
+    log = Log()
+    hosts = {name: FakeNode(Node(name=name, host=None if name == "local" else name), log) for name in names}
+    for host in hosts.values():
+        host.scripts = {preset: Script(waits_after=at) for preset in PRESETS}
+    return hosts
+
+
+def let_go(app: ConsoleApp, hosts: Mapping[str, FakeNode], *presets: str) -> None:
+    """Have these (by default all) presets run to their ends."""
+    for host in hosts.values():
+        for preset in presets or PRESETS:
+            app._runner._loop.call_soon_threadsafe(host.scripts[preset].go_on.set)
+
+
+connector_to = fakes.connector
 
 
 async def until(pilot: Pilot[None], condition: Callable[[], bool], seconds: float = 30.0) -> None:
@@ -53,3 +92,61 @@ async def until(pilot: Pilot[None], condition: Callable[[], bool], seconds: floa
     async with asyncio.timeout(seconds):
         while not condition():
             await pilot.pause(0.05)
+
+
+# ------------------------------------------------------------------ what is seen, and what is kept
+
+
+def console_screen(app: ConsoleApp) -> ConsoleScreen:
+    """The console, also where a dialog lies on it."""
+    return app._console_screen
+
+
+def screen_text(app: ConsoleApp) -> str:
+    """What is on the screen, row by row."""
+    return "\n".join(strip.text.rstrip() for strip in app.screen._compositor.render_strips())
+
+
+def text_of(app: ConsoleApp, widget: Widget) -> str:
+    """What is on the screen where a widget is, row by row."""
+    region = widget.region
+    lines = [strip.crop(region.x, region.right).text for strip in app.screen._compositor.render_strips()]
+    return "\n".join(lines[region.y : region.bottom])
+
+
+def shown(app: ConsoleApp, selector: str) -> str:
+    """The text of a widget of the console."""
+    return str(console_screen(app).query_one(selector, Static).render())
+
+
+def said(app: ConsoleApp) -> list[str]:
+    """The notifications that have not gone yet."""
+    return [notice.message for notice in app._notifications]
+
+
+def rows(app: ConsoleApp) -> list[list[str]]:
+    """The cells of the table of runs."""
+    table = console_screen(app).query_one("#runs", DataTable)
+    return [[str(cell) for cell in table.get_row_at(row)] for row in range(table.row_count)]
+
+
+def saved(root: Path, session: str = "tuning") -> list[store.Run]:
+    """The runs in the session that the console writes."""
+    directory = root / "sessions" / session
+    return store.read_runs(directory)[0] if directory.is_dir() else []
+
+
+async def running(app: ConsoleApp, pilot: Pilot[None]) -> None:
+    """Wait until the benchmark itself runs."""
+    await until(pilot, lambda: " running " in shown(app, "#progress"))
+
+
+async def finished(app: ConsoleApp, pilot: Pilot[None]) -> None:
+    """Wait until a run has ended and nothing waits, and its end is in the progress line and in the table."""
+
+    def told() -> bool:
+        first = next((row for row in rows(app) if row[0] != "*"), None)
+        ended = first is not None and first[-2].split()[0] in OUTCOMES
+        return ended and bool({*shown(app, "#progress").split()} & {*OUTCOMES})
+
+    await until(pilot, lambda: not app.busy and told())

@@ -361,16 +361,16 @@ def shown(left: Side, right: Side, **options: Any) -> list[str]:
     return [line.rstrip() for line in text_of(report.compare(left, right, **options)).splitlines()]
 
 
-def test_differences_stand_before_figures_and_these_before_findings() -> None:
+def test_the_verdict_stands_first_then_differences_figures_and_findings() -> None:
     marked = run(2, 1123.0, target="rbd:other", findings=(Finding(code="recovery", text="7 % degraded [x]"),))
     lines = shown(side(run(1)), side(marked))
     assert lines[0].startswith("A tuning/1 write-iops: 4k randwrite")
     order = [
         "B tuning/2",
+        "one run each: no verdict",
         "run     target",
         "finding recovery",
         "IOPS",
-        "one run each: no verdict",
         "! B: 7 % degraded [x]",
     ]
     positions = [next(i for i, line in enumerate(lines) if line.startswith(words)) for words in order]
@@ -455,7 +455,8 @@ def test_many_differences_leave_room_for_the_figures_and_are_told_at_the_end() -
 def test_a_run_without_figures_is_shown_as_such() -> None:
     failed = side(run(9, outcome="failed", summary=Summary()))
     lines = shown(side(run(1)), failed)
-    assert any(line.startswith("B tuning/9") and line.endswith("failed: no figures") for line in lines)
+    assert lines[1].startswith("B tuning/9")
+    assert lines[2] == "  failed: no figures"
     assert "no figures of B: no verdict" in lines
     assert "neither run has figures" in shown(failed, failed)
 
@@ -471,7 +472,8 @@ def test_the_worst_case_fits_the_width(width: int) -> None:
     left, right = side(wide(1, 1.0), wide(2, 1.1)), side(wide(3, 0.0127), wide(4, 0.0131))
     text = text_of(report.compare(left, right), width)
     rows = [line.split()[0] for line in text.splitlines() if line.strip()]
-    assert rows[4:6] == ["IOPS", "bandwidth"]
+    first = rows.index("IOPS")
+    assert rows[first : first + 2] == ["IOPS", "bandwidth"]
     assert rows[rows.index("mean") :][:6] == ["mean", "p50", "p95", "p99", "p99.9", "max"]  # each in one row
     assert max(cell_len(line) for line in text.splitlines()) <= width
     for words in (

@@ -45,7 +45,7 @@ CORE = (
     ("execute",),
     ("runner",),
 )
-FRONT_ENDS = (("live", "sparks", "terminal", "playback"), ("compare",), ("report",), ("tui", "headless"), ("cli",))
+FRONT_ENDS = (("live", "sparks", "terminal", "playback"), ("compare",), ("report", "demo"), ("tui", "headless"), ("cli",))
 LAYERS = CORE + FRONT_ENDS
 """A module imports from layers above its own only; one name with all below it (``tui``) may use itself."""
 SCREENS = {
@@ -57,7 +57,7 @@ SCREENS = {
 """What draws and talks to the user, and who may import it."""
 OWNERS = {**SCREENS, "asyncssh": {"ssh"}}
 """What only some may import."""
-PURE = ("ceph", "devices", "history", "merge", "stats", "tools", "units")
+PURE = ("ceph", "compare", "devices", "history", "merge", "stats", "tools", "units")
 """Modules, with all below them, that only take and give data."""
 WORLD = {"asyncio", "asyncssh", "fcntl", "shutil", "signal", "socket", "subprocess", "tempfile", "threading"}
 """What reaches out of the process."""

@@ -31,7 +31,7 @@ from cephtui.tui.compare import CompareScreen, Curves, RunPicker
 from cephtui.tui.console import ConsoleScreen, Start
 from cephtui.tui.dialogs import Confirm, Details, Wait
 from cephtui.tui.dress import dress
-from cephtui.tui.keys import help_table, key
+from cephtui.tui.keys import help_table, key, own
 from cephtui.tui.look import FULL, Look
 from cephtui.tui.run_view import CompareWanted
 from cephtui.tui.session_view import SessionScreen
@@ -102,9 +102,9 @@ class CephtuiApp(RoomyApp):
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Every key of the screen as a command too."""
-        for active in screen.active_bindings.values():
+        for active in own(screen.active_bindings.values()):
             binding = active.binding
-            if binding.id and binding.tooltip:
+            if binding.tooltip:
                 yield SystemCommand(
                     f"{binding.description} ({binding.key_display or binding.key})",
                     binding.tooltip,

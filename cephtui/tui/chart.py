@@ -117,6 +117,7 @@ def draw(
     shade_label: str = "ramp",
     marks: Sequence[tuple[float, str]] = (),
     binary: bool = False,
+    least_gutter: int = 0,
     ascii: bool = False,
     color: bool = True,
     axis_style: str | Style = "dim",
@@ -128,9 +129,10 @@ def draw(
     writes its labels, from which zeros behind the last digit are cut; `binary` makes them round in powers
     of two, for bytes. The x axis runs from 0 to `x_end` seconds (None: to the last point); points outside
     are left out. What is before `shade_until` seconds is set apart by `shade_style`, a dotted line and the
-    word `shade_label`. Each of `marks`, (seconds, text), is a line of its own with its text. `ascii` keeps
-    to ASCII characters. Without `color` the text has no style at all, and each of several
-    lines carries its label instead.
+    word `shade_label`. Each of `marks`, (seconds, text), is a line of its own with its text. The y axis
+    stands in column `least_gutter` or behind it, so that what is below can be in line. `ascii` keeps to
+    ASCII characters. Without `color` the text has no style at all, and each of several lines carries its label
+    instead.
     """
     if width < 1 or height < 1:
         return Text("\n".join([" " * max(0, width)] * max(0, height)), no_wrap=True, end="")
@@ -139,7 +141,7 @@ def draw(
     series = [_runs(line.points, right) for line in lines]
     peak = max((y for runs in series for run in runs for _, y in run), default=0.0)
     top, labels = _y_axis(peak, height - 2, y_format, binary)
-    gutter = max(map(cell_len, labels.values())) + 1
+    gutter = max(*map(cell_len, labels.values()), least_gutter - 1) + 1
     framed = height >= _MIN_ROWS and width - gutter >= _MIN_COLUMNS
     columns, rows = (width - gutter, height - 2) if framed else (width, height)
     thinned = [[_thin(run, right, top, columns) for run in runs] for runs in series]
@@ -365,7 +367,8 @@ def _compose(rows: Sequence[tuple[str, _Row]], ramp: int, axes: Sequence[str], s
         text.spans.extend(Span(start + a, start + b, styles.axis) for a, b in row.noted)
         text.spans.extend(Span(start + a, start + b, styles.lines[i]) for a, b, i in row.owned)
         at = start + len(row.plain) + 1
-    text.spans.append(Span(at, len(text), styles.axis))
+    if axes:
+        text.spans.append(Span(at, len(text), styles.axis))
     return text
 
 
@@ -379,6 +382,7 @@ class _View:
     shade_until: float | None
     marks: tuple[tuple[float, str], ...]
     binary: bool
+    least_gutter: int
 
 
 class Chart(Widget):
@@ -414,12 +418,13 @@ class Chart(Widget):
         shade_until: float | None = None,
         marks: Sequence[tuple[float, str]] = (),
         binary: bool = False,
+        least_gutter: int = 0,
     ) -> None:
         """Show `lines`, the arguments being those of `draw`; the same ones again cost no redraw.
 
         Functions are compared by identity: pass the same `y_format` each time, not a new lambda.
         """
-        view = _View(tuple(lines), y_format, x_end, shade_until, tuple(marks), binary)
+        view = _View(tuple(lines), y_format, x_end, shade_until, tuple(marks), binary, least_gutter)
         if view != self._view:
             self._view = view
             self.refresh()
@@ -438,6 +443,7 @@ class Chart(Widget):
             shade_until=view.shade_until,
             marks=view.marks,
             binary=view.binary,
+            least_gutter=view.least_gutter,
             ascii=is_ascii(self),
             color=not self.app.no_color,
             axis_style=Style(color=self.get_component_rich_style("chart--axis").color),

@@ -14,13 +14,13 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.events import Click
 from textual.screen import ModalScreen
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from cephtui import report, units
 from cephtui.config import Config, ConfigError
 from cephtui.models import Mark, Node, Plan, Run
 from cephtui.offers import known_nodes
-from cephtui.outcomes import fails_on
+from cephtui.outcomes import fails_on, got_nowhere
 from cephtui.plan import new_batch
 from cephtui.presets import TOOLS, Catalogue, Preset, PresetError, by_key
 from cephtui.runner import NodeState, Runner, Survey, diagnosis
@@ -31,14 +31,14 @@ from cephtui.tui import carry_out
 from cephtui.tui.carry_out import FAULTS, NotRun, Where
 from cephtui.tui.dialogs import Details, EnterText
 from cephtui.tui.form import Edits, FormScreen
-from cephtui.tui.keys import key
+from cephtui.tui.keys import KeyBar, key
 from cephtui.tui.live_view import LiveView
 from cephtui.tui.log import LogScreen
 from cephtui.tui.panels import Panels
 from cephtui.tui.pickers import NodePicker, PresetPicker, TargetPicker
 from cephtui.tui.presenter import Presenter
 from cephtui.tui.queue import Entry, QueueScreen, summary
-from cephtui.tui.run_view import CompareWanted, RunScreen
+from cephtui.tui.run_view import FIGURES, CompareWanted, RunScreen
 from cephtui.tui.runs_table import RunsTable
 
 
@@ -86,7 +86,7 @@ class ConsoleScreen(RunScreen):
         key("f", "presenter", "present", "the figure in big digits, for a room", "look"),
         key("l", "log", "log", "the real commands and the tool's raw output", "look"),
         key("r", "runs", "runs", "go to the runs: up, down, enter for all of one", "look"),
-        key("c", "compare", "compare", "compare the run under the cursor with another", "look", shown=True),
+        key("c", "compare", "compare", "compare the run under the cursor with another", "look"),
         key("escape", "back", "back", "back", "more"),
     ]
 
@@ -101,10 +101,11 @@ class ConsoleScreen(RunScreen):
         self._surveys: dict[str, Survey] = {}
         """By target."""
         self._queue: tuple[Entry, ...] = ()
+        self._ready = 0
+        """How many of the first in the queue go on by themselves; the others are held until they are asked for."""
         self._queue_note = ""
-        self._busy = self._cancelled = self._held = False
-        self._failed = ""
-        """Why what is queued does not go on by itself."""
+        """Why they are held."""
+        self._busy = self._cancelled = False
         self._last: Run | None = None
 
     @property
@@ -120,7 +121,7 @@ class ConsoleScreen(RunScreen):
         yield Static(id="command")
         yield LiveView(self._runner.subscribe())
         yield RunsTable()
-        yield Footer()
+        yield KeyBar("presets", "mark", "compare")
 
     def on_mount(self) -> None:
         """Show the first preset and begin to listen."""
@@ -247,14 +248,14 @@ class ConsoleScreen(RunScreen):
         except (OptionError, TargetError) as error:
             self.notify(str(error), severity="error", markup=False)
             return
-        self._queue += tuple(entries)
+        self._queue = (*self._queue[: self._ready], *entries, *self._queue[self._ready :])
         if self._busy or len(entries) > 1:
             self.notify(f"queued: {', '.join(e.preset.name for e in entries)} (u shows the queue)", markup=False)
-        self._go()
+        self._go(self._ready + len(entries))
 
-    def _go(self) -> None:
-        self._held, self._queue_note = False, ""
-        if not self._busy and self._queue:
+    def _go(self, ready: int) -> None:
+        self._ready = ready
+        if not self._busy and ready:
             self._set_busy(True)
             self._work_off()
         self._show_bar()
@@ -262,21 +263,28 @@ class ConsoleScreen(RunScreen):
     @work
     async def action_queue(self) -> None:
         """Reorder what waits."""
-        if await self._ask(QueueScreen(lambda: self._queue, self._set_queue, self._queue_note)):
-            self._go()
+        note = self._queue_note if self._is_held else ""
+        if await self._ask(QueueScreen(lambda: self._queue, self._set_queue, note)):
+            self._go(len(self._queue))
 
     def _set_queue(self, entries: tuple[Entry, ...]) -> None:
+        self._ready = min(self._ready, len(entries))
         self._queue = entries
         self._show_bar()
+
+    @property
+    def _is_held(self) -> bool:
+        return self._ready < len(self._queue)
 
     def action_stop(self) -> None:
         """End the run and keep what was measured; what waits goes on waiting."""
         if not self._busy:
             self.notify("nothing is running")
             return
-        self._cancelled = self._held = True  # where it has not been handed over yet
+        self._cancelled, self._ready = True, 0  # where it has not been handed over yet
         self._runner.stop()
         self._queue_note = "stopped by you: g runs what is left"
+        self._show_bar()
         self.query_one(LiveView).say("stopping, what was measured is kept")
 
     def action_skip(self) -> None:
@@ -292,12 +300,12 @@ class ConsoleScreen(RunScreen):
         """Run what is queued until nothing is left, it is stopped, or two in a row have failed."""
         failures = 0
         try:
-            while self._queue and not self._held:
-                entry, self._queue = self._queue[0], self._queue[1:]
+            while self._ready:
+                entry, self._queue, self._ready = self._queue[0], self._queue[1:], self._ready - 1
                 self._show_bar()
-                why = await self._run(entry)
-                failures = failures + 1 if why else 0
-                if (failures > 1 or (why and why.startswith("stopped after"))) and self._queue:
+                failed, why = await self._run(entry)
+                failures = failures + failed if why else 0
+                if failures > 1 and self._ready:
                     self._hold(f"stopped after two failures in a row: {why}")
         finally:
             self._set_busy(False)
@@ -305,11 +313,11 @@ class ConsoleScreen(RunScreen):
             self._show_bar()
 
     def _hold(self, note: str) -> None:
-        self._held, self._queue_note = True, f"{note}: g runs what is left"
+        self._ready, self._queue_note = 0, f"{note}: g runs what is left"
         self.notify(f"{note}. {summary(self._queue)} (u shows the queue)", severity="error", timeout=15, markup=False)
 
-    async def _run(self, entry: Entry) -> str:
-        """Carry out an entry; the result is why it failed, or empty."""
+    async def _run(self, entry: Entry) -> tuple[int, str]:
+        """Carry out an entry; the result is how many of its last runs failed, two at most, and why."""
         view = self.query_one(LiveView)
         self._cancelled = False
         view.announce("looking at the nodes and the target ...")
@@ -322,16 +330,15 @@ class ConsoleScreen(RunScreen):
             view.announce(f"not run: {why}" if str(why) else "not run")
             if str(why):
                 self.notify(str(why), title="not run", severity="error", timeout=15, markup=False)
-            return str(why)
+            return 1, str(why)
         except FAULTS as error:
             view.announce("not run")
             self.notify(str(error), title="not run", severity="error", timeout=15, markup=False)
-            return str(error)
+            return 1, str(error)
         view.catch_up()
-        if fails_on(runs):
-            return f"stopped after two failures in a row: {runs[-1].error}"
-        failed = runs and runs[-1].outcome in ("failed", "refused", "lost")
-        return str(runs[-1].error or runs[-1].outcome) if failed else ""
+        if not runs or not got_nowhere(runs[-1]):
+            return 0, ""
+        return 1 + fails_on(runs), str(runs[-1].error or runs[-1].outcome)
 
     def _set_busy(self, busy: bool) -> None:
         self._busy, self._cancelled = busy, False
@@ -381,6 +388,9 @@ class ConsoleScreen(RunScreen):
     @on(LiveView.Began)
     def _began(self, message: LiveView.Began) -> None:
         self._last = message.run
+        preset = self._catalogue.get(message.run.preset)
+        if isinstance(preset, Preset):
+            self.view.figure = [figure.name for figure in FIGURES].index(preset.file.headline)
         self.app.clear_notifications()
         command = self.query_one("#command", Static)
         command.set_class(False, "problem")
@@ -407,7 +417,7 @@ class ConsoleScreen(RunScreen):
         bar = Text.assemble(("cephtui", "bold"), f"   session {self._runner.session or 'new'}   ")
         bar.append_text(report.node_states(self._hosts, self._states))
         if waiting := summary(self._queue):
-            bar.append(f"   queue: {waiting}{', held' if self._held else ''}", "bold")
+            bar.append(f"   queue: {waiting}{', held' if self._is_held else ''}", "bold")
         self.query_one("#bar", Static).update(bar)
 
     # ------------------------------------------------------------------ looking
@@ -463,10 +473,10 @@ def _told(state: NodeState) -> str:
 def _settings(entry: Entry, what: str) -> Text:
     """What will run, in a line."""
     panel = "" if entry.preset.file.key else f"{entry.preset.name}: "
-    text = Text.assemble(("target ", "dim"), (entry.target, "bold"), "  ", panel, what or entry.text)
-    if entry.repeats > 1:
-        text.append(f", {entry.repeats} times", "bold")
-    return text
+    times = f", {entry.repeats} times" if entry.repeats > 1 else ""
+    head = Text.assemble(panel, (what or entry.text, "bold"), times, ("  on ", "dim"), entry.target)
+    head.no_wrap, head.overflow = True, "ellipsis"
+    return head
 
 
 def _commands(plan: Plan) -> Text:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from io import StringIO
 
 from rich.console import Console
@@ -22,11 +23,20 @@ _VGA = TerminalTheme(palette.VGA[palette.BLACK], palette.VGA[palette.WHITE], [*p
 """So that a colour named by a widget comes out as that colour."""
 
 
-class ClearingDriver(LinuxDriver):
-    """Leaves an empty screen where there is no other one to go back to, as on the Linux console."""
+_UNKNOWN = re.compile(r"\x1b(\].*\x07|\[[<>][\d;]*u|\[\?\d+\$p)")
+"""Requests that plain terminals print in part: the pointer's shape, the kitty keyboard, what they support."""
+
+
+class PlainDriver(LinuxDriver):
+    """For a terminal that knows the old sequences only, and may have no other screen to go back to."""
+
+    def write(self, data: str) -> None:
+        """Textual writes each of its requests by itself."""
+        if not _UNKNOWN.fullmatch(data):
+            super().write(data)
 
     def stop_application_mode(self) -> None:
-        """Also before the process is suspended."""
+        """Leave an empty screen; also before the process is suspended."""
         self.write("\x1b[0m\x1b[2J\x1b[H")
         super().stop_application_mode()
 
@@ -39,8 +49,7 @@ def dress(app: App[None], look: Look) -> None:
     app.set_class(few, "-few-colors").set_class(app.no_color, "-no-color").set_class(look.ascii, "-ascii")
     if few or look.ascii:
         app.animation_level = "none"
-    if look.ascii:
-        app.driver_class = ClearingDriver
+        app.driver_class = PlainDriver
     _offer_themes(app, look)
     _install_filters(app, look)
 

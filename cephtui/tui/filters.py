@@ -181,8 +181,8 @@ def _indexes(ink: RGB, paper: RGB, count: int, bold: bool) -> tuple[int, int, bo
     """Numbers of the text's colour and the background's, and whether it is bold."""
     bgcolor = palette.paper(paper, count)
     color = palette.ink(ink, bgcolor, count, bold=bold)
-    if count > palette.BRIGHT:
-        return color, bgcolor, bold
+    if count > palette.BRIGHT:  # which may show bold as bright besides
+        return color, bgcolor, bold and palette.is_readable(color | palette.BRIGHT, bgcolor)
     return color % palette.BRIGHT, bgcolor, color >= palette.BRIGHT
 
 

@@ -18,6 +18,8 @@ from cephtui.tui.chart import is_ascii
 # cividis (Nuñez, Anderton, Renslow 2018), which the colour-blind see as others do, without its darkest end
 COLORS = ("#2a3f6d", "#48526b", "#5f666e", "#777776", "#908a78", "#aa9f72", "#c6b567", "#e3cd53", "#fee838")
 _SHADES, _ASCII = "░▒▓█", ".:-=+*#%@"
+GUTTER = 9
+"""Columns left of the map."""
 _LABEL_EVERY_ROWS = 3
 _LEAST_ROWS = 2
 
@@ -40,7 +42,7 @@ def draw(columns: Sequence[HeatColumn], width: int, height: int, x_end: float, i
     How bright a cell is goes with the logarithm of its completions: a few slow ones in a million are seen.
     """
     known = [row for _, rows in columns for row in rows]
-    gutter = 9
+    gutter = GUTTER
     if not known or width <= gutter or height < _LEAST_ROWS or x_end <= 0:
         return Text("\n".join([" " * max(0, width)] * max(0, height)), no_wrap=True, end="")
     lines = height * (2 if ink.colors and not ink.ascii else 1)

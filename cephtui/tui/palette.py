@@ -61,11 +61,16 @@ def ink(color: RGB, on: int, count: int, *, bold: bool = False) -> int:
     """The text colour for a colour on one of the backgrounds, readable there; BRIGHT or not."""
     wanted = _wanted_ink(color, count) | (BRIGHT if bold and count == BRIGHT else 0)
     for candidate in (wanted, wanted | BRIGHT):
-        if contrast(VGA[candidate], VGA[on]) >= _READABLE:
+        if is_readable(candidate, on):
             return candidate
     neutral = (WHITE | (BRIGHT if bold else 0), BLACK, WHITE | BRIGHT)
     easy = (candidate for candidate in neutral if contrast(VGA[candidate], VGA[on]) >= _EASY)
     return next(easy, max(neutral, key=lambda candidate: contrast(VGA[candidate], VGA[on])))
+
+
+def is_readable(index: int, on: int) -> bool:
+    """Whether one of the sixteen can be read on another."""
+    return contrast(VGA[index], VGA[on]) >= _READABLE
 
 
 def _wanted_ink(color: RGB, count: int) -> int:

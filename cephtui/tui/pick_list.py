@@ -74,6 +74,10 @@ def widths(rows: Sequence[Row]) -> tuple[int, ...]:
     return tuple(max((length for length in each if length <= _COLUMN_MOST), default=_COLUMN_MOST) for each in lengths)
 
 
+def _wrapped(text: str, width: int) -> list[Content]:
+    return Content(text).wrap(width) if text else []
+
+
 class RowVisual(Visual):
     """A row as it is drawn: nothing is cut off at any width."""
 
@@ -88,21 +92,30 @@ class RowVisual(Visual):
         return self._lines[1]
 
     def _laid_out(self, width: int) -> list[Content]:
-        style = "dim" if self.row.refused else "underline" if self.row.heading else ""
-        if (self.row.heading and len(self.row.cells) < len(self._columns)) or not self._columns:
-            return Content(" ".join((*self.row.cells, self.row.text))).stylize("bold underline").wrap(width)
-        indent = sum(self._columns) + _GAP * len(self._columns)
-        below = width - indent < _TEXT_LEAST
-        indent = min(4, width // 4) if below else indent
-        head = [line.stylize(style or "bold") for line in self._head().wrap(width)]
-        text = [line.stylize(style) for line in Content(self.row.text).wrap(width - indent)] if self.row.text else []
+        if self.row.heading and len(self.row.cells) == 1:
+            return (Content(self.row.cells[0]).stylize("bold underline") + f" {self.row.text}").wrap(width)
+        head_style, text_style = self._styles()
+        column = sum(self._columns) + _GAP * len(self._columns)
+        below = width - column < _TEXT_LEAST
+        indent = min(4, width // 4) if below else column
+        head = [line.stylize(head_style) for line in self._head().wrap(width)]
+        text = [line.stylize(text_style) for line in _wrapped(self.row.text, width - indent)]
         if text and not below and len(head) == 1 and head[0].cell_length <= indent - _GAP:
             head = [head[0].pad_right(indent - head[0].cell_length) + text.pop(0)]
         return head if self.row.heading else [*head, *(line.pad_left(indent) for line in text)]
 
+    def _styles(self) -> tuple[str, str]:
+        """Of the cells, and of the text."""
+        if self.row.heading:
+            return "bold underline", "bold underline"
+        return ("dim", "dim") if self.row.refused else ("bold", "")
+
     def _head(self) -> Content:
-        padded = [cell.ljust(width) for cell, width in zip(self.row.cells, self._columns, strict=False)]
-        return Content((" " * _GAP).join(padded).rstrip())
+        """The cells in their columns."""
+        head = Content()
+        for cell, width in zip(map(Content, self.row.cells), self._columns, strict=False):
+            head += cell.pad_right(max(0, width - cell.cell_length) + _GAP)
+        return head.rstrip()
 
     def get_optimal_width(self, rules: RulesMap, container_width: int) -> int:
         """See Visual."""
@@ -118,6 +131,14 @@ class RowVisual(Visual):
         return [strip for line in lines for strip in line.render_strips(width, 1, style, options)]
 
 
+class Beyond(Message):
+    """An arrow to the side that the filter has no use for: it is for the highlighted row."""
+
+    def __init__(self, *, right: bool) -> None:
+        super().__init__()
+        self.right = right
+
+
 class PickList(OptionList):
     """The rows. Enter is told apart from a click."""
 
@@ -125,6 +146,8 @@ class PickList(OptionList):
         Binding("j", "cursor_down", "down", show=False),
         Binding("k", "cursor_up", "up", show=False),
         Binding("enter", "enter", "choose", show=False),
+        Binding("right,l", "beyond(True)", "open", show=False),
+        Binding("left,h", "beyond(False)", "close", show=False),
         Binding("slash", "screen.filter", "filter", show=False),
     ]
 
@@ -168,6 +191,10 @@ class PickList(OptionList):
         """Enter."""
         self.post_message(self.Entered())
 
+    def action_beyond(self, right: bool) -> None:
+        """An arrow to the side."""
+        self.post_message(Beyond(right=right))
+
 
 def _index(rows: Sequence[Row], key: str | None) -> int | None:
     """Where the row of this key is, else the first that can be chosen, else the first that is no heading."""
@@ -178,26 +205,19 @@ def _index(rows: Sequence[Row], key: str | None) -> int | None:
 
 
 class Filter(Input):
-    """Where the filter is typed; the arrows beyond either end of it are for the list."""
-
-    class Beyond(Message):
-        """Right at the end of the text, or left at its beginning."""
-
-        def __init__(self, *, right: bool) -> None:
-            super().__init__()
-            self.right = right
+    """Where the filter is typed."""
 
     def action_cursor_right(self, select: bool = False) -> None:
         """See Input."""
         if self.cursor_at_end and not select:
-            self.post_message(self.Beyond(right=True))
+            self.post_message(Beyond(right=True))
         else:
             super().action_cursor_right(select)
 
     def action_cursor_left(self, select: bool = False) -> None:
         """See Input."""
         if self.cursor_at_start and not select:
-            self.post_message(self.Beyond(right=False))
+            self.post_message(Beyond(right=False))
         else:
             super().action_cursor_left(select)
 

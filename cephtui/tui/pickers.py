@@ -17,7 +17,7 @@ from cephtui.offers import DEVICES, POOLS, KnownNode, Offer, Put
 from cephtui.presets import Catalogue, Preset, PresetError
 from cephtui.targets import TargetError, parse_target
 from cephtui.transport import TransportError
-from cephtui.tui.pick_list import Filter, Picker, Row
+from cephtui.tui.pick_list import Beyond, Filter, Picker, Row
 
 Source = Callable[[str, Put], "Future[str]"]
 """Where offers come from: ``Runner.offers`` of a node."""
@@ -184,7 +184,7 @@ class TargetPicker(Picker[str]):
         for offer in asked.offers.values():
             yield _offer_row(offer)
             rbd = offer.spec.replace("pool:", "rbd:", 1)
-            if offer.spec.startswith("pool:") and asked.offers[rbd].reason is None:
+            if offer.spec.startswith("pool:") and self._holds_images(rbd):
                 yield from self._image_rows(rbd)
 
     def _image_rows(self, rbd: str) -> Iterator[Row]:
@@ -192,8 +192,7 @@ class TargetPicker(Picker[str]):
         pool, is_open = rbd.removeprefix("rbd:"), rbd in self._open
         asked = self._asked.get(rbd) if is_open else None
         state = _state(asked, f"asking for the images of {pool} ...") if asked else ""
-        closed = f"existing images of {pool}: right arrow or enter shows them"
-        text = state or (f"existing images of {pool}" if asked else closed)
+        text = state or f"existing images of {pool}{'' if is_open else ' (right arrow)'}"
         yield Row(f"images {rbd}", (f"{'-' if is_open else '+'} {rbd}/...",), text)
         if asked:
             yield from (_offer_row(offer) for offer in asked.offers.values())
@@ -240,8 +239,8 @@ class TargetPicker(Picker[str]):
             self._timer.resume()
         self.show_rows(highlight=f"images {rbd}")
 
-    @on(Filter.Beyond)
-    def _beyond(self, event: Filter.Beyond) -> None:
+    @on(Beyond)
+    def _beyond(self, event: Beyond) -> None:
         event.stop()
         rbd = self._pool_here()
         if rbd and event.right != (rbd in self._open):
@@ -249,10 +248,13 @@ class TargetPicker(Picker[str]):
 
     def _pool_here(self) -> str | None:
         """The pool of the highlighted row, as ``rbd:POOL``, where images can be in it."""
-        key = self.highlighted.key.removeprefix("images ") if self.highlighted else ""
+        key = self.highlighted.key.removeprefix("images ").removeprefix("given ") if self.highlighted else ""
         rbd = key.replace("pool:", "rbd:", 1).partition("/")[0]
+        return rbd if self._holds_images(rbd) else None
+
+    def _holds_images(self, rbd: str) -> bool:
         offer = self._asked[POOLS].offers.get(rbd)
-        return rbd if offer and offer.reason is None else None
+        return offer is not None and offer.reason is None
 
 
 def _heading(title: str, asked: _Asked, waiting: str) -> Row:

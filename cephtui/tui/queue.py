@@ -96,7 +96,7 @@ class QueueScreen(ModalScreen[bool]):
 
     def on_mount(self) -> None:
         """The columns."""
-        self._table.add_columns("#", "preset", "options", "target", "nodes", Text("takes", justify="right"))
+        self._table.add_columns("#", "preset", Text("takes", justify="right"), "options", "nodes", "target")
         self._refresh()
         self.set_interval(0.5, self._refresh)
 
@@ -113,8 +113,8 @@ class QueueScreen(ModalScreen[bool]):
         for number, entry in enumerate(entries, 1):
             nodes = ", ".join(node.name for node in entry.nodes)
             took = Text(units.duration(entry.seconds), justify="right")
-            cells = (str(number), entry.preset.name, entry.text, entry.target, nodes)
-            self._table.add_row(*map(Text, cells), took)
+            cells = map(Text, (entry.text, nodes, entry.target))
+            self._table.add_row(Text(str(number)), Text(entry.preset.name), took, *cells)
         self._table.move_cursor(row=cursor)
         empty = "nothing is queued: 1 to 9 and enter during a run, and a (all six), put something here"
         self.query_one("#queue-note", Static).update(Text(self._note or summary(entries) or empty))

@@ -8,14 +8,14 @@ from pathlib import Path
 
 from rich.text import Text
 from textual.app import ComposeResult
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from cephtui import report, units
 from cephtui.models import Event, Run
 from cephtui.playback import Follower, Playback, lasted_seconds
 from cephtui.store import StoreError
 from cephtui.tui.chart import is_ascii
-from cephtui.tui.keys import key
+from cephtui.tui.keys import KeyBar, key
 from cephtui.tui.live_view import DRAWS_PER_SECOND, LiveView
 from cephtui.tui.log import LogScreen
 from cephtui.tui.presenter import Presenter
@@ -135,7 +135,7 @@ class ReplayScreen(PlayedScreen):
         yield Static(id="command")
         yield LiveView(self, lambda: self.player.position)
         yield Static(id="transport")
-        yield Footer()
+        yield KeyBar("compare")
 
     def on_mount(self) -> None:
         """Begin to play."""
@@ -205,7 +205,7 @@ class WatchScreen(PlayedScreen):
         yield Static(id="bar")
         yield Static(id="command")
         yield LiveView(self)
-        yield Footer()
+        yield KeyBar("compare")
 
     def on_mount(self) -> None:
         """Begin to follow."""

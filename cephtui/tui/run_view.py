@@ -21,7 +21,7 @@ from cephtui.live import LiveRun
 from cephtui.models import Interval, Mark, Run, Total
 from cephtui.sparks import spark
 from cephtui.tui.chart import Chart, Line, is_ascii
-from cephtui.tui.heat_map import HeatMap
+from cephtui.tui.heat_map import GUTTER, HeatMap
 from cephtui.tui.keys import key
 from cephtui.tui.sparkline import Spark
 
@@ -35,6 +35,8 @@ _NODE_SPARK_COLUMNS, _NODE_FIGURES_COLUMNS = 12, 26
 class Figure:
     """What the main chart shows."""
 
+    name: str
+    """As a preset's headline names it."""
     title: str
     parts: Mapping[str, str]
     """What is drawn of each direction: a word behind its name, and the figure."""
@@ -47,9 +49,12 @@ class Figure:
 
 
 FIGURES = (
-    Figure("IOPS", {"": "iops"}, "iops", units.iops, sums=True),
-    Figure("bandwidth", {"": "bandwidth_bytes"}, "bandwidth_bytes", units.bandwidth, sums=True, binary=True),
+    Figure("iops", "IOPS", {"": "iops"}, "iops", units.iops, sums=True),
     Figure(
+        "bandwidth", "bandwidth", {"": "bandwidth_bytes"}, "bandwidth_bytes", units.bandwidth, sums=True, binary=True
+    ),
+    Figure(
+        "latency",
         "latency",
         {"": "latency_mean_seconds", " p99": "latency_p99_seconds"},
         "latency_p99_seconds",
@@ -273,6 +278,7 @@ class RunView(Container):
             shade_until=shown.history.ramp_until or None,
             marks=shown.marks,
             binary=figure.binary,
+            least_gutter=GUTTER if self.heat else 0,
         )
 
     def _draw_sparks(self, shown: Shown, direction: str) -> None:

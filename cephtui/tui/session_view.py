@@ -8,14 +8,14 @@ from pathlib import Path
 from rich.text import Text
 from textual import on, work
 from textual.app import ComposeResult
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from cephtui import archive, report, store
 from cephtui.history import History
 from cephtui.models import Mark, Run
 from cephtui.store import StoreError
 from cephtui.tui.dialogs import Details
-from cephtui.tui.keys import key
+from cephtui.tui.keys import KeyBar, key
 from cephtui.tui.log import LogScreen
 from cephtui.tui.presenter import Presenter
 from cephtui.tui.replay import ReplayScreen
@@ -50,7 +50,7 @@ class SessionScreen(RunScreen):
         yield RunsTable()
         yield Static(id="said")
         yield RunView()
-        yield Footer()
+        yield KeyBar("compare")
 
     def on_mount(self) -> None:
         """Read it."""

@@ -118,6 +118,7 @@ class SessionsScreen(Screen[None]):
         words, rows = typed.lower().split(), self._rows or []
         shown = [row for row in rows if matches(row, words)]
         table.put(shown, select)
+        self.query_one("#filter", Input).disabled = not rows  # else it would take the keys where there is no table
         table.display = bool(shown)
         said = self.query_one("#said", Static)
         said.display = not shown
@@ -146,7 +147,7 @@ class SessionsScreen(Screen[None]):
 
     def action_filter(self) -> None:
         """Type what to look for."""
-        self.query_one("#filter", Input).focus()
+        self.set_focus(self.query_one("#filter", Input))
 
     @on(Input.Changed, "#filter")
     def _narrow(self) -> None:
@@ -199,8 +200,8 @@ class SessionsScreen(Screen[None]):
     async def _change(self, what: str) -> None:
         """Ask, do it, and show what has become of it; the cursor stays where the session is."""
         row = self.query_one(SessionsTable).selected
-        if row is None:
-            return
+        if row is None or isinstance(self.focused, Input):
+            return  # typed right behind the key that opened the filter, before it took the keys
         asked = {"rename": self._rename, "note": self._note, "tags": self._tags, "delete": self._delete}[what]
         try:
             self._read(await asked(row))

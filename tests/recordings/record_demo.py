@@ -54,7 +54,10 @@ class Sitting:
     ) -> tuple[Run, ...]:
         """A preset on all nodes, to its end."""
         parsed = parse_target(f"{target}:{self.lab.pool}", sitting=self._sitting)
-        request = Request(choose(self._presets, [preset]), self.nodes, parsed, options, repeats, shared_pool=True)
+        room = self.runner.survey(parsed, self.nodes, patient=False).result().room_bytes
+        request = Request(
+            choose(self._presets, [preset]), self.nodes, parsed, options, repeats, shared_pool=True, room_bytes=room
+        )
         done = self.runner.submit(make_plan(request, new_batch, self.runner.filled()))
         if beside:
             threading.Thread(target=beside).start()
@@ -69,7 +72,7 @@ class Sitting:
 
     def pause_osd(self, after: float, seconds: float) -> None:
         """An OSD stands still for a while in mid-run."""
-        (pid,) = [pid for pid, command in self.lab.processes("ceph-osd", "ceph").items() if f"-i {OSD}" in command]
+        (pid,) = [pid for pid, command in self.lab.processes("ceph-osd", "ceph").items() if f"--id {OSD}" in command]
         inbox = self.runner.subscribe()
         while not any(getattr(event, "phase", "") == "run" for event in inbox.drain(1.0)):
             pass

@@ -1,0 +1,113 @@
+"""What a node of the lab offers: real pools, images and devices, each refused or asked for as a run would."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from cephtui import config
+from cephtui.models import Node
+from cephtui.offers import Offer, known_nodes
+from cephtui.runner import Runner
+
+from .others import erasure_profile, opened, pool_on
+from .runs import Bench
+
+MIB = 1 << 20
+
+
+@pytest.fixture
+def runner(tmp_path: Path) -> Iterator[Runner]:
+    with Runner(tmp_path / "sessions") as running:
+        yield running
+
+
+def node_of(bench: Bench, name: str = "lab1", **more: str) -> Node:
+    (node,) = config.load(bench.config, required=True).choose([name])
+    return node.model_copy(update=more)
+
+
+def found(runner: Runner, node: Node, of: str) -> tuple[dict[str, Offer], str]:
+    seen: dict[str, Offer] = {}
+    problem = runner.offers(node, of, lambda some: seen.update({offer.spec: offer for offer in some})).result(60)
+    return seen, problem
+
+
+def test_pools_and_their_images(bench: Bench, runner: Runner) -> None:
+    rbd, node = bench.lab.rbd, node_of(bench)
+    with ExitStack() as stack:
+        own = stack.enter_context(pool_on(bench.lab))
+        erasure = stack.enter_context(pool_on(bench.lab, profile=stack.enter_context(erasure_profile(bench.lab))))
+        for name in ("vm-100-disk-0", "data", "watched", "kept"):
+            rbd("create", "--size", "16", f"{own}/{name}")
+        rbd("snap", "create", "--no-progress", f"{own}/kept@before")
+        stack.enter_context(opened(bench.lab, f"{own}/watched"))
+
+        pools, pool_problem = found(runner, node, "pools")
+        images, problem = found(runner, node, f"rbd:{own}")
+        none, no_images = found(runner, node, f"rbd:{erasure}")
+
+    assert (pool_problem, problem) == ("", "")
+    assert {f"rbd:{bench.lab.pool}", f"pool:{bench.lab.pool}", f"rbd:{own}", f"pool:{own}"} <= set(pools)
+    assert pools[f"rbd:{own}"].reason is None
+    assert pools[f"rbd:{own}"].text.startswith("new images, replicated x1, 8 PGs, ")
+    assert "room for " in pools[f"pool:{own}"].text
+    assert pools[f"rbd:{erasure}"].reason == f"pool {erasure} is erasure-coded: images can't live there"
+    assert pools[f"pool:{erasure}"].reason is None
+    reasons = {spec.rpartition("/")[2]: offer.reason for spec, offer in images.items()}
+    assert reasons["data"] is None
+    assert images[f"rbd:{own}/data"].text == "image of 16.0 MiB, asks first"
+    assert reasons["vm-100-disk-0"] == f"image {own}/vm-100-disk-0 is by its name a guest's disk"
+    assert str(reasons["watched"]).startswith(f"image {own}/watched is in use by {bench.lab.address('ceph')}:")
+    assert reasons["kept"] == f"image {own}/kept has snapshots: before"
+    assert (none, no_images) == ({}, f"pool {erasure} has no images")
+
+
+def test_what_a_restricted_key_is_offered(bench: Bench, runner: Runner) -> None:
+    restricted = {"ceph_id": bench.lab.restricted_id, "ceph_keyring": str(bench.lab.restricted_keyring)}
+    node = node_of(bench, **restricted)
+    with pool_on(bench.lab) as own:
+        bench.lab.rbd("create", "--size", "16", f"{own}/data")
+
+        pools, problem = found(runner, node, "pools")
+        images, denied = found(runner, node, f"rbd:{own}")
+
+    assert problem == ""
+    assert pools[f"rbd:{bench.lab.pool}"].reason is None
+    assert (images, denied) == ({}, f"can't list the images of pool {own}: no permission")
+
+
+def test_devices(bench: Bench, runner: Runner) -> None:
+    with bench.lab.loop_device(64 * MIB) as free, bench.lab.loop_device(64 * MIB) as used:
+        subprocess.run(["mkfs.ext4", "-q", str(used)], check=True, capture_output=True)
+
+        devices, problem = found(runner, node_of(bench), "devices")
+
+    assert problem == ""
+    assert devices[f"device:{free}"].reason is None
+    assert devices[f"device:{free}"].text.startswith("64.0 MiB on ")
+    assert devices[f"device:{free}"].text.endswith(", asks first")
+    assert devices[f"device:{used}"].reason == f"{used} carries a signature of ext4"
+    whole = subprocess.run(["findmnt", "-no", "SOURCE", "/"], check=True, capture_output=True, text=True).stdout.strip()
+    if f"device:{whole}" in devices:
+        assert devices[f"device:{whole}"].reason
+
+
+def test_a_node_without_a_way_to_ceph(bench: Bench, runner: Runner) -> None:
+    bench.configure(lab1={"ceph_conf": None, "ceph_keyring": None, "ceph_id": None})
+
+    pools, problem = found(runner, node_of(bench), "pools")
+
+    assert pools == {}
+    assert problem.startswith("can't ask the cluster: ")
+
+
+def test_the_labs_nodes_are_known(bench: Bench) -> None:
+    known = {node.name: node for node in known_nodes(config.load(bench.config, required=True))}
+
+    assert {"local", *bench.lab.nodes} <= set(known)
+    assert known["lab"].members == tuple(bench.lab.nodes)
