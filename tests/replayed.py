@@ -65,7 +65,12 @@ async def console(
         screen._edits = Edits(runtime=RECORDED_SECONDS)
         async with app.run_test(size=size) as pilot:
             await until(pilot, lambda: screen.is_mounted and screen._states.keys() >= set(nodes))
-            yield app, pilot
+            try:
+                yield app, pilot
+            finally:
+                if app.is_running and app.busy:
+                    screen.action_stop()
+                    await until(pilot, lambda: not app.busy)
 
 
 def held(*names: str, at: float = 10.0) -> dict[str, FakeNode]:

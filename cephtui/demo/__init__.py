@@ -7,7 +7,7 @@ from pathlib import Path
 
 ARCHIVE = Path(__file__).parent / "session.tar.xz"
 SESSION = "demo"
-STAR = 13
+STAR = 14
 """The run that is played first: small writes on three nodes, and an OSD that stands still for some seconds."""
 
 

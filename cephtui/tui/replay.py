@@ -115,14 +115,14 @@ class ReplayScreen(PlayedScreen):
 
     BINDINGS = [
         key("space", "pause", "pause", "pause, or go on", "replay", shown=True),
-        key("right", "seek(5)", "5 s on", "5 seconds on", "replay", shown=True, display="right"),
-        key("left", "seek(-5)", "5 s back", "5 seconds back", "replay", shown=True, display="left"),
+        key("left", "seek(-5)", "5 s back or on", "5 seconds back", "replay", shown=True, display="left right"),
+        key("right", "seek(5)", "5 s on", "5 seconds on", "replay"),
         key("shift+right", "seek(30)", "30 s on", "30 seconds on", "replay"),
         key("shift+left", "seek(-30)", "30 s back", "30 seconds back", "replay"),
         key("home", "seek(-1e9)", "beginning", "to the beginning", "replay"),
         key("end", "seek(1e9)", "end", "to the end", "replay"),
-        key("plus,equals_sign", "speed(1)", "faster", "faster, up to 20x", "replay", shown=True, display="+"),
-        key("minus", "speed(-1)", "slower", "slower, down to 1x", "replay", shown=True, display="-"),
+        key("plus,equals_sign", "speed(1)", "speed", "faster, up to 20x", "replay", shown=True, display="+ -"),
+        key("minus", "speed(-1)", "slower", "slower, down to 1x", "replay"),
     ]
 
     def __init__(self, directory: Path, number: int, speed: float = 1.0) -> None:

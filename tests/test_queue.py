@@ -1,0 +1,513 @@
+"""The queue: what waits, in which order, and when it goes on; by pure functions and by keys."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from textual.pilot import Pilot
+from textual.widgets import DataTable, Static
+
+from cephtui.models import Node
+from cephtui.places import packaged_presets_dir
+from cephtui.presets import Preset, load_preset
+from cephtui.tui.app import ConsoleApp
+from cephtui.tui.dialogs import TypeName
+from cephtui.tui.form import Edits
+from cephtui.tui.queue import Entry, QueueScreen, moved, summary, without
+from tests.fakes import FakeNode, Script
+from tests.replayed import (
+    PRESETS,
+    WRITE_IOPS,
+    connector_to,
+    console,
+    console_screen,
+    finished,
+    held,
+    let_go,
+    rows,
+    running,
+    said,
+    saved,
+    screen_text,
+    shown,
+    text_of,
+    until,
+)
+
+SMALL, USUAL = (80, 24), (120, 36)
+
+
+def preset(name: str) -> Preset:
+    return load_preset(packaged_presets_dir() / f"{name}.toml", user=False)
+
+
+def entries(*seconds: float) -> tuple[Entry, ...]:
+    return tuple(
+        Entry(preset("write-iops"), (Node(name="local"),), f"file:/{n}", (), 1, s) for n, s in enumerate(seconds)
+    )
+
+
+def waiting(app: ConsoleApp) -> list[str]:
+    """The presets that wait."""
+    return [entry.preset.name for entry in console_screen(app)._queue]
+
+
+def listed(app: ConsoleApp) -> list[str]:
+    """The presets in the queue's screen, in their order there."""
+    table = app.screen.query_one(DataTable)
+    return [str(table.get_row_at(row)[1]) for row in range(table.row_count)]
+
+
+def note(app: ConsoleApp) -> str:
+    return str(app.screen.query_one("#queue-note", Static).render())
+
+
+async def opened(app: ConsoleApp, pilot: Pilot[None]) -> None:
+    """Open the queue."""
+    await pilot.press("u")
+    await until(pilot, lambda: isinstance(app.screen, QueueScreen) and bool(note(app)))
+
+
+async def closed(app: ConsoleApp, pilot: Pilot[None], key: str = "escape") -> None:
+    """Leave it."""
+    await pilot.press(key)
+    await until(pilot, lambda: not isinstance(app.screen, QueueScreen))
+
+
+# ------------------------------------------------------------------ plain data
+
+
+@given(st.integers(0, 6), st.integers(-2, 8), st.sampled_from([-1, 1]))
+def test_moving_changes_places_with_one_neighbour_and_loses_nothing(number: int, index: int, by: int) -> None:
+    before = entries(*range(number))
+    after = moved(before, index, by)
+    if 0 <= index < number and 0 <= index + by < number:
+        assert after[index + by] is before[index]
+        assert after[index] is before[index + by]
+        assert [e for e in after if e not in before[min(index, index + by) :][:2]] == [
+            e for e in before if e not in before[min(index, index + by) :][:2]
+        ]
+    else:
+        assert after == before
+    assert sorted(e.target for e in after) == sorted(e.target for e in before)
+
+
+def test_taking_out_takes_one() -> None:
+    before = entries(1, 2, 3)
+    assert [entry.seconds for entry in without(before, 1)] == [1, 3]
+    assert without((), 0) == ()
+
+
+def test_the_summary_says_how_many_and_how_long() -> None:
+    assert summary(()) == ""
+    assert summary(entries(23, 24)) == "2 waiting, about 47 s"
+    assert summary(entries(60, 65)) == "2 waiting, about 2:05 min"
+
+
+def test_an_entry_says_what_differs_from_its_preset() -> None:
+    entry = Entry(preset("write-iops"), (), "file:/x", ("bs=8k", "iodepth=1,4"), repeats=3)
+    assert entry.text == "bs 8k, iodepth 1,4, 3 times"
+
+
+# ------------------------------------------------------------------ keys during a run
+
+
+async def test_a_key_during_a_run_queues_its_preset(tmp_path: Path) -> None:
+    hosts = held("local")
+    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
+        await pilot.press("2")
+        await running(app, pilot)
+        await pilot.press("4")
+        assert said(app) == ["queued: read-iops (u shows the queue)"]
+        assert "queue: 1 waiting, about 23 s" in text_of(app, console_screen(app).query_one("#bar"))
+        await pilot.press("6")
+        assert waiting(app) == ["read-iops", "mixed-75-25"]
+        assert "queue: 2 waiting, about 46 s" in text_of(app, console_screen(app).query_one("#bar"))
+        assert [run.preset for run in saved(tmp_path)] == ["write-iops"]
+        let_go(app, hosts)
+        await until(pilot, lambda: len(saved(tmp_path)) == 3)
+        await finished(app, pilot)
+        assert "queue" not in shown(app, "#bar")
+    assert [(run.preset, run.outcome) for run in saved(tmp_path)] == [
+        ("write-iops", "ok"),
+        ("read-iops", "ok"),
+        ("mixed-75-25", "ok"),
+    ]
+
+
+async def test_enter_during_a_run_queues_what_is_selected(tmp_path: Path) -> None:
+    hosts = held("local")
+    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
+        await pilot.press("2")
+        await running(app, pilot)
+        await pilot.press("right", "right", "enter")
+        assert waiting(app) == ["read-iops"]
+        assert [run.preset for run in saved(tmp_path)] == ["write-iops"]
+
+
+async def test_several_keys_at_once_run_one_after_the_other(tmp_path: Path) -> None:
+    async with console(tmp_path, run=WRITE_IOPS, speed=60, size=SMALL) as (app, pilot):
+        await pilot.press("6", "4", "2")
+        await until(pilot, lambda: len(saved(tmp_path)) == 3)
+        await finished(app, pilot)
+    runs = saved(tmp_path)
+    assert [run.preset for run in runs] == ["mixed-75-25", "read-iops", "write-iops"]
+    ends = [run.started_at.timestamp() + run.duration_seconds for run in runs]
+    assert all(end <= run.started_at.timestamp() + 0.01 for end, run in zip(ends, runs[1:], strict=False))
+
+
+async def test_one_key_runs_all_six(tmp_path: Path) -> None:
+    async with console(tmp_path, run=WRITE_IOPS, speed=60, size=USUAL) as (app, pilot):
+        await pilot.press("a")
+        assert said(app) == [f"queued: {', '.join(PRESETS)} (u shows the queue)"]
+        await until(pilot, lambda: len(saved(tmp_path)) == 7)
+        await finished(app, pilot)
+        results = [panel.result for panel in console_screen(app).query("PresetPanel")]
+        assert all(results)
+    names = [run.preset for run in saved(tmp_path)]
+    assert names == [*PRESETS[:4], "latency", "latency", "mixed-75-25"]
+    assert {run.outcome for run in saved(tmp_path)} == {"ok"}
+
+
+# ------------------------------------------------------------------ stop and skip
+
+
+async def test_stop_holds_what_waits_until_it_is_asked_for(tmp_path: Path) -> None:
+    hosts = held("local")
+    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
+        await pilot.press("2")
+        await running(app, pilot)
+        await pilot.press("4", "6", "s")
+        await until(pilot, lambda: not app.busy)
+        assert waiting(app) == ["read-iops", "mixed-75-25"]
+        assert "queue: 2 waiting, about 46 s, held" in text_of(app, console_screen(app).query_one("#bar"))
+        await opened(app, pilot)
+        assert note(app) == "stopped by you: g runs what is left"
+        let_go(app, hosts)
+        await closed(app, pilot, "g")
+        await until(pilot, lambda: len(saved(tmp_path)) == 3)
+        await finished(app, pilot)
+    runs = saved(tmp_path)
+    assert [(run.preset, run.outcome) for run in runs] == [
+        ("write-iops", "stopped"),
+        ("read-iops", "ok"),
+        ("mixed-75-25", "ok"),
+    ]
+
+
+async def test_a_key_after_a_stop_runs_its_preset_and_holds_the_others(tmp_path: Path) -> None:
+    hosts = held("local")
+    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
+        await pilot.press("2")
+        await running(app, pilot)
+        await pilot.press("4", "s")
+        await until(pilot, lambda: not app.busy)
+        let_go(app, hosts)
+        await pilot.press("6")
+        await until(pilot, lambda: [run.outcome for run in saved(tmp_path)] == ["stopped", "ok"])
+        await finished(app, pilot)
+        assert waiting(app) == ["read-iops"]
+    assert [run.preset for run in saved(tmp_path)] == ["write-iops", "mixed-75-25"]
+
+
+async def test_skip_ends_this_run_and_goes_on_with_the_next(tmp_path: Path) -> None:
+    hosts = held("local")
+    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
+        await pilot.press("2")
+        await running(app, pilot)
+        await pilot.press("4", "6", "x")
+        await until(pilot, lambda: len(saved(tmp_path)) == 2 and "read-iops running" in shown(app, "#progress"))
+        assert waiting(app) == ["mixed-75-25"]
+        let_go(app, hosts)
+        await until(pilot, lambda: len(saved(tmp_path)) == 3)
+        await finished(app, pilot)
+    assert [run.outcome for run in saved(tmp_path)] == ["stopped", "ok", "ok"]
+    assert saved(tmp_path)[0].summary.write, "what was measured is kept"
+
+
+async def test_skip_of_one_step_of_a_sweep_goes_on_with_the_next_step(tmp_path: Path) -> None:
+    hosts = held("local")
+    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
+        await pilot.press("5")
+        await running(app, pilot)
+        await pilot.press("x")
+        await until(pilot, lambda: "#2 latency running" in shown(app, "#progress"))
+        let_go(app, hosts)
+        await finished(app, pilot)
+    assert [(run.options["rw"], run.outcome) for run in saved(tmp_path)] == [
+        ("randread", "stopped"),
+        ("randwrite", "ok"),
+    ]
+
+
+async def test_skip_before_the_run_has_begun_takes_it_out(tmp_path: Path) -> None:
+    async with console(tmp_path, run=WRITE_IOPS, speed=60, size=SMALL) as (app, pilot):
+        console_screen(app)._enqueue([preset("write-iops"), preset("read-iops")])
+        console_screen(app).action_skip()
+        await until(pilot, lambda: not app.busy)
+    assert [run.preset for run in saved(tmp_path) if run.outcome == "ok"] == ["read-iops"]
+
+
+@pytest.mark.parametrize("key", ["s", "x"])
+async def test_stop_and_skip_say_when_nothing_runs(tmp_path: Path, key: str) -> None:
+    async with console(tmp_path, run=WRITE_IOPS, speed=60, size=SMALL) as (app, pilot):
+        await pilot.press(key)
+        assert said(app) == ["nothing is running"]
+
+
+# ------------------------------------------------------------------ the screen
+
+
+async def test_the_queue_is_reordered_and_thinned_by_keys(tmp_path: Path) -> None:
+    hosts = held("local")
+    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
+        await pilot.press("2")
+        await running(app, pilot)
+        await pilot.press("1", "3", "4", "6")
+        await opened(app, pilot)
+        assert listed(app) == ["write-throughput", "read-throughput", "read-iops", "mixed-75-25"]
+        await pilot.press("J")
+        assert listed(app) == ["read-throughput", "write-throughput", "read-iops", "mixed-75-25"]
+        await pilot.press("J")
+        assert listed(app) == ["read-throughput", "read-iops", "write-throughput", "mixed-75-25"]
+        await pilot.press("j", "K", "K", "K", "K")
+        assert listed(app) == ["mixed-75-25", "read-throughput", "read-iops", "write-throughput"]
+        await pilot.press("down", "x")
+        assert listed(app) == waiting(app) == ["mixed-75-25", "read-iops", "write-throughput"]
+        await pilot.press("k", "k", "shift+down")
+        assert listed(app) == waiting(app) == ["read-iops", "mixed-75-25", "write-throughput"]
+        await closed(app, pilot)
+        await pilot.press("s")
+        await until(pilot, lambda: not app.busy)
+        let_go(app, hosts)
+        await opened(app, pilot)
+        await closed(app, pilot, "g")
+        await until(pilot, lambda: len(saved(tmp_path)) == 4)
+        await finished(app, pilot)
+    assert [run.preset for run in saved(tmp_path)] == ["write-iops", "read-iops", "mixed-75-25", "write-throughput"]
+
+
+async def test_nothing_is_cut_off_in_the_queue(tmp_path: Path) -> None:
+    hosts = held("local")
+    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
+        await pilot.press("2")
+        await running(app, pilot)
+        console_screen(app)._edits = Edits({"read-iops": {"bs": "8k"}}, "20", repeats=3)
+        await pilot.press("4", "6")
+        await opened(app, pilot)
+        await pilot.pause()
+        text = screen_text(app)
+    words = ["read-iops", "1:07 min", "bs 8k", "3 times", "local", "file:/mnt/bench/test", "2 waiting, about 2:14 min"]
+    assert [word for word in words if word not in text] == []
+    assert "J K order  x take out  g run  esc back" in text
+
+
+async def test_an_empty_queue_says_how_it_is_filled(tmp_path: Path) -> None:
+    hosts = held("local")
+    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
+        await opened(app, pilot)
+        assert note(app).startswith("nothing is queued")
+        await pilot.press("x", "J", "K", "j", "k")
+        assert listed(app) == []
+        await closed(app, pilot, "g")
+        assert not app.busy
+        await pilot.press("2")
+        await running(app, pilot)
+        await pilot.press("s")
+        await until(pilot, lambda: not app.busy)
+        await opened(app, pilot)
+        assert note(app).startswith("nothing is queued"), "there is nothing left that g could run"
+
+
+async def test_the_screen_follows_what_begins_and_the_cursor_stays_with_its_entry(tmp_path: Path) -> None:
+    hosts = held("local")
+    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
+        await pilot.press("2")
+        await running(app, pilot)
+        await pilot.press("1", "3", "4")
+        await opened(app, pilot)
+        await pilot.press("j")
+        let_go(app, hosts, "write-iops")
+        await until(pilot, lambda: listed(app) == ["read-throughput", "read-iops"])
+        await pilot.press("x")
+        assert waiting(app) == ["read-iops"]
+
+
+async def test_what_is_taken_out_is_what_the_cursor_was_on(tmp_path: Path) -> None:
+    """An entry may begin between what is shown and the key."""
+    hosts = held("local")
+    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
+        await pilot.press("2")
+        await running(app, pilot)
+        await pilot.press("1", "3", "4")
+        await opened(app, pilot)
+        await pilot.press("j")
+        queue, screen = console_screen(app), app.screen
+        assert isinstance(screen, QueueScreen)
+        queue._set_queue(queue._queue[1:])
+        screen.action_remove()
+        assert waiting(app) == ["read-iops"]
+        queue._set_queue(())
+        screen.action_remove()
+        screen.action_move(1)
+        assert waiting(app) == []
+
+
+async def test_a_click_reaches_the_queue_of_the_keys(tmp_path: Path) -> None:
+    hosts = held("local")
+    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=USUAL) as (app, pilot):
+        await pilot.press("2")
+        await running(app, pilot)
+        await pilot.click("#panel-4", times=2)
+        await until(pilot, lambda: waiting(app) == ["read-iops"])
+
+
+# ------------------------------------------------------------------ failures
+
+
+def failing(*presets: str) -> dict[str, FakeNode]:
+    """A node on which these presets fail."""
+    host = FakeNode(Node(name="local"))
+    host.scripts = {name: Script(status=1, stderr="fio: engine not loadable") for name in presets}
+    return {"local": host}
+
+
+async def test_two_failures_in_a_row_hold_what_is_left_and_say_why(tmp_path: Path) -> None:
+    hosts = failing("write-throughput", "write-iops")
+    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
+        await pilot.press("a")
+        await until(pilot, lambda: not app.busy)
+        assert waiting(app) == list(PRESETS[2:])
+        reason = "stopped after two failures in a row: fio: engine not loadable"
+        told = next(text for text in said(app) if text.startswith("stopped"))
+        assert told.startswith(reason)
+        assert "4 waiting, about " in told
+        assert "held" in text_of(app, console_screen(app).query_one("#bar"))
+        await opened(app, pilot)
+        assert note(app) == f"{reason}: g runs what is left"
+        assert "engine not loadable" in screen_text(app)
+        await closed(app, pilot, "g")
+        await until(pilot, lambda: len(saved(tmp_path)) == 7)
+        await finished(app, pilot)
+    assert [run.outcome for run in saved(tmp_path)] == ["failed"] * 2 + ["ok"] * 5
+
+
+async def test_failures_that_do_not_follow_each_other_hold_nothing(tmp_path: Path) -> None:
+    hosts = failing("write-throughput", "read-throughput")
+    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
+        await pilot.press("a")
+        await until(pilot, lambda: len(saved(tmp_path)) == 7)
+        await finished(app, pilot)
+    assert [run.outcome for run in saved(tmp_path)] == ["failed", "ok", "failed", "ok", "ok", "ok", "ok"]
+
+
+async def test_a_sweep_that_fails_twice_holds_the_rest_and_is_named_once(tmp_path: Path) -> None:
+    hosts = failing("latency")
+    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
+        console_screen(app)._edits = Edits({"latency": {"iodepth": "1,2"}}, "20")
+        await pilot.press("5", "6", "4")
+        await until(pilot, lambda: not app.busy)
+        assert waiting(app) == ["mixed-75-25", "read-iops"]
+        reasons = [text for text in said(app) if "waiting" in text]
+        assert len(reasons) == 1
+        assert reasons[0].count("two failures in a row") == 1
+    assert [run.outcome for run in saved(tmp_path)] == ["failed", "failed"]
+
+
+async def test_guards_that_refuse_twice_hold_the_rest(tmp_path: Path) -> None:
+    hosts = failing()
+    hosts["local"].facts = {"writable": "no"}
+    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
+        await pilot.press("2", "4", "6")
+        await until(pilot, lambda: not app.busy)
+        assert waiting(app) == ["mixed-75-25"]
+        held_why = next(text for text in said(app) if text.startswith("stopped after two failures in a row"))
+        assert "/mnt/bench" in held_why
+        assert "not run" in shown(app, "#progress")
+    assert saved(tmp_path) == []
+
+
+async def test_a_node_that_is_not_there_holds_the_rest(tmp_path: Path) -> None:
+    hosts = failing()
+    hosts["local"].unreachable = "no route to host"
+    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
+        assert "local: no route to host" in said(app)
+        await pilot.press("2", "4", "6")
+        await until(pilot, lambda: not app.busy)
+        assert waiting(app) == ["mixed-75-25"]
+        hosts["local"].unreachable = None
+        await opened(app, pilot)
+        await closed(app, pilot, "g")
+        await until(pilot, lambda: len(saved(tmp_path)) == 1)
+        await finished(app, pilot)
+    assert [(run.preset, run.outcome) for run in saved(tmp_path)] == [("mixed-75-25", "ok")]
+
+
+async def test_what_was_not_agreed_to_is_no_failure(tmp_path: Path) -> None:
+    """Every entry asks, and no is an answer: nothing is held, and nothing is written."""
+    path = tmp_path / "disk.img"
+    path.write_bytes(b"somebody's data" * 1000)
+    hosts = failing()
+    hosts["local"].facts = {"kind": "file", "marked": "no", "size": 15000, "inode": "1:1"}
+    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL, target=f"file:{path}") as (
+        app,
+        pilot,
+    ):
+        await pilot.press("2", "4", "6")
+        for _ in range(3):
+            await until(pilot, lambda: isinstance(app.screen, TypeName))
+            await pilot.press("escape")
+            await until(pilot, lambda: not isinstance(app.screen, TypeName))
+        await until(pilot, lambda: not app.busy)
+        assert waiting(app) == []
+        assert [text for text in said(app) if "failures" in text] == []
+    assert saved(tmp_path) == []
+    assert hosts["local"].started == []
+
+
+# ------------------------------------------------------------------ when its turn comes
+
+
+async def test_what_was_filled_meanwhile_is_not_filled_again(tmp_path: Path) -> None:
+    """The plan is made when the turn comes: the first run has filled what the second reads."""
+    hosts = failing()
+    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
+        await pilot.press("2", "4")
+        assert waiting(app) == ["read-iops"]
+        await until(pilot, lambda: len(saved(tmp_path)) == 2)
+        await finished(app, pilot)
+        log = hosts["local"].log
+        assert log.of("started fill") == ["local"]
+        assert log.of("started read-iops") == ["local"]
+
+
+async def test_an_entry_keeps_what_was_chosen_when_it_was_queued(tmp_path: Path) -> None:
+    hosts = held("local")
+    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
+        screen = console_screen(app)
+        await pilot.press("2")
+        await running(app, pilot)
+        await pilot.press("4")
+        screen._target, screen._edits = "file:/mnt/bench/other", Edits({"read-iops": {"bs": "64k"}}, "20")
+        await pilot.press("4")
+        let_go(app, hosts)
+        await until(pilot, lambda: len(saved(tmp_path)) == 3)
+        await finished(app, pilot)
+        assert len(rows(app)) == 3
+    assert [(run.target, run.options["bs"]) for run in saved(tmp_path)] == [
+        ("file:/mnt/bench/test", "4k"),
+        ("file:/mnt/bench/test", "4k"),
+        ("file:/mnt/bench/other", "64k"),
+    ]
+
+
+async def test_what_can_not_be_run_is_not_queued(tmp_path: Path) -> None:
+    async with console(tmp_path, run=WRITE_IOPS, speed=60, size=SMALL) as (app, pilot):
+        console_screen(app)._edits = Edits({"write-iops": {"size": "1k"}}, "20")
+        await pilot.press("2")
+        assert [text for text in said(app) if text.startswith("size: ")]
+        assert not app.busy
+        assert waiting(app) == []
