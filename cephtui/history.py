@@ -79,6 +79,11 @@ class Curve:
         """The mean of each stretch."""
         return [None if math.isnan(mean) else mean for mean in self._mean]
 
+    @property
+    def end(self) -> float:
+        """Elapsed seconds of the newest value."""
+        return self._end[-1] if self._end else 0.0
+
     def last(self) -> float | None:
         """The newest value."""
         return None if not self._mean or math.isnan(self._mean[-1]) else self._mean[-1]
@@ -211,7 +216,6 @@ class History:
         if sample.node is not None:
             self._add_node(sample.node, sample)
             return
-        self.reached = sample.elapsed_seconds
         if sample.phase == "run" and not self._running:
             self._running = True
             self.ramp_until = max(0.0, sample.elapsed_seconds - sample.interval_seconds)
@@ -219,13 +223,14 @@ class History:
             interval: Interval | None = getattr(sample, direction)
             if interval is not None:
                 self._add_direction(direction, interval, sample)
+        self.reached = sample.elapsed_seconds
 
     def _add_direction(self, direction: str, interval: Interval, sample: Sample) -> None:
         for figure in FIGURES:
             curve = self.curves.setdefault(f"{direction}.{figure}", Curve())
             # what some nodes did is no figure of all: a gap, not a dip
             value = None if sample.missing else getattr(interval, figure)
-            for elapsed in _moments(sample):
+            for elapsed in _moments(sample, curve.end):
                 curve.add(elapsed, value)
         heat = self.heat.setdefault(direction, Heat())
         heat.add(sample.elapsed_seconds, interval.latency_buckets)
@@ -235,7 +240,7 @@ class History:
         intervals = [interval for interval in (sample.read, sample.write) if interval]
         for figure, value in together(intervals).items():
             curve = curves.setdefault(figure, Curve(NODE_STRETCHES))
-            for elapsed in _moments(sample):
+            for elapsed in _moments(sample, curve.end):
                 curve.add(elapsed, value)
 
     def total(self, figure: str) -> Curve:
@@ -270,10 +275,11 @@ class History:
         return cls(curves, nodes, heat, saved.ramp_until, reached)
 
 
-def _moments(sample: Sample) -> Iterator[float]:
-    """Where a tool was late, what it says holds for the whole stretch, not only for its end."""
-    if sample.interval_seconds > LONG_INTERVAL_SECONDS:
-        yield sample.elapsed_seconds - sample.interval_seconds + 1.0
+def _moments(sample: Sample, after: float) -> Iterator[float]:
+    """Where a tool was late, what it says holds for the whole stretch that nothing was said of, not only its end."""
+    first = max(sample.elapsed_seconds - sample.interval_seconds + 1.0, after + 0.5)
+    if sample.interval_seconds > LONG_INTERVAL_SECONDS and first < sample.elapsed_seconds:
+        yield first
     yield sample.elapsed_seconds
 
 

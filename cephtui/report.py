@@ -186,13 +186,14 @@ def _nodes_now(state: LiveRun) -> list[RenderableType]:
     return [table]
 
 
-def cluster_line(value: ClusterSample) -> str:
-    """What the cluster says of itself, in one line."""
+def cluster_line(value: ClusterSample, *, narrow: bool = False) -> str:
+    """What the cluster says of itself, in one line; a ``narrow`` one leaves out the clients' IOPS."""
+    iops = "" if narrow else f"{units.iops(value.client_iops)} IOPS "
     slowest = max(value.osd_latency_seconds.items(), key=lambda item: item[1], default=None)
     parts = [
         value.health or "health unknown",
         f"{value.osds_up}/{value.osds} osd" if value.osds else "",
-        f"client {units.iops(value.client_iops)} IOPS {units.bandwidth(value.client_bandwidth_bytes)}",
+        f"client {iops}{units.bandwidth(value.client_bandwidth_bytes)}",
         f"recovery {units.bandwidth(value.recovery_bandwidth_bytes)}",
         f"slowest osd.{slowest[0]} {units.latency(slowest[1])}" if slowest else "",
     ]
@@ -386,20 +387,24 @@ def short_version(text: str | None) -> str:
     return words[2] if len(words) > 2 and words[:2] == ["ceph", "version"] else text or units.DASH
 
 
+_NODES_NAMED = 4
+
+
 def node_states(nodes: Sequence[Node], states: Mapping[str, NodeState]) -> Text:
-    """The nodes in one line, each with its state."""
+    """The nodes in one line: those that can't be used are named first."""
     text = Text()
-    for node in nodes:
-        state = states.get(node.name)
-        text.append("  " if text else "").append(node.name, "bold")
-        if state is None:
-            text.append(" connecting", "dim")
-        elif state.environment is None:
-            text.append(" unreachable", "bold red")
-        else:
-            found = [state.environment.tools.get("fio", "no fio")]
-            found += [units.latency(state.round_trip_seconds)] if node.host else []
-            text.append(f" ready ({', '.join(found)})" if len(nodes) > 1 else f" {', '.join(found)}")
+    failed = [n.name for n in nodes if (state := states.get(n.name)) and state.environment is None]
+    waiting = [node.name for node in nodes if node.name not in states]
+    ready = [node.name for node in nodes if node.name not in (*failed, *waiting)]
+    for names, word, style in (
+        (failed, "unreachable", "bold red"),
+        (waiting, "connecting", "dim"),
+        (ready, "ready", ""),
+    ):
+        if names:
+            text.append("  " if text else "")
+            text.append(" ".join(names) if len(names) <= _NODES_NAMED else f"{len(names)} nodes", "bold")
+            text.append(f" {word}", style)
     return text
 
 

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from textual.pilot import Pilot
 from textual.widget import Widget
@@ -63,6 +64,7 @@ async def console(
         app = ConsoleApp(catalogue, Start(hosts, target), runner, root / "sessions")
         screen = app._console_screen
         screen._edits = Edits(runtime=RECORDED_SECONDS)
+        _keep_what_is_said(app)
         async with app.run_test(size=size) as pilot:
             await until(pilot, lambda: screen.is_mounted and screen._states.keys() >= set(nodes))
             try:
@@ -71,6 +73,17 @@ async def console(
                 if app.is_running and app.busy:
                     screen.action_stop()
                     await until(pilot, lambda: not app.busy)
+
+
+def _keep_what_is_said(app: ConsoleApp) -> None:
+    notify, messages = app.notify, list[str]()
+
+    def keep(message: str, **more: Any) -> None:
+        messages.append(message)
+        notify(message, **more)
+
+    app.notify = keep  # type: ignore[method-assign]
+    app.said = messages  # type: ignore[attr-defined]
 
 
 def held(*names: str, at: float = 10.0) -> dict[str, FakeNode]:
@@ -125,7 +138,12 @@ def shown(app: ConsoleApp, selector: str) -> str:
 
 
 def said(app: ConsoleApp) -> list[str]:
-    """The notifications that have not gone yet."""
+    """All notifications, also those that have gone."""
+    return list(app.said)  # type: ignore[attr-defined]
+
+
+def toasts(app: ConsoleApp) -> list[str]:
+    """The notifications that are still to be seen."""
     return [notice.message for notice in app._notifications]
 
 

@@ -1,63 +1,204 @@
-"""Draws the screenshots of the documentation from the recorded session: ``make screenshots``."""
+"""Draws the screenshots of the documentation from the recorded session of a lab: ``make screenshots``."""
 
 from __future__ import annotations
 
 import asyncio
 import re
+import sys
 import tempfile
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Future
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import resvg_py
+from textual.pilot import Pilot
 
-from cephtui.tui.app import ConsoleApp
-from tests.replayed import MIXED, WRITE_IOPS, console, until
+from cephtui import archive, demo, store
+from cephtui.models import Event, Node
+from cephtui.places import packaged_presets_dir
+from cephtui.presets import find_presets
+from cephtui.runner import NodeState, Runner, Survey
+from cephtui.tui.app import CephtuiApp, ConsoleApp, SavedApp
+from cephtui.tui.console import Start
+from cephtui.tui.form import Edits
+from cephtui.tui.look import FULL, Look
+from cephtui.tui.replay import Player
+from cephtui.tui.session_view import SessionScreen
+from cephtui.tui.sessions import SessionsScreen
+from tests.replayed import until
 
 FOLDER = Path(__file__).parent.parent / "screenshots"
-SPEED = 10.0
+SIZE, SMALL = (120, 36), (80, 24)
+AT_SECONDS = 31.0
+"""Of the run that is played: some time after an OSD stood still."""
+SAFE = Look(colors="8", ascii=True)
+BEFORE, AFTER = 7, 10
+"""The first small writes with one copy, and with two."""
+_Pilot = Pilot[Any]
 
 
-def progress(app: ConsoleApp) -> str:
-    """The console's progress line as text."""
-    return str(app.screen.query_one("#progress").render())
+class Recorded(Runner):
+    """A runner whose nodes are ready, and that tells what happened in a recorded run up to a moment."""
+
+    def __init__(self, directory: Path, seconds: float) -> None:
+        super().__init__(directory.parent, directory.name)
+        self._player = Player(directory, demo.STAR, 1.0)
+        self._player.paused = True
+        self._seconds = seconds
+
+    def subscribe(self) -> Any:
+        """See Runner: what the console listens to."""
+        return self
+
+    def drain(self, timeout_seconds: float = 0.0) -> list[Event]:
+        """What happened up to the moment; then nothing more."""
+        self._player.seek(max(self._seconds, self._player.position))
+        return self._player.drain()
+
+    def reach(self, node: Node, *_: object) -> Future[NodeState]:  # type: ignore[override]
+        """See Runner: as the node was."""
+        return _done(NodeState(node, self._player.run.environment[node.name]))
+
+    def survey(self, *_: object, **__: object) -> Future[Survey]:  # type: ignore[override]
+        """See Runner: nothing is asked."""
+        return _done(Survey(room_bytes=1 << 30))
+
+    def remove_left_behind(self) -> Future[None]:
+        """See Runner: nothing was."""
+        return _done(None)
 
 
-def reached(app: ConsoleApp, second: int) -> bool:
-    """Whether the run has come so far."""
-    words = progress(app).split(" of ")[0].split()
-    return "running" in words and words[-1].isdigit() and int(words[-1]) >= second
+def _done(value: Any) -> Future[Any]:
+    future: Future[Any] = Future()
+    future.set_result(value)
+    return future
 
 
-async def draw(name: str, run: int, key: str, size: tuple[int, int], second: int | None) -> None:
-    """One screenshot: in mid-run at a second of the recording, or (None) after its end."""
-    with tempfile.TemporaryDirectory() as folder:
-        async with console(Path(folder), run=run, speed=SPEED, size=size) as (app, pilot):
-            await pilot.press(key)
-            await until(pilot, lambda: reached(app, second) if second else " ok" in progress(app))
-            (FOLDER / f"{name}.svg").write_text(export(app))
-            await pilot.press("s")
-            await until(pilot, lambda: not app.busy)
+def console(session: Path, look: Look) -> ConsoleApp:
+    """The console in the middle of the recorded run, with the runs before it."""
+    runs = [run for run in store.read_runs(session)[0] if run.run < demo.STAR]
+    star = store.read_run(session, demo.STAR)
+    marks = tuple(mark for mark in store.read_marks(session) if mark.run is None)
+    nodes = tuple(Node(name=node.node, host=node.node) for node in star.nodes)
+    start = Start(nodes, star.target, earlier=tuple(runs), marks=marks)
+    catalogue = find_presets(packaged_presets_dir(), session / "none")
+    return ConsoleApp(catalogue, start, Recorded(session, AT_SECONDS), session.parent, look)
 
 
-def export(app: ConsoleApp) -> str:
-    """The screen as SVG, without the web fonts that it would fetch."""
-    return re.sub(r"@font-face \{.*?\}\s*", "", app.export_screenshot(title=""), flags=re.DOTALL)
+@asynccontextmanager
+async def shown(app: CephtuiApp, size: tuple[int, int], theme: str) -> AsyncIterator[_Pilot]:
+    """An application that runs, with a theme."""
+    async with app.run_test(size=size) as pilot:
+        if theme in app.available_themes:
+            app.theme = theme
+        await pilot.pause()
+        yield pilot
 
 
-def to_png(name: str) -> None:
-    """The same as a picture."""
-    picture = resvg_py.svg_to_bytes(svg_path=str(FOLDER / f"{name}.svg"), monospace_family="DejaVu Sans Mono")
-    (FOLDER / f"{name}.png").write_bytes(bytes(picture))
+def text(app: CephtuiApp) -> str:
+    """What is on the screen."""
+    return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
 
 
-async def main() -> None:
-    """All of them."""
+async def settled(pilot: _Pilot, words: str) -> None:
+    """Until something is on the screen, and nothing changes any more."""
+    app: Any = pilot.app
+    await until(pilot, lambda: words in text(app))
+    app.clear_notifications()
+    before = ""
+    while before != (before := text(app)):
+        await pilot.pause(0.4)
+
+
+async def draw_console(session: Path, name: str, theme: str, keys: tuple[str, ...], look: Look, size: Any) -> None:
+    """The console in mid-run."""
+    app, star = console(session, look), store.read_run(session, demo.STAR)
+    async with shown(app, size, theme) as pilot:
+        await until(pilot, lambda: "running" in text(app))
+        options = {name: str(star.options[name]) for name in ("numjobs", "iodepth", "size")}
+        app.screen._edits = Edits({star.preset: options}, str(star.options["runtime"]))  # type: ignore[attr-defined]
+        await pilot.press("right", *keys)
+        await settled(pilot, "running")
+        save(app, name)
+
+
+async def draw_sessions(session: Path, name: str, theme: str) -> None:
+    """The list of sessions."""
+    app = SavedApp(session.parent, [SessionsScreen(session.parent)])
+    async with shown(app, SIZE, theme) as pilot:
+        await settled(pilot, "demo")
+        save(app, name)
+
+
+async def draw_compare(session: Path, name: str, theme: str) -> None:
+    """Before and after a change."""
+    app = SavedApp(session.parent, [SessionsScreen(session.parent), SessionScreen(session)])
+    async with shown(app, SIZE, theme) as pilot:
+        await until(pilot, lambda: "write-iops" in text(app))
+        await settled(pilot, "write-iops")
+        table = app.screen.query_one("#runs")
+        while table.chosen is None or table.chosen.run != AFTER:  # type: ignore[attr-defined]
+            await pilot.press("j")
+            await pilot.pause()
+        await pilot.press("c")
+        await until(pilot, lambda: f"demo/{BEFORE}" in text(app))
+        await pilot.press(*f"demo/{BEFORE}")
+        await settled(pilot, f"demo/{BEFORE}")
+        await pilot.press("enter")
+        await settled(pilot, "differs")
+        save(app, name)
+
+
+def save(app: CephtuiApp, name: str) -> None:
+    """The screen as SVG, without the web fonts that it would fetch, and as a picture."""
+    svg = re.sub(r"@font-face \{.*?\}\s*", "", app.export_screenshot(title=""), flags=re.DOTALL)
+    path = FOLDER / f"{name}.svg"
+    path.write_text(svg)
+    picture = resvg_py.svg_to_bytes(svg_path=str(path), monospace_family="DejaVu Sans Mono")
+    path.with_suffix(".png").write_bytes(bytes(picture))
+    print(path.name)
+
+
+def others(folder: Path, session: Path) -> None:
+    """Some sessions beside the recorded one: its own runs in parts, as a list has them after some days."""
+    import shutil
+
+    archive.annotate(session, note="replicas 1 and 2, and an OSD that stands still", tags=("lab", "before-after"))
+    archive.annotate(session, baseline=BEFORE)
+    for name, numbers, note in (
+        ("lab-before", range(1, 7), "all six, one copy"),
+        ("lab-after-size-2", range(BEFORE, demo.STAR), "write-iops again, two copies"),
+    ):
+        (folder / name).mkdir()
+        shutil.copy(session / "plans.jsonl", folder / name)
+        meta = store.read_session(session).model_copy(update={"session": name})
+        (folder / name / "session.json").write_text(meta.model_dump_json())
+        for number in numbers:
+            shutil.copytree(session / f"{number:03}", folder / name / f"{number:03}")
+        archive.annotate(folder / name, note=note, tags=("lab",))
+
+
+async def main(wanted: list[str]) -> None:
+    """All of them, or those of these names."""
     FOLDER.mkdir(exist_ok=True)
-    await draw("console", WRITE_IOPS, "2", (120, 36), 16)
-    await draw("mixed", MIXED, "6", (120, 36), 17)
-    await draw("console-80x24", WRITE_IOPS, "2", (80, 24), None)
-    for name in ("console", "mixed", "console-80x24"):
-        to_png(name)
+    draws: dict[str, Callable[[Path], Any]] = {}
+    for theme in ("dark", "light"):
+        look = f"cephtui-{theme}"
+        draws[f"console-{theme}"] = lambda s, t=look, n=f"console-{theme}": draw_console(s, n, t, (), FULL, SIZE)
+        draws[f"heat-map-{theme}"] = lambda s, t=look, n=f"heat-map-{theme}": draw_console(s, n, t, ("h",), FULL, SIZE)
+        draws[f"compare-{theme}"] = lambda s, t=look, n=f"compare-{theme}": draw_compare(s, n, t)
+        draws[f"sessions-{theme}"] = lambda s, t=look, n=f"sessions-{theme}": draw_sessions(s, n, t)
+    draws["ascii"] = lambda s: draw_console(s, "ascii", "", (), SAFE, SIZE)
+    draws["console-80x24"] = lambda s: draw_console(s, "console-80x24", "cephtui-dark", (), FULL, SMALL)
+    with tempfile.TemporaryDirectory() as name:
+        session = demo.unpack(Path(name))
+        others(Path(name), session)
+        for drawn, draw in draws.items():
+            if not wanted or drawn in wanted:
+                await draw(session)
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    asyncio.run(main(sys.argv[1:]))

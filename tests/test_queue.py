@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -13,12 +16,14 @@ from textual.widgets import DataTable, Static
 from cephtui.models import Node
 from cephtui.places import packaged_presets_dir
 from cephtui.presets import Preset, load_preset
+from cephtui.transport import Connection, Question, TransportError
 from cephtui.tui.app import ConsoleApp
 from cephtui.tui.dialogs import TypeName
 from cephtui.tui.form import Edits
 from cephtui.tui.queue import Entry, QueueScreen, moved, summary, without
-from tests.fakes import FakeNode, Script
+from tests.fakes import FakeNode, Log, Script
 from tests.replayed import (
+    FILE,
     PRESETS,
     WRITE_IOPS,
     connector_to,
@@ -34,6 +39,7 @@ from tests.replayed import (
     screen_text,
     shown,
     text_of,
+    toasts,
     until,
 )
 
@@ -121,7 +127,7 @@ async def test_a_key_during_a_run_queues_its_preset(tmp_path: Path) -> None:
         await pilot.press("2")
         await running(app, pilot)
         await pilot.press("4")
-        assert said(app) == ["queued: read-iops (u shows the queue)"]
+        assert "queued: read-iops (u shows the queue)" in toasts(app)
         assert "queue: 1 waiting, about 23 s" in text_of(app, console_screen(app).query_one("#bar"))
         await pilot.press("6")
         assert waiting(app) == ["read-iops", "mixed-75-25"]
@@ -162,7 +168,7 @@ async def test_several_keys_at_once_run_one_after_the_other(tmp_path: Path) -> N
 async def test_one_key_runs_all_six(tmp_path: Path) -> None:
     async with console(tmp_path, run=WRITE_IOPS, speed=60, size=USUAL) as (app, pilot):
         await pilot.press("a")
-        assert said(app) == [f"queued: {', '.join(PRESETS)} (u shows the queue)"]
+        assert f"queued: {', '.join(PRESETS)} (u shows the queue)" in said(app)
         await until(pilot, lambda: len(saved(tmp_path)) == 7)
         await finished(app, pilot)
         results = [panel.result for panel in console_screen(app).query("PresetPanel")]
@@ -244,18 +250,32 @@ async def test_skip_of_one_step_of_a_sweep_goes_on_with_the_next_step(tmp_path: 
 
 
 async def test_skip_before_the_run_has_begun_takes_it_out(tmp_path: Path) -> None:
-    async with console(tmp_path, run=WRITE_IOPS, speed=60, size=SMALL) as (app, pilot):
-        console_screen(app)._enqueue([preset("write-iops"), preset("read-iops")])
-        console_screen(app).action_skip()
-        await until(pilot, lambda: not app.busy)
-    assert [run.preset for run in saved(tmp_path) if run.outcome == "ok"] == ["read-iops"]
+    """While its node is being reached again, say."""
+    host, gate = FakeNode(Node(name="local"), Log()), asyncio.Event()
+    tried: list[str] = []
+
+    async def connect(node: Node, answers: Mapping[str, str]) -> Connection | Question:
+        tried.append(node.name)
+        if len(tried) == 1:
+            raise TransportError("local: no route to host")
+        await gate.wait()
+        return await host.ask(answers)
+
+    async with console(tmp_path, connect=connect, speed=1, size=SMALL) as (app, pilot):
+        await pilot.press("2", "4")
+        await until(pilot, lambda: len(tried) == 2)
+        await pilot.press("x")
+        app._runner._loop.call_soon_threadsafe(gate.set)
+        await until(pilot, lambda: len(saved(tmp_path)) == 1)
+        await finished(app, pilot)
+    assert [run.preset for run in saved(tmp_path)] == ["read-iops"]
 
 
 @pytest.mark.parametrize("key", ["s", "x"])
 async def test_stop_and_skip_say_when_nothing_runs(tmp_path: Path, key: str) -> None:
     async with console(tmp_path, run=WRITE_IOPS, speed=60, size=SMALL) as (app, pilot):
         await pilot.press(key)
-        assert said(app) == ["nothing is running"]
+        assert toasts(app)[-1] == "nothing is running"
 
 
 # ------------------------------------------------------------------ the screen
@@ -300,7 +320,7 @@ async def test_nothing_is_cut_off_in_the_queue(tmp_path: Path) -> None:
         await opened(app, pilot)
         await pilot.pause()
         text = screen_text(app)
-    words = ["read-iops", "1:07 min", "bs 8k", "3 times", "local", "file:/mnt/bench/test", "2 waiting, about 2:14 min"]
+    words = ["read-iops", "69 s", "bs 8k", "3 times", "local", "file:/mnt/bench/test", "2 waiting, about 2:18 min"]
     assert [word for word in words if word not in text] == []
     assert "J K order  x take out  g run  esc back" in text
 
@@ -369,103 +389,126 @@ async def test_a_click_reaches_the_queue_of_the_keys(tmp_path: Path) -> None:
 
 
 def failing(*presets: str) -> dict[str, FakeNode]:
-    """A node on which these presets fail."""
-    host = FakeNode(Node(name="local"))
-    host.scripts = {name: Script(status=1, stderr="fio: engine not loadable") for name in presets}
-    return {"local": host}
+    """A node on which these presets fail at once; the first run of random writes stands still before it goes on."""
+    hosts = held("local")
+    for host in hosts.values():
+        host.scripts = {name: Script(status=1, stderr="fio: engine not loadable") for name in presets}
+        host.scripts.setdefault("write-iops", Script(waits_after=10.0))
+    return hosts
+
+
+@contextlib.asynccontextmanager
+async def queued(
+    root: Path, hosts: dict[str, FakeNode], *keys: str, target: str = FILE
+) -> AsyncIterator[tuple[ConsoleApp, Pilot[None]]]:
+    """The console in a run of random writes, with what these keys queue behind it."""
+    async with console(root, connect=connector_to(hosts), speed=1, size=SMALL, target=target) as (app, pilot):
+        await pilot.press("2")
+        await running(app, pilot)
+        await pilot.press(*keys)
+        yield app, pilot
+
+
+def reason(app: ConsoleApp) -> str:
+    """Why the queue is held, as it is told; empty where it is not."""
+    found = [text for text in toasts(app) if "in a row" in text and "waiting" in text]
+    assert len(found) <= 1
+    return found[0] if found else ""
 
 
 async def test_two_failures_in_a_row_hold_what_is_left_and_say_why(tmp_path: Path) -> None:
-    hosts = failing("write-throughput", "write-iops")
-    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
-        await pilot.press("a")
+    hosts = failing("write-throughput", "read-throughput")
+    async with queued(tmp_path, hosts, "1", "3", "4", "6") as (app, pilot):
+        let_go(app, hosts, "write-iops")
         await until(pilot, lambda: not app.busy)
-        assert waiting(app) == list(PRESETS[2:])
-        reason = "stopped after two failures in a row: fio: engine not loadable"
-        told = next(text for text in said(app) if text.startswith("stopped"))
-        assert told.startswith(reason)
-        assert "4 waiting, about " in told
+        await until(pilot, lambda: "#3 read-throughput failed" in shown(app, "#progress"))
+        await until(pilot, lambda: bool(reason(app)))
+        assert waiting(app) == ["read-iops", "mixed-75-25"]
+        why = "stopped after two failures in a row: fio: engine not loadable"
+        assert reason(app) == f"{why}. 2 waiting, about 46 s (u shows the queue)"
         assert "held" in text_of(app, console_screen(app).query_one("#bar"))
         await opened(app, pilot)
-        assert note(app) == f"{reason}: g runs what is left"
+        assert note(app) == f"{why}: g runs what is left"
         assert "engine not loadable" in screen_text(app)
         await closed(app, pilot, "g")
-        await until(pilot, lambda: len(saved(tmp_path)) == 7)
+        await until(pilot, lambda: len(saved(tmp_path)) == 5)
         await finished(app, pilot)
-    assert [run.outcome for run in saved(tmp_path)] == ["failed"] * 2 + ["ok"] * 5
+    assert [run.outcome for run in saved(tmp_path)] == ["ok", "failed", "failed", "ok", "ok"]
 
 
 async def test_failures_that_do_not_follow_each_other_hold_nothing(tmp_path: Path) -> None:
     hosts = failing("write-throughput", "read-throughput")
-    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
-        await pilot.press("a")
-        await until(pilot, lambda: len(saved(tmp_path)) == 7)
+    async with queued(tmp_path, hosts, "1", "4", "3", "6") as (app, pilot):
+        let_go(app, hosts, "write-iops")
+        await until(pilot, lambda: len(saved(tmp_path)) == 5)
         await finished(app, pilot)
-    assert [run.outcome for run in saved(tmp_path)] == ["failed", "ok", "failed", "ok", "ok", "ok", "ok"]
+        assert [text for text in said(app) if "in a row" in text] == []
+    assert [run.outcome for run in saved(tmp_path)] == ["ok", "failed", "ok", "failed", "ok"]
 
 
-async def test_a_sweep_that_fails_twice_holds_the_rest_and_is_named_once(tmp_path: Path) -> None:
+async def test_a_sweep_that_fails_twice_holds_the_rest(tmp_path: Path) -> None:
     hosts = failing("latency")
-    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
+    async with queued(tmp_path, hosts) as (app, pilot):
         console_screen(app)._edits = Edits({"latency": {"iodepth": "1,2"}}, "20")
         await pilot.press("5", "6", "4")
+        let_go(app, hosts, "write-iops")
         await until(pilot, lambda: not app.busy)
         assert waiting(app) == ["mixed-75-25", "read-iops"]
-        reasons = [text for text in said(app) if "waiting" in text]
-        assert len(reasons) == 1
-        assert reasons[0].count("two failures in a row") == 1
-    assert [run.outcome for run in saved(tmp_path)] == ["failed", "failed"]
+        await until(pilot, lambda: bool(reason(app)))
+        assert reason(app).count("two failures in a row") == 1
+    assert [run.outcome for run in saved(tmp_path)] == ["ok", "failed", "failed"]
 
 
 async def test_guards_that_refuse_twice_hold_the_rest(tmp_path: Path) -> None:
     hosts = failing()
-    hosts["local"].facts = {"writable": "no"}
-    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
-        await pilot.press("2", "4", "6")
+    async with queued(tmp_path, hosts) as (app, pilot):
+        console_screen(app)._target = "file:/mnt/bench/other"
+        await pilot.press("4", "6", "3")
+        hosts["local"].facts = {"writable": ""}
+        let_go(app, hosts, "write-iops")
         await until(pilot, lambda: not app.busy)
-        assert waiting(app) == ["mixed-75-25"]
-        held_why = next(text for text in said(app) if text.startswith("stopped after two failures in a row"))
-        assert "/mnt/bench" in held_why
-        assert "not run" in shown(app, "#progress")
-    assert saved(tmp_path) == []
+        assert waiting(app) == ["read-throughput"]
+        await until(pilot, lambda: bool(reason(app)))
+        assert "/mnt/bench" in reason(app)
+        assert "not run: " in shown(app, "#progress")
+    assert [run.outcome for run in saved(tmp_path)] == ["ok"]
 
 
-async def test_a_node_that_is_not_there_holds_the_rest(tmp_path: Path) -> None:
+async def test_a_node_that_is_gone_holds_the_rest(tmp_path: Path) -> None:
     hosts = failing()
-    hosts["local"].unreachable = "no route to host"
-    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
-        assert "local: no route to host" in said(app)
-        await pilot.press("2", "4", "6")
+    async with queued(tmp_path, hosts, "4", "6", "3") as (app, pilot):
+        hosts["local"].unreachable = "no route to host"
+        hosts["local"].lose()
         await until(pilot, lambda: not app.busy)
-        assert waiting(app) == ["mixed-75-25"]
+        assert waiting(app) == ["mixed-75-25", "read-throughput"]
+        await until(pilot, lambda: "not all nodes can be used" in reason(app))
+        assert "local: no route to host" in said(app)
         hosts["local"].unreachable = None
         await opened(app, pilot)
         await closed(app, pilot, "g")
-        await until(pilot, lambda: len(saved(tmp_path)) == 1)
+        await until(pilot, lambda: len(saved(tmp_path)) == 3)
         await finished(app, pilot)
-    assert [(run.preset, run.outcome) for run in saved(tmp_path)] == [("mixed-75-25", "ok")]
+    assert [run.outcome for run in saved(tmp_path)] == ["lost", "ok", "ok"]
 
 
 async def test_what_was_not_agreed_to_is_no_failure(tmp_path: Path) -> None:
     """Every entry asks, and no is an answer: nothing is held, and nothing is written."""
-    path = tmp_path / "disk.img"
-    path.write_bytes(b"somebody's data" * 1000)
     hosts = failing()
-    hosts["local"].facts = {"kind": "file", "marked": "no", "size": 15000, "inode": "1:1"}
-    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL, target=f"file:{path}") as (
-        app,
-        pilot,
-    ):
-        await pilot.press("2", "4", "6")
+    async with queued(tmp_path, hosts) as (app, pilot):
+        console_screen(app)._target = "file:/mnt/bench/other"
+        await pilot.press("4", "6", "1")
+        hosts["local"].facts = {"kind": "file", "marked": "", "size": 15000, "inode": "1:1"}
+        started = len(hosts["local"].started)
+        let_go(app, hosts, "write-iops")
         for _ in range(3):
             await until(pilot, lambda: isinstance(app.screen, TypeName))
             await pilot.press("escape")
             await until(pilot, lambda: not isinstance(app.screen, TypeName))
         await until(pilot, lambda: not app.busy)
         assert waiting(app) == []
-        assert [text for text in said(app) if "failures" in text] == []
-    assert saved(tmp_path) == []
-    assert hosts["local"].started == []
+        assert [text for text in said(app) if "in a row" in text] == []
+        assert len(hosts["local"].started) == started
+    assert len(saved(tmp_path)) == 1
 
 
 # ------------------------------------------------------------------ when its turn comes
@@ -474,9 +517,8 @@ async def test_what_was_not_agreed_to_is_no_failure(tmp_path: Path) -> None:
 async def test_what_was_filled_meanwhile_is_not_filled_again(tmp_path: Path) -> None:
     """The plan is made when the turn comes: the first run has filled what the second reads."""
     hosts = failing()
-    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
-        await pilot.press("2", "4")
-        assert waiting(app) == ["read-iops"]
+    async with queued(tmp_path, hosts, "4") as (app, pilot):
+        let_go(app, hosts, "write-iops")
         await until(pilot, lambda: len(saved(tmp_path)) == 2)
         await finished(app, pilot)
         log = hosts["local"].log

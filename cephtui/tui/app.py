@@ -50,6 +50,8 @@ class CephtuiApp(RoomyApp):
     CSS_PATH = "app.tcss"
     CSS = CSS
     TITLE = "cephtui"
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (32, "-tall")]
     BINDINGS = [
         key("o", "sessions", "sessions", "saved sessions: open, compare, rename, annotate", "look", shown=True),
         key("question_mark", "help", "help", "these keys", "more", shown=True, display="?"),

@@ -29,6 +29,8 @@ _MOST_STEPS_Y, _MOST_STEPS_X = 5, 10
 _ROUND = (1.0, 2.0, 2.5, 5.0, 10.0)
 _SECONDS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200)
 _DAYS = tuple(86400.0 * days for days in (1, 2, 5, 10, 20, 50, 100))
+_HELD = "\0"
+"""A blank of a text, which nothing is written on."""
 _value: Callable[[_Point], float] = itemgetter(1)
 _ZEROS = re.compile(r"(\.\d*?)0+(?!\d)")
 _ESCAPE = re.compile(r"\x1b\[([\d;]*)m")
@@ -342,16 +344,16 @@ def _ramp(canvas: list[_Row], until: float | None, right: float, label: str, gly
 def _put_marks(canvas: list[_Row], marks: Sequence[tuple[float, str]], right: float, glyph: str) -> None:
     """A line for each mark where nothing is drawn, and its text beside it in the first row that has room."""
     columns = len(canvas[0].plain)
-    for seconds, text in marks:
-        if not 0 <= seconds <= right:
-            continue
-        at = min(columns - 1, round(seconds / right * columns))
-        for row in canvas:
-            row.put(at, glyph)
-        label = "".join(letter if letter.isprintable() and cell_len(letter) == 1 else "?" for letter in text)
-        label = label[: max(0, columns // 2)]
+    shown = [(min(columns - 1, round(at / right * columns)), text) for at, text in marks if 0 <= at <= right]
+    for at, text in shown:  # before the lines, which leave their place to the texts
+        plain = "".join(letter if letter.isprintable() and cell_len(letter) == 1 else "?" for letter in text)
+        label = plain[: columns // 2].replace(" ", _HELD)
         before = at - len(label) - 1
         any(row.put(at + 2, label) or (before >= 0 and row.put(before, label)) for row in canvas)
+    for row in canvas:
+        for at, _ in shown:
+            row.put(at, glyph)
+        row.plain = row.plain.replace(_HELD, " ")
 
 
 def _compose(rows: Sequence[tuple[str, _Row]], ramp: int, axes: Sequence[str], styles: _Styles | None) -> Text:

@@ -17,14 +17,14 @@ from textual.binding import Binding
 from textual.containers import Horizontal, VerticalScroll
 from textual.screen import Screen
 from textual.widget import Widget
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from cephtui import report, store, units
 from cephtui.compare import DIRECTIONS, Side
 from cephtui.models import Run, SessionRow
 from cephtui.store import StoreError
 from cephtui.tui.chart import Line, draw, is_ascii
-from cephtui.tui.keys import key
+from cephtui.tui.keys import KeyBar, key
 from cephtui.tui.pick_list import Filter, Picker, PickList, Row
 
 Points = Sequence[tuple[float, float | None]]
@@ -165,7 +165,7 @@ class CompareScreen(Screen[None]):
             for direction in DIRECTIONS:
                 yield Overlay(direction)
         yield Comparison()
-        yield Footer()
+        yield KeyBar()
 
     def on_mount(self) -> None:
         """Keys scroll at once."""

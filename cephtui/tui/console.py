@@ -16,7 +16,7 @@ from textual.events import Click
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from cephtui import report, units
+from cephtui import report, store, units
 from cephtui.config import Config, ConfigError
 from cephtui.models import Mark, Node, Plan, Run
 from cephtui.offers import known_nodes
@@ -128,8 +128,7 @@ class ConsoleScreen(RunScreen):
         table = self.query_one(RunsTable)
         table.put(*self._start_with.earlier)
         table.put_mark(*self._start_with.marks)
-        for run in self._start_with.earlier:
-            self.query_one(Panels).show_result(run, [])
+        self._load_earlier()
         self._select(self._preset)
         self.set_focus(self.query_one(Panels))
         for entry in self._catalogue.values():
@@ -137,6 +136,18 @@ class ConsoleScreen(RunScreen):
                 self.notify(str(entry), title="broken preset", severity="warning", markup=False)
         self._show_bar()
         self._reach_nodes()
+
+    @work
+    async def _load_earlier(self) -> None:
+        """What the presets measured before, in a session that is continued."""
+        latest = {run.preset: run for run in self._start_with.earlier}
+        for run in self._start_with.earlier:
+            values: list[float | None] = []
+            with contextlib.suppress(StoreError):
+                if run is latest[run.preset] and (directory := self._runner.directory):
+                    history = await asyncio.to_thread(store.read_history, directory, run.run)
+                    values = history.total("iops").values()
+            self.query_one(Panels).show_result(run, values)
 
     # ------------------------------------------------------------------ what will run
 
@@ -290,6 +301,7 @@ class ConsoleScreen(RunScreen):
     def action_skip(self) -> None:
         """End the run and go on with the next."""
         if self._busy:
+            self._cancelled = True  # where it has not been handed over yet
             self._runner.skip()
             self.query_one(LiveView).say("skipping, what was measured is kept")
         else:
@@ -391,7 +403,8 @@ class ConsoleScreen(RunScreen):
         preset = self._catalogue.get(message.run.preset)
         if isinstance(preset, Preset):
             self.view.figure = [figure.name for figure in FIGURES].index(preset.file.headline)
-        self.app.clear_notifications()
+        if self.query_one(LiveView).current:  # else it has ended already, and what is said may be why
+            self.app.clear_notifications()
         command = self.query_one("#command", Static)
         command.set_class(False, "problem")
         command.update(Text(f"$ {report.short_command(message.run.command)}"))

@@ -74,7 +74,6 @@ class FormScreen(ModalScreen[Edits | None]):
     FormScreen .dialog { width: 96%; max-width: 110; height: auto; max-height: 96%; padding: 0 1; }
     FormScreen VerticalScroll { height: auto; max-height: 15; }
     FormScreen Grid { height: auto; grid-size: 4; grid-columns: 27 1fr 27 1fr; grid-rows: 1; grid-gutter: 0 1; }
-    .-narrow FormScreen Grid { grid-columns: 21 1fr 21 1fr; }
     FormScreen Grid Label { width: 100%; text-align: right; color: $foreground 70%; }
     FormScreen Input { width: 100%; background: $surface-lighten-1; padding: 0; }
     FormScreen Input:focus { background: $primary; color: $text; }

@@ -51,10 +51,6 @@ def help_table(bindings: Iterable[ActiveBinding]) -> Table:
 class KeyBar(Footer):
     """The most important keys; on a narrow terminal without those that the screen can spare there."""
 
-    DEFAULT_CSS = """
-    .-narrow KeyBar FooterKey.-spared { display: none; }
-    """
-
     def __init__(self, *spared: str) -> None:
         """``spared`` are actions."""
         super().__init__(show_command_palette=False)

@@ -16,12 +16,13 @@ from cephtui import units
 from cephtui.live import Live, LiveRun
 from cephtui.models import ClusterSample, Event, Mark, Notice, Run
 from cephtui.report import cluster_line
+from cephtui.tui.chart import is_ascii
 from cephtui.tui.run_view import RunView, of_live, of_saved
 
 DRAWS_PER_SECOND = 4
 _PHASES = {"prepare": "filling", "ramp": "ramp-up", "run": "running"}
 _BAR_COLUMNS = 24
-_STALE_SECONDS = 5.0
+_STALE_SECONDS, _WIDE_COLUMNS = 5.0, 100
 
 
 class Source(Protocol):
@@ -44,7 +45,8 @@ class Progress(Static):
         text = Text.assemble((f"#{state.run.run} {state.run.preset} ", "bold"), f"{_PHASES[progress.phase]} ")
         if progress.fraction is not None or progress.phase == "prepare":
             done = round((progress.fraction or 0.0) * _BAR_COLUMNS)
-            text.append("━" * done, "bold green").append("─" * (_BAR_COLUMNS - done), "dim")
+            full, rest = ("=", ".") if is_ascii(self) else ("━", "─")
+            text.append(full * done, "bold green").append(rest * (_BAR_COLUMNS - done), "dim")
         text.append(f" {self._how_far(state, progress.elapsed_seconds)}")
         if progress.eta_seconds:
             text.append(f", {units.duration(progress.eta_seconds)} left")
@@ -90,8 +92,9 @@ class ClusterNow(Static):
         if state.cluster is not self._shown:
             self._shown, self._since = state.cluster, now
         age = now - self._since
-        text = Text(cluster_line(state.cluster))
-        text.append(f"  {units.duration(age)} ago", "bold yellow" if age > _STALE_SECONDS else "dim")
+        text = Text(cluster_line(state.cluster, narrow=self.size.width < _WIDE_COLUMNS))
+        if age > _STALE_SECONDS:
+            text.append(f"  {units.duration(age)} ago", "bold yellow")
         self.display = True
         self.update(text, layout=False)
 

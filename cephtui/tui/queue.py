@@ -108,16 +108,22 @@ class QueueScreen(ModalScreen[bool]):
         entries = self._read()
         if entries == self._shown:
             return
-        self._shown, cursor = entries, self._table.cursor_row
+        row, before = self._row_in(entries), self._table.cursor_row
+        self._shown = entries
         self._table.clear()
         for number, entry in enumerate(entries, 1):
             nodes = ", ".join(node.name for node in entry.nodes)
             took = Text(units.duration(entry.seconds), justify="right")
             cells = map(Text, (entry.text, nodes, entry.target))
             self._table.add_row(Text(str(number)), Text(entry.preset.name), took, *cells)
-        self._table.move_cursor(row=cursor)
+        self._table.move_cursor(row=before if row is None else row)
         empty = "nothing is queued: 1 to 9 and enter during a run, and a (all six), put something here"
-        self.query_one("#queue-note", Static).update(Text(self._note or summary(entries) or empty))
+        self.query_one("#queue-note", Static).update(Text((entries and self._note) or summary(entries) or empty))
+
+    def _row_in(self, entries: tuple[Entry, ...]) -> int | None:
+        """Where the entry under the cursor is now; None where it is gone: what is shown may be a moment old."""
+        chosen = (self._shown or ())[self._table.cursor_row :][:1]
+        return next((row for row, entry in enumerate(entries) if chosen and entry is chosen[0]), None)
 
     def action_cursor(self, by: int) -> None:
         """Up and down."""
@@ -125,14 +131,16 @@ class QueueScreen(ModalScreen[bool]):
 
     def action_move(self, by: int) -> None:
         """Sooner or later."""
-        row = self._table.cursor_row
-        self._write(moved(self._read(), row, by))
+        row = self._row_in(self._read())
+        if row is not None:
+            self._write(moved(self._read(), row, by))
         self._refresh()
-        self._table.move_cursor(row=row + by)
 
     def action_remove(self) -> None:
         """Out of the queue: it has not begun, nothing is lost."""
-        self._write(without(self._read(), self._table.cursor_row))
+        row = self._row_in(self._read())
+        if row is not None:
+            self._write(without(self._read(), row))
         self._refresh()
 
     def action_go(self) -> None:

@@ -199,13 +199,19 @@ class NodesNow(Static):
     def on_mount(self) -> None:
         """The heading."""
         self.border_title = " nodes: IOPS, p99 "
+        self._shown: Shown | None = None
 
     def show(self, shown: Shown) -> None:
         """Draw the nodes."""
+        self._shown = shown
         self.display = bool(shown.nodes)
-        if shown.nodes:
+        self.on_resize()
+
+    def on_resize(self) -> None:
+        """How many there is room for."""
+        if self._shown and self._shown.nodes:
             width, rows = self.content_size
-            self.update(nodes_table(shown, width, rows, ascii=is_ascii(self)), layout=False)
+            self.update(nodes_table(self._shown, width, rows, ascii=is_ascii(self)), layout=False)
 
 
 class RunView(Container):
@@ -315,8 +321,6 @@ class RunScreen(Screen[None]):
         key("b", "by_node", "by node", "a line for each node, or all together", "look"),
         key("z", "zoom", "full screen", "the charts on the whole screen; the run goes on", "look"),
     ]
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (32, "-tall")]
 
     @property
     def view(self) -> RunView:

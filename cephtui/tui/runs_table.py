@@ -15,7 +15,7 @@ from cephtui.tui.keys import key
 
 _COLUMNS = ("#", "preset", "", "IOPS", "bandwidth", "mean", "p99", "outcome", "")
 _RIGHT = {"#", "IOPS", "bandwidth", "mean", "p99"}
-_MARK_COLUMNS = 40
+_MARK_COLUMNS, _OTHER_COLUMNS = 40, 64
 
 
 def _cells(run: Run, direction: str, total: Total | None, apart: str) -> list[Text]:
@@ -38,8 +38,8 @@ def _cells(run: Run, direction: str, total: Total | None, apart: str) -> list[Te
     return cells
 
 
-def _mark_cells(mark: Mark) -> list[Text]:
-    text = mark.text if len(mark.text) <= _MARK_COLUMNS else mark.text[: _MARK_COLUMNS - 1] + "…"
+def _mark_cells(mark: Mark, columns: int) -> list[Text]:
+    text = mark.text if len(mark.text) <= columns else mark.text[: columns - 1] + "…"
     when = f"{mark.at.astimezone():%H:%M:%S}"
     return [Text("*", "bold", justify="right"), Text(text, "bold italic"), *[Text("")] * 5, Text(when, "dim"), Text("")]
 
@@ -78,6 +78,18 @@ class RunsTable(DataTable[Text]):
             self.add_column(Text(column, justify="right" if column in _RIGHT else "left"))
 
     @property
+    def _room(self) -> int:
+        """Columns for the text of a mark."""
+        return max(16, min(_MARK_COLUMNS, self.size.width - _OTHER_COLUMNS))
+
+    def on_resize(self) -> None:
+        """Marks take what room there is."""
+        if self._marks:
+            self.clear(columns=True)
+            self.on_mount()
+            self.rebuild()
+
+    @property
     def chosen(self) -> Run | None:
         """The run under the cursor."""
         if not self.row_count:
@@ -108,10 +120,17 @@ class RunsTable(DataTable[Text]):
         apart = varied(self._runs)
         for number, (_, _, row) in enumerate(rows):
             if isinstance(row, Mark):
-                self.add_row(*_mark_cells(row), key=f"mark {number}")
+                self.add_row(*_mark_cells(row, self._room), key=f"mark {number}")
             else:
                 self._add_run(row, apart[row.run])
         self.move_cursor(row=before)
+
+    def to_newest(self) -> None:
+        """Point at the newest run, not at what was done after it."""
+        for row in range(self.row_count):
+            self.move_cursor(row=row)
+            if self.chosen:
+                return
 
     def _add_run(self, run: Run, apart: str) -> None:
         if run.run == self.baseline:

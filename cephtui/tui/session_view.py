@@ -71,6 +71,7 @@ class SessionScreen(RunScreen):
         table.baseline = notes.baseline
         table.put(*runs)
         table.put_mark(*self._marks)
+        table.to_newest()
         bar = Text.assemble(("cephtui", "bold"), f"   session {self._directory.name}   {notes.note}")
         bar.append(f"   {' '.join(f'#{tag}' for tag in notes.tags)}", "italic")
         self.query_one("#bar", Static).update(bar)

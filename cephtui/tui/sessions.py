@@ -12,12 +12,13 @@ from textual.binding import Binding
 from textual.events import Resize, ScreenResume
 from textual.message import Message
 from textual.screen import Screen
-from textual.widgets import DataTable, Footer, Input, Static
+from textual.widgets import DataTable, Input, Static
 
 from cephtui import archive, store, units
 from cephtui.models import SessionRow
 from cephtui.store import StoreError
 from cephtui.tui.dialogs import Confirm, EnterText
+from cephtui.tui.keys import KeyBar
 from cephtui.tui.sessions_table import SessionsTable, about, matches, run_count
 
 _EMPTY = (
@@ -79,7 +80,7 @@ class SessionsScreen(Screen[None]):
         yield Static(id="said", markup=False)
         yield SessionsTable()
         yield Static(id="about", markup=False)
-        yield Footer()
+        yield KeyBar()
 
     # ------------------------------------------------------------------ what there is
 

@@ -1,4 +1,4 @@
-"""`make bench`: all measures, or those named: `make bench ARGS="observer cpu"`."""
+"""`make bench`: all measures, or those named: `make bench ARGS="observer cpu"`; "console" are all of the console."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from tests.lab import Lab, LabError
 
-from . import cpu, observer, order, precedence, start
+from . import cpu, keys, launch, lines, memory, observer, order, precedence, saved, stall, start
 from .conditions import conditions, load
 from .sitting import NotMeasured
 from .table import Row, as_json, as_text
@@ -27,24 +27,51 @@ _MEASURES = {
     "observer": "whether fio is slower because cephtui looks on",
     "start": "how far apart nodes begin",
     "order": "how long the first sample takes",
+    "launch": "the version and the console's first paint",
+    "memory": "the console's memory, idle and after a day",
+    "keys": "how soon a key is answered",
+    "lines": "how soon a node's second is on the screen",
     "cpu": "the CPU of the console's process",
+    "saved": "opening and listing sessions",
+    "stall": "the run while the terminal takes no output",
 }
+_WITHOUT_LAB: dict[str, Callable[[Path, Say], Iterator[Row]]] = {
+    "launch": launch.rows,
+    "memory": memory.rows,
+    "keys": keys.rows,
+    "lines": lines.rows,
+    "cpu": cpu.rows,
+    "saved": saved.rows,
+    "stall": stall.rows,
+}
+_CONSOLE = "console"
+"""Names all of these together."""
+
+
+def chosen(named: Sequence[str]) -> list[str]:
+    """The measures that are meant, each once; raises KeyError for a name of none."""
+    every = list(_MEASURES)
+    groups = {_CONSOLE: list(_WITHOUT_LAB), **{name: [name] for name in every}}
+    meant = {name for word in named for name in groups[word]} or {*every}
+    return [name for name in every if name in meant]
 
 
 def main() -> int:
     """Measures, prints and stores; the exit status tells whether all could be measured, not what came out."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     known = ", ".join(f"{name} ({what})" for name, what in _MEASURES.items())
-    parser.add_argument("measures", nargs="*", metavar="MEASURE", help=f"one of {known}; default: all")
-    chosen = parser.parse_args().measures or list(_MEASURES)
-    if unknown := [name for name in chosen if name not in _MEASURES]:
-        parser.error(f"{unknown[0]}: expected one of {', '.join(_MEASURES)}")
+    told = f"one of {known}; {_CONSOLE}: all of them from launch on; default: all"
+    parser.add_argument("measures", nargs="*", metavar="MEASURE", help=told)
+    try:
+        measures = chosen(parser.parse_args().measures)
+    except KeyError as error:
+        parser.error(f"{error.args[0]}: expected one of {', '.join([*_MEASURES, _CONSOLE])}")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was begun is taken down
     began, loads, rows, failed = time.monotonic(), [load()], list[Row](), False
     with ExitStack() as stack:
         stack.enter_context(precedence.own_session())
         bench = _Bench(stack)
-        for name in chosen:
+        for name in measures:
             try:
                 for each in bench.measure(name):
                     rows.append(each)
@@ -74,8 +101,8 @@ class _Bench:
             yield from self._rows(name, Path(directory), say)
 
     def _rows(self, name: str, root: Path, say: Say) -> Iterator[Row]:
-        if name == "cpu":
-            yield from cpu.rows(root, say)
+        if name in _WITHOUT_LAB:
+            yield from _WITHOUT_LAB[name](root, say)
         elif name == "observer":
             yield from observer.rows(self._lab(), root, say)
         elif name == "order":

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
-from .console import SESSION, Console, console
-from .nodes import TARGET, names, nodes
+from .console import KEY, NODES_PLACE, PRESET, START_SECONDS, Console, console, on_nodes, where
+from .nodes import nodes
 from .sitting import NotMeasured
-from .table import Row, at_most, row
+from .table import Goal, Row, at_most, row
 
-NODES = {1: at_most(3), 16: at_most(15), 64: at_most(50)}
 PARTS, PART_SECONDS = 4, 4.0
-PRESET, KEY = "mixed-75-25", "6"
-_START_SECONDS = 90.0
+HEAT_KEY = "h"
 _RUNTIME = 20
-_DRAWN = b"--direct=1"
-"""In the preview of the command, which is drawn when the console listens to keys."""
 _KEPT_PACE = 0.95
 _HOW = (
     f"user and system time over {PARTS * PART_SECONDS:.0f} s; documents of 16 to 30 KB over SSH from another process, "
@@ -25,30 +23,62 @@ _HOW = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class _Case:
+    what: str
+    nodes: int
+    goal: Goal
+    headless: bool = False
+    heat: bool = False
+    """Whether the heat maps are drawn too: then every chart is."""
+
+
+_GOALS = {1: at_most(3), 16: at_most(15), 64: at_most(50)}
+CASES = (
+    *(
+        _Case("run --json" if headless else "console", number, goal, headless)
+        for number, goal in _GOALS.items()
+        for headless in (False, True)
+    ),
+    _Case("console with heat maps", 16, _GOALS[16], heat=True),
+)
+
+
 def rows(root: Path, say: Callable[[str], None]) -> Iterator[Row]:
-    """With more and more nodes: the console on a terminal, and ``run --json``."""
-    for number, goal in NODES.items():
-        for what, drawing in (("console", True), ("run --json", False)):
-            say(f"{what}, nodes that stream: {number}")
-            parts = _measure(number, root / f"{number}-{drawing}", drawing=drawing)
-            name = f"CPU of {what}, {number} node{'s' if number > 1 else ''}"
-            spread = (min(parts), max(parts))
-            yield row(name, sum(parts) / PARTS, "% of a core", goal, spread=spread, how=_HOW, values=parts)
+    """With more and more nodes: the console on a terminal, and ``run --json``; at last with every chart."""
+    for number, case in enumerate(CASES):
+        say(f"{case.what}, nodes that stream: {case.nodes}")
+        parts = _measure(case, root / f"{number}")
+        name = f"CPU of {case.what}, {case.nodes} node{'s' if case.nodes > 1 else ''}"
+        spread = (min(parts), max(parts))
+        yield row(name, sum(parts) / PARTS, "% of a core", case.goal, spread=spread, how=_HOW, values=parts)
 
 
-def _measure(number: int, directory: Path, *, drawing: bool) -> list[float]:
+def _measure(case: _Case, directory: Path) -> list[float]:
     directory.mkdir(parents=True)
-    with nodes("recorded", directory / "ssh") as ssh_config:
-        where = ["-F", str(ssh_config), *(word for name in names(number) for word in ("--node", name))]
-        where += ["--target", TARGET, "--session", SESSION]
-        words = where if drawing else ["run", PRESET, *where, "--set", f"runtime={_RUNTIME}", "--json"]
-        with console(words, directory, terminal=drawing) as running:
-            if drawing:
-                running.wait_for_text(_DRAWN, _START_SECONDS)
-                time.sleep(1.0)
-                running.press(KEY)
-            running.wait_for_run(_START_SECONDS)
-            return _watch(running, number)
+    begun: AbstractContextManager[Console] = _headless(case, directory) if case.headless else _drawn(case, directory)
+    with begun as running:
+        running.wait_for_run(START_SECONDS)
+        return _watch(running, case.nodes)
+
+
+@contextmanager
+def _headless(case: _Case, directory: Path) -> Iterator[Console]:
+    with nodes("recorded", directory / NODES_PLACE) as ssh_config:
+        words = ["run", PRESET, *where(case.nodes, ssh_config), "--set", f"runtime={_RUNTIME}", "--json"]
+        with console(words, directory, terminal=False) as running:
+            yield running
+
+
+@contextmanager
+def _drawn(case: _Case, directory: Path) -> Iterator[Console]:
+    with on_nodes(case.nodes, directory) as running:
+        if case.heat:
+            running.press(HEAT_KEY)
+        running.press(KEY)
+        yield running
+        if case.heat and b" write latency " not in running.drawn:
+            raise NotMeasured("the heat maps were not drawn")
 
 
 def _watch(running: Console, number: int) -> list[float]:

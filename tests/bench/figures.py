@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 # Student's t for a two-sided 95 % interval, by degrees of freedom from 1 on.
 _T95 = (
@@ -42,3 +43,16 @@ def of_ratios(ratios: Sequence[float]) -> Estimate:
     """Of paired ratios, by their logarithms: a half and a double are equally far from 1."""
     logs = of_differences([math.log(ratio) for ratio in ratios])
     return Estimate(statistics.median(ratios), math.exp(logs.low), math.exp(logs.high))
+
+
+def p95(values: Sequence[float]) -> float:
+    """The value that 95 of 100 do not exceed (the nearest rank)."""
+    if not values:
+        raise ValueError("a percentile needs a value")
+    return sorted(values)[math.ceil(0.95 * len(values)) - 1]
+
+
+def largest_gap(times: Iterable[float], begin: float, end: float) -> float:
+    """The longest time between ``begin`` and ``end`` in which nothing happened."""
+    inside = [begin, *sorted(time for time in times if begin < time < end), end]
+    return max(later - earlier for earlier, later in pairwise(inside))

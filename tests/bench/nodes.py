@@ -1,8 +1,9 @@
 """Simulated nodes: an SSH server in a process of its own, whose hosts play a recorded run, or run what they are told.
 
-    python -m tests.bench.nodes recorded|real DIRECTORY
+    python -m tests.bench.nodes recorded|apart|real DIRECTORY
 
 It writes keys and an `ssh_config` for the hosts n1, n2, ... to the directory, says "ready", and ends with its stdin.
+``apart`` is ``recorded`` with each node's documents at another part of the second.
 """
 
 from __future__ import annotations
@@ -14,9 +15,13 @@ import shlex
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
+from typing import Literal
 
 import asyncssh
 
@@ -30,10 +35,24 @@ RECORDING, RUN = CHECKOUT / "tests" / "recordings" / "replay", 2
 """A run of mixed-75-25: reads and writes, so two histograms in each document."""
 TARGET = "file:/mnt/bench/test"
 NODES_MOST = 64
-_AT_ONCE, _STARTS = 1e6, "starts"
+_AT_ONCE, _STARTS, _NOTES = 1e6, "starts", "notes"
+_APART = 16
+"""Parts of a second that nodes begin at."""
 _OTHER_TOOLS = {"rados-bench": "ceph version 16.2.15", "ceph": "ceph version 16.2.15"}
 """So that no node is reported as incomplete."""
 Told = Callable[["asyncssh.SSHServerProcess[bytes]", str], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What a recorded node noted of its benchmark."""
+
+    what: Literal["beat", "piece"]
+    """A newline of the console's, or a piece of output that was about to be written."""
+    process: int
+    """Number of the benchmark, over all nodes."""
+    at: float
+    """By the monotonic clock, which is one for all processes."""
 
 
 @contextmanager
@@ -61,7 +80,9 @@ def names(number: int) -> tuple[str, ...]:
 class Recorded:
     """Answers as the recorded node did, and plays its output: a document a second, and its filling at once."""
 
-    def __init__(self) -> None:
+    def __init__(self, directory: Path, *, apart: bool) -> None:
+        self._notes = (directory / _NOTES).open("a", buffering=1)
+        self._numbers, self._apart = count(), apart
         raw = RECORDING / f"{RUN:03}" / "raw"
         environment = store.read_run(RECORDING, RUN).environment["local"]
         environment = environment.model_copy(update={"tools": {**environment.tools, **_OTHER_TOOLS}})
@@ -92,20 +113,42 @@ class Recorded:
                 process.exit(77)
                 return
         process.stdout.write(f"cephtui started {token}\n".encode())
-        connection = self._filling if "--name=fill" in argv else self._playing
-        tool = await connection.start(argv, token=token, limit_seconds=0, lock="")
+        if "--name=fill" in argv:
+            await self._play(process, await self._start(self._filling, argv, token), None)
+            return
+        number = next(self._numbers)
+        await asyncio.sleep(number % _APART / _APART if self._apart else 0.0)
+        await self._play(process, await self._start(self._playing, argv, token), number)
+
+    async def _start(self, connection: ReplayConnection, argv: list[str], token: str) -> ReplayProcess:
+        return await connection.start(argv, token=token, limit_seconds=0, lock="")
+
+    async def _play(self, process: asyncssh.SSHServerProcess[bytes], tool: ReplayProcess, number: int | None) -> None:
+        """The tool's output; what is noted has the number of the benchmark."""
         tool.release()
-        stopping = asyncio.create_task(_stop_at_eof(process, tool))
+        stopping = asyncio.create_task(self._stop_at_eof(process, tool, number))
         async for chunk in tool.chunks():
+            self._note("piece", number)
             process.stdout.write(chunk.data)
         stopping.cancel()
         process.exit(await tool.wait() or 0)
 
+    async def _stop_at_eof(
+        self, process: asyncssh.SSHServerProcess[bytes], tool: ReplayProcess, number: int | None
+    ) -> None:
+        while await process.stdin.readline():
+            self._note("beat", number)
+        await tool.stop()
 
-async def _stop_at_eof(process: asyncssh.SSHServerProcess[bytes], tool: ReplayProcess) -> None:
-    while await process.stdin.readline():
-        pass
-    await tool.stop()
+    def _note(self, what: str, number: int | None) -> None:
+        if number is not None:
+            self._notes.write(f"{what} {number} {time.monotonic():.6f}\n")
+
+
+def told_notes(directory: Path) -> list[Note]:
+    """What the recorded nodes have noted so far, in the order of time."""
+    lines = [line.split() for line in (directory / _NOTES).read_text().splitlines()]
+    return [Note("beat" if what == "beat" else "piece", int(number), float(at)) for what, number, at in lines]
 
 
 async def _echo(process: asyncssh.SSHServerProcess[bytes]) -> None:
@@ -206,4 +249,5 @@ Host {" ".join(names(NODES_MOST))}
 
 if __name__ == "__main__":
     place = Path(sys.argv[2])
-    asyncio.run(serve((Recorded() if sys.argv[1] == "recorded" else Real(place)).run, place))
+    node = Real(place) if sys.argv[1] == "real" else Recorded(place, apart=sys.argv[1] == "apart")
+    asyncio.run(serve(node.run, place))

@@ -26,7 +26,8 @@ from cephtui.targets import parse_target
 from tests.lab import Lab
 
 SESSION = "demo"
-SIZES: dict[str, Choice] = {"size": "96M", "ramp_time": 2}
+SMALL: dict[str, Choice] = {"size": "256M", "numjobs": 1, "iodepth": 16, "ramp_time": 2}
+"""Three nodes share the lab's two CPUs."""
 OSD = 1
 
 
@@ -96,16 +97,17 @@ def record(lab: Lab, root: Path) -> None:
     """All runs."""
     with Runner(root, SESSION) as runner:
         sitting = Sitting(lab, root, runner)
-        short: dict[str, Choice] = {**SIZES, "runtime": 15}
+        short: dict[str, Choice] = {**SMALL, "runtime": 15}
         for preset in ("write-throughput", "read-throughput", "read-iops", "latency", "mixed-75-25"):
-            sitting.run(preset, "rbd", short)
+            depth: dict[str, Choice] = {"iodepth": 1} if preset == "latency" else {}
+            sitting.run(preset, "rbd", {**short, **depth})
         sitting.run("write-iops", "rbd", short, repeats=3)
         sitting.mark(f"ceph osd pool set {lab.pool} size 2")
         lab.ceph("osd", "pool", "set", lab.pool, "size", "2")
         sitting.wait_clean()
         sitting.run("write-iops", "rbd", short, repeats=3)
         sitting.run("rados-write", "pool", {"runtime": 15})
-        long: dict[str, Choice] = {**SIZES, "runtime": 40}
+        long: dict[str, Choice] = {**SMALL, "runtime": 40}
         sitting.run("write-iops", "rbd", long, beside=lambda: sitting.pause_osd(14.0, 4.0))
 
 

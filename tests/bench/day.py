@@ -1,0 +1,103 @@
+"""A day of many nodes through the console's own view, as fast as it goes: what has stayed in memory at its end.
+
+    python -m tests.bench.day NODES SECONDS FILE
+
+It draws on its terminal, and writes a JSON object to the file: ``before_bytes``, ``after_bytes``, ``cpu_seconds``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from textual.app import ComposeResult
+
+from cephtui.history import History
+from cephtui.models import Event
+from cephtui.tui.app import CephtuiApp
+from cephtui.tui.live_view import LiveView
+from cephtui.tui.run_view import RunScreen
+
+from . import stream
+from .process import resident_bytes
+
+BATCH_SECONDS = 60
+"""So few that what is handed out at once takes no memory to speak of."""
+_SETTLE_SECONDS, _FRAME_SECONDS = 5.0, 0.01
+
+
+class Day:
+    """Hands out a minute at once after it has begun, and keeps a history as the session's writer does."""
+
+    def __init__(self, nodes: int, seconds: int) -> None:
+        self.kept = History()
+        self.begun = self.over = False
+        self._events = self._told(nodes, seconds)
+
+    def drain(self) -> list[Event]:
+        """See Source."""
+        if not self.begun:
+            return []
+        batch = list(itertools.chain.from_iterable(itertools.islice(self._events, BATCH_SECONDS)))
+        self.over = not batch
+        return batch
+
+    def _told(self, nodes: int, seconds: int) -> Iterator[list[Event]]:
+        yield [*stream.begin(nodes, seconds)]
+        for samples in stream.samples(nodes, seconds):
+            for sample in samples:
+                self.kept.add(sample)
+            yield [*samples]
+
+
+class DayScreen(RunScreen):
+    """The live view with all its charts."""
+
+    def __init__(self, day: Day) -> None:
+        super().__init__()
+        self._day = day
+
+    def compose(self) -> ComposeResult:
+        """The view."""
+        yield LiveView(self._day)
+
+
+class DayApp(CephtuiApp):
+    """Waits until it is idle, lives through the day, and writes down what that took."""
+
+    def __init__(self, day: Day, file: Path) -> None:
+        super().__init__(file.parent)
+        self._day, self._file = day, file
+
+    def on_mount(self) -> None:
+        """Begin."""
+        screen = DayScreen(self._day)
+        self.push_screen(screen)
+        self.run_worker(self._live(screen))
+
+    async def _live(self, screen: DayScreen) -> None:
+        await asyncio.sleep(_SETTLE_SECONDS)
+        before, began = resident_bytes(), time.process_time()
+        screen.view.heat = self._day.begun = True
+        while not self._day.over:
+            screen.query_one(LiveView).catch_up()
+            await asyncio.sleep(_FRAME_SECONDS)
+        seconds = time.process_time() - began
+        await asyncio.sleep(_SETTLE_SECONDS)
+        self._write({"before_bytes": before, "after_bytes": resident_bytes(), "cpu_seconds": seconds})
+        self.exit()
+
+    def _write(self, found: dict[str, float]) -> None:
+        """Complete or not at all: somebody waits for the file."""
+        partial = self._file.with_suffix(".new")
+        partial.write_text(json.dumps(found))
+        partial.replace(self._file)
+
+
+if __name__ == "__main__":
+    DayApp(Day(int(sys.argv[1]), int(sys.argv[2])), Path(sys.argv[3])).run()

@@ -1,0 +1,164 @@
+"""What can be seen at each size on each kind of terminal, what is sent to it, and how it is left."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from cephtui import store
+from cephtui.models import Run
+from tests.on_terminal.terminals import CONSOLE, Tmux, environment, has_tmux, recorder, tmux, until
+
+SIZES = ((80, 24), (93, 25), (120, 36), (200, 50))
+TITLES = (("Write", "throughput"), ("Write", "IOPS"), ("Read",), ("Read", "IOPS"), ("Latency",), ("Mixed",))
+COLORS = re.compile(rb"\x1b\[([\d;]*)m")
+EIGHT = {b"", b"0", b"1", b"4"} | {b"%d" % number for number in (*range(30, 38), *range(40, 48))}
+NONE = {b"", b"0", b"1", b"4", b"7"}
+UNKNOWN = re.compile(rb"\x1b(\]|\[[<>][\d;]*u|\[\?\d+\$p)")
+"""What plain terminals print in part: the pointer's shape, links, the kitty keyboard, questions."""
+ESCAPE = "\x1b"
+
+needs_tmux = pytest.mark.skipif(not has_tmux(), reason="tmux is not installed")
+
+
+def sent_codes(sent: bytes) -> set[bytes]:
+    """Every number in a colour sequence."""
+    return {number for parameters in COLORS.findall(sent) for number in parameters.split(b";")}
+
+
+def saved(home: Path) -> list[Run]:
+    directory = home / "data" / "sessions" / "s"
+    return store.read_runs(directory)[0] if directory.is_dir() else []
+
+
+def measuring(home: Path) -> bool:
+    """Whether the run has delivered samples and has not ended."""
+    run = next(iter(saved(home)), None)
+    if run is None or run.outcome is not None:
+        return False
+    samples = home / "data" / "sessions" / "s" / f"{run.run:03}" / "samples.jsonl"
+    return samples.is_file() and samples.stat().st_size > 0
+
+
+def check_screen(window: Tmux, size: tuple[int, int]) -> None:
+    """Everything important is there, whole, and nothing stands outside."""
+    window.shows("cephtui", "6", "Mixed", "fio")
+    lines = window.screen()
+    assert len(lines) == size[1]
+    assert max(len(line) for line in lines) <= size[0]
+    assert lines[0].split()[0] == "cephtui"
+    panels = " ".join(lines[1:5])
+    for number, title in enumerate(TITLES, 1):
+        assert str(number) in panels
+        assert all(word in panels for word in title)
+    for hint in ("1-6 run", "s stop", "? help", "q quit"):
+        assert re.search(rf"{re.escape(hint)}(\s|$|\|)", lines[-1]), f"{hint!r} is cut off in {lines[-1]!r}"
+
+
+@needs_tmux
+@pytest.mark.parametrize("term", ["xterm-256color", "xterm", "linux"])
+def test_everything_important_can_be_seen_at_every_size(tmp_path: Path, term: str) -> None:
+    with tmux(SIZES[0], environment(tmp_path, term)) as window:
+        for size in SIZES:
+            window.resize(*size)
+            until(lambda size=size: len(window.screen()) == size[1], window.text)  # type: ignore[misc]
+            window.shows("cephtui", "quit")
+            check_screen(window, size)
+            assert window.text().isascii() == (term == "linux")
+        window.keys("?")
+        window.shows("keys")
+        assert window.text().isascii() == (term == "linux")
+
+
+@needs_tmux
+def test_a_run_goes_on_while_the_terminal_changes_its_size(tmp_path: Path) -> None:
+    with tmux((120, 36), environment(tmp_path, "xterm-256color")) as window:
+        window.shows("cephtui", "quit", "fio-")
+        window.keys("2")
+        until(lambda: measuring(tmp_path), window.text)
+        for size in ((80, 24), (200, 50), (93, 25)):
+            window.resize(*size)
+            window.shows("cephtui", "quit")
+        window.resize(60, 15)
+        window.shows("cephtui needs 80x24, this terminal has 60x15.", "the run goes on")
+        assert "quit" not in window.text()
+        window.keys("s", "q", "C-c", "C-q", "3")
+        window.resize(1, 1)
+        window.resize(20, 50)
+        window.shows("cephtui needs", "20x50.")
+        window.resize(80, 24)
+        window.shows("cephtui", "quit")
+        assert measuring(tmp_path)
+        window.keys("s")
+        until(lambda: bool(saved(tmp_path)) and saved(tmp_path)[0].outcome is not None, window.text)
+        assert [run.outcome for run in saved(tmp_path)] == ["stopped"]
+        window.shows("stopped")
+
+
+@needs_tmux
+@pytest.mark.parametrize("term", ["xterm-256color", "linux"])
+def test_the_terminal_is_left_as_it_was(tmp_path: Path, term: str) -> None:
+    shell = ("bash", "--norc", "--noprofile", "-i")
+    with tmux((80, 24), environment(tmp_path, term, PS1="ready> "), shell) as window:
+        window.shows("ready>")
+        window.keys("stty -a > ~/before; echo before-the-console", "Enter")
+        window.shows("\nbefore-the-console")
+        before = window.modes()
+        window.keys(f"{' '.join(CONSOLE)}; echo exit=$?; stty -a > ~/after; echo all-is-said", "Enter")
+        window.shows("cephtui", "quit", "Mixed")
+        assert window.modes() != before
+        window.keys("q")
+        window.shows("\nbefore-the-console", "\nexit=0", "\nall-is-said")
+        assert window.modes() == before
+        assert "Mixed" not in window.text()
+        assert (tmp_path / "after").read_text() == (tmp_path / "before").read_text()
+
+
+@needs_tmux
+def test_one_that_is_too_small_from_the_start_can_be_made_larger_or_left(tmp_path: Path) -> None:
+    with tmux((60, 15), environment(tmp_path, "linux")) as window:
+        window.shows("cephtui needs 80x24, this terminal has 60x15.", "press q to quit")
+        window.keys("1", "2", "Enter")
+        window.resize(80, 24)
+        window.shows("Mixed", "quit")
+        assert not saved(tmp_path)
+        window.resize(79, 24)
+        window.shows("79x24")
+        window.keys("q")
+        window.shows("Pane is dead")
+
+
+@pytest.mark.parametrize(
+    ("term", "more", "arguments", "allowed"),
+    [
+        ("xterm", {}, (), EIGHT),
+        ("linux", {}, (), EIGHT),
+        ("xterm-256color", {"COLORTERM": "truecolor"}, ("--safe",), EIGHT),
+        ("vt220", {}, (), NONE),
+        ("xterm-256color", {"NO_COLOR": "1"}, (), NONE),
+    ],
+)
+def test_nothing_is_sent_that_the_terminal_does_not_have(
+    tmp_path: Path, term: str, more: dict[str, str], arguments: tuple[str, ...], allowed: set[bytes]
+) -> None:
+    with recorder((93, 25), environment(tmp_path, term, **more), (*CONSOLE, *arguments)) as recording:
+        recording.sends(b"cephtui", b"quit", b"Mixed", b"fio-")
+        recording.keys("2")
+        until(lambda: measuring(tmp_path), lambda: repr(recording.sent[-2000:]))
+        for keys in ("?", ESCAPE, "\x10", ESCAPE):  # help, all commands
+            already = len(recording.sent)
+            recording.keys(keys)
+            until(lambda already=already: len(recording.sent) > already + 500, lambda: repr(recording.sent[-2000:]))
+        recording.keys("s")
+        until(lambda: saved(tmp_path)[0].outcome is not None, lambda: repr(recording.sent[-2000:]))
+        recording.keys("q")
+        assert recording.exit_code() == 0
+        sent = recording.sent
+    assert [run.outcome for run in saved(tmp_path)] == ["stopped"]
+    assert sent_codes(sent) - allowed == set()
+    assert sent_codes(sent) & allowed - {b"0", b""}
+    assert not UNKNOWN.search(sent)
+    if term != "xterm" and "NO_COLOR" not in more:
+        assert sent.isascii()
