@@ -488,9 +488,22 @@ def test_a_reading_has_the_time_of_its_last_piece() -> None:
     parser = FioParser(ramp=True)
     readings = []
     for arrived, start in enumerate(range(0, len(recording.stdout), 1000)):
-        readings += parser.feed("stdout", recording.stdout[start : start + 1000], float(arrived))
+        readings += parser.feed("stdout", recording.stdout[start : start + 1000], arrived / 20)
     ends = [m.start() + 1 for m in re.finditer(rb"\n\}", recording.stdout)]
-    assert [reading.elapsed_seconds for reading in readings] == [end // 1000 for end in ends[: len(readings)]]
+    assert [reading.elapsed_seconds for reading in readings] == [end // 1000 / 20 for end in ends[: len(readings)]]
+
+
+def test_what_is_told_late_is_placed_when_it_was_measured() -> None:
+    recording = load("3.33/randwrite")
+    ends = [m.start() + 3 for m in re.finditer(rb"\n\}", recording.stdout)]
+    parser, readings = FioParser(ramp=True), []
+    for second, (start, end) in enumerate(pairwise([0, *ends]), 1):
+        arrived = second + (4.0 if second == 3 else 0.0)  # fio stood still before it printed, and catches up
+        readings += parser.feed("stdout", recording.stdout[start:end], max(arrived, 7.0 if second > 2 else 0.0))
+    assert readings[2].elapsed_seconds == pytest.approx(readings[1].elapsed_seconds + readings[2].interval_seconds)
+    times = [reading.elapsed_seconds for reading in readings]
+    assert times == sorted(times)
+    assert times[0] == 1.0
 
 
 # ---------------------------------------------------------------------------------------------- noise

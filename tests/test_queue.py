@@ -464,7 +464,7 @@ async def test_guards_that_refuse_twice_hold_the_rest(tmp_path: Path) -> None:
     async with queued(tmp_path, hosts) as (app, pilot):
         console_screen(app)._target = "file:/mnt/bench/other"
         await pilot.press("4", "6", "3")
-        hosts["local"].facts = {"writable": ""}
+        hosts["local"].facts = {"free": 1 << 20}
         let_go(app, hosts, "write-iops")
         await until(pilot, lambda: not app.busy)
         assert waiting(app) == ["read-throughput"]
@@ -481,8 +481,7 @@ async def test_a_node_that_is_gone_holds_the_rest(tmp_path: Path) -> None:
         hosts["local"].lose()
         await until(pilot, lambda: not app.busy)
         assert waiting(app) == ["mixed-75-25", "read-throughput"]
-        await until(pilot, lambda: "not all nodes can be used" in reason(app))
-        assert "local: no route to host" in said(app)
+        await until(pilot, lambda: "local: no route to host" in reason(app))
         hosts["local"].unreachable = None
         await opened(app, pilot)
         await closed(app, pilot, "g")
@@ -497,7 +496,7 @@ async def test_what_was_not_agreed_to_is_no_failure(tmp_path: Path) -> None:
     async with queued(tmp_path, hosts) as (app, pilot):
         console_screen(app)._target = "file:/mnt/bench/other"
         await pilot.press("4", "6", "1")
-        hosts["local"].facts = {"kind": "file", "marked": "", "size": 15000, "inode": "1:1"}
+        hosts["local"].facts = {"kind": "file", "size": 15000}
         started = len(hosts["local"].started)
         let_go(app, hosts, "write-iops")
         for _ in range(3):

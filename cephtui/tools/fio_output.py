@@ -28,6 +28,8 @@ SHORTEST_INTERVAL = 0.5
 """Seconds; the rate of a shorter interval is mostly noise (the one before the end lasts 3 to 30 ms)."""
 _DIRECTIONS = ("read", "write")
 _ETA_UNKNOWN = 2**31 - 1
+_LATE_SECONDS = 0.75
+"""fio prints between its jobs' work: what comes so much later than it was measured is placed when it was."""
 _ETA_SLACK = 1
 """Seconds; with a rate limit fio still says 1 where a tenth of a second is left."""
 _END_SECONDS = 2.0
@@ -182,6 +184,8 @@ class FioParser:
         self._errors = ""
         self._broken = 0
         self._before = _Counters()
+        self._ended = 0.0
+        """When the newest interval ended."""
         self._held: Reading | None = None
         self._alone: Reading | None = None
         """A phase so far, where it is too short for an interval of its own: given if it stays so."""
@@ -313,10 +317,12 @@ class FioParser:
         if reading.interval_seconds < SHORTEST_INTERVAL:
             if self._held:
                 self._held, self._before = join_readings(self._held, reading), now
+                self._ended = reading.elapsed_seconds
             elif not self._cut_any and (reading.read or reading.write):
                 self._alone = reading
             return []
         self._before, self._alone, self._cut_any = now, None, True
+        self._ended = reading.elapsed_seconds
         ready = self.finish()
         if self._may_end(now):
             self._held = reading
@@ -342,7 +348,12 @@ class FioParser:
         read, write = (
             _difference(getattr(now, direction), getattr(before, direction), seconds) for direction in _DIRECTIONS
         )
-        return Reading(self.phase, elapsed, seconds, read, write)
+        return Reading(self.phase, self._end(elapsed, seconds), seconds, read, write)
+
+    def _end(self, arrived: float, seconds: float) -> float:
+        """When an interval ended: as it was told, or by fio's own clock where fio stood still before it told it."""
+        expected = self._ended + seconds
+        return expected if self._ended and arrived - expected > _LATE_SECONDS else arrived
 
 
 def _parse(text: str) -> Mapping[str, Any] | None:

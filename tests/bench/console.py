@@ -25,7 +25,8 @@ from cephtui.store import StoreError
 
 from . import precedence
 from .drawn import Drawn
-from .nodes import CHECKOUT, TARGET, names, nodes
+from .nodes import nodes
+from .recording import CHECKOUT, TARGET, names
 from .sitting import NotMeasured
 
 COLUMNS, ROWS = 120, 36
@@ -35,7 +36,6 @@ LISTENING = b"--direct=1"
 """In the preview of the command, which is drawn when the console listens to keys."""
 NODES_PLACE = "ssh"
 SETTLE_SECONDS = 1.0
-PRESET, KEY = "mixed-75-25", "6"
 START_SECONDS = 90.0
 _TICKS = os.sysconf("SC_CLK_TCK")
 _ENDING_SECONDS = 30
@@ -115,7 +115,7 @@ class Console:
         end = time.monotonic() + seconds
         while not holds():
             if time.monotonic() > end or self.process.poll() is not None:
-                raise NotMeasured(f"{problem}; it said last: {bytes(self.drawn.data[-2000:])!r}")
+                raise NotMeasured(f"{problem}; it said last: {self.drawn.words()[-500:]}")
             time.sleep(0.05)
             self.look()
 

@@ -8,8 +8,9 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from .console import KEY, NODES_PLACE, PRESET, START_SECONDS, Console, console, on_nodes, where
+from .console import NODES_PLACE, START_SECONDS, Console, console, on_nodes, where
 from .nodes import nodes
+from .recording import KEY, PRESET
 from .sitting import NotMeasured
 from .table import Goal, Row, at_most, row
 

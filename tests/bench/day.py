@@ -19,7 +19,7 @@ from textual.app import ComposeResult
 
 from cephtui.history import History
 from cephtui.models import Event
-from cephtui.tui.app import CephtuiApp
+from cephtui.tui import app
 from cephtui.tui.live_view import LiveView
 from cephtui.tui.run_view import RunScreen
 
@@ -67,8 +67,10 @@ class DayScreen(RunScreen):
         yield LiveView(self._day)
 
 
-class DayApp(CephtuiApp):
+class DayApp(app.CephtuiApp):
     """Waits until it is idle, lives through the day, and writes down what that took."""
+
+    CSS_PATH = str(Path(app.__file__).with_name("app.tcss"))
 
     def __init__(self, day: Day, file: Path) -> None:
         super().__init__(file.parent)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
+
+_ESCAPES = re.compile(rb"\x1b(\][^\x07\x1b]*(\x07|\x1b\\)|\[[0-?]*[ -/]*[@-~]|[ -/]*[0-~])")
+_KEPT_BYTES = 65_536
 
 
 @dataclass(slots=True)
@@ -19,6 +23,11 @@ class Drawn:
         self.data += data
         self._times.append(at)
         self._ends.append(len(self.data))
+
+    def words(self) -> str:
+        """The newest words, without what moves the cursor, colours or draws lines."""
+        text = _ESCAPES.sub(b" ", bytes(self.data[-_KEPT_BYTES:])).decode(errors="ignore")
+        return " ".join(word for word in text.split() if word.isascii())
 
     def __contains__(self, text: bytes) -> bool:
         return text in self.data

@@ -8,8 +8,9 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from .console import KEY, START_SECONDS, Console, on_nodes
+from .console import START_SECONDS, Console, on_nodes
 from .figures import p95
+from .recording import KEY
 from .sitting import NotMeasured
 from .table import Row, at_most, row
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from . import bare_textual
 from .console import CEPHTUI, environment, running
-from .nodes import CHECKOUT
+from .recording import CHECKOUT
 from .sitting import NotMeasured
 from .table import Goal, Row, at_most, row
 

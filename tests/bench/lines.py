@@ -15,9 +15,10 @@ from cephtui.tools import Reading
 from cephtui.tools.fio import Fio
 from cephtui.tui.live_view import DRAWS_PER_SECOND
 
-from .console import KEY, NODES_PLACE, START_SECONDS, Console, on_nodes
+from .console import NODES_PLACE, START_SECONDS, Console, on_nodes
 from .figures import p95
-from .nodes import RECORDING, RUN, Note, told_notes
+from .nodes import Note, told_notes
+from .recording import KEY, RECORDING, RUN
 from .sitting import NotMeasured
 from .table import Row, at_most, row
 

@@ -28,12 +28,9 @@ import asyncssh
 from cephtui import store
 from cephtui.replay import ReplayConnection, ReplayProcess
 
-from .sitting import PRESET
+from . import sitting
+from .recording import CHECKOUT, RECORDING, RUN, names
 
-CHECKOUT = Path(__file__).resolve().parents[2]
-RECORDING, RUN = CHECKOUT / "tests" / "recordings" / "replay", 2
-"""A run of mixed-75-25: reads and writes, so two histograms in each document."""
-TARGET = "file:/mnt/bench/test"
 NODES_MOST = 64
 _AT_ONCE, _STARTS, _NOTES = 1e6, "starts", "notes"
 _APART = 16
@@ -67,11 +64,6 @@ def nodes(kind: str, directory: Path) -> Iterator[Path]:
             raise RuntimeError("the simulated nodes did not start")
         yield directory / "ssh_config"
         process.stdin.close()
-
-
-def names(number: int) -> tuple[str, ...]:
-    """So many nodes."""
-    return tuple(f"n{each}" for each in range(1, number + 1))
 
 
 # ---------------------------------------------------------------------- what a node does
@@ -163,7 +155,7 @@ class Real:
     def __init__(self, directory: Path) -> None:
         fio = directory / "bin" / "fio"
         fio.parent.mkdir()
-        note = f'[[ "$*" == *--name={PRESET}* ]] && echo "$EPOCHREALTIME" >> {directory / _STARTS}'
+        note = f'[[ "$*" == *--name={sitting.PRESET}* ]] && echo "$EPOCHREALTIME" >> {directory / _STARTS}'
         fio.write_text(f'#!/bin/bash\n{note}\nexec {shutil.which("fio")} "$@"\n')
         fio.chmod(0o755)
         self._environment = {**os.environ, "PATH": f"{fio.parent}:{os.environ['PATH']}"}

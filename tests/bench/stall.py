@@ -9,9 +9,10 @@ from pathlib import Path
 
 from cephtui.transport import HEARTBEAT_SECONDS
 
-from .console import KEY, NODES_PLACE, START_SECONDS, Console, on_nodes
+from .console import NODES_PLACE, START_SECONDS, Console, on_nodes
 from .figures import largest_gap
 from .nodes import Note, told_notes
+from .recording import KEY
 from .sitting import NotMeasured
 from .table import Row, at_most, row
 

@@ -10,7 +10,8 @@ from cephtui.models import Node, OptionValue
 from tests.lab import Lab
 
 from . import precedence
-from .nodes import names, nodes, told_starts
+from .nodes import nodes, told_starts
+from .recording import names
 from .sitting import NotMeasured, Sitting, sitting, ssh_nodes
 from .table import Goal, Row, at_most, row
 

@@ -6,13 +6,18 @@ import math
 import random
 from collections.abc import Iterator, Sequence
 from functools import cache
+from pathlib import Path
 
 from cephtui import store
 from cephtui.history import History
-from cephtui.models import Interval, NodeResult, Plan, Run, Sample, Step
+from cephtui.models import Interval, Node, NodeResult, Plan, Run, Sample, Step
+from cephtui.places import packaged_presets_dir
+from cephtui.plan import Request, make_plan, new_batch
+from cephtui.presets import choose, find_presets
 from cephtui.stats import Buckets, bucket_of, make_interval
+from cephtui.targets import parse_target
 
-from .nodes import RECORDING, RUN, names
+from .recording import PRESET, RECORDING, RUN, TARGET, names
 
 BUCKETS = 60
 _KINDS, _SEED = 64, 1
@@ -20,13 +25,12 @@ _BLOCK_BYTES, _NODE_IOS = 4096, 5000
 
 
 def begin(nodes: int, seconds: float) -> tuple[Plan, Run]:
-    """What is published before the samples: the recorded run of mixed-75-25, on so many nodes and for so long."""
+    """What is published before the samples: the plan of a run on so many nodes and for so long, and the run."""
+    presets = choose(find_presets(packaged_presets_dir(), Path()), [PRESET])
+    hosts = tuple(Node(name=name) for name in names(nodes))
+    plan = make_plan(Request(presets, hosts, parse_target(TARGET), {"runtime": seconds, "ramp_time": 0}), new_batch)
     run = store.read_run(RECORDING, RUN).model_copy(update={"run": 1, "outcome": None, "nodes": ()})
-    plan = Plan.model_validate_json((RECORDING / "plans.jsonl").read_bytes().splitlines()[RUN - 1])
-    step = plan.steps[0]
-    on_all = tuple(step.nodes[0].model_copy(update={"node": name}) for name in names(nodes))
-    long = step.model_copy(update={"nodes": on_all, "fill_bytes": 0, "ramp_seconds": 0.0, "run_seconds": seconds})
-    return plan.model_copy(update={"steps": (long,)}), run
+    return plan, run
 
 
 def ended(run: Run, step: Step) -> Run:
@@ -58,7 +62,7 @@ def history(nodes: int, seconds: int) -> History:
 
 def _sample(node: str | None, second: int, kind: Interval) -> Sample:
     """With intervals and histograms of its own: what is kept of them takes memory."""
-    return Sample(1, node, "mixed-75-25", "run", float(second), 1.0, _copy(kind), _copy(kind))
+    return Sample(1, node, PRESET, "run", float(second), 1.0, _copy(kind), _copy(kind))
 
 
 def _copy(kind: Interval) -> Interval:
