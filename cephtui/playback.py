@@ -5,17 +5,21 @@ The same reader plays a run that is over, and follows one that another process i
 
 from __future__ import annotations
 
+import contextlib
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from cephtui import store
 from cephtui.merge import Merger, as_sample
-from cephtui.models import ClusterSample, Event, Mark, Plan, Run, Step, Summary
+from cephtui.models import ClusterSample, Event, Mark, Model, Plan, Run, Step, Summary
 from cephtui.presets import TOOLS
 from cephtui.store import StoreError
 from cephtui.tools import Parser, Reading, Stream
+
+M = TypeVar("M", bound=Model)
 
 
 def step_of(directory: Path, run: Run) -> Step:
@@ -66,6 +70,15 @@ class _Lines:
             self._ahead.pop()
         return found
 
+    def peek_at(self, model: type[M]) -> M | None:
+        """The next line as a model; what can't be read is left out."""
+        with contextlib.suppress(StoreError):
+            while (text := self.peek()) is not None:
+                with contextlib.suppress(ValueError):
+                    return model.model_validate_json(text)
+                self.take()
+        return None
+
 
 @dataclass(slots=True)
 class _Output:
@@ -81,6 +94,8 @@ class _Output:
     elapsed_seconds: float = 0.0
     """Of this command, when its newest piece arrived."""
     ended: bool = False
+    broken: bool = False
+    """It is not read any further; that was told."""
 
     def due(self) -> float | None:
         """When the next piece arrived; None where there is none yet. Raises StoreError."""
@@ -115,18 +130,31 @@ class _Output:
                 file.seek(row["offset"])
                 data = file.read(row["bytes"])
         except OSError as error:
-            raise StoreError(f"{path}: {error.strerror}") from None
+            raise self._give_up(f"{path}: {error.strerror}") from None
+        if len(data) < row["bytes"]:
+            raise self._give_up(f"{path}: shorter than its index says: the rest can't be played")
         return self.parser.feed(stream, data, self.elapsed_seconds)
 
     def _row(self) -> dict[str, Any] | None:
-        text = self.lines.peek()
         try:
+            text = None if self.broken else self.lines.peek()
             row: dict[str, Any] | None = None if text is None else json.loads(text)
-            if row is not None and not {"elapsed_seconds", "stream", "offset", "bytes"} <= row.keys():
+            if row is not None and not _is_index(row):
                 raise ValueError("not an index of output")
             return row
+        except StoreError as error:
+            raise self._give_up(str(error)) from None
         except (ValueError, AttributeError) as error:
-            raise StoreError(f"{self.lines.path}: not readable: {error}") from None
+            raise self._give_up(f"{self.lines.path}: not readable: {error}") from None
+
+    def _give_up(self, text: str) -> StoreError:
+        self.broken = True
+        return StoreError(text)
+
+
+def _is_index(row: dict[str, Any]) -> bool:
+    kinds = {"elapsed_seconds": int | float, "stream": str, "offset": int, "bytes": int}
+    return all(isinstance(row.get(name), kind) for name, kind in kinds.items())
 
 
 class _Phase:
@@ -194,6 +222,9 @@ class Playback:
         self._cluster = _Lines(directory / f"{number:03}" / "cluster.jsonl")
         self._marks = _Lines(directory / "marks.jsonl")
         self._begun = self.over = False
+        self._found: list[Event] = []
+        missing = _missing_index(directory / f"{number:03}" / "raw") if self.run.outcome else None
+        self._problem = StoreError(f"{missing}: missing: the node's output can't be played") if missing else None
 
     @property
     def prepared_seconds(self) -> float:
@@ -201,18 +232,31 @@ class Playback:
         return self._filling.seconds
 
     def until(self, seconds: float) -> list[Event]:
-        """What happened up to so many seconds after the beginning and has not been given yet; raises StoreError."""
-        found: list[Event] = [] if self._begun else self._begin()
-        if self.over:
-            return found
-        found += self._phase(self._filling, seconds)
-        if self._filling.next_due() is None and self._is_released():
-            found += self._filling.end(all_of_them=True)
-            found += self._phase(self._measuring, seconds - self.prepared_seconds)
-            if self._is_over() and self._measuring.next_due() is None:
-                found += [*self._measuring.end(all_of_them=True), self.run]
-                self.over = True
+        """What happened up to so many seconds after the beginning and has not been given yet.
+
+        Raises StoreError, once for each output that can't be read; the next call gives what there is without it.
+        """
+        if self._problem:
+            problem, self._problem = self._problem, None
+            raise problem
+        for event in self._events(seconds):
+            self._found.append(event)
+        found, self._found = self._found, []
         return found
+
+    def _events(self, seconds: float) -> Iterator[Event]:
+        if not self._begun:
+            yield from self._begin()
+        if self.over:
+            return
+        yield from self._phase(self._filling, seconds)
+        if self._filling.next_due() is None and self._is_released():
+            yield from self._filling.end(all_of_them=True)
+            yield from self._phase(self._measuring, seconds - self.prepared_seconds)
+            if self._is_over() and self._measuring.next_due() is None:
+                yield from self._measuring.end(all_of_them=True)
+                self.over = True
+                yield self.run
 
     def _begin(self) -> list[Event]:
         self._begun = True
@@ -220,31 +264,27 @@ class Playback:
         plan = Plan(steps=(self.step,), duration_seconds=0.0, session_bytes=0)
         return [plan, self.run.model_copy(update=empty)]
 
-    def _phase(self, phase: _Phase, seconds: float) -> list[Event]:
-        found: list[Event] = []
+    def _phase(self, phase: _Phase, seconds: float) -> Iterator[Event]:
         while (due := phase.next_due()) is not None and due <= seconds:
-            found += self._beside(phase, due)
-            found += phase.take()
+            yield from self._beside(phase, due)
+            yield from phase.take()
             if self._is_over():
-                found += phase.end(all_of_them=False)
-        return found + self._beside(phase, seconds)
+                yield from phase.end(all_of_them=False)
+        yield from self._beside(phase, seconds)
 
-    def _beside(self, phase: _Phase, seconds: float) -> list[Event]:
+    def _beside(self, phase: _Phase, seconds: float) -> Iterator[Event]:
         """What the cluster said, and what the user did, in a phase."""
-        found: list[Event] = []
-        while (text := self._cluster.peek()) is not None:
-            said = ClusterSample.model_validate_json(text)
+        while (said := self._cluster.peek_at(ClusterSample)) is not None:
             if (said.phase == "prepare") != phase.preparing or said.elapsed_seconds > seconds:
                 break
-            found.append(said)
+            yield said
             self._cluster.take()
-        while not phase.preparing and (text := self._marks.peek()) is not None:
-            mark = Mark.model_validate_json(text)
+        while not phase.preparing and (mark := self._marks.peek_at(Mark)) is not None:
             if mark.run == self.number and (mark.elapsed_seconds or 0.0) > seconds:
                 break
-            found += [mark] if mark.run == self.number else []
+            if mark.run == self.number:
+                yield mark
             self._marks.take()
-        return found
 
     def _is_released(self) -> bool:
         """Whether the filling is over."""
@@ -254,6 +294,12 @@ class Playback:
         if self.run.outcome is None:
             self.run = store.read_run(self.directory, self.number)
         return self.run.outcome is not None
+
+
+def _missing_index(raw: Path) -> Path | None:
+    """The first that should tell when the pieces of an output arrived, and is not there."""
+    indexes = [output.with_suffix(".index.jsonl") for output in sorted(raw.glob("*.stdout"))]
+    return next((index for index in indexes if not index.exists()), None)
 
 
 class Follower:
@@ -272,7 +318,11 @@ class Follower:
 
     def _following(self) -> Playback | None:
         """The newest run, where it is not the one that was followed before."""
-        numbers = [number for number, path in store.run_directories(self._directory) if (path / "run.json").exists()]
+        try:
+            runs = store.run_directories(self._directory)
+        except OSError as error:
+            raise StoreError(f"{self._directory}: {error.strerror}") from None
+        numbers = [number for number, path in runs if (path / "run.json").exists()]
         if not numbers or (self._playback and self._playback.number == numbers[-1]):
             return self._playback
         return Playback(self._directory, numbers[-1])

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from textual.app import App
 from textual.pilot import Pilot
 from textual.widget import Widget
 from textual.widgets import DataTable, Static
@@ -120,12 +121,12 @@ def console_screen(app: ConsoleApp) -> ConsoleScreen:
     return app._console_screen
 
 
-def screen_text(app: ConsoleApp) -> str:
+def screen_text(app: App[Any]) -> str:
     """What is on the screen, row by row."""
     return "\n".join(strip.text.rstrip() for strip in app.screen._compositor.render_strips())
 
 
-def text_of(app: ConsoleApp, widget: Widget) -> str:
+def text_of(app: App[Any], widget: Widget) -> str:
     """What is on the screen where a widget is, row by row."""
     region = widget.region
     lines = [strip.crop(region.x, region.right).text for strip in app.screen._compositor.render_strips()]

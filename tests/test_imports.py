@@ -45,7 +45,13 @@ CORE = (
     ("execute",),
     ("runner",),
 )
-FRONT_ENDS = (("live", "sparks", "terminal", "playback"), ("compare",), ("report", "demo"), ("tui", "headless"), ("cli",))
+FRONT_ENDS = (
+    ("live", "sparks", "terminal", "playback", "demo"),
+    ("compare",),
+    ("report",),
+    ("tui", "headless"),
+    ("cli",),
+)
 LAYERS = CORE + FRONT_ENDS
 """A module imports from layers above its own only; one name with all below it (``tui``) may use itself."""
 SCREENS = {

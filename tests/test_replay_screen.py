@@ -76,7 +76,7 @@ def text_in(screen: Screen[Any], selector: str) -> str:
     shown = screen.query_one(selector, Static).content
     if not isinstance(shown, Table):
         return str(shown)
-    console = Console(width=100)
+    console = Console(width=100, color_system=None)
     with console.capture() as capture:
         console.print(shown)
     return capture.get().rstrip("\n")
@@ -140,9 +140,11 @@ class Playing:
         await self.pilot.press(*keys)
         await self.pilot.pause()
 
-    def looks(self) -> tuple[str, ...]:
-        """All figures on the screen."""
-        return (title(self.screen), *(text_in(self.screen, each) for each in ("#progress", "#nodes", "#cluster")))
+    def looks(self) -> list[str]:
+        """All words and figures on the screen."""
+        parts = [title(self.screen), *(text_in(self.screen, each) for each in ("#progress", "#nodes"))]
+        words = [" ".join(word for word in part.split() if word.isascii()) for part in parts]
+        return [*words, text_in(self.screen, "#cluster").partition("slowest ")[2]]
 
 
 @contextlib.asynccontextmanager
@@ -190,6 +192,18 @@ def figures(state: LiveRun) -> list[str]:
     return [f"{direction} {units.iops(interval.iops)} " for direction, interval in intervals.items()]
 
 
+def node_figures(state: LiveRun) -> dict[str, str]:
+    """The IOPS of the last second of each node."""
+    intervals = {node: sample.write or sample.read for node, sample in state.nodes.items()}
+    return {node: units.iops(interval.iops) for node, interval in intervals.items() if interval}
+
+
+def node_rows(nodes: str) -> dict[str, str]:
+    """The same, as the nodes' panel tells it."""
+    rows = [row.split() for row in nodes.splitlines()]
+    return {row[0]: row[1] for row in rows if len(row) > 1}
+
+
 # ---------------------------------------------------------------------------------------------- playing
 
 
@@ -207,14 +221,10 @@ async def test_a_replay_looks_as_the_run_did(session: Path, size: tuple[int, int
         assert f"mean {units.iops(state.mean_iops())}" in title(screen)
         assert progress.startswith(f"#{demo.STAR} {run.preset} running ")
         assert f" {state.latest.elapsed_seconds:.0f} of {state.expected_seconds:.0f} s" in progress  # type: ignore[union-attr]
-        for node, sample in state.nodes.items():
-            interval = sample.write or sample.read
-            assert interval
-            (row,) = [row for row in nodes.splitlines() if row.startswith(f"{node} ")]
-            assert units.iops(interval.iops) in row
+        assert node_rows(nodes) == node_figures(state)
         assert len(state.nodes) == 3
         assert state.cluster
-        assert text_in(screen, "#cluster").startswith(cluster_line(state.cluster, narrow=size[0] < 100))
+        assert set(cluster_line(state.cluster, narrow=True).split()) <= set(text_in(screen, "#cluster").split())
         assert text_in(screen, "#command") == f"$ {short_command(run.command)}"
         lasts = units.duration(lasted_seconds(session, run, state.step))
         assert shown.transport.startswith("playing 1x ")
@@ -234,12 +244,12 @@ async def test_a_replay_looks_as_the_run_did(session: Path, size: tuple[int, int
 
 
 async def test_the_filling_is_played_too(session: Path) -> None:
-    runs = store.read_runs(session)[0]
-    number = next(run.run for run in runs if filled_seconds(session, run.run) > 2)
-    half = filled_seconds(session, number) / 2
-    state = at(session, number, half)
+    number = max((run.run for run in store.read_runs(session)[0]), key=lambda run: filled_seconds(session, run))
+    seconds = 0.0
+    while not (state := at(session, number, seconds)).prepared_bytes:
+        seconds += 0.25
     async with playing(session, number) as shown:
-        await shown.wait(half)
+        await shown.wait(seconds)
         progress = text_in(shown.screen, "#progress")
     assert " filling " in progress
     assert f"{units.size(state.prepared_bytes)} of {units.size(state.wanted_bytes)}" in progress
@@ -276,16 +286,16 @@ async def test_it_goes_to_any_moment_and_back_again(session: Path) -> None:
     async with playing(session) as shown:
         await shown.press("space")
         await shown.seek(moment(session, seconds=5))
-        looks = {shown.position: shown.looks()}
+        looks = {round(shown.position): shown.looks()}
         for key, seconds in (("right", 5), ("right", 5), ("left", -5), ("left", -5), ("right", 5), ("left", -5)):
             before = shown.position
             await shown.press(key)
             assert shown.position == pytest.approx(before + seconds)
-            assert looks.setdefault(shown.position, shown.looks()) == shown.looks(), shown.position
+            assert looks.setdefault(round(shown.position), shown.looks()) == shown.looks(), shown.position
             state = at(session, demo.STAR, shown.position)
             assert [words for words in figures(state) if words not in title(shown.screen)] == []
         assert len(looks) == 3
-        assert len(set(looks.values())) == 3
+        assert len(set(map(tuple, looks.values()))) == 3
 
 
 async def test_longer_steps_and_both_ends(session: Path) -> None:
@@ -331,14 +341,14 @@ async def test_plus_and_minus_stay_between_1x_and_20x(session: Path) -> None:
 @pytest.mark.parametrize("speed", [1.0, 3.0, 20.0])
 async def test_the_speed_is_kept(session: Path, speed: float) -> None:
     async with playing(session, speed=speed) as shown:
-        await shown.wait(2)
-        assert shown.position == pytest.approx(2 * speed)
+        await shown.wait(1)
+        assert shown.position == pytest.approx(speed)
         assert shown.transport.startswith(f"playing {speed:g}x ")
         await shown.press("equals_sign")  # plus without shift
         faster = shown.screen.player.speed
         assert faster > speed or faster == 20
         await shown.wait(1)
-        assert shown.position == pytest.approx(2 * speed + faster)
+        assert shown.position == pytest.approx(speed + faster)
 
 
 async def test_at_its_end_it_shows_the_whole_run_and_plays_again(session: Path) -> None:
@@ -630,18 +640,19 @@ async def test_a_run_is_followed_while_it_is_written(session: Path, tmp_path: Pa
         async with watching(written) as shown:
             screen = shown.screen
             await until(shown.pilot, lambda: text_in(screen, "#progress").startswith(f"#{demo.STAR} {run.preset} "))
-            assert text_in(screen, "#command") == f"$ {short_command(run.command)}"
+            await until(shown.pilot, lambda: text_in(screen, "#command") == f"$ {short_command(run.command)}")
             seen = []
             for share in (0.5, 0.7, 0.9):
                 write(share)
                 state = at(written, demo.STAR, END)
-                await until(shown.pilot, lambda state=state: all(words in title(screen) for words in figures(state)))
+                await until(
+                    shown.pilot, lambda state=state: node_rows(text_in(screen, "#nodes")) == node_figures(state)
+                )
                 seen.append(text_in(screen, "#progress"))
                 assert " running " in seen[-1] or " ramp-up " in seen[-1]
             assert len(set(seen)) == 3
             assert "watching session written   (read-only)" in screen_text(shown.app)
             assert text_in(screen, "#cluster")
-            assert len(text_in(screen, "#nodes").splitlines()) == 3
             write(1)
             await until(shown.pilot, lambda: "over the whole run" in title(screen))
             assert f"write {units.iops(run.summary.write.iops)} " in title(screen)

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cephtui import history, session_writer, store
+from cephtui import history, store
 from cephtui.jsonlines import line
 from cephtui.models import SCHEMA_VERSION, Interval, Plan, Run, Sample
 from cephtui.session_writer import SessionWriter, mark_undone

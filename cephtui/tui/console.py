@@ -321,8 +321,8 @@ class ConsoleScreen(RunScreen):
                     self._hold(f"stopped after two failures in a row: {why}")
         finally:
             self._set_busy(False)
-            self._preview()
-            self._show_bar()
+        self._preview()
+        self._show_bar()
 
     def _hold(self, note: str) -> None:
         self._ready, self._queue_note = 0, f"{note}: g runs what is left"

@@ -66,19 +66,19 @@ class FormScreen(ModalScreen[Edits | None]):
     BINDINGS = [
         Binding("escape", "cancel", "cancel"),
         Binding("enter", "keep", "keep", show=False),
-        Binding("up", "app.focus_previous", "previous field", show=False),
-        Binding("down", "app.focus_next", "next field", show=False),
+        # before the box around the fields scrolls with them
+        Binding("up", "app.focus_previous", "previous field", show=False, priority=True),
+        Binding("down", "app.focus_next", "next field", show=False, priority=True),
         Binding("ctrl+r", "reset", "as the preset says"),
     ]
     DEFAULT_CSS = """
-    FormScreen .dialog { width: 96%; max-width: 110; height: auto; max-height: 96%; padding: 0 1; }
-    FormScreen VerticalScroll { height: auto; max-height: 15; }
+    FormScreen VerticalScroll { height: auto; max-height: 16; }
     FormScreen Grid { height: auto; grid-size: 4; grid-columns: 27 1fr 27 1fr; grid-rows: 1; grid-gutter: 0 1; }
     FormScreen Grid Label { width: 100%; text-align: right; color: $foreground 70%; }
     FormScreen Input { width: 100%; background: $surface-lighten-1; padding: 0; }
     FormScreen Input:focus { background: $primary; color: $text; }
     FormScreen Input.wrong { text-style: underline bold; }
-    FormScreen #hint { height: 1; color: $foreground 80%; margin-top: 1; }
+    FormScreen #hint { height: 2; color: $foreground 80%; margin-top: 1; }
     FormScreen #preview { height: auto; max-height: 6; color: $foreground 60%; margin-top: 1; }
     FormScreen #preview.problem { color: $text-error; }
     """

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rich.text import Text
 from textual.app import ComposeResult
-from textual.containers import VerticalScroll
+from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
@@ -39,8 +39,8 @@ class LogScreen(ModalScreen[None]):
         key("right,tab", "node(1)", "next node", "the next node", "log"),
     ]
     DEFAULT_CSS = """
-    LogScreen .dialog { width: 100%; max-width: 100%; height: 100%; max-height: 100%; padding: 0 1; }
-    LogScreen #log-command { color: $foreground; height: auto; margin-bottom: 1; }
+    LogScreen #log-command { color: $foreground; height: auto; max-height: 40%; margin-bottom: 1; }
+    LogScreen #log-end { height: 1fr; }
     LogScreen #log-output { color: $foreground 80%; height: auto; }
     """
 
@@ -49,10 +49,11 @@ class LogScreen(ModalScreen[None]):
         self._raw, self._run, self._node = directory / f"{run.run:03}" / "raw", run, 0
 
     def compose(self) -> ComposeResult:
-        """Command, then output."""
-        with VerticalScroll(classes="dialog", id="log"):
+        """Command, then the end of the output."""
+        with Vertical(classes="dialog", id="log"):
             yield Static(id="log-command")
-            yield Static(id="log-output")
+            with VerticalScroll(id="log-end"):
+                yield Static(id="log-output")
 
     def on_mount(self) -> None:
         """Follow the files."""
@@ -61,19 +62,19 @@ class LogScreen(ModalScreen[None]):
 
     def _refresh(self) -> None:
         node = self._run.nodes[self._node]
-        box = self.query_one("#log", VerticalScroll)
+        box, scroll = self.query_one("#log"), self.query_one("#log-end", VerticalScroll)
         many = f" ({self._node + 1} of {len(self._run.nodes)}, right for the next)" if len(self._run.nodes) > 1 else ""
         box.border_title = f" #{self._run.run} {self._run.preset} on {node.node}{many} "
         box.border_subtitle = " esc back "
         self.query_one("#log-command", Static).update(Text(f"$ {node.command}"))
-        at_end = box.max_scroll_y - box.scroll_y < 2
+        at_end = scroll.max_scroll_y - scroll.scroll_y < 2
         texts = [
             tail(self._raw / f"{node.node}{process}.{s}") for process in ("", ".prepare") for s in ("stderr", "stdout")
         ]
         said = next((text for text in (texts[0] + texts[1], texts[2] + texts[3]) if text), "nothing yet")
         self.query_one("#log-output", Static).update(Text(said))
         if at_end:
-            box.scroll_end(animate=False)
+            scroll.scroll_end(animate=False)
 
     def action_node(self, by: int) -> None:
         """Another node."""

@@ -72,7 +72,6 @@ class QueueScreen(ModalScreen[bool]):
         key("g", "go", "run", "run the queue", "queue", shown=True),
     ]
     DEFAULT_CSS = """
-    QueueScreen .dialog { width: 96%; max-width: 120; height: auto; max-height: 90%; padding: 0 1; }
     QueueScreen DataTable { height: auto; max-height: 16; }
     QueueScreen #queue-note { height: auto; color: $foreground 70%; }
     """

@@ -81,6 +81,13 @@ class PlayedScreen(RunScreen):
         super().__init__()
         self._directory = directory
         self.run: Run | None = None
+        self._told = ""
+
+    def _tell(self, error: StoreError) -> None:
+        """Once: what can't be read is met again with every look."""
+        if str(error) != self._told:
+            self._told = str(error)
+            self.notify(self._told, severity="error", timeout=15, markup=False)
 
     def on_live_view_began(self, message: LiveView.Began) -> None:
         """What is shown now."""
@@ -146,13 +153,12 @@ class ReplayScreen(PlayedScreen):
         self.set_interval(1 / DRAWS_PER_SECOND, self._show_transport)
 
     def drain(self) -> list[Event]:
-        """See Source; a recording that can't be read on is over."""
+        """See Source; stands still where something can't be read."""
         try:
             return self.player.drain()
         except StoreError as error:
-            if not self.player.paused:
-                self.player.paused = True
-                self.notify(str(error), severity="error", timeout=15, markup=False)
+            self.player.paused = True
+            self._tell(error)
             return []
 
     def _show_transport(self) -> None:
@@ -176,12 +182,12 @@ class ReplayScreen(PlayedScreen):
 
     def action_seek(self, seconds: float) -> None:
         """So many seconds on or back."""
-        view = self.query_one(LiveView)
+        view, self._told = self.query_one(LiveView), ""
         try:
             if self.player.seek(self.player.position + seconds):
                 view.begin_anew()
         except StoreError as error:
-            self.notify(str(error), severity="error", markup=False)
+            self._tell(error)
         view.catch_up()
         self._show_transport()
 
@@ -218,5 +224,5 @@ class WatchScreen(PlayedScreen):
         try:
             return self._follower.drain()
         except StoreError as error:
-            self.notify(str(error), severity="error", markup=False)
+            self._tell(error)
             return []

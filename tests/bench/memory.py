@@ -15,7 +15,7 @@ from .process import resident_bytes
 from .sitting import NotMeasured
 from .table import Row, at_most, row
 
-NODES, DAY_SECONDS = 16, 8_640
+NODES, DAY_SECONDS = 16, 86_400
 IDLE_RUNS = 1
 _MIB = 1 << 20
 _QUIET_SECONDS, _QUIET_BYTES, _SETTLE_SECONDS = 2.0, _MIB // 2, 20.0
@@ -26,8 +26,9 @@ _IDLE = (
 )
 _DAY = (
     "resident memory after the run less that of the same process before it: {samples} samples, each with reads and "
-    f"writes and {stream.BUCKETS} latency buckets of each, a minute at once through Live, History and the view with "
-    "heat maps, and through the history that the session's writer keeps; {cpu:.0f} s of CPU"
+    "writes and {buckets} latency buckets of each (copies of which only all nodes together have), {minutes:g} minutes "
+    "at once and then drawn, through Live, History and the view with heat maps, and through the history that the "
+    "session's writer keeps; {cpu:.0f} s of CPU"
 )
 
 
@@ -77,5 +78,6 @@ def _day(directory: Path) -> dict[str, float]:
 def _day_row(found: dict[str, float]) -> Row:
     more = (found["after_bytes"] - found["before_bytes"]) / _MIB
     values = [found["before_bytes"] / _MIB, found["after_bytes"] / _MIB]
-    how = _DAY.format(samples=(NODES + 1) * DAY_SECONDS, cpu=found["cpu_seconds"])
+    minutes, told = found["batch_seconds"] / 60, (NODES + 1) * DAY_SECONDS
+    how = _DAY.format(samples=told, buckets=stream.BUCKETS, minutes=minutes, cpu=found["cpu_seconds"])
     return row(f"memory, more after 24 h of {NODES} nodes", more, "MiB", at_most(40), how=how, values=values)

@@ -17,7 +17,7 @@ from .console import LISTENING, START_SECONDS, Console, console
 from .sitting import NotMeasured
 from .table import Goal, Row, at_most, row
 
-NODES, DAY_SECONDS = 16, 8_640
+NODES, DAY_SECONDS = 16, 86_400
 SESSIONS, RUNS_EACH = 1000, 6
 TIMES = 7
 SESSION = "day"

@@ -61,21 +61,15 @@ def history(nodes: int, seconds: int) -> History:
 
 
 def _sample(node: str | None, second: int, kind: Interval) -> Sample:
-    """With intervals and histograms of its own: what is kept of them takes memory."""
-    return Sample(1, node, PRESET, "run", float(second), 1.0, _copy(kind), _copy(kind))
+    """With intervals of its own, and of all merged with histograms of its own: what is kept of them takes memory."""
+    read, write = (_copy(kind, deep=node is None) for _ in range(2))
+    return Sample(1, node, PRESET, "run", float(second), 1.0, read, write)
 
 
-def _copy(kind: Interval) -> Interval:
-    buckets = dict(kind.latency_buckets or {})
-    return Interval(
-        kind.ios,
-        kind.bytes,
-        kind.iops,
-        kind.bandwidth_bytes,
-        kind.latency_mean_seconds,
-        kind.latency_p99_seconds,
-        buckets,
-    )
+def _copy(kind: Interval, *, deep: bool) -> Interval:
+    buckets = dict(kind.latency_buckets or {}) if deep else kind.latency_buckets
+    figures = (kind.ios, kind.bytes, kind.iops, kind.bandwidth_bytes)
+    return Interval(*figures, kind.latency_mean_seconds, kind.latency_p99_seconds, buckets)
 
 
 @cache

@@ -18,7 +18,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-PATIENCE_SECONDS = 90.0
+PATIENCE_SECONDS = 40.0
 CONSOLE = (sys.executable, "-m", "cephtui.cli", "--session", "s")
 PRESET = """
 title = "Write IOPS"

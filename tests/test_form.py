@@ -1,0 +1,445 @@
+"""The form of a preset: every option of its tool, and what is typed is what ``--set`` gives."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from rich.text import Text
+from syrupy.assertion import SnapshotAssertion
+from textual.app import App
+from textual.pilot import Pilot
+from textual.widgets import Input, Static
+
+from cephtui.models import Node, Plan
+from cephtui.places import packaged_presets_dir
+from cephtui.plan import Request, make_plan
+from cephtui.presets import Preset, load_preset, parse_overrides
+from cephtui.runner import Survey
+from cephtui.targets import parse_target
+from cephtui.tools.fio import FioOptions
+from cephtui.tools.rados_bench import RadosBenchOptions
+from cephtui.tui import app as app_module
+from cephtui.tui import carry_out
+from cephtui.tui.app import CephtuiApp, ConsoleApp
+from cephtui.tui.carry_out import Where
+from cephtui.tui.console import _commands
+from cephtui.tui.form import Edits, FormScreen, as_text
+from cephtui.tui.panels import Panels
+from cephtui.tui.queue import Entry
+from tests.replayed import (
+    FILE,
+    WRITE_IOPS,
+    connector_to,
+    console,
+    console_screen,
+    finished,
+    held,
+    rows,
+    running,
+    saved,
+    screen_text,
+    shown,
+    text_of,
+    until,
+)
+
+SMALL, USUAL = (80, 24), (120, 36)
+SITTING = "0a1b2c3d"
+
+
+def preset(name: str) -> Preset:
+    return load_preset(packaged_presets_dir() / f"{name}.toml", user=False)
+
+
+async def form(app: ConsoleApp, pilot: Pilot[None]) -> FormScreen:
+    """Open it."""
+    await pilot.press("e")
+    await until(pilot, lambda: isinstance(app.screen, FormScreen) and bool(app.screen.query("Input")))
+    await pilot.pause()
+    assert isinstance(app.screen, FormScreen)
+    return app.screen
+
+
+async def kept(app: ConsoleApp, pilot: Pilot[None], key: str = "enter") -> None:
+    """Leave it."""
+    await pilot.press(key)
+    await until(pilot, lambda: not isinstance(app.screen, FormScreen))
+
+
+async def type_in(app: App[None], pilot: Pilot[None], option: str, text: str) -> None:
+    """Type over what is in a field."""
+    app.screen.query_one(f"#{option}").focus()
+    await pilot.press("ctrl+u", "ctrl+k", *text)
+
+
+def values(app: App[None]) -> dict[str, str]:
+    return {str(each.id): each.value for each in app.screen.query(Input)}
+
+
+def said_below(app: App[None], what: str = "preview") -> str:
+    return str(app.screen.query_one(f"#{what}", Static).render())
+
+
+class Bare(CephtuiApp):
+    """A form and what it gives."""
+
+    CSS_PATH = Path(app_module.__file__).with_name("app.tcss")
+
+    def __init__(self, name: str, edits: Edits, target: str) -> None:
+        super().__init__(Path("/nonexistent"))
+        self.preset, self.edits, self.target = preset(name), edits, target
+        self.results: list[Edits | None] = []
+
+    def on_mount(self) -> None:
+        self.push_screen(FormScreen(self.preset, self.edits, self.preview), self.results.append)
+
+    def preview(self, edits: Edits) -> Text:
+        return _commands(self.plan(edits))
+
+    def plan(self, edits: Edits) -> Plan:
+        overrides = tuple(edits.overrides(self.preset))
+        entry = Entry(self.preset, (Node(name="local"),), self.target, overrides, edits.repeats)
+        return carry_out.decide(entry, Where(SITTING), Survey(), {})
+
+
+@contextlib.asynccontextmanager
+async def bare(
+    name: str = "write-iops",
+    *,
+    edits: Edits | None = None,
+    target: str = FILE,
+    size: tuple[int, int] = SMALL,
+) -> AsyncIterator[tuple[Bare, Pilot[None]]]:
+    """A form without the console around it."""
+    app = Bare(name, edits or Edits(runtime="20"), target)
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: bool(app.screen.query("#repeats")))
+        await pilot.pause()
+        yield app, pilot
+
+
+@contextlib.asynccontextmanager
+async def opened(
+    root: Path, key: str = "2", size: tuple[int, int] = SMALL
+) -> AsyncIterator[tuple[ConsoleApp, Pilot[None]]]:
+    """The form of a preset with a key."""
+    async with console(root, run=WRITE_IOPS, speed=60, size=size) as (app, pilot):
+        await pilot.press(*["right"] * (int(key) - 1))
+        await form(app, pilot)
+        yield app, pilot
+
+
+# ------------------------------------------------------------------ what is in it
+
+
+async def test_every_option_of_fio_has_a_field() -> None:
+    async with bare() as (app, _):
+        fields = values(app)
+    assert {*fields} == {*FioOptions.model_fields, "repeats"}
+    own = {option: as_text(value) for option, value in preset("write-iops").file.options.items()}
+    assert {option: fields[option] for option in own if option != "runtime"} == {
+        option: value for option, value in own.items() if option != "runtime"
+    }
+    assert {option for option, value in fields.items() if value} == {*own, "repeats"}
+
+
+async def test_every_option_of_rados_bench_has_a_field(tmp_path: Path) -> None:
+    async with console(tmp_path, run=WRITE_IOPS, speed=60, size=SMALL, target="pool:bench") as (app, pilot):
+        await pilot.press("p", *"rados-seq", "enter")
+        await until(pilot, lambda: "rados-seq: " in shown(app, "#form"))
+        await form(app, pilot)
+        fields = values(app)
+        await type_in(app, pilot, "concurrent-ios", "32")
+        assert " -t 32 " in said_below(app)
+        await kept(app, pilot)
+        assert " -t 32 " in shown(app, "#command")
+    assert {*fields} == {field.alias or name for name, field in RadosBenchOptions.model_fields.items()} | {"repeats"}
+
+
+async def test_the_command_is_shown_below_as_one_types() -> None:
+    async with bare() as (app, pilot):
+        assert "--bs=4k --iodepth=64" in said_below(app)
+        await type_in(app, pilot, "bs", "64k")
+        assert "--bs=64k --iodepth=64" in said_below(app)
+        await type_in(app, pilot, "iodepth", "1,4")
+        assert "--bs=64k --iodepth=1 " in said_below(app)
+        assert "then 1 more" in said_below(app)
+
+
+async def test_what_is_allowed_is_said_of_each_field() -> None:
+    async with bare() as (app, pilot):
+        hints = {}
+        for _ in app.screen.query(Input):
+            assert app.focused is not None
+            hints[str(app.focused.id)] = said_below(app, "hint")
+            assert app.focused.region.height == 1, "the field with the focus is scrolled to"
+            assert app.screen.query_one("VerticalScroll").region.contains_region(app.focused.region)
+            assert hints[str(app.focused.id)] in " ".join(text_of(app, app.screen.query_one("#hint")).split())
+            await pilot.press("tab")
+        assert app.focused is not None
+        assert app.focused.id == "bs", "after the last comes the first"
+    assert hints["iodepth"].startswith("iodepth: 1 to 65536; I/Os in flight of each job")
+    assert hints["runtime"].endswith("for all presets")
+    assert hints["direct"].startswith("direct: true or false")
+    assert hints["rw"].startswith("rw: one of read, write, randread")
+    assert hints["repeats"] == "repeats: how often each is run"
+
+
+# ------------------------------------------------------------------ wrong values
+
+
+@pytest.mark.parametrize(
+    ("option", "text", "message"),
+    [
+        ("bs", "4kib", "bs: "),
+        ("bs", "4k,5x", "bs: "),
+        ("iodepth", "0", "iodepth: "),
+        ("numjobs", "many", "numjobs: "),
+        ("rw", "randwrit", "rw: "),
+        ("direct", "perhaps", "direct: "),
+        ("runtime", "0", "runtime: "),
+        ("runtime", "1 week", "runtime: "),
+        ("size", "1k", "size: "),
+        ("rwmixread", "101", "rwmixread: "),
+        ("random_distribution", "zipf", "random_distribution: "),
+        ("repeats", "0", "repeats: "),
+        ("repeats", "1e3", "repeats: "),
+        ("repeats", "1001", "repeats: "),
+    ],
+)
+async def test_a_wrong_value_is_named_as_one_types_and_can_not_be_kept(option: str, text: str, message: str) -> None:
+    async with bare() as (app, pilot):
+        await type_in(app, pilot, option, text)
+        assert said_below(app).startswith(message)
+        assert {str(each.id) for each in app.screen.query("Input.wrong")} == {option}
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.results == []
+        await pilot.press("escape")
+        await until(pilot, lambda: app.results == [None])
+
+
+async def test_what_would_be_too_many_runs_is_refused() -> None:
+    async with bare() as (app, pilot):
+        await type_in(app, pilot, "iodepth", ",".join(map(str, range(1, 20))))
+        await type_in(app, pilot, "repeats", "100")
+        assert "1,900 steps are too many" in said_below(app)
+        await pilot.press("enter")
+        await pilot.pause()
+        assert isinstance(app.screen, FormScreen)
+
+
+async def test_a_target_that_does_not_fit_is_named_as_the_target() -> None:
+    async with bare(target="rbd:") as (app, pilot):
+        assert said_below(app).startswith("target: ")
+        await pilot.press("enter")
+        await pilot.pause()
+        assert isinstance(app.screen, FormScreen)
+
+
+async def test_text_of_the_users_is_no_markup() -> None:
+    async with bare() as (app, pilot):
+        await type_in(app, pilot, "bs", "[b]4k[/b]")
+        assert "[b]4k[/b]" in said_below(app)
+
+
+# ------------------------------------------------------------------ what becomes of it
+
+
+async def test_what_was_typed_is_run(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (app, pilot):
+        await pilot.press(*"8k", "tab", *"32")
+        await kept(app, pilot)
+        assert isinstance(app.focused, Panels)
+        assert "8k randwrite, depth 32" in text_of(app, console_screen(app).query_one("#form"))
+        assert "--bs=8k --iodepth=32 " in shown(app, "#command").replace("\n", " ")
+        await pilot.press("enter")
+        await finished(app, pilot)
+    options = saved(tmp_path)[0].options
+    assert (options["bs"], options["iodepth"], options["runtime"]) == ("8k", 32, 20)
+
+
+async def test_a_sweep_runs_once_for_each_value(tmp_path: Path) -> None:
+    async with opened(tmp_path, size=USUAL) as (app, pilot):
+        await type_in(app, pilot, "iodepth", "1, 4,16")
+        assert "then 2 more" in said_below(app)
+        await kept(app, pilot)
+        await pilot.press("enter")
+        await until(pilot, lambda: len(saved(tmp_path)) == 3)
+        await finished(app, pilot)
+        apart = [row[-1] for row in rows(app)]
+    runs = saved(tmp_path)
+    assert [run.options["iodepth"] for run in runs] == [1, 4, 16]
+    assert len({run.batch for run in runs}) == 1
+    assert apart == ["iodepth=16", "iodepth=4", "iodepth=1"]
+
+
+async def test_repeats_run_it_so_often(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (app, pilot):
+        await type_in(app, pilot, "repeats", "2")
+        await kept(app, pilot)
+        assert "2 times" in shown(app, "#form")
+        await pilot.press("enter")
+        await until(pilot, lambda: len(saved(tmp_path)) == 2)
+        await finished(app, pilot)
+    runs = saved(tmp_path)
+    assert [run.repeat for run in runs] == [1, 2]
+    assert len({run.batch for run in runs}) == 1
+
+
+async def test_escape_forgets_what_was_typed(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (app, pilot):
+        await type_in(app, pilot, "bs", "8k")
+        await type_in(app, pilot, "repeats", "3")
+        await kept(app, pilot, "escape")
+        assert "--bs=4k" in shown(app, "#command")
+        assert "times" not in shown(app, "#form")
+        await form(app, pilot)
+        assert (values(app)["bs"], values(app)["repeats"]) == ("4k", "1")
+
+
+async def test_ctrl_r_makes_it_as_the_preset_says(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (app, pilot):
+        await type_in(app, pilot, "bs", "8k")
+        await type_in(app, pilot, "fsync", "32")
+        await type_in(app, pilot, "repeats", "3")
+        await kept(app, pilot)
+        await form(app, pilot)
+        assert (values(app)["bs"], values(app)["fsync"], values(app)["repeats"]) == ("8k", "32", "3")
+        await pilot.press("ctrl+r")
+        own = {option: as_text(value) for option, value in preset("write-iops").file.options.items()}
+        assert {option: text for option, text in values(app).items() if text} == {**own, "repeats": "1"}
+        await kept(app, pilot)
+        assert "--runtime=60" in shown(app, "#command").replace("\n", " ")
+        assert "--fsync" not in shown(app, "#command")
+
+
+async def test_the_runtime_is_that_of_all_presets_and_the_rest_is_each_presets_own(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (app, pilot):
+        await type_in(app, pilot, "bs", "8k")
+        await type_in(app, pilot, "runtime", "2m")
+        await kept(app, pilot)
+        await pilot.press("right", "right")
+        assert "4k randread, depth 64, jobs 1, 2:00 min" in shown(app, "#form")
+        await form(app, pilot)
+        assert (values(app)["bs"], values(app)["runtime"]) == ("4k", "2m")
+        await type_in(app, pilot, "iodepth", "7")
+        await kept(app, pilot)
+        await pilot.press("left", "left")
+        assert "8k randwrite, depth 64, jobs 8, 2:00 min" in shown(app, "#form")
+        await pilot.press("right", "right")
+        assert "4k randread, depth 7, jobs 1, 2:00 min" in shown(app, "#form")
+
+
+async def test_the_form_during_a_run_is_about_the_next_one(tmp_path: Path) -> None:
+    hosts = held("local")
+    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
+        await pilot.press("2")
+        await running(app, pilot)
+        during = shown(app, "#command")
+        await form(app, pilot)
+        await type_in(app, pilot, "bs", "16k")
+        await kept(app, pilot)
+        assert shown(app, "#command") == during, "the command of the run in progress stays"
+        assert "16k randwrite" in shown(app, "#form")
+        assert app.busy
+    assert [run.options["bs"] for run in saved(tmp_path)] == ["4k"]
+
+
+@pytest.mark.parametrize("size", [SMALL, USUAL])
+@pytest.mark.parametrize(("forward", "back"), [("tab", "shift+tab"), ("down", "up")])
+async def test_the_keys_go_round_all_fields(size: tuple[int, int], forward: str, back: str) -> None:
+    async with bare(size=size) as (app, pilot):
+        fields, seen = list(values(app)), []
+        for _ in range(len(fields) + 1):
+            assert app.focused is not None
+            seen.append(app.focused.id)
+            await pilot.press(forward)
+        await pilot.press(back, back)
+        assert app.focused is not None
+        seen.append(app.focused.id)
+    assert seen == [*fields, fields[0], fields[-1]]
+
+
+async def test_a_click_on_the_settings_opens_it(tmp_path: Path) -> None:
+    async with console(tmp_path, run=WRITE_IOPS, speed=60, size=SMALL) as (app, pilot):
+        await pilot.click("#form")
+        await until(pilot, lambda: isinstance(app.screen, FormScreen))
+
+
+# ------------------------------------------------------------------ the same as --set
+
+TYPED = [
+    ("write-iops", {}),
+    ("write-iops", {"bs": "8k", "iodepth": "32"}),
+    ("write-iops", {"iodepth": "1, 4,16", "numjobs": "1,2"}),
+    ("write-iops", {"runtime": "5m", "ramp_time": "0"}),
+    ("write-iops", {"direct": "false", "size": "2G", "rate_iops": "100", "random_distribution": "zipf:1.2"}),
+    ("latency", {"rw": "randread", "norandommap": "true"}),
+    ("mixed-75-25", {"rwmixread": "50", "ioengine": "io_uring", "group_reporting": "false"}),
+]
+
+
+def without_batches(plan: Plan) -> object:
+    steps = [step.model_copy(update={"batch": ""}) for step in plan.steps]
+    return plan.model_copy(update={"steps": tuple(steps)})
+
+
+@pytest.mark.parametrize(("name", "typed"), TYPED)
+@pytest.mark.parametrize("target", [FILE, "rbd:bench/image", "device:/dev/sdb"])
+async def test_the_form_and_set_make_the_same_plan(name: str, typed: dict[str, str], target: str) -> None:
+    async with bare(name, target=target) as (app, pilot):
+        for option, text in typed.items():
+            await type_in(app, pilot, option, text)
+        await pilot.press("enter")
+        await until(pilot, lambda: bool(app.results))
+    assert app.results[0] is not None
+    texts = [f"{option}={text}" for option, text in {"runtime": "20", **typed}.items()]
+    request = Request(
+        (app.preset,), (Node(name="local"),), parse_target(target, sitting=SITTING), parse_overrides(texts)
+    )
+    by_set = make_plan(request, lambda: "")
+    assert without_batches(app.plan(app.results[0])) == without_batches(by_set)
+
+
+def test_an_empty_field_is_as_the_preset_says() -> None:
+    chosen = preset("write-iops")
+    edits = Edits().edited(chosen, {"bs": " ", "iodepth": "64", "numjobs": " 2 ", "runtime": ""}, 1)
+    assert edits.overrides(chosen) == ["numjobs=2"]
+    assert Edits(runtime="30").edited(chosen, {"runtime": ""}, 1).overrides(chosen) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(None, ""), (True, "true"), (False, "false"), (60.0, "60"), (0.5, "0.5"), ("4k", "4k"), ([1, 4], "1,4")],
+)
+def test_a_value_as_it_is_typed(value: object, text: str) -> None:
+    assert as_text(value) == text  # type: ignore[arg-type]
+
+
+# ------------------------------------------------------------------ as it looks
+
+
+@pytest.mark.parametrize("size", [(80, 24), (93, 25), (120, 36), (200, 50)])
+async def test_nothing_is_cut_off(size: tuple[int, int]) -> None:
+    async with bare("write-throughput", size=size) as (app, pilot):
+        await type_in(app, pilot, "ioengine", "io_uring")
+        await pilot.pause()
+        assert " ".join(text_of(app, app.screen.query_one("#preview")).split()) == " ".join(said_below(app).split())
+        assert said_below(app).endswith("# fills 1.00 GiB first")
+        for option in ("bs", "iodepth_batch_complete_min", "buffer_compress_percentage", "repeats"):
+            app.screen.query_one(f"#{option}").focus()
+            await until(pilot, lambda option=option: f" {option} " in screen_text(app))
+            assert app.screen.query_one(f"#{option}").size.width >= 9
+        assert "enter keeps  esc cancels  ctrl+r resets" in screen_text(app)
+        assert "Write throughput: fio options" in screen_text(app)
+
+
+async def test_the_form_at_80x24(snapshot: SnapshotAssertion) -> None:
+    async with bare() as (app, pilot):
+        await type_in(app, pilot, "iodepth", "1,4,16")
+        await pilot.pause()
+        assert screen_text(app) == snapshot
