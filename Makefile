@@ -22,8 +22,8 @@ test: lint ## check everything: lint, format, types and tests; those with the la
 	@$(SETUP) lab
 	$(BIN)/python -m pytest $(ARGS)
 
-test-unit: lint ## check everything but what needs root or the lab
-	$(BIN)/python -m pytest --ignore tests/on_lab -m 'not root' $(ARGS)
+test-unit: lint ## check everything but what needs root, the lab or tmux
+	$(BIN)/python -m pytest --ignore tests/on_lab --ignore tests/on_terminal -m 'not root' $(ARGS)
 
 lab: setup ## bring up Ceph and three hosts on this machine, for trying and testing; needs root
 	@$(BIN)/python -m tests.lab check

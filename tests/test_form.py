@@ -154,6 +154,7 @@ async def test_every_option_of_rados_bench_has_a_field(tmp_path: Path) -> None:
         fields = values(app)
         await type_in(app, pilot, "concurrent-ios", "32")
         assert " -t 32 " in said_below(app)
+        assert said_below(app).endswith("# fills what it will read first"), "how much that is turns out in the run"
         await kept(app, pilot)
         assert " -t 32 " in shown(app, "#command")
     assert {*fields} == {field.alias or name for name, field in RadosBenchOptions.model_fields.items()} | {"repeats"}

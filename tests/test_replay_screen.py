@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import shutil
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ from cephtui.tui.log import LogScreen
 from cephtui.tui.presenter import Presenter
 from cephtui.tui.replay import PlayedScreen, ReplayScreen, WatchScreen
 from tests.replayed import until
-from tests.test_playback import begun, grown, only
+from tests.test_playback import begun, only
 
 END = float("inf")
 SIZES = [(80, 24), (93, 25), (120, 36), (200, 50)]
@@ -615,45 +616,61 @@ def files(directory: Path) -> dict[str, tuple[int, int]]:
     return {str(path): (path.stat().st_size, path.stat().st_mtime_ns) for path in found}
 
 
+class Written:
+    """A session in which a run is in progress."""
+
+    def __init__(self, source: Path, directory: Path, number: int) -> None:
+        self.directory, self.number = directory, number
+        self._source, self._ended = source, begun(source, number)
+        shutil.copytree(source, directory)
+        self.write(0.0)
+
+    def write(self, seconds: float) -> None:
+        """All that had arrived so many seconds after the benchmark began, and half a line."""
+        for index in self._source.glob("*/raw/*.index.jsonl"):
+            if ".prepare." not in index.name:
+                lines = index.read_bytes().splitlines(keepends=True)
+                there = [line for line in lines if json.loads(line)["elapsed_seconds"] <= seconds]
+                torn = lines[len(there)][:20] if len(there) < len(lines) else b""
+                (self.directory / index.relative_to(self._source)).write_bytes(b"".join(there) + torn)
+
+    def end(self) -> None:
+        """The run comes to its end."""
+        self.write(END)
+        (self.directory / f"{self.number:03}" / "run.json").write_text(self._ended)
+
+
 @contextlib.contextmanager
-def being_written(session: Path, tmp_path: Path, number: int) -> Any:
-    """A session in which a run is in progress: gives its directory, and what writes up to a share of it."""
-    source, written = only(session, tmp_path, number), tmp_path / "written"
-    ended = begun(source, number)
-    grown(source, written, 0.0)
-    lock = take_lock(written)
+def being_written(session: Path, tmp_path: Path, number: int) -> Iterator[Written]:
+    """A run of the recorded session as if its console were still there."""
+    written = Written(only(session, tmp_path, number), tmp_path / "written", number)
+    lock = take_lock(written.directory)
     assert lock
-
-    def write(share: float) -> None:
-        grown(source, written, share)
-        if share == 1:
-            (written / f"{number:03}" / "run.json").write_text(ended)
-
     with lock:
-        yield written, write
+        yield written
 
 
 async def test_a_run_is_followed_while_it_is_written(session: Path, tmp_path: Path) -> None:
     run = store.read_run(session, demo.STAR)
     assert run.summary.write
-    with being_written(session, tmp_path, demo.STAR) as (written, write):
-        async with watching(written) as shown:
+    with being_written(session, tmp_path, demo.STAR) as written:
+        async with watching(written.directory) as shown:
             screen = shown.screen
             await until(shown.pilot, lambda: text_in(screen, "#progress").startswith(f"#{demo.STAR} {run.preset} "))
             await until(shown.pilot, lambda: text_in(screen, "#command") == f"$ {short_command(run.command)}")
             seen = []
-            for share in (0.5, 0.7, 0.9):
-                write(share)
-                state = at(written, demo.STAR, END)
-                await until(
-                    shown.pilot, lambda state=state: node_rows(text_in(screen, "#nodes")) == node_figures(state)
-                )
+            for seconds in (5.5, 9.5, 15.5):
+                written.write(seconds)
+                state = at(written.directory, demo.STAR, END)
+                wanted = [*figures(state), f"mean {units.iops(state.mean_iops())}"]
+                await until(shown.pilot, lambda wanted=wanted: all(words in title(screen) for words in wanted))
+                assert node_rows(text_in(screen, "#nodes")) == node_figures(state)
                 seen.append(text_in(screen, "#progress"))
                 assert " running " in seen[-1] or " ramp-up " in seen[-1]
             assert len(set(seen)) == 3
             assert "watching session written   (read-only)" in screen_text(shown.app)
             assert text_in(screen, "#cluster")
-            write(1)
+            written.end()
             await until(shown.pilot, lambda: "over the whole run" in title(screen))
             assert f"write {units.iops(run.summary.write.iops)} " in title(screen)
             assert f" {run.outcome}" in text_in(screen, "#progress")
@@ -677,11 +694,11 @@ async def test_the_next_run_is_shown_when_it_begins(session: Path, tmp_path: Pat
 
 
 async def test_watching_writes_nothing(session: Path, tmp_path: Path) -> None:
-    with being_written(session, tmp_path, demo.STAR) as (written, write):
-        write(0.8)
+    with being_written(session, tmp_path, demo.STAR) as written:
+        written.write(10.0)
         before = files(tmp_path)
-        async with watching(written) as shown:
-            state = at(written, demo.STAR, END)
+        async with watching(written.directory) as shown:
+            state = at(written.directory, demo.STAR, END)
             await until(shown.pilot, lambda: all(words in title(shown.screen) for words in figures(state)))
             await shown.press("v", "h", "b", "z", "escape", "f", "escape", "l", "escape", "c")
             await until(shown.pilot, lambda: shown.app.screen is not shown.screen)
@@ -706,11 +723,11 @@ async def test_a_session_without_a_run_is_waited_for(session: Path, tmp_path: Pa
 
 
 async def test_the_end_of_the_console_that_writes_makes_the_run_lost(session: Path, tmp_path: Path) -> None:
-    with being_written(session, tmp_path, demo.STAR) as (written, write):
-        write(0.8)
-        async with watching(written) as shown:
+    with being_written(session, tmp_path, demo.STAR) as written:
+        written.write(10.0)
+        async with watching(written.directory) as shown:
             await until(shown.pilot, lambda: " running " in text_in(shown.screen, "#progress"))
-            lock_gone(written)
+            lock_gone(written.directory)
             await until(shown.pilot, lambda: " lost" in text_in(shown.screen, "#progress"))
             assert "the console ended during the run" in text_in(shown.screen, "#progress")
 
@@ -723,10 +740,10 @@ def lock_gone(directory: Path) -> None:
 
 @pytest.mark.parametrize("name", ["plans.jsonl", f"{demo.STAR:03}/run.json", f"{RAW}/lab1.index.jsonl"])
 async def test_what_can_not_be_followed_is_told_once(session: Path, tmp_path: Path, name: str) -> None:
-    with being_written(session, tmp_path, demo.STAR) as (written, write):
-        write(0.5)
-        (written / name).write_bytes(b"broken\n")
-        async with watching(written) as shown:
+    with being_written(session, tmp_path, demo.STAR) as written:
+        written.write(5.0)
+        (written.directory / name).write_bytes(b"broken\n")
+        async with watching(written.directory) as shown:
             await until(shown.pilot, lambda: bool(shown.said))
             looked = count_calls(shown.screen, "drain")
             await until(shown.pilot, lambda: looked[0] > 3)

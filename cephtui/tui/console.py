@@ -487,9 +487,7 @@ def _settings(entry: Entry, what: str) -> Text:
     """What will run, in a line."""
     panel = "" if entry.preset.file.key else f"{entry.preset.name}: "
     times = f", {entry.repeats} times" if entry.repeats > 1 else ""
-    head = Text.assemble(panel, (what or entry.text, "bold"), times, ("  on ", "dim"), entry.target)
-    head.no_wrap, head.overflow = True, "ellipsis"
-    return head
+    return Text.assemble(panel, (what or entry.text, "bold"), times, ("  on ", "dim"), entry.target)
 
 
 def _commands(plan: Plan) -> Text:
@@ -499,7 +497,9 @@ def _commands(plan: Plan) -> Text:
     notes = []
     if step.fill_bytes:
         each = " on each node" if len(step.nodes) > 1 else ""
-        notes.append(f"fills {units.size(step.fill_bytes)}{each} first")
+        # how many of a pool's objects a run will read turns out while they are written
+        what = "what it will read" if step.nodes[0].place.namespace else units.size(step.fill_bytes)
+        notes.append(f"fills {what}{each} first")
     if len(plan.steps) > 1:
         notes.append(f"then {len(plan.steps) - 1} more")
     if notes:

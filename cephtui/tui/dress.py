@@ -21,8 +21,6 @@ from cephtui.tui.themes import BASIC_DARK, BASIC_LIGHT, DARK, LIGHT, PLAIN
 
 _VGA = TerminalTheme(palette.VGA[palette.BLACK], palette.VGA[palette.WHITE], [*palette.VGA[:8]], [*palette.VGA[8:]])
 """So that a colour named by a widget comes out as that colour."""
-
-
 _UNKNOWN = re.compile(r"\x1b(\].*\x07|\[[<>][\d;]*u|\[\?\d+\$p)")
 """Requests that plain terminals print in part: the pointer's shape, the kitty keyboard, what they support."""
 

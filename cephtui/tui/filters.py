@@ -59,8 +59,6 @@ _STANDS_OUT = 2.0
 """Contrast with the ground from which on a background means something (a cursor, a bar)."""
 _LINES = range(0x2500, 0x25A0)
 """The characters of boxes and blocks."""
-
-
 _NO_STYLE = Style()
 
 

@@ -14,10 +14,10 @@ from textual.widgets import Static
 
 from cephtui import units
 from cephtui.live import Live, LiveRun
-from cephtui.models import ClusterSample, Event, Mark, Notice, Run
+from cephtui.models import ClusterSample, Event, Mark, Notice, Run, Sample
 from cephtui.report import cluster_line
 from cephtui.tui.chart import is_ascii
-from cephtui.tui.run_view import RunView, of_live, of_saved
+from cephtui.tui.run_view import NodesNow, RunView, of_live, of_saved
 
 DRAWS_PER_SECOND = 4
 _PHASES = {"prepare": "filling", "ramp": "ramp-up", "run": "running"}
@@ -130,6 +130,8 @@ class LiveView(Container):
         self._source, self._clock = source, clock
         self._live = Live()
         self._received = clock()
+        self._undrawn = False
+        """Whether there is more than single nodes have said."""
 
     def compose(self) -> ComposeResult:
         """The charts, the cluster, the progress."""
@@ -161,12 +163,16 @@ class LiveView(Container):
             self._take(event)
         if events:
             self._received = self._clock()
+        self._undrawn |= any(isinstance(e, Mark) or (isinstance(e, Sample) and e.node is None) for e in events)
         state = self._live.current
         if state is None or self._is_behind():
             return
         self.query_one(ClusterNow).show(state, self._clock())
-        if events:
+        if self._undrawn:
             self.query_one(RunView).show(of_live(state))
+        elif events:
+            self.query_one(NodesNow).show(of_live(state))
+        self._undrawn = False
         self.query_one(Progress).show(state, max(0.0, self._clock() - self._received))
 
     def _is_behind(self) -> bool:

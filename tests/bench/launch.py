@@ -15,7 +15,7 @@ from .recording import CHECKOUT
 from .sitting import NotMeasured
 from .table import Goal, Row, at_most, row
 
-RUNS = 2
+RUNS = 7
 _BARE = (sys.executable, "-m", "tests.bench.bare_textual")
 _WORDS = bare_textual.TEXT.encode()
 """On a panel of the console's too."""

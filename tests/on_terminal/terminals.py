@@ -6,7 +6,6 @@ import contextlib
 import fcntl
 import os
 import pty
-import shutil
 import signal
 import struct
 import subprocess
@@ -18,7 +17,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-PATIENCE_SECONDS = 40.0
+PATIENCE_SECONDS = 60.0
 CONSOLE = (sys.executable, "-m", "cephtui.cli", "--session", "s")
 PRESET = """
 title = "Write IOPS"
@@ -169,8 +168,3 @@ def recorder(
         yield recording
     finally:
         recording.close()
-
-
-def has_tmux() -> bool:
-    """It is there for `make test`, which may install it."""
-    return shutil.which("tmux") is not None

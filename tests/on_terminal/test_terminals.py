@@ -9,7 +9,7 @@ import pytest
 
 from cephtui import store
 from cephtui.models import Run
-from tests.on_terminal.terminals import CONSOLE, environment, has_tmux, recorder, tmux, until
+from tests.on_terminal.terminals import CONSOLE, environment, recorder, tmux, until
 
 SIZES = ((80, 24), (93, 25), (120, 36), (200, 50))
 TITLE_WORDS = ("Write", "Read", "IOPS", "throughput", "Latency", "Mixed", "75/25")
@@ -18,8 +18,6 @@ EIGHT = {b"", b"0", b"1", b"4"} | {b"%d" % number for number in (*range(30, 38),
 NONE = {b"", b"0", b"1", b"4", b"7"}
 UNKNOWN = re.compile(rb"\x1b(\]|\[[<>][\d;]*u|\[\?\d+\$p)")
 """What plain terminals print in part: the pointer's shape, links, the kitty keyboard, questions."""
-
-needs_tmux = pytest.mark.skipif(not has_tmux(), reason="tmux is not installed")
 
 
 def sent_codes(sent: bytes) -> set[bytes]:
@@ -56,7 +54,6 @@ def faults(lines: list[str], size: tuple[int, int]) -> list[str]:
     return [what for what, missing in wrong.items() if missing]
 
 
-@needs_tmux
 @pytest.mark.parametrize("term", ["xterm-256color", "xterm", "linux"])
 def test_everything_important_can_be_seen_at_every_size(tmp_path: Path, term: str) -> None:
     with tmux(SIZES[0], environment(tmp_path, term)) as window:
@@ -72,7 +69,6 @@ def test_everything_important_can_be_seen_at_every_size(tmp_path: Path, term: st
         assert window.text().isascii() == (term == "linux")
 
 
-@needs_tmux
 def test_a_run_goes_on_while_the_terminal_changes_its_size(tmp_path: Path) -> None:
     with tmux((120, 36), environment(tmp_path, "xterm-256color")) as window:
         window.shows("cephtui", "quit")
@@ -97,7 +93,6 @@ def test_a_run_goes_on_while_the_terminal_changes_its_size(tmp_path: Path) -> No
         window.shows("stopped")
 
 
-@needs_tmux
 @pytest.mark.parametrize("term", ["xterm-256color", "linux"])
 def test_the_terminal_is_left_as_it_was(tmp_path: Path, term: str) -> None:
     shell = ("bash", "--norc", "--noprofile", "-i")
@@ -116,7 +111,6 @@ def test_the_terminal_is_left_as_it_was(tmp_path: Path, term: str) -> None:
         assert (tmp_path / "after").read_text() == (tmp_path / "before").read_text()
 
 
-@needs_tmux
 def test_one_that_is_too_small_from_the_start_can_be_made_larger_or_left(tmp_path: Path) -> None:
     with tmux((60, 15), environment(tmp_path, "linux")) as window:
         window.shows("cephtui needs 80x24, this terminal has 60x15.", "press q to quit")

@@ -1,0 +1,418 @@
+"""A saved session on the screen: its runs and marks, the charts of each, and what can be done with one."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import DataTable
+
+from cephtui import archive, demo, report, store, units
+from cephtui.models import Run, SessionNotes
+from cephtui.session_writer import take_lock
+from cephtui.tui.app import SavedApp
+from cephtui.tui.big import Big
+from cephtui.tui.chart import Chart
+from cephtui.tui.compare import CompareScreen, RunPicker
+from cephtui.tui.dialogs import Details
+from cephtui.tui.log import LogScreen
+from cephtui.tui.presenter import Presenter
+from cephtui.tui.replay import ReplayScreen
+from cephtui.tui.runs_table import RunsTable
+from cephtui.tui.session_view import SessionScreen
+from tests.replayed import until
+from tests.test_replay_screen import border_title, keep_what_is_said, screen_text, text_in
+
+SIZES = [(80, 24), (93, 25), (120, 36), (200, 50)]
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The recorded session of three nodes."""
+    return demo.unpack(tmp_path_factory.mktemp("recorded"))
+
+
+@pytest.fixture
+def session(recorded: Path, tmp_path: Path) -> Path:
+    """One that may be changed."""
+    shutil.copytree(recorded, tmp_path / "sessions" / "demo")
+    return tmp_path / "sessions" / "demo"
+
+
+class Shown:
+    """The screen, and what it says."""
+
+    def __init__(self, app: SavedApp, pilot: Pilot[None], screen: SessionScreen, said: list[str]) -> None:
+        self.app, self.pilot, self.screen, self.said = app, pilot, screen, said
+
+    @property
+    def table(self) -> RunsTable:
+        return self.screen.query_one(RunsTable)
+
+    @property
+    def rows(self) -> list[list[str]]:
+        """The cells of the table, from the top."""
+        return [[str(cell) for cell in self.table.get_row_at(row)] for row in range(self.table.row_count)]
+
+    @property
+    def title(self) -> str:
+        """The figures over the chart."""
+        return border_title(self.screen.view.query_one("#chart", Chart))
+
+    async def at(self, number: int) -> None:
+        """With the cursor on a run, and its charts drawn."""
+        row = next(n for n, cells in enumerate(self.rows) if cells[0] == str(number))
+        while self.table.cursor_row != row:
+            await self.pilot.press("j" if self.table.cursor_row < row else "k")
+        await until(self.pilot, lambda: text_in(self.screen, "#said").startswith(f"#{number} "))
+
+    async def until_on(self, kind: type) -> None:
+        """A screen or dialog lies on it, or it is seen again."""
+        await until(self.pilot, lambda: isinstance(self.app.screen, kind) and self.app.screen.is_mounted)
+
+
+@contextlib.asynccontextmanager
+async def showing(directory: Path, size: tuple[int, int] = (120, 36)) -> AsyncIterator[Shown]:
+    """The screen, once it has read the session."""
+    screen = SessionScreen(directory)
+    app = SavedApp(directory.parent, [screen])
+    said = keep_what_is_said(app)
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: app.screen is screen and bool(screen.query("#said")))
+        await until(pilot, lambda: text_in(screen, "#said") not in ("", "reading the session ..."))
+        yield Shown(app, pilot, screen, said)
+
+
+def whole_title(run: Run) -> list[str]:
+    """What the chart's title tells of a run."""
+    totals = {name: t for name in ("read", "write") if (t := getattr(run.summary, name))}
+    return [f"{name} {units.iops(total.iops)} " for name, total in totals.items()] + ["over the whole run"]
+
+
+# ---------------------------------------------------------------------------------------------- what is there
+
+
+async def test_all_runs_and_marks_are_listed_the_newest_first(session: Path) -> None:
+    runs, marks = store.read_runs(session)[0], store.read_marks(session)
+    assert len(runs) > 3
+    assert marks
+    by_time = [*((run.started_at, str(run.run)) for run in runs), *((mark.at, "*") for mark in marks)]
+    async with showing(session) as shown:
+        first = list(dict.fromkeys(cells[0] for cells in shown.rows if cells[0] != "*"))
+        rows = shown.rows
+    assert first == [str(run.run) for run in reversed(runs)]
+    assert [cells[1] for cells in rows if cells[0] == "*"] == [mark.text for mark in reversed(marks)]
+    order = [cells[0] for n, cells in enumerate(rows) if cells[0] == "*" or cells[0] != rows[n - 1][0]]
+    assert order == [name for _, name in sorted(by_time, reverse=True)]
+    for run in runs:
+        for direction, total in (("read", run.summary.read), ("write", run.summary.write)):
+            found = [cells for cells in rows if cells[0] == str(run.run) and cells[2] == direction]
+            assert len(found) == (1 if total else 0)
+            for cells in found:
+                assert cells[1] == run.preset
+                assert cells[3] == units.iops(total.iops)
+                assert cells[4] == units.bandwidth(total.bandwidth_bytes)
+                assert cells[6] == units.latency(total.latency_p99_seconds)
+                assert cells[7].split()[0] == run.outcome
+                assert ("!" in cells[7]) == bool(run.findings)
+
+
+async def test_the_cursor_starts_on_the_newest_run_not_on_a_mark(session: Path) -> None:
+    runs = store.read_runs(session)[0]
+    last = runs[-1]
+    late = store.read_marks(session)[0].model_copy(
+        update={"at": last.started_at.replace(year=last.started_at.year + 1)}
+    )
+    with (session / "marks.jsonl").open("a") as file:
+        file.write(late.model_dump_json() + "\n")
+    async with showing(session) as shown:
+        assert shown.rows[0][0] == "*"
+        await until(shown.pilot, lambda: all(words in shown.title for words in whole_title(last)))
+        assert shown.table.chosen is not None
+        assert shown.table.chosen.run == last.run
+        assert shown.screen.focused is shown.table
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_everything_is_on_the_screen(session: Path, size: tuple[int, int]) -> None:
+    archive.annotate(session, note="jumbo frames on [x]", tags=("lab", "hdd"))
+    run = store.read_run(session, demo.STAR)
+    async with showing(session, size) as shown:
+        await shown.at(demo.STAR)
+        text = screen_text(shown.app)
+        assert shown.screen.query_one("#chart", Chart).size.height >= 5
+    for words in ("session demo   jumbo frames on [x]   #lab #hdd", report.conditions(run), run.target):
+        assert words in text
+    for words in ("outcome", "over the whole run", "p play", "B baseline", "esc back", *(n.node for n in run.nodes)):
+        assert words in text
+    assert max(map(len, text.splitlines())) <= size[0]
+
+
+async def test_the_charts_follow_the_cursor(session: Path) -> None:
+    runs = {run.run: run for run in store.read_runs(session)[0]}
+    chosen = [runs[number] for number in (max(runs), max(runs) - 1, min(runs), max(runs))]
+    async with showing(session) as shown:
+        for run in chosen:
+            await shown.at(run.run)
+            await until(shown.pilot, lambda run=run: all(words in shown.title for words in whole_title(run)))
+            said = text_in(shown.screen, "#said")
+            assert said.startswith(f"#{run.run} {run.preset} {report.conditions(run)}, {run.target} on ")
+            assert all(finding.text in said for finding in run.findings)
+            lines = {line.label: line.points for line in shown.screen.query_one("#chart", Chart)._view.lines}
+            history = store.read_history(session, run.run)
+            for name in history.directions:
+                assert lines[name] == tuple(history.curves[f"{name}.iops"].points())
+
+
+async def test_marks_are_in_the_chart_of_their_run_only(session: Path) -> None:
+    runs = [run.run for run in store.read_runs(session)[0]]
+    marks = [mark for mark in store.read_marks(session) if mark.run is not None and mark.elapsed_seconds is not None]
+    marked = marks[0].run
+    other = next(number for number in runs if number not in {mark.run for mark in marks})
+    async with showing(session) as shown:
+        chart = shown.screen.query_one("#chart", Chart)
+        await shown.at(marked)
+        own = [(mark.elapsed_seconds, mark.text) for mark in marks if mark.run == marked]
+        await until(shown.pilot, lambda: list(chart._view.marks) == own)
+        await shown.at(other)
+        await until(shown.pilot, lambda: not chart._view.marks)
+
+
+async def test_a_mark_under_the_cursor_keeps_the_run_that_was_shown(session: Path) -> None:
+    async with showing(session) as shown:
+        rows = shown.rows
+        star = next(n for n, cells in enumerate(rows) if cells[0] == "*" and rows[n - 1][0] != "*" and n)
+        await shown.at(int(rows[star - 1][0]))
+        before, said = shown.title, text_in(shown.screen, "#said")
+        while shown.table.cursor_row != star:
+            await shown.pilot.press("j" if shown.table.cursor_row < star else "k")
+        for key in ("p", "c", "B", "f", "l"):
+            count = len(shown.said)
+            await shown.pilot.press(key)
+            await until(shown.pilot, lambda count=count: len(shown.said) == count + 1)
+        assert set(shown.said) == {"no run is selected"}
+        await shown.pilot.press("enter")
+        assert shown.app.screen is shown.screen
+        assert (shown.title, text_in(shown.screen, "#said")) == (before, said)
+    assert archive.read_notes(session).baseline is None
+
+
+async def test_keys_of_the_chart(session: Path) -> None:
+    async with showing(session) as shown:
+        await shown.at(demo.STAR)
+        chart = shown.screen.query_one("#chart", Chart)
+        height = chart.size.height
+        await shown.pilot.press("v")
+        await until(shown.pilot, lambda: shown.title.startswith(" bandwidth "))
+        await shown.pilot.press("b")
+        await until(shown.pilot, lambda: shown.title == " bandwidth by node ")
+        await shown.pilot.press("b", "h")
+        await until(shown.pilot, lambda: shown.screen.query_one("#write-heat").display)
+        await shown.pilot.press("h", "z")
+        await until(shown.pilot, lambda: chart.size.height > height and not shown.table.region.height)
+        await shown.pilot.press("escape")
+        await until(shown.pilot, lambda: chart.size.height == height)
+        assert shown.app.screen is shown.screen
+
+
+# ---------------------------------------------------------------------------------------------- doing
+
+
+async def test_b_makes_a_baseline_another_one_and_none(session: Path) -> None:
+    archive.annotate(session, note="kept", tags=("lab",))
+    async with showing(session) as shown:
+        for number, baseline in ((demo.STAR, demo.STAR), (2, 2), (2, None)):
+            await shown.at(number)
+            await shown.pilot.press("B")
+            await until(shown.pilot, lambda baseline=baseline: archive.read_notes(session).baseline == baseline)
+            await until(
+                shown.pilot,
+                lambda baseline=baseline: (
+                    {cells[0] for cells in shown.rows if cells[-1].startswith("baseline")}
+                    == ({str(baseline)} if baseline else set())
+                ),
+            )
+            assert shown.table.chosen is not None
+            assert shown.table.chosen.run == number
+        assert shown.said == [f"#{demo.STAR} is the baseline", "#2 is the baseline", "no baseline any more"]
+    assert archive.read_notes(session) == SessionNotes(note="kept", tags=("lab",), baseline=None)
+
+
+async def test_the_baseline_is_there_when_the_session_is_opened_again(session: Path) -> None:
+    archive.annotate(session, baseline=2)
+    async with showing(session) as shown:
+        assert {cells[0] for cells in shown.rows if "baseline" in cells[-1]} == {"2"}
+
+
+async def test_c_chooses_the_other_run_and_compares(session: Path) -> None:
+    archive.annotate(session, baseline=3)
+    async with showing(session) as shown:
+        await shown.at(demo.STAR)
+        await shown.pilot.press("c")
+        await shown.until_on(RunPicker)
+        await until(shown.pilot, lambda: "demo/3 " in screen_text(shown.app))
+        assert f"demo/{demo.STAR} " not in screen_text(shown.app), "it is no use to compare a run with itself"
+        await shown.pilot.press("enter")
+        await shown.until_on(CompareScreen)
+        await until(shown.pilot, lambda: f"B demo/{demo.STAR} " in screen_text(shown.app))
+        text = screen_text(shown.app)
+        assert "A demo/3 " in text
+        assert "differs" in text
+        await shown.pilot.press("escape")
+        await until(shown.pilot, lambda: shown.app.screen is shown.screen)
+        await shown.pilot.press("c")
+        await shown.until_on(RunPicker)
+        await shown.pilot.press("escape")
+        await until(shown.pilot, lambda: shown.app.screen is shown.screen)
+
+
+async def test_a_run_that_went_away_meanwhile_is_not_compared(session: Path) -> None:
+    archive.annotate(session, baseline=3)
+    async with showing(session) as shown:
+        await shown.at(demo.STAR)
+        await shown.pilot.press("c")
+        await shown.until_on(RunPicker)
+        await until(shown.pilot, lambda: "demo/3 " in screen_text(shown.app))
+        shutil.rmtree(session / "003")
+        await shown.pilot.press("enter")
+        await until(shown.pilot, lambda: bool(shown.said))
+        (said,) = shown.said
+        assert str(session / "003") in said
+        assert shown.app.screen is shown.screen
+
+
+async def test_p_plays_the_run_and_escape_comes_back_to_it(session: Path) -> None:
+    async with showing(session) as shown:
+        await shown.at(2)
+        await shown.pilot.press("p")
+        await shown.until_on(ReplayScreen)
+        assert "replay of demo/2" in screen_text(shown.app)
+        await shown.pilot.press("escape")
+        await until(shown.pilot, lambda: shown.app.screen is shown.screen)
+        assert shown.table.chosen is not None
+        assert shown.table.chosen.run == 2
+
+
+async def test_enter_shows_all_of_a_run(session: Path) -> None:
+    run = store.read_run(session, demo.STAR)
+    async with showing(session) as shown:
+        await shown.at(demo.STAR)
+        await shown.pilot.press("enter")
+        await shown.until_on(Details)
+        await until(shown.pilot, lambda: f"demo/{demo.STAR}" in screen_text(shown.app))
+        text = screen_text(shown.app)
+        assert report.conditions(run) in text
+        assert all(node.node in text for node in run.nodes)
+        await shown.pilot.press("escape")
+        await until(shown.pilot, lambda: shown.app.screen is shown.screen)
+
+
+async def test_f_and_l_show_the_run_under_the_cursor(session: Path) -> None:
+    run = store.read_run(session, demo.STAR)
+    assert run.summary.write
+    async with showing(session) as shown:
+        await shown.at(demo.STAR)
+        await until(shown.pilot, lambda: all(words in shown.title for words in whole_title(run)))
+        await shown.pilot.press("f")
+        await shown.until_on(Presenter)
+        big = shown.app.screen.query_one(Big)
+        await until(shown.pilot, lambda: big._value == units.iops(run.summary.write.iops))  # type: ignore[union-attr]
+        assert text_in(shown.app.screen, "#presented").endswith("IOPS (over the whole run)")
+        await shown.pilot.press("escape", "l")
+        await shown.until_on(LogScreen)
+        assert text_in(shown.app.screen, "#log-command") == f"$ {run.nodes[0].command}"
+        await shown.pilot.press("escape")
+        await until(shown.pilot, lambda: shown.app.screen is shown.screen)
+
+
+async def test_a_click_on_a_run_shows_it(session: Path) -> None:
+    async with showing(session) as shown:
+        below = next(cells[0] for cells in shown.rows[3:] if cells[0] != "*")
+        row = next(n for n, cells in enumerate(shown.rows) if cells[0] == below)
+        await shown.pilot.click(DataTable, offset=(5, row + 1))
+        await until(shown.pilot, lambda: text_in(shown.screen, "#said").startswith(f"#{below} "))
+        assert shown.app.screen is shown.screen
+
+
+# ---------------------------------------------------------------------------------------------- what may be wrong
+
+
+async def test_a_session_without_runs_says_so(session: Path) -> None:
+    for path in session.iterdir():
+        if path.name.isdecimal():
+            shutil.rmtree(path)
+    (session / "marks.jsonl").unlink()
+    async with showing(session) as shown:
+        assert text_in(shown.screen, "#said") == "no runs in this session"
+        await shown.pilot.press("p", "c", "B", "f", "l", "enter", "v", "h", "b", "j", "k")
+        assert shown.app.screen is shown.screen
+        assert set(shown.said) == {"no run is selected"}
+
+
+async def test_torn_notes_are_told_and_the_runs_are_shown(session: Path) -> None:
+    (session / "notes.json").write_text('{"note": "hal')
+    async with showing(session) as shown:
+        await shown.at(demo.STAR)
+        (said,) = shown.said
+        assert str(session / "notes.json") in said
+        assert "\n" not in said
+        await shown.pilot.press("B")
+        await until(shown.pilot, lambda: len(shown.said) == 2)
+        assert shown.app.screen is shown.screen
+    assert (session / "notes.json").read_text() == '{"note": "hal'
+
+
+async def test_a_broken_run_is_told_and_the_others_are_there(session: Path) -> None:
+    (session / "002" / "run.json").write_text("{}")
+    runs = [run.run for run in store.read_runs(session)[0]]
+    async with showing(session) as shown:
+        await until(shown.pilot, lambda: bool(shown.said))
+        (said,) = shown.said
+        assert str(session / "002" / "run.json") in said
+        assert {cells[0] for cells in shown.rows} - {"*"} == {str(number) for number in runs}
+    assert 2 not in runs
+
+
+async def test_a_run_without_readable_curves_keeps_its_figures(session: Path) -> None:
+    run = store.read_run(session, demo.STAR)
+    (session / f"{demo.STAR:03}" / "overview.json").write_text("{")
+    async with showing(session) as shown:
+        await shown.at(demo.STAR)
+        await until(shown.pilot, lambda: all(words in shown.title for words in whole_title(run)))
+        assert str(session / f"{demo.STAR:03}" / "overview.json") in shown.said[0]
+
+
+async def test_what_can_not_be_played_is_told(session: Path) -> None:
+    (session / "plans.jsonl").unlink()
+    async with showing(session) as shown:
+        await shown.at(demo.STAR)
+        await shown.pilot.press("p")
+        await until(shown.pilot, lambda: bool(shown.said))
+        (said,) = shown.said
+        assert str(session / "plans.jsonl") in said
+        assert shown.app.screen is shown.screen
+
+
+async def test_a_session_that_has_gone_is_told(session: Path) -> None:
+    shutil.rmtree(session)
+    screen = SessionScreen(session)
+    app = SavedApp(session.parent, [screen])
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: bool(screen.query("#said")) and str(session) in text_in(screen, "#said"))
+        await pilot.press("p", "enter", "B", "escape")
+        await until(pilot, lambda: not app.is_running)
+
+
+async def test_a_session_that_is_being_written_is_shown_and_noted(session: Path) -> None:
+    text = (session / f"{demo.STAR:03}" / "run.json").read_text()
+    (session / f"{demo.STAR:03}" / "run.json").write_text(text.replace('"outcome": "ok"', '"outcome": null', 1))
+    with contextlib.closing(take_lock(session)):  # type: ignore[type-var]
+        async with showing(session) as shown:
+            assert [cells[7] for cells in shown.rows if cells[0] == str(demo.STAR)][0].startswith("running")
+            await shown.at(2)
+            await shown.pilot.press("B")
+            await until(shown.pilot, lambda: archive.read_notes(session).baseline == 2)
