@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import gc
 import logging
 import logging.handlers
 import os
@@ -274,6 +275,7 @@ def cli(
         return None
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise click.UsageError("the console needs a terminal: use cephtui run PRESET (see cephtui --help)")
+    gc.disable()  # a fifth of the time until something is seen; the console turns it on again then
     from cephtui.store import StoreError
     from cephtui.tui.app import run_console
     from cephtui.tui.console import Start
@@ -662,6 +664,7 @@ def watch(session: str) -> None:
 
 def _show_saved(name: str, number: int | None = None, speed: float = 1.0) -> None:
     """A run played again; without a number what goes on in the session."""
+    gc.disable()
     from cephtui import places, store
     from cephtui.tui.app import show_saved
     from cephtui.tui.replay import ReplayScreen, WatchScreen
@@ -696,10 +699,15 @@ def demo(speed: float) -> None:
     from cephtui.tui.sessions import SessionsScreen
 
     _check_terminal("demo")
-    with tempfile.TemporaryDirectory(prefix="cephtui-demo-") as folder:
-        directory = unpack(Path(folder))
-        screens = (SessionsScreen(Path(folder)), SessionScreen(directory), ReplayScreen(directory, STAR, speed))
-        show_saved(Path(folder), screens, _look())
+    with ExitStack() as stack:
+        try:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="cephtui-demo-")))
+            directory = unpack(folder)
+        except OSError as error:
+            why = error.strerror or error
+            raise Refused(f"can't unpack the demo: {why}: set TMPDIR to a folder with room") from None
+        screens = (SessionsScreen(folder), SessionScreen(directory), ReplayScreen(directory, STAR, speed))
+        show_saved(folder, screens, _look())
 
 
 @cli.command()

@@ -26,7 +26,12 @@ OptionValue: TypeAlias = bool | int | float | str
 class Model(BaseModel):
     """Metadata: validated when read, unknown keys ignored so that newer minor versions stay readable."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore", json_schema_serialization_defaults_required=True)
+    model_config = ConfigDict(
+        frozen=True,
+        extra="ignore",
+        json_schema_serialization_defaults_required=True,
+        defer_build=True,  # most are not used before something is seen
+    )
 
 
 @dataclass(frozen=True, slots=True)

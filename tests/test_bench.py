@@ -9,7 +9,17 @@ import statistics
 
 import pytest
 
-from tests.bench.figures import of_differences, of_ratios, t95
+from cephtui.stats import make_interval, percentile_seconds
+from cephtui.tools import Reading
+from tests.bench import lines, stream
+from tests.bench.__main__ import chosen
+from tests.bench.drawn import Drawn
+from tests.bench.figures import largest_gap, of_differences, of_ratios, p95, t95
+from tests.bench.lines import recorded_readings, shown_figures, written
+from tests.bench.nodes import Note
+from tests.bench.process import parse_resident
+from tests.bench.sitting import NotMeasured
+from tests.bench.stall import late_beat
 from tests.bench.table import Goal, as_json, as_text, at_least, at_most, row
 
 
@@ -93,3 +103,118 @@ def test_the_table_and_the_file_say_the_same() -> None:
         "values": [1.0, 20.0],
     }
     assert [each["met"] for each in stored["rows"]] == [False, True, None, None]
+
+
+def test_95_of_100_do_not_exceed_the_percentile() -> None:
+    values = list(range(100, 0, -1))
+
+    assert p95(values) == 95
+    assert p95([7.0]) == 7.0
+    with pytest.raises(ValueError, match="a percentile needs a value"):
+        p95([])
+
+
+@pytest.mark.parametrize(
+    ("times", "gap"),
+    [([], 10.0), ([3.0], 7.0), ([9.0, 1.0, 4.0], 5.0), ([-5.0, 2.0, 99.0], 8.0), ([0.0, 10.0], 10.0)],
+)
+def test_the_largest_gap_counts_from_the_beginning_to_the_end(times: list[float], gap: float) -> None:
+    assert largest_gap(times, 0.0, 10.0) == gap
+
+
+def test_a_text_has_been_drawn_when_its_last_byte_arrived() -> None:
+    drawn = Drawn()
+    for at, data in ((1.0, b"IOPS 1k"), (2.0, b" IO"), (3.0, b"PS 2k"), (4.0, b" IOPS 3k")):
+        drawn.add(data, at)
+
+    assert b"IOPS 2k" in drawn
+    assert drawn.when(b"IOPS", 0.0) == 1.0
+    assert drawn.when(b"IOPS", 1.0) == 3.0
+    assert drawn.when(b"IOPS", 2.0) == 4.0, "what began before does not count"
+    assert drawn.when(b"IOPS", 4.0) is None
+
+
+def test_words_are_what_a_terminal_would_show() -> None:
+    drawn = Drawn()
+    drawn.add(b"\x1b[?2026$p\x1b]22;default\x07\x1b[1;38;2;0;95;157mnot run\x1b[0m \xe2\x94\x80 \x1b[4;1HIOPS", 1.0)
+
+    assert drawn.words() == "not run IOPS"
+
+
+def test_the_resident_memory_is_the_first_figure_of_the_kernels() -> None:
+    text = "5600-7ffe ---p 00000000 00:00 0 [rollup]\nRss:               65536 kB\nPss:               1 kB\n"
+
+    assert parse_resident(text) == 64 << 20
+    with pytest.raises(ValueError, match="no Rss"):
+        parse_resident("Pss: 1 kB\n")
+
+
+def test_a_simulated_second_has_each_node_and_all_of_them_together() -> None:
+    seconds = list(stream.samples(3, 2))
+
+    assert [[sample.node for sample in second] for second in seconds] == [["n1", "n2", "n3", None]] * 2
+    assert [second[-1].elapsed_seconds for second in seconds] == [1.0, 2.0]
+    whole = seconds[0][-1].read
+    assert whole is not None
+    assert whole.latency_buckets is not None
+    assert len(whole.latency_buckets) == stream.BUCKETS
+    assert sum(whole.latency_buckets.values()) == whole.ios
+
+
+def test_a_simulated_histogram_lies_around_its_latency() -> None:
+    buckets = stream.histogram(0.001, 100_000)
+
+    assert sum(buckets.values()) == pytest.approx(100_000, rel=0.01)
+    middle = percentile_seconds(buckets, 50.0)
+    assert middle == pytest.approx(0.001, rel=0.05)
+
+
+def test_a_simulated_run_is_on_all_its_nodes_and_as_long_as_asked_for() -> None:
+    plan, run = stream.begin(2, 600.0)
+    over = stream.ended(run, plan.steps[0])
+
+    assert (plan.steps[0].run_seconds, plan.steps[0].ramp_seconds) == (600.0, 0.0)
+    assert (run.outcome, over.outcome) == (None, "ok")
+    assert [node.node for node in over.nodes] == ["n1", "n2"]
+
+
+def test_a_second_is_written_when_the_last_node_has_written_it() -> None:
+    notes = [Note("piece", 0, 1.0), Note("piece", 1, 1.2), Note("beat", 1, 1.5), Note("piece", 1, 2.0)]
+    notes += [Note("piece", 0, 2.1), Note("piece", 2, 9.0)]
+
+    assert written(notes, range(2)) == [1.2, 2.1]
+    assert written(notes, range(2, 3)) == [9.0]
+
+
+def test_figures_are_told_apart_where_they_differ_from_the_one_before() -> None:
+    shown = shown_figures([(0, reading(100)), (2, reading(200)), (3, reading(200)), (5, reading(100))], 2)
+
+    assert shown == {0: "400", 2: "800", 5: "400"}
+
+
+def reading(ios: int) -> Reading:
+    """A second with so many reads, and as many writes."""
+    return Reading("run", 1.0, 1.0, make_interval(ios, 0, 1.0, None, None), make_interval(ios, 0, 1.0, None, None))
+
+
+def test_the_recorded_figures_are_enough() -> None:
+    for nodes in lines.NODES:
+        assert lines.RUNS * len(shown_figures(recorded_readings(), nodes)) >= lines.LEAST
+
+
+def test_only_beats_around_the_stall_count() -> None:
+    beats = {0: [0.0, 5.0, 12.5, 17.5], 1: [1.0, 6.0, 11.0, 19.0], 2: [30.0, 60.0]}
+    notes = [Note("beat", process, at) for process, moments in beats.items() for at in moments]
+    notes.append(Note("piece", 0, 7.0))
+
+    assert late_beat(notes, 6.5, 10.5) == pytest.approx(2.5)
+    with pytest.raises(NotMeasured):
+        late_beat(notes, 20.0, 25.0)
+
+
+def test_measures_are_named_one_by_one_or_together() -> None:
+    assert chosen(["keys", "observer", "keys"]) == ["observer", "keys"]
+    assert chosen(["console"]) == ["launch", "memory", "keys", "lines", "cpu", "saved", "stall"]
+    assert chosen([]) == ["observer", "start", "order", *chosen(["console"])]
+    with pytest.raises(KeyError):
+        chosen(["consoles"])

@@ -23,7 +23,7 @@ from textual.app import App, ComposeResult
 
 from cephtui.sparks import spark, spark_rows
 from cephtui.tui.chart import Chart, Line, draw, preload
-from cephtui.tui.sparkline import Spark
+from cephtui.tui.sparkline import Spark, Sparks
 from cephtui.units import bandwidth, iops
 
 BLOCKS = "▁▂▃▄▅▆▇█"
@@ -357,11 +357,11 @@ def test_spark_takes_any_numbers(values: Values, width: int, height: int) -> Non
 
 
 class Screenful(App[None]):
-    CSS = "Chart { width: 60; height: 12; border: round green; } Spark { width: 30; }"
+    CSS = "Chart { width: 60; height: 12; border: round green; } Sparks { width: 38; }"
 
     def compose(self) -> ComposeResult:
         yield Chart()
-        yield Spark("bandwidth")
+        yield Sparks("write")
 
 
 def screen(app: App[None]) -> list[str]:
@@ -372,24 +372,24 @@ async def test_widgets_draw_what_they_are_shown() -> None:
     app = Screenful()
     async with app.run_test(size=(80, 24)) as pilot:
         app.query_one(Chart).show([line([5e3] * 30)], y_format=iops, x_end=30, shade_until=5)
-        app.query_one(Spark).show([3.0, None, 3.0, 0.0], "65.4 MiB/s")
+        app.query_one(Sparks).show([Spark("bandwidth", "65.4 MiB/s", (3.0, None, 3.0, 0.0))])
         await pilot.pause()
         out = screen(app)
     assert out[1].startswith("│6k┤    ramp ┊")
     assert "30 s│" in out[10]
-    assert out[12].rstrip() == "bandwidth           65.4 MiB/s"
-    assert out[13].rstrip() == "█ █▁"
+    assert out[12].rstrip() == "write bandwidth           65.4 MiB/s"
+    assert out[13].rstrip() == "      █ █▁"
 
 
 async def test_widgets_redraw_only_what_changed() -> None:
     app = Screenful()
     async with app.run_test(size=(80, 24)) as pilot:
-        chart, sparkline = app.query_one(Chart), app.query_one(Spark)
+        chart, sparkline = app.query_one(Chart), app.query_one(Sparks)
         with patch.object(chart, "refresh") as redraw, patch.object(sparkline, "refresh") as respark:
             for end in (30, 30, 60):
                 chart.show([line([5.0, None, 3.0])], y_format=iops, x_end=end)
             for value in ("1", "1", "2"):
-                sparkline.show([1.0, 2.0], value)
+                sparkline.show([Spark("IOPS", value, (1.0, 2.0))])
         assert redraw.call_count == 2
         assert respark.call_count == 2
         await pilot.pause()
@@ -407,9 +407,9 @@ async def test_a_chart_obeys_no_color(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_a_narrow_spark_keeps_its_value() -> None:
     app = Screenful()
     async with app.run_test(size=(80, 24)) as pilot:
-        sparkline = app.query_one(Spark)
-        sparkline.show([1.0], "65.4 MiB/s")
+        sparkline = app.query_one(Sparks)
+        sparkline.show([Spark("bandwidth", "65.4 MiB/s", (1.0,))])
         for width, title in ((14, "ban 65.4 MiB/s"), (10, "65.4 MiB/s"), (4, "65.4")):
-            sparkline.styles.width = width
+            sparkline.styles.width = width + 8
             await pilot.pause()
-            assert screen(app)[12].rstrip() == title
+            assert screen(app)[12].rstrip() == f"write {title}"

@@ -1,9 +1,13 @@
-"""The Textual applications: the console, and the one that shows what is saved. Nothing is left behind by either."""
+"""The Textual applications: the console, and the one that shows what is saved. Nothing is left behind by either.
+
+Screens that nobody sees at the start are imported when they are wanted: all of them take 30 ms.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import logging
 import os
 import signal
@@ -12,6 +16,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 from textual import on, work
@@ -20,24 +25,25 @@ from textual.dom import DOMNode
 from textual.screen import Screen
 
 from cephtui import places, store
-from cephtui.compare import Side, side_of
 from cephtui.history import History
 from cephtui.presets import Catalogue
 from cephtui.runner import Runner
 from cephtui.store import StoreError
 from cephtui.terminal import handling
 from cephtui.tui import chart
-from cephtui.tui.compare import CompareScreen, Curves, RunPicker
 from cephtui.tui.console import ConsoleScreen, Start
 from cephtui.tui.dialogs import Confirm, Details, Wait
 from cephtui.tui.dress import dress
 from cephtui.tui.keys import help_table, key, own
 from cephtui.tui.look import FULL, Look
 from cephtui.tui.run_view import CompareWanted
-from cephtui.tui.session_view import SessionScreen
-from cephtui.tui.sessions import SessionsScreen
 from cephtui.tui.themes import CSS
 from cephtui.tui.too_small import RoomyApp
+
+if TYPE_CHECKING:
+    from cephtui.compare import Side
+    from cephtui.tui.compare import Curves
+    from cephtui.tui.sessions import SessionsScreen
 
 EXIT_INCOMPLETE = 4
 _GRACE_SECONDS = 10
@@ -69,23 +75,30 @@ class CephtuiApp(RoomyApp):
     def on_mount(self) -> None:
         """What can wait until something is seen is done behind it."""
         self.run_worker(chart.preload, thread=True)
+        self.call_after_refresh(_collect_again)
 
     def action_sessions(self) -> None:
         """The saved sessions; where they are on the way back already, back to them."""
+        from cephtui.tui.sessions import SessionsScreen
+
         if not any(isinstance(screen, SessionsScreen) for screen in self.screen_stack):
             self.push_screen(SessionsScreen(self.root))
         else:
             while not isinstance(self.screen, SessionsScreen):
                 self.pop_screen()
 
-    @on(SessionsScreen.Opened)
-    def _open_session(self, message: SessionsScreen.Opened) -> None:
+    def on_sessions_screen_opened(self, message: SessionsScreen.Opened) -> None:
+        """A session was chosen."""
+        from cephtui.tui.session_view import SessionScreen
+
         self.push_screen(SessionScreen(message.directory))
 
     @on(CompareWanted)
     @work
     async def _compare(self, message: CompareWanted) -> None:
         """Choose the run to compare with, which stands on the left: what was before."""
+        from cephtui.tui.compare import CompareScreen, RunPicker
+
         session = message.directory.name
         chosen = await self.push_screen_wait(RunPicker(self.root, (session, message.number)))
         if chosen is None:
@@ -125,8 +138,17 @@ class CephtuiApp(RoomyApp):
         self.panic(Text(f"cephtui: unexpected error: {error!r}; the traceback is in {places.log_file()}"))
 
 
+def _collect_again() -> None:
+    """What was loaded at the start stays; the collector, where it was off for that, need not look at it ever again."""
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()
+
+
 def _side(directory: Path, number: int) -> tuple[Side, Curves]:
     """A run with its repeats, and its curves; raises StoreError."""
+    from cephtui.compare import side_of
+
     run = store.read_run(directory, number)
     side = side_of(run, store.read_runs(directory)[0])
     return side, curves_of(store.read_history(directory, number))
@@ -145,9 +167,12 @@ class ConsoleApp(CephtuiApp):
         self._runner = runner
         self._console_screen = ConsoleScreen(catalogue, start, runner)
 
+    def get_default_screen(self) -> Screen[None]:
+        """The console at once, without an empty screen before it."""
+        return self._console_screen
+
     def on_mount(self) -> None:
-        """Show the console; what was left behind is removed meanwhile."""
-        self.push_screen(self._console_screen)
+        """What was left behind is removed meanwhile."""
         self._runner.remove_left_behind()
 
     @property

@@ -1,4 +1,7 @@
-"""The console screen: presets, what will run, the run, and the session's runs."""
+"""The console screen: presets, what will run, the run, and the session's runs.
+
+What nobody sees at the start is imported when it is wanted.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,6 @@ from textual.widgets import Static
 from cephtui import report, store, units
 from cephtui.config import Config, ConfigError
 from cephtui.models import Mark, Node, Plan, Run
-from cephtui.offers import known_nodes
 from cephtui.outcomes import fails_on, got_nowhere
 from cephtui.plan import new_batch
 from cephtui.presets import TOOLS, Catalogue, Preset, PresetError, by_key
@@ -33,10 +35,7 @@ from cephtui.tui.dialogs import Details, EnterText
 from cephtui.tui.form import Edits, FormScreen
 from cephtui.tui.keys import KeyBar, key
 from cephtui.tui.live_view import LiveView
-from cephtui.tui.log import LogScreen
 from cephtui.tui.panels import Panels
-from cephtui.tui.pickers import NodePicker, PresetPicker, TargetPicker
-from cephtui.tui.presenter import Presenter
 from cephtui.tui.queue import Entry, QueueScreen, summary
 from cephtui.tui.run_view import FIGURES, CompareWanted, RunScreen
 from cephtui.tui.runs_table import RunsTable
@@ -199,6 +198,8 @@ class ConsoleScreen(RunScreen):
     @work
     async def action_presets(self) -> None:
         """Choose from all presets."""
+        from cephtui.tui.pickers import PresetPicker
+
         preset = await self._ask(PresetPicker(self._catalogue))
         if preset is not None:
             self._select(preset)
@@ -206,6 +207,8 @@ class ConsoleScreen(RunScreen):
     @work
     async def action_target(self) -> None:
         """Choose what is tested."""
+        from cephtui.tui.pickers import TargetPicker
+
         ceph_node = next((n for n in self._hosts if n.name == self._where.ceph_node), self._hosts[0])
         source = partial(self._runner.offers, ceph_node)
         picker = TargetPicker(self._target, self._start_with.target, source, ceph_node.name)
@@ -218,6 +221,9 @@ class ConsoleScreen(RunScreen):
     @work
     async def action_nodes(self) -> None:
         """Choose the nodes; shows what is missing on each."""
+        from cephtui.offers import known_nodes
+        from cephtui.tui.pickers import NodePicker
+
         told = {name: _told(state) for name, state in self._states.items()}
         chosen = tuple(node.name for node in self._hosts)
         config = self._start_with.config
@@ -420,6 +426,7 @@ class ConsoleScreen(RunScreen):
     @on(LiveView.Marked)
     def _marked(self, message: LiveView.Marked) -> None:
         self.query_one(RunsTable).put_mark(message.mark)
+        self._show_bar()  # the first of a sitting begins a session
 
     @on(RunsTable.Opened)
     def _open(self, message: RunsTable.Opened) -> None:
@@ -447,6 +454,8 @@ class ConsoleScreen(RunScreen):
 
     def action_presenter(self) -> None:
         """The figure in big digits."""
+        from cephtui.tui.presenter import Presenter
+
         self.app.push_screen(Presenter(self.view, self._title_of_run))
 
     def _title_of_run(self) -> str:
@@ -454,6 +463,8 @@ class ConsoleScreen(RunScreen):
 
     def action_log(self) -> None:
         """Commands and raw output."""
+        from cephtui.tui.log import LogScreen
+
         directory = self._runner.directory
         if self._last is None or directory is None:
             self.notify("nothing has run yet")
@@ -463,10 +474,12 @@ class ConsoleScreen(RunScreen):
     def action_compare(self) -> None:
         """Compare a run with another one."""
         run, directory = self.query_one(RunsTable).chosen, self._runner.directory
-        if run is None or directory is None:
+        if run is not None and directory is not None:
+            self.post_message(CompareWanted(directory, run.run))
+        elif self._last is None and not self._start_with.earlier:
             self.notify("nothing has run yet (o opens saved sessions)")
         else:
-            self.post_message(CompareWanted(directory, run.run))
+            self.notify("that is a mark: r, then up or down, goes to a run")
 
     def action_runs(self) -> None:
         """Go to the table of runs."""

@@ -6,12 +6,13 @@ from collections.abc import Iterable
 
 from rich.table import Table
 from rich.text import Text
-from textual.app import ComposeResult
+from textual.app import App
 from textual.binding import ActiveBinding, Binding
+from textual.markup import escape
 from textual.screen import Screen
-from textual.widgets import Footer
-from textual.widgets._footer import FooterKey
+from textual.widgets import Static
 
+_WIDE_COLUMNS = 100
 _TOPICS = ("here", "run", "replay", "runs", "look", "more")
 _SIGNS = {"question_mark": "?", "slash": "/", "escape": "esc", "plus": "+", "minus": "-", "equals_sign": "="}
 
@@ -48,17 +49,45 @@ def help_table(bindings: Iterable[ActiveBinding]) -> Table:
     return table
 
 
-class KeyBar(Footer):
-    """The most important keys; on a narrow terminal without those that the screen can spare there."""
+class KeyBar(Static):
+    """The most important keys, to be clicked too; on a narrow terminal without those that the screen can spare there.
+
+    Textual's own footer is a widget for each key, and took 50 ms of the 150 that the first frame takes.
+    """
+
+    DEFAULT_CSS = """
+    KeyBar { dock: bottom; height: 1; background: $footer-background; color: $footer-foreground; padding: 0 1; }
+    KeyBar { text-wrap: nowrap; link-style: none; link-color: $footer-foreground; link-background: $footer-background; }
+    """
 
     def __init__(self, *spared: str) -> None:
         """``spared`` are actions."""
-        super().__init__(show_command_palette=False)
+        super().__init__()
         self._spared = spared
 
-    def compose(self) -> ComposeResult:
-        """As the footer does."""
-        for child in super().compose():
-            if isinstance(child, FooterKey) and child.action.rpartition(".")[2] in self._spared:
-                child.add_class("-spared")
-            yield child
+    def on_mount(self) -> None:
+        """Show what works now, whenever that changes."""
+        self.screen.bindings_updated_signal.subscribe(self, lambda _: self.show_keys())
+        self.show_keys()
+
+    def on_resize(self) -> None:
+        """There may be room for more."""
+        self.show_keys()
+
+    def show_keys(self) -> None:
+        """Each key once, with its word."""
+        narrow = self.app.size.width < _WIDE_COLUMNS
+        shown: dict[str, str] = {}
+        for active in self.screen.active_bindings.values():
+            binding = active.binding
+            if binding.show and active.enabled and not (narrow and binding.action in self._spared):
+                shown.setdefault(binding.action, self._markup(active))
+        self.update("  ".join(shown.values()))
+
+    def _markup(self, active: ActiveBinding) -> str:
+        binding = active.binding
+        owners = {App: "app", Screen: "screen"}
+        namespace = next((name for owner, name in owners.items() if isinstance(active.node, owner)), "focused")
+        action = binding.action if "." in binding.action else f"{namespace}.{binding.action}"
+        name = self.app.get_key_display(binding)
+        return f"[@click={action}][b $footer-key-foreground]{escape(name)}[/] {escape(binding.description)}[/]"

@@ -122,14 +122,14 @@ class ReplayScreen(PlayedScreen):
 
     BINDINGS = [
         key("space", "pause", "pause", "pause, or go on", "replay", shown=True),
-        key("left", "seek(-5)", "5 s back or on", "5 seconds back", "replay", shown=True, display="left right"),
-        key("right", "seek(5)", "5 s on", "5 seconds on", "replay"),
+        key("left", "seek(-5)", "seek", "5 seconds back or on", "replay", shown=True, display="left right"),
+        key("right", "seek(5)", "5 s on", "5 seconds back or on", "replay", display="left right"),
         key("shift+right", "seek(30)", "30 s on", "30 seconds on", "replay"),
         key("shift+left", "seek(-30)", "30 s back", "30 seconds back", "replay"),
         key("home", "seek(-1e9)", "beginning", "to the beginning", "replay"),
         key("end", "seek(1e9)", "end", "to the end", "replay"),
-        key("plus,equals_sign", "speed(1)", "speed", "faster, up to 20x", "replay", shown=True, display="+ -"),
-        key("minus", "speed(-1)", "slower", "slower, down to 1x", "replay"),
+        key("plus,equals_sign", "speed(1)", "speed", "faster, slower: 1x to 20x", "replay", shown=True, display="+ -"),
+        key("minus", "speed(-1)", "slower", "faster, slower: 1x to 20x", "replay", display="+ -"),
     ]
 
     def __init__(self, directory: Path, number: int, speed: float = 1.0) -> None:
@@ -142,12 +142,12 @@ class ReplayScreen(PlayedScreen):
         yield Static(id="command")
         yield LiveView(self, lambda: self.player.position)
         yield Static(id="transport")
-        yield KeyBar("compare")
+        yield KeyBar("compare", "presenter")
 
     def on_mount(self) -> None:
         """Begin to play."""
         run = self.player.run
-        what = f"   replay of {self._directory.name}/{run.run}   {run.preset}, {report.conditions(run)}, {run.target}"
+        what = f"   replay of {self._directory.name}/{run.run}   {report.conditions(run)}, {run.target}"
         self.query_one("#bar", Static).update(Text.assemble(("cephtui", "bold"), what))
         self._show_transport()
         self.set_interval(1 / DRAWS_PER_SECOND, self._show_transport)

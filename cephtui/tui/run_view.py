@@ -13,7 +13,7 @@ from textual.containers import Container, Horizontal, Vertical
 from textual.message import Message
 from textual.reactive import reactive
 from textual.screen import Screen
-from textual.widgets import Label, Static
+from textual.widgets import Static
 
 from cephtui import units
 from cephtui.history import DIRECTIONS, Curve, History
@@ -23,7 +23,7 @@ from cephtui.sparks import spark
 from cephtui.tui.chart import Chart, Line, is_ascii
 from cephtui.tui.heat_map import GUTTER, HeatMap
 from cephtui.tui.keys import key
-from cephtui.tui.sparkline import Spark
+from cephtui.tui.sparkline import Spark, Sparks
 
 # from the Okabe-Ito palette, which the colour-blind can tell apart
 COLORS = {"total": "#bbbbbb", "read": "#56b4e9", "write": "#e69f00", "read p99": "#0072b2", "write p99": "#d55e00"}
@@ -67,7 +67,6 @@ _SPARKS: dict[str, tuple[str, Callable[[float | None], str]]] = {
     "latency_mean_seconds": ("mean", units.latency),
     "latency_p99_seconds": ("p99", units.latency),
 }
-_BY_TITLE = {"IOPS": "iops", "bandwidth": "bandwidth_bytes", "latency": "latency_mean_seconds"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,10 +233,7 @@ class RunView(Container):
                     yield HeatMap(id=f"{direction}-heat")
             yield NodesNow(id="nodes")
         for direction in DIRECTIONS:
-            with Horizontal(id=f"{direction}-sparks", classes="sparks"):
-                yield Label(direction)
-                for name, (label, _) in _SPARKS.items():
-                    yield Spark(label, id=f"{direction}-{name}")
+            yield Sparks(direction, id=f"{direction}-sparks")
 
     def on_mount(self) -> None:
         """Nothing to show yet."""
@@ -253,8 +249,8 @@ class RunView(Container):
         for direction in DIRECTIONS:
             self.query_one(f"#{direction}-sparks").display = direction == "write"
             self.query_one(f"#{direction}-heat").display = False
-        for each in self.query(Spark):
-            each.show((), units.DASH)
+        for each in self.query(Sparks):
+            each.show([Spark(label, units.DASH) for name, (label, _) in self._sparks_beside()])
 
     def show(self, shown: Shown) -> None:
         """Draw this."""
@@ -289,11 +285,16 @@ class RunView(Container):
 
     def _draw_sparks(self, shown: Shown, direction: str) -> None:
         now = shown.current.get(direction)
-        for name, (_, as_text) in _SPARKS.items():
-            view = self.query_one(f"#{direction}-{name}", Spark)
-            view.display = name != _BY_TITLE[FIGURES[self.figure].title]
+        found = []
+        for name, (label, as_text) in self._sparks_beside():
             curve = shown.history.curves.get(f"{direction}.{name}") or Curve()
-            view.show(curve.values(), as_text(getattr(now, name)) if now else units.DASH)
+            found.append(Spark(label, as_text(getattr(now, name)) if now else units.DASH, tuple(curve.values())))
+        self.query_one(f"#{direction}-sparks", Sparks).show(found)
+
+    def _sparks_beside(self) -> list[tuple[str, tuple[str, Callable[[float | None], str]]]]:
+        """The figures that the chart does not show."""
+        drawn = next(iter(FIGURES[self.figure].parts.values()))
+        return [(name, entry) for name, entry in _SPARKS.items() if name != drawn]
 
     def _redraw(self) -> None:
         if self.shown:

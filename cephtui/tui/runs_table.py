@@ -92,9 +92,7 @@ class RunsTable(DataTable[Text]):
     @property
     def chosen(self) -> Run | None:
         """The run under the cursor."""
-        if not self.row_count:
-            return None
-        number = str(self.coordinate_to_cell_key(self.cursor_coordinate).row_key.value).split()[0]
+        number = self._key_here.partition(" ")[0]
         return next((run for run in self._runs if str(run.run) == number), None)
 
     def put(self, *runs: Run) -> None:
@@ -109,21 +107,34 @@ class RunsTable(DataTable[Text]):
         self.rebuild()
 
     def rebuild(self) -> None:
-        """All rows, the newest first; the cursor stays on its row."""
-        rows: list[tuple[datetime, int, Run | Mark]] = [
-            *((run.started_at, 0, run) for run in self._runs),
-            *((mark.at, 1, mark) for mark in self._marks),
+        """All rows, the newest first; the cursor stays on its run or mark, and at the top with the newest."""
+        rows: list[tuple[datetime, int, int, Run | Mark]] = [
+            *((run.started_at, 0, run.run, run) for run in self._runs),
+            *((mark.at, 1, number, mark) for number, mark in enumerate(self._marks)),
         ]
-        rows.sort(key=lambda row: row[:2], reverse=True)
-        before = self.cursor_row
+        rows.sort(key=lambda row: row[:3], reverse=True)
+        before, here = self.cursor_row, self._key_here
         self.clear()
         apart = varied(self._runs)
-        for number, (_, _, row) in enumerate(rows):
+        for _, _, number, row in rows:
             if isinstance(row, Mark):
                 self.add_row(*_mark_cells(row, self._room), key=f"mark {number}")
             else:
                 self._add_run(row, apart[row.run])
-        self.move_cursor(row=before)
+        self.move_cursor(row=before and self._row_of(here, before))
+
+    @property
+    def _key_here(self) -> str:
+        """Of the row under the cursor; empty where there is none."""
+        return str(self.coordinate_to_cell_key(self.cursor_coordinate).row_key.value) if self.row_count else ""
+
+    def _row_of(self, key: str, otherwise: int) -> int:
+        """The row with a key; a run in progress has none of a direction yet."""
+        names = [str(name.value) for name in self.rows]
+        same = [row for row, name in enumerate(names) if name == key] or [
+            row for row, name in enumerate(names) if name.split()[0] == key.split()[0] != "mark"
+        ]
+        return same[0] if same else otherwise
 
     def to_newest(self) -> None:
         """Point at the newest run, not at what was done after it."""

@@ -12,7 +12,7 @@ from textual.widgets import Static
 
 from cephtui import archive, report, store
 from cephtui.history import History
-from cephtui.models import Mark, Run
+from cephtui.models import Mark, Run, SessionNotes
 from cephtui.store import StoreError
 from cephtui.tui.dialogs import Details
 from cephtui.tui.keys import KeyBar, key
@@ -65,7 +65,7 @@ class SessionScreen(RunScreen):
         except StoreError as error:
             self.query_one("#said", Static).update(Text(str(error)))
             return
-        notes = archive.read_notes(self._directory)
+        notes = self._notes()
         self._marks = store.read_marks(self._directory)
         table = self.query_one(RunsTable)
         table.baseline = notes.baseline
@@ -79,6 +79,13 @@ class SessionScreen(RunScreen):
             self.query_one("#said", Static).update("no runs in this session")
         for problem in broken:
             self.notify(str(problem), title="broken run", severity="warning", markup=False)
+
+    def _notes(self) -> SessionNotes:
+        try:
+            return archive.read_notes(self._directory)
+        except StoreError as error:
+            self.notify(str(error), severity="error", timeout=15, markup=False)
+            return SessionNotes()
 
     @on(RunsTable.Reached)
     @work(exclusive=True)

@@ -25,7 +25,9 @@ _HOW = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Case:
+class Case:
+    """What runs, and on how many nodes."""
+
     what: str
     nodes: int
     goal: Goal
@@ -37,11 +39,11 @@ class _Case:
 _GOALS = {1: at_most(3), 16: at_most(15), 64: at_most(50)}
 CASES = (
     *(
-        _Case("run --json" if headless else "console", number, goal, headless)
+        Case("run --json" if headless else "console", number, goal, headless)
         for number, goal in _GOALS.items()
         for headless in (False, True)
     ),
-    _Case("console with heat maps", 16, _GOALS[16], heat=True),
+    Case("console with heat maps", 16, _GOALS[16], heat=True),
 )
 
 
@@ -55,7 +57,7 @@ def rows(root: Path, say: Callable[[str], None]) -> Iterator[Row]:
         yield row(name, sum(parts) / PARTS, "% of a core", case.goal, spread=spread, how=_HOW, values=parts)
 
 
-def _measure(case: _Case, directory: Path) -> list[float]:
+def _measure(case: Case, directory: Path) -> list[float]:
     directory.mkdir(parents=True)
     begun: AbstractContextManager[Console] = _headless(case, directory) if case.headless else _drawn(case, directory)
     with begun as running:
@@ -64,7 +66,7 @@ def _measure(case: _Case, directory: Path) -> list[float]:
 
 
 @contextmanager
-def _headless(case: _Case, directory: Path) -> Iterator[Console]:
+def _headless(case: Case, directory: Path) -> Iterator[Console]:
     with nodes("recorded", directory / NODES_PLACE) as ssh_config:
         words = ["run", PRESET, *where(case.nodes, ssh_config), "--set", f"runtime={_RUNTIME}", "--json"]
         with console(words, directory, terminal=False) as running:
@@ -72,7 +74,7 @@ def _headless(case: _Case, directory: Path) -> Iterator[Console]:
 
 
 @contextmanager
-def _drawn(case: _Case, directory: Path) -> Iterator[Console]:
+def _drawn(case: Case, directory: Path) -> Iterator[Console]:
     with on_nodes(case.nodes, directory) as running:
         if case.heat:
             running.press(HEAT_KEY)

@@ -15,7 +15,8 @@ from .recording import CHECKOUT
 from .sitting import NotMeasured
 from .table import Goal, Row, at_most, row
 
-RUNS = 7
+RUNS = 9
+_PYTHON = (sys.executable, "-c", "pass")
 _BARE = (sys.executable, "-m", "tests.bench.bare_textual")
 _WORDS = bare_textual.TEXT.encode()
 """On a panel of the console's too."""
@@ -38,9 +39,6 @@ def rows(root: Path, say: Callable[[str], None]) -> Iterator[Row]:
     console, bare = _in_turn(lambda command: _first_paint(command, root), CEPHTUI, _BARE)
     yield _row("first paint of the console", console, at_most(350), _PAINT)
     yield _row("first paint of bare Textual", bare, None, _PAINT)
-
-
-_PYTHON = (sys.executable, "-c", "pass")
 
 
 def _in_turn(

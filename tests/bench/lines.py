@@ -24,7 +24,7 @@ from .table import Row, at_most, row
 
 NODES = (1, 16)
 RUNS = 2
-_LEAST = 30
+LEAST = 30
 _RUNTIME = 60.0
 """As long as the console expects, whatever was recorded."""
 _LIMIT_SECONDS, _DRAWN_SECONDS = 60.0, 3.0
@@ -40,7 +40,7 @@ def rows(root: Path, say: Callable[[str], None]) -> Iterator[Row]:
     for number in NODES:
         say(f"nodes that stream: {number}")
         values = [1e3 * (seconds - 1 / DRAWS_PER_SECOND) for seconds in _measure(number, root / f"{number}")]
-        if len(values) < _LEAST:
+        if len(values) < LEAST:
             raise NotMeasured(f"only {len(values)} seconds were seen on the screen")
         name = f"line to screen beyond a frame, {number} node{'s' if number > 1 else ''}, p95"
         how, spread = _HOW.format(number=len(values)), (min(values), max(values))

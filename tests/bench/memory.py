@@ -16,7 +16,7 @@ from .sitting import NotMeasured
 from .table import Row, at_most, row
 
 NODES, DAY_SECONDS = 16, 86_400
-IDLE_RUNS = 1
+IDLE_RUNS = 3
 _MIB = 1 << 20
 _QUIET_SECONDS, _QUIET_BYTES, _SETTLE_SECONDS = 2.0, _MIB // 2, 20.0
 _DAY_LIMIT_SECONDS = 600.0

@@ -1,0 +1,193 @@
+"""Marks: what the user says that was changed, on the time line, in the table and in the session."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import DataTable, Input
+
+from cephtui import store
+from cephtui.models import Mark
+from cephtui.tui.app import ConsoleApp
+from cephtui.tui.chart import Chart
+from cephtui.tui.dialogs import Details, EnterText
+from tests.replayed import (
+    WRITE_IOPS,
+    connector_to,
+    console,
+    console_screen,
+    finished,
+    held,
+    let_go,
+    rows,
+    running,
+    said,
+    saved,
+    screen_text,
+    text_of,
+    until,
+)
+
+SMALL, USUAL = (80, 24), (120, 36)
+CHANGE = "osd_memory_target 8G"
+
+
+def marks(root: Path, session: str = "tuning") -> list[Mark]:
+    return store.read_marks(root / "sessions" / session)
+
+
+def marked(app: ConsoleApp) -> list[str]:
+    """The texts of the marks in the table, the newest first."""
+    return [row[1] for row in rows(app) if row[0] == "*"]
+
+
+async def mark(app: ConsoleApp, pilot: Pilot[None], text: str) -> None:
+    """Set one by keys, and wait until the table shows it."""
+    await pilot.press("m")
+    await until(pilot, lambda: isinstance(app.screen, EnterText))
+    await pilot.press(*text, "enter")
+    await until(pilot, lambda: not isinstance(app.screen, EnterText))
+    await until(pilot, lambda: any(row.startswith(text[:12]) for row in marked(app)))
+
+
+@pytest.mark.parametrize("size", [SMALL, USUAL])
+async def test_a_mark_in_a_run_is_kept_and_shown(tmp_path: Path, size: tuple[int, int]) -> None:
+    hosts = held("local")
+    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=size) as (app, pilot):
+        await pilot.press("2")
+        await running(app, pilot)
+        await mark(app, pilot, CHANGE)
+        await until(pilot, lambda: CHANGE in text_of(app, console_screen(app).query_one("#chart")))
+        table = text_of(app, console_screen(app).query_one("#runs"))
+        assert CHANGE[: None if size == USUAL else 12] in table, "its row is to be seen"
+        assert app.busy, "the run goes on"
+        kept = marks(tmp_path)
+        let_go(app, hosts)
+        await finished(app, pilot)
+        assert CHANGE in text_of(app, console_screen(app).query_one(Chart)), "it stays when the run is over"
+    assert [(each.text, each.run) for each in kept] == [(CHANGE, 1)]
+    assert kept[0].elapsed_seconds is not None
+    run = saved(tmp_path)[0]
+    assert 0.0 <= kept[0].elapsed_seconds <= run.duration_seconds
+    assert kept[0].at >= run.started_at
+    assert run.outcome == "ok"
+
+
+async def test_a_mark_between_runs_belongs_to_none(tmp_path: Path) -> None:
+    async with console(tmp_path, run=WRITE_IOPS, speed=60, size=SMALL) as (app, pilot):
+        await pilot.press("2")
+        await finished(app, pilot)
+        await mark(app, pilot, CHANGE)
+        assert [row[0] for row in rows(app)] == ["*", "1"], "the newest is the first"
+        assert CHANGE not in text_of(app, console_screen(app).query_one("#chart"))
+        await pilot.press("2")
+        await until(pilot, lambda: len(saved(tmp_path)) == 2)
+        await finished(app, pilot)
+        assert [row[0] for row in rows(app)] == ["2", "*", "1"]
+    assert [(each.text, each.run, each.elapsed_seconds) for each in marks(tmp_path)] == [(CHANGE, None, None)]
+
+
+async def test_a_mark_while_a_target_is_filled_has_no_second_of_the_run(tmp_path: Path) -> None:
+    hosts = held("local")
+    hosts["local"].scripts["fill"] = hosts["local"].scripts.pop("latency")
+    hosts["local"].scripts["fill"].waits_after = 0.5
+    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
+        await pilot.press("2")
+        await until(pilot, lambda: bool(hosts["local"].log.of("waits in fill")))
+        await mark(app, pilot, CHANGE)
+        app._runner._loop.call_soon_threadsafe(hosts["local"].scripts["fill"].go_on.set)
+        await running(app, pilot)
+        assert CHANGE not in text_of(app, console_screen(app).query_one("#chart"))
+    assert [(each.run, each.elapsed_seconds) for each in marks(tmp_path)] == [(1, None)]
+
+
+@pytest.mark.parametrize("session", ["tuning", None])
+async def test_a_mark_before_any_run_begins_the_session(tmp_path: Path, session: str | None) -> None:
+    async with console(tmp_path, run=WRITE_IOPS, speed=60, size=SMALL, session=session) as (app, pilot):
+        assert not (tmp_path / "sessions" / "tuning").exists()
+        await mark(app, pilot, "nothing changed yet")
+        (directory,) = (tmp_path / "sessions").iterdir()
+        assert session in (None, directory.name)
+        await until(pilot, lambda: f"session {directory.name}" in text_of(app, console_screen(app).query_one("#bar")))
+        await pilot.press("2")
+        await finished(app, pilot)
+    assert [each.run for each in marks(tmp_path, directory.name)] == [None]
+    assert [run.run for run in saved(tmp_path, directory.name)] == [1]
+
+
+@pytest.mark.parametrize("text", ["", "   "])
+async def test_an_empty_text_is_not_taken(tmp_path: Path, text: str) -> None:
+    async with console(tmp_path, run=WRITE_IOPS, speed=60, size=SMALL) as (app, pilot):
+        await pilot.press("m")
+        await until(pilot, lambda: isinstance(app.screen, EnterText))
+        await pilot.press(*["space"] * len(text), "enter")
+        await pilot.pause()
+        assert isinstance(app.screen, EnterText)
+        await pilot.press("escape")
+        await until(pilot, lambda: not isinstance(app.screen, EnterText))
+    assert marks(tmp_path) == []
+
+
+async def test_escape_sets_no_mark(tmp_path: Path) -> None:
+    async with console(tmp_path, run=WRITE_IOPS, speed=60, size=SMALL) as (app, pilot):
+        await pilot.press("m")
+        await until(pilot, lambda: isinstance(app.screen, EnterText))
+        await pilot.press(*CHANGE, "escape")
+        await until(pilot, lambda: not isinstance(app.screen, EnterText))
+    assert marks(tmp_path) == []
+
+
+async def test_keys_of_the_console_are_letters_in_a_mark(tmp_path: Path) -> None:
+    hosts = held("local")
+    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
+        await pilot.press("2")
+        await running(app, pilot)
+        await mark(app, pilot, "qsx1a")
+        assert app.busy
+        assert console_screen(app)._queue == ()
+    assert [each.text for each in marks(tmp_path)] == ["qsx1a"]
+
+
+async def test_a_text_is_no_markup_and_a_long_one_is_cut_in_the_table_only(tmp_path: Path) -> None:
+    text = "[b]pg_num[/b] 128 and " + "osd_op_queue mclock_scheduler " * 2
+    async with console(tmp_path, run=WRITE_IOPS, speed=60, size=SMALL) as (app, pilot):
+        await pilot.press("m")
+        await until(pilot, lambda: isinstance(app.screen, EnterText))
+        app.screen.query_one(Input).value = f"  {text} "
+        await pilot.press("enter")
+        await until(pilot, lambda: bool(marked(app)))
+        assert marked(app)[0].startswith("[b]pg_num[/b]")
+        assert marked(app)[0].endswith("…")
+        await until(pilot, lambda: "[b]pg_num[/b]" in screen_text(app))
+    assert [each.text for each in marks(tmp_path)] == [text.strip()]
+
+
+async def test_a_marks_row_is_no_run(tmp_path: Path) -> None:
+    async with console(tmp_path, run=WRITE_IOPS, speed=60, size=SMALL) as (app, pilot):
+        await pilot.press("2")
+        await finished(app, pilot)
+        await mark(app, pilot, CHANGE)
+        await pilot.press("r", "home", "enter")
+        await pilot.pause()
+        assert not isinstance(app.screen, Details)
+        before = len(said(app))
+        await pilot.press("c")
+        await until(pilot, lambda: len(said(app)) > before)
+        assert said(app)[-1].startswith("that is a mark")
+        await pilot.press("j", "enter")
+        await until(pilot, lambda: isinstance(app.screen, Details))
+
+
+async def test_the_cursor_stays_with_its_run_when_something_comes_above(tmp_path: Path) -> None:
+    async with console(tmp_path, run=WRITE_IOPS, speed=60, size=USUAL) as (app, pilot):
+        for _ in range(2):
+            await pilot.press("2")
+            await finished(app, pilot)
+        table = console_screen(app).query_one(DataTable)
+        await pilot.press("r", "j")
+        assert table.cursor_row == 1
+        await mark(app, pilot, CHANGE)
+        await until(pilot, lambda: rows(app)[table.cursor_row][0] == "1")
+        assert [row[0] for row in rows(app)] == ["*", "2", "1"]

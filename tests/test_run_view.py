@@ -1,0 +1,556 @@
+"""How a run is drawn, by keys: the figure, the heat map, by node, on the whole screen, presented; and its log."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+from textual.app import App, ComposeResult
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from cephtui import store, units
+from cephtui.history import History
+from cephtui.models import Event, Mark, Node, Sample
+from cephtui.places import packaged_presets_dir
+from cephtui.plan import Request, make_plan, new_batch
+from cephtui.presets import load_preset
+from cephtui.targets import parse_target
+from cephtui.tui import app as app_module
+from cephtui.tui.app import CephtuiApp, ConsoleApp
+from cephtui.tui.big import Big
+from cephtui.tui.chart import Chart
+from cephtui.tui.heat_map import HeatMap
+from cephtui.tui.live_view import LiveView
+from cephtui.tui.log import LogScreen, tail
+from cephtui.tui.presenter import Presenter
+from cephtui.tui.run_view import FIGURES, NodeNow, RunScreen, RunView, Shown, of_saved
+from tests.fakes import FakeNode
+from tests.replayed import (
+    MIXED,
+    SESSION,
+    WRITE_IOPS,
+    connector_to,
+    console,
+    console_screen,
+    finished,
+    held,
+    let_go,
+    running,
+    said,
+    saved,
+    screen_text,
+    shown,
+    text_of,
+    until,
+)
+
+SMALL, USUAL = (80, 24), (120, 36)
+THREE = ("a", "b", "c")
+
+
+@contextlib.asynccontextmanager
+async def in_a_run(
+    root: Path, *names: str, size: tuple[int, int] = USUAL
+) -> AsyncIterator[tuple[ConsoleApp, Pilot[None], dict[str, FakeNode]]]:
+    """The console in mid-run: half of the recording has been taken in and drawn."""
+    hosts = held(*(names or ("local",)))
+    async with console(root, nodes=tuple(hosts), connect=connector_to(hosts), speed=1, size=size) as (app, pilot):
+        await pilot.press("2")
+        await running(app, pilot)
+        await until(pilot, lambda: reached(app) > 9.0)
+        yield app, pilot, hosts
+
+
+def reached(app: ConsoleApp) -> float:
+    """Seconds of the run that are drawn."""
+    view = console_screen(app).view
+    return view.shown.history.reached if view.shown else 0.0
+
+
+def chart(app: ConsoleApp) -> Chart:
+    return console_screen(app).query_one("#chart", Chart)
+
+
+def title(app: ConsoleApp) -> str:
+    return str(chart(app).border_title)
+
+
+def lines(view: Chart) -> list[str]:
+    """What is drawn, by the labels of the lines."""
+    assert view._view is not None
+    return [line.label for line in view._view.lines]
+
+
+def heat(app: ConsoleApp, direction: str = "write") -> HeatMap:
+    return console_screen(app).query_one(f"#{direction}-heat", HeatMap)
+
+
+# ------------------------------------------------------------------ which figure
+
+
+async def test_a_key_goes_round_the_figures(tmp_path: Path) -> None:
+    async with in_a_run(tmp_path) as (app, pilot, _):
+        assert title(app).split()[0] == "IOPS"
+        seen = {}
+        for _ in FIGURES:
+            await pilot.press("v")
+            await pilot.pause()
+            seen[title(app).split()[0]] = text_of(app, chart(app))
+            assert reached(app) > 9.0, "the run goes on"
+        assert title(app).split()[0] == "IOPS", "after the last comes the first"
+        assert app.busy
+    assert list(seen) == ["bandwidth", "latency", "IOPS"]
+    assert "MiB/s┤" in seen["bandwidth"]
+    assert " ms┤" in seen["latency"]
+    assert "write p99" in seen["latency"]
+    assert re.search(r"\d+k┤", seen["IOPS"])
+
+
+async def test_what_the_chart_shows_is_not_shown_again_below_it(tmp_path: Path) -> None:
+    async with in_a_run(tmp_path) as (app, pilot, _):
+        shown_below = []
+        for _ in FIGURES:
+            row = console_screen(app).query_one("#write-sparks")
+            shown_below.append([str(each.id) for each in row.query("Spark") if each.display])
+            await pilot.press("v")
+            await pilot.pause()
+    assert ["write-iops" in row for row in shown_below] == [False, True, True]
+    assert ["write-bandwidth_bytes" in row for row in shown_below] == [True, False, True]
+
+
+async def test_the_figure_of_a_run_is_that_of_its_preset(tmp_path: Path) -> None:
+    async with console(tmp_path, run=WRITE_IOPS, speed=60, size=SMALL) as (app, pilot):
+        for key, figure in (("1", "bandwidth"), ("2", "IOPS"), ("5", "latency")):
+            before = len(saved(tmp_path))
+            await pilot.press(key)
+            await until(pilot, lambda before=before: len(saved(tmp_path)) > before)
+            await finished(app, pilot)
+            assert title(app).split()[0] == figure
+
+
+async def test_the_whole_run_is_told_at_its_end(tmp_path: Path) -> None:
+    async with in_a_run(tmp_path) as (app, pilot, hosts):
+        assert "mean" in title(app)
+        assert "over the whole run" not in title(app)
+        let_go(app, hosts)
+        await finished(app, pilot)
+        total = saved(tmp_path)[0].summary.write
+        assert total is not None
+        assert f"write {units.iops(total.iops)}" in re.sub(r"\[[^]]*\]", "", title(app))
+        assert "over the whole run" in title(app)
+
+
+# ------------------------------------------------------------------ the heat map
+
+
+@pytest.mark.parametrize("size", [SMALL, USUAL])
+async def test_a_key_shows_the_heat_map_and_hides_it(tmp_path: Path, size: tuple[int, int]) -> None:
+    async with in_a_run(tmp_path, size=size) as (app, pilot, hosts):
+        assert not heat(app).display
+        await pilot.press("h")
+        await until(pilot, lambda: heat(app).display and "▀" in text_of(app, heat(app)))
+        drawn = text_of(app, heat(app))
+        assert "write latency" in drawn
+        assert re.search(r"\d ms ", drawn)
+        assert heat(app).size.height >= 5
+        assert not heat(app, "read").display, "nothing is read"
+        assert chart(app).display == (size == USUAL), "where there is no room for both, the map takes the chart's"
+        let_go(app, hosts)
+        await finished(app, pilot)
+        await pilot.pause()
+        assert text_of(app, heat(app)) != drawn, "it follows the run"
+        await pilot.press("h")
+        await until(pilot, lambda: not heat(app).display and chart(app).size.height >= 5)
+
+
+async def test_chart_and_heat_map_have_one_time_axis(tmp_path: Path) -> None:
+    async with console(tmp_path, run=MIXED, speed=60, size=(120, 50)) as (app, pilot):
+        await pilot.press("6")
+        await finished(app, pilot)
+        await pilot.press("h")
+        await until(pilot, lambda: heat(app, "read").display and "▀" in text_of(app, heat(app, "read")))
+        drawn = {each: text_of(app, heat(app, each)).splitlines()[1:-1] for each in ("read", "write")}
+        axis = text_of(app, chart(app)).splitlines()
+    for rows in drawn.values():
+        # what was measured begins after the first second and ends with the last, in both
+        columns = [column for row in rows for column, letter in enumerate(row) if letter in "▀▄█"]
+        assert abs(min(columns) - next(row.index("┤") for row in axis if "┤" in row)) <= 6
+        assert max(columns) >= len(axis[0]) - 4
+
+
+async def test_the_heat_map_of_a_saved_run(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+    async with console(tmp_path, run=MIXED, speed=60, size=USUAL) as (app, pilot):
+        await pilot.press("6")
+        await finished(app, pilot)
+        await pilot.press("h")
+        await until(pilot, lambda: heat(app, "write").display and "▀" in text_of(app, heat(app, "write")))
+        await pilot.pause()
+        assert screen_text(app) == snapshot
+
+
+# ------------------------------------------------------------------ by node
+
+
+async def test_a_key_draws_a_line_for_each_node(tmp_path: Path) -> None:
+    async with in_a_run(tmp_path, *THREE) as (app, pilot, _):
+        assert lines(chart(app)) == ["write"]
+        await pilot.press("b")
+        await until(pilot, lambda: lines(chart(app)) == list(THREE))
+        assert "by node" in title(app)
+        await pilot.press("v", "v")
+        await pilot.pause()
+        assert "p99 by node" in title(app)
+        assert lines(chart(app)) == list(THREE)
+        await pilot.press("b")
+        await until(pilot, lambda: lines(chart(app)) == ["write", "write p99"])
+
+
+@pytest.mark.parametrize("size", [SMALL, USUAL])
+async def test_each_node_is_told_beside_the_chart(tmp_path: Path, size: tuple[int, int]) -> None:
+    async with in_a_run(tmp_path, *THREE, size=size) as (app, pilot, _):
+        box = console_screen(app).query_one("#nodes")
+        await until(pilot, lambda: len(re.findall(r"\b[abc] +[\d.]+k", text_of(app, box))) == 3)
+        assert len(re.findall(r"\d ms", text_of(app, box))) == 3
+        assert "nodes: IOPS, p99" in text_of(app, box)
+        assert chart(app).size.width > box.size.width
+
+
+async def test_where_there_are_many_nodes_the_slowest_are_told(tmp_path: Path) -> None:
+    names = tuple(f"node{number:02}" for number in range(30))
+    async with in_a_run(tmp_path, *names, size=SMALL) as (app, pilot, _):
+        box = console_screen(app).query_one("#nodes")
+        await until(pilot, lambda: "faster" in text_of(app, box))
+        told = re.findall(r"node\d\d", text_of(app, box))
+        hidden = re.search(r"\+(\d+)", text_of(app, box))
+    assert hidden is not None
+    assert len(told) + int(hidden[1]) == 30
+
+
+# ------------------------------------------------------------------ the whole screen
+
+
+@pytest.mark.parametrize("size", [SMALL, USUAL])
+async def test_escape_leaves_the_whole_screen_and_not_the_run(tmp_path: Path, size: tuple[int, int]) -> None:
+    async with in_a_run(tmp_path, size=size) as (app, pilot, hosts):
+        before = chart(app).size.height
+        await pilot.press("z")
+        await until(pilot, lambda: chart(app).size.height > before)
+        hidden = ("#panels", "#form", "#command", "#runs")
+        assert not any(console_screen(app).query_one(each).display for each in hidden)
+        text = screen_text(app)
+        assert "#1 write-iops running" in text
+        assert "IOPS" in text
+        await pilot.press("v", "h")
+        await until(pilot, lambda: heat(app).display)
+        await pilot.press("h", "escape")
+        await until(pilot, lambda: chart(app).size.height == before)
+        assert all(console_screen(app).query_one(each).display for each in hidden)
+        assert app.busy
+        await pilot.press("z")
+        await until(pilot, lambda: chart(app).size.height > before)
+        await pilot.press("z")
+        await until(pilot, lambda: chart(app).size.height == before)
+        let_go(app, hosts)
+        await finished(app, pilot)
+    assert saved(tmp_path)[0].outcome == "ok"
+
+
+# ------------------------------------------------------------------ presented
+
+
+@pytest.mark.parametrize("size", [SMALL, USUAL])
+async def test_the_presenter_follows_the_run_and_escape_does_not_end_it(tmp_path: Path, size: tuple[int, int]) -> None:
+    async with in_a_run(tmp_path, size=size) as (app, pilot, hosts):
+        shown_now = console_screen(app).view.shown
+        assert shown_now is not None
+        now = units.iops(shown_now.current["write"].iops)
+        await pilot.press("f")
+        await until(pilot, lambda: isinstance(app.screen, Presenter))
+        big = app.screen.query_one(Big)
+        await until(pilot, lambda: (big._value, big._unit) == (now, "IOPS"))
+        assert "██" in text_of(app, big)
+        assert big.size.height >= 8
+        assert text_of(app, app.screen.query_one("#presented")).split() == [
+            *["write-iops", "4k", "randwrite,", "depth", "64,", "jobs", "8,", "20", "s", "IOPS"]
+        ]
+        assert "┤" in text_of(app, app.screen.query_one(Chart))
+        await pilot.press("v")
+        await until(pilot, lambda: big._unit == "MiB/s")
+        await pilot.press("v")
+        await until(pilot, lambda: big._unit == "ms")
+        await pilot.press("v")
+        let_go(app, hosts)
+        total = lambda: saved(tmp_path)[0].summary.write  # noqa: E731
+        await until(pilot, lambda: total() is not None)
+        await until(pilot, lambda: big._value == units.iops(total().iops))  # type: ignore[union-attr]
+        assert "over the whole run" in text_of(app, app.screen.query_one("#presented"))
+        await pilot.press("escape")
+        await until(pilot, lambda: not isinstance(app.screen, Presenter))
+    assert saved(tmp_path)[0].outcome == "ok"
+
+
+async def test_leaving_the_presenter_in_mid_run_leaves_the_run_alone(tmp_path: Path) -> None:
+    async with in_a_run(tmp_path, size=SMALL) as (app, pilot, _):
+        for key in ("escape", "f", "q"):
+            await pilot.press("f")
+            await until(pilot, lambda: isinstance(app.screen, Presenter))
+            await pilot.press(key)
+            await until(pilot, lambda: app.screen is console_screen(app))
+            assert app.busy
+
+
+async def test_the_presenter_before_any_run_says_nothing(tmp_path: Path) -> None:
+    async with console(tmp_path, run=WRITE_IOPS, speed=60, size=SMALL) as (app, pilot):
+        await pilot.press("f")
+        await until(pilot, lambda: isinstance(app.screen, Presenter))
+        await until(pilot, lambda: app.screen.query_one(Big)._value == "-")
+        await pilot.press("escape")
+        await until(pilot, lambda: not isinstance(app.screen, Presenter))
+
+
+# ------------------------------------------------------------------ the log
+
+
+def log(app: ConsoleApp, part: str) -> str:
+    return str(app.screen.query_one(f"#log-{part}", Static).render())
+
+
+@pytest.mark.parametrize("size", [SMALL, USUAL])
+async def test_the_log_has_the_command_and_the_raw_output(tmp_path: Path, size: tuple[int, int]) -> None:
+    async with in_a_run(tmp_path, size=size) as (app, pilot, hosts):
+        await pilot.press("l")
+        await until(pilot, lambda: isinstance(app.screen, LogScreen) and bool(app.screen.query("#log-output")))
+        raw = tmp_path / "sessions" / "tuning" / "001" / "raw" / "local.stdout"
+        during = raw.read_text()
+        assert log(app, "command") == f"$ {saved(tmp_path)[0].command}"
+        await until(pilot, lambda: log(app, "output").rstrip() == during[-len(log(app, "output")) :].rstrip())
+        await until(pilot, lambda: during.splitlines()[-1] in text_of(app, app.screen.query_one("#log")))
+        assert "$ fio --name=write-iops" in screen_text(app)
+        assert "write-iops on local" in screen_text(app)
+        let_go(app, hosts)
+        await until(pilot, lambda: log(app, "output") == tail(raw) != during)
+        await pilot.press("escape")
+        await until(pilot, lambda: not isinstance(app.screen, LogScreen))
+    assert saved(tmp_path)[0].outcome == "ok"
+
+
+async def test_the_log_goes_from_node_to_node(tmp_path: Path) -> None:
+    async with in_a_run(tmp_path, *THREE, size=SMALL) as (app, pilot, _):
+        await pilot.press("l")
+        await until(pilot, lambda: isinstance(app.screen, LogScreen) and "on a (1 of 3" in screen_text(app))
+        commands = []
+        for key in ("right", "right", "right", "left"):
+            commands.append(log(app, "command"))
+            await pilot.press(key)
+            await pilot.pause()
+        assert "on c (3 of 3" in screen_text(app)
+        assert app.busy
+    assert [f"test.{name} " in command for name, command in zip(THREE, commands, strict=False)] == [True] * 3
+    assert commands[3:] == commands[2:3] or f"test.{THREE[0]} " in commands[3]
+
+
+async def test_the_log_while_a_target_is_filled_is_that_of_the_filling(tmp_path: Path) -> None:
+    hosts = held("local")
+    hosts["local"].scripts["fill"] = hosts["local"].scripts.pop("latency")
+    hosts["local"].scripts["fill"].waits_after = 0.5
+    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
+        await pilot.press("2")
+        await until(pilot, lambda: bool(hosts["local"].log.of("waits in fill")))
+        await until(pilot, lambda: "filling" in shown(app, "#progress"))
+        await pilot.press("l")
+        raw = tmp_path / "sessions" / "tuning" / "001" / "raw" / "local.prepare.stdout"
+        await until(pilot, lambda: isinstance(app.screen, LogScreen) and log(app, "output") == tail(raw) != "")
+
+
+async def test_the_log_before_any_run_says_so(tmp_path: Path) -> None:
+    async with console(tmp_path, run=WRITE_IOPS, speed=60, size=SMALL) as (app, pilot):
+        await pilot.press("l")
+        await until(pilot, lambda: said(app)[-1] == "nothing has run yet")
+
+
+def test_the_tail_of_a_file_begins_with_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    assert tail(path) == ""
+    path.write_bytes(b"x" * 20_000 + b"\nlast [b]line\xff\n")
+    assert tail(path) == "last [b]line�\n"
+    path.write_bytes(b"short")
+    assert tail(path) == "short"
+
+
+# ------------------------------------------------------------------ without a console around it
+
+
+class Bare(CephtuiApp):
+    """A screen with a run on it, and nothing that runs."""
+
+    CSS_PATH = Path(app_module.__file__).with_name("app.tcss")
+
+    def __init__(self, *parts: RunView | LiveView) -> None:
+        super().__init__(Path("/nonexistent"))
+        self.parts = parts
+
+    def on_mount(self) -> None:
+        self.push_screen(BareScreen(self.parts))
+
+
+class BareScreen(RunScreen):
+    """Its parts are handed in."""
+
+    def __init__(self, parts: Sequence[RunView | LiveView]) -> None:
+        super().__init__()
+        self.parts = parts
+
+    def compose(self) -> ComposeResult:
+        yield from self.parts
+
+
+@contextlib.asynccontextmanager
+async def bare(*parts: RunView | LiveView) -> AsyncIterator[tuple[App[None], Pilot[None]]]:
+    app = Bare(*parts)
+    async with app.run_test(size=USUAL) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, BareScreen) and bool(app.screen.query("#chart")))
+        yield app, pilot
+
+
+def samples() -> list[Sample]:
+    return list(store.read_samples(SESSION, WRITE_IOPS))
+
+
+def without_histograms() -> History:
+    """As of a tool that tells means only."""
+    history = History()
+    for sample in (sample for sample in samples() if sample.node is None):
+        own = {"latency_buckets": (), "latency_p99_seconds": None}
+        changed = {d: i.model_copy(update=own) for d in ("read", "write") if (i := getattr(sample, d))}
+        history.add(sample.model_copy(update=changed))
+    return history
+
+
+async def test_a_tool_without_a_histogram_has_no_heat_map_and_that_is_said() -> None:
+    view = RunView()
+    async with bare(view) as (app, pilot):
+        view.show(of_saved(store.read_run(SESSION, WRITE_IOPS), without_histograms(), ()))
+        await pilot.press("h")
+        await until(pilot, lambda: bool(app._notifications))
+        assert [notice.message for notice in app._notifications] == [
+            "no heat map: the tool of this run gives no histogram of latencies"
+        ]
+        assert not view.query_one("#write-heat").display
+        assert view.query_one("#chart").size.height > 10, "the chart keeps its room"
+        await pilot.press("v", "v")
+        await pilot.pause()
+        assert "write" in lines(view.query_one("#chart", Chart))
+
+
+async def test_by_node_without_nodes_is_as_before() -> None:
+    view = RunView()
+    async with bare(view) as (_, pilot):
+        await pilot.press("b", "h", "v")
+        assert not view.query_one("#write-heat").display
+        view.show(of_saved(store.read_run(SESSION, WRITE_IOPS), without_histograms(), ()))
+        await pilot.pause()
+        assert lines(view.query_one("#chart", Chart)) == ["write"]
+
+
+async def test_a_node_that_says_nothing_is_marked() -> None:
+    view = RunView()
+    async with bare(view) as (app, pilot):
+        history = without_histograms()
+        view.show(Shown(history, {}, (NodeNow("local", 0.001), NodeNow("gone", None, late=True)), 22.0))
+        await pilot.pause()
+        view.show(Shown(history, {}, (NodeNow("local", 0.001), NodeNow("gone", None, late=True)), 22.0))
+        await until(pilot, lambda: "gone" in text_of(app, view.query_one("#nodes")))
+        assert re.search(r"gone +no word", text_of(app, view.query_one("#nodes")))
+
+
+async def test_marks_of_other_runs_are_not_drawn() -> None:
+    run = store.read_run(SESSION, WRITE_IOPS)
+    others = [
+        Mark(at=run.started_at, run=run.run + 1, elapsed_seconds=3.0, text="another"),
+        Mark(at=run.started_at, text="between"),
+        Mark(at=run.started_at, run=run.run, text="while it was filled"),
+    ]
+    own = Mark(at=run.started_at, run=run.run, elapsed_seconds=5.0, text="its own")
+    assert of_saved(run, without_histograms(), [*others, own]).marks == ((5.0, "its own"),)
+
+
+# ------------------------------------------------------------------ a terminal that stands still
+
+
+def beginning() -> list[Event]:
+    """Of the recorded run."""
+    run = store.read_run(SESSION, WRITE_IOPS)
+    preset = load_preset(packaged_presets_dir() / f"{run.preset}.toml", user=False)
+    request = Request((preset,), (Node(name="local"),), parse_target(run.target, sitting="0a1b2c3d"), {"runtime": "20"})
+    return [make_plan(request, new_batch), run.model_copy(update={"outcome": None})]
+
+
+class Recorded:
+    """A source that tells what a test puts into it."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+
+    def drain(self) -> list[Event]:
+        events, self.events = self.events, []
+        return events
+
+
+class Writer:
+    """Textual's thread that writes to the terminal, so many frames behind."""
+
+    def __init__(self) -> None:
+        self.behind = 0
+        self._queue = self
+
+    def qsize(self) -> int:
+        return self.behind
+
+
+async def test_a_stalled_terminal_is_not_drawn_to_and_nothing_is_lost() -> None:
+    source, writer = Recorded(), Writer()
+    live = LiveView(source)
+    async with bare(live) as (app, pilot):
+        app._driver._writer_thread = writer  # type: ignore[union-attr]
+        view = live.query_one(RunView)
+        begun, told = beginning(), samples()
+        source.events += [*begun, *told[:10]]
+        live.catch_up()
+        drawn = view.shown
+        assert drawn is not None
+        now = drawn.history.reached
+        writer.behind = 30
+        draws: list[Shown] = []
+        view.show, show = draws.append, view.show  # type: ignore[method-assign]
+        for sample in told[10:]:
+            source.events.append(sample)
+            live.catch_up()
+        assert draws == []
+        assert live.current is not None
+        assert live.current.history.reached > now, "what comes in is kept"
+        writer.behind = 0
+        source.events.append(told[-1])
+        live.catch_up()
+        assert len(draws) == 1
+        assert draws[0].history.reached == told[-1].elapsed_seconds
+        view.show = show  # type: ignore[method-assign]
+        app._driver._writer_thread = None  # type: ignore[union-attr]
+        await pilot.pause()
+
+
+async def test_a_run_on_a_stalled_terminal_goes_to_its_end(tmp_path: Path) -> None:
+    async with console(tmp_path, run=WRITE_IOPS, speed=60, size=SMALL) as (app, pilot):
+        writer = Writer()
+        writer.behind = 30
+        app._driver._writer_thread = writer  # type: ignore[union-attr]
+        await pilot.press("2")
+        await until(pilot, lambda: [run.outcome for run in saved(tmp_path)] == ["ok"])
+        writer.behind = 0
+        await finished(app, pilot)
+        assert "over the whole run" in title(app)
+        app._driver._writer_thread = None  # type: ignore[union-attr]
