@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from pathlib import Path
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
-from textual.pilot import Pilot
-from textual.widgets import DataTable, Input, Static
+from textual.command import CommandPalette
+from textual.widgets import DataTable
+from textual.widgets._footer import FooterKey
 
 from cephtui import store, units
 from cephtui.models import Node
@@ -17,69 +19,57 @@ from cephtui.presets import find_presets
 from cephtui.runner import Runner
 from cephtui.tui.app import ConsoleApp
 from cephtui.tui.chart import Chart
-from cephtui.tui.console import Start
+from cephtui.tui.console import ConsoleScreen, Start
 from cephtui.tui.dialogs import Confirm, Details, TypeName
-from cephtui.tui.panels import Panels, PresetPanel
-from tests.replayed import MIXED, SESSION, WRITE_IOPS, console, until
+from cephtui.tui.panels import PresetPanel
+from cephtui.tui.pickers import NodePicker, PresetPicker, TargetPicker
+from tests.fakes import FakeNode
+from tests.replayed import (
+    MIXED,
+    PRESETS,
+    SESSION,
+    WRITE_IOPS,
+    connector_to,
+    console,
+    console_screen,
+    finished,
+    held,
+    let_go,
+    rows,
+    running,
+    said,
+    saved,
+    screen_text,
+    shown,
+    text_of,
+    until,
+)
 
 FAST = 60.0
-PRESETS = {
-    "1": "write-throughput",
-    "2": "write-iops",
-    "3": "read-throughput",
-    "4": "read-iops",
-    "5": "latency",
-    "6": "mixed-75-25",
-}
+SMALL, USUAL = (80, 24), (120, 36)
+BLOCKS = "▁▂▃▄▅▆▇█"
 
 
-def screen_text(app: ConsoleApp) -> str:
-    """What is on the screen."""
-    return "\n".join(strip.text.rstrip() for strip in app.screen._compositor.render_strips())
-
-
-def shown(app: ConsoleApp, selector: str) -> str:
-    """The text of a widget."""
-    return str(app.screen.query_one(selector, Static).render())
-
-
-def saved(root: Path) -> list[store.Run]:
-    """The runs in the session that the console writes."""
-    directory = root / "sessions" / "tuning"
-    return store.read_runs(directory)[0] if directory.is_dir() else []
-
-
-async def finished(app: ConsoleApp, pilot: Pilot[None]) -> None:
-    """Wait until a run has ended, and its end is in the progress line and in the table."""
-    ends = ("ok", "stopped", "failed", "lost", "refused")
-    table = app.screen.query_one("#runs", DataTable)
-
-    def told() -> bool:
-        words = shown(app, "#progress").split()
-        return table.row_count > 0 and str(table.get_row_at(0)[-2]).split()[0] in ends and bool({*words} & {*ends})
-
-    await until(pilot, lambda: not app.busy and told())
-
-
-@pytest.mark.parametrize("key", PRESETS)
-async def test_a_key_runs_its_preset_and_the_run_is_saved(tmp_path: Path, key: str) -> None:
+@pytest.mark.parametrize(("key", "preset"), [(str(number), name) for number, name in enumerate(PRESETS, 1)])
+async def test_a_key_runs_its_preset_and_the_run_is_saved(tmp_path: Path, key: str, preset: str) -> None:
     recorded = store.read_run(SESSION, WRITE_IOPS).summary.write
     assert recorded
-    async with console(tmp_path, run=WRITE_IOPS, speed=FAST, size=(120, 36)) as (app, pilot):
+    async with console(tmp_path, run=WRITE_IOPS, speed=FAST, size=USUAL) as (app, pilot):
         await pilot.press(key)
         await finished(app, pilot)
         panel = app.screen.query_one(f"#panel-{key}", PresetPanel)
-        table = app.screen.query_one("#runs", DataTable)
-        cells = [str(cell) for cell in table.get_row_at(0)]
+        cells = rows(app)[0]
         assert panel.has_class("selected")
-        assert panel.result
+        seen = text_of(app, panel)
+        assert panel.result.split()[0] in seen, "the result"
+        assert sum(letter in BLOCKS for letter in seen.splitlines()[-1]) >= 10, "how it went"
     runs = saved(tmp_path)
-    assert [run.preset for run in runs] == [PRESETS[key]] * (2 if key == "5" else 1)
+    assert [run.preset for run in runs] == [preset] * (2 if key == "5" else 1)
     assert [run.outcome for run in runs] == ["ok"] * len(runs)
     assert runs[-1].summary.write == recorded
     assert cells == [
         str(len(runs)),
-        PRESETS[key],
+        preset,
         "write",
         units.iops(recorded.iops),
         units.bandwidth(recorded.bandwidth_bytes),
@@ -87,12 +77,12 @@ async def test_a_key_runs_its_preset_and_the_run_is_saved(tmp_path: Path, key: s
         units.latency(recorded.latency_p99_seconds),
         # what is replayed was measured with 4k: with 1M its IOPS and its bandwidth do not agree
         "ok !" if key in "13" else "ok",
-        "",
+        "rw=randwrite" if key == "5" else "",
     ]
 
 
 async def test_the_command_is_shown_before_and_during_the_run(tmp_path: Path) -> None:
-    async with console(tmp_path, run=WRITE_IOPS, speed=4.0, size=(120, 36)) as (app, pilot):
+    async with console(tmp_path, run=WRITE_IOPS, speed=4.0, size=USUAL) as (app, pilot):
         await pilot.press("right")
         before = shown(app, "#command")
         assert "--name=write-iops" in before
@@ -108,20 +98,19 @@ async def test_the_command_is_shown_before_and_during_the_run(tmp_path: Path) ->
 
 
 async def test_a_mixed_run_shows_reads_and_writes_apart(tmp_path: Path) -> None:
-    async with console(tmp_path, run=MIXED, speed=FAST, size=(120, 36)) as (app, pilot):
+    async with console(tmp_path, run=MIXED, speed=FAST, size=USUAL) as (app, pilot):
         await pilot.press("6")
         await finished(app, pilot)
-        assert app.screen.query_one("#read-sparks").display
-        assert app.screen.query_one("#write-sparks").display
+        for direction in ("read", "write"):
+            assert direction in text_of(app, app.screen.query_one(f"#{direction}-sparks"))
         title = str(app.screen.query_one("#chart", Chart).border_title)
-        table = app.screen.query_one("#runs", DataTable)
-        directions = [str(table.get_row_at(row)[2]) for row in range(table.row_count)]
+        directions = [row[2] for row in rows(app)]
     assert all(word in title for word in ("total", "read", "write", "over the whole run"))
     assert directions == ["read", "write"]
 
 
 async def test_stop_keeps_what_was_measured(tmp_path: Path) -> None:
-    async with console(tmp_path, run=WRITE_IOPS, speed=10.0, size=(80, 24)) as (app, pilot):
+    async with console(tmp_path, run=WRITE_IOPS, speed=10.0, size=SMALL) as (app, pilot):
         await pilot.press("2")
         await until(pilot, lambda: " running " in shown(app, "#progress"))
         await pilot.press("s")
@@ -134,109 +123,128 @@ async def test_stop_keeps_what_was_measured(tmp_path: Path) -> None:
     assert {finding.code for finding in run.findings} >= {"incomplete"}
 
 
-async def test_a_key_during_a_run_starts_no_second_one(tmp_path: Path) -> None:
-    async with console(tmp_path, run=WRITE_IOPS, speed=10.0, size=(80, 24)) as (app, pilot):
-        await pilot.press("2")
-        await until(pilot, lambda: app.busy)
-        await pilot.press("1", "enter")
-        await until(pilot, lambda: " running " in shown(app, "#progress"))
-        await pilot.press("s")
-        await finished(app, pilot)
-    assert len(saved(tmp_path)) == 1
-
-
 async def test_stop_right_after_the_run_key_meets_that_run(tmp_path: Path) -> None:
-    async with console(tmp_path, run=WRITE_IOPS, speed=4.0, size=(80, 24)) as (app, pilot):
+    async with console(tmp_path, run=WRITE_IOPS, speed=4.0, size=SMALL) as (app, pilot):
         await pilot.press("3", "s")
         await until(pilot, lambda: not app.busy)
     assert [run.outcome for run in saved(tmp_path)] in ([], ["stopped"])
 
 
-async def test_the_first_of_several_run_keys_counts(tmp_path: Path) -> None:
-    async with console(tmp_path, run=WRITE_IOPS, speed=4.0, size=(80, 24)) as (app, pilot):
-        await pilot.press("6", "4", "3")
-        await until(pilot, lambda: bool(saved(tmp_path)))
-        await pilot.press("s")
-        await finished(app, pilot)
-    assert [run.preset for run in saved(tmp_path)] == ["mixed-75-25"]
-
-
-async def test_nothing_is_edited_during_a_run(tmp_path: Path) -> None:
-    async with console(tmp_path, run=WRITE_IOPS, speed=4.0, size=(80, 24)) as (app, pilot):
-        await pilot.press("2")
-        await until(pilot, lambda: " running " in shown(app, "#progress"))
-        await pilot.press("e", "s")
-        await finished(app, pilot)
-        assert app.screen.query_one("#bs", Input).value == "4k"
-    assert saved(tmp_path)[0].outcome == "stopped"
-
-
-async def test_tab_goes_round_the_fields(tmp_path: Path) -> None:
-    async with console(tmp_path, run=WRITE_IOPS, speed=FAST, size=(80, 24)) as (app, pilot):
-        await pilot.press("e")
-        seen = []
-        for _ in range(6):
-            seen.append(app.focused.id if app.focused else None)
-            await pilot.press("tab")
-    assert seen == ["bs", "iodepth", "numjobs", "runtime", "target", "bs"]
-
-
 async def test_quitting_during_a_run_asks_first(tmp_path: Path) -> None:
-    async with console(tmp_path, run=WRITE_IOPS, speed=4.0, size=(80, 24)) as (app, pilot):
+    hosts = held("local")
+    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
         await pilot.press("2")
-        await until(pilot, lambda: " running " in shown(app, "#progress"))
-        await pilot.press("q")
-        await until(pilot, lambda: isinstance(app.screen, Confirm))
-        await pilot.press("n")
-        await until(pilot, lambda: not isinstance(app.screen, Confirm))
-        assert app.busy
+        await running(app, pilot)
+        for no in ("n", "escape", "enter"):
+            await pilot.press("q")
+            await until(pilot, lambda: isinstance(app.screen, Confirm))
+            await pilot.press(no)
+            await until(pilot, lambda: not isinstance(app.screen, Confirm))
+            assert app.busy, "the harmless answer has the focus"
         await pilot.press("q")
         await until(pilot, lambda: isinstance(app.screen, Confirm))
         await pilot.press("y")
         await until(pilot, lambda: not app.is_running)
     run = saved(tmp_path)[0]
     assert run.outcome == "stopped"
+    assert run.summary.write
+
+
+async def test_quitting_runs_nothing_of_what_waits(tmp_path: Path) -> None:
+    hosts = held("local")
+    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
+        await pilot.press("2")
+        await running(app, pilot)
+        await pilot.press("4", "6", "q")
+        await until(pilot, lambda: isinstance(app.screen, Confirm))
+        await pilot.press("y")
+        await until(pilot, lambda: not app.is_running)
+    assert [(run.preset, run.outcome) for run in saved(tmp_path)] == [("write-iops", "stopped")]
+    assert hosts["local"].log.of("started read-iops") == []
 
 
 async def test_quitting_when_idle_does_not_ask(tmp_path: Path) -> None:
-    async with console(tmp_path, run=WRITE_IOPS, speed=FAST, size=(80, 24)) as (app, pilot):
+    async with console(tmp_path, run=WRITE_IOPS, speed=FAST, size=SMALL) as (app, pilot):
         await pilot.press("q")
         await until(pilot, lambda: not app.is_running)
     assert saved(tmp_path) == []
 
 
-async def test_editing_changes_the_command_and_the_run(tmp_path: Path) -> None:
-    async with console(tmp_path, run=WRITE_IOPS, speed=FAST, size=(80, 24)) as (app, pilot):
-        await pilot.press("right", "e")
-        assert app.focused is app.screen.query_one("#bs", Input)
-        await pilot.press("8", "k", "tab", "3", "2", "enter")
-        assert isinstance(app.focused, Panels)
-        assert "--bs=8k --iodepth=32 " in shown(app, "#command").replace("\n", " ")
-        await pilot.press("left")
-        assert "--bs=1M" in shown(app, "#command")
-        await pilot.press("right", "enter")
-        await finished(app, pilot)
-    options = saved(tmp_path)[0].options
-    assert (options["bs"], options["iodepth"], options["runtime"]) == ("8k", 32, 20)
+# ------------------------------------------------------------------ choosing
 
 
-@pytest.mark.parametrize(
-    ("field", "text", "message"),
-    [("bs", "4kib", "bs:"), ("iodepth", "0", "iodepth:"), ("numjobs", "x", "numjobs:"), ("target", "/tmp/x", "file:")],
-)
-async def test_a_wrong_value_is_named_and_nothing_runs(tmp_path: Path, field: str, text: str, message: str) -> None:
-    async with console(tmp_path, run=WRITE_IOPS, speed=FAST, size=(80, 24)) as (app, pilot):
-        app.screen.query_one(f"#{field}", Input).value = text
-        await until(pilot, lambda: message in shown(app, "#command"))
-        assert app.screen.query_one(f"#{field}").has_class("wrong")
+async def test_a_preset_without_a_key_is_chosen_and_run(tmp_path: Path) -> None:
+    own = tmp_path / "no-presets-of-the-user"
+    own.mkdir()
+    text = (packaged_presets_dir() / "write-iops.toml").read_text()
+    (own / "mine.toml").write_text(re.sub("(?m)^key = .*$", "", text).replace('"4k"', '"64k"'))
+    async with console(tmp_path, run=WRITE_IOPS, speed=FAST, size=SMALL) as (app, pilot):
+        await pilot.press("p")
+        await until(pilot, lambda: isinstance(app.screen, PresetPicker))
+        await pilot.press(*"mine", "enter")
+        await until(pilot, lambda: shown(app, "#form").startswith("mine: 64k randwrite"))
+        assert "--name=mine " in shown(app, "#command")
         await pilot.press("enter")
-        await pilot.pause(0.2)
-        assert not app.busy
-    assert saved(tmp_path) == []
+        await finished(app, pilot)
+    assert [run.preset for run in saved(tmp_path)] == ["mine"]
+
+
+async def test_a_broken_preset_is_told_and_the_others_work(tmp_path: Path) -> None:
+    own = tmp_path / "no-presets-of-the-user"
+    own.mkdir()
+    (own / "broken.toml").write_text('title = "[b]x"\nkey = 10\n[options]\nrw = "read"')
+    async with console(tmp_path, run=WRITE_IOPS, speed=FAST, size=SMALL) as (app, pilot):
+        (told,) = [text for text in said(app) if "broken.toml" in text]
+        assert "key" in told
+        await pilot.press("2")
+        await finished(app, pilot)
+    assert [run.outcome for run in saved(tmp_path)] == ["ok"]
+
+
+async def test_a_target_is_chosen_and_run(tmp_path: Path) -> None:
+    hosts = {"local": FakeNode(Node(name="local"))}
+    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
+        await pilot.press("t")
+        await until(pilot, lambda: isinstance(app.screen, TargetPicker))
+        await pilot.press(*"file:/mnt/bench/other", "enter")
+        await until(pilot, lambda: "on file:/mnt/bench/other" in shown(app, "#form"))
+        assert "--filename=/mnt/bench/other" in shown(app, "#command")
+        await pilot.press("2")
+        await finished(app, pilot)
+    assert [run.target for run in saved(tmp_path)] == ["file:/mnt/bench/other"]
+
+
+async def test_nodes_are_chosen_and_run_on(tmp_path: Path) -> None:
+    hosts = {name: FakeNode(Node(name=name, host=name)) for name in ("a", "b")}
+    async with console(tmp_path, nodes=("a",), connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
+        await pilot.press("n")
+        await until(pilot, lambda: isinstance(app.screen, NodePicker))
+        await pilot.press("b", "space", "enter")
+        await until(pilot, lambda: not isinstance(app.screen, NodePicker))
+        await until(pilot, lambda: re.search(r"\ba\b.*\bb\b.*ready", shown(app, "#bar")) is not None)
+        await pilot.press("2")
+        await finished(app, pilot)
+    assert [[node.node for node in run.nodes] for run in saved(tmp_path)] == [["a", "b"]]
+
+
+async def test_a_node_that_can_not_be_reached_is_told_with_the_reason(tmp_path: Path) -> None:
+    hosts = {name: FakeNode(Node(name=name, host=name)) for name in ("a", "b")}
+    hosts["b"].unreachable = "no route to host"
+    async with console(tmp_path, nodes=("a", "b"), connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
+        assert "b: no route to host" in said(app)
+        assert re.search(r"\bb\b", shown(app, "#bar"))
+        assert "a b ready" not in shown(app, "#bar")
+        await pilot.press("2")
+        await until(pilot, lambda: not app.busy)
+        assert "not run" in shown(app, "#progress")
+        hosts["b"].unreachable = None
+        await pilot.press("2")
+        await finished(app, pilot)
+    assert [run.outcome for run in saved(tmp_path)] == ["ok"]
 
 
 async def test_a_run_opens_in_full(tmp_path: Path) -> None:
-    async with console(tmp_path, run=WRITE_IOPS, speed=FAST, size=(120, 36)) as (app, pilot):
+    async with console(tmp_path, run=WRITE_IOPS, speed=FAST, size=USUAL) as (app, pilot):
         await pilot.press("2")
         await finished(app, pilot)
         await pilot.press("r", "enter")
@@ -249,34 +257,125 @@ async def test_a_run_opens_in_full(tmp_path: Path) -> None:
     assert "--filename=/mnt/bench/test" in text
 
 
-@pytest.mark.parametrize("size", [(80, 24), (93, 25), (120, 36), (200, 50)])
-@pytest.mark.parametrize("run", [WRITE_IOPS, MIXED])
-async def test_everything_is_on_the_screen(tmp_path: Path, size: tuple[int, int], run: int) -> None:
-    key = {WRITE_IOPS: "2", MIXED: "6"}[run]
+async def test_the_runs_are_gone_through_with_vi_keys(tmp_path: Path) -> None:
+    async with console(tmp_path, run=MIXED, speed=FAST, size=USUAL) as (app, pilot):
+        await pilot.press("6")
+        await finished(app, pilot)
+        table = app.screen.query_one(DataTable)
+        await pilot.press("r", "j")
+        assert table.cursor_row == 1
+        await pilot.press("k")
+        assert table.cursor_row == 0
+        await pilot.press("escape", "right")
+        assert not table.has_focus
+        assert app.screen.query_one("#panel-1").has_class("selected"), "after the last comes the first"
+
+
+# ------------------------------------------------------------------ as it looks
+
+
+def assert_all_there(app: ConsoleApp, size: tuple[int, int]) -> None:
+    """Bar, panels, settings, command, chart, sparklines, progress, runs and keys are on the screen."""
+    screen = console_screen(app)
+    for each in ("#bar", "#form", "#progress"):
+        assert shown(app, each).strip().split() == text_of(app, screen.query_one(each)).split(), f"{each} is cut off"
+    assert len(screen.query(PresetPanel)) == 6
+    for panel in screen.query(PresetPanel):
+        words = text_of(app, panel).split()
+        assert panel.preset.file.title.split()[-1] in words
+        assert words[0].startswith(str(panel.preset.file.key))
+    command = text_of(app, screen.query_one("#command")).split()
+    assert command[:3] == shown(app, "#command").split()[:3]
+    chart = text_of(app, screen.query_one("#chart"))
+    assert chart.count("┤") >= 2
+    assert "20 s" in chart
+    assert screen.query_one("#chart").size.height >= 6
+    assert {"preset", "IOPS", "bandwidth", "p99", "outcome"} <= set(text_of(app, screen.query_one("#runs")).split())
+    last = screen_text(app).splitlines()[-1]
+    keys = [key for key in screen.query(FooterKey) if key.display]
+    assert all(f"{key.key_display} {key.description}" in last for key in keys), "the keys are cut off"
+    assert {"run", "edit", "target", "nodes", "stop", "help", "quit"} <= {key.description for key in keys}
+    assert max(map(len, screen_text(app).splitlines())) <= size[0]
+
+
+@pytest.mark.parametrize("size", [SMALL, (93, 25), USUAL, (200, 50)])
+async def test_everything_is_on_the_screen_from_the_start(tmp_path: Path, size: tuple[int, int]) -> None:
+    async with console(tmp_path, run=WRITE_IOPS, speed=FAST, size=size) as (app, pilot):
+        await until(pilot, lambda: bool(app.screen.query(FooterKey)))
+        await pilot.pause()
+        text = screen_text(app)
+        words = [
+            "1>Write",
+            "6 Mixed",
+            "1M write",
+            "file:/mnt/bench/test",
+            "$ fio",
+            "press 1 to 6, or enter, to run",
+            "? help",
+            "q quit",
+        ]
+        assert [word for word in words if word not in text] == []
+
+
+@pytest.mark.parametrize("size", [SMALL, (93, 25), USUAL, (200, 50)])
+@pytest.mark.parametrize(("run", "key"), [(WRITE_IOPS, "2"), (MIXED, "6")])
+async def test_everything_is_on_the_screen_after_a_run(
+    tmp_path: Path, size: tuple[int, int], run: int, key: str
+) -> None:
     async with console(tmp_path, run=run, speed=FAST, size=size) as (app, pilot):
         await pilot.press(key)
         await finished(app, pilot)
-        text = screen_text(app)
-        assert app.screen.query_one("#chart", Chart).size.height >= 5
-        assert app.screen.query_one("#command").size.height >= len(shown(app, "#command")) / (size[0] - 2)
-    words = ["Latency", "75/25", "target", "runtime", "--status-interval=1", "IOPS", "p99", "MiB/s", "ok", "q quit"]
-    assert [word for word in words if word not in text] == []
-    assert max(map(len, text.splitlines())) <= size[0]
+        # the columns of the table take their widths when they are next drawn
+        await until(pilot, lambda: all(cell in screen_text(app) for row in rows(app) for cell in row))
+        assert_all_there(app, size)
+        panel = app.screen.query_one(f"#panel-{key}", PresetPanel)
+        assert panel.result in text_of(app, panel)
+        assert any(letter in BLOCKS for letter in text_of(app, panel))
+        directions = {WRITE_IOPS: ["write"], MIXED: ["read", "write"]}[run]
+        for direction in directions:
+            sparks = text_of(app, app.screen.query_one(f"#{direction}-sparks"))
+            assert all(word in sparks for word in (direction, "bw", "mean", "p99", "MiB/s", *"▇"))
+
+
+@pytest.mark.parametrize("size", [SMALL, (93, 25), USUAL, (200, 50)])
+async def test_everything_is_on_the_screen_in_a_run_with_a_queue(tmp_path: Path, size: tuple[int, int]) -> None:
+    hosts = held("pve1", "pve2", "pve3")
+    async with console(tmp_path, nodes=tuple(hosts), connect=connector_to(hosts), speed=1, size=size) as (app, pilot):
+        await pilot.press("2")
+        await running(app, pilot)
+        await pilot.press("4", "6")
+        await until(pilot, lambda: "queue: 2 waiting, about 46 s" in text_of(app, app.screen.query_one("#bar")))
+        await until(pilot, lambda: " of 22 s" in shown(app, "#progress"))
+        app.clear_notifications()
+        await until(pilot, lambda: "running" in text_of(app, app.screen.query_one("#runs")))
+        app.screen.query_one(Chart)  # the clock goes on: what is seen and what is set are compared in one moment
+        assert_all_there(app, size)
+        nodes = text_of(app, app.screen.query_one("#nodes"))
+        assert all(name in nodes for name in hosts)
 
 
 async def test_resizing_during_a_run_does_no_harm(tmp_path: Path) -> None:
-    async with console(tmp_path, run=WRITE_IOPS, speed=20.0, size=(120, 36)) as (app, pilot):
+    hosts = held("local")
+    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=USUAL) as (app, pilot):
         await pilot.press("2")
-        await until(pilot, lambda: " running " in shown(app, "#progress"))
-        for width, height in ((80, 24), (20, 5), (250, 70), (1, 1), (93, 25)):
-            await pilot.resize_terminal(width, height)
-            await pilot.pause(0.1)
+        await running(app, pilot)
+        for size in (SMALL, (250, 70), (60, 15), (93, 25), (1, 1), (20, 5), SMALL):
+            await pilot.resize_terminal(*size)
+            await until(pilot, lambda size=size: tuple(app.size) == size)
+            await pilot.pause()
+            assert app.too_small == (size[0] < 80)
+            if not app.too_small:
+                await until(pilot, lambda: "#1 write-iops running" in screen_text(app))
+                await until(pilot, lambda: "┤" in text_of(app, app.screen.query_one("#chart")))
+                assert_all_there(app, size)
+            assert app.busy
+        let_go(app, hosts)
         await finished(app, pilot)
     assert saved(tmp_path)[0].outcome == "ok"
 
 
 async def test_the_screen_after_a_run(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
-    async with console(tmp_path, run=MIXED, speed=FAST, size=(80, 24)) as (app, pilot):
+    async with console(tmp_path, run=MIXED, speed=FAST, size=SMALL) as (app, pilot):
         await pilot.press("6")
         await finished(app, pilot)
         assert screen_text(app) == snapshot
@@ -284,7 +383,7 @@ async def test_the_screen_after_a_run(tmp_path: Path, snapshot: SnapshotAssertio
 
 async def test_without_colour_no_colour_is_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
-    async with console(tmp_path, run=MIXED, speed=FAST, size=(120, 36)) as (app, pilot):
+    async with console(tmp_path, run=MIXED, speed=FAST, size=USUAL) as (app, pilot):
         await pilot.press("6")
         await finished(app, pilot)
         colors = {
@@ -294,6 +393,56 @@ async def test_without_colour_no_colour_is_drawn(tmp_path: Path, monkeypatch: py
             if segment.style and (color := segment.style.color) and color.triplet
         }
     assert all(c.red == c.green == c.blue for c in colors if c)
+
+
+# ------------------------------------------------------------------ every key is told
+
+
+def keys_of(app: ConsoleApp) -> dict[str, str]:
+    """What a user can press on the console, with its action: all that the screen and the app bind themselves."""
+    found = {}
+    for active in console_screen(app).active_bindings.values():
+        if isinstance(active.node, ConsoleScreen | ConsoleApp) and active.binding.id:
+            found[active.binding.key] = active.binding.action
+    return found
+
+
+async def test_the_help_tells_every_key(tmp_path: Path) -> None:
+    async with console(tmp_path, run=WRITE_IOPS, speed=FAST, size=(120, 60)) as (app, pilot):
+        await until(pilot, lambda: bool(app.screen.query(FooterKey)))
+        keys = keys_of(app)
+        await pilot.press("question_mark")
+        await until(pilot, lambda: isinstance(app.screen, Details))
+        await pilot.pause()
+        text = screen_text(app)
+        await pilot.press("escape")
+        await until(pilot, lambda: not isinstance(app.screen, Details))
+    told = {word for line in text.splitlines() for word in line[:30].split()}
+    signs = {"question_mark": "?", "escape": "esc", **{str(number): "1-6" for number in range(1, 7)}}
+    working = {key for key in keys if key not in ("7", "8", "9")}
+    assert {signs.get(key, key) for key in working} <= told
+    assert {*"petnusxmvhbzflrcoq?a"} <= told, "and these are all that are known of"
+    assert {"left", "right", "ctrl+p", "enter"} <= told
+    assert "preset 7" not in text
+
+
+async def test_the_palette_has_the_same_commands(tmp_path: Path) -> None:
+    async with console(tmp_path, run=WRITE_IOPS, speed=FAST, size=USUAL) as (app, pilot):
+        commands = {str(command.title): command for command in app.get_system_commands(app.screen)}
+        for key, action in keys_of(app).items():
+            if not re.fullmatch("[1-9]", key):
+                sign = {"question_mark": "?", "escape": "esc"}.get(key, key)
+                assert any(f"({sign})" in title or f"({key})" in title for title in commands), (key, action)
+        await pilot.press("ctrl+p")
+        await until(pilot, lambda: isinstance(app.screen, CommandPalette))
+        await pilot.press(*"all six")
+        await until(pilot, lambda: "all six" in screen_text(app))
+        await pilot.pause(0.3)
+        await pilot.press("enter")
+        await until(pilot, lambda: not isinstance(app.screen, CommandPalette))
+        await until(pilot, lambda: any(text.startswith("queued: ") for text in said(app)))
+        await pilot.press("s")
+        await until(pilot, lambda: not app.busy)
 
 
 # ------------------------------------------------------------------ a file that is somebody's
@@ -310,16 +459,44 @@ async def test_a_file_that_is_somebodys_is_given_up_only_by_its_name(tmp_path: P
     catalogue = find_presets(packaged_presets_dir(), tmp_path / "none")
     content = somebodys.read_bytes()
     with Runner(tmp_path / "sessions", "tuning") as runner:
-        app = ConsoleApp(catalogue, Start((Node(name="local"),), f"file:{somebodys}"), runner, [])
-        async with app.run_test(size=(80, 24)) as pilot:
-            await until(pilot, lambda: bool(app.screen.query("#runtime")))
-            await pilot.press("4")
-            await until(pilot, lambda: isinstance(app.screen, TypeName))
-            assert "disk.img" in screen_text(app)
-            await pilot.press(*"wrong", "enter")
-            assert isinstance(app.screen, TypeName)
-            await pilot.press("escape")
-            await until(pilot, lambda: not app.busy)
+        start = Start((Node(name="local"),), f"file:{somebodys}")
+        app = ConsoleApp(catalogue, start, runner, tmp_path / "sessions")
+        async with app.run_test(size=SMALL) as pilot:
+            await until(pilot, lambda: bool(app.screen.query("#panels")))
+            # whatever else is pressed, each run asks and no answer but the name is a yes
+            for keys in (["4"], ["1"], ["enter"], ["6", "x", "m"]):
+                await pilot.press(*keys)
+                await until(pilot, lambda: isinstance(app.screen, TypeName))
+                assert "disk.img" in screen_text(app)
+                await pilot.press(*"wrong", "enter")
+                assert isinstance(app.screen, TypeName)
+                await pilot.press("escape")
+                await until(pilot, lambda: not isinstance(app.screen, TypeName))
+                if keys[-1] == "m":
+                    await pilot.press("escape")
+                await until(pilot, lambda: not app.busy)
             await asyncio.to_thread(runner.close)
+    assert somebodys.read_bytes() == content
+    assert saved(tmp_path) == []
+
+
+async def test_no_key_of_the_console_harms_anything_without_asking(tmp_path: Path, somebodys: Path) -> None:
+    """Every key there is, one after the other, on a target that is somebody's; what is asked gets no answer."""
+    hosts = held("local")
+    hosts["local"].facts = {"kind": "file", "size": 15000}
+    content = somebodys.read_bytes()
+    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL, target=f"file:{somebodys}") as (
+        app,
+        pilot,
+    ):
+        await until(pilot, lambda: bool(app.screen.query(FooterKey)))
+        for key in sorted(set(keys_of(app)) - {"q"}):
+            await pilot.press(key)
+            async with asyncio.timeout(30):
+                while app.busy or app.screen is not console_screen(app):
+                    await pilot.press("escape")
+                    await pilot.pause(0.02)
+        assert hosts["local"].started == []
+        assert hosts["local"].log.of(f"removed file:{somebodys}") == []
     assert somebodys.read_bytes() == content
     assert saved(tmp_path) == []

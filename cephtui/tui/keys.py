@@ -8,8 +8,9 @@ from rich.table import Table
 from rich.text import Text
 from textual.app import App
 from textual.binding import ActiveBinding, Binding
-from textual.markup import escape
+from textual.content import Content
 from textual.screen import Screen
+from textual.style import Style
 from textual.widgets import Static
 
 _WIDE_COLUMNS = 100
@@ -77,17 +78,18 @@ class KeyBar(Static):
     def show_keys(self) -> None:
         """Each key once, with its word."""
         narrow = self.app.size.width < _WIDE_COLUMNS
-        shown: dict[str, str] = {}
+        shown: dict[str, Content] = {}
         for active in self.screen.active_bindings.values():
             binding = active.binding
             if binding.show and active.enabled and not (narrow and binding.action in self._spared):
-                shown.setdefault(binding.action, self._markup(active))
-        self.update("  ".join(shown.values()))
+                shown.setdefault(binding.action, self._text(active))
+        self.update(Content("  ").join(shown.values()))
 
-    def _markup(self, active: ActiveBinding) -> str:
+    def _text(self, active: ActiveBinding) -> Content:
         binding = active.binding
         owners = {App: "app", Screen: "screen"}
         namespace = next((name for owner, name in owners.items() if isinstance(active.node, owner)), "focused")
         action = binding.action if "." in binding.action else f"{namespace}.{binding.action}"
         name = self.app.get_key_display(binding)
-        return f"[@click={action}][b $footer-key-foreground]{escape(name)}[/] {escape(binding.description)}[/]"
+        text = Content.assemble((name, "b $footer-key-foreground"), f" {binding.description}")
+        return text.stylize(Style.from_meta({"@click": action}))
