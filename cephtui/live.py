@@ -75,6 +75,8 @@ class LiveRun:
     def node_p99(self, node: str) -> float | None:
         """The worst of a node's last reads and writes."""
         sample = self.nodes.get(node)
+        if sample is not None and sample.phase == "prepare":
+            return None
         known = [i.latency_p99_seconds for i in (sample.read, sample.write) if i] if sample else []
         return max((value for value in known if value is not None), default=None)
 

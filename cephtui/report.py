@@ -21,6 +21,7 @@ from cephtui.models import (
     Figure,
     Info,
     Node,
+    NodeEnvironment,
     NodeRow,
     Plan,
     PoolUse,
@@ -43,6 +44,7 @@ OUTCOME_STYLES = {
     "lost": "yellow",
 }
 _SPARK_WIDTH = 24
+_ENVIRONMENT = re.compile(r"^(.*? )?env (?:CEPH_\S+=\S+ |'CEPH_[^']*' )+")
 _IMAGE_SECTION = re.compile(r" --name=\S+ --rbdname=\S+(?: --size=\S+)?")
 
 
@@ -94,6 +96,11 @@ def short_command(command: str) -> str:
     for section in others:
         command = command.replace(section, "", 1)
     return f"{command}  (and {len(others)} more images)"
+
+
+def tool_command(command: str) -> str:
+    """The same without what stands before the tool for its environment: the way to Ceph fills a screen."""
+    return _ENVIRONMENT.sub("", short_command(command), count=1)
 
 
 def pool_use(value: PoolUse | None) -> list[str]:
@@ -393,11 +400,13 @@ _NODES_NAMED = 4
 def node_states(nodes: Sequence[Node], states: Mapping[str, NodeState]) -> Text:
     """The nodes in one line: those that can't be used are named first."""
     text = Text()
+    without = [n.name for n in nodes if (e := _environment_of(n, states)) and not e.tools.get("fio")]
     failed = [n.name for n in nodes if (state := states.get(n.name)) and state.environment is None]
     waiting = [node.name for node in nodes if node.name not in states]
-    ready = [node.name for node in nodes if node.name not in (*failed, *waiting)]
+    ready = [node.name for node in nodes if node.name not in (*failed, *waiting, *without)]
     for names, word, style in (
         (failed, "unreachable", "bold red"),
+        (without, "without fio", "bold red"),
         (waiting, "connecting", "dim"),
         (ready, "ready", ""),
     ):
@@ -406,6 +415,11 @@ def node_states(nodes: Sequence[Node], states: Mapping[str, NodeState]) -> Text:
             text.append(" ".join(names) if len(names) <= _NODES_NAMED else f"{len(names)} nodes", "bold")
             text.append(f" {word}", style)
     return text
+
+
+def _environment_of(node: Node, states: Mapping[str, NodeState]) -> NodeEnvironment | None:
+    state = states.get(node.name)
+    return state.environment if state else None
 
 
 def left_behind(rows: Sequence[tuple[Path, Undo]]) -> RenderableType:
@@ -444,7 +458,7 @@ def sessions(rows: Sequence[SessionRow]) -> RenderableType:
         return Text("no sessions yet: cephtui run write-iops makes one")
     clusters = any(row.cluster for row in rows)
     table = _table("session", "created", *["cluster"] * clusters, "runs", "presets", "outcomes", right=("runs",))
-    table.columns[1].no_wrap = True
+    table.columns[0].no_wrap = table.columns[1].no_wrap = True
     for row in rows:
         outcomes = ", ".join(f"{number} {outcome}" for outcome, number in row.outcomes.items())
         state = outcomes + (" (being written)" if row.writing else "")

@@ -78,14 +78,11 @@ class CephtuiApp(RoomyApp):
         self.call_after_refresh(_collect_again)
 
     def action_sessions(self) -> None:
-        """The saved sessions; where they are on the way back already, back to them."""
+        """The saved sessions; from there the way goes back here."""
         from cephtui.tui.sessions import SessionsScreen
 
-        if not any(isinstance(screen, SessionsScreen) for screen in self.screen_stack):
+        if not isinstance(self.screen, SessionsScreen):
             self.push_screen(SessionsScreen(self.root))
-        else:
-            while not isinstance(self.screen, SessionsScreen):
-                self.pop_screen()
 
     def on_sessions_screen_opened(self, message: SessionsScreen.Opened) -> None:
         """A session was chosen."""
@@ -125,7 +122,7 @@ class CephtuiApp(RoomyApp):
                     binding.tooltip,
                     partial(self._run_command, binding.action, active.node),
                 )
-        yield from super().get_system_commands(screen)
+        yield from (command for command in super().get_system_commands(screen) if command.title == "Theme")
 
     def _run_command(self, action: str, node: DOMNode) -> None:
         """When the palette is gone."""
@@ -182,11 +179,14 @@ class ConsoleApp(CephtuiApp):
 
     async def action_quit(self) -> None:
         """End; asks while something runs."""
-        if not self.busy:
+        waiting = self._console_screen.waiting
+        if not self.busy and not waiting:
             self.exit()
         elif not isinstance(self.screen, Confirm | Wait):
             question = "A run is in progress. Stop it, keep what was measured, and quit?"
-            self.push_screen(Confirm(question, "stop and quit", "go on"), self._answered)
+            if not self.busy:
+                question = f"The queue is not empty ({waiting}). Forget it and quit?"
+            self.push_screen(Confirm(question, "stop and quit" if self.busy else "quit", "go on"), self._answered)
 
     def _answered(self, quit_now: bool | None) -> None:
         if quit_now:
@@ -194,6 +194,7 @@ class ConsoleApp(CephtuiApp):
 
     def end(self) -> None:
         """Stop what runs, clean up and exit."""
+        self._console_screen.begin_nothing_more()
         self.push_screen(Wait("stopping the run and cleaning up ..."))
         self.run_worker(self._end())
 

@@ -27,6 +27,9 @@ FAULTS = (StoreError, TransportError, TargetFault, TargetError, OptionError)
 """What can go wrong before a run, told in one line."""
 
 
+CANCELLED = "stopped before it began"
+
+
 class NotRun(Exception):
     """An entry was not run: the text says why; empty where the user knows."""
 
@@ -94,11 +97,13 @@ async def carry_out(
     survey = await look_at(runner, entry, where)
     if survey.refusal:
         await agreed([survey.refusal], ask)
+    if cancelled():
+        raise NotRun(CANCELLED)
     plan = decide(entry, where, survey, runner.filled())
     found = await asyncio.wrap_future(runner.check(plan))
     confirmed = await agreed(found, ask)
     if cancelled():
-        raise NotRun
+        raise NotRun(CANCELLED)
     if confirmed:
         plan = decide(entry, where, survey, runner.filled(), confirmed)
     return await asyncio.wrap_future(runner.submit(plan))

@@ -120,6 +120,7 @@ def draw(
     marks: Sequence[tuple[float, str]] = (),
     binary: bool = False,
     least_gutter: int = 0,
+    named: bool = False,
     ascii: bool = False,
     color: bool = True,
     axis_style: str | Style = "dim",
@@ -133,8 +134,8 @@ def draw(
     are left out. What is before `shade_until` seconds is set apart by `shade_style`, a dotted line and the
     word `shade_label`. Each of `marks`, (seconds, text), is a line of its own with its text. The y axis
     stands in column `least_gutter` or behind it, so that what is below can be in line. `ascii` keeps to
-    ASCII characters. Without `color` the text has no style at all, and each of several lines carries its label
-    instead.
+    ASCII characters. Without `color` the text has no style at all. Where it has none, or with `named`, each of
+    several lines carries its label.
     """
     if width < 1 or height < 1:
         return Text("\n".join([" " * max(0, width)] * max(0, height)), no_wrap=True, end="")
@@ -148,7 +149,7 @@ def draw(
     columns, rows = (width - gutter, height - 2) if framed else (width, height)
     thinned = [[_thin(run, right, top, columns) for run in runs] for runs in series]
     canvas = _raster(thinned, columns, rows, glyphs.marker)
-    if not color and len(lines) > 1:
+    if (named or not color) and len(lines) > 1:
         _names(canvas, lines, thinned)
     ramp = _ramp(canvas, shade_until, right, shade_label, glyphs.ramp)
     _put_marks(canvas, marks, right, glyphs.mark)
@@ -385,6 +386,7 @@ class _View:
     marks: tuple[tuple[float, str], ...]
     binary: bool
     least_gutter: int
+    named: bool
 
 
 class Chart(Widget):
@@ -421,15 +423,21 @@ class Chart(Widget):
         marks: Sequence[tuple[float, str]] = (),
         binary: bool = False,
         least_gutter: int = 0,
+        named: bool = False,
     ) -> None:
         """Show `lines`, the arguments being those of `draw`; the same ones again cost no redraw.
 
         Functions are compared by identity: pass the same `y_format` each time, not a new lambda.
         """
-        view = _View(tuple(lines), y_format, x_end, shade_until, tuple(marks), binary, least_gutter)
+        view = _View(tuple(lines), y_format, x_end, shade_until, tuple(marks), binary, least_gutter, named)
         if view != self._view:
             self._view = view
             self.refresh()
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self._view = None
+        self.refresh()
 
     def render(self) -> Text:
         """Draw what was last shown at the present size."""
@@ -446,6 +454,7 @@ class Chart(Widget):
             marks=view.marks,
             binary=view.binary,
             least_gutter=view.least_gutter,
+            named=view.named or is_ascii(self),
             ascii=is_ascii(self),
             color=not self.app.no_color,
             axis_style=Style(color=self.get_component_rich_style("chart--axis").color),

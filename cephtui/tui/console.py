@@ -71,7 +71,7 @@ class ConsoleScreen(RunScreen):
 
     BINDINGS = [
         key("1", "run_key(1)", "run", "run this preset; during a run: queue it", "run", shown=True, display="1-6"),
-        *(key(str(n), f"run_key({n})", f"preset {n}", "", "run") for n in range(2, 10)),
+        *(key(str(n), f"run_key({n})", "", "", "run") for n in range(2, 10)),
         key("enter", "run_selected", "run", "run the selected preset; during a run: queue it", "run"),
         key("a", "all_six", "all six", "all presets that have a key, one after the other", "run"),
         key("p", "presets", "presets", "all presets, also those without a key", "run", shown=True),
@@ -106,11 +106,18 @@ class ConsoleScreen(RunScreen):
         """Why they are held."""
         self._busy = self._cancelled = False
         self._last: Run | None = None
+        self._told: set[str] = set()
+        """Problems of nodes that were told."""
 
     @property
     def busy(self) -> bool:
         """Whether something is being checked or carried out."""
         return self._busy
+
+    @property
+    def waiting(self) -> str:
+        """What is queued, in words; empty for nothing."""
+        return summary(self._queue)
 
     def compose(self) -> ComposeResult:
         """From the top: where we are, what there is, what will run, the run, the runs."""
@@ -167,13 +174,16 @@ class ConsoleScreen(RunScreen):
     def _preview(self) -> None:
         """What would run next, and its exact command; of a run in progress, its own."""
         command = self.query_one("#command", Static)
-        problem, text = "", Text()
+        problem, text, plan = "", Text(), None
         try:
             plan = self._decide(self._entry(self._preset))
             what, text = report.conditions(plan.steps[0]), _commands(plan)
         except (OptionError, TargetError) as error:
             problem, what = str(error), ""
-        self.query_one("#form", Static).update(_settings(self._entry(self._preset), what))
+        entry = self._entry(self._preset)
+        if plan and len(plan.steps) > 1:
+            what += f" ({entry.text}: {len(plan.steps)} runs, about {units.duration(plan.duration_seconds)})"
+        self.query_one("#form", Static).update(_settings(entry, what, next_one=self._busy))
         if not self._busy:
             command.set_class(bool(problem), "problem")
             command.update(Text(problem) if problem else text)
@@ -267,7 +277,9 @@ class ConsoleScreen(RunScreen):
             return
         self._queue = (*self._queue[: self._ready], *entries, *self._queue[self._ready :])
         if self._busy or len(entries) > 1:
-            self.notify(f"queued: {', '.join(e.preset.name for e in entries)} (u shows the queue)", markup=False)
+            self.notify(
+                f"queued: {', '.join(e.preset.name for e in entries)} (u shows the queue)", timeout=3, markup=False
+            )
         self._go(self._ready + len(entries))
 
     def _go(self, ready: int) -> None:
@@ -298,18 +310,28 @@ class ConsoleScreen(RunScreen):
         if not self._busy:
             self.notify("nothing is running")
             return
-        self._cancelled, self._ready = True, 0  # where it has not been handed over yet
+        self._ready, self._queue_note = 0, "stopped by you: g runs what is left"
+        self._end_this("stopping")
         self._runner.stop()
-        self._queue_note = "stopped by you: g runs what is left"
         self._show_bar()
-        self.query_one(LiveView).say("stopping, what was measured is kept")
+
+    def _end_this(self, word: str) -> None:
+        """Say so at once, also where it has not been handed over to the runner yet."""
+        self._cancelled, view = True, self.query_one(LiveView)
+        if view.current:
+            view.say(f"{word}, what was measured is kept")
+        else:
+            view.announce(f"{word} ...")
+
+    def begin_nothing_more(self) -> None:
+        """The console is about to end: what waits is left."""
+        self._cancelled, self._ready = True, 0
 
     def action_skip(self) -> None:
         """End the run and go on with the next."""
         if self._busy:
-            self._cancelled = True  # where it has not been handed over yet
+            self._end_this("skipping")
             self._runner.skip()
-            self.query_one(LiveView).say("skipping, what was measured is kept")
         else:
             self.notify("nothing is running")
 
@@ -327,7 +349,6 @@ class ConsoleScreen(RunScreen):
                     self._hold(f"stopped after two failures in a row: {why}")
         finally:
             self._set_busy(False)
-        self._preview()
         self._show_bar()
 
     def _hold(self, note: str) -> None:
@@ -342,15 +363,19 @@ class ConsoleScreen(RunScreen):
         try:
             if not await self._all_reached(entry.nodes):
                 raise NotRun("not all nodes can be used (n shows them)")
+            if self._cancelled:
+                raise NotRun
             ready = carry_out.with_nodes(entry, self._states)
             runs = await carry_out.carry_out(self._runner, ready, self._where, self._ask, lambda: self._cancelled)
         except NotRun as why:
             view.announce(f"not run: {why}" if str(why) else "not run")
+            if self._cancelled:
+                return 0, ""
             if str(why):
                 self.notify(str(why), title="not run", severity="error", timeout=15, markup=False)
             return 1, str(why)
         except FAULTS as error:
-            view.announce("not run")
+            view.announce(f"not run: {error}")
             self.notify(str(error), title="not run", severity="error", timeout=15, markup=False)
             return 1, str(error)
         view.catch_up()
@@ -360,6 +385,7 @@ class ConsoleScreen(RunScreen):
 
     def _set_busy(self, busy: bool) -> None:
         self._busy, self._cancelled = busy, False
+        self._preview()
 
     async def _ask(self, dialog: ModalScreen[Any]) -> Any:
         return await self.app.push_screen_wait(dialog)
@@ -388,7 +414,9 @@ class ConsoleScreen(RunScreen):
         self._states[state.node.name] = state
         self._hosts = tuple(state.node if node.name == state.node.name else node for node in self._hosts)
         for problem in diagnosis(state).problems:
-            self.notify(problem, severity="error", timeout=15, markup=False)
+            if problem not in self._told:
+                self._told.add(problem)
+                self.notify(problem, severity="error", timeout=15, markup=False)
         self._show_bar()
 
     def _survey_later(self) -> None:
@@ -413,7 +441,8 @@ class ConsoleScreen(RunScreen):
             self.app.clear_notifications()
         command = self.query_one("#command", Static)
         command.set_class(False, "problem")
-        command.update(Text(f"$ {report.short_command(message.run.command)}"))
+        command.update(Text(f"$ {report.tool_command(message.run.command)}"))
+        self.query_one(Panels).show_running(message.run)
         self.query_one(RunsTable).put(message.run)
         self._show_bar()
 
@@ -486,8 +515,9 @@ class ConsoleScreen(RunScreen):
         self.set_focus(self.query_one(RunsTable))
 
     def action_back(self) -> None:
-        """From the full-screen chart, else to where the number keys work."""
+        """From the full-screen chart, else to where the number keys work, with the messages gone."""
         if not self.leave_zoom():
+            self.app.clear_notifications()
             self.set_focus(self.query_one(Panels))
 
 
@@ -496,17 +526,17 @@ def _told(state: NodeState) -> str:
     return "; ".join(row.problems) or "ready"
 
 
-def _settings(entry: Entry, what: str) -> Text:
-    """What will run, in a line."""
+def _settings(entry: Entry, what: str, *, next_one: bool) -> Text:
+    """What will run, in a line; beside a run it is the next one."""
     panel = "" if entry.preset.file.key else f"{entry.preset.name}: "
-    times = f", {entry.repeats} times" if entry.repeats > 1 else ""
-    return Text.assemble(panel, (what or entry.text, "bold"), times, ("  on ", "dim"), entry.target)
+    head = ("next: ", "dim") if next_one else ""
+    return Text.assemble(head, panel, (what or entry.text, "bold"), ("  on ", "dim"), entry.target)
 
 
 def _commands(plan: Plan) -> Text:
     """What would run, as it would be typed."""
     step = plan.steps[0]
-    text = Text(f"$ {report.short_command(step.nodes[0].command)}")
+    text = Text(f"$ {report.tool_command(step.nodes[0].command)}")
     notes = []
     if step.fill_bytes:
         each = " on each node" if len(step.nodes) > 1 else ""

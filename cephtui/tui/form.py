@@ -129,8 +129,10 @@ class FormScreen(ModalScreen[Edits | None]):
             edits = self._typed()
             preview.update(self._preview(edits))
         except ValueError as error:
-            preview.update(Text(f"{'' if isinstance(error, OptionError) else 'target: '}{error}"))
-            wrong, edits = getattr(error, "option", ""), None
+            preview.update(Text(str(error)))
+            wrong = getattr(error, "option", "")
+            if wrong in (*self._fields, _REPEATS):
+                edits = None  # else it is the target or the nodes that don't fit, which are not chosen here
         preview.set_class(wrong is not None, "problem")
         for each in self.query(Input):
             each.set_class(each.id == wrong, "wrong")

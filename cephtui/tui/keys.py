@@ -14,8 +14,17 @@ from textual.style import Style
 from textual.widgets import Static
 
 _WIDE_COLUMNS = 100
+_TEXTUALS = ("app.focus_", "screen.copy_", "screen.minimize", "screen.maximize", "app.help_quit")
 _TOPICS = ("here", "run", "replay", "runs", "look", "more")
-_SIGNS = {"question_mark": "?", "slash": "/", "escape": "esc", "plus": "+", "minus": "-", "equals_sign": "="}
+_SIGNS = {
+    "enter": "enter",
+    "question_mark": "?",
+    "slash": "/",
+    "escape": "esc",
+    "plus": "+",
+    "minus": "-",
+    "equals_sign": "=",
+}
 
 
 def key(
@@ -27,7 +36,13 @@ def key(
 
 def own(bindings: Iterable[ActiveBinding]) -> Iterable[ActiveBinding]:
     """Those that mean something here: what every list and scroll bar of Textual's can do is left out."""
-    return (a for a in bindings if a.binding.description and (a.binding.id or isinstance(a.node, Screen)))
+    return (
+        a
+        for a in bindings
+        if a.binding.description
+        and (a.binding.id or isinstance(a.node, Screen))
+        and not a.binding.action.startswith(_TEXTUALS)
+    )
 
 
 def help_table(bindings: Iterable[ActiveBinding]) -> Table:
@@ -35,7 +50,7 @@ def help_table(bindings: Iterable[ActiveBinding]) -> Table:
     topics: dict[str, dict[str, list[str]]] = {topic: {} for topic in _TOPICS}
     for active in own(bindings):
         binding = active.binding
-        about = binding.tooltip or binding.description
+        about = binding.tooltip if binding.id else binding.tooltip or binding.description
         if about:
             topic = binding.id.partition(".")[0] if binding.id else "here"
             keys = topics.setdefault(topic, {}).setdefault(about, [])
@@ -90,6 +105,6 @@ class KeyBar(Static):
         owners = {App: "app", Screen: "screen"}
         namespace = next((name for owner, name in owners.items() if isinstance(active.node, owner)), "focused")
         action = binding.action if "." in binding.action else f"{namespace}.{binding.action}"
-        name = self.app.get_key_display(binding)
+        name = binding.key_display or _SIGNS.get(binding.key) or self.app.get_key_display(binding)
         text = Content.assemble((name, "b $footer-key-foreground"), f" {binding.description}")
         return text.stylize(Style.from_meta({"@click": action}))

@@ -21,7 +21,7 @@ from cephtui.tui.run_view import NodesNow, RunView, of_live, of_saved
 
 DRAWS_PER_SECOND = 4
 _PHASES = {"prepare": "filling", "ramp": "ramp-up", "run": "running"}
-_BAR_COLUMNS = 24
+_BAR_COLUMNS = 16
 _STALE_SECONDS, _WIDE_COLUMNS = 5.0, 100
 
 
@@ -199,6 +199,7 @@ class LiveView(Container):
         if state := self._live.current:
             self.query_one(RunView).show(of_saved(run, state.history, state.marks))
             values = state.history.total("iops").values()
+        self.query_one(ClusterNow).clear()  # what it said then is no longer so
         self.query_one(Progress).show_end(run)
         self.post_message(self.Ended(run, values))
 

@@ -31,6 +31,9 @@ def headline(run: Run, figure: Headline) -> str:
     return texts[figure]() + (" !" if run.findings else "")
 
 
+_SHORT = {"read": "r", "write": "w"}
+
+
 class PresetPanel(Static):
     """One preset: key and title, the last result, and how it went over time."""
 
@@ -47,8 +50,9 @@ class PresetPanel(Static):
         """Show a run's figure; where the runs of one batch read and wrote in turn, both."""
         if run.batch != self._batch:
             self._batch, self._figures = run.batch, {}
-        self._figures[str(run.options.get("rw", ""))] = headline(run, self.preset.file.headline)
-        self.result = "  ".join(self._figures.values())
+        self._figures["write" if run.summary.write else "read"] = headline(run, self.preset.file.headline)
+        several = len(self._figures) > 1
+        self.result = "  ".join(f"{_SHORT[d]} {text}" if several else text for d, text in self._figures.items())
         self.values = tuple(values)
 
     def render(self) -> Text:
@@ -102,6 +106,12 @@ class Panels(Horizontal, can_focus=True):
             panel.refresh()
             if panel.preset is preset:
                 self._selected = index
+
+    def show_running(self, run: Run) -> None:
+        """Say which preset is running."""
+        for panel in self.query(PresetPanel):
+            if panel.preset.name == run.preset:
+                panel.result, panel.values = "running", ()
 
     def show_result(self, run: Run, values: list[float | None]) -> None:
         """Put a run's figure on the panel of its preset."""

@@ -92,7 +92,7 @@ class PlayedScreen(RunScreen):
     def on_live_view_began(self, message: LiveView.Began) -> None:
         """What is shown now."""
         self.run = message.run
-        self.query_one("#command", Static).update(Text(f"$ {report.short_command(message.run.command)}"))
+        self.query_one("#command", Static).update(Text(f"$ {report.tool_command(message.run.command)}"))
 
     def _title(self) -> str:
         return f"{self.run.preset}  {report.conditions(self.run)}" if self.run else ""

@@ -18,7 +18,7 @@ from textual.widgets import Static
 from cephtui import units
 from cephtui.history import DIRECTIONS, Curve, History
 from cephtui.live import LiveRun
-from cephtui.models import Interval, Mark, Run, Total
+from cephtui.models import Interval, Mark, NodeResult, Run, Total
 from cephtui.sparks import spark
 from cephtui.tui.chart import Chart, Line, is_ascii
 from cephtui.tui.heat_map import GUTTER, HeatMap
@@ -76,6 +76,8 @@ class NodeNow:
     name: str
     p99_seconds: float | None
     late: bool = False
+    iops: float | None = None
+    """Of the whole run; None is that of the last second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,23 +118,24 @@ def of_saved(run: Run, history: History, marks: Sequence[Mark]) -> Shown:
     return Shown(
         history,
         totals,
-        tuple(NodeNow(node.node, _worst_p99(node.summary.read, node.summary.write)) for node in run.nodes)
-        if len(run.nodes) > 1
-        else (),
+        tuple(_node_in_all(node) for node in run.nodes) if len(run.nodes) > 1 else (),
         history.reached,
         tuple((mark.elapsed_seconds or 0.0, mark.text) for mark in own),
         whole=True,
     )
 
 
-def _worst_p99(*totals: Total | None) -> float | None:
-    return max((t.latency_p99_seconds for t in totals if t and t.latency_p99_seconds is not None), default=None)
+def _node_in_all(node: NodeResult) -> NodeNow:
+    """A node's figures over the whole run, reads and writes together; the worse p99."""
+    totals = [total for total in (node.summary.read, node.summary.write) if total]
+    p99 = max((p for total in totals if (p := total.latency_p99_seconds) is not None), default=None)
+    return NodeNow(node.node, p99, iops=sum(total.iops for total in totals))
 
 
 def chart_lines(shown: Shown, figure: Figure, *, by_node: bool) -> list[Line]:
     """The lines of the main chart."""
     history = shown.history
-    if by_node and history.nodes:
+    if by_node and len(history.nodes) > 1:
         return [
             Line(node, tuple(curves[figure.node_part].points()), NODE_COLORS[number % len(NODE_COLORS)])
             for number, (node, curves) in enumerate(history.nodes.items())
@@ -152,7 +155,7 @@ def chart_lines(shown: Shown, figure: Figure, *, by_node: bool) -> list[Line]:
 def chart_title(shown: Shown, figure: Figure, *, by_node: bool) -> Text:
     """The current figures, in the colours of the lines: the chart's legend."""
     text = Text(f" {figure.title} ")
-    if by_node and shown.history.nodes:
+    if by_node and len(shown.history.nodes) > 1:
         return text.append("p99 by node " if figure.title == "latency" else "by node ")
     values = {
         f"{d}{word}": getattr(now, name) for d, now in shown.current.items() for word, name in figure.parts.items()
@@ -181,9 +184,12 @@ def nodes_table(shown: Shown, width: int, rows: int, *, ascii: bool) -> Table:
         nodes = [node for node in nodes if node in slowest]
     for node in nodes:
         values = iops[node.name].values()[-columns:] if columns else []
+        now = iops[node.name].last() if node.iops is None else node.iops
         table.add_row(
             Text(node.name, "bold"),
-            Text("no word", "bold yellow") if node.late else Text(units.iops(iops[node.name].last())),
+            Text("no word", "bold yellow")
+            if node.late
+            else Text(units.iops(now)),
             Text(spark(values, columns, ascii=ascii) if columns else "", "green"),
             units.latency(node.p99_seconds),
         )
@@ -238,13 +244,16 @@ class RunView(Container):
     def on_mount(self) -> None:
         """Nothing to show yet."""
         for direction in DIRECTIONS:
-            self.query_one(f"#{direction}-heat").border_title = f" {direction} latency "
+            self.query_one(
+                f"#{direction}-heat"
+            ).border_title = f" {direction} latency: the brighter, the more completions "
         self.clear()
 
     def clear(self) -> None:
         """Show nothing; the rows for writes are there, empty, so that nothing jumps at the start."""
         self.shown = None
         self.query_one("#chart", Chart).border_title = f" {FIGURES[self.figure].title} "
+        self.query_one("#chart", Chart).clear()
         self.query_one(NodesNow).display = False
         for direction in DIRECTIONS:
             self.query_one(f"#{direction}-sparks").display = direction == "write"
@@ -281,6 +290,7 @@ class RunView(Container):
             marks=shown.marks,
             binary=figure.binary,
             least_gutter=GUTTER if self.heat else 0,
+            named=self.by_node,
         )
 
     def _draw_sparks(self, shown: Shown, direction: str) -> None:
@@ -335,13 +345,17 @@ class RunScreen(Screen[None]):
     def action_by_node(self) -> None:
         """A line for each node, or of all together."""
         self.view.by_node = not self.view.by_node
+        shown = self.view.shown
+        if self.view.by_node and shown and len(shown.history.nodes) < 2:
+            self.notify("there is only one node")
 
     def action_heat(self) -> None:
         """The heat map of latencies, or none."""
         self.view.heat = not self.view.heat
         shown = self.view.shown
         if self.view.heat and shown and not any(shown.history.heat.values()):
-            self.notify("no heat map: the tool of this run gives no histogram of latencies")
+            why = "the tool of this run gives no histogram" if shown.whole else "it begins when the ramp is over"
+            self.notify(f"no heat map: {why}")
 
     def action_zoom(self) -> None:
         """The charts on the whole screen, or back; the run goes on."""

@@ -80,7 +80,7 @@ class SessionsScreen(Screen[None]):
         yield Static(id="said", markup=False)
         yield SessionsTable()
         yield Static(id="about", markup=False)
-        yield KeyBar()
+        yield KeyBar("sessions", "tags")
 
     # ------------------------------------------------------------------ what there is
 

@@ -154,6 +154,7 @@ PLAIN = _unmixed(
 CSS = """
 .-few-colors ModalScreen, .-few-colors CommandPalette { background: transparent; }
 .-few-colors Button.-style-default { border-top: tall $border-blurred; border-bottom: tall $border-blurred; }
+.-few-colors Button.-style-default.-textual-compact { border: none; }
 .-no-color Button, .-no-color Button.-style-default { background: $background; color: $foreground; text-style: none; }
 .-no-color Button:focus { text-style: bold reverse; }
 .-no-color Input:focus { text-style: underline; }
