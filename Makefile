@@ -33,7 +33,7 @@ lab: setup ## bring up Ceph and three hosts on this machine, for trying and test
 lab-down: setup ## end the lab and remove everything of it
 	@$(BIN)/python -m tests.lab down
 
-bench: setup ## measure what cephtui costs, in 11 minutes: make bench, make bench ARGS="observer cpu"; needs root
+bench: setup ## measure what cephtui costs, in a quarter of an hour: make bench, make bench ARGS="console"; needs root
 	@$(BIN)/python -m tests.lab check
 	@$(SETUP) lab
 	@$(BIN)/python -m tests.bench $(ARGS)

@@ -259,13 +259,13 @@ class Runner:
             job.done.set_exception(error)
 
     async def _carry_out(self, plan: Plan) -> tuple[Run, ...]:
+        self._stopped = False
         async with self._tidying:
             pass  # what was left behind is gone first
         store.check_space(self._root, plan)
         bench = self._opened()
         bench.session.add_plan(plan)
         self._publish(plan)
-        self._stopped = False
         runs: list[Run] = []
         try:
             for step in plan.steps:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from textual.widgets import DataTable, Static
 from cephtui.models import Node
 from cephtui.places import packaged_presets_dir
 from cephtui.presets import Preset, load_preset
+from cephtui.store import Undo
 from cephtui.transport import Connection, Question, TransportError
 from cephtui.tui.app import ConsoleApp
 from cephtui.tui.dialogs import TypeName
@@ -89,16 +91,10 @@ async def closed(app: ConsoleApp, pilot: Pilot[None], key: str = "escape") -> No
 @given(st.integers(0, 6), st.integers(-2, 8), st.sampled_from([-1, 1]))
 def test_moving_changes_places_with_one_neighbour_and_loses_nothing(number: int, index: int, by: int) -> None:
     before = entries(*range(number))
-    after = moved(before, index, by)
+    expected = list(before)
     if 0 <= index < number and 0 <= index + by < number:
-        assert after[index + by] is before[index]
-        assert after[index] is before[index + by]
-        assert [e for e in after if e not in before[min(index, index + by) :][:2]] == [
-            e for e in before if e not in before[min(index, index + by) :][:2]
-        ]
-    else:
-        assert after == before
-    assert sorted(e.target for e in after) == sorted(e.target for e in before)
+        expected[index], expected[index + by] = expected[index + by], expected[index]
+    assert moved(before, index, by) == tuple(expected)
 
 
 def test_taking_out_takes_one() -> None:
@@ -271,6 +267,33 @@ async def test_skip_before_the_run_has_begun_takes_it_out(tmp_path: Path) -> Non
     assert [run.preset for run in saved(tmp_path)] == ["read-iops"]
 
 
+async def test_stop_while_a_run_waits_for_its_turn_meets_that_run(tmp_path: Path) -> None:
+    """What an earlier console left behind is removed first, and that may take its time."""
+    old = tmp_path / "sessions" / "old"
+    old.mkdir(parents=True)
+    (old / "undo.jsonl").write_text(Undo(node="local", target="file:/mnt/bench/left").model_dump_json() + "\n")
+    gate = asyncio.Event()
+    hosts = held("local", "pve1")
+
+    async def connect(node: Node, answers: Mapping[str, str]) -> Connection | Question:
+        if node.name == "local":
+            await gate.wait()
+        return await hosts[node.name].ask(answers)
+
+    async with console(tmp_path, nodes=("pve1",), connect=connect, speed=1, size=SMALL) as (app, pilot):
+        await pilot.press("2")
+        await until(pilot, lambda: app._runner._jobs.empty() and len(inspections(hosts["pve1"])) == 1)
+        await pilot.press("s")
+        app._runner._loop.call_soon_threadsafe(gate.set)
+        await until(pilot, lambda: not app.busy)
+    assert saved(tmp_path) == []
+
+
+def inspections(host: FakeNode) -> list[tuple[str, ...]]:
+    """The questions of the guards."""
+    return [argv for argv in host.commands if "cephtui-inspect" in argv]
+
+
 @pytest.mark.parametrize("key", ["s", "x"])
 async def test_stop_and_skip_say_when_nothing_runs(tmp_path: Path, key: str) -> None:
     async with console(tmp_path, run=WRITE_IOPS, speed=60, size=SMALL) as (app, pilot):
@@ -315,14 +338,28 @@ async def test_nothing_is_cut_off_in_the_queue(tmp_path: Path) -> None:
     async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
         await pilot.press("2")
         await running(app, pilot)
-        console_screen(app)._edits = Edits({"read-iops": {"bs": "8k"}}, "20", repeats=3)
+        console_screen(app)._edits = Edits({}, "20", repeats=3)
         await pilot.press("4", "6")
         await opened(app, pilot)
-        await pilot.pause()
-        text = screen_text(app)
-    words = ["read-iops", "69 s", "bs 8k", "3 times", "local", "file:/mnt/bench/test", "2 waiting, about 2:18 min"]
-    assert [word for word in words if word not in text] == []
-    assert "J K order  x take out  g run  esc back" in text
+        table = app.screen.query_one(DataTable)
+        words = ["read-iops", "69 s", "runtime 20, 3 times", "local", "file:/mnt/bench/test"]
+        await until(pilot, lambda: [word for word in words if word not in text_of(app, table)] == [])
+        assert "2 waiting, about 2:18 min" in screen_text(app)
+        assert "J K order  x take out  g run  esc back" in screen_text(app)
+
+
+async def test_what_waits_is_told_beside_a_session_with_a_long_name(tmp_path: Path) -> None:
+    hosts = held("pve1", "pve2", "pve3")
+    async with console(
+        tmp_path, nodes=tuple(hosts), connect=connector_to(hosts), speed=1, size=SMALL, session=None
+    ) as (app, pilot):
+        await pilot.press("2")
+        await running(app, pilot)
+        await pilot.press("4", "6", "s")
+        await until(pilot, lambda: not app.busy)
+        bar = console_screen(app).query_one("#bar")
+        await until(pilot, lambda: "queue: 2 waiting, about 46 s, held" in text_of(app, bar))
+        assert re.search(r"session \d{4}-\d\d-\d\d-\d{6} ", text_of(app, bar))
 
 
 async def test_an_empty_queue_says_how_it_is_filled(tmp_path: Path) -> None:

@@ -439,9 +439,8 @@ async def test_a_tool_without_a_histogram_has_no_heat_map_and_that_is_said() -> 
         view.show(of_saved(store.read_run(SESSION, WRITE_IOPS), without_histograms(), ()))
         await pilot.press("h")
         await until(pilot, lambda: bool(app._notifications))
-        assert [notice.message for notice in app._notifications] == [
-            "no heat map: the tool of this run gives no histogram of latencies"
-        ]
+        (told,) = [notice.message for notice in app._notifications]
+        assert told.startswith("no heat map: the tool of this run gives no histogram")
         assert not view.query_one("#write-heat").display
         assert view.query_one("#chart").size.height > 10, "the chart keeps its room"
         await pilot.press("v", "v")

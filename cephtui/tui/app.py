@@ -11,6 +11,7 @@ import gc
 import logging
 import os
 import signal
+import stat
 import sys
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -216,12 +217,20 @@ class SavedApp(CephtuiApp):
             self.push_screen(screen, None if number else lambda _: self.exit())
 
 
+def _let_go_of_a_dead_terminal() -> None:
+    """Textual would wait for ever to write to one that was closed: what is still drawn goes nowhere."""
+    for descriptor in range(3):
+        if stat.S_ISCHR(os.fstat(descriptor).st_mode) and not os.isatty(descriptor):
+            os.dup2(os.open(os.devnull, os.O_RDWR), descriptor)
+
+
 def _ending_on_signals(
     app: ConsoleApp, runner: Runner, clean_up: Callable[[], None]
 ) -> contextlib.AbstractContextManager[None]:
     """Textual handles neither SIGTERM nor SIGHUP; and a terminal that takes no output would keep us for ever."""
 
     def stop(number: int, frame: FrameType | None) -> None:
+        _let_go_of_a_dead_terminal()
         runner.stop()
         signal.alarm(_GRACE_SECONDS)
         if app._loop is not None:
@@ -255,6 +264,7 @@ def show_saved(root: Path, screens: Iterable[Screen[None]], look: Look = FULL) -
     app = SavedApp(root, screens, look)
 
     def stop(number: int, frame: FrameType | None) -> None:
+        _let_go_of_a_dead_terminal()
         signal.alarm(_GRACE_SECONDS)
         if app._loop is not None:
             app._loop.call_soon_threadsafe(app.exit)

@@ -464,9 +464,9 @@ class ConsoleScreen(RunScreen):
 
     def _show_bar(self) -> None:
         bar = Text.assemble(("cephtui", "bold"), f"   session {self._runner.session or 'new'}   ")
-        bar.append_text(report.node_states(self._hosts, self._states))
         if waiting := summary(self._queue):
-            bar.append(f"   queue: {waiting}{', held' if self._is_held else ''}", "bold")
+            bar.append(f"queue: {waiting}{', held' if self._is_held else ''}", "bold").append("   ")
+        bar.append_text(report.node_states(self._hosts, self._states))
         self.query_one("#bar", Static).update(bar)
 
     # ------------------------------------------------------------------ looking

@@ -20,6 +20,8 @@ COMMON = "runtime"
 """The one option that is kept for all presets: a sitting has one length."""
 _REPEATS = "repeats"
 _REPEATS_MOST = 1000
+_CHOSEN_ELSEWHERE = ("", "target", "node")
+"""What an error may name that no field here can mend; what is typed is kept all the same."""
 
 
 def as_text(value: Choice | None) -> str:
@@ -131,8 +133,8 @@ class FormScreen(ModalScreen[Edits | None]):
         except ValueError as error:
             preview.update(Text(str(error)))
             wrong = getattr(error, "option", "")
-            if wrong in (*self._fields, _REPEATS):
-                edits = None  # else it is the target or the nodes that don't fit, which are not chosen here
+            if wrong not in _CHOSEN_ELSEWHERE:
+                edits = None
         preview.set_class(wrong is not None, "problem")
         for each in self.query(Input):
             each.set_class(each.id == wrong, "wrong")

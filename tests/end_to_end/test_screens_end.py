@@ -1,0 +1,317 @@
+"""On whatever screen cephtui is ended, by whatever means: nothing goes on, nothing is left, all can be read.
+
+The real process on a terminal of its own, whose screen is read.
+"""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import fcntl
+import os
+import re
+import select
+import signal
+import struct
+import termios
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from cephtui import demo
+
+from .sandbox import Console, Sandbox, wait_for
+
+COLUMNS, ROWS = 120, 36
+SEEN_SECONDS, EXIT_SECONDS = 60.0, 10.0
+LEAVE_ALTERNATE, SHOW_CURSOR = b"\x1b[?1049l", b"\x1b[?25h"
+IDLE, RUNNING = "p presets", " running "
+PRESET = """
+title = "Write IOPS"
+key = 2
+[options]
+rw = "randwrite"
+bs = "4k"
+iodepth = 4
+numjobs = 2
+size = "4M"
+runtime = 300
+ramp_time = 0
+rate_iops = 50
+"""
+"""Runs until it is stopped, and loads nothing."""
+
+Step = tuple[str, str]
+"""A key, and words that are then to be seen; behind a minus, words that are not to be seen any more."""
+SESSIONS: tuple[Step, ...] = (("o", "outcomes"),)
+SESSION: tuple[Step, ...] = (*SESSIONS, ("\r", "p play"))
+SCREENS: dict[str, tuple[Step, ...]] = {
+    "console": (),
+    "form": (("e", "enter keeps"),),
+    "preset list": (("p", "type to filter"),),
+    "target picker": (("t", "rbd:POOL or file:"),),
+    "node picker": (("n", "[user@]host"),),
+    "queue": (("u", "nothing is queued"),),
+    "sessions": SESSIONS,
+    "session": SESSION,
+    "compare": (*SESSION, ("c", "compare with"), ("\r", "A demo/")),
+    "replay": (*SESSION, ("p", "replay of demo/")),
+    "presenter": (("f", "-q quit"),),
+    "full-screen chart": (("z", "-Write IOPS"),),
+    "log": (*SESSION, ("l", "right for the next")),
+    "help": (("?", "escape closes"),),
+}
+IN_A_RUN: dict[str, tuple[Step, ...]] = {
+    "console": (),
+    "presenter": (("f", "-q quit"),),
+    "full-screen chart": (("z", "-Write IOPS"),),
+    "log": (("l", "write-iops on local"),),
+}
+
+# ---------------------------------------------------------------------------------------------- a terminal
+
+_PIECE = re.compile(r"\x1b\[([?<>=]?[\d;]*[ $]?)([@-~])|\x1b[^\[]|[^\x1b\r\n]+|[\r\n]")
+
+
+class Screen:
+    """What a terminal shows: of its commands those that place text."""
+
+    def __init__(self) -> None:
+        self._rows = [[" "] * COLUMNS for _ in range(ROWS)]
+        self._row = self._column = 0
+        self._rest = ""
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def feed(self, data: bytes) -> None:
+        """Take in a piece of output, cut anywhere."""
+        text, at = self._rest + self._decoder.decode(data), 0
+        while piece := _PIECE.match(text, at):
+            at = piece.end()
+            self._take(piece)
+        self._rest = text[at:]
+
+    def _take(self, piece: re.Match[str]) -> None:
+        if piece[2] == "H":
+            row, _, column = piece[1].partition(";")
+            self._row, self._column = int(row or 1) - 1, int(column or 1) - 1
+        elif piece[0] == "\n":
+            self._row, self._column = self._row + 1, 0
+        elif piece[0] == "\r":
+            self._column = 0
+        elif piece[0][0] != "\x1b":
+            for letter in piece[0]:
+                if self._row < ROWS and self._column < COLUMNS:
+                    self._rows[self._row][self._column] = letter
+                self._column += 1
+
+    @property
+    def text(self) -> str:
+        """Row by row."""
+        return "\n".join("".join(row).rstrip() for row in self._rows)
+
+
+def _control_terminal() -> None:
+    """Makes the terminal on stdin that of the process: its end is then the process's SIGHUP."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+def temporary(sandbox: Sandbox) -> Path:
+    """Where the demo is unpacked."""
+    folder = sandbox.root / "tmp"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+class Terminal:
+    """cephtui on a terminal: what it sends is read at once, as a terminal does."""
+
+    def __init__(self, sandbox: Sandbox, *words: str) -> None:
+        self._ours, theirs = os.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
+        places = {"stdin": theirs, "stdout": theirs, "stderr": theirs, "start_new_session": True}
+        env = {"TMPDIR": str(temporary(sandbox))}
+        self.console: Console = sandbox.start(*words, env=env, preexec_fn=_control_terminal, **places)
+        os.close(theirs)
+        self.sent = b""
+        self._screen, self._drawn = Screen(), 0
+        self._hung_up = threading.Event()
+        self._reader = threading.Thread(target=self._read)
+        self._reader.start()
+
+    def _read(self) -> None:
+        with contextlib.suppress(OSError):  # the other side is closed
+            while not self._hung_up.is_set():
+                if select.select([self._ours], [], [], 0.1)[0]:
+                    self.sent += os.read(self._ours, 65536)
+
+    @property
+    def text(self) -> str:
+        """What can be seen."""
+        drawn, self._drawn = self._drawn, len(self.sent)
+        self._screen.feed(self.sent[drawn : self._drawn])
+        return self._screen.text
+
+    def type(self, keys: str) -> None:
+        """Press keys."""
+        os.write(self._ours, keys.encode())
+
+    def shows(self, words: str) -> None:
+        """Wait until these can be seen, or with a minus before them can't."""
+        wanted, absent = words.removeprefix("-"), words.startswith("-")
+        wait_for(lambda: (wanted in self.text) != absent, SEEN_SECONDS, repr(words), self.describe)
+
+    def go(self, steps: tuple[Step, ...]) -> None:
+        """Press each key when what it is for is there."""
+        for key, words in steps:
+            self.type(key)
+            self.shows(words)
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send cephtui a signal."""
+        self.console.process.send_signal(number)
+
+    def hang_up(self) -> None:
+        """As when a window or a connection is closed."""
+        if not self._hung_up.is_set():
+            self._hung_up.set()
+            self._reader.join()
+            os.close(self._ours)
+
+    def all_sent(self) -> bytes:
+        """All that it has sent, after its end."""
+        self._reader.join()
+        return self.sent
+
+    def describe(self) -> str:
+        """What a failed test needs to know."""
+        return f"{self.text}\n{self.console.describe()}"
+
+
+NewTerminal = Callable[..., Terminal]
+
+
+@pytest.fixture
+def terminal(sandbox: Sandbox) -> Iterator[NewTerminal]:
+    """Starts cephtui on terminals, which are closed at the end of the test."""
+    terminals: list[Terminal] = []
+
+    def start(*words: str) -> Terminal:
+        terminals.append(Terminal(sandbox, *words))
+        return terminals[-1]
+
+    try:
+        yield start
+    finally:
+        for each in terminals:
+            each.hang_up()
+
+
+# ---------------------------------------------------------------------------------------------- how it ends
+
+ENDINGS: dict[str, Callable[[Terminal], None]] = {
+    "TERM": lambda terminal: terminal.signal(signal.SIGTERM),
+    "HUP": Terminal.hang_up,
+    "KILL": lambda terminal: terminal.signal(signal.SIGKILL),
+}
+
+
+def prepare(sandbox: Sandbox) -> None:
+    """A saved session, and a small benchmark on the key 2."""
+    demo.unpack(sandbox.data / "sessions")
+    presets = sandbox.config / "cephtui" / "presets"
+    presets.mkdir(parents=True)
+    (presets / "write-iops.toml").write_text(PRESET)
+
+
+def end_each(sandbox: Sandbox, terminals: dict[str, Terminal]) -> None:
+    """End each in its way; all are gone in time, what was left too, and the terminal is as it was."""
+    for how, each in terminals.items():
+        ENDINGS[how](each)
+    for each in terminals.values():
+        each.console.wait(EXIT_SECONDS)
+    sandbox.wait_gone()
+    assert terminals["KILL"].console.process.returncode == -signal.SIGKILL
+    for how in ("TERM", "HUP"):
+        assert terminals[how].console.process.returncode >= 0, terminals[how].describe()
+        assert b"Traceback" not in terminals[how].sent
+    restored = terminals["TERM"].all_sent()
+    assert restored.rindex(LEAVE_ALTERNATE) > restored.rindex(b"\x1b[?1049h")
+    assert restored.rindex(SHOW_CURSOR) > restored.rindex(b"\x1b[?25l")
+    for mode in (b"1000", b"1003", b"2004"):  # mouse and paste
+        assert restored.rindex(b"\x1b[?%bl" % mode) > restored.rindex(b"\x1b[?%bh" % mode), mode
+    log = sandbox.state / "cephtui" / "log" / "cephtui.log"
+    assert "Traceback" not in log.read_text()
+
+
+def scratches(sandbox: Sandbox) -> list[Path]:
+    """The folders of scratch files."""
+    return sorted((sandbox.cache / "cephtui").glob("scratch-*"))
+
+
+def assert_next_start_tidies(sandbox: Sandbox, terminal: NewTerminal) -> None:
+    """Of three consoles the killed one has left its scratch folder; the next start removes it, and leaves nothing."""
+    (left,) = scratches(sandbox)
+    after = terminal()
+    after.shows(IDLE)
+    wait_for(lambda: not left.exists(), SEEN_SECONDS, f"the end of {left}", sandbox.describe)
+    after.type("q")
+    assert after.console.wait(EXIT_SECONDS) == 0, after.describe()
+    sandbox.assert_clean()
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_an_idle_cephtui_ends_on_every_screen(sandbox: Sandbox, terminal: NewTerminal, screen: str) -> None:
+    prepare(sandbox)
+    terminals = {how: terminal() for how in ENDINGS}
+    for each in terminals.values():
+        each.shows(IDLE)
+        each.go(SCREENS[screen])
+    assert len(scratches(sandbox)) == len(ENDINGS)
+    end_each(sandbox, terminals)
+    assert_next_start_tidies(sandbox, terminal)
+    shown = sandbox.run("show", f"demo/{demo.STAR}")
+    assert shown.process.returncode == 0, shown.describe()
+    assert "write-iops" in shown.stdout
+    assert [path.name for path in (sandbox.data / "sessions").iterdir()] == ["demo"]
+
+
+@pytest.mark.parametrize("screen", IN_A_RUN)
+def test_a_run_ends_with_cephtui_on_every_screen(sandbox: Sandbox, terminal: NewTerminal, screen: str) -> None:
+    prepare(sandbox)
+    terminals = {how: terminal("--session", how) for how in ENDINGS}
+    for each in terminals.values():
+        each.shows(IDLE)
+        each.type("2")
+    for how, each in terminals.items():
+        each.shows(RUNNING)
+        samples = sandbox.session(how) / "001" / "samples.jsonl"
+        wait_for(lambda samples=samples: samples.read_bytes().count(b"\n") > 3, SEEN_SECONDS, "samples", each.describe)
+        each.go(IN_A_RUN[screen])
+    assert sandbox.processes("fio")
+    assert len([path for path in scratches(sandbox) if (path / "scratch").exists()]) == len(ENDINGS)
+    end_each(sandbox, terminals)
+    assert_next_start_tidies(sandbox, terminal)
+    for how, outcome in (("TERM", "stopped"), ("HUP", "stopped"), ("KILL", "lost")):
+        shown = sandbox.run("show", f"{how}/1", "--json")
+        assert shown.process.returncode == 0, shown.describe()
+        *samples, run = shown.events
+        assert run["outcome"] == outcome
+        assert sum(bool(sample["write"] and sample["write"]["ios"]) for sample in samples) > 3
+
+
+@pytest.mark.parametrize("words", [["demo"], ["replay", f"demo/{demo.STAR}"], ["watch", "demo"]])
+def test_what_shows_saved_runs_ends_too(sandbox: Sandbox, terminal: NewTerminal, words: list[str]) -> None:
+    prepare(sandbox)
+    before = sorted(path for path in sandbox.data.rglob("*") if path.name != "lock")
+    terminals = {how: terminal(*words) for how in ENDINGS}
+    for each in terminals.values():
+        each.shows("esc back")
+        each.shows("write-iops ")
+    end_each(sandbox, terminals)
+    assert sorted(path for path in sandbox.data.rglob("*") if path.name != "lock") == before
+    shown = sandbox.run("show", f"demo/{demo.STAR}")
+    assert shown.process.returncode == 0, shown.describe()
+    killed = 1 if words == ["demo"] else 0
+    assert len(list(temporary(sandbox).iterdir())) == killed, "only a demo that was killed may leave its folder"
