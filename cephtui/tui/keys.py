@@ -6,11 +6,10 @@ from collections.abc import Iterable
 
 from rich.table import Table
 from rich.text import Text
-from textual.app import App
 from textual.binding import ActiveBinding, Binding
 from textual.content import Content
+from textual.events import Click
 from textual.screen import Screen
-from textual.style import Style
 from textual.widgets import Static
 
 _WIDE_COLUMNS = 100
@@ -73,13 +72,15 @@ class KeyBar(Static):
 
     DEFAULT_CSS = """
     KeyBar { dock: bottom; height: 1; background: $footer-background; color: $footer-foreground; padding: 0 1; }
-    KeyBar { text-wrap: nowrap; link-style: none; link-color: $footer-foreground; link-background: $footer-background; }
+    KeyBar { text-wrap: nowrap; }
     """
 
     def __init__(self, *spared: str) -> None:
         """``spared`` are actions."""
         super().__init__()
         self._spared = spared
+        self._places: list[tuple[int, ActiveBinding]] = []
+        """Where each key ends, in columns."""
 
     def on_mount(self) -> None:
         """Show what works now, whenever that changes."""
@@ -93,18 +94,23 @@ class KeyBar(Static):
     def show_keys(self) -> None:
         """Each key once, with its word."""
         narrow = self.app.size.width < _WIDE_COLUMNS
-        shown: dict[str, Content] = {}
+        shown: dict[str, ActiveBinding] = {}
         for active in self.screen.active_bindings.values():
             binding = active.binding
             if binding.show and active.enabled and not (narrow and binding.action in self._spared):
-                shown.setdefault(binding.action, self._text(active))
-        self.update(Content("  ").join(shown.values()))
+                shown.setdefault(binding.action, active)
+        text, self._places = Content(), []
+        for active in shown.values():
+            text += Content("  " if text else "") + self._text(active.binding)
+            self._places.append((text.cell_length, active))
+        self.update(text)
 
-    def _text(self, active: ActiveBinding) -> Content:
-        binding = active.binding
-        owners = {App: "app", Screen: "screen"}
-        namespace = next((name for owner, name in owners.items() if isinstance(active.node, owner)), "focused")
-        action = binding.action if "." in binding.action else f"{namespace}.{binding.action}"
+    def _text(self, binding: Binding) -> Content:
         name = binding.key_display or _SIGNS.get(binding.key) or self.app.get_key_display(binding)
-        text = Content.assemble((name, "b $footer-key-foreground"), f" {binding.description}")
-        return text.stylize(Style.from_meta({"@click": action}))
+        return Content.assemble((name, "b $footer-key-foreground"), f" {binding.description}")
+
+    async def on_click(self, event: Click) -> None:
+        """The key under the pointer."""
+        found = next((active for end, active in self._places if event.x - 1 <= end), None)
+        if found:
+            await self.app.run_action(found.binding.action, found.node)

@@ -52,7 +52,7 @@ class PresetPanel(Static):
             self._batch, self._figures = run.batch, {}
         self._figures["write" if run.summary.write else "read"] = headline(run, self.preset.file.headline)
         several = len(self._figures) > 1
-        self.result = "  ".join(f"{_SHORT[d]} {text}" if several else text for d, text in self._figures.items())
+        self.result = " ".join(f"{_SHORT[d]} {text}" if several else text for d, text in self._figures.items())
         self.values = tuple(values)
 
     def render(self) -> Text:

@@ -354,7 +354,8 @@ class RunScreen(Screen[None]):
         self.view.heat = not self.view.heat
         shown = self.view.shown
         if self.view.heat and shown and not any(shown.history.heat.values()):
-            why = "the tool of this run gives no histogram of latencies" if shown.whole else "it begins when the ramp is over"
+            none = "the tool of this run gives no histogram of latencies"
+            why = none if shown.whole else "it begins when the ramp is over"
             self.notify(f"no heat map: {why}")
 
     def action_zoom(self) -> None:
