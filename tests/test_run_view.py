@@ -480,6 +480,19 @@ async def test_marks_of_other_runs_are_not_drawn() -> None:
     assert of_saved(run, without_histograms(), [*others, own]).marks == ((5.0, "its own"),)
 
 
+@pytest.mark.parametrize("seconds", [0.0, 0.3, 1.0, 1.9, 2.0, 2.3, 5.0, 12.0, 21.9])
+async def test_a_mark_is_read_wherever_it_is(seconds: float) -> None:
+    """Also beside the line where the ramp ends."""
+    run = store.read_run(SESSION, WRITE_IOPS)
+    mark = Mark(at=run.started_at, run=run.run, elapsed_seconds=seconds, text="osd_memory_target 8G")
+    view = RunView()
+    async with bare(view) as (app, pilot):
+        view.show(of_saved(run, without_histograms(), [mark]))
+        await pilot.pause()
+        drawn = text_of(app, view.query_one("#chart"))
+    assert "osd_memory_target 8G" in drawn
+
+
 # ------------------------------------------------------------------ a terminal that stands still
 
 

@@ -132,6 +132,9 @@ class CephtuiApp(RoomyApp):
     def _fatal_error(self) -> None:
         """Textual's own prints the traceback with all local variables onto the terminal."""
         error = sys.exc_info()[1]
+        if self._exit:
+            log.info("while ending: %r", error)  # of a screen that was still being made
+            return
         log.error("the console failed", exc_info=error)
         self.panic(Text(f"cephtui: unexpected error: {error!r}; the traceback is in {places.log_file()}"))
 
@@ -194,8 +197,11 @@ class ConsoleApp(CephtuiApp):
             self.end()
 
     def end(self) -> None:
-        """Stop what runs, clean up and exit."""
+        """Stop what runs, clean up and exit; the screens still ask the runner until they are gone."""
         self._console_screen.begin_nothing_more()
+        if not self.busy:
+            self.exit()
+            return
         self.push_screen(Wait("stopping the run and cleaning up ..."))
         self.run_worker(self._end())
 

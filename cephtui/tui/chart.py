@@ -151,8 +151,8 @@ def draw(
     canvas = _raster(thinned, columns, rows, glyphs.marker)
     if (named or not color) and len(lines) > 1:
         _names(canvas, lines, thinned)
+    _put_marks(canvas, marks, right, glyphs.mark)  # what the user says comes before the dotted line
     ramp = _ramp(canvas, shade_until, right, shade_label, glyphs.ramp)
-    _put_marks(canvas, marks, right, glyphs.mark)
     styles = _Styles([Style.parse(line.color) for line in lines], axis_style, shade_style) if color else None
     if not framed:
         return _compose([("", row) for row in canvas], ramp, [], styles)
@@ -354,12 +354,13 @@ def _put_marks(canvas: list[_Row], marks: Sequence[tuple[float, str]], right: fl
     for row in canvas:
         for at, _ in shown:
             row.put(at, glyph)
-        row.plain = row.plain.replace(_HELD, " ")
 
 
 def _compose(rows: Sequence[tuple[str, _Row]], ramp: int, axes: Sequence[str], styles: _Styles | None) -> Text:
     """Put the rows of the plot area, each behind its gutter, on top of the rows of the axis."""
-    text = Text("\n".join([*(gutter + row.plain for gutter, row in rows), *axes]), no_wrap=True, end="")
+    text = Text(
+        "\n".join([*(gutter + row.plain.replace(_HELD, " ") for gutter, row in rows), *axes]), no_wrap=True, end=""
+    )
     if styles is None:
         return text
     at = 0

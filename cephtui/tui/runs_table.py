@@ -85,9 +85,7 @@ class RunsTable(DataTable[Text]):
     def on_resize(self) -> None:
         """Marks take what room there is."""
         if self._marks:
-            self.clear(columns=True)
-            self.on_mount()
-            self.rebuild()
+            self.rebuild(columns=True)
 
     @property
     def chosen(self) -> Run | None:
@@ -106,15 +104,20 @@ class RunsTable(DataTable[Text]):
         self._marks += marks
         self.rebuild()
 
-    def rebuild(self) -> None:
-        """All rows, the newest first; the cursor stays on its run or mark, and at the top with the newest."""
+    def rebuild(self, *, columns: bool = False) -> None:
+        """All rows, the newest first; the cursor stays on its run or mark, and at the top with the newest.
+
+        With ``columns`` these may become narrower too.
+        """
         rows: list[tuple[datetime, int, int, Run | Mark]] = [
             *((run.started_at, 0, run.run, run) for run in self._runs),
             *((mark.at, 1, number, mark) for number, mark in enumerate(self._marks)),
         ]
         rows.sort(key=lambda row: row[:3], reverse=True)
         before, here = self.cursor_row, self._key_here
-        self.clear()
+        self.clear(columns=columns)
+        if columns:
+            self.on_mount()
         apart = varied(self._runs)
         for _, _, number, row in rows:
             if isinstance(row, Mark):

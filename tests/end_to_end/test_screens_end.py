@@ -46,7 +46,7 @@ rate_iops = 50
 Step = tuple[str, str]
 """A key, and words that are then to be seen; behind a minus, words that are not to be seen any more."""
 SESSIONS: tuple[Step, ...] = (("o", "outcomes"),)
-SESSION: tuple[Step, ...] = (*SESSIONS, ("\r", "p play"))
+SESSION: tuple[Step, ...] = (*SESSIONS, ("\r", f"#{demo.STAR} write-iops"))
 SCREENS: dict[str, tuple[Step, ...]] = {
     "console": (),
     "form": (("e", "enter keeps"),),
@@ -56,7 +56,7 @@ SCREENS: dict[str, tuple[Step, ...]] = {
     "queue": (("u", "nothing is queued"),),
     "sessions": SESSIONS,
     "session": SESSION,
-    "compare": (*SESSION, ("c", "compare with"), ("\r", "A demo/")),
+    "compare": (*SESSION, ("c", "demo/13"), ("\r", "A demo/")),
     "replay": (*SESSION, ("p", "replay of demo/")),
     "presenter": (("f", "-q quit"),),
     "full-screen chart": (("z", "-Write IOPS"),),
@@ -299,6 +299,23 @@ def test_a_run_ends_with_cephtui_on_every_screen(sandbox: Sandbox, terminal: New
         *samples, run = shown.events
         assert run["outcome"] == outcome
         assert sum(bool(sample["write"] and sample["write"]["ios"]) for sample in samples) > 3
+
+
+@pytest.mark.parametrize("words", [[], ["demo"]])
+def test_a_signal_while_it_starts_ends_it_in_order(sandbox: Sandbox, terminal: NewTerminal, words: list[str]) -> None:
+    """From the moment on at which it has changed the terminal."""
+    for more in (0, 20, 2000, 8000, 16000):
+        each = terminal(*words)
+        wait_for(lambda each=each, more=more: len(each.sent) > more, SEEN_SECONDS, "output", each.describe)
+        each.signal(signal.SIGTERM)
+        assert each.console.wait(EXIT_SECONDS) == 0, each.describe()
+        sent = each.all_sent()
+        assert sent.rindex(LEAVE_ALTERNATE) > sent.rindex(b"\x1b[?1049h")
+        assert b"rror" not in sent[sent.rindex(LEAVE_ALTERNATE) :]
+        sandbox.assert_clean()
+        assert not list(temporary(sandbox).iterdir())
+    log = sandbox.state / "cephtui" / "log" / "cephtui.log"
+    assert "Traceback" not in log.read_text(), log.read_text()
 
 
 @pytest.mark.parametrize("words", [["demo"], ["replay", f"demo/{demo.STAR}"], ["watch", "demo"]])

@@ -1,0 +1,221 @@
+"""The console on a real cluster: a run on three nodes as it is seen, marked, followed by others and played again."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import DataTable, Static
+
+from cephtui import config, store, units
+from cephtui.live import Live
+from cephtui.models import Run, Sample, Total
+from cephtui.places import packaged_presets_dir
+from cephtui.playback import Playback
+from cephtui.presets import find_presets
+from cephtui.runner import Runner
+from cephtui.tui.app import ConsoleApp, SavedApp
+from cephtui.tui.chart import Chart
+from cephtui.tui.console import Start
+from cephtui.tui.dialogs import EnterText
+from cephtui.tui.form import Edits, FormScreen
+from cephtui.tui.heat_map import HeatMap
+from cephtui.tui.replay import PlayedScreen, ReplayScreen, WatchScreen
+from cephtui.tui.run_view import RunScreen
+from tests.replayed import screen_text, until
+
+from .others import pool_on
+from .runs import Bench, assert_agrees_with_the_tool, images, left_on, noted
+
+SIZE = (120, 36)
+SESSION = "lab"
+PATIENCE_SECONDS = 120.0
+SECONDS = 6
+SMALL = {"size": "16M", "numjobs": "1", "iodepth": "4", "ramp_time": "1"}
+MARK = "osd_memory_target 8G"
+
+
+@pytest.fixture
+def pool(bench: Bench) -> Iterator[str]:
+    """A pool of this test's own, which nobody else uses."""
+    with pool_on(bench.lab) as name:
+        yield name
+
+
+def text_in(screen: RunScreen, selector: str) -> str:
+    """The words of a widget."""
+    return str(screen.query_one(selector, Static).content)
+
+
+def title(screen: RunScreen) -> str:
+    """The figures over the chart."""
+    found = screen.query_one("#chart", Chart)._border_title
+    return found.plain if found else ""
+
+
+def node_row(app: ConsoleApp | SavedApp, name: str) -> str:
+    """A node's row in the panel beside the chart."""
+    region = app.screen.query_one("#nodes").region
+    rows = [strip.crop(region.x, region.right).text for strip in app.screen._compositor.render_strips()]
+    return next((row for row in rows[region.y : region.bottom] if f" {name} " in row), "")
+
+
+@contextlib.asynccontextmanager
+async def console(bench: Bench, pool: str) -> AsyncIterator[tuple[ConsoleApp, Pilot[None], Path]]:
+    """The console on the lab's three nodes, once all are reached; and the directory of its session."""
+    root = bench.sandbox.data / "sessions"
+    settings = config.load(bench.config, required=True)
+    start = Start(settings.choose(bench.lab.nodes), f"rbd:{pool}", config=settings)
+    catalogue = find_presets(packaged_presets_dir(), bench.sandbox.root / "none")
+    with Runner(root, SESSION) as runner:
+        app = ConsoleApp(catalogue, start, runner, root)
+        screen = app._console_screen
+        screen._edits = Edits({"write-iops": SMALL})
+        async with app.run_test(size=SIZE) as pilot:
+            await until(pilot, lambda: screen.is_mounted and screen._states.keys() >= set(bench.lab.nodes), 60.0)
+            assert all(state.environment for state in screen._states.values())
+            yield app, pilot, root / SESSION
+            await asyncio.to_thread(runner.close)
+    assert runner.close() == []
+
+
+async def finished(app: ConsoleApp, pilot: Pilot[None]) -> None:
+    """Wait until a run has ended and is in the table."""
+    table = app._console_screen.query_one("#runs", DataTable)
+
+    def ended() -> bool:
+        cells = {str(cell) for row in range(table.row_count) for cell in table.get_row_at(row)}
+        return bool({"ok", "ok !", "failed", "lost"} & cells)
+
+    await until(pilot, lambda: not app.busy and ended(), PATIENCE_SECONDS)
+
+
+async def runtime_typed(app: ConsoleApp, pilot: Pilot[None]) -> None:
+    """Select the preset and type the runtime into its form."""
+    await pilot.press("right")
+    await until(pilot, lambda: "--name=write-iops" in text_in(app._console_screen, "#command"))
+    await pilot.press("e")
+    await until(pilot, lambda: isinstance(app.screen, FormScreen) and app.screen.focused is not None)
+    field = app.screen.query_one("#runtime")
+    app.screen.set_focus(field)
+    await until(pilot, lambda: app.screen.focused is field)
+    await pilot.press("end", *["backspace"] * 5, *str(SECONDS), "enter")
+    await until(pilot, lambda: app.screen is app._console_screen)
+    assert f"--runtime={SECONDS} " in text_in(app._console_screen, "#command")
+
+
+# ---------------------------------------------------------------------------------------------- measured and seen
+
+
+async def test_a_run_on_three_nodes_is_seen_marked_and_played_again(bench: Bench, pool: str) -> None:
+    async with console(bench, pool) as (app, pilot, directory):
+        screen = app._console_screen
+        await runtime_typed(app, pilot)
+        await pilot.press("h", "enter")
+        await until(pilot, lambda: " running " in text_in(screen, "#progress"), PATIENCE_SECONDS)
+        assert len(images(bench.lab, pool)) == 3
+        await pilot.press("m")
+        await until(pilot, lambda: isinstance(app.screen, EnterText) and app.screen.focused is not None)
+        await pilot.press(*(name if name != " " else "space" for name in MARK), "enter")
+        await until(pilot, lambda: app.screen is screen and bool(store.read_marks(directory)))
+        await until(pilot, lambda: all(any(c.isdigit() for c in node_row(app, n)[8:]) for n in bench.lab.nodes))
+        heat = screen.query_one("#write-heat", HeatMap)
+        await until(pilot, lambda: heat.display and bool(heat._columns))
+        await until(pilot, lambda: "3/3 osd" in text_in(screen, "#cluster"))
+        assert "HEALTH_" in text_in(screen, "#cluster")
+        seen = screen_text(app)
+        assert "write latency" in seen
+        assert "nodes: IOPS, p99" in seen
+        await finished(app, pilot)
+        await until(pilot, lambda: "over the whole run" in title(screen))
+        live = title(screen)
+    run = store.read_run(directory, 1)
+    assert (run.outcome, len(run.nodes), run.options["runtime"]) == ("ok", 3, SECONDS), run.error
+    assert_agrees_with_the_tool(directory / "001")
+    (mark,) = store.read_marks(directory)
+    assert (mark.text, mark.run) == (MARK, 1)
+    assert mark.elapsed_seconds is not None
+    assert 0 < mark.elapsed_seconds < SECONDS + 3
+    assert images(bench.lab, pool) == []
+    assert noted(bench.sandbox) == set()
+    assert left_on(bench.lab) == []
+    assert_replayed(directory, run)
+    await assert_looks_the_same(directory, live)
+
+
+def assert_replayed(directory: Path, run: Run) -> None:
+    """A replay gives what was stored, and ends with the same totals."""
+    events = Playback(directory, 1).until(float("inf"))
+    assert events[-1] == run
+    assert run.summary.write
+    played = [event for event in events if isinstance(event, Sample)]
+    stored = list(store.read_samples(directory, 1))
+    for name in (None, *(node.node for node in run.nodes)):
+        counts = [
+            (sum(s.write.ios for s in found if s.write), sum(s.write.bytes for s in found if s.write))
+            for found in ([s for s in samples if s.node == name and s.phase == "run"] for samples in (played, stored))
+        ]
+        assert counts[0] == counts[1], name
+        assert counts[0][0] > 0
+    live = Live()
+    for event in events[:-1]:
+        live.take(event)
+    assert live.current
+    assert [mark.text for mark in live.current.marks] == [MARK]
+    assert live.current.cluster
+
+
+async def assert_looks_the_same(directory: Path, live: str) -> None:
+    """At its end a replay shows what the console showed."""
+    screen = ReplayScreen(directory, 1, 20.0)
+    async with SavedApp(directory.parent, [screen]).run_test(size=SIZE) as pilot:
+        await until(pilot, lambda: bool(screen.query("#chart")))
+        await pilot.press("end")
+        await until(pilot, lambda: "over the whole run" in title(screen))
+        assert title(screen) == live
+        assert MARK in screen_text(screen.app)  # type: ignore[arg-type]
+
+
+# ---------------------------------------------------------------------------------------------- followed
+
+
+def shows(screen: PlayedScreen, total: Total) -> bool:
+    """Whether these are the figures over the chart."""
+    return f"write {units.iops(total.iops)}  over the whole run" in title(screen)
+
+
+async def test_a_headless_run_is_watched_from_beside(bench: Bench, pool: str) -> None:
+    options = {**SMALL, "runtime": SECONDS}
+    process = bench.start(
+        "write-iops", on=bench.lab.nodes, target=f"rbd:{pool}", words=["--session", SESSION, "--repeat", "2"], **options
+    )
+    directory = bench.sandbox.data / "sessions" / SESSION
+    await asyncio.to_thread(process.wait_for, (directory / "session.json").exists, 60, "the session")
+    screen = WatchScreen(directory)
+    app = SavedApp(directory.parent, [screen])
+    async with app.run_test(size=SIZE) as pilot:
+        await until(pilot, lambda: bool(screen.query("#chart")))
+        for number in (1, 2):
+            await until(
+                pilot,
+                lambda number=number: f"#{number} write-iops running " in text_in(screen, "#progress"),
+                PATIENCE_SECONDS,
+            )
+            assert store.is_locked(directory)
+            await until(pilot, lambda: all(any(c.isdigit() for c in node_row(app, n)[8:]) for n in bench.lab.nodes))
+            await until(pilot, lambda: "3/3 osd" in text_in(screen, "#cluster"))
+            assert "over the whole run" not in title(screen)
+        await asyncio.to_thread(process.wait, PATIENCE_SECONDS)
+        runs = store.read_runs(directory)[0]
+        assert [run.outcome for run in runs] == ["ok", "ok"], process.describe()
+        last = runs[-1].summary.write
+        assert last
+        await until(pilot, lambda: shows(screen, last))
+        await pilot.press("escape")
+        await until(pilot, lambda: not app.is_running)
+    assert process.process.returncode == 0, process.describe()
+    assert images(bench.lab, pool) == []
