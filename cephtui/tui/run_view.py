@@ -187,9 +187,7 @@ def nodes_table(shown: Shown, width: int, rows: int, *, ascii: bool) -> Table:
         now = iops[node.name].last() if node.iops is None else node.iops
         table.add_row(
             Text(node.name, "bold"),
-            Text("no word", "bold yellow")
-            if node.late
-            else Text(units.iops(now)),
+            Text("no word", "bold yellow") if node.late else Text(units.iops(now)),
             Text(spark(values, columns, ascii=ascii) if columns else "", "green"),
             units.latency(node.p99_seconds),
         )
