@@ -146,10 +146,16 @@ def _step(draft: _Draft, request: Request, needs: Filled, known: Filled | None) 
         block_bytes=draft.tool.block_bytes(draft.options),
         options=draft.options,
         nodes=nodes,
-        prepare_seconds=fill_bytes * len(nodes) / FILL_BYTES_PER_SECOND,
+        prepare_seconds=_likely_bytes(draft, nodes[0], fill_bytes) * len(nodes) / FILL_BYTES_PER_SECOND,
         ramp_seconds=ramp,
         run_seconds=run,
     )
+
+
+def _likely_bytes(draft: _Draft, node: NodeStep, fill_bytes: int) -> float:
+    """What will be filled: all of it, or about as much as a run reads that ends with its data."""
+    sizing = draft.tool.sizing(draft.options, node.place, fill_bytes) if fill_bytes else None
+    return min(fill_bytes, FILL_BYTES_PER_SECOND * sizing.run_seconds) if sizing else fill_bytes
 
 
 def _node_step(draft: _Draft, request: Request, node: Node, needs: Filled, known: Filled | None) -> NodeStep:

@@ -58,7 +58,7 @@ class CephtuiApp(RoomyApp):
     CSS = CSS
     TITLE = "cephtui"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (32, "-tall")]
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (32, "-tall"), (45, "-huge")]
     BINDINGS = [
         key("o", "sessions", "sessions", "saved sessions: open, compare, rename, annotate", "look", shown=True),
         key("question_mark", "help", "help", "these keys", "more", shown=True, display="?"),

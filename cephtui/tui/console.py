@@ -413,8 +413,12 @@ class ConsoleScreen(RunScreen):
     def _take_state(self, state: NodeState) -> None:
         self._states[state.node.name] = state
         self._hosts = tuple(state.node if node.name == state.node.name else node for node in self._hosts)
-        for problem in diagnosis(state).problems:
-            if problem not in self._told:
+        problems: list[str | None] = [state.problem]
+        if state.environment:  # what else is missing, for other presets, the list of nodes tells
+            tool = self._preset.tool
+            problems = [tool.check_version(state.environment.tools.get(tool.name)), *state.environment.missing]
+        for problem in problems:
+            if problem and problem not in self._told:
                 self._told.add(problem)
                 self.notify(problem, severity="error", timeout=15, markup=False)
         self._show_bar()

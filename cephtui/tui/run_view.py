@@ -275,7 +275,8 @@ class RunView(Container):
             view.display = self.heat and bool(heat)
             if self.heat and heat:
                 view.show(heat.columns(), shown.x_end)
-        self.query_one("#charts").set_class(self.heat and any(shown.history.heat.values()), "-heat")
+        maps = sum(map(bool, shown.history.heat.values())) if self.heat else 0
+        self.query_one("#charts").set_class(maps > 0, "-heat").set_class(maps > 1, "-two")
 
     def _draw_chart(self, shown: Shown) -> None:
         figure, chart = FIGURES[self.figure], self.query_one("#chart", Chart)
