@@ -96,15 +96,15 @@ class _Output:
     ended: bool = False
     broken: bool = False
     """It is not read any further; that was told."""
+    _next: dict[str, Any] | None = None
+    """What the index says of the next piece, once that was read."""
 
     def due(self) -> float | None:
         """When the next piece arrived; None where there is none yet. Raises StoreError."""
         row = self._row()
         if row is None:
             return None
-        before = self.commands_seconds
-        if row["elapsed_seconds"] < self.elapsed_seconds:
-            before += self.elapsed_seconds
+        before = self.commands_seconds + (self.elapsed_seconds if self.restarts() else 0.0)
         return before + float(row["elapsed_seconds"])
 
     def restarts(self) -> bool:
@@ -122,6 +122,7 @@ class _Output:
         row = self._row()
         assert row is not None
         self.lines.take()
+        self._next = None
         self.elapsed_seconds = float(row["elapsed_seconds"])
         stream: Stream = "stderr" if row["stream"] == "stderr" else "stdout"
         path = self.raw / f"{self.process}.{stream}"
@@ -136,11 +137,14 @@ class _Output:
         return self.parser.feed(stream, data, self.elapsed_seconds)
 
     def _row(self) -> dict[str, Any] | None:
+        if self.broken or self._next is not None:
+            return self._next
         try:
-            text = None if self.broken else self.lines.peek()
+            text = self.lines.peek()
             row: dict[str, Any] | None = None if text is None else json.loads(text)
             if row is not None and not _is_index(row):
                 raise ValueError("not an index of output")
+            self._next = row
             return row
         except StoreError as error:
             raise self._give_up(str(error)) from None
@@ -148,7 +152,7 @@ class _Output:
             raise self._give_up(f"{self.lines.path}: not readable: {error}") from None
 
     def _give_up(self, text: str) -> StoreError:
-        self.broken = True
+        self.broken, self._next = True, None
         return StoreError(text)
 
 
@@ -184,8 +188,8 @@ class _Phase:
 
     def take(self) -> list[Event]:
         """Read the next piece of all nodes."""
-        output = min((o for o in self.outputs if o.due() is not None), key=lambda o: o.due() or 0.0)
-        self.seconds = max(self.seconds, output.due() or 0.0)
+        due, output = min(((due, o) for o in self.outputs if (due := o.due()) is not None), key=lambda pair: pair[0])
+        self.seconds = max(self.seconds, due)
         if output.restarts():
             output.restart(self._parser())
         return self._samples(output, output.feed())
@@ -239,6 +243,8 @@ class Playback:
         if self._problem:
             problem, self._problem = self._problem, None
             raise problem
+        if self.run.outcome is None:  # looked at before the pieces: what is over has all of them
+            self.run = store.read_run(self.directory, self.number)
         for event in self._events(seconds):
             self._found.append(event)
         found, self._found = self._found, []
@@ -253,7 +259,7 @@ class Playback:
         if self._filling.next_due() is None and self._is_released():
             yield from self._filling.end(all_of_them=True)
             yield from self._phase(self._measuring, seconds - self.prepared_seconds)
-            if self._is_over() and self._measuring.next_due() is None:
+            if self._is_over and self._measuring.next_due() is None:
                 yield from self._measuring.end(all_of_them=True)
                 self.over = True
                 yield self.run
@@ -268,7 +274,7 @@ class Playback:
         while (due := phase.next_due()) is not None and due <= seconds:
             yield from self._beside(phase, due)
             yield from phase.take()
-            if self._is_over():
+            if self._is_over:
                 yield from phase.end(all_of_them=False)
         yield from self._beside(phase, seconds)
 
@@ -288,11 +294,10 @@ class Playback:
 
     def _is_released(self) -> bool:
         """Whether the filling is over."""
-        return self._measuring.next_due() is not None or self._is_over()
+        return self._measuring.next_due() is not None or self._is_over
 
+    @property
     def _is_over(self) -> bool:
-        if self.run.outcome is None:
-            self.run = store.read_run(self.directory, self.number)
         return self.run.outcome is not None
 
 

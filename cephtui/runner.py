@@ -126,6 +126,8 @@ class Runner:
         self._stop: StopRequest | None = None
         self._stopped = False
         """Whether the plan in progress is to end with its present step."""
+        self._ending = False
+        """Whether no connection is to be opened any more."""
         self._loaded_at: float | None = None
         """When the last run ended, by the monotonic clock."""
         self._ready = threading.Event()
@@ -243,7 +245,8 @@ class Runner:
                 await self._do(job)
         finally:
             await self._clean_up()
-            for connection in self._connections.values():
+            self._ending = True
+            for connection in list(self._connections.values()):
                 await connection.close()
 
     async def _do(self, job: _Job) -> None:
@@ -324,6 +327,8 @@ class Runner:
             if known is not None and not known.closed and _same_way(known.node, node):
                 return known
             async with self._connecting:
+                if self._ending:
+                    raise TransportError(f"{node.name}: cephtui is ending")
                 made = await self._connect(node, self._answers.get(node.name, {}))
             if not isinstance(made, Question):
                 self._connections[node.name] = made

@@ -12,8 +12,9 @@ import importlib.resources
 import os
 import signal
 import time
-from collections.abc import AsyncIterator, Awaitable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol, TypeVar, cast
 
 from cephtui.models import Node
@@ -345,31 +346,18 @@ class LocalConnection:
 
     def __init__(self, node: Node | None = None) -> None:
         self.node = node or Node(name="local")
-
-    @property
-    def closed(self) -> bool:
-        """See Connection."""
-        return False
+        self.closed = False
+        self._starting = asyncio.Lock()
 
     async def run(self, argv: Sequence[str], *, timeout_seconds: float = COMMAND_SECONDS) -> Completed:
         """See Connection."""
-        process = await self._spawn(
-            asyncio.create_subprocess_exec(
-                *argv,
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-                start_new_session=True,
-            ),
-            argv,
-        )
+        transport, process = await self._spawn(argv, _begin)
         try:
             stdout, stderr = await asyncio.wait_for(process.communicate(), timeout_seconds)
         except TimeoutError:
             raise TransportError(f"{self.node.name}: no answer within {timeout_seconds:.0f} s") from None
         finally:
-            if process.returncode is None:
-                await _let_go(process)
+            await _let_go(transport)
         status = process.returncode or 0
         return Completed(128 - status if status < 0 else status, decoded(stdout), decoded(stderr))
 
@@ -378,20 +366,26 @@ class LocalConnection:
     ) -> WatchedProcess:
         """See Connection."""
         wrapped = (*prefix, *watchdog_argv(argv, token=token, limit_seconds=limit_seconds, lock=lock))
-        spawning = asyncio.get_running_loop().subprocess_exec(
-            lambda: _LocalPipes(token), *wrapped, start_new_session=True
-        )
-        _, pipes = await self._spawn(spawning, wrapped)
+        _, pipes = await self._spawn(wrapped, partial(_begin_watched, token))
         await until_ready(pipes.process, self.node.name)
         return pipes.process
 
     async def close(self) -> None:
-        """See Connection."""
+        """See Connection.
 
-    async def _spawn(self, spawning: Awaitable[_Spawned], argv: Sequence[str]) -> _Spawned:
+        An event loop that ends while a process is being started waits for it for ever (Python 3.11 to 3.13: it
+        cancels the opening of the pipes, too); so what is being started comes to its start here.
+        """
+        async with self._starting:
+            self.closed = True
+
+    async def _spawn(self, argv: Sequence[str], begin: Callable[[Sequence[str]], Awaitable[_Spawned]]) -> _Spawned:
         """In a session of its own, which the terminal's signals do not reach."""
         try:
-            return await spawning
+            async with self._starting:
+                if self.closed:
+                    raise TransportError(f"{self.node.name}: the connection is closed")
+                return await begin(argv)
         except OSError as error:
             raise TransportError(f"{self.node.name}: can't start {argv[0]}: {error.strerror}") from None
 
@@ -406,18 +400,37 @@ def one_line(text: str) -> str:
     return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
 
 
-async def _let_go(process: asyncio.subprocess.Process) -> None:
+async def _begin(argv: Sequence[str]) -> tuple[asyncio.SubprocessTransport, asyncio.subprocess.Process]:
+    """A short command."""
+    process = await asyncio.create_subprocess_exec(
+        *argv,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        start_new_session=True,
+    )
+    return process._transport, process  # type: ignore[attr-defined]  # asyncio has no public way
+
+
+async def _begin_watched(token: str, argv: Sequence[str]) -> tuple[asyncio.SubprocessTransport, _LocalPipes]:
+    """A command behind its watchdog."""
+    loop = asyncio.get_running_loop()
+    return await loop.subprocess_exec(lambda: _LocalPipes(token), *argv, start_new_session=True)
+
+
+async def _let_go(transport: asyncio.SubprocessTransport) -> None:
     """Kill a process and close its pipes, without waiting for a child that holds them open.
 
     A child, or the process itself, may be beyond KILL (a dead mount), and Python 3.11's ``Process.wait`` would wait.
     """
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
+    if transport.get_returncode() is None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(transport.get_pid(), signal.SIGKILL)
     for _ in range(50):
-        if process.returncode is not None:
+        if transport.get_returncode() is not None:
             break
         await asyncio.sleep(0.02)
-    _close(process._transport)  # type: ignore[attr-defined]  # asyncio has no public way
+    _close(transport)
 
 
 def _close(transport: asyncio.SubprocessTransport) -> None:

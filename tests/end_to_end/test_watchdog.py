@@ -7,6 +7,7 @@ import fcntl
 import os
 import secrets
 import signal
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,8 @@ from pathlib import Path
 import pytest
 
 from cephtui import transport
+from cephtui.models import Node
+from cephtui.runner import Runner
 from cephtui.transport import LocalConnection, TransportError, WatchedProcess
 
 from .sandbox import Process, processes_marked, wait_for
@@ -362,3 +365,40 @@ async def test_a_short_commands_answer() -> None:
 async def test_a_short_command_that_is_not_there() -> None:
     with pytest.raises(TransportError, match="can't start no-such-command-here: No such file"):
         await LocalConnection().run(["no-such-command-here"])
+
+
+@pytest.mark.parametrize("turns", range(8))
+def test_nothing_waits_for_a_start_that_the_end_comes_into(turns: int) -> None:
+    """As a loop ends: everything is cancelled, the opening of a process's pipes too."""
+
+    async def end_in_the_middle() -> None:
+        connection = LocalConnection()
+        command = asyncio.create_task(connection.run(["sleep", "60"]))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        await connection.close()
+        with pytest.raises(TransportError, match="local: the connection is closed"):
+            await connection.run(["true"])
+        assert not command.done() or turns == 0
+
+    ending = threading.Thread(target=lambda: asyncio.run(end_in_the_middle()), daemon=True)
+    ending.start()
+    ending.join(10)
+    assert not ending.is_alive()
+
+
+def test_a_runner_ends_in_the_middle_of_looking_at_its_node(tmp_path: Path) -> None:
+    """At whatever moment: its thread would be waited for for ever."""
+    ended: list[int] = []
+
+    def look_and_end() -> None:
+        for turn in range(30):
+            with Runner(tmp_path / "sessions") as runner:
+                runner.reach(Node(name="local"))
+                time.sleep(turn / 1000)
+            ended.append(turn)
+
+    ending = threading.Thread(target=look_and_end, daemon=True)
+    ending.start()
+    ending.join(60)
+    assert len(ended) == 30
