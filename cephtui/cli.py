@@ -273,9 +273,7 @@ def cli(
                 f"{option} belongs behind the command: cephtui {context.invoked_subcommand} {option}"
             )
         return None
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise click.UsageError("the console needs a terminal: use cephtui run PRESET (see cephtui --help)")
-    gc.disable()  # a fifth of the time until something is seen; the console turns it on again then
+    _begin_screen("the console", ": use cephtui run PRESET (see cephtui --help)")
     from cephtui.store import StoreError
     from cephtui.tui.app import run_console
     from cephtui.tui.console import Start
@@ -547,33 +545,45 @@ def sessions(as_json: bool) -> None:
 def show(what: str, as_json: bool) -> None:
     """Show the runs of a session, or one run in full; with --json a run's samples and its figures."""
     from cephtui import report, store
-    from cephtui.places import sessions_dir
 
-    name, _, number = what.partition("/")
-    if number and not number.isdigit():
-        raise click.UsageError(f"{what!r}: expected SESSION or SESSION/RUN, the run being a number")
     try:
-        directory = store.find_session(sessions_dir(), name)
-    except store.StoreError as error:
-        raise click.UsageError(str(error)) from None
-    try:
-        if not number:
-            runs, broken = store.read_runs(directory)
-            _list(runs, report.runs, as_json)
-            if broken:
-                raise broken[0]
-        else:
-            _show_run(directory, int(number), as_json)
+        if what.partition("/")[2]:
+            _show_run(*_find_run(what), as_json)
+            return
+        runs, broken = store.read_runs(_find_session(what))
+        _list(runs, report.runs, as_json)
+        if broken:
+            raise broken[0]
     except store.StoreError as error:
         raise click.ClickException(str(error)) from None
+
+
+def _find_session(name: str) -> Path:
+    """Where a saved session is; raises UsageError."""
+    from cephtui import store
+    from cephtui.places import sessions_dir
+
+    try:
+        return store.find_session(sessions_dir(), name)
+    except store.StoreError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _find_run(what: str) -> tuple[Path, int]:
+    """A saved run, given as SESSION/RUN: its session's directory and its number; raises UsageError."""
+    name, _, number = what.partition("/")
+    if not number.isdecimal():
+        raise click.UsageError(f"{what!r}: expected SESSION/RUN, the run being a number: cephtui sessions lists them")
+    directory = _find_session(name)
+    if not (directory / f"{int(number):03}").is_dir():
+        raise click.UsageError(f"session {name} has no run {int(number)}: cephtui show {name}")
+    return directory, int(number)
 
 
 def _show_run(directory: Path, number: int, as_json: bool) -> None:
     from cephtui import report, store
     from cephtui.jsonlines import line
 
-    if not (directory / f"{number:03}").is_dir():
-        raise click.UsageError(f"session {directory.name} has no run {number}: cephtui show {directory.name}")
     value = store.read_run(directory, number)
     if as_json:
         for sample in store.read_samples(directory, number):
@@ -617,26 +627,19 @@ def _side(what: str) -> Side:
     """A run with its repeats; raises UsageError, and StoreError for a run that can't be read."""
     from cephtui import store
     from cephtui.compare import side_of
-    from cephtui.places import sessions_dir
 
-    name, _, number = what.partition("/")
-    if not number.isdecimal():
-        raise click.UsageError(f"{what!r}: expected SESSION/RUN, the run being a number: cephtui sessions lists them")
-    try:
-        directory = store.find_session(sessions_dir(), name)
-    except store.StoreError as error:
-        raise click.UsageError(str(error)) from None
-    if not (directory / f"{int(number):03}").is_dir():
-        raise click.UsageError(f"session {name} has no run {int(number)}: cephtui show {name}")
-    return side_of(store.read_run(directory, int(number)), store.read_runs(directory)[0])
+    directory, number = _find_run(what)
+    return side_of(store.read_run(directory, number), store.read_runs(directory)[0])
 
 
 # ---------------------------------------------------------------------------------------------- saved runs, shown
 
 
-def _check_terminal(verb: str) -> None:
+def _begin_screen(verb: str, instead: str = "") -> None:
+    """Before anything of Textual is imported; raises UsageError where there is no terminal."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise click.UsageError(f"{verb} needs a terminal")
+        raise click.UsageError(f"{verb} needs a terminal{instead}")
+    gc.disable()  # a fifth of the time until something is seen; the application turns it on again then
 
 
 @cli.command(
@@ -647,40 +650,29 @@ def _check_terminal(verb: str) -> None:
 @click.option("--speed", type=click.FloatRange(1, 20), default=1.0, show_default=True, help="How many times as fast.")
 def replay(what: str, speed: float) -> None:
     """Play a saved run again, as it was live: through the same parser, on the same screen."""
-    _check_terminal("replay")
-    name, _, number = what.partition("/")
-    if not number.isdecimal():
-        raise click.UsageError(f"{what!r}: expected SESSION/RUN, the run being a number: cephtui sessions lists them")
-    _show_saved(name, int(number), speed)
+    _begin_screen("replay")
+    from cephtui.store import StoreError
+    from cephtui.tui.app import show_saved
+    from cephtui.tui.replay import ReplayScreen
+
+    directory, number = _find_run(what)
+    try:
+        screen = ReplayScreen(directory, number, speed)
+    except StoreError as error:
+        raise click.ClickException(str(error)) from None
+    show_saved(directory.parent, [screen], _look())
 
 
 @cli.command(epilog="\b\nExamples:\n  cephtui watch tuning")
 @click.argument("session", shell_complete=_complete_sessions)
 def watch(session: str) -> None:
     """Follow a session that another cephtui on this machine is writing; changes nothing."""
-    _check_terminal("watch")
-    _show_saved(session)
-
-
-def _show_saved(name: str, number: int | None = None, speed: float = 1.0) -> None:
-    """A run played again; without a number what goes on in the session."""
-    gc.disable()
-    from cephtui import places, store
+    _begin_screen("watch")
     from cephtui.tui.app import show_saved
-    from cephtui.tui.replay import ReplayScreen, WatchScreen
+    from cephtui.tui.replay import WatchScreen
 
-    root = places.sessions_dir()
-    try:
-        directory = store.find_session(root, name)
-    except store.StoreError as error:
-        raise click.UsageError(str(error)) from None
-    if number is not None and not (directory / f"{number:03}").is_dir():
-        raise click.UsageError(f"session {name} has no run {number}: cephtui show {name}")
-    try:
-        screen = WatchScreen(directory) if number is None else ReplayScreen(directory, number, speed)
-    except store.StoreError as error:
-        raise click.ClickException(str(error)) from None
-    show_saved(root, [screen], _look())
+    directory = _find_session(session)
+    show_saved(directory.parent, [WatchScreen(directory)], _look())
 
 
 @cli.command(epilog="\b\nExamples:\n  cephtui demo\n  cephtui demo --speed 1")
@@ -690,22 +682,22 @@ def demo(speed: float) -> None:
 
     A run on three nodes is played; behind it are the session's other runs, to open, to play and to compare.
     """
-    import tempfile
-
+    _begin_screen("demo")
     from cephtui.demo import STAR, unpack
+    from cephtui.places import cache_dir
+    from cephtui.scratch import scratch_directory
     from cephtui.tui.app import show_saved
     from cephtui.tui.replay import ReplayScreen
     from cephtui.tui.session_view import SessionScreen
     from cephtui.tui.sessions import SessionsScreen
 
-    _check_terminal("demo")
     with ExitStack() as stack:
         try:
-            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="cephtui-demo-")))
+            folder = stack.enter_context(scratch_directory(cache_dir()))
             directory = unpack(folder)
         except OSError as error:
-            why = error.strerror or error
-            raise Refused(f"can't unpack the demo: {why}: set TMPDIR to a folder with room") from None
+            why = f"can't unpack the demo in {cache_dir()}: {error.strerror or error}"
+            raise Refused(f"{why}: set XDG_CACHE_HOME to a folder with room") from None
         screens = (SessionsScreen(folder), SessionScreen(directory), ReplayScreen(directory, STAR, speed))
         show_saved(folder, screens, _look())
 

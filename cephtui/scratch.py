@@ -1,4 +1,4 @@
-"""The embedded default target: a scratch file in the user's cache directory that no crash leaves there for long."""
+"""Directories in the user's cache that no crash leaves there for long, and the embedded default target in one."""
 
 from __future__ import annotations
 
@@ -37,11 +37,8 @@ def remove_dead(cache: Path) -> None:
 
 
 @contextlib.contextmanager
-def scratch_target(cache: Path) -> Iterator[FileTarget]:
-    """A target of this console's own, removed at the end.
-
-    Raises OSError where the cache can't be written, TargetError where fio can't use its path.
-    """
+def scratch_directory(cache: Path) -> Iterator[Path]:
+    """A directory of this process's own, removed at the end, or by a later start; raises OSError."""
     cache.mkdir(parents=True, exist_ok=True)
     remove_dead(cache)
     # under another name until it is locked, so that another console's start does not take it for dead
@@ -49,9 +46,19 @@ def scratch_target(cache: Path) -> Iterator[FileTarget]:
     descriptor = _lock(new)
     directory = new.rename(cache / f"{_PREFIX}{new.name.removeprefix('.new-')}")
     try:
-        path = str(directory / "scratch")
-        yield FileTarget(parse_path(f"file:{path}", path))
+        yield directory
     finally:
         shutil.rmtree(directory, ignore_errors=True)
         if descriptor is not None:
             os.close(descriptor)
+
+
+@contextlib.contextmanager
+def scratch_target(cache: Path) -> Iterator[FileTarget]:
+    """A file of this console's own.
+
+    Raises OSError where the cache can't be written, TargetError where fio can't use its path.
+    """
+    with scratch_directory(cache) as directory:
+        path = str(directory / "scratch")
+        yield FileTarget(parse_path(f"file:{path}", path))

@@ -190,7 +190,7 @@ def opened(at_home: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Path, t
         assert all(path.is_dir() for path in (root, *(screen._directory for screen in screens[1:])))
         calls.append((root, tuple(screens)))
 
-    monkeypatch.setattr(cli, "_check_terminal", lambda verb: None)
+    monkeypatch.setattr(cli, "_begin_screen", lambda verb: None)
     monkeypatch.setattr(tui_app, "show_saved", show)
     return calls
 
@@ -292,7 +292,7 @@ def test_demo_without_room_says_where(opened: list[Any], monkeypatch: pytest.Mon
     assert result.exit_code == 3
     (line,) = result.output.splitlines()
     assert "No space left on device" in line
-    assert "TMPDIR" in line
+    assert "XDG_CACHE_HOME" in line
     assert opened == []
 
 

@@ -117,13 +117,6 @@ def _control_terminal() -> None:
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
-def temporary(sandbox: Sandbox) -> Path:
-    """Where the demo is unpacked."""
-    folder = sandbox.root / "tmp"
-    folder.mkdir(exist_ok=True)
-    return folder
-
-
 class Terminal:
     """cephtui on a terminal: what it sends is read at once, as a terminal does."""
 
@@ -131,8 +124,7 @@ class Terminal:
         self._ours, theirs = os.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
         places = {"stdin": theirs, "stdout": theirs, "stderr": theirs, "start_new_session": True}
-        env = {"TMPDIR": str(temporary(sandbox))}
-        self.console: Console = sandbox.start(*words, env=env, preexec_fn=_control_terminal, **places)
+        self.console: Console = sandbox.start(*words, preexec_fn=_control_terminal, **places)
         os.close(theirs)
         self.sent = b""
         self._screen, self._drawn = Screen(), 0
@@ -246,7 +238,7 @@ def end_each(sandbox: Sandbox, terminals: dict[str, Terminal]) -> None:
 
 
 def scratches(sandbox: Sandbox) -> list[Path]:
-    """The folders of scratch files."""
+    """The folders of scratch files, and of the demo's session."""
     return sorted((sandbox.cache / "cephtui").glob("scratch-*"))
 
 
@@ -313,7 +305,7 @@ def test_a_signal_while_it_starts_ends_it_in_order(sandbox: Sandbox, terminal: N
         assert sent.rindex(LEAVE_ALTERNATE) > sent.rindex(b"\x1b[?1049h")
         assert b"rror" not in sent[sent.rindex(LEAVE_ALTERNATE) :]
         sandbox.assert_clean()
-        assert not list(temporary(sandbox).iterdir())
+        assert scratches(sandbox) == []
     log = sandbox.state / "cephtui" / "log" / "cephtui.log"
     assert "Traceback" not in log.read_text(), log.read_text()
 
@@ -328,7 +320,7 @@ def test_what_shows_saved_runs_ends_too(sandbox: Sandbox, terminal: NewTerminal,
         each.shows("write-iops ")
     end_each(sandbox, terminals)
     assert sorted(path for path in sandbox.data.rglob("*") if path.name != "lock") == before
+    if words == ["demo"]:
+        assert_next_start_tidies(sandbox, terminal)
     shown = sandbox.run("show", f"demo/{demo.STAR}")
     assert shown.process.returncode == 0, shown.describe()
-    killed = 1 if words == ["demo"] else 0
-    assert len(list(temporary(sandbox).iterdir())) == killed, "only a demo that was killed may leave its folder"
