@@ -182,11 +182,15 @@ def read_samples(directory: Path, number: int) -> Iterator[Sample]:
 
 def read_cluster(directory: Path, number: int) -> Iterator[ClusterSample]:
     """What the cluster said during a run; lines that can't be read are left out."""
-    path = directory / f"{number:03}" / "cluster.jsonl"
+    return _readable(directory / f"{number:03}" / "cluster.jsonl", ClusterSample)
+
+
+def _readable(path: Path, model: type[M]) -> Iterator[M]:
+    """The lines of a file that are what they should be, none where there is no such file."""
     with contextlib.suppress(OSError):
         for text in path.read_bytes().splitlines():
             with contextlib.suppress(ValueError):
-                yield ClusterSample.model_validate_json(text)
+                yield model.model_validate_json(text)
 
 
 def _parse_line(path: Path, row: int, text: bytes) -> Sample:
@@ -215,12 +219,7 @@ def read_history(directory: Path, number: int) -> History:
 
 def read_marks(directory: Path) -> list[Mark]:
     """What the user said that was done during a session; lines that can't be read are left out."""
-    marks = []
-    with contextlib.suppress(OSError):
-        for text in (directory / "marks.jsonl").read_bytes().splitlines():
-            with contextlib.suppress(ValueError):
-                marks.append(Mark.model_validate_json(text))
-    return marks
+    return list(_readable(directory / "marks.jsonl", Mark))
 
 
 def find_session(root: Path, name: str) -> Path:
@@ -348,20 +347,11 @@ def left_behind(root: Path) -> list[tuple[Path, Undo]]:
     found = []
     for path in sorted(root.glob("*/undo.jsonl")):
         if not is_locked(path.parent):
-            found += [(path.parent, undo) for undo in _pending(path)]
+            found += [(path.parent, undo) for undo in pending(path.parent)]
     return found
 
 
 def pending(directory: Path) -> list[Undo]:
     """What a session has created and not removed, whether somebody writes it or not."""
-    return _pending(directory / "undo.jsonl")
-
-
-def _pending(path: Path) -> list[Undo]:
-    pending: dict[tuple[str, str], Undo] = {}
-    with contextlib.suppress(OSError):
-        for text in path.read_bytes().splitlines():
-            with contextlib.suppress(ValueError):  # a torn line
-                undo = Undo.model_validate_json(text)
-                pending[undo.node, undo.target] = undo
-    return [undo for undo in pending.values() if not undo.done]
+    newest = {(undo.node, undo.target): undo for undo in _readable(directory / "undo.jsonl", Undo)}
+    return [undo for undo in newest.values() if not undo.done]
