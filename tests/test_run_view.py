@@ -30,7 +30,8 @@ from cephtui.tui.heat_map import HeatMap
 from cephtui.tui.live_view import LiveView
 from cephtui.tui.log import LogScreen, tail
 from cephtui.tui.presenter import Presenter
-from cephtui.tui.run_view import FIGURES, NodeNow, RunScreen, RunView, Shown, of_saved
+from cephtui.tui.run_screen import RunScreen
+from cephtui.tui.run_view import FIGURES, NodeNow, RunView, Shown, of_saved
 from tests.fakes import FakeNode
 from tests.replayed import (
     MIXED,

@@ -37,7 +37,7 @@ from cephtui.tui.dialogs import Confirm, Details, Wait
 from cephtui.tui.dress import dress
 from cephtui.tui.keys import help_table, key, own
 from cephtui.tui.look import FULL, Look
-from cephtui.tui.run_view import CompareWanted
+from cephtui.tui.run_screen import CompareWanted
 from cephtui.tui.themes import CSS
 from cephtui.tui.too_small import RoomyApp
 

@@ -10,6 +10,7 @@ import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from rich.text import Text
@@ -24,20 +25,21 @@ from cephtui.config import Config, ConfigError
 from cephtui.models import Mark, Node, Plan, Run
 from cephtui.outcomes import fails_on, got_nowhere
 from cephtui.plan import new_batch
-from cephtui.presets import TOOLS, Catalogue, Preset, PresetError, by_key
+from cephtui.presets import Catalogue, Preset, PresetError, by_key
 from cephtui.runner import NodeState, Runner, Survey, diagnosis
 from cephtui.store import StoreError
 from cephtui.targets import TargetError
 from cephtui.tools import OptionError
 from cephtui.tui import carry_out
 from cephtui.tui.carry_out import FAULTS, NotRun, Where
-from cephtui.tui.dialogs import Details, EnterText
+from cephtui.tui.dialogs import EnterText
 from cephtui.tui.form import Edits, FormScreen
 from cephtui.tui.keys import KeyBar, key
 from cephtui.tui.live_view import LiveView
 from cephtui.tui.panels import Panels
 from cephtui.tui.queue import Entry, QueueScreen, summary
-from cephtui.tui.run_view import FIGURES, CompareWanted, RunScreen
+from cephtui.tui.run_screen import CompareWanted, RunScreen
+from cephtui.tui.run_view import FIGURES
 from cephtui.tui.runs_table import RunsTable
 
 
@@ -88,6 +90,7 @@ class ConsoleScreen(RunScreen):
         key("c", "compare", "compare", "compare the run under the cursor with another", "look"),
         key("escape", "back", "back", "back", "more"),
     ]
+    NOTHING = "nothing has run yet"
 
     def __init__(self, catalogue: Catalogue, start: Start, runner: Runner) -> None:
         super().__init__()
@@ -108,6 +111,12 @@ class ConsoleScreen(RunScreen):
         self._last: Run | None = None
         self._told: set[str] = set()
         """Problems of nodes that were told."""
+
+    @property
+    def drawn(self) -> tuple[Path, Run] | None:
+        """See RunScreen."""
+        directory = self._runner.directory
+        return (directory, self._last) if directory and self._last else None
 
     @property
     def busy(self) -> bool:
@@ -175,12 +184,12 @@ class ConsoleScreen(RunScreen):
         """What would run next, and its exact command; of a run in progress, its own."""
         command = self.query_one("#command", Static)
         problem, text, plan = "", Text(), None
+        entry = self._entry(self._preset)
         try:
-            plan = self._decide(self._entry(self._preset))
+            plan = self._decide(entry)
             what, text = report.conditions(plan.steps[0]), _commands(plan)
         except (OptionError, TargetError) as error:
             problem, what = str(error), ""
-        entry = self._entry(self._preset)
         if plan and len(plan.steps) > 1:
             what += f" ({entry.text}: {len(plan.steps)} runs, about {units.duration(plan.duration_seconds)})"
         self.query_one("#form", Static).update(_settings(entry, what, next_one=self._busy))
@@ -461,11 +470,6 @@ class ConsoleScreen(RunScreen):
         self.query_one(RunsTable).put_mark(message.mark)
         self._show_bar()  # the first of a sitting begins a session
 
-    @on(RunsTable.Opened)
-    def _open(self, message: RunsTable.Opened) -> None:
-        run = message.run
-        self.app.push_screen(Details(f"{run.session}/{run.run}", report.run(run)))
-
     def _show_bar(self) -> None:
         bar = Text.assemble(("cephtui", "bold"), f"   session {self._runner.session or 'new'}   ")
         if waiting := summary(self._queue):
@@ -485,27 +489,8 @@ class ConsoleScreen(RunScreen):
             except StoreError as error:
                 self.notify(str(error), severity="error", markup=False)
 
-    def action_presenter(self) -> None:
-        """The figure in big digits."""
-        from cephtui.tui.presenter import Presenter
-
-        self.app.push_screen(Presenter(self.view, self._title_of_run))
-
-    def _title_of_run(self) -> str:
-        return f"{self._last.preset}  {TOOLS[self._last.tool].describe(self._last.options)}" if self._last else ""
-
-    def action_log(self) -> None:
-        """Commands and raw output."""
-        from cephtui.tui.log import LogScreen
-
-        directory = self._runner.directory
-        if self._last is None or directory is None:
-            self.notify("nothing has run yet")
-        else:
-            self.app.push_screen(LogScreen(directory, self._last))
-
     def action_compare(self) -> None:
-        """Compare a run with another one."""
+        """Compare the run under the cursor with another one."""
         run, directory = self.query_one(RunsTable).chosen, self._runner.directory
         if run is not None and directory is not None:
             self.post_message(CompareWanted(directory, run.run))

@@ -17,9 +17,7 @@ from cephtui.store import StoreError
 from cephtui.tui.chart import is_ascii
 from cephtui.tui.keys import KeyBar, key
 from cephtui.tui.live_view import DRAWS_PER_SECOND, LiveView
-from cephtui.tui.log import LogScreen
-from cephtui.tui.presenter import Presenter
-from cephtui.tui.run_view import CompareWanted, RunScreen
+from cephtui.tui.run_screen import RunScreen
 
 SPEEDS = (1.0, 2.0, 4.0, 8.0, 12.0, 20.0)
 _BAR_COLUMNS = 40
@@ -73,6 +71,7 @@ class PlayedScreen(RunScreen):
         key("l", "log", "log", "the real commands and the tool's raw output", "look"),
         key("escape", "back", "back", "back", "more", shown=True, display="esc"),
     ]
+    NOTHING = "no run has begun yet"
     DEFAULT_CSS = """
     PlayedScreen #transport { height: 1; padding: 0 1; background: $surface; }
     """
@@ -82,6 +81,11 @@ class PlayedScreen(RunScreen):
         self._directory = directory
         self.run: Run | None = None
         self._told = ""
+
+    @property
+    def drawn(self) -> tuple[Path, Run] | None:
+        """See RunScreen."""
+        return (self._directory, self.run) if self.run else None
 
     def _tell(self, error: StoreError) -> None:
         """Once: what can't be read is met again with every look."""
@@ -93,28 +97,6 @@ class PlayedScreen(RunScreen):
         """What is shown now."""
         self.run = message.run
         self.query_one("#command", Static).update(Text(f"$ {report.tool_command(message.run.command)}"))
-
-    def _title(self) -> str:
-        return f"{self.run.preset}  {report.conditions(self.run)}" if self.run else ""
-
-    def action_presenter(self) -> None:
-        """The figure in big digits."""
-        self.app.push_screen(Presenter(self.view, self._title))
-
-    def action_log(self) -> None:
-        """Commands and raw output."""
-        if self.run:
-            self.app.push_screen(LogScreen(self._directory, self.run))
-
-    def action_compare(self) -> None:
-        """Choose the other run."""
-        if self.run:
-            self.post_message(CompareWanted(self._directory, self.run.run))
-
-    def action_back(self) -> None:
-        """From the full-screen chart, else to where it was begun."""
-        if not self.leave_zoom():
-            self.dismiss()
 
 
 class ReplayScreen(PlayedScreen):

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from rich.table import Table
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.containers import Container, Horizontal, Vertical
-from textual.message import Message
 from textual.reactive import reactive
-from textual.screen import Screen
 from textual.widgets import Static
 
 from cephtui import units
@@ -22,7 +19,6 @@ from cephtui.models import Interval, Mark, NodeResult, Run, Total
 from cephtui.sparks import spark
 from cephtui.tui.chart import Chart, Line, is_ascii
 from cephtui.tui.heat_map import GUTTER, HeatMap
-from cephtui.tui.keys import key
 from cephtui.tui.sparkline import Spark, Sparks
 
 # from the Okabe-Ito palette, which the colour-blind can tell apart
@@ -312,57 +308,3 @@ class RunView(Container):
             self.clear()
 
     watch_figure = watch_by_node = watch_heat = _redraw
-
-
-class CompareWanted(Message):
-    """A run is to be compared with another one."""
-
-    def __init__(self, directory: Path, number: int) -> None:
-        super().__init__()
-        self.directory, self.number = directory, number
-
-
-class RunScreen(Screen[None]):
-    """A screen with a run on it: the keys that choose how it is drawn."""
-
-    BINDINGS = [
-        key("v", "next_figure", "figure", "the chart: IOPS, bandwidth or latency", "look"),
-        key("h", "heat", "heat map", "how the latencies of each second are spread", "look"),
-        key("b", "by_node", "by node", "a line for each node, or all together", "look"),
-        key("z", "zoom", "full screen", "the charts on the whole screen; the run goes on", "look"),
-    ]
-
-    @property
-    def view(self) -> RunView:
-        """Where the run is drawn."""
-        return self.query_one(RunView)
-
-    def action_next_figure(self) -> None:
-        """IOPS, then bandwidth, then latency."""
-        self.view.figure = (self.view.figure + 1) % len(FIGURES)
-
-    def action_by_node(self) -> None:
-        """A line for each node, or of all together."""
-        self.view.by_node = not self.view.by_node
-        shown = self.view.shown
-        if self.view.by_node and shown and len(shown.history.nodes) < 2:
-            self.notify("there is only one node")
-
-    def action_heat(self) -> None:
-        """The heat map of latencies, or none."""
-        self.view.heat = not self.view.heat
-        shown = self.view.shown
-        if self.view.heat and shown and not any(shown.history.heat.values()):
-            none = "the tool of this run gives no histogram of latencies"
-            why = none if shown.whole else "it begins when the ramp is over"
-            self.notify(f"no heat map: {why}")
-
-    def action_zoom(self) -> None:
-        """The charts on the whole screen, or back; the run goes on."""
-        self.toggle_class("-zoomed")
-
-    def leave_zoom(self) -> bool:
-        """Back from the full screen; whether it was there."""
-        zoomed = self.has_class("-zoomed")
-        self.remove_class("-zoomed")
-        return zoomed

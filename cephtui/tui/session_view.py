@@ -14,12 +14,10 @@ from cephtui import archive, report, store
 from cephtui.history import History
 from cephtui.models import Mark, Run, SessionNotes
 from cephtui.store import StoreError
-from cephtui.tui.dialogs import Details
 from cephtui.tui.keys import KeyBar, key
-from cephtui.tui.log import LogScreen
-from cephtui.tui.presenter import Presenter
 from cephtui.tui.replay import ReplayScreen
-from cephtui.tui.run_view import CompareWanted, RunScreen, RunView, of_saved
+from cephtui.tui.run_screen import RunScreen
+from cephtui.tui.run_view import RunView, of_saved
 from cephtui.tui.runs_table import RunsTable
 
 
@@ -99,35 +97,26 @@ class SessionScreen(RunScreen):
         self.query_one("#said", Static).update(_said(run))
         self.view.show(of_saved(run, history, self._marks))
 
-    @on(RunsTable.Opened)
-    def _open(self, message: RunsTable.Opened) -> None:
-        run = message.run
-        self.app.push_screen(Details(f"{run.session}/{run.run}", report.run(run)))
-
-    def _chosen(self) -> Run | None:
+    @property
+    def drawn(self) -> tuple[Path, Run] | None:
+        """See RunScreen."""
         run = self.query_one(RunsTable).chosen
-        if run is None:
-            self.notify("no run is selected")
-        return run
+        return (self._directory, run) if run else None
 
     def action_play(self) -> None:
         """Play the run again."""
-        if run := self._chosen():
+        if found := self._drawn_or_told():
             try:
-                self.app.push_screen(ReplayScreen(self._directory, run.run))
+                self.app.push_screen(ReplayScreen(self._directory, found[1].run))
             except StoreError as error:
                 self.notify(str(error), severity="error", markup=False)
 
-    def action_compare(self) -> None:
-        """Choose the other run."""
-        if run := self._chosen():
-            self.post_message(CompareWanted(self._directory, run.run))
-
     def action_baseline(self) -> None:
         """The run that others are compared with."""
-        run, table = self._chosen(), self.query_one(RunsTable)
-        if run is None:
+        found, table = self._drawn_or_told(), self.query_one(RunsTable)
+        if found is None:
             return
+        run = found[1]
         baseline = None if table.baseline == run.run else run.run
         try:
             archive.annotate(self._directory, baseline=baseline)
@@ -137,21 +126,6 @@ class SessionScreen(RunScreen):
         table.baseline = baseline
         table.rebuild()
         self.notify(f"#{run.run} is the baseline" if baseline else "no baseline any more")
-
-    def action_presenter(self) -> None:
-        """The figure in big digits."""
-        if run := self._chosen():
-            self.app.push_screen(Presenter(self.view, lambda: f"{run.preset}  {report.conditions(run)}"))
-
-    def action_log(self) -> None:
-        """Commands and raw output."""
-        if run := self._chosen():
-            self.app.push_screen(LogScreen(self._directory, run))
-
-    def action_back(self) -> None:
-        """From the full-screen chart, else to the sessions."""
-        if not self.leave_zoom():
-            self.dismiss()
 
 
 def _said(run: Run) -> Text:

@@ -22,7 +22,7 @@ from cephtui.history import History
 from cephtui.models import Event
 from cephtui.tui import app
 from cephtui.tui.live_view import LiveView
-from cephtui.tui.run_view import RunScreen
+from cephtui.tui.run_screen import RunScreen
 
 from . import stream
 from .process import resident_bytes

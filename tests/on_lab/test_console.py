@@ -25,7 +25,7 @@ from cephtui.tui.dialogs import EnterText
 from cephtui.tui.form import Edits, FormScreen
 from cephtui.tui.heat_map import HeatMap
 from cephtui.tui.replay import PlayedScreen, ReplayScreen, WatchScreen
-from cephtui.tui.run_view import RunScreen
+from cephtui.tui.run_screen import RunScreen
 from tests.replayed import screen_text, until
 
 from .others import pool_on
