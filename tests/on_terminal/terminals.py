@@ -99,6 +99,10 @@ class Tmux:
         """Wait until all of these can be seen."""
         until(lambda: all(word in self.text() for word in words), lambda: f"not all of {words} in:\n{self.text()}")
 
+    def ends(self) -> None:
+        """Wait until the program has left; what tmux writes onto the screen then, it sometimes does not write."""
+        until(lambda: self._run("display-message", "-p", "#{pane_dead}").strip() == "1", self.text)
+
     def modes(self) -> dict[str, str]:
         """Whether the terminal is as a program finds it."""
         names = ("alternate_on", "cursor_flag", "mouse_any_flag", "keypad_cursor_flag", "wrap_flag")
