@@ -699,7 +699,7 @@ def demo(speed: float) -> None:
             why = f"can't unpack the demo in {cache_dir()}: {error.strerror or error}"
             raise Refused(f"{why}: set XDG_CACHE_HOME to a folder with room") from None
         screens = (SessionsScreen(folder), SessionScreen(directory), ReplayScreen(directory, STAR, speed))
-        show_saved(folder, screens, _look())
+        show_saved(folder, screens, _look(), stack.close)
 
 
 @cli.command()

@@ -423,12 +423,12 @@ async def test_b_draws_a_line_for_each_node(session: Path) -> None:
     async with playing(session) as shown:
         await shown.wait(moment(session))
         chart = shown.screen.query_one("#chart", Chart)
-        together = [line.label for line in chart._view.lines]
+        together = [line.label for line in chart._shown[0]]
         await shown.press("b")
-        apart = [line.label for line in chart._view.lines]
+        apart = [line.label for line in chart._shown[0]]
         assert title(shown.screen) == " IOPS by node "
         await shown.press("b")
-        assert [line.label for line in chart._view.lines] == together == ["write"]
+        assert [line.label for line in chart._shown[0]] == together == ["write"]
     assert apart == [node.node for node in store.read_run(session, demo.STAR).nodes]
 
 
@@ -714,7 +714,7 @@ async def test_a_session_without_a_run_is_waited_for(session: Path, tmp_path: Pa
     shutil.copy(session / "session.json", tmp_path / "empty")
     async with watching(tmp_path / "empty") as shown:
         await until(shown.pilot, lambda: "waiting for a run ..." in screen_text(shown.app))
-        await shown.press("c", "l", "f")
+        await shown.press("c", "l", "f", "escape")
         assert shown.app.screen is shown.screen
         assert set(shown.said) == {"no run has begun yet"}
         shutil.copy(session / "plans.jsonl", tmp_path / "empty")

@@ -85,8 +85,8 @@ def title(app: ConsoleApp) -> str:
 
 def lines(view: Chart) -> list[str]:
     """What is drawn, by the labels of the lines."""
-    assert view._view is not None
-    return [line.label for line in view._view.lines]
+    assert view._shown is not None
+    return [line.label for line in view._shown[0]]
 
 
 def heat(app: ConsoleApp, direction: str = "write") -> HeatMap:

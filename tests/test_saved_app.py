@@ -186,7 +186,7 @@ def opened(at_home: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Path, t
     """On a terminal: where and with what the application would be opened."""
     calls: list[tuple[Path, tuple[Screen[None], ...]]] = []
 
-    def show(root: Path, screens: Sequence[Screen[None]], look: object) -> None:
+    def show(root: Path, screens: Sequence[Screen[None]], look: object, *clean_up: object) -> None:
         assert all(path.is_dir() for path in (root, *(screen._directory for screen in screens[1:])))
         calls.append((root, tuple(screens)))
 

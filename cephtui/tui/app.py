@@ -231,20 +231,23 @@ def _let_go_of_a_dead_terminal() -> None:
 
 
 def _ending_on_signals(
-    app: ConsoleApp, runner: Runner, clean_up: Callable[[], None]
+    app: CephtuiApp, end: Callable[[], None], at_once: Callable[[], object], before_exit: Callable[[], object]
 ) -> contextlib.AbstractContextManager[None]:
-    """Textual handles neither SIGTERM nor SIGHUP; and a terminal that takes no output would keep us for ever."""
+    """Textual handles neither SIGTERM nor SIGHUP; and a terminal that takes no output would keep us for ever.
+
+    ``at_once`` is called by the signal's handler, ``end`` by the application; ``before_exit`` where that does not come
+    to its end.
+    """
 
     def stop(number: int, frame: FrameType | None) -> None:
         _let_go_of_a_dead_terminal()
-        runner.stop()
+        at_once()
         signal.alarm(_GRACE_SECONDS)
         if app._loop is not None:
-            app._loop.call_soon_threadsafe(app.call_later, app.end)
+            app._loop.call_soon_threadsafe(app.call_later, end)
 
     def leave(number: int, frame: FrameType | None) -> None:
-        runner.close()
-        clean_up()
+        before_exit()
         os._exit(EXIT_INCOMPLETE)
 
     return handling({signal.SIGTERM: stop, signal.SIGHUP: stop, signal.SIGALRM: leave})
@@ -260,23 +263,20 @@ def run_console(
     root = places.sessions_dir()
     with Runner(root, session) as runner:
         app = ConsoleApp(catalogue, start, runner, root, look)
-        with _ending_on_signals(app, runner, clean_up):
+
+        def before_exit() -> None:
+            runner.close()
+            clean_up()
+
+        with _ending_on_signals(app, app.end, runner.stop, before_exit):
             app.run()
         return runner.close()
 
 
-def show_saved(root: Path, screens: Iterable[Screen[None]], look: Look = FULL) -> None:
-    """Show these screens of saved sessions until the user leaves the first of them."""
+def show_saved(
+    root: Path, screens: Iterable[Screen[None]], look: Look = FULL, clean_up: Callable[[], object] = lambda: None
+) -> None:
+    """Show these screens of saved sessions until the user leaves the first of them; ``clean_up`` as above."""
     app = SavedApp(root, screens, look)
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        _let_go_of_a_dead_terminal()
-        signal.alarm(_GRACE_SECONDS)
-        if app._loop is not None:
-            app._loop.call_soon_threadsafe(app.exit)
-
-    def leave(number: int, frame: FrameType | None) -> None:
-        os._exit(EXIT_INCOMPLETE)
-
-    with handling({signal.SIGTERM: stop, signal.SIGHUP: stop, signal.SIGALRM: leave}):
+    with _ending_on_signals(app, app.exit, lambda: None, clean_up):
         app.run()

@@ -13,12 +13,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Required, TypedDict, Unpack
 
 from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Span, Text
 from textual.widget import Widget
+
+from cephtui.tui.look import look_of
 
 _Point = tuple[float, float]
 _Run = list[_Point]
@@ -50,6 +52,18 @@ class Line:
     label: str
     points: tuple[tuple[float, float | None], ...]
     color: str
+
+
+class Picture(TypedDict, total=False):
+    """What is drawn beside the lines, as `draw` explains it."""
+
+    y_format: Required[Callable[[float], str]]
+    x_end: float | None
+    shade_until: float | None
+    marks: Sequence[tuple[float, str]]
+    binary: bool
+    least_gutter: int
+    named: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +109,6 @@ class _Styles:
     lines: Sequence[Style]
     axis: str | Style
     shade: str | Style
-
-
-def is_ascii(widget: Widget) -> bool:
-    """Whether the terminal's font has neither braille nor blocks."""
-    look = getattr(widget.app, "look", None)
-    return bool(look and look.ascii)
 
 
 def preload() -> None:
@@ -376,20 +384,6 @@ def _compose(rows: Sequence[tuple[str, _Row]], ramp: int, axes: Sequence[str], s
     return text
 
 
-@dataclass(frozen=True, slots=True)
-class _View:
-    """What a `Chart` shows."""
-
-    lines: tuple[Line, ...]
-    y_format: Callable[[float], str]
-    x_end: float | None
-    shade_until: float | None
-    marks: tuple[tuple[float, str], ...]
-    binary: bool
-    least_gutter: int
-    named: bool
-
-
 class Chart(Widget):
     """A chart that fills its box; border and title come from CSS and `border_title`.
 
@@ -412,51 +406,35 @@ class Chart(Widget):
     ) -> None:
         """Make an empty chart."""
         super().__init__(name=name, id=id, classes=classes)
-        self._view: _View | None = None
+        self._shown: tuple[tuple[Line, ...], Picture] | None = None
 
-    def show(
-        self,
-        lines: Sequence[Line],
-        *,
-        y_format: Callable[[float], str],
-        x_end: float | None = None,
-        shade_until: float | None = None,
-        marks: Sequence[tuple[float, str]] = (),
-        binary: bool = False,
-        least_gutter: int = 0,
-        named: bool = False,
-    ) -> None:
+    def show(self, lines: Sequence[Line], **picture: Unpack[Picture]) -> None:
         """Show `lines`, the arguments being those of `draw`; the same ones again cost no redraw.
 
         Functions are compared by identity: pass the same `y_format` each time, not a new lambda.
         """
-        view = _View(tuple(lines), y_format, x_end, shade_until, tuple(marks), binary, least_gutter, named)
-        if view != self._view:
-            self._view = view
+        shown = tuple(lines), picture
+        if shown != self._shown:
+            self._shown = shown
             self.refresh()
 
     def clear(self) -> None:
         """Show nothing."""
-        self._view = None
+        self._shown = None
         self.refresh()
 
     def render(self) -> Text:
         """Draw what was last shown at the present size."""
-        if self._view is None:
+        if self._shown is None:
             return Text()
-        view, size = self._view, self.content_size
+        lines, picture = self._shown
+        plain = look_of(self).ascii
+        picture = {**picture, "named": picture.get("named", False) or plain}
         return draw(
-            view.lines,
-            size.width,
-            size.height,
-            y_format=view.y_format,
-            x_end=view.x_end,
-            shade_until=view.shade_until,
-            marks=view.marks,
-            binary=view.binary,
-            least_gutter=view.least_gutter,
-            named=view.named or is_ascii(self),
-            ascii=is_ascii(self),
+            lines,
+            *self.content_size,
+            **picture,
+            ascii=plain,
             color=not self.app.no_color,
             axis_style=Style(color=self.get_component_rich_style("chart--axis").color),
             shade_style=Style(bgcolor=self.get_component_rich_style("chart--shade").bgcolor),

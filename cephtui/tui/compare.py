@@ -23,8 +23,9 @@ from cephtui import report, store, units
 from cephtui.compare import DIRECTIONS, Side
 from cephtui.models import Run, SessionRow
 from cephtui.store import StoreError
-from cephtui.tui.chart import Line, draw, is_ascii
+from cephtui.tui.chart import Line, draw
 from cephtui.tui.keys import KeyBar, key
+from cephtui.tui.look import look_of
 from cephtui.tui.pick_list import Filter, Picker, PickList, Row
 
 Points = Sequence[tuple[float, float | None]]
@@ -96,14 +97,14 @@ class Overlay(Widget):
 
     def render(self) -> Text:
         """Draw at the present size."""
-        plain, look = is_ascii(self), getattr(self.app, "look", None)
-        named = plain or self.app.no_color or (look is not None and look.colors == "none")
+        look = look_of(self)
+        named = look.ascii or self.app.no_color or look.colors == "none"
         return draw(
             overlay_lines(*self._sides, in_pieces=named),
             *self.content_size,
             y_format=self._figure.as_text,
             binary=self._figure.binary,
-            ascii=plain,
+            ascii=look.ascii,
             color=not named,
             axis_style=Style(color=self.get_component_rich_style("overlay--axis").color),
         )
@@ -130,7 +131,7 @@ class Comparison(VerticalScroll):
     def show(self, left: Side, right: Side) -> None:
         """Draw both, with as many differences first as leave room for figures."""
         room = self.content_size.height - _ROWS_BESIDE
-        shown = report.compare(left, right, ascii=is_ascii(self), most_differences=room)
+        shown = report.compare(left, right, ascii=look_of(self).ascii, most_differences=room)
         self.query_one(Static).update(shown)
 
 

@@ -13,7 +13,7 @@ from textual.widget import Widget
 
 from cephtui import units
 from cephtui.history import HeatColumn, row_seconds
-from cephtui.tui.chart import is_ascii
+from cephtui.tui.look import look_of
 
 # cividis (Nuñez, Anderton, Renslow 2018), which the colour-blind see as others do, without its darkest end
 COLORS = ("#2a3f6d", "#48526b", "#5f666e", "#777776", "#908a78", "#aa9f72", "#c6b567", "#e3cd53", "#fee838")
@@ -138,7 +138,7 @@ class HeatMap(Widget):
 
     def render(self) -> Text:
         """Draw at the present size."""
-        look = getattr(self.app, "look", None)
-        rich_colors = look is None or look.colors in ("truecolor", "256")
-        ink = Ink(colors=rich_colors and not self.app.no_color, ascii=is_ascii(self))
+        look = look_of(self)
+        rich_colors = look.colors in ("truecolor", "256")
+        ink = Ink(colors=rich_colors and not self.app.no_color, ascii=look.ascii)
         return draw(self._columns, *self.content_size, self._x_end, ink)

@@ -16,7 +16,7 @@ from cephtui import units
 from cephtui.live import Live, LiveRun
 from cephtui.models import ClusterSample, Event, Mark, Notice, Run, Sample
 from cephtui.report import cluster_line
-from cephtui.tui.chart import is_ascii
+from cephtui.tui.look import look_of
 from cephtui.tui.run_view import NodesNow, RunView, of_live, of_saved
 
 DRAWS_PER_SECOND = 4
@@ -45,7 +45,7 @@ class Progress(Static):
         text = Text.assemble((f"#{state.run.run} {state.run.preset} ", "bold"), f"{_PHASES[progress.phase]} ")
         if progress.fraction is not None or progress.phase == "prepare":
             done = round((progress.fraction or 0.0) * _BAR_COLUMNS)
-            full, rest = ("=", ".") if is_ascii(self) else ("━", "─")
+            full, rest = ("=", ".") if look_of(self).ascii else ("━", "─")
             text.append(full * done, "bold green").append(rest * (_BAR_COLUMNS - done), "dim")
         text.append(f" {self._how_far(state, progress.elapsed_seconds)}")
         if progress.eta_seconds:

@@ -6,7 +6,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
+
+if TYPE_CHECKING:
+    from textual.widget import Widget
 
 Colors = Literal["truecolor", "256", "16", "8", "none"]
 """From the most to the fewest."""
@@ -32,6 +35,12 @@ class Look:
 
 
 FULL = Look()
+
+
+def look_of(widget: Widget) -> Look:
+    """What may be sent for a widget: all, where its application does not say."""
+    look: Look = getattr(widget.app, "look", FULL)
+    return look
 
 
 class UnknownLevel(ValueError):

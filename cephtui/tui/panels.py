@@ -14,8 +14,8 @@ from cephtui import units
 from cephtui.models import Run
 from cephtui.presets import Headline, Preset
 from cephtui.sparks import spark
-from cephtui.tui.chart import is_ascii
 from cephtui.tui.keys import key
+from cephtui.tui.look import look_of
 
 
 def headline(run: Run, figure: Headline) -> str:
@@ -66,7 +66,7 @@ class PresetPanel(Static):
         rows = [*lines, *[Text("")] * (2 - len(lines))]
         style = "bold" if self.result else "dim"
         rows.append(Text(self.result or units.DASH, style, no_wrap=True, overflow="ellipsis"))
-        rows.append(Text(spark(self.values, width, ascii=is_ascii(self)), "dim", no_wrap=True))
+        rows.append(Text(spark(self.values, width, ascii=look_of(self).ascii), "dim", no_wrap=True))
         return Text("\n").join(rows)
 
     def on_click(self, event: events.Click) -> None:

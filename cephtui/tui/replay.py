@@ -14,9 +14,9 @@ from cephtui import report, units
 from cephtui.models import Event, Run
 from cephtui.playback import Follower, Playback, lasted_seconds
 from cephtui.store import StoreError
-from cephtui.tui.chart import is_ascii
 from cephtui.tui.keys import KeyBar, key
 from cephtui.tui.live_view import DRAWS_PER_SECOND, LiveView
+from cephtui.tui.look import look_of
 from cephtui.tui.run_screen import RunScreen
 
 SPEEDS = (1.0, 2.0, 4.0, 8.0, 12.0, 20.0)
@@ -147,7 +147,7 @@ class ReplayScreen(PlayedScreen):
         player = self.player
         state = "ended " if player.over else "paused" if player.paused else "playing"
         done = round(_BAR_COLUMNS * min(1.0, player.position / player.seconds)) if player.seconds else _BAR_COLUMNS
-        full, rest = ("=", ".") if is_ascii(self.view) else ("━", "─")
+        full, rest = ("=", ".") if look_of(self.view).ascii else ("━", "─")
         text = Text.assemble((f"{state} {player.speed:g}x ", "bold"), (full * done, "bold green"))
         text.append(rest * (_BAR_COLUMNS - done), "dim")
         text.append(f" {units.duration(player.position)} of {units.duration(player.seconds)}")

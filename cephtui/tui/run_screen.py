@@ -89,8 +89,7 @@ class RunScreen(Screen[None]):
         """The figure in big digits."""
         from cephtui.tui.presenter import Presenter
 
-        if self._drawn_or_told():
-            self.app.push_screen(Presenter(self.view, self._title))
+        self.app.push_screen(Presenter(self.view, self._title))
 
     def _title(self) -> str:
         """Of the run that is drawn then: another may have begun."""

@@ -17,8 +17,9 @@ from cephtui.history import DIRECTIONS, Curve, History
 from cephtui.live import LiveRun
 from cephtui.models import Interval, Mark, NodeResult, Run, Total
 from cephtui.sparks import spark
-from cephtui.tui.chart import Chart, Line, is_ascii
+from cephtui.tui.chart import Chart, Line
 from cephtui.tui.heat_map import GUTTER, HeatMap
+from cephtui.tui.look import look_of
 from cephtui.tui.sparkline import Spark, Sparks
 
 # from the Okabe-Ito palette, which the colour-blind can tell apart
@@ -210,7 +211,7 @@ class NodesNow(Static):
         """How many there is room for."""
         if self._shown and self._shown.nodes:
             width, rows = self.content_size
-            self.update(nodes_table(self._shown, width, rows, ascii=is_ascii(self)), layout=False)
+            self.update(nodes_table(self._shown, width, rows, ascii=look_of(self).ascii), layout=False)
 
 
 class RunView(Container):

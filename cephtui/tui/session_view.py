@@ -111,6 +111,11 @@ class SessionScreen(RunScreen):
             except StoreError as error:
                 self.notify(str(error), severity="error", markup=False)
 
+    def action_presenter(self) -> None:
+        """See RunScreen; nothing will begin here by itself."""
+        if self._drawn_or_told():
+            super().action_presenter()
+
     def action_baseline(self) -> None:
         """The run that others are compared with."""
         found, table = self._drawn_or_told(), self.query_one(RunsTable)
