@@ -160,6 +160,18 @@ def saved(root: Path, session: str = "tuning") -> list[store.Run]:
     return store.read_runs(directory)[0] if directory.is_dir() else []
 
 
+@contextlib.asynccontextmanager
+async def in_a_run(
+    root: Path, *, size: tuple[int, int], key: str = "2"
+) -> AsyncIterator[tuple[ConsoleApp, Pilot[None], dict[str, FakeNode]]]:
+    """The console in the middle of the run of a key, which stands still; and its node."""
+    hosts = held("local")
+    async with console(root, connect=connector_to(hosts), speed=1, size=size) as (app, pilot):
+        await pilot.press(key)
+        await running(app, pilot)
+        yield app, pilot, hosts
+
+
 async def running(app: ConsoleApp, pilot: Pilot[None]) -> None:
     """Wait until the benchmark itself runs."""
     await until(pilot, lambda: " running " in shown(app, "#progress"))

@@ -35,6 +35,7 @@ from tests.replayed import (
     console_screen,
     finished,
     held,
+    in_a_run,
     let_go,
     rows,
     running,
@@ -132,10 +133,7 @@ async def test_stop_right_after_the_run_key_meets_that_run(tmp_path: Path) -> No
 
 
 async def test_quitting_during_a_run_asks_first(tmp_path: Path) -> None:
-    hosts = held("local")
-    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
-        await pilot.press("2")
-        await running(app, pilot)
+    async with in_a_run(tmp_path, size=SMALL) as (app, pilot, _):
         for no in ("n", "escape", "enter"):
             await pilot.press("q")
             await until(pilot, lambda: isinstance(app.screen, Confirm))
@@ -152,10 +150,7 @@ async def test_quitting_during_a_run_asks_first(tmp_path: Path) -> None:
 
 
 async def test_quitting_runs_nothing_of_what_waits(tmp_path: Path) -> None:
-    hosts = held("local")
-    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
-        await pilot.press("2")
-        await running(app, pilot)
+    async with in_a_run(tmp_path, size=SMALL) as (app, pilot, hosts):
         await pilot.press("4", "6", "q")
         await until(pilot, lambda: isinstance(app.screen, Confirm))
         await pilot.press("y")
@@ -346,10 +341,7 @@ async def test_everything_is_on_the_screen_in_a_run_with_a_queue(tmp_path: Path,
 
 
 async def test_resizing_during_a_run_does_no_harm(tmp_path: Path) -> None:
-    hosts = held("local")
-    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=USUAL) as (app, pilot):
-        await pilot.press("2")
-        await running(app, pilot)
+    async with in_a_run(tmp_path, size=USUAL) as (app, pilot, hosts):
         for size in (SMALL, (250, 70), (60, 15), (93, 25), (1, 1), (20, 5), SMALL):
             await pilot.resize_terminal(*size)
             await until(pilot, lambda size=size: tuple(app.size) == size)

@@ -32,13 +32,11 @@ from cephtui.tui.queue import Entry
 from tests.replayed import (
     FILE,
     WRITE_IOPS,
-    connector_to,
     console,
     console_screen,
     finished,
-    held,
+    in_a_run,
     rows,
-    running,
     saved,
     screen_text,
     shown,
@@ -341,10 +339,7 @@ async def test_the_runtime_is_that_of_all_presets_and_the_rest_is_each_presets_o
 
 
 async def test_the_form_during_a_run_is_about_the_next_one(tmp_path: Path) -> None:
-    hosts = held("local")
-    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
-        await pilot.press("2")
-        await running(app, pilot)
+    async with in_a_run(tmp_path, size=SMALL) as (app, pilot, _):
         during = shown(app, "#command")
         await form(app, pilot)
         await type_in(app, pilot, "bs", "16k")

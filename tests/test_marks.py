@@ -20,6 +20,7 @@ from tests.replayed import (
     console_screen,
     finished,
     held,
+    in_a_run,
     let_go,
     rows,
     running,
@@ -54,10 +55,7 @@ async def mark(app: ConsoleApp, pilot: Pilot[None], text: str) -> None:
 
 @pytest.mark.parametrize("size", [SMALL, USUAL])
 async def test_a_mark_in_a_run_is_kept_and_shown(tmp_path: Path, size: tuple[int, int]) -> None:
-    hosts = held("local")
-    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=size) as (app, pilot):
-        await pilot.press("2")
-        await running(app, pilot)
+    async with in_a_run(tmp_path, size=size) as (app, pilot, hosts):
         await mark(app, pilot, CHANGE)
         await until(pilot, lambda: CHANGE in text_of(app, console_screen(app).query_one("#chart")))
         table = text_of(app, console_screen(app).query_one("#runs"))
@@ -140,10 +138,7 @@ async def test_escape_sets_no_mark(tmp_path: Path) -> None:
 
 
 async def test_keys_of_the_console_are_letters_in_a_mark(tmp_path: Path) -> None:
-    hosts = held("local")
-    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
-        await pilot.press("2")
-        await running(app, pilot)
+    async with in_a_run(tmp_path, size=SMALL) as (app, pilot, _):
         await mark(app, pilot, "qsx1a")
         assert app.busy
         assert console_screen(app)._queue == ()

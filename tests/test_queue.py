@@ -33,6 +33,7 @@ from tests.replayed import (
     console_screen,
     finished,
     held,
+    in_a_run,
     let_go,
     rows,
     running,
@@ -118,10 +119,7 @@ def test_an_entry_says_what_differs_from_its_preset() -> None:
 
 
 async def test_a_key_during_a_run_queues_its_preset(tmp_path: Path) -> None:
-    hosts = held("local")
-    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
-        await pilot.press("2")
-        await running(app, pilot)
+    async with in_a_run(tmp_path, size=SMALL) as (app, pilot, hosts):
         await pilot.press("4")
         assert "queued: read-iops (u shows the queue)" in toasts(app)
         assert "queue: 1 waiting, about 23 s" in text_of(app, console_screen(app).query_one("#bar"))
@@ -141,10 +139,7 @@ async def test_a_key_during_a_run_queues_its_preset(tmp_path: Path) -> None:
 
 
 async def test_enter_during_a_run_queues_what_is_selected(tmp_path: Path) -> None:
-    hosts = held("local")
-    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
-        await pilot.press("2")
-        await running(app, pilot)
+    async with in_a_run(tmp_path, size=SMALL) as (app, pilot, _):
         await pilot.press("right", "right", "enter")
         assert waiting(app) == ["read-iops"]
         assert [run.preset for run in saved(tmp_path)] == ["write-iops"]
@@ -178,10 +173,7 @@ async def test_one_key_runs_all_six(tmp_path: Path) -> None:
 
 
 async def test_stop_holds_what_waits_until_it_is_asked_for(tmp_path: Path) -> None:
-    hosts = held("local")
-    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
-        await pilot.press("2")
-        await running(app, pilot)
+    async with in_a_run(tmp_path, size=SMALL) as (app, pilot, hosts):
         await pilot.press("4", "6", "s")
         await until(pilot, lambda: not app.busy)
         assert waiting(app) == ["read-iops", "mixed-75-25"]
@@ -201,10 +193,7 @@ async def test_stop_holds_what_waits_until_it_is_asked_for(tmp_path: Path) -> No
 
 
 async def test_a_key_after_a_stop_runs_its_preset_and_holds_the_others(tmp_path: Path) -> None:
-    hosts = held("local")
-    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
-        await pilot.press("2")
-        await running(app, pilot)
+    async with in_a_run(tmp_path, size=SMALL) as (app, pilot, hosts):
         await pilot.press("4", "s")
         await until(pilot, lambda: not app.busy)
         let_go(app, hosts)
@@ -216,10 +205,7 @@ async def test_a_key_after_a_stop_runs_its_preset_and_holds_the_others(tmp_path:
 
 
 async def test_skip_ends_this_run_and_goes_on_with_the_next(tmp_path: Path) -> None:
-    hosts = held("local")
-    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
-        await pilot.press("2")
-        await running(app, pilot)
+    async with in_a_run(tmp_path, size=SMALL) as (app, pilot, hosts):
         await pilot.press("4", "6", "x")
         await until(pilot, lambda: len(saved(tmp_path)) == 2 and "read-iops running" in shown(app, "#progress"))
         assert waiting(app) == ["mixed-75-25"]
@@ -231,10 +217,7 @@ async def test_skip_ends_this_run_and_goes_on_with_the_next(tmp_path: Path) -> N
 
 
 async def test_skip_of_one_step_of_a_sweep_goes_on_with_the_next_step(tmp_path: Path) -> None:
-    hosts = held("local")
-    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
-        await pilot.press("5")
-        await running(app, pilot)
+    async with in_a_run(tmp_path, size=SMALL, key="5") as (app, pilot, hosts):
         await pilot.press("x")
         await until(pilot, lambda: "#2 latency running" in shown(app, "#progress"))
         let_go(app, hosts)
@@ -305,10 +288,7 @@ async def test_stop_and_skip_say_when_nothing_runs(tmp_path: Path, key: str) -> 
 
 
 async def test_the_queue_is_reordered_and_thinned_by_keys(tmp_path: Path) -> None:
-    hosts = held("local")
-    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
-        await pilot.press("2")
-        await running(app, pilot)
+    async with in_a_run(tmp_path, size=SMALL) as (app, pilot, hosts):
         await pilot.press("1", "3", "4", "6")
         await opened(app, pilot)
         assert listed(app) == ["write-throughput", "read-throughput", "read-iops", "mixed-75-25"]
@@ -334,10 +314,7 @@ async def test_the_queue_is_reordered_and_thinned_by_keys(tmp_path: Path) -> Non
 
 
 async def test_nothing_is_cut_off_in_the_queue(tmp_path: Path) -> None:
-    hosts = held("local")
-    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
-        await pilot.press("2")
-        await running(app, pilot)
+    async with in_a_run(tmp_path, size=SMALL) as (app, pilot, _):
         console_screen(app)._edits = Edits({}, "20", repeats=3)
         await pilot.press("4", "6")
         await opened(app, pilot)
@@ -380,10 +357,7 @@ async def test_an_empty_queue_says_how_it_is_filled(tmp_path: Path) -> None:
 
 
 async def test_the_screen_follows_what_begins_and_the_cursor_stays_with_its_entry(tmp_path: Path) -> None:
-    hosts = held("local")
-    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
-        await pilot.press("2")
-        await running(app, pilot)
+    async with in_a_run(tmp_path, size=SMALL) as (app, pilot, hosts):
         await pilot.press("1", "3", "4")
         await opened(app, pilot)
         await pilot.press("j")
@@ -395,10 +369,7 @@ async def test_the_screen_follows_what_begins_and_the_cursor_stays_with_its_entr
 
 async def test_what_is_taken_out_is_what_the_cursor_was_on(tmp_path: Path) -> None:
     """An entry may begin between what is shown and the key."""
-    hosts = held("local")
-    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
-        await pilot.press("2")
-        await running(app, pilot)
+    async with in_a_run(tmp_path, size=SMALL) as (app, pilot, _):
         await pilot.press("1", "3", "4")
         await opened(app, pilot)
         await pilot.press("j")
@@ -414,10 +385,7 @@ async def test_what_is_taken_out_is_what_the_cursor_was_on(tmp_path: Path) -> No
 
 
 async def test_a_click_reaches_the_queue_of_the_keys(tmp_path: Path) -> None:
-    hosts = held("local")
-    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=USUAL) as (app, pilot):
-        await pilot.press("2")
-        await running(app, pilot)
+    async with in_a_run(tmp_path, size=USUAL) as (app, pilot, _):
         await pilot.click("#panel-4", times=2)
         await until(pilot, lambda: waiting(app) == ["read-iops"])
 
