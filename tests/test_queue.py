@@ -70,6 +70,10 @@ def listed(app: ConsoleApp) -> list[str]:
     return [str(table.get_row_at(row)[1]) for row in range(table.row_count)]
 
 
+def in_one_line(app: ConsoleApp) -> str:
+    return " ".join(screen_text(app).replace("│", " ").split())
+
+
 def note(app: ConsoleApp) -> str:
     return str(app.screen.query_one("#queue-note", Static).render())
 
@@ -496,7 +500,7 @@ async def test_a_node_that_is_gone_holds_the_rest(tmp_path: Path) -> None:
 
 
 async def test_what_was_not_agreed_to_is_no_failure(tmp_path: Path) -> None:
-    """Every entry asks, and no is an answer: nothing is held, and nothing is written."""
+    """A no is an answer, and one for all that waits on that target: nothing is held, and nothing is written."""
     hosts = failing()
     async with queued(tmp_path, hosts) as (app, pilot):
         console_screen(app)._target = "file:/mnt/bench/other"
@@ -504,16 +508,39 @@ async def test_what_was_not_agreed_to_is_no_failure(tmp_path: Path) -> None:
         hosts["local"].facts = {"kind": "file", "size": 15000}
         started = len(hosts["local"].started)
         let_go(app, hosts, "write-iops")
-        for _ in range(3):
-            await until(pilot, lambda: isinstance(app.screen, TypeName))
-            asked = app.screen
-            await pilot.press("escape")
-            await until(pilot, lambda asked=asked: app.screen is not asked)
+        await until(pilot, lambda: "(one answer for this run and 2 more that wait)" in in_one_line(app))
+        await pilot.press("escape")
         await until(pilot, lambda: not app.busy)
         assert waiting(app) == []
         assert [text for text in said(app) if "in a row" in text] == []
         assert len(hosts["local"].started) == started
+        await pilot.press("1")
+        await until(pilot, lambda: isinstance(app.screen, TypeName))
+        await pilot.press("escape")
+        await until(pilot, lambda: not app.busy)
     assert len(saved(tmp_path)) == 1
+
+
+async def test_what_is_given_up_is_asked_for_once_and_for_that_target_only(tmp_path: Path) -> None:
+    hosts = failing()
+    async with queued(tmp_path, hosts) as (app, pilot):
+        console_screen(app)._target = "file:/mnt/bench/other"
+        await pilot.press("4", "6")
+        console_screen(app)._target = "file:/mnt/bench/third"
+        await pilot.press("1")
+        hosts["local"].facts = {"kind": "file", "size": 15000}
+        let_go(app, hosts, "write-iops")
+        await until(pilot, lambda: "1 more that wait" in in_one_line(app))
+        await pilot.press(*"other", "enter")
+        await until(pilot, lambda: len(saved(tmp_path)) == 3 and "type its name (third)" in in_one_line(app))
+        assert "more that wait" not in in_one_line(app)
+        await pilot.press("escape")
+        await until(pilot, lambda: not app.busy)
+    assert [(run.preset, run.outcome) for run in saved(tmp_path)] == [
+        ("write-iops", "ok"),
+        ("read-iops", "ok"),
+        ("mixed-75-25", "ok"),
+    ]
 
 
 # ------------------------------------------------------------------ when its turn comes

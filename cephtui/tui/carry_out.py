@@ -12,7 +12,7 @@ from textual.screen import ModalScreen
 from cephtui.models import Plan, Run
 from cephtui.plan import Request, make_plan, new_batch
 from cephtui.presets import parse_overrides
-from cephtui.refusal import Refusal
+from cephtui.refusal import ConfirmKind, Refusal
 from cephtui.runner import NodeState, Runner, Survey
 from cephtui.store import StoreError
 from cephtui.targets import Target, TargetError, parse_target
@@ -23,11 +23,16 @@ from cephtui.tui.dialogs import Ask, Confirm, TypeName
 from cephtui.tui.queue import Entry
 
 AskUser = Callable[[ModalScreen[Any]], Awaitable[Any]]
+Agree = Callable[[Refusal], Awaitable[bool]]
 FAULTS = (StoreError, TransportError, TargetFault, TargetError, OptionError)
 """What can go wrong before a run, told in one line."""
 
 
 CANCELLED = "stopped before it began"
+Place = tuple[str, frozenset[str]]
+"""A target, and the names of the nodes that it is tested from."""
+Answers = dict[tuple[Place, str, ConfirmKind], bool]
+"""What the user has agreed to, and what not, while the queue goes on: the next run in the same place does not ask."""
 
 
 class NotRun(Exception):
@@ -91,35 +96,53 @@ async def look_at(runner: Runner, entry: Entry, where: Where) -> Survey:
 
 
 async def carry_out(
-    runner: Runner, entry: Entry, where: Where, ask: AskUser, cancelled: Callable[[], bool]
+    runner: Runner,
+    entry: Entry,
+    where: Where,
+    agree: Callable[[Refusal], Awaitable[bool]],
+    cancelled: Callable[[], bool],
 ) -> tuple[Run, ...]:
     """Run an entry whose nodes are ready; raises NotRun, and FAULTS."""
     survey = await look_at(runner, entry, where)
     if survey.refusal:
-        await agreed([survey.refusal], ask)
+        await _settled([survey.refusal], agree)
     if cancelled():
         raise NotRun(CANCELLED)
     plan = decide(entry, where, survey, runner.filled())
     found = await asyncio.wrap_future(runner.check(plan))
-    confirmed = await agreed(found, ask)
+    await _settled(found, agree)
     if cancelled():
         raise NotRun(CANCELLED)
-    if confirmed:
-        plan = decide(entry, where, survey, runner.filled(), confirmed)
+    if found:
+        plan = decide(entry, where, survey, runner.filled(), found)
     return await asyncio.wrap_future(runner.submit(plan))
 
 
-async def agreed(refusals: Sequence[Refusal], ask: AskUser) -> tuple[Refusal, ...]:
-    """What the user has agreed to; raises NotRun where something may not be, or was not agreed to."""
+async def _settled(refusals: Sequence[Refusal], agree: Agree) -> None:
+    """Raises NotRun where something may not be, or was not agreed to."""
     for refusal in refusals:
         if refusal.confirm is None:
             raise NotRun(refusal.text)
-        question: ModalScreen[Any] = Confirm(f"{refusal.problem}. Run all the same?", "run", "don't")
-        if refusal.confirm_kind == "destroy":
-            question = TypeName(refusal.problem, refusal.confirm)
-        if not await ask(question):
+        if not await agree(refusal):
             raise NotRun
-    return tuple(refusals)
+
+
+async def agree(refusal: Refusal, entry: Entry, waiting: Sequence[Entry], answers: Answers, ask: AskUser) -> bool:
+    """Whether the user gives up what is in the way, asked once for all that ``waiting`` has in the same place."""
+    assert refusal.confirm is not None
+    this = (_place(entry), refusal.confirm, refusal.confirm_kind)
+    if this not in answers:
+        others = sum(_place(other) == _place(entry) for other in waiting)
+        problem = refusal.problem + (f" (one answer for this run and {others} more that wait)" if others else "")
+        question: ModalScreen[Any] = Confirm(f"{problem}. Run all the same?", "run", "don't")
+        if refusal.confirm_kind == "destroy":
+            question = TypeName(problem, refusal.confirm)
+        answers[this] = bool(await ask(question))
+    return answers[this]
+
+
+def _place(entry: Entry) -> Place:
+    return entry.target, frozenset(node.name for node in entry.nodes)
 
 
 def with_nodes(entry: Entry, states: Mapping[str, NodeState]) -> Entry:

@@ -26,12 +26,13 @@ from cephtui.models import Mark, Node, Plan, Run
 from cephtui.outcomes import fails_on, got_nowhere
 from cephtui.plan import new_batch
 from cephtui.presets import Catalogue, Preset, PresetError, by_key
+from cephtui.refusal import Refusal
 from cephtui.runner import NodeState, Runner, Survey, diagnosis
 from cephtui.store import StoreError
 from cephtui.targets import TargetError
 from cephtui.tools import OptionError
 from cephtui.tui import carry_out
-from cephtui.tui.carry_out import FAULTS, NotRun, Where
+from cephtui.tui.carry_out import FAULTS, Answers, NotRun, Where
 from cephtui.tui.dialogs import EnterText
 from cephtui.tui.form import Edits, FormScreen
 from cephtui.tui.keys import KeyBar, key
@@ -347,12 +348,12 @@ class ConsoleScreen(RunScreen):
     @work
     async def _work_off(self) -> None:
         """Run what is queued until nothing is left, it is stopped, or two in a row have failed."""
-        failures = 0
+        failures, answers = 0, Answers()
         try:
             while self._ready:
                 entry, self._queue, self._ready = self._queue[0], self._queue[1:], self._ready - 1
                 self._show_bar()
-                failed, why = await self._run(entry)
+                failed, why = await self._run(entry, answers)
                 failures = failures + failed if why else 0
                 if failures > 1 and self._ready:
                     self._hold(f"stopped after two failures in a row: {why}")
@@ -364,7 +365,10 @@ class ConsoleScreen(RunScreen):
         self._ready, self._queue_note = 0, f"{note}: g runs what is left"
         self.notify(f"{note}. {summary(self._queue)} (u shows the queue)", severity="error", timeout=15, markup=False)
 
-    async def _run(self, entry: Entry) -> tuple[int, str]:
+    async def _agree(self, entry: Entry, answers: Answers, refusal: Refusal) -> bool:
+        return await carry_out.agree(refusal, entry, self._queue[: self._ready], answers, self._ask)
+
+    async def _run(self, entry: Entry, answers: Answers) -> tuple[int, str]:
         """Carry out an entry; the result is how many of its last runs failed, two at most, and why."""
         view = self.query_one(LiveView)
         self._cancelled = False
@@ -375,7 +379,9 @@ class ConsoleScreen(RunScreen):
             if self._cancelled:
                 raise NotRun
             ready = carry_out.with_nodes(entry, self._states)
-            runs = await carry_out.carry_out(self._runner, ready, self._where, self._ask, lambda: self._cancelled)
+            runs = await carry_out.carry_out(
+                self._runner, ready, self._where, partial(self._agree, entry, answers), lambda: self._cancelled
+            )
         except NotRun as why:
             view.announce(f"not run: {why}" if str(why) else "not run")
             if self._cancelled:

@@ -28,7 +28,7 @@ class Confirm(ModalScreen[bool]):
     def compose(self) -> ComposeResult:
         """The question and its answers; the harmless one has the focus."""
         with Vertical(classes="dialog"):
-            yield Label(self._question)
+            yield Label(self._question, markup=False)
             with Horizontal(classes="buttons"):
                 yield Button(f"{self._no} (n)", id="no")
                 yield Button(f"{self._yes} (y)", id="yes", variant="error")
