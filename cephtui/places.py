@@ -40,3 +40,8 @@ def cache_dir() -> Path:
 def log_file() -> Path:
     """Tracebacks and what was done."""
     return _DIRS.user_log_path / "cephtui.log"
+
+
+def theme_file() -> Path:
+    """The name of the theme that was chosen last."""
+    return _DIRS.user_state_path / "theme"

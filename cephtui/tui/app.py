@@ -253,6 +253,21 @@ def _ending_on_signals(
     return handling({signal.SIGTERM: stop, signal.SIGHUP: stop, signal.SIGALRM: leave})
 
 
+def _run(app: CephtuiApp) -> None:
+    """In the theme that was chosen last, where this terminal can show it; what is chosen now is kept."""
+    file = places.theme_file()
+    with contextlib.suppress(OSError, ValueError):
+        chosen = file.read_text("utf-8").strip()
+        if chosen in app.available_themes:
+            app.theme = chosen
+    before = app.theme
+    app.run()
+    if app.theme != before:
+        with contextlib.suppress(OSError):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(f"{app.theme}\n", "utf-8")
+
+
 def run_console(
     catalogue: Catalogue, start: Start, session: str | None, clean_up: Callable[[], None], look: Look = FULL
 ) -> list[str]:
@@ -269,7 +284,7 @@ def run_console(
             clean_up()
 
         with _ending_on_signals(app, app.end, runner.stop, before_exit):
-            app.run()
+            _run(app)
         return runner.close()
 
 
@@ -279,4 +294,4 @@ def show_saved(
     """Show these screens of saved sessions until the user leaves the first of them; ``clean_up`` as above."""
     app = SavedApp(root, screens, look)
     with _ending_on_signals(app, app.exit, lambda: None, clean_up):
-        app.run()
+        _run(app)

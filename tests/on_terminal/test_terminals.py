@@ -6,9 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
+from textual.color import Color
 
 from cephtui import store
 from cephtui.models import Run
+from cephtui.tui.themes import LIGHT
 from tests.on_terminal.terminals import CONSOLE, environment, recorder, tmux, until
 
 SIZES = ((80, 24), (93, 25), (120, 36), (200, 50))
@@ -161,3 +163,28 @@ def test_an_unknown_number_of_colors_is_wrong_usage(tmp_path: Path) -> None:
     with recorder((80, 24), environment(tmp_path, "xterm", CEPHTUI_COLORS="7"), CONSOLE) as recording:
         recording.sends(b"CEPHTUI_COLORS=7: expected one of truecolor, 256, 16, 8, none")
         assert recording.exit_code() == 2
+
+
+def test_the_theme_that_was_chosen_is_there_again(tmp_path: Path) -> None:
+    environ = environment(tmp_path, "xterm-256color", COLORTERM="truecolor")
+    kept = tmp_path / "state" / "cephtui" / "theme"
+    with tmux((80, 24), environ) as window:
+        window.shows("Mixed", "q quit")
+        window.keys("C-p")
+        window.shows("Search for commands")
+        window.keys(*"Theme", "Enter")
+        window.shows("Search for themes")
+        window.keys(*"cephtui-light")
+        window.shows("cephtui-light")
+        window.keys("Enter")
+        until(lambda: "Search for themes" not in window.text(), window.text)
+        window.keys("q")
+        window.ends()
+    assert kept.read_text() == "cephtui-light\n"
+    light = ";".join(map(str, Color.parse(str(LIGHT.background)).rgb)).encode()
+    for again, ground in ((environ, b"48;2;" + light), (environment(tmp_path, "linux"), b"")):
+        with recorder((80, 24), again) as recording:
+            recording.sends(b"Mixed", ground)
+            recording.keys("q")
+            assert recording.exit_code() == 0
+    assert kept.read_text() == "cephtui-light\n"
