@@ -162,11 +162,11 @@ def saved(root: Path, session: str = "tuning") -> list[store.Run]:
 
 @contextlib.asynccontextmanager
 async def in_a_run(
-    root: Path, *, size: tuple[int, int], key: str = "2"
+    root: Path, *names: str, size: tuple[int, int], key: str = "2"
 ) -> AsyncIterator[tuple[ConsoleApp, Pilot[None], dict[str, FakeNode]]]:
-    """The console in the middle of the run of a key, which stands still; and its node."""
-    hosts = held("local")
-    async with console(root, connect=connector_to(hosts), speed=1, size=size) as (app, pilot):
+    """The console in the middle of the run of a key, which stands still; and its nodes."""
+    hosts = held(*(names or ("local",)))
+    async with console(root, nodes=tuple(hosts), connect=connector_to(hosts), speed=1, size=size) as (app, pilot):
         await pilot.press(key)
         await running(app, pilot)
         yield app, pilot, hosts

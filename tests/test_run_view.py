@@ -26,7 +26,7 @@ from cephtui.tui import app as app_module
 from cephtui.tui.app import CephtuiApp, ConsoleApp
 from cephtui.tui.big import Big
 from cephtui.tui.chart import Chart
-from cephtui.tui.heat_map import HeatMap
+from cephtui.tui.heat_map import GUTTER, HeatMap, Ink, draw
 from cephtui.tui.live_view import LiveView
 from cephtui.tui.log import LogScreen, tail
 from cephtui.tui.presenter import Presenter
@@ -42,8 +42,8 @@ from tests.replayed import (
     console_screen,
     finished,
     held,
+    in_a_run,
     let_go,
-    running,
     said,
     saved,
     screen_text,
@@ -57,14 +57,11 @@ THREE = ("a", "b", "c")
 
 
 @contextlib.asynccontextmanager
-async def in_a_run(
+async def half_drawn(
     root: Path, *names: str, size: tuple[int, int] = USUAL
 ) -> AsyncIterator[tuple[ConsoleApp, Pilot[None], dict[str, FakeNode]]]:
     """The console in mid-run: half of the recording has been taken in and drawn."""
-    hosts = held(*(names or ("local",)))
-    async with console(root, nodes=tuple(hosts), connect=connector_to(hosts), speed=1, size=size) as (app, pilot):
-        await pilot.press("2")
-        await running(app, pilot)
+    async with in_a_run(root, *names, size=size) as (app, pilot, hosts):
         await until(pilot, lambda: reached(app) > 9.0)
         yield app, pilot, hosts
 
@@ -97,7 +94,7 @@ def heat(app: ConsoleApp, direction: str = "write") -> HeatMap:
 
 
 async def test_a_key_goes_round_the_figures(tmp_path: Path) -> None:
-    async with in_a_run(tmp_path) as (app, pilot, _):
+    async with half_drawn(tmp_path) as (app, pilot, _):
         assert title(app).split()[0] == "IOPS"
         seen = {}
         for _ in FIGURES:
@@ -115,7 +112,7 @@ async def test_a_key_goes_round_the_figures(tmp_path: Path) -> None:
 
 
 async def test_what_the_chart_shows_is_not_shown_again_below_it(tmp_path: Path) -> None:
-    async with in_a_run(tmp_path) as (app, pilot, _):
+    async with half_drawn(tmp_path) as (app, pilot, _):
         below = []
         for _ in FIGURES:
             await pilot.pause()
@@ -136,7 +133,7 @@ async def test_the_figure_of_a_run_is_that_of_its_preset(tmp_path: Path) -> None
 
 
 async def test_the_whole_run_is_told_at_its_end(tmp_path: Path) -> None:
-    async with in_a_run(tmp_path) as (app, pilot, hosts):
+    async with half_drawn(tmp_path) as (app, pilot, hosts):
         assert "mean" in title(app)
         assert "over the whole run" not in title(app)
         let_go(app, hosts)
@@ -152,7 +149,7 @@ async def test_the_whole_run_is_told_at_its_end(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("size", [SMALL, USUAL])
 async def test_a_key_shows_the_heat_map_and_hides_it(tmp_path: Path, size: tuple[int, int]) -> None:
-    async with in_a_run(tmp_path, size=size) as (app, pilot, hosts):
+    async with half_drawn(tmp_path, size=size) as (app, pilot, hosts):
         assert not heat(app).display
         await pilot.press("h")
         await until(pilot, lambda: heat(app).display and "▀" in text_of(app, heat(app)))
@@ -183,6 +180,19 @@ async def test_chart_and_heat_map_have_one_time_axis(tmp_path: Path) -> None:
         columns = [column for row in rows for column, letter in enumerate(row) if letter in "▀▄█"]
         assert abs(min(columns) - ramp) <= 1
         assert max(columns) >= len(axis[0]) - 4
+        assert rows[-1] == axis[-2], "the times below"
+
+
+def test_marks_stand_in_the_heat_map_where_nothing_was_completed() -> None:
+    columns = [(float(second), {100: 5} if second != 5 else {120: 5}) for second in range(1, 11)]
+    marks = [(4.5, "osd.1 stands still"), (30.0, "later")]
+    for ink, glyph in ((Ink(), "╎"), (Ink(ascii=True, colors=False), "|")):
+        rows = draw(columns, GUTTER + 40, 8, 10.0, ink, marks).plain.split("\n")
+        assert [len(row) for row in rows] == [GUTTER + 40] * 8
+        drawn = [row[GUTTER + 18] for row in rows[:-1]]
+        assert [cell for cell in drawn if cell != glyph] in (["▀"], ["▄"], ["@"]), "what was completed is not hidden"
+        assert sum(row.count(glyph) for row in rows) == len(drawn) - 1
+        assert rows[-1].split() == ["0", "2", "4", "6", "8", "10", "s"]
 
 
 async def test_the_heat_map_at_80x24(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
@@ -198,7 +208,7 @@ async def test_the_heat_map_at_80x24(tmp_path: Path, snapshot: SnapshotAssertion
 
 
 async def test_a_key_draws_a_line_for_each_node(tmp_path: Path) -> None:
-    async with in_a_run(tmp_path, *THREE) as (app, pilot, _):
+    async with half_drawn(tmp_path, *THREE) as (app, pilot, _):
         assert lines(chart(app)) == ["write"]
         await pilot.press("b")
         await until(pilot, lambda: lines(chart(app)) == list(THREE))
@@ -213,7 +223,7 @@ async def test_a_key_draws_a_line_for_each_node(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("size", [SMALL, USUAL])
 async def test_each_node_is_told_beside_the_chart(tmp_path: Path, size: tuple[int, int]) -> None:
-    async with in_a_run(tmp_path, *THREE, size=size) as (app, pilot, _):
+    async with half_drawn(tmp_path, *THREE, size=size) as (app, pilot, _):
         box = console_screen(app).query_one("#nodes")
         await until(pilot, lambda: len(re.findall(r"\b[abc] +[\d.]+k", text_of(app, box))) == 3)
         assert len(re.findall(r"\d ms", text_of(app, box))) == 3
@@ -223,7 +233,7 @@ async def test_each_node_is_told_beside_the_chart(tmp_path: Path, size: tuple[in
 
 async def test_where_there_are_many_nodes_the_slowest_are_told(tmp_path: Path) -> None:
     names = tuple(f"node{number:02}" for number in range(30))
-    async with in_a_run(tmp_path, *names, size=SMALL) as (app, pilot, _):
+    async with half_drawn(tmp_path, *names, size=SMALL) as (app, pilot, _):
         box = console_screen(app).query_one("#nodes")
         await until(pilot, lambda: "faster" in text_of(app, box))
         told = re.findall(r"node\d\d", text_of(app, box))
@@ -237,7 +247,7 @@ async def test_where_there_are_many_nodes_the_slowest_are_told(tmp_path: Path) -
 
 @pytest.mark.parametrize("size", [SMALL, USUAL])
 async def test_escape_leaves_the_whole_screen_and_not_the_run(tmp_path: Path, size: tuple[int, int]) -> None:
-    async with in_a_run(tmp_path, size=size) as (app, pilot, hosts):
+    async with half_drawn(tmp_path, size=size) as (app, pilot, hosts):
         before = chart(app).size.height
         await pilot.press("z")
         await until(pilot, lambda: chart(app).size.height > before)
@@ -266,7 +276,7 @@ async def test_escape_leaves_the_whole_screen_and_not_the_run(tmp_path: Path, si
 
 @pytest.mark.parametrize("size", [SMALL, USUAL])
 async def test_the_presenter_follows_the_run_and_escape_does_not_end_it(tmp_path: Path, size: tuple[int, int]) -> None:
-    async with in_a_run(tmp_path, size=size) as (app, pilot, hosts):
+    async with half_drawn(tmp_path, size=size) as (app, pilot, hosts):
         shown_now = console_screen(app).view.shown
         assert shown_now is not None
         now = units.iops(shown_now.current["write"].iops)
@@ -296,7 +306,7 @@ async def test_the_presenter_follows_the_run_and_escape_does_not_end_it(tmp_path
 
 
 async def test_leaving_the_presenter_in_mid_run_leaves_the_run_alone(tmp_path: Path) -> None:
-    async with in_a_run(tmp_path, size=SMALL) as (app, pilot, _):
+    async with half_drawn(tmp_path, size=SMALL) as (app, pilot, _):
         for key in ("escape", "f", "q"):
             await pilot.press("f")
             await until(pilot, lambda: isinstance(app.screen, Presenter))
@@ -323,7 +333,7 @@ def log(app: ConsoleApp, part: str) -> str:
 
 @pytest.mark.parametrize("size", [SMALL, USUAL])
 async def test_the_log_has_the_command_and_the_raw_output(tmp_path: Path, size: tuple[int, int]) -> None:
-    async with in_a_run(tmp_path, size=size) as (app, pilot, hosts):
+    async with half_drawn(tmp_path, size=size) as (app, pilot, hosts):
         await pilot.press("l")
         await until(pilot, lambda: isinstance(app.screen, LogScreen) and bool(app.screen.query("#log-output")))
         raw = tmp_path / "sessions" / "tuning" / "001" / "raw" / "local.stdout"
@@ -341,7 +351,7 @@ async def test_the_log_has_the_command_and_the_raw_output(tmp_path: Path, size: 
 
 
 async def test_the_log_goes_from_node_to_node(tmp_path: Path) -> None:
-    async with in_a_run(tmp_path, *THREE, size=SMALL) as (app, pilot, _):
+    async with half_drawn(tmp_path, *THREE, size=SMALL) as (app, pilot, _):
         await pilot.press("l")
         await until(pilot, lambda: isinstance(app.screen, LogScreen) and "on a (1 of 3" in screen_text(app))
         commands = []

@@ -80,8 +80,9 @@ class _Glyphs:
     mark: str
 
 
-_UNICODE = _Glyphs("braille", "│", "┤", "└", "─", "┬", "┊", "╎")
-_ASCII = _Glyphs("*", "|", "+", "+", "-", "+", ":", "|")
+MARK, ASCII_MARK = "╎", "|"
+_UNICODE = _Glyphs("braille", "│", "┤", "└", "─", "┬", "┊", MARK)
+_ASCII = _Glyphs("*", "|", "+", "+", "-", "+", ":", ASCII_MARK)
 
 
 @dataclass(slots=True)
@@ -261,14 +262,21 @@ def _x_labels(seconds: Sequence[float], right: float) -> list[str]:
     return ["0", *(f"{value // 3600}:{value // 60 % 60:02} h" for value in whole[1:])]
 
 
-def _x_axis(right: float, columns: int, gutter: int, zero: str, glyphs: _Glyphs) -> tuple[str, str]:
-    """The rule below the plot area with its ticks, and the row of labels below that."""
-    rule, labels = [glyphs.rule] * columns, [" "] * columns
+def time_labels(right: float, columns: int) -> str:
+    """The times below a plot area of so many columns, which ends after ``right`` seconds."""
+    labels = [" "] * columns
     for column, label in _x_ticks(right, columns):
-        rule[column] = glyphs.tick_x if column else glyphs.rule
         start = max(0, min(column - len(label) // 2, columns - len(label)))
         labels[start : start + len(label)] = label
-    return _label(zero, gutter) + glyphs.corner + "".join(rule), " " * gutter + "".join(labels)
+    return "".join(labels)
+
+
+def _x_axis(right: float, columns: int, gutter: int, zero: str, glyphs: _Glyphs) -> tuple[str, str]:
+    """The rule below the plot area with its ticks, and the row of labels below that."""
+    rule = [glyphs.rule] * columns
+    for column, _ in _x_ticks(right, columns)[1:]:
+        rule[column] = glyphs.tick_x
+    return _label(zero, gutter) + glyphs.corner + "".join(rule), " " * gutter + time_labels(right, columns)
 
 
 def _gutter(label: str | None, gutter: int, glyphs: _Glyphs) -> str:
@@ -350,10 +358,15 @@ def _ramp(canvas: list[_Row], until: float | None, right: float, label: str, gly
     return end
 
 
+def mark_columns(marks: Sequence[tuple[float, str]], right: float, columns: int) -> list[tuple[int, str]]:
+    """The column of each mark in a plot area of so many, which ends after ``right`` seconds."""
+    return [(min(columns - 1, round(at / right * columns)), text) for at, text in marks if 0 <= at <= right]
+
+
 def _put_marks(canvas: list[_Row], marks: Sequence[tuple[float, str]], right: float, glyph: str) -> None:
     """A line for each mark where nothing is drawn, and its text beside it in the first row that has room."""
     columns = len(canvas[0].plain)
-    shown = [(min(columns - 1, round(at / right * columns)), text) for at, text in marks if 0 <= at <= right]
+    shown = mark_columns(marks, right, columns)
     for at, text in shown:  # before the lines, which leave their place to the texts
         plain = "".join(letter if letter.isprintable() and cell_len(letter) == 1 else "?" for letter in text)
         label = plain[: columns // 2].replace(" ", _HELD)

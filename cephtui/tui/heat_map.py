@@ -13,6 +13,7 @@ from textual.widget import Widget
 
 from cephtui import units
 from cephtui.history import HeatColumn, row_seconds
+from cephtui.tui.chart import ASCII_MARK, MARK, mark_columns, time_labels
 from cephtui.tui.look import look_of
 
 # cividis (Nuñez, Anderton, Renslow 2018), which the colour-blind see as others do, without its darkest end
@@ -21,7 +22,7 @@ _SHADES, _ASCII = "░▒▓█", ".:-=+*#%@"
 GUTTER = 9
 """Columns left of the map."""
 _LABEL_EVERY_ROWS = 3
-_LEAST_ROWS = 2
+_LEAST_ROWS, _LEAST_ROWS_WITH_TIMES = 2, 6
 
 Grid = list[list[int]]
 """Completions by row, the fastest first, and column."""
@@ -36,30 +37,45 @@ class Ink:
     ascii: bool = False
 
 
-def draw(columns: Sequence[HeatColumn], width: int, height: int, x_end: float, ink: Ink) -> Text:
+def draw(
+    columns: Sequence[HeatColumn],
+    width: int,
+    height: int,
+    x_end: float,
+    ink: Ink,
+    marks: Sequence[tuple[float, str]] = (),
+) -> Text:
     """A map of exactly ``height`` rows and ``width`` columns, over the time from 0 to ``x_end`` seconds.
 
-    How bright a cell is goes with the logarithm of its completions: a few slow ones in a million are seen.
+    How bright a cell is goes with the logarithm of its completions: a few slow ones in a million are seen. ``marks``,
+    (seconds, text), are lines where no completion is; their texts stand in the chart.
     """
     known = [row for _, rows in columns for row in rows]
-    gutter = GUTTER
-    if not known or width <= gutter or height < _LEAST_ROWS or x_end <= 0:
+    wide = width - GUTTER
+    if not known or wide < 1 or height < _LEAST_ROWS or x_end <= 0:
         return Text("\n".join([" " * max(0, width)] * max(0, height)), no_wrap=True, end="")
+    with_times = height >= _LEAST_ROWS_WITH_TIMES
+    height -= with_times
     lines = height * (2 if ink.colors and not ink.ascii else 1)
     low, each = _scale(min(known), max(known), lines)
-    grid = _grid(columns, low, each, width - gutter, lines, x_end)
+    grid = _grid(columns, low, each, wide, lines, x_end)
     most = max(max(row) for row in grid)
     levels = [[_level(number, most) for number in row] for row in grid]
+    ground = [" "] * wide
+    for at, _ in mark_columns(marks, x_end, wide):
+        ground[at] = ASCII_MARK if ink.ascii else MARK
     text = Text(no_wrap=True, end="")
     for row in reversed(range(height)):
         label = _label(row, height, low, each, lines // height)
-        text.append(" " * (gutter - 1 - cell_len(label)) + label + " ", "dim")
+        text.append(" " * (GUTTER - 1 - cell_len(label)) + label + " ", "dim")
         if lines > height:
-            _append_halves(text, levels[2 * row + 1], levels[2 * row])
+            _append_halves(text, levels[2 * row + 1], levels[2 * row], ground)
         else:
-            _append_shades(text, levels[row], ink)
+            _append_shades(text, levels[row], ink, ground)
         if row:
             text.append("\n")
+    if with_times:
+        text.append(f"\n{' ' * GUTTER}{time_labels(x_end, wide)}", "dim")
     return text
 
 
@@ -102,20 +118,21 @@ def _color(level: float) -> str:
     return COLORS[min(len(COLORS) - 1, int(level * len(COLORS)))]
 
 
-def _append_halves(text: Text, upper: Sequence[float], lower: Sequence[float]) -> None:
+def _append_halves(text: Text, upper: Sequence[float], lower: Sequence[float], ground: Sequence[str]) -> None:
     """Two lines of the grid in one row of the screen."""
-    for above, below in zip(upper, lower, strict=True):
+    for above, below, blank in zip(upper, lower, ground, strict=True):
         if above and below:
             text.append("▀", Style(color=_color(above), bgcolor=_color(below)))
         elif above or below:
             text.append("▀" if above else "▄", Style(color=_color(above or below)))
         else:
-            text.append(" ")
+            text.append(blank, "dim")
 
 
-def _append_shades(text: Text, levels: Sequence[float], ink: Ink) -> None:
+def _append_shades(text: Text, levels: Sequence[float], ink: Ink, ground: Sequence[str]) -> None:
     glyphs = _ASCII if ink.ascii else _SHADES
-    text.append("".join(glyphs[min(len(glyphs) - 1, int(v * len(glyphs)))] if v else " " for v in levels))
+    cells = zip(levels, ground, strict=True)
+    text.append("".join(glyphs[min(len(glyphs) - 1, int(v * len(glyphs)))] if v else blank for v, blank in cells))
 
 
 class HeatMap(Widget):
@@ -127,13 +144,14 @@ class HeatMap(Widget):
         super().__init__(id=id)
         self._columns: Sequence[HeatColumn] = ()
         self._x_end = 0.0
-        self._drawn = (0, 0.0, 0.0)
+        self._marks: Sequence[tuple[float, str]] = ()
+        self._drawn: tuple[object, ...] = ()
 
-    def show(self, columns: Sequence[HeatColumn], x_end: float) -> None:
+    def show(self, columns: Sequence[HeatColumn], x_end: float, marks: Sequence[tuple[float, str]] = ()) -> None:
         """Show these columns; the same ones again cost no redraw."""
-        drawn = (len(columns), columns[-1][0] if columns else 0.0, x_end)
+        drawn = (len(columns), columns[-1][0] if columns else 0.0, x_end, marks)
         if drawn != self._drawn or columns is not self._columns:
-            self._columns, self._x_end, self._drawn = columns, x_end, drawn
+            self._columns, self._x_end, self._marks, self._drawn = columns, x_end, marks, drawn
             self.refresh()
 
     def render(self) -> Text:
@@ -141,4 +159,4 @@ class HeatMap(Widget):
         look = look_of(self)
         rich_colors = look.colors in ("truecolor", "256")
         ink = Ink(colors=rich_colors and not self.app.no_color, ascii=look.ascii)
-        return draw(self._columns, *self.content_size, self._x_end, ink)
+        return draw(self._columns, *self.content_size, self._x_end, ink, self._marks)

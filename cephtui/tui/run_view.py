@@ -271,7 +271,7 @@ class RunView(Container):
             view = self.query_one(f"#{direction}-heat", HeatMap)
             view.display = self.heat and bool(heat)
             if self.heat and heat:
-                view.show(heat.columns(), shown.x_end)
+                view.show(heat.columns(), shown.x_end, shown.marks)
         maps = sum(map(bool, shown.history.heat.values())) if self.heat else 0
         self.query_one("#charts").set_class(maps > 0, "-heat").set_class(maps > 1, "-two")
 
