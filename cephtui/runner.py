@@ -262,15 +262,15 @@ class Runner:
             job.done.set_exception(error)
 
     async def _carry_out(self, plan: Plan) -> tuple[Run, ...]:
-        self._stopped = False
-        async with self._tidying:
-            pass  # what was left behind is gone first
-        store.check_space(self._root, plan)
-        bench = self._opened()
-        bench.session.add_plan(plan)
-        self._publish(plan)
+        self._stopped, self._stop = False, StopRequest()
         runs: list[Run] = []
         try:
+            async with self._tidying:
+                pass  # what was left behind is gone first
+            store.check_space(self._root, plan)
+            bench = self._opened()
+            bench.session.add_plan(plan)
+            self._publish(plan)
             for step in plan.steps:
                 if why := self._why_no_more(runs):
                     self._publish(Notice(0, why))
@@ -278,7 +278,6 @@ class Runner:
                     break
                 if self._stopped:
                     break
-                self._stop = stop = StopRequest()
                 try:
                     shells = await self._shells(plan)
                 except TransportError as error:
@@ -287,8 +286,11 @@ class Runner:
                     self._publish(Notice(0, str(error)))
                     self._problems.append(f"{step.preset} was not run: {error}")
                     break
-                runs.append(await execute(bench, plan, step, shells, stop))
+                stop = self._stop
+                if stop.reason is None:  # else it was skipped before it began
+                    runs.append(await execute(bench, plan, step, shells, stop))
                 self._stopped |= bool(stop.reason)
+                self._stop = StopRequest()
                 self._loaded_at = time.monotonic()
                 if not target_of(step).kept:
                     await self._remove_created()

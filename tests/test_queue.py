@@ -254,7 +254,8 @@ async def test_skip_before_the_run_has_begun_takes_it_out(tmp_path: Path) -> Non
     assert [run.preset for run in saved(tmp_path)] == ["read-iops"]
 
 
-async def test_stop_while_a_run_waits_for_its_turn_meets_that_run(tmp_path: Path) -> None:
+@pytest.mark.parametrize("key", ["s", "x"])
+async def test_stop_and_skip_while_a_run_waits_for_its_turn_meet_that_run(tmp_path: Path, key: str) -> None:
     """What an earlier console left behind is removed first, and that may take its time."""
     old = tmp_path / "sessions" / "old"
     old.mkdir(parents=True)
@@ -270,9 +271,10 @@ async def test_stop_while_a_run_waits_for_its_turn_meets_that_run(tmp_path: Path
     async with console(tmp_path, nodes=("pve1",), connect=connect, speed=1, size=SMALL) as (app, pilot):
         await pilot.press("2")
         await until(pilot, lambda: app._runner._jobs.empty() and len(inspections(hosts["pve1"])) == 1)
-        await pilot.press("s")
+        await pilot.press(key)
         app._runner._loop.call_soon_threadsafe(gate.set)
         await until(pilot, lambda: not app.busy)
+        assert shown(app, "#progress") == "not run"
     assert saved(tmp_path) == []
 
 

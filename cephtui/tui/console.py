@@ -394,6 +394,8 @@ class ConsoleScreen(RunScreen):
             self.notify(str(error), title="not run", severity="error", timeout=15, markup=False)
             return 1, str(error)
         view.catch_up()
+        if not runs:
+            view.announce("not run")
         if not runs or not got_nowhere(runs[-1]):
             return 0, ""
         return 1 + fails_on(runs), str(runs[-1].error or runs[-1].outcome)
