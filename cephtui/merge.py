@@ -69,14 +69,19 @@ class Merger:
         return self._since is not None and now - self._since >= PATIENCE_SECONDS
 
     def _take(self) -> Merged:
-        """All of the earliest phase that waits; a node that is through the ramp waits for the others."""
+        """The earliest second that waits; a node that is ahead, or through the ramp, waits for the others."""
         phase = min((r.phase for rs in self._pending.values() for r in rs), key=_ORDER.index)
-        taken = {node: [r for r in rs if r.phase == phase] for node, rs in self._pending.items()}
-        left = {node: [r for r in rs if r.phase != phase] for node, rs in self._pending.items()}
+        firsts = [next((r for r in rs if r.phase == phase), None) for rs in self._pending.values()]
+        until = max(first.elapsed_seconds for first in firsts if first)
+        taken, left = dict[str, list[Reading]](), dict[str, list[Reading]]()
+        for node, readings in self._pending.items():
+            for reading in readings:
+                is_of_it = reading.phase == phase and reading.elapsed_seconds - reading.interval_seconds / 2 <= until
+                (taken if is_of_it else left).setdefault(node, []).append(reading)
         missing = tuple(node for node in self._live if not taken.get(node))
         self._missed |= {node for node in self._live if node not in self._pending}
-        self._pending = {node: rs for node, rs in left.items() if rs}
-        parts = [reduce(join_readings, rs) for rs in taken.values() if rs]
+        self._pending = left
+        parts = [reduce(join_readings, readings) for readings in taken.values()]
         return Merged(_sum(phase, parts), missing)
 
 

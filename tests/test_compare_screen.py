@@ -6,7 +6,6 @@ import contextlib
 import json
 import shutil
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -29,19 +28,12 @@ from cephtui.tui.compare import (
     candidates,
     overlay_lines,
 )
+from cephtui.tui.look import FULL, Look
 from cephtui.tui.pick_list import PickList
 from tests.replayed import MIXED, SESSION, WRITE_IOPS, until
 
 SIZES = [(80, 24), (93, 25), (120, 36), (200, 50)]
 FIGURES = ["IOPS", "bandwidth", "mean latency", "p99 latency"]
-
-
-@dataclass(frozen=True)
-class Look:
-    """The part of the application's look that is asked for."""
-
-    ascii: bool = True
-    colors: str = "8"
 
 
 class Host(App[None]):
@@ -72,7 +64,7 @@ def two_runs() -> CompareScreen:
 
 @contextlib.asynccontextmanager
 async def host(
-    screen: Screen[Any], size: tuple[int, int] = (80, 24), look: Look | None = None
+    screen: Screen[Any], size: tuple[int, int] = (80, 24), look: Look = FULL
 ) -> AsyncIterator[tuple[Host, Pilot[None]]]:
     app = Host(screen)
     app.look = look  # type: ignore[attr-defined]
@@ -165,7 +157,7 @@ async def test_both_lines_are_in_one_chart_over_the_longer_time() -> None:
     assert {str(span.style) for span in drawn.spans} >= {"#009e73", "#cc79a7"}
 
 
-@pytest.mark.parametrize("look", [Look(ascii=True), Look(ascii=False, colors="none")])
+@pytest.mark.parametrize("look", [Look(ascii=True, colors="8"), Look(ascii=False, colors="none")])
 async def test_without_colours_and_in_ascii_names_tell_the_lines_apart(look: Look) -> None:
     lower = {name: [(x, y and y / 4) for x, y in points] for name, points in curves(WRITE_IOPS).items()}
     side = Side((recorded(WRITE_IOPS),))

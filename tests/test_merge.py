@@ -117,10 +117,31 @@ def test_a_stall_is_not_told_as_more_than_it_was() -> None:
     merger = Merger(["a", "b"])
     assert merger.add("a", [reading(1.0, 100)], 1.0) == []
     assert merger.add("a", [reading(2.0, 300)], 2.0) == []
-    (merged,) = merger.tick(1.0 + PATIENCE_SECONDS)
-    assert merged.missing == ("b",)
-    assert merged.reading.interval_seconds == 2.0
-    assert (written(merged).ios, written(merged).iops, written(merged).bandwidth_bytes) == (400, 200.0, 200.0 * BLOCK)
+    found = merger.tick(1.0 + PATIENCE_SECONDS)
+    assert [(m.missing, m.reading.elapsed_seconds, written(m).ios, written(m).iops) for m in found] == [
+        (("b",), 1.0, 100, 100.0),
+        (("b",), 2.0, 300, 300.0),
+    ]
+    assert merger.add("b", [reading(1.0, 10), reading(2.0, 20), reading(3.0, 30)], 3.5) == []
+    (merged,) = merger.add("a", [reading(4.0, 100)], 4.0)
+    assert merged.missing == ()
+    assert (merged.reading.elapsed_seconds, merged.reading.interval_seconds) == (4.0, 3.0)
+    assert (written(merged).ios, written(merged).iops, written(merged).bandwidth_bytes) == (160, 120.0, 120.0 * BLOCK)
+
+
+def test_a_node_that_is_ahead_waits_for_the_others() -> None:
+    """fio's last two intervals are told together: the second of them is of the same second as the others' last."""
+    merger = Merger(NODES)
+    merger.add("a", [reading(16.4, 100), reading(17.5, 110)], 17.5)
+    assert merger.end("a", 17.5) == []
+    merger.add("b", [reading(16.7, 10)], 17.6)
+    (first,) = merger.add("c", [reading(16.7, 1)], 17.6)
+    merger.add("b", [reading(17.7, 20)], 17.7)
+    (last,) = merger.add("c", [reading(17.7, 2)], 17.7)
+    assert [written(merged).ios for merged in (first, last)] == [111, 132]
+    assert [merged.reading.interval_seconds for merged in (first, last)] == [1.0, 1.0]
+    assert [merged.reading.elapsed_seconds for merged in (first, last)] == [16.7, 17.7]
+    assert [merged for node in NODES for merged in merger.end(node, 17.8)] == []
 
 
 def test_silence_of_all_makes_no_sample() -> None:
