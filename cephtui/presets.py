@@ -6,7 +6,7 @@ import difflib
 import itertools
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
@@ -115,7 +115,7 @@ def _explain(error: ValidationError) -> str:
 
 
 def find_presets(packaged: Path, users: Path) -> Catalogue:
-    """The packaged presets and the user's own, which win where the names are the same."""
+    """The packaged presets and the user's own, which win where the names or the keys are the same."""
     found: Catalogue = {}
     for folder, user in ((packaged, False), (users, True)):
         for path in sorted(folder.glob("*.toml")):
@@ -123,7 +123,15 @@ def find_presets(packaged: Path, users: Path) -> Catalogue:
                 found[path.stem] = load_preset(path, user=user)
             except PresetError as error:
                 found[path.stem] = error
-    return found
+    return {name: entry if isinstance(entry, PresetError) else _with_key(entry, found) for name, entry in found.items()}
+
+
+def _with_key(preset: Preset, found: Catalogue) -> Preset:
+    """Without its key, where that is another one's: a user's own, or of the same kind the first by name."""
+    same = [p for p in found.values() if isinstance(p, Preset) and p.file.key == preset.file.key]
+    if min(same, key=lambda p: (not p.user, p.name)) is preset:
+        return preset
+    return replace(preset, file=preset.file.model_copy(update={"key": None}))
 
 
 def choose(catalogue: Catalogue, names: Sequence[str]) -> tuple[Preset, ...]:

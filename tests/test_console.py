@@ -421,6 +421,20 @@ async def test_the_palette_has_the_same_commands(tmp_path: Path) -> None:
 # ------------------------------------------------------------------ a file that is somebody's
 
 
+async def test_a_question_and_a_title_are_shown_as_they_are(tmp_path: Path) -> None:
+    """What a node, a cluster or a file says may have brackets in it."""
+    own = tmp_path / "no-presets-of-the-user"
+    own.mkdir()
+    (own / "odd.toml").write_text('title = "a [/x] b"\nkey = 4\n[options]\nrw = "randread"\nsize = "4M"\n')
+    async with console(tmp_path, run=WRITE_IOPS, speed=60, size=SMALL) as (app, pilot):
+        await until(pilot, lambda: "4 a [/x] b" in screen_text(app))
+        await pilot.press("right", "right", "right", "e")
+        await until(pilot, lambda: "a [/x] b: fio options" in screen_text(app))
+        await pilot.press("escape")
+        app.push_screen(Confirm("image [bold]x[/] is [/y] in use", "run", "don't"))
+        await until(pilot, lambda: "image [bold]x[/] is [/y] in use" in screen_text(app))
+
+
 @pytest.fixture
 def somebodys(tmp_path: Path) -> Path:
     path = tmp_path / "disk.img"

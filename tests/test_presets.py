@@ -94,6 +94,16 @@ def test_a_users_own_is_added_and_marked(own: Path) -> None:
     assert [p.name for p in by_key(found(own))] == [*SIX, "night"]
 
 
+def test_a_key_goes_to_the_users_own_and_to_one_of_them(own: Path) -> None:
+    write(own, "night", 'rw = "write"', 'title = "Night"\nkey = 4')
+    write(own, "noon", 'rw = "write"', 'title = "Noon"\nkey = 4')
+    write(own, "quiet", 'rw = "write"', 'title = "Quiet"')
+    keyed = {p.file.key: p.name for p in by_key(found(own))}
+    assert keyed == {**dict(enumerate(SIX, 1)), 4: "night"}
+    for name in ("read-iops", "noon", "quiet"):
+        assert preset(found(own), name).file.key is None
+
+
 def test_a_users_own_wins_over_the_packaged(own: Path) -> None:
     write(own, "write-iops", 'rw = "randwrite"\niodepth = 4')
     chosen = preset(found(own), "write-iops")

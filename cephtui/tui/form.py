@@ -94,7 +94,7 @@ class FormScreen(ModalScreen[Edits | None]):
     def compose(self) -> ComposeResult:
         """A label and an input for each option, what is allowed in it, and the command."""
         with Vertical(classes="dialog") as box:
-            box.border_title = f" {self._preset.file.title}: {self._preset.file.tool} options "
+            box.border_title = Text(f" {self._preset.file.title}: {self._preset.file.tool} options ")
             box.border_subtitle = " enter keeps  esc cancels  ctrl+r resets "
             with VerticalScroll(can_focus=False), Grid():
                 for option in self._fields.values():
