@@ -97,14 +97,21 @@ def wait_clean(lab: Lab, seconds: float = 60) -> None:
     wait_for(is_clean, seconds, "a healthy cluster", lambda: str(lab.ceph("status")))
 
 
-def wait_pgs(lab: Lab, pool: str, seconds: float = 30) -> None:
-    """Until the PGs of a pool have come into being."""
+def wait_pgs(lab: Lab, pool: str, seconds: float = 60) -> None:
+    """Until the PGs of a pool have come into being, and what the cluster says of all of them at once tells so too.
+
+    That is seconds older.
+    """
 
     def are_there() -> bool:
         found = lab.ceph("pg", "ls-by-pool", pool)["pg_stats"]
-        return bool(found) and all("active" in one["state"] for one in found)
+        said = lab.ceph("status")["pgmap"]
+        known = {one["state_name"]: one["count"] for one in said.get("pgs_by_state", [])}
+        asked_for = sum(one["pg_num"] for one in lab.ceph("osd", "dump")["pools"])
+        of_all = sum(known.values()) == asked_for and all("active" in state for state in known)
+        return bool(found) and all("active" in one["state"] for one in found) and of_all
 
-    wait_for(are_there, seconds, f"active PGs of {pool}")
+    wait_for(are_there, seconds, f"active PGs of {pool}", lambda: str(lab.ceph("status")))
 
 
 @contextmanager
