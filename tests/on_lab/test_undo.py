@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -250,13 +251,33 @@ def test_nothing_is_left_by_any_kind_of_run_to_its_end_or_to_a_stop(bench: Bench
             assert console.runs[0]["outcome"] == "stopped"
         others.assert_unchanged()
 
+    def stored() -> int:
+        (found,) = [one for one in lab.ceph("df", "detail")["pools"] if one["name"] == pool]
+        return int(found["stats"]["stored"])
+
+    def wait_counted() -> None:
+        """What was removed is counted as stored some seconds later, and for some more; so it is seen twice."""
+
+        def is_little() -> bool:
+            return stored() < 64 << 20
+
+        wait_for(
+            lambda: is_little() and time.sleep(8) is None and is_little(),
+            180,
+            f"the end of what {pool} had stored",
+            lambda: str(stored()),
+        )
+
     to_the_end("images", "objects", "file")
     stopped("images", "objects", "file")
     stopped("filling")
+    wait_counted()
     # so that what is filled for reading is little: it is as much as the run needs and there is room for
     lab.ceph("osd", "pool", "set-quota", pool, "max_bytes", str(300 << 20))
     to_the_end("in order", "theirs")
+    wait_counted()
     to_the_end("at random")
+    wait_counted()
     stopped("at random", "theirs")
 
     wait_for(lambda: running(lab) == before, 20, "the processes of before", lambda: str(running(lab)))
