@@ -183,6 +183,7 @@ async def finished(app: ConsoleApp, pilot: Pilot[None]) -> None:
     def told() -> bool:
         first = next((row for row in rows(app) if row[0] != "*"), None)
         ended = first is not None and first[-2].split()[0] in OUTCOMES
-        return ended and bool({*shown(app, "#progress").split()} & {*OUTCOMES})
+        words = shown(app, "#progress").split()
+        return ended and words[0] == f"#{first[0].strip()}" and bool({*words} & {*OUTCOMES})
 
     await until(pilot, lambda: not app.busy and told())
