@@ -6,7 +6,8 @@ import os
 import secrets
 import signal
 import subprocess
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -95,6 +96,14 @@ def wait_clean(lab: Lab, seconds: float = 60) -> None:
         return placed and states == ["active+clean"] and status["health"]["status"] == "HEALTH_OK"
 
     wait_for(is_clean, seconds, "a healthy cluster", lambda: str(lab.ceph("status")))
+
+
+def still(condition: Callable[[], bool], seconds: float) -> bool:
+    """Whether it is so, and so many seconds later too: what Ceph says of itself is older, and not all of one moment."""
+    if not condition():
+        return False
+    time.sleep(seconds)
+    return condition()
 
 
 def wait_pgs(lab: Lab, pool: str, seconds: float = 60) -> None:

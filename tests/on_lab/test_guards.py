@@ -6,7 +6,6 @@ import hashlib
 import json
 import struct
 import subprocess
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -29,6 +28,7 @@ from .others import (
     pool_on,
     refused,
     said,
+    still,
     wait_clean,
 )
 from .runs import Bench, Event, wait_for
@@ -430,12 +430,8 @@ def test_pgs_that_serve_nobody_are_refused_and_degraded_ones_are_told(bench: Ben
         try:
             lab.ceph("osd", "down", "0")
             pools = (unserved, degraded, coded)
-            # seen twice: the manager learns of the OSD, and the OSDs of their PGs, one after the other
-            wait_for(
-                lambda: undersized(lab, pools) and time.sleep(4) is None and undersized(lab, pools),
-                90,
-                "PGs with too few OSDs",
-            )
+            # the manager learns of the OSD, and the OSDs of their PGs, one after the other
+            wait_for(lambda: still(lambda: undersized(lab, pools), 4), 90, "PGs with too few OSDs")
             not_active = f"of the 8 PGs of pool {unserved} "
             asked = [
                 (["write-iops", f"rbd:{unserved}"], not_active),

@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ import pytest
 from cephtui.store import Undo
 from tests.lab import Lab
 
-from .others import SMALL, Others, pool_on
+from .others import SMALL, Others, pool_on, still
 from .runs import Bench, Console, wait_for
 
 LONG: dict[str, Any] = {**SMALL, "runtime": 600}
@@ -256,13 +255,9 @@ def test_nothing_is_left_by_any_kind_of_run_to_its_end_or_to_a_stop(bench: Bench
         return int(found["stats"]["stored"])
 
     def wait_counted() -> None:
-        """What was removed is counted as stored some seconds later, and for some more; so it is seen twice."""
-
-        def is_little() -> bool:
-            return stored() < 64 << 20
-
+        """What was removed is counted as stored some seconds later, and for some more."""
         wait_for(
-            lambda: is_little() and time.sleep(8) is None and is_little(),
+            lambda: still(lambda: stored() < 64 << 20, 8),
             180,
             f"the end of what {pool} had stored",
             lambda: str(stored()),
