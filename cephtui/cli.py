@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from cephtui import __version__
-from cephtui.terminal import make_console, prepare_streams, say, silence, waiting
+from cephtui.terminal import Ending, Interrupted, handling, make_console, prepare_streams, say, silence, waiting
 
 # Everything heavier than click is imported where it is used: --version and completion must answer at once.
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from cephtui.tui.look import Look
 
 EXIT_FAILED, EXIT_REFUSED, EXIT_INCOMPLETE = 1, 3, 4
+_GRACE_SECONDS = 15.0
 _TARGET_HELP = (
     "What to test: file:PATH, rbd:POOL, rbd:POOL/IMAGE, device:PATH or pool:POOL (rados bench). "
     "Default: a scratch file of its own."
@@ -48,17 +49,32 @@ class Refused(click.ClickException):
 def main() -> None:
     """The entry point: errors are one line, the traceback goes to the log file."""
     prepare_streams()
+    with handling(Ending(_interrupt, _leave, lambda seconds: seconds > _GRACE_SECONDS and _leave()).handlers()):
+        _main()
+
+
+def _interrupt() -> NoReturn:
+    raise Interrupted
+
+
+def _leave() -> NoReturn:
+    """At once, whatever still runs on other threads."""
+    os._exit(EXIT_INCOMPLETE)
+
+
+def _main() -> None:
     try:
         code = cli.main(prog_name="cephtui", standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as error:
         say(error.format_message())
         sys.exit(error.exit_code)
-    except (click.Abort, KeyboardInterrupt):
+    except (click.Abort, Interrupted) as error:
         silence(sys.stdout)
         with waiting(sys.stderr, False):
-            say("interrupted")
-        sys.exit(EXIT_INCOMPLETE)
+            for text in ("interrupted", *error.args):
+                say(text)
+        _leave()
     except BrokenPipeError:
         silence(sys.stdout)
         sys.exit(EXIT_INCOMPLETE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from datetime import UTC, datetime
@@ -13,10 +14,10 @@ from cephtui import __version__, observe, stats
 from cephtui.models import ClusterEnvironment, Finding, NodeResult, Plan, Run, Step
 from cephtui.node_run import Bench, NodeRun
 from cephtui.observe import View
-from cephtui.outcomes import worst
+from cephtui.outcomes import PARTLY_SAVED, UNSAVED, worst
 from cephtui.record import Recorder, StopRequest
 from cephtui.refusal import Refusal
-from cephtui.session_writer import SessionWriter
+from cephtui.session_writer import RunWriter, SessionWriter, unwritable
 from cephtui.shell import NodeShell
 from cephtui.targets import target_of
 from cephtui.targets.base import Target
@@ -27,10 +28,11 @@ _FIRST_OF_ALL = {"short", "incomplete", "in-flight"}
 _NOT_STARTED = "not started, because of "
 _FREED_SECONDS, _LOOK_AGAIN_SECONDS = 60.0, 3.0
 Shells = Mapping[str, NodeShell]
+log = logging.getLogger(__name__)
 
 
 async def execute(bench: Bench, plan: Plan, step: Step, shells: Shells, stop: StopRequest) -> Run:
-    """Carry out a step and store it; raises OSError where the session can't be written at all."""
+    """Carry out a step and store it; raises OSError where nothing was begun, because it could not be stored."""
     started = time.monotonic()
     run = _begin(bench.session, step)
     writer = bench.session.start_run(run)
@@ -52,10 +54,27 @@ async def execute(bench: Bench, plan: Plan, step: Step, shells: Shells, stop: St
         await _on_all(nodes, lambda node: node.hold(stop))
         await _measure(nodes, recorder, stop)
     finished = _finished(run, nodes, view.findings, environment, stop, time.monotonic() - started)
-    writer.finish(finished)
     bench.recorder = None
+    finished = _saved(finished, writer, recorder)
     bench.publish(finished)
     return finished
+
+
+def _saved(run: Run, writer: RunWriter, recorder: Recorder) -> Run:
+    """The run as it is kept; what can't be kept is not lost either, but says so."""
+    recorder.close()
+    if recorder.unsaved:
+        run = _with_finding(run, PARTLY_SAVED, f"only a part of this run is saved: {recorder.unsaved}")
+    try:
+        writer.finish(run)
+    except OSError as error:
+        log.exception("can't write %s", writer.directory)
+        run = _with_finding(run, UNSAVED, f"this run is not saved: {unwritable(error)}")
+    return run
+
+
+def _with_finding(run: Run, code: str, text: str) -> Run:
+    return run.model_copy(update={"findings": (*run.findings, Finding(code=code, text=text))})
 
 
 def ceph_shell(plan: Plan, shells: Shells) -> NodeShell:

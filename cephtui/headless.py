@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import signal
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
-from types import FrameType
 from typing import NoReturn, Protocol, TypeVar
 
 import click
@@ -21,12 +19,13 @@ from cephtui import report
 from cephtui.jsonlines import line
 from cephtui.live import Live
 from cephtui.models import Event, Node, NodeRow, Notice, Outcome, Plan, Run
-from cephtui.outcomes import worst
+from cephtui.outcomes import unsaved, worst
 from cephtui.plan import Request
-from cephtui.runner import Inbox, NodeState, Runner, diagnosis
+from cephtui.record import CUT_SHORT
+from cephtui.runner import Inbox, NodeState, Runner, diagnosis, leftovers
 from cephtui.store import Undo
 from cephtui.targets.base import TargetFault
-from cephtui.terminal import handling, make_console, say, silence, waiting
+from cephtui.terminal import Ending, Interrupted, handling, make_console, say, set_waiting, silence, waiting
 from cephtui.transport import Question, TransportError
 
 EXIT_FAILED, EXIT_REFUSED, EXIT_INCOMPLETE = 1, 3, 4
@@ -34,8 +33,8 @@ _GRACE_SECONDS = 15
 _LIVE_PER_SECOND = 4
 _QUESTIONS_MOST = 12
 _TOLD_AFTER_SECONDS = 2.0
+_AGAIN = " (a second Ctrl+C or signal ends at once)"
 T = TypeVar("T")
-_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 log = logging.getLogger(__name__)
 
 
@@ -56,22 +55,43 @@ def carry_out(runner: Runner, plan: Plan, output: Output) -> int:
     """Run a plan to its end, printing what happens; the exit code. Raises StoreError where nothing could be run."""
 
     inbox = runner.subscribe()
-    runner.remove_left_behind()
-    with _stopping(runner):
-        done = runner.submit(plan)
+    with _stopping(runner.tidy_up, runner.is_overdue, runner.abandon) as ending:
+        runner.remove_left_behind()
         try:
-            with output:
-                _follow(inbox, output, done.done)
-        except OSError:  # who was to read it is gone: nobody is waiting for the run
-            log.info("the output can't be written, stopping")
-            silence(sys.stdout)
-            runner.stop()
-        code = _ended(plan, done)
+            code = _followed(runner, plan, inbox, output)
+        finally:
+            _tidied(runner, inbox, ending)
+            problems = runner.close()
     if inbox.dropped:
         say(f"{inbox.dropped} samples were not printed, the reader was too slow; the session has them")
-    for problem in runner.close():
+    for problem in problems:
         say(problem)
-    return code
+    return code or (EXIT_INCOMPLETE if ending.asked else 0)
+
+
+def _followed(runner: Runner, plan: Plan, inbox: Inbox, output: Output) -> int:
+    done = runner.submit(plan)
+    try:
+        with output:
+            _follow(inbox, output, done.done)
+    except OSError:  # who was to read it is gone: nobody is waiting for the run
+        log.info("the output can't be written, stopping")
+        silence(sys.stdout)
+        runner.stop()
+    return _ended(plan, done)
+
+
+def _tidied(runner: Runner, inbox: Inbox, ending: Ending) -> None:
+    """Wait until all is removed; what takes longer than a moment is told."""
+    tidied, begun, told = runner.tidy_up(), time.monotonic(), ""
+    while not tidied.is_set():
+        for event in inbox.drain(1.0 / _LIVE_PER_SECOND):
+            if isinstance(event, Notice):
+                say(event.text)
+        text, is_long = runner.removing, time.monotonic() - begun > _TOLD_AFTER_SECONDS / 2
+        if text and text != told and is_long:
+            say(f"{text}{_AGAIN if ending.asked and not told else ''}")
+            told = text
 
 
 def _ended(plan: Plan, done: Future[tuple[Run, ...]]) -> int:
@@ -160,16 +180,30 @@ def clean_up(runner: Runner, left: Sequence[tuple[Path, Undo]]) -> int:
     """Remove what was left behind, telling each; the exit code."""
     inbox = runner.subscribe()
     nodes = {undo.node: undo.at or Node(name="local") for _, undo in left}
-    states = dict(zip(nodes, reach(runner, list(nodes.values())), strict=True))
     directories: dict[tuple[str, str], list[Path]] = {}
     for path, undo in left:
         directories.setdefault((undo.node, undo.target), []).append(path)
-    removing = {key: _removal(runner, states[key[0]], key[1], paths) for key, paths in directories.items()}
+    try:
+        states = dict(zip(nodes, reach(runner, list(nodes.values())), strict=True))
+    except (Interrupted, KeyboardInterrupt, click.Abort):
+        raise Interrupted(*leftovers(directories)) from None
+    removing: dict[tuple[str, str], Future[str]] = {}
+
+    def still_there() -> list[str]:
+        runner.abandon()
+        gone = {key for key, done in removing.items() if done.done() and not done.result()}
+        return leftovers(key for key in directories if key not in gone)
+
     failed = 0
-    for (node, spec), done in removing.items():
-        problem = _waited_for(done, inbox)
-        failed += bool(problem)
-        say(f"{node}: {spec} was not removed: {problem}" if problem else f"{node}: removed {spec}")
+    with _stopping(lambda: say(f"finishing the removal{_AGAIN}"), runner.is_overdue, still_there) as ending:
+        for key, paths in directories.items():
+            removing[key] = _removal(runner, states[key[0]], key[1], paths)
+        for (node, spec), done in removing.items():
+            problem = _waited_for(done, inbox)
+            failed += bool(problem)
+            say(f"{node}: {spec} was not removed: {problem}" if problem else f"{node}: removed {spec}")
+    if ending.asked:
+        return EXIT_INCOMPLETE
     return EXIT_FAILED if failed else 0
 
 
@@ -207,23 +241,34 @@ def _exit_code(plan: Plan, runs: Sequence[Run]) -> int:
     for run in runs:
         if run.outcome != "ok":
             say(f"{run.preset} #{run.run} {run.outcome}" + (f": {run.error}" if run.error else ""))
-    codes = {"ok": 0, "failed": EXIT_FAILED, "refused": EXIT_REFUSED}
+        if unsaved(run) and not (run.error or "").startswith(CUT_SHORT):
+            say(f"{run.preset} #{run.run}: {unsaved(run)}")
+    codes = {"ok": EXIT_INCOMPLETE if any(map(unsaved, runs)) else 0, "failed": EXIT_FAILED, "refused": EXIT_REFUSED}
     return codes.get(worst(outcomes), EXIT_INCOMPLETE)
 
 
-def _stopping(runner: Runner) -> contextlib.AbstractContextManager[None]:
-    """The first signal stops the run and keeps what was measured; a second, or a stuck output, ends cephtui."""
+@contextlib.contextmanager
+def _stopping(
+    first: Callable[[], object], is_overdue: Callable[[float], bool], left: Callable[[], Sequence[str]]
+) -> Iterator[Ending]:
+    """The first signal calls ``first`` and waits; a second, or the end of patience, says what is ``left`` and ends."""
 
-    def stop(number: int, frame: FrameType | None) -> None:
-        for other in _ENDING:
-            signal.signal(other, leave)
-        signal.alarm(_GRACE_SECONDS)
-        runner.stop()
+    def leave() -> NoReturn:
+        raise Interrupted(*left())
 
-    def leave(number: int, frame: FrameType | None) -> NoReturn:
-        raise click.Abort  # unlike KeyboardInterrupt, click prints nothing for it
+    def tick(seconds: float) -> None:
+        if seconds > _GRACE_SECONDS:  # a reader that stands still is not waited for: to write to it raises OSError
+            set_waiting(False)
+        if ending.asked_at is not None and is_overdue(ending.asked_at):
+            leave()
 
-    return handling({**dict.fromkeys(_ENDING, stop), signal.SIGALRM: leave})
+    ending = Ending(first, leave, tick)
+    with handling(ending.handlers()):
+        try:
+            yield ending
+        finally:
+            if ending.asked:
+                set_waiting(True)
 
 
 class Output(Protocol):
@@ -283,7 +328,8 @@ class TerminalOutput:
             self._display.stop()  # where the terminal is gone, the first error is the one to tell
         if self._finished and kind is None:
             self._console.print(report.runs(self._finished, errors=False))
-            self._console.print(f"saved as session {self._finished[0].session}", style="dim")
+            if not all(map(unsaved, self._finished)):
+                self._console.print(f"saved as session {self._finished[0].session}", style="dim")
 
     def show(self, event: Event) -> None:
         """See Output."""

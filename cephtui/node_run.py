@@ -18,7 +18,7 @@ from cephtui.outcomes import decide, run_findings
 from cephtui.plan import fill_command
 from cephtui.presets import TOOLS
 from cephtui.record import Recorder, StopRequest
-from cephtui.session_writer import SessionWriter
+from cephtui.session_writer import SessionWriter, unwritable
 from cephtui.shell import NodeShell, Shell, with_ceph
 from cephtui.store import Undo
 from cephtui.targets.base import Found, Target, TargetFault, Use
@@ -217,7 +217,7 @@ class NodeRun:
         try:
             self._bench.session.undo(Undo(node=self.name, target=part.spec, at=node))
         except OSError as error:
-            raise Ended("refused", f"can't write the session: {error.strerror}") from None
+            raise Ended("refused", unwritable(error)) from None
         self._bench.created[key] = node
 
     async def _create(self, part: Part) -> str:

@@ -11,6 +11,8 @@ from cephtui.tools import ToolResult
 from cephtui.transport import HEARTBEAT_SILENT, LOCK_HELD, NO_HEARTBEAT, NO_LOCK, NOT_RELEASED
 
 SHORT_RUN_SECONDS = 10.0
+UNSAVED, PARTLY_SAVED = "unsaved", "partly-saved"
+"""Findings of a run whose session could not be written."""
 _DISAGREE = 0.02
 _WORST: tuple[Outcome, ...] = ("ok", "stopped", "lost", "refused", "failed")
 
@@ -23,6 +25,11 @@ def worst(outcomes: list[Outcome]) -> Outcome:
 def got_nowhere(run: Run) -> bool:
     """Whether a run ended by itself without a result."""
     return run.outcome in ("failed", "refused", "lost")
+
+
+def unsaved(run: Run) -> str:
+    """What of a run could not be written to its session, and why; empty where all of it was."""
+    return next((finding.text for finding in run.findings if finding.code in (UNSAVED, PARTLY_SAVED)), "")
 
 
 def fails_on(runs: Sequence[Run]) -> bool:

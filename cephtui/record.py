@@ -15,6 +15,7 @@ from cephtui.session_writer import RunWriter
 from cephtui.tools import Reading
 from cephtui.transport import Chunk
 
+CUT_SHORT = "the session can't be written any more"
 log = logging.getLogger(__name__)
 
 
@@ -55,6 +56,8 @@ class Recorder:
         self._mergers: dict[bool, Merger] = {}
         self._begun = time.monotonic()
         self._released: float | None = None
+        self.unsaved = ""
+        """Why not all of it is in the session; empty where it is."""
 
     def raw(self, process: str, chunk: Chunk, elapsed_seconds: float) -> None:
         """A piece of output of ``NODE`` or ``NODE.prepare``."""
@@ -106,12 +109,18 @@ class Recorder:
             self._writer.sample(sample)
             self._publish(sample)
 
+    def close(self) -> None:
+        """Nothing more is said."""
+        with self._guarded():
+            self._writer.close()
+
     @contextlib.contextmanager
     def _guarded(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:
-            if self._stop.reason is None:
+            if not self.unsaved:
                 where = self._writer.directory
                 log.error("can't write %s", where, exc_info=error)
-                self._stop.request(f"the session can't be written any more: {error.strerror} ({where})")
+                self.unsaved = f"{error.strerror or error} ({where})"
+                self._stop.request(f"{CUT_SHORT}: {self.unsaved}")

@@ -7,11 +7,12 @@ heartbeat of a run and the writing of its session go on.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -19,7 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from cephtui import observe, session_writer, store
+from cephtui import observe, places, session_writer, store
 from cephtui.execute import ceph_shell, execute, guard_company
 from cephtui.models import Event, Mark, Node, NodeEnvironment, NodeRow, Notice, Plan, PoolUse, Run, Sample, Step
 from cephtui.node_run import Bench, inspect, look_at
@@ -29,7 +30,8 @@ from cephtui.plan import Filled
 from cephtui.presets import TOOLS
 from cephtui.record import StopRequest
 from cephtui.refusal import Refusal
-from cephtui.session_writer import SessionWriter
+from cephtui.scratch import is_scratch
+from cephtui.session_writer import SessionWriter, unwritable
 from cephtui.shell import NodeShell
 from cephtui.ssh import connect
 from cephtui.store import StoreError, Undo
@@ -42,6 +44,7 @@ CONNECTS_AT_ONCE = 4
 """An sshd refuses some of more than ten that have not yet logged in (MaxStartups)."""
 PATIENCE_SECONDS = 60.0
 """How long a removal is tried again: the watch of a client that was killed lasts about 30 s."""
+ENDING_SECONDS = 60.0
 STALL_SECONDS = 120.0
 log = logging.getLogger(__name__)
 
@@ -126,11 +129,16 @@ class Runner:
         self._stop: StopRequest | None = None
         self._stopped = False
         """Whether the plan in progress is to end with its present step."""
+        self._tidying_up = False
+        """Whether no plan is to be begun any more."""
         self._ending = False
         """Whether no connection is to be opened any more."""
         self._loaded_at: float | None = None
         """When the last run ended, by the monotonic clock."""
-        self._ready = threading.Event()
+        self._ready, self._tidied, self._abandoned = threading.Event(), threading.Event(), False
+        self._removing: dict[tuple[str, str], None] = {}
+        """Nodes and parts."""
+        self._to_remove, self._removing_since = 0, 0.0
         self._problems: list[str] = []
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), name="runner")
 
@@ -165,7 +173,7 @@ class Runner:
     def submit(self, plan: Plan) -> Future[tuple[Run, ...]]:
         """Queue a plan. The result is its runs, fewer than its steps after a stop; or a StoreError."""
         job = _Job(plan, Future())
-        self._loop.call_soon_threadsafe(self._jobs.put_nowait, job)
+        self._loop.call_soon_threadsafe(self._queue, job)
         return job.done
 
     def check(self, plan: Plan) -> Future[list[Refusal]]:
@@ -224,11 +232,49 @@ class Runner:
         """End the run in progress, keeping what was measured, and drop what is queued."""
         self._loop.call_soon_threadsafe(self._stop_all)
 
+    def tidy_up(self) -> threading.Event:
+        """Stop, begin nothing more and remove what was created; set when that is done. May be called again.
+
+        What asks the runner is still answered.
+        """
+        if not self._tidied.is_set():
+            self._loop.call_soon_threadsafe(self._begin_the_end)
+        return self._tidied
+
+    @property
+    def left(self) -> tuple[tuple[str, str], ...]:
+        """Nodes and parts of all that is still to be removed."""
+        return tuple(dict.fromkeys([*list(self._bench.created if self._bench else ()), *list(self._removing)]))
+
+    @property
+    def removing(self) -> str:
+        """How far a removal is, in words; empty where nothing is being removed."""
+        left = list(self._removing)
+        return f"removing {self._to_remove - len(left) + 1} of {self._to_remove}: {left[0][1]}" if left else ""
+
+    @property
+    def removing_since(self) -> float:
+        """When the removal began, by the monotonic clock; 0 where nothing is being removed."""
+        return self._removing_since if self._removing else 0.0
+
+    def is_overdue(self, asked_at: float) -> bool:
+        """Whether the end that was asked for at this time, by the monotonic clock, is not to be waited for any longer.
+
+        A removal has a minute of its own.
+        """
+        return time.monotonic() - max(asked_at, self.removing_since) > ENDING_SECONDS
+
+    def abandon(self) -> list[str]:
+        """Wait for nothing any more, since the process ends; what stays is told."""
+        self._abandoned = True
+        self._tidied.set()
+        return [*self._problems, *leftovers(self.left)]
+
     def close(self) -> list[str]:
-        """Stop, remove what was created and end the thread; what could not be removed is told."""
-        if self._thread.is_alive():
-            self._loop.call_soon_threadsafe(self._stop_all)
-            self._loop.call_soon_threadsafe(self._jobs.put_nowait, None)
+        """Tidy up and end the thread; what could not be removed is told."""
+        if self._thread.is_alive() and not self._abandoned:
+            self.tidy_up()
+            self._loop.call_soon_threadsafe(self._leave.set)
             self._thread.join()
         return self._problems
 
@@ -239,15 +285,33 @@ class Runner:
         self._jobs: asyncio.Queue[_Job | None] = asyncio.Queue()
         self._tidying = asyncio.Lock()
         self._connecting = asyncio.Semaphore(CONNECTS_AT_ONCE)
+        self._leave = asyncio.Event()
         self._ready.set()
         try:
             while (job := await self._jobs.get()) is not None:
                 await self._do(job)
+            async with self._tidying:
+                pass  # what another console has left behind is being removed
         finally:
-            await self._clean_up()
+            try:
+                await self._clean_up()
+            finally:
+                self._tidied.set()
+            await self._leave.wait()
             self._ending = True
             for connection in list(self._connections.values()):
                 await connection.close()
+
+    def _queue(self, job: _Job) -> None:
+        self._jobs.put_nowait(job)
+        if self._tidying_up:
+            self._stop_all()
+
+    def _begin_the_end(self) -> None:
+        if not self._tidying_up:
+            self._tidying_up = True
+            self._stop_all()
+            self._jobs.put_nowait(None)
 
     async def _do(self, job: _Job) -> None:
         if not job.done.set_running_or_notify_cancel():
@@ -256,13 +320,13 @@ class Runner:
             job.done.set_result(await self._carry_out(job.plan))
         except OSError as error:
             log.exception("can't write the session")
-            job.done.set_exception(StoreError(f"can't write the session: {error.strerror}"))
+            job.done.set_exception(StoreError(unwritable(error)))
         except Exception as error:
             log.exception("a plan failed")
             job.done.set_exception(error)
 
     async def _carry_out(self, plan: Plan) -> tuple[Run, ...]:
-        self._stopped, self._stop = False, StopRequest()
+        self._stopped, self._stop = self._tidying_up, StopRequest()
         runs: list[Run] = []
         try:
             async with self._tidying:
@@ -287,8 +351,16 @@ class Runner:
                     self._problems.append(f"{step.preset} was not run: {error}")
                     break
                 stop = self._stop
-                if stop.reason is None:  # else it was skipped before it began
-                    runs.append(await execute(bench, plan, step, shells, stop))
+                try:
+                    if stop.reason is None:  # else it was skipped before it began
+                        runs.append(await execute(bench, plan, step, shells, stop))
+                except OSError as error:
+                    if not runs:
+                        raise
+                    log.exception("can't write the session")
+                    self._publish(Notice(0, f"{step.preset} was not run: {unwritable(error)}"))
+                    self._problems.append(f"{step.preset} was not run: {unwritable(error)}")
+                    break
                 self._stopped |= bool(stop.reason)
                 self._stop = StopRequest()
                 self._loaded_at = time.monotonic()
@@ -311,7 +383,7 @@ class Runner:
         try:
             bench.session.mark(mark)
         except OSError as error:
-            raise StoreError(f"can't write the session: {error.strerror}") from None
+            raise StoreError(unwritable(error)) from None
         self._publish(mark)
         return mark
 
@@ -469,7 +541,20 @@ class Runner:
 
     async def _removed(self, node: Node, spec: str) -> Removed:
         """Raises TransportError."""
-        return await remove_patiently(await self._shell(node), spec, lambda text: self._publish(Notice(0, text)))
+        with self._counted(node.name, spec):
+            return await remove_patiently(await self._shell(node), spec, lambda text: self._publish(Notice(0, text)))
+
+    @contextlib.contextmanager
+    def _counted(self, node: str, spec: str) -> Iterator[None]:
+        """All that is removed at the same time is one removal."""
+        if not self._removing:
+            self._to_remove, self._removing_since = 0, time.monotonic()
+        self._to_remove += 1
+        self._removing[node, spec] = None
+        try:
+            yield
+        finally:
+            self._removing.pop((node, spec), None)
 
     async def _clean_up(self) -> None:
         if self._bench is not None:
@@ -487,10 +572,14 @@ class Runner:
         try:
             removed = await self._removed(node, spec)
             problem = removed.text if removed.status != "done" else ""
-            if not problem:
-                bench.session.undo(Undo(node=node.name, target=spec, at=node, done=True))
-        except (OSError, TransportError) as error:
+        except TransportError as error:
             problem = str(error)
+        except Exception as error:  # one part's trouble must not leave the others behind
+            log.exception("can't remove %s", spec)
+            problem = f"unexpected error: {error!r}"
+        if not problem:
+            with contextlib.suppress(OSError):  # cephtui cleanup will then find that it is gone
+                bench.session.undo(Undo(node=node.name, target=spec, at=node, done=True))
         bench.removed_at = time.monotonic()
         del bench.created[key]
         bench.filled.pop(key, None)
@@ -510,6 +599,16 @@ async def remove_patiently(shell: NodeShell, spec: str, say: Callable[[str], Non
             say(f"{spec} is still in use, waiting for the end of it ({removed.text})")
             told = True
         await asyncio.sleep(2.0)
+
+
+def leftovers(left: Iterable[tuple[str, str]]) -> list[str]:
+    """What is said of nodes' parts that stay where they are; scratch files go with their directory."""
+    cache = places.cache_dir()
+    return [
+        f"{node}: {spec} was not removed: cephtui cleanup removes it"
+        for node, spec in left
+        if not is_scratch(spec, cache)
+    ]
 
 
 def _mark_undone(directories: Sequence[Path], undo: Undo) -> None:

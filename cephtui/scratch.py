@@ -15,6 +15,11 @@ from cephtui.targets.file import FileTarget, parse_path
 _PREFIX = "scratch-"
 
 
+def is_scratch(spec: str, cache: Path) -> bool:
+    """Whether a part is in such a directory, and goes with it."""
+    return spec.startswith(f"file:{cache}/{_PREFIX}")
+
+
 def _lock(directory: Path) -> int | None:
     """A descriptor that holds the directory, or None where a living console does."""
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)

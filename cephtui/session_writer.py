@@ -36,6 +36,12 @@ _RESERVE, _RESERVE_BYTES = ".reserve", 256 << 10
 _LOCK_TRIES = 5
 
 
+def unwritable(error: OSError) -> str:
+    """Why a session can't be written, in a line."""
+    where = f" ({error.filename})" if error.filename else ""
+    return f"can't write the session: {error.strerror or error}{where}"
+
+
 def _write_all(file: IO[bytes], data: bytes) -> None:
     """To an unbuffered file, so that what was written survives the process; a full disk takes all of it or nothing."""
     start, view = file.tell(), memoryview(data)
@@ -81,7 +87,8 @@ class RunWriter:
         self._offsets: dict[tuple[str, Stream], int] = {}
         self._files: dict[str, IO[bytes]] = {}
         self._history = History()
-        (directory / "raw").mkdir(parents=True)
+        directory.mkdir()  # a session that was removed is not begun again: its lock and its undo list are gone
+        (directory / "raw").mkdir()
         self.write(run)
 
     def write(self, run: Run) -> None:
@@ -90,7 +97,8 @@ class RunWriter:
         try:
             write_whole(self.directory / "run.json", text)
         except OSError:
-            self._reserve.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                self._reserve.unlink()
             write_whole(self.directory / "run.json", text)
 
     def sample(self, sample: Sample) -> None:
@@ -118,9 +126,13 @@ class RunWriter:
             write_whole(self.directory / "overview.json", self._history.overview().model_dump_json())
 
     def close(self) -> None:
-        """Leave the run as it stands."""
-        for file in self._files.values():
-            file.close()
+        """Leave the run as it stands; raises OSError, once all files are closed, for one that is not there any more."""
+        with contextlib.ExitStack() as stack:
+            for file in self._files.values():
+                stack.callback(file.close)
+            for name, file in self._files.items():
+                if not file.closed and not os.fstat(file.fileno()).st_nlink:
+                    raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self.directory / name))
 
     def _file(self, name: str) -> IO[bytes]:
         if name not in self._files:
@@ -201,13 +213,16 @@ class SessionWriter:
         self._append("marks.jsonl", line(mark))
 
     def close(self) -> None:
-        """Let go of the session."""
-        if self._run:
-            self._run.close()
-        self._reserve.unlink(missing_ok=True)
+        """Let go of the session; what can't be written any more is left as it is."""
+        with contextlib.suppress(OSError):
+            if self._run:
+                self._run.close()
+        with contextlib.suppress(OSError):
+            self._reserve.unlink()
         if not self._held.closed:
             self._keep_row()
-        self._held.close()
+        with contextlib.suppress(OSError):
+            self._held.close()
 
     def _keep_row(self) -> None:
         """What makes listing quick; without it the runs are read."""
@@ -243,4 +258,5 @@ def drop_reserves(root: Path) -> None:
     """Remove the reserves of sessions whose consoles were killed."""
     for path in root.glob(f"*/{_RESERVE}"):
         if not is_locked(path.parent):
-            path.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                path.unlink()

@@ -7,6 +7,7 @@ import io
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from types import FrameType
 from typing import TYPE_CHECKING, Any, TextIO
@@ -15,6 +16,11 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 Handler = Callable[[int, FrameType | None], Any]
+_TOGETHER_SECONDS = 0.2
+
+
+class Interrupted(BaseException):
+    """The user does not wait any longer; each argument is a line that says what stays. Raised by signal handlers."""
 
 
 def prepare_streams() -> None:
@@ -51,6 +57,13 @@ def waiting(stream: TextIO, wait: bool) -> Iterator[None]:
         os.set_blocking(stream.fileno(), True)
 
 
+def set_waiting(wait: bool) -> None:
+    """The same for both streams, and for what is being written to them now."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            os.set_blocking(stream.fileno(), wait)
+
+
 def make_console() -> Console:
     """Rich on stdout; a broken pipe raises."""
     from rich.console import Console
@@ -72,3 +85,40 @@ def handling(handlers: Mapping[signal.Signals, Handler]) -> Iterator[None]:
         signal.alarm(0)
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+class Ending:
+    """What INT, TERM and HUP do: the first asks for the end, a second wants it at once.
+
+    Two that come together are one: the end of a terminal or of a service often sends several.
+    """
+
+    def __init__(
+        self, first: Callable[[], object], second: Callable[[], object], tick: Callable[[float], object]
+    ) -> None:
+        self.asked_at: float | None = None
+        """By the monotonic clock."""
+        self._first, self._second, self._tick = first, second, tick
+
+    @property
+    def asked(self) -> bool:
+        """Whether a signal has come."""
+        return self.asked_at is not None
+
+    def handlers(self) -> dict[signal.Signals, Handler]:
+        """For ``handling``; after the first signal ``tick`` is called once a second with the seconds since."""
+        return {**dict.fromkeys((signal.SIGINT, signal.SIGTERM, signal.SIGHUP), self._ask), signal.SIGALRM: self._wait}
+
+    def _ask(self, number: int, frame: FrameType | None) -> None:
+        now = time.monotonic()
+        if self.asked_at is None:
+            self.asked_at = now
+            signal.alarm(1)
+            self._first()
+        elif now - self.asked_at > _TOGETHER_SECONDS:
+            self._second()
+
+    def _wait(self, number: int, frame: FrameType | None) -> None:
+        if self.asked_at is not None:
+            signal.alarm(1)
+            self._tick(time.monotonic() - self.asked_at)
