@@ -8,6 +8,7 @@ import gc
 import logging
 import logging.handlers
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
@@ -18,7 +19,17 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from cephtui import __version__
-from cephtui.terminal import Ending, Interrupted, handling, make_console, prepare_streams, say, silence, waiting
+from cephtui.terminal import (
+    ENDING,
+    Ending,
+    Interrupted,
+    handling,
+    make_console,
+    prepare_streams,
+    say,
+    silence,
+    waiting,
+)
 
 # Everything heavier than click is imported where it is used: --version and completion must answer at once.
 if TYPE_CHECKING:
@@ -71,7 +82,7 @@ def _main() -> None:
         sys.exit(error.exit_code)
     except (click.Abort, Interrupted) as error:
         silence(sys.stdout)
-        with waiting(sys.stderr, False):
+        with handling(dict.fromkeys(ENDING, signal.SIG_IGN)), waiting(sys.stderr, False):
             for text in ("interrupted", *error.args):
                 say(text)
         _leave()
@@ -302,12 +313,12 @@ def cli(
         try:
             earlier, marks = _continued(session)
             start = Start(nodes, chosen.spec, data_pool, where.ceph_node, earlier, marks, where.loaded(), where.ceph)
-            problems = run_console(_catalogue(), start, session, stack.close, look)
+            problems, code = run_console(_catalogue(), start, session, stack.close, look)
         except StoreError as error:
             raise click.ClickException(str(error)) from None
     for problem in problems:
         say(problem)
-    return None
+    return code
 
 
 def _look() -> Look:

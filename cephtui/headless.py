@@ -60,12 +60,7 @@ def carry_out(runner: Runner, plan: Plan, output: Output) -> int:
         try:
             code = _followed(runner, plan, inbox, output)
         finally:
-            _tidied(runner, inbox, ending)
-            problems = runner.close()
-    if inbox.dropped:
-        say(f"{inbox.dropped} samples were not printed, the reader was too slow; the session has them")
-    for problem in problems:
-        say(problem)
+            _tidy_up(runner, inbox, ending)
     return code or (EXIT_INCOMPLETE if ending.asked else 0)
 
 
@@ -78,11 +73,14 @@ def _followed(runner: Runner, plan: Plan, inbox: Inbox, output: Output) -> int:
         log.info("the output can't be written, stopping")
         silence(sys.stdout)
         runner.stop()
-    return _ended(plan, done)
+    code = _ended(plan, done)
+    if inbox.dropped:
+        say(f"{inbox.dropped} samples were not printed, the reader was too slow; the session has them")
+    return code
 
 
-def _tidied(runner: Runner, inbox: Inbox, ending: Ending) -> None:
-    """Wait until all is removed; what takes longer than a moment is told."""
+def _tidy_up(runner: Runner, inbox: Inbox, ending: Ending) -> None:
+    """Wait until all is removed; what takes longer than a moment, and what can't be removed, is told."""
     tidied, begun, told = runner.tidy_up(), time.monotonic(), ""
     while not tidied.is_set():
         for event in inbox.drain(1.0 / _LIVE_PER_SECOND):
@@ -92,6 +90,8 @@ def _tidied(runner: Runner, inbox: Inbox, ending: Ending) -> None:
         if text and text != told and is_long:
             say(f"{text}{_AGAIN if ending.asked and not told else ''}")
             told = text
+    for problem in runner.close():
+        say(problem)
 
 
 def _ended(plan: Plan, done: Future[tuple[Run, ...]]) -> int:
@@ -185,13 +185,14 @@ def clean_up(runner: Runner, left: Sequence[tuple[Path, Undo]]) -> int:
         directories.setdefault((undo.node, undo.target), []).append(path)
     try:
         states = dict(zip(nodes, reach(runner, list(nodes.values())), strict=True))
-    except (Interrupted, KeyboardInterrupt, click.Abort):
+    except (Interrupted, click.Abort):
+        runner.abandon()
         raise Interrupted(*leftovers(directories)) from None
     removing: dict[tuple[str, str], Future[str]] = {}
 
     def still_there() -> list[str]:
         runner.abandon()
-        gone = {key for key, done in removing.items() if done.done() and not done.result()}
+        gone = {key for key, done in removing.items() if done.done() and not done.exception() and not done.result()}
         return leftovers(key for key in directories if key not in gone)
 
     failed = 0

@@ -271,8 +271,10 @@ class Runner:
         return [*self._problems, *leftovers(self.left)]
 
     def close(self) -> list[str]:
-        """Tidy up and end the thread; what could not be removed is told."""
-        if self._thread.is_alive() and not self._abandoned:
+        """Tidy up and end the thread, unless it was abandoned; what could not be removed is told."""
+        if self._abandoned:
+            return []
+        if self._thread.is_alive():
             self.tidy_up()
             self._loop.call_soon_threadsafe(self._leave.set)
             self._thread.join()
@@ -303,9 +305,10 @@ class Runner:
                 await connection.close()
 
     def _queue(self, job: _Job) -> None:
-        self._jobs.put_nowait(job)
-        if self._tidying_up:
-            self._stop_all()
+        if not self._tidying_up:
+            self._jobs.put_nowait(job)
+        elif job.done.set_running_or_notify_cancel():
+            job.done.set_result(())
 
     def _begin_the_end(self) -> None:
         if not self._tidying_up:

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 if TYPE_CHECKING:
     from rich.console import Console
 
-Handler = Callable[[int, FrameType | None], Any]
+Handler = Callable[[int, FrameType | None], Any] | signal.Handlers
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _TOGETHER_SECONDS = 0.2
 
 
@@ -107,7 +108,7 @@ class Ending:
 
     def handlers(self) -> dict[signal.Signals, Handler]:
         """For ``handling``; after the first signal ``tick`` is called once a second with the seconds since."""
-        return {**dict.fromkeys((signal.SIGINT, signal.SIGTERM, signal.SIGHUP), self._ask), signal.SIGALRM: self._wait}
+        return {**dict.fromkeys(ENDING, self._ask), signal.SIGALRM: self._wait}
 
     def _ask(self, number: int, frame: FrameType | None) -> None:
         now = time.monotonic()

@@ -10,14 +10,14 @@ import contextlib
 import gc
 import logging
 import os
-import signal
 import stat
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
-from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from rich.text import Text
 from textual import on, work
@@ -30,7 +30,7 @@ from cephtui.history import History
 from cephtui.presets import Catalogue
 from cephtui.runner import Runner
 from cephtui.store import StoreError
-from cephtui.terminal import handling
+from cephtui.terminal import Ending, Interrupted, handling, say, set_waiting
 from cephtui.tui import chart
 from cephtui.tui.console import ConsoleScreen, Start
 from cephtui.tui.dialogs import Confirm, Details, Wait
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from cephtui.tui.sessions import SessionsScreen
 
 EXIT_INCOMPLETE = 4
-_GRACE_SECONDS = 10
+_GRACE_SECONDS, _SOON_SECONDS = 10.0, 3.0
 log = logging.getLogger(__name__)
 
 
@@ -166,6 +166,9 @@ class ConsoleApp(CephtuiApp):
     def __init__(self, catalogue: Catalogue, start: Start, runner: Runner, root: Path, look: Look = FULL) -> None:
         super().__init__(root, look)
         self._runner = runner
+        self._is_ending = False
+        self.left: list[str] | None = None
+        """What stays where it is, where the end was not waited for."""
         self._console_screen = ConsoleScreen(catalogue, start, runner)
 
     def get_default_screen(self) -> Screen[None]:
@@ -181,11 +184,18 @@ class ConsoleApp(CephtuiApp):
         """Whether something runs."""
         return self._console_screen.busy
 
+    @property
+    def is_ending(self) -> bool:
+        """Whether the user has asked for the end."""
+        return self._is_ending
+
     async def action_quit(self) -> None:
         """End; asks while something runs."""
         waiting = self._console_screen.waiting
-        if not self.busy and not waiting:
-            self.exit()
+        if self._is_ending:
+            self.action_end_at_once()
+        elif not self.busy and not waiting:
+            self.end()
         elif not isinstance(self.screen, Confirm | Wait):
             question = "A run is in progress. Stop it, keep what was measured, and quit?"
             if not self.busy:
@@ -198,15 +208,25 @@ class ConsoleApp(CephtuiApp):
 
     def end(self) -> None:
         """Stop what runs, clean up and exit; the screens still ask the runner until they are gone."""
+        if self._is_ending:
+            return
+        self._is_ending = True
         self._console_screen.begin_nothing_more()
-        if not self.busy:
+        tidied = self._runner.tidy_up()
+        if not self.busy and not self._runner.left:
             self.exit()
             return
-        self.push_screen(Wait("stopping the run and cleaning up ..."))
-        self.run_worker(self._end())
+        self.push_screen(Wait(lambda: self._runner.removing or "stopping the run and cleaning up ..."))
+        self.run_worker(self._end(tidied))
 
-    async def _end(self) -> None:
-        await asyncio.to_thread(self._runner.close)
+    async def _end(self, tidied: threading.Event) -> None:
+        while not tidied.is_set():
+            await asyncio.sleep(0.05)
+        self.exit()
+
+    def action_end_at_once(self) -> None:
+        """Wait for nothing; what is left is told on the terminal as it was before."""
+        self.left = self._runner.abandon()
         self.exit()
 
 
@@ -230,27 +250,21 @@ def _let_go_of_a_dead_terminal() -> None:
             os.dup2(os.open(os.devnull, os.O_RDWR), descriptor)
 
 
-def _ending_on_signals(
-    app: CephtuiApp, end: Callable[[], None], at_once: Callable[[], object], before_exit: Callable[[], object]
-) -> contextlib.AbstractContextManager[None]:
-    """Textual handles neither SIGTERM nor SIGHUP; and a terminal that takes no output would keep us for ever.
-
-    ``at_once`` is called by the signal's handler, ``end`` by the application; ``before_exit`` where that does not come
-    to its end.
-    """
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        _let_go_of_a_dead_terminal()
-        at_once()
-        signal.alarm(_GRACE_SECONDS)
-        if app._loop is not None:
+def _ask(app: CephtuiApp, end: Callable[[], object]) -> None:
+    """Textual handles none of the signals that ask for the end; the application's own thread answers them."""
+    _let_go_of_a_dead_terminal()
+    if app._loop is not None:
+        with contextlib.suppress(RuntimeError):  # it has just ended
             app._loop.call_soon_threadsafe(app.call_later, end)
 
-    def leave(number: int, frame: FrameType | None) -> None:
-        before_exit()
-        os._exit(EXIT_INCOMPLETE)
 
-    return handling({signal.SIGTERM: stop, signal.SIGHUP: stop, signal.SIGALRM: leave})
+def _leave(clean_up: Callable[[], object], left: Iterable[str] = ()) -> NoReturn:
+    """The application does not come to its end, as on a terminal that takes no output."""
+    clean_up()
+    set_waiting(False)
+    for text in left:
+        say(text)
+    os._exit(EXIT_INCOMPLETE)
 
 
 def _run(app: CephtuiApp) -> None:
@@ -268,24 +282,60 @@ def _run(app: CephtuiApp) -> None:
             file.write_text(f"{app.theme}\n", "utf-8")
 
 
+class _ConsoleEnding:
+    """What the signals do to the console and its runner."""
+
+    def __init__(self, app: ConsoleApp, runner: Runner, clean_up: Callable[[], object]) -> None:
+        self._app, self._runner, self._clean_up = app, runner, clean_up
+        self._is_incomplete = False
+        self._done_at: float | None = None
+        self._signals = Ending(self._first, self._second, self._tick)
+        self.handlers = self._signals.handlers()
+
+    @property
+    def code(self) -> int:
+        """The exit code of an end that was waited for."""
+        return EXIT_INCOMPLETE if self._is_incomplete else 0
+
+    def _first(self) -> None:
+        self._is_incomplete = self._app.busy or self._app.is_ending
+        self._runner.tidy_up()
+        _ask(self._app, self._app.end)
+
+    def _second(self) -> None:
+        if not self._app.is_running:
+            raise Interrupted(*self._runner.abandon())
+        _ask(self._app, self._app.action_end_at_once)
+        self._done_at = self._done_at or time.monotonic() - _GRACE_SECONDS + _SOON_SECONDS
+
+    def _tick(self, seconds: float) -> None:
+        """What is to be removed has its time; then the application has some to end."""
+        asked_at = self._signals.asked_at
+        if self._done_at is None and asked_at is not None and self._runner.is_overdue(asked_at):
+            self._second()
+        if self._done_at is None and self._runner.tidy_up().is_set():
+            self._done_at = time.monotonic()
+        if self._done_at is not None and time.monotonic() - self._done_at > _GRACE_SECONDS:
+            _leave(self._clean_up, self._runner.abandon())
+
+
 def run_console(
     catalogue: Catalogue, start: Start, session: str | None, clean_up: Callable[[], None], look: Look = FULL
-) -> list[str]:
-    """Open the console until the user quits; returns what could not be removed. Raises StoreError.
+) -> tuple[list[str], int]:
+    """Open the console until the user quits; returns what could not be removed, and the exit code.
 
-    ``clean_up`` is called where the process has to end without returning from here.
+    ``clean_up`` is called where the process has to end without returning from here. Raises StoreError, and
+    Interrupted where the end was not waited for.
     """
     root = places.sessions_dir()
     with Runner(root, session) as runner:
         app = ConsoleApp(catalogue, start, runner, root, look)
-
-        def before_exit() -> None:
-            runner.close()
-            clean_up()
-
-        with _ending_on_signals(app, app.end, runner.stop, before_exit):
+        ending = _ConsoleEnding(app, runner, clean_up)
+        with handling(ending.handlers):
             _run(app)
-        return runner.close()
+            if app.left is not None:
+                raise Interrupted(*app.left)
+            return runner.close(), ending.code
 
 
 def show_saved(
@@ -293,5 +343,13 @@ def show_saved(
 ) -> None:
     """Show these screens of saved sessions until the user leaves the first of them; ``clean_up`` as above."""
     app = SavedApp(root, screens, look)
-    with _ending_on_signals(app, app.exit, lambda: None, clean_up):
+
+    def end() -> None:
+        _ask(app, app.exit)
+
+    def tick(seconds: float) -> None:
+        if seconds > _GRACE_SECONDS:
+            _leave(clean_up)
+
+    with handling(Ending(end, end, tick).handlers()):
         _run(app)

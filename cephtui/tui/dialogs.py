@@ -116,16 +116,23 @@ class Details(ModalScreen[None]):
 
 
 class Wait(ModalScreen[None]):
-    """Says what is being waited for; takes no keys."""
+    """Says what is being waited for, as it stands now; the keys that quit don't wait for it."""
 
-    def __init__(self, text: str) -> None:
+    BINDINGS = [Binding("q,ctrl+q,ctrl+c", "app.end_at_once", "end at once", priority=True)]
+
+    def __init__(self, text: Callable[[], str]) -> None:
         super().__init__()
         self._text = text
 
     def compose(self) -> ComposeResult:
-        """The text."""
+        """The text, and what ends it."""
         with Vertical(classes="dialog"):
-            yield Label(self._text)
+            yield Label(self._text(), id="text", markup=False)
+            yield Label("q ends at once; cephtui cleanup then removes what is left", markup=False)
+
+    def on_mount(self) -> None:
+        """It changes."""
+        self.set_interval(0.25, lambda: self.query_one("#text", Label).update(self._text()))
 
 
 class EnterText(ModalScreen[str | None]):
