@@ -239,6 +239,8 @@ def _exit_code(plan: Plan, runs: Sequence[Run]) -> int:
     outcomes: list[Outcome] = [run.outcome or "lost" for run in runs]
     if len(runs) < len(plan.steps):
         outcomes.append("stopped")
+    if not runs:
+        say("stopped before the first run began")
     for run in runs:
         if run.outcome != "ok":
             say(f"{run.preset} #{run.run} {run.outcome}" + (f": {run.error}" if run.error else ""))

@@ -253,8 +253,10 @@ def _let_go_of_a_dead_terminal() -> None:
 def _ask(app: CephtuiApp, end: Callable[[], object]) -> None:
     """Textual handles none of the signals that ask for the end; the application's own thread answers them."""
     _let_go_of_a_dead_terminal()
-    if app._loop is not None:
-        with contextlib.suppress(RuntimeError):  # it has just ended
+    if app._loop is None and not app._exit:
+        raise Interrupted  # it has not begun yet
+    with contextlib.suppress(RuntimeError):  # it has just ended
+        if app._loop is not None:
             app._loop.call_soon_threadsafe(app.call_later, end)
 
 
