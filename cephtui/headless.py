@@ -292,7 +292,7 @@ class TerminalOutput:
         if isinstance(event, Run) and event.outcome is not None:
             self._finished.append(event)
         elif isinstance(event, Run):
-            self._announce(f"{event.preset} ({self._live.begun}/{len(self._live.steps)})")
+            self._announce(f"{event.preset} ({self._live.place})")
         elif isinstance(event, Notice):
             self._announce(event.text)
 

@@ -282,6 +282,8 @@ class Step(Model):
     batch: str
     """Ties the steps of one sweep and its repeats together."""
     repeat: int = 1
+    number: int | None = None
+    """Its place in what was ordered, from 1; the rest of a plan that was stopped counts on."""
     target: str
     data_pool: str | None = None
     """For the data of new images, where the target is a replicated pool beside an erasure-coded one."""
@@ -346,6 +348,8 @@ class Run(Model):
     run: int
     batch: str
     repeat: int = 1
+    step: int | None = None
+    """The ``number`` of the step in its plan; null where an earlier cephtui has written it."""
     preset: str
     tool: str
     target: str

@@ -42,6 +42,8 @@ class Request:
     room_bytes: int | None = None
     """The most that the default span may take on each node."""
     pool_use: PoolUse | None = None
+    begun: int = 0
+    """So many of the first steps have had their turn: the plan is the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,17 +69,17 @@ def make_plan(request: Request, new_batch: Callable[[], str], filled: Filled | N
     """The plan for a request, with what is known to be filled; raises OptionError."""
     if request.target.one_node and len(request.nodes) > 1:
         raise OptionError("node", f"{request.target.spec} can be used by one node only: use rbd:POOL for several")
-    drafts = _drafts(request, new_batch)
+    drafts = _drafts(request, new_batch)[request.begun :]
     needs = _needs(drafts)
     known = dict(filled or {})
     fills = request.target.own or bool(set(request.target.names) & set(request.destroy))
     fills = fills or any(draft.tool.writes(draft.options) for draft in drafts)
     steps: list[Step] = []
-    for draft in drafts:
+    for number, draft in enumerate(drafts, request.begun + 1):
         if not request.target.kept:
             known = {}
         to_fill = fills and draft.tool.needs_data(draft.options, request.target.kind)
-        step = _step(draft, request, needs, known if to_fill else None)
+        step = _step(number, draft, request, needs, known if to_fill else None)
         known.update({(node.node, part.spec): part.bytes for node in step.nodes for part in node.fill})
         steps.append(step)
     return Plan(
@@ -127,7 +129,7 @@ def _needs(drafts: list[_Draft]) -> dict[tuple[str, str], int]:
     return needs
 
 
-def _step(draft: _Draft, request: Request, needs: Filled, known: Filled | None) -> Step:
+def _step(number: int, draft: _Draft, request: Request, needs: Filled, known: Filled | None) -> Step:
     """``known`` is what is filled already; None where nothing has to be filled."""
     ramp, run = draft.tool.times(draft.options)
     nodes = tuple(_node_step(draft, request, node, needs, known) for node in request.nodes)
@@ -137,6 +139,7 @@ def _step(draft: _Draft, request: Request, needs: Filled, known: Filled | None) 
         tool=draft.tool.name,
         batch=draft.layout.batch,
         repeat=draft.repeat,
+        number=number,
         target=request.target.spec,
         data_pool=request.target.data_pool,
         writes=bool(fill_bytes) or draft.tool.writes(draft.options),

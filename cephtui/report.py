@@ -123,7 +123,7 @@ def live(value: Live, since_sample_seconds: float) -> RenderableType:
     if state is None:
         return Text()
     progress = state.progress(since_sample_seconds)
-    place = f"({value.begun}/{len(value.steps)}) {conditions(state.step)} on {state.step.target}"
+    place = f"({value.place}) {conditions(state.step)} on {state.step.target}"
     heading = Text.assemble((f"{state.run.preset} ", "bold"), place)
     bar = Table.grid(padding=(0, 1))
     _add(

@@ -108,7 +108,7 @@ class ConsoleScreen(RunScreen):
         """How many of the first in the queue go on by themselves; the others are held until they are asked for."""
         self._queue_note = ""
         """Why they are held."""
-        self._busy = self._cancelled = False
+        self._busy = self._cancelled = self._stopped = False
         self._last: Run | None = None
         self._told: set[str] = set()
         """Problems of nodes that were told."""
@@ -281,7 +281,7 @@ class ConsoleScreen(RunScreen):
         """Decide what runs, at once: what is pressed next must find it so."""
         try:
             entries = [self._entry(preset) for preset in presets]
-            entries = [replace(entry, seconds=self._decide(entry).duration_seconds) for entry in entries]
+            entries = [self._planned(entry) for entry in entries]
         except (OptionError, TargetError) as error:
             self.notify(str(error), severity="error", markup=False)
             return
@@ -291,6 +291,11 @@ class ConsoleScreen(RunScreen):
                 f"queued: {', '.join(e.preset.name for e in entries)} (u shows the queue)", timeout=3, markup=False
             )
         self._go(self._ready + len(entries))
+
+    def _planned(self, entry: Entry) -> Entry:
+        """With how much it is; raises OptionError or TargetError."""
+        plan = self._decide(entry)
+        return replace(entry, seconds=plan.duration_seconds, steps=entry.begun + len(plan.steps))
 
     def _go(self, ready: int) -> None:
         self._ready = ready
@@ -320,7 +325,7 @@ class ConsoleScreen(RunScreen):
         if not self._busy:
             self.notify("nothing is running")
             return
-        self._ready, self._queue_note = 0, "stopped by you: g runs what is left"
+        self._stopped, self._ready, self._queue_note = True, 0, "stopped by you: g runs what is left"
         self._end_this("stopping")
         self._runner.stop()
         self._show_bar()
@@ -335,7 +340,7 @@ class ConsoleScreen(RunScreen):
 
     def begin_nothing_more(self) -> None:
         """The console is about to end: what waits is left."""
-        self._cancelled, self._ready = True, 0
+        self._cancelled, self._stopped, self._ready = True, True, 0
 
     def action_skip(self) -> None:
         """End the run and go on with the next."""
@@ -361,6 +366,16 @@ class ConsoleScreen(RunScreen):
             self._set_busy(False)
         self._show_bar()
 
+    def _put_back(self, left: Entry | None) -> None:
+        """The rest of a sweep or of repeats: after a stop it is held before all that waits, else it is next."""
+        if left is None:
+            return
+        with contextlib.suppress(OptionError, TargetError):  # told when its turn comes
+            left = self._planned(left)
+        at = self._ready if self._stopped else 0
+        self._queue = (*self._queue[:at], left, *self._queue[at:])
+        self._ready += not self._stopped
+
     def _hold(self, note: str) -> None:
         self._ready, self._queue_note = 0, f"{note}: g runs what is left"
         self.notify(f"{note}. {summary(self._queue)} (u shows the queue)", severity="error", timeout=15, markup=False)
@@ -371,7 +386,7 @@ class ConsoleScreen(RunScreen):
     async def _run(self, entry: Entry, answers: Answers) -> tuple[int, str]:
         """Carry out an entry; the result is how many of its last runs failed, two at most, and why."""
         view = self.query_one(LiveView)
-        self._cancelled = False
+        self._cancelled = self._stopped = False
         view.announce("looking at the nodes and the target ...")
         try:
             if not await self._all_reached(entry.nodes):
@@ -385,6 +400,7 @@ class ConsoleScreen(RunScreen):
         except NotRun as why:
             view.announce(f"not run: {why}" if str(why) else "not run")
             if self._cancelled:
+                self._put_back(entry.after(()))
                 return 0, ""
             if str(why):
                 self.notify(str(why), title="not run", severity="error", timeout=15, markup=False)
@@ -394,6 +410,8 @@ class ConsoleScreen(RunScreen):
             self.notify(str(error), title="not run", severity="error", timeout=15, markup=False)
             return 1, str(error)
         view.catch_up()
+        if self._stopped:
+            self._put_back(entry.after(runs))
         if not runs:
             view.announce("not run")
         if not runs or not got_nowhere(runs[-1]):
