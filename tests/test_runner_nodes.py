@@ -15,10 +15,12 @@ import pytest
 from cephtui import node_run, observe, runner, store
 from cephtui.execute import execute
 from cephtui.jsonlines import line, parse_sample
+from cephtui.live import Live
 from cephtui.models import Event, Node, Notice, Outcome, Plan, Run, Sample, Total
 from cephtui.node_run import Bench, Filled
 from cephtui.places import packaged_presets_dir
 from cephtui.plan import Request, make_plan
+from cephtui.playback import step_of
 from cephtui.presets import choose, find_presets, parse_overrides
 from cephtui.record import StopRequest
 from cephtui.refusal import Refusal
@@ -27,7 +29,7 @@ from cephtui.session_writer import SessionWriter
 from cephtui.shell import NodeShell
 from cephtui.store import Undo
 from cephtui.targets import parse_target
-from cephtui.transport import Question, TransportError
+from cephtui.transport import Connection, Question, TransportError
 from tests.fakes import GIB, FakeNode, Log, Script, connector
 
 THREE = ("a", "b", "c")
@@ -710,6 +712,34 @@ def test_a_node_that_was_lost_takes_part_in_the_next_step(desk: Callable[..., De
     first, second = this.submit()
     assert (outcomes(first)["b"], outcomes(second)["b"]) == ("lost", "ok")
     assert (first.outcome, second.outcome) == ("lost", "ok")
+
+
+def test_a_step_that_is_skipped_before_it_began_moves_no_other_out_of_place(desk: Callable[..., Desk]) -> None:
+    """While its node is being reached again, say."""
+    whole = plan(nodes=("a",), set=("iodepth=1,2,4",))
+    hosts = hosts_of(whole)
+    hosts["a"].scripts[PRESET] = Script(lost_after=8.0)
+    ask = hosts["a"].ask
+
+    async def skipped(answers: Mapping[str, str] | None = None) -> Connection | Question:
+        if hosts["a"].connections:
+            hosts["a"].scripts[PRESET] = Script()
+            this.runner.skip()
+            await asyncio.sleep(0)
+        return await ask(answers or {})
+
+    hosts["a"].ask = skipped  # type: ignore[method-assign]
+    this = desk(whole, hosts)
+    inbox = this.runner.subscribe()
+    runs = this.submit()
+    assert [(run.step, run.options["iodepth"], run.outcome) for run in runs] == [(1, 1, "lost"), (3, 4, "ok")]
+    live, drawn = Live(), []
+    for event in inbox.drain():
+        live.take(event)
+        if isinstance(event, Run) and live.current:
+            drawn.append((live.place, live.current.step.options["iodepth"]))
+    assert drawn == [("1/3", 1), ("3/3", 4)]
+    assert [step_of(this.directory, run) for run in runs] == [whole.steps[0], whole.steps[2]]
 
 
 def test_a_node_that_stays_away_before_the_next_step_does_not_take_the_first_with_it(
