@@ -476,12 +476,15 @@ class NodeRow(Model):
     node: str
     host: str | None = None
     ready: bool = False
+    """Whether it can be used: it is reached, and has no ``problems``."""
     round_trip_seconds: float | None = None
     environment: NodeEnvironment | None = None
     cluster: str | None = None
     """Its health as asked from there, or why it can't be asked; null where Ceph's programs are not installed."""
     problems: tuple[str, ...] = ()
     """Each with the next step: the command that installs what is missing."""
+    lacking: tuple[str, ...] = ()
+    """What can't be used there either and is not needed, each with the next step."""
 
 
 class Info(Model):

@@ -170,6 +170,7 @@ class ConsoleScreen(RunScreen):
     def _select(self, preset: Preset) -> None:
         self._preset = preset
         self.query_one(Panels).select(preset)
+        self._show_bar()
         self._preview()
 
     def _entry(self, preset: Preset, edits: Edits | None = None) -> Entry:
@@ -244,7 +245,7 @@ class ConsoleScreen(RunScreen):
         from cephtui.offers import known_nodes
         from cephtui.tui.pickers import NodePicker
 
-        told = {name: _told(state) for name, state in self._states.items()}
+        told = {name: _told(state, self._preset) for name, state in self._states.items()}
         chosen = tuple(node.name for node in self._hosts)
         config = self._start_with.config
         names = await self._ask(NodePicker(config, known_nodes(config), chosen, told))
@@ -448,12 +449,9 @@ class ConsoleScreen(RunScreen):
     def _take_state(self, state: NodeState) -> None:
         self._states[state.node.name] = state
         self._hosts = tuple(state.node if node.name == state.node.name else node for node in self._hosts)
-        problems: list[str | None] = [state.problem]
-        if state.environment:  # what else is missing, for other presets, the list of nodes tells
-            tool = self._preset.tool
-            problems = [tool.check_version(state.environment.tools.get(tool.name)), *state.environment.missing]
-        for problem in problems:
-            if problem and problem not in self._told:
+        # what else is missing, for other presets, the list of nodes tells
+        for problem in diagnosis(state, [self._preset.tool.name]).problems:
+            if problem not in self._told:
                 self._told.add(problem)
                 self.notify(problem, severity="error", timeout=15, markup=False)
         self._show_bar()
@@ -500,7 +498,7 @@ class ConsoleScreen(RunScreen):
         bar = Text.assemble(("cephtui", "bold"), f"   session {self._runner.session or 'new'}   ")
         if waiting := summary(self._queue):
             bar.append(f"queue: {waiting}{', held' if self._is_held else ''}", "bold").append("   ")
-        bar.append_text(report.node_states(self._hosts, self._states))
+        bar.append_text(report.node_states(self._hosts, self._states, self._preset.tool.name))
         self.query_one("#bar", Static).update(bar)
 
     # ------------------------------------------------------------------ looking
@@ -536,8 +534,8 @@ class ConsoleScreen(RunScreen):
             self.set_focus(self.query_one(Panels))
 
 
-def _told(state: NodeState) -> str:
-    row = diagnosis(state)
+def _told(state: NodeState, preset: Preset) -> str:
+    row = diagnosis(state, [preset.tool.name])
     return "; ".join(row.problems) or "ready"
 
 
