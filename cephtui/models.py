@@ -304,6 +304,8 @@ class Step(Model):
     ramp_seconds: float
     run_seconds: float | None
     """Null where the run ends with its data and not with its time."""
+    most_seconds: float | None = None
+    """After which it ends at the latest, the ramp left out; null where nothing but its data ends it."""
 
 
 class PoolUse(Model):

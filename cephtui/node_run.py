@@ -282,7 +282,7 @@ class NodeRun:
 
     async def hold(self, stop: StopRequest) -> None:
         """Have the benchmark ready, so that all nodes can be released at once."""
-        limit = self._step.ramp_seconds + (self._step.run_seconds or 7 * 86400)
+        limit = self._step.ramp_seconds + (self._step.run_seconds or self._step.most_seconds or 7 * 86400)
         self.process = await self._start(self._node_step.argv, limit, stop)
 
     async def call_off(self, stop: StopRequest) -> None:

@@ -95,7 +95,7 @@ def make_plan(request: Request, new_batch: Callable[[], str], filled: Filled | N
 
 
 def _drafts(request: Request, new_batch: Callable[[], str]) -> list[_Draft]:
-    chosen = [combinations(p.tool, {**p.file.options, **request.overrides}) for p in request.presets]
+    chosen = [combinations(p.tool, {**p.file.options, **p.tool.canonical(request.overrides)}) for p in request.presets]
     number = sum(map(len, chosen)) * request.repeats
     if number > STEPS_MOST:
         raise OptionError("repeat", f"{number:,} steps are too many, expected at most {STEPS_MOST:,} in one plan")
@@ -152,6 +152,7 @@ def _step(number: int, draft: _Draft, request: Request, needs: Filled, known: Fi
         prepare_seconds=_likely_bytes(draft, nodes[0], fill_bytes) * len(nodes) / FILL_BYTES_PER_SECOND,
         ramp_seconds=ramp,
         run_seconds=run,
+        most_seconds=draft.tool.most_seconds(draft.options),
     )
 
 
@@ -209,7 +210,8 @@ def _writes(draft: _Draft, place: Place, fill: tuple[Part, ...], parts: tuple[Pa
 
 
 def _seconds(step: Step) -> float:
-    return step.prepare_seconds + step.ramp_seconds + (step.run_seconds or 0.0) + _OVERHEAD_SECONDS
+    run = step.run_seconds or step.most_seconds or 0.0
+    return step.prepare_seconds + step.ramp_seconds + run + _OVERHEAD_SECONDS
 
 
 def _stored_bytes(step: Step, tool: Tool) -> int:

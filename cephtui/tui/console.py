@@ -25,7 +25,7 @@ from cephtui.config import Config, ConfigError
 from cephtui.models import Mark, Node, Plan, Run
 from cephtui.outcomes import fails_on, got_nowhere
 from cephtui.plan import new_batch
-from cephtui.presets import Catalogue, Preset, PresetError, by_key
+from cephtui.presets import Catalogue, Preset, PresetError, by_key, the_six
 from cephtui.refusal import Refusal
 from cephtui.runner import NodeState, Runner, Survey, diagnosis
 from cephtui.store import StoreError
@@ -76,7 +76,7 @@ class ConsoleScreen(RunScreen):
         key("1", "run_key(1)", "run", "run this preset; during a run: queue it", "run", shown=True, display="1-6"),
         *(key(str(n), f"run_key({n})", "", "", "run") for n in range(2, 10)),
         key("enter", "run_selected", "run", "run the selected preset; during a run: queue it", "run"),
-        key("a", "all_six", "all six", "all presets that have a key, one after the other", "run"),
+        key("a", "all_six", "all six", "the six presets, or your own in their place, one after the other", "run"),
         key("p", "presets", "presets", "all presets, also those without a key", "run", shown=True),
         key("e", "edit", "edit", "block size, depth, runtime and every other option", "run", shown=True),
         key("t", "target", "target", "what is tested: pools, images, devices, a file", "run", shown=True),
@@ -275,8 +275,8 @@ class ConsoleScreen(RunScreen):
         self._enqueue([self._preset])
 
     def action_all_six(self) -> None:
-        """All presets that have a key."""
-        self._enqueue(by_key(self._catalogue))
+        """Those that are packaged, or took their places."""
+        self._enqueue(the_six(self._catalogue))
 
     def _enqueue(self, presets: Sequence[Preset]) -> None:
         """Decide what runs, at once: what is pressed next must find it so."""
