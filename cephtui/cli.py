@@ -472,25 +472,35 @@ def _target(text: str | None, stack: ExitStack, nodes: Sequence[Node], data_pool
 
 
 @cli.command(
-    epilog="\b\nExamples:\n  cephtui nodes --node pve1 --node root@10.0.0.2\n  cephtui nodes --node pve --json"
+    epilog="\b\nExamples:\n  cephtui nodes --node pve1 --node root@10.0.0.2\n  cephtui nodes rados-write --node pve\n"
+    "  cephtui nodes --node pve --json"
 )
+@click.argument("presets", nargs=-1, metavar="[PRESET]...", shell_complete=_complete_presets)
 @where_options
 @click.option("--json", "as_json", is_flag=True, help="JSON Lines instead of a table.")
-def nodes(where: Where, as_json: bool) -> int:
-    """Look at nodes: what works there, what is missing, and the command that installs it."""
+def nodes(presets: tuple[str, ...], where: Where, as_json: bool) -> int:
+    """Look at nodes: what works there, what is missing, and the command that installs it.
+
+    A node is ready where it can run the presets that are named; without any, where it can run some.
+    """
     from cephtui import headless, report
     from cephtui.jsonlines import line
     from cephtui.places import sessions_dir
+    from cephtui.presets import PresetError, choose
     from cephtui.runner import Runner
 
+    try:
+        needed = {preset.tool.name for preset in choose(_catalogue(), presets)}
+    except PresetError as error:
+        raise click.UsageError(str(error)) from None
     with Runner(sessions_dir()) as runner:
-        rows = headless.diagnose(runner, where.nodes())
+        rows = headless.diagnose(runner, where.nodes(), needed)
     if as_json:
         for row in rows:
             print(line(row))
     else:
         make_console().print(report.nodes(rows))
-    return EXIT_REFUSED if any(row.problems for row in rows) else 0
+    return 0 if all(row.ready for row in rows) else EXIT_REFUSED
 
 
 @cli.command(epilog="\b\nExamples:\n  cephtui cleanup --dry-run\n  cephtui cleanup")

@@ -152,6 +152,7 @@ def _begin(session: SessionWriter, step: Step) -> Run:
         run=session.next_run(),
         batch=step.batch,
         repeat=step.repeat,
+        step=step.number,
         preset=step.preset,
         tool=step.tool,
         target=step.target,

@@ -6,7 +6,7 @@ import contextlib
 import logging
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
@@ -166,12 +166,12 @@ def _unanswered(node: Node, question: Question) -> str:
     return f"{node.name}: {question.text.rstrip('? ')}: there is no terminal to ask on: {remedy}"
 
 
-def diagnose(runner: Runner, nodes: Sequence[Node]) -> list[NodeRow]:
-    """What each node is like, and what is missing there."""
+def diagnose(runner: Runner, nodes: Sequence[Node], needed: Collection[str] = ()) -> list[NodeRow]:
+    """What each node is like, and what is missing there of the tools that are ``needed`` (see ``diagnosis``)."""
     states = reach(runner, nodes)
     asked = [runner.health(s.node) if s.environment and s.environment.tools.get("ceph") else None for s in states]
     return [
-        diagnosis(state, _patiently(health, "asking the cluster ...") if health else None)
+        diagnosis(state, needed, _patiently(health, "asking the cluster ...") if health else None)
         for state, health in zip(states, asked, strict=True)
     ]
 
@@ -341,7 +341,7 @@ class TerminalOutput:
         if isinstance(event, Run) and event.outcome is not None:
             self._finished.append(event)
         elif isinstance(event, Run):
-            self._announce(f"{event.preset} ({self._live.begun}/{len(self._live.steps)})")
+            self._announce(f"{event.preset} ({self._live.place})")
         elif isinstance(event, Notice):
             self._announce(event.text)
 

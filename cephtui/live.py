@@ -107,17 +107,21 @@ class Live:
     """Follows all that a runner publishes: which step of which plan is running, and how it goes."""
 
     steps: tuple[Step, ...] = ()
-    begun: int = 0
-    """How many of the plan's steps have begun."""
     current: LiveRun | None = None
+
+    @property
+    def place(self) -> str:
+        """Which step is running, of how many: ``2/5``; one that was skipped counts too."""
+        assert self.current
+        return f"{self.current.step.number}/{self.steps[-1].number}"
 
     def take(self, event: Event) -> None:
         """Take in what has happened."""
         if isinstance(event, Plan):
-            self.steps, self.begun = event.steps, 0
+            self.steps = event.steps
         elif isinstance(event, Run) and event.outcome is None:
-            self.current = LiveRun(event, self.steps[self.begun])
-            self.begun += 1
+            step = next((step for step in self.steps if step.number == event.step), self.steps[0])
+            self.current = LiveRun(event, step)
         elif isinstance(event, Run):
             self.current = None
         elif isinstance(event, Sample) and self.current:

@@ -282,6 +282,8 @@ class Step(Model):
     batch: str
     """Ties the steps of one sweep and its repeats together."""
     repeat: int = 1
+    number: int | None = None
+    """Its place in what was ordered, from 1; the rest of a plan that was stopped counts on."""
     target: str
     data_pool: str | None = None
     """For the data of new images, where the target is a replicated pool beside an erasure-coded one."""
@@ -302,6 +304,8 @@ class Step(Model):
     ramp_seconds: float
     run_seconds: float | None
     """Null where the run ends with its data and not with its time."""
+    most_seconds: float | None = None
+    """After which it ends at the latest, the ramp left out; null where nothing but its data ends it."""
 
 
 class PoolUse(Model):
@@ -346,6 +350,8 @@ class Run(Model):
     run: int
     batch: str
     repeat: int = 1
+    step: int | None = None
+    """The ``number`` of the step in its plan; null where an earlier cephtui has written it."""
     preset: str
     tool: str
     target: str
@@ -472,12 +478,15 @@ class NodeRow(Model):
     node: str
     host: str | None = None
     ready: bool = False
+    """Whether it can be used: it is reached, and has no ``problems``."""
     round_trip_seconds: float | None = None
     environment: NodeEnvironment | None = None
     cluster: str | None = None
     """Its health as asked from there, or why it can't be asked; null where Ceph's programs are not installed."""
     problems: tuple[str, ...] = ()
     """Each with the next step: the command that installs what is missing."""
+    lacking: tuple[str, ...] = ()
+    """What can't be used there either and is not needed, each with the next step."""
 
 
 class Info(Model):

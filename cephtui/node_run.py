@@ -89,8 +89,14 @@ async def look_at(shell: Shell) -> NodeEnvironment:
     if not (shell.node.prefix or shell.node.ceph_prefix):
         return environment
     behind = parse_environment((await shell.ceph(PROBE_ARGV)).stdout)
-    of_ceph = {name: version for name, version in behind.tools.items() if name != "fio"}
-    return environment.model_copy(update={"tools": {**environment.tools, **of_ceph}})
+    own = {name: version for name, version in environment.tools.items() if not _is_of_ceph(name)}
+    of_ceph = {name: version for name, version in behind.tools.items() if _is_of_ceph(name)}
+    return environment.model_copy(update={"tools": {**own, **of_ceph}})
+
+
+def _is_of_ceph(program: str) -> bool:
+    """Whether it runs behind a node's ``ceph_prefix``."""
+    return program == "ceph" or (program in TOOLS and TOOLS[program].of_ceph)
 
 
 async def inspect(
@@ -276,7 +282,7 @@ class NodeRun:
 
     async def hold(self, stop: StopRequest) -> None:
         """Have the benchmark ready, so that all nodes can be released at once."""
-        limit = self._step.ramp_seconds + (self._step.run_seconds or 7 * 86400)
+        limit = self._step.ramp_seconds + (self._step.run_seconds or self._step.most_seconds or 7 * 86400)
         self.process = await self._start(self._node_step.argv, limit, stop)
 
     async def call_off(self, stop: StopRequest) -> None:

@@ -42,6 +42,8 @@ class Request:
     room_bytes: int | None = None
     """The most that the default span may take on each node."""
     pool_use: PoolUse | None = None
+    begun: int = 0
+    """So many of the first steps have had their turn: the plan is the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,17 +69,17 @@ def make_plan(request: Request, new_batch: Callable[[], str], filled: Filled | N
     """The plan for a request, with what is known to be filled; raises OptionError."""
     if request.target.one_node and len(request.nodes) > 1:
         raise OptionError("node", f"{request.target.spec} can be used by one node only: use rbd:POOL for several")
-    drafts = _drafts(request, new_batch)
+    drafts = _drafts(request, new_batch)[request.begun :]
     needs = _needs(drafts)
     known = dict(filled or {})
     fills = request.target.own or bool(set(request.target.names) & set(request.destroy))
     fills = fills or any(draft.tool.writes(draft.options) for draft in drafts)
     steps: list[Step] = []
-    for draft in drafts:
+    for number, draft in enumerate(drafts, request.begun + 1):
         if not request.target.kept:
             known = {}
         to_fill = fills and draft.tool.needs_data(draft.options, request.target.kind)
-        step = _step(draft, request, needs, known if to_fill else None)
+        step = _step(number, draft, request, needs, known if to_fill else None)
         known.update({(node.node, part.spec): part.bytes for node in step.nodes for part in node.fill})
         steps.append(step)
     return Plan(
@@ -93,7 +95,7 @@ def make_plan(request: Request, new_batch: Callable[[], str], filled: Filled | N
 
 
 def _drafts(request: Request, new_batch: Callable[[], str]) -> list[_Draft]:
-    chosen = [combinations(p.tool, {**p.file.options, **request.overrides}) for p in request.presets]
+    chosen = [combinations(p.tool, {**p.file.options, **p.tool.canonical(request.overrides)}) for p in request.presets]
     number = sum(map(len, chosen)) * request.repeats
     if number > STEPS_MOST:
         raise OptionError("repeat", f"{number:,} steps are too many, expected at most {STEPS_MOST:,} in one plan")
@@ -127,7 +129,7 @@ def _needs(drafts: list[_Draft]) -> dict[tuple[str, str], int]:
     return needs
 
 
-def _step(draft: _Draft, request: Request, needs: Filled, known: Filled | None) -> Step:
+def _step(number: int, draft: _Draft, request: Request, needs: Filled, known: Filled | None) -> Step:
     """``known`` is what is filled already; None where nothing has to be filled."""
     ramp, run = draft.tool.times(draft.options)
     nodes = tuple(_node_step(draft, request, node, needs, known) for node in request.nodes)
@@ -137,6 +139,7 @@ def _step(draft: _Draft, request: Request, needs: Filled, known: Filled | None) 
         tool=draft.tool.name,
         batch=draft.layout.batch,
         repeat=draft.repeat,
+        number=number,
         target=request.target.spec,
         data_pool=request.target.data_pool,
         writes=bool(fill_bytes) or draft.tool.writes(draft.options),
@@ -149,6 +152,7 @@ def _step(draft: _Draft, request: Request, needs: Filled, known: Filled | None) 
         prepare_seconds=_likely_bytes(draft, nodes[0], fill_bytes) * len(nodes) / FILL_BYTES_PER_SECOND,
         ramp_seconds=ramp,
         run_seconds=run,
+        most_seconds=draft.tool.most_seconds(draft.options),
     )
 
 
@@ -206,7 +210,8 @@ def _writes(draft: _Draft, place: Place, fill: tuple[Part, ...], parts: tuple[Pa
 
 
 def _seconds(step: Step) -> float:
-    return step.prepare_seconds + step.ramp_seconds + (step.run_seconds or 0.0) + _OVERHEAD_SECONDS
+    run = step.run_seconds or step.most_seconds or 0.0
+    return step.prepare_seconds + step.ramp_seconds + run + _OVERHEAD_SECONDS
 
 
 def _stored_bytes(step: Step, tool: Tool) -> int:

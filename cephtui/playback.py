@@ -25,16 +25,22 @@ M = TypeVar("M", bound=Model)
 def step_of(directory: Path, run: Run) -> Step:
     """The step that a run carried out; raises StoreError."""
     lines = _Lines(directory / "plans.jsonl")
-    key = (run.batch, run.preset, run.repeat, run.options)
+    found: Step | None = None  # of a plan that was stopped, the rest is planned again
+    key = (run.batch, run.step, run.preset, run.repeat, run.options)
     while (text := lines.take()) is not None:
         try:
             steps = Plan.model_validate_json(text).steps
         except ValueError as error:
+            if found:
+                break
             raise StoreError(f"{lines.path}: not readable: {error}") from None
         for step in steps:
-            if (step.batch, step.preset, step.repeat, step.options) == key:
-                return step
-    raise StoreError(f"{lines.path}: the plan of run {run.run} is not in it")
+            if (step.batch, step.number, step.preset, step.repeat, step.options) == key:
+                found = step
+                break
+    if found is None:
+        raise StoreError(f"{lines.path}: the plan of run {run.run} is not in it")
+    return found
 
 
 @dataclass(slots=True)

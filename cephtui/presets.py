@@ -22,6 +22,9 @@ TOOLS: Mapping[str, Tool] = {tool.name: tool for tool in (Fio(), RadosBench())}
 STEPS_MOST = 200
 """More than this many steps in one sweep is taken for a mistake."""
 
+_SIX = range(1, 7)
+"""The keys of packaged presets."""
+
 Headline: TypeAlias = Literal["iops", "bandwidth", "latency"]
 Choice: TypeAlias = OptionValue | list[OptionValue]
 
@@ -54,6 +57,8 @@ class Preset:
     path: Path
     user: bool
     file: PresetFile
+    instead_of: int | None = None
+    """The key of the packaged preset whose place it has taken by its name."""
 
     @property
     def tool(self) -> Tool:
@@ -90,6 +95,7 @@ def load_preset(path: Path, *, user: bool) -> Preset:
     try:
         content = tomllib.loads(path.read_text("utf-8"))
         file = PresetFile.model_validate(content)
+        file = file.model_copy(update={"options": TOOLS[file.tool].canonical(file.options)})
         combinations(TOOLS[file.tool], file.options)
     except OSError as error:
         raise PresetError(f"{path}: {error.strerror}") from None
@@ -119,8 +125,10 @@ def find_presets(packaged: Path, users: Path) -> Catalogue:
     found: Catalogue = {}
     for folder, user in ((packaged, False), (users, True)):
         for path in sorted(folder.glob("*.toml")):
+            packaged_one = found.get(path.stem)
+            key = packaged_one.file.key if isinstance(packaged_one, Preset) else None
             try:
-                found[path.stem] = load_preset(path, user=user)
+                found[path.stem] = replace(load_preset(path, user=user), instead_of=key)
             except PresetError as error:
                 found[path.stem] = error
     return {name: entry if isinstance(entry, PresetError) else _with_key(entry, found) for name, entry in found.items()}
@@ -174,6 +182,17 @@ def by_key(catalogue: Catalogue) -> list[Preset]:
     """The usable presets that have a key in the console, in the order of the keys."""
     keyed = [p for p in catalogue.values() if isinstance(p, Preset) and p.file.key]
     return sorted(keyed, key=lambda p: (p.file.key or 0, p.name))
+
+
+def the_six(catalogue: Catalogue) -> list[Preset]:
+    """The packaged presets that have a key, or the user's own in their place, by key or by name; in their order."""
+    six: dict[int, Preset] = {}
+    usable = [p for p in catalogue.values() if isinstance(p, Preset)]
+    for preset in sorted(usable, key=lambda p: p.file.key not in _SIX):  # a key counts before a name
+        place = preset.file.key if preset.file.key in _SIX else preset.instead_of
+        if place:
+            six.setdefault(place, preset)
+    return [six[place] for place in _SIX if place in six]
 
 
 def parse_overrides(texts: Iterable[str]) -> dict[str, Choice]:

@@ -123,7 +123,7 @@ def live(value: Live, since_sample_seconds: float) -> RenderableType:
     if state is None:
         return Text()
     progress = state.progress(since_sample_seconds)
-    place = f"({value.begun}/{len(value.steps)}) {conditions(state.step)} on {state.step.target}"
+    place = f"({value.place}) {conditions(state.step)} on {state.step.target}"
     heading = Text.assemble((f"{state.run.preset} ", "bold"), place)
     bar = Table.grid(padding=(0, 1))
     _add(
@@ -367,7 +367,8 @@ def nodes(rows: Sequence[NodeRow]) -> RenderableType:
     for row in rows:
         found = row.environment
         tools = found.tools if found else {}
-        ready = Text("ready", style="green") if row.ready else Text("unreachable", style="bold red")
+        word = "not ready" if found else "unreachable"
+        ready = Text("ready", style="green") if row.ready else Text(word, style="bold red")
         _add(
             table,
             row.node,
@@ -381,7 +382,8 @@ def nodes(rows: Sequence[NodeRow]) -> RenderableType:
     problems = [
         Text(f"{row.node}: {_without(row.node, text)}", style="yellow") for row in rows for text in row.problems
     ]
-    return Group(table, *problems)
+    lacking = [Text(f"{row.node}: where it is needed: {text}", style="dim") for row in rows for text in row.lacking]
+    return Group(table, *problems, *lacking)
 
 
 def _without(node: str, text: str) -> str:
@@ -397,16 +399,16 @@ def short_version(text: str | None) -> str:
 _NODES_NAMED = 4
 
 
-def node_states(nodes: Sequence[Node], states: Mapping[str, NodeState]) -> Text:
-    """The nodes in one line: those that can't be used are named first."""
+def node_states(nodes: Sequence[Node], states: Mapping[str, NodeState], tool: str) -> Text:
+    """The nodes in one line: those that can't be used, or not with this tool, are named first."""
     text = Text()
-    without = [n.name for n in nodes if (e := _environment_of(n, states)) and not e.tools.get("fio")]
+    without = [n.name for n in nodes if (e := _environment_of(n, states)) and not e.tools.get(tool)]
     failed = [n.name for n in nodes if (state := states.get(n.name)) and state.environment is None]
     waiting = [node.name for node in nodes if node.name not in states]
     ready = [node.name for node in nodes if node.name not in (*failed, *waiting, *without)]
     for names, word, style in (
         (failed, "unreachable", "bold red"),
-        (without, "without fio", "bold red"),
+        (without, f"without {tool}", "bold red"),
         (waiting, "connecting", "dim"),
         (ready, "ready", ""),
     ):

@@ -12,7 +12,7 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -619,22 +619,34 @@ def _mark_undone(directories: Sequence[Path], undo: Undo) -> None:
         session_writer.mark_undone(directory, undo)
 
 
-def diagnosis(state: NodeState, cluster: str | None = None) -> NodeRow:
-    """A node's state as a row: what is missing there, and the command that installs it."""
+_OF_DEVICES = "wipefs"
+"""The one command that only the guard of devices needs, which says so itself."""
+
+
+def diagnosis(state: NodeState, needed: Collection[str] = (), cluster: str | None = None) -> NodeRow:
+    """A node's state as a row: what is missing there, and the command that installs it.
+
+    The tools that are ``needed`` have to work there; where none is named, one of them has to.
+    """
     node, environment = state.node, state.environment
-    problems = [state.problem] if state.problem else []
+    problems, lacking = [state.problem] if state.problem else [], dict[str, str]()
     if environment:
-        found = (tool.check_version(environment.tools.get(name)) for name, tool in TOOLS.items())
-        problems += [problem for problem in found if problem]
-        problems += environment.missing
+        found = {name: tool.check_version(environment.tools.get(name)) for name, tool in TOOLS.items()}
+        lacking = {name: problem for name, problem in found.items() if problem}
+        if not needed and len(lacking) == len(TOOLS):
+            needed = TOOLS
+        lacking |= {text.split()[0]: text for text in environment.missing}
+        needed = {*needed, *(lacking.keys() - TOOLS.keys() - {_OF_DEVICES})}
+        problems += [problem for name, problem in lacking.items() if name in needed]
     return NodeRow(
         node=node.name,
         host=node.host,
-        ready=environment is not None,
+        ready=environment is not None and not problems,
         round_trip_seconds=state.round_trip_seconds or None if node.host else None,
         environment=environment,
         cluster=cluster,
         problems=tuple(problems),
+        lacking=tuple(problem for name, problem in lacking.items() if name not in needed),
     )
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shlex
+import shutil
+import subprocess
 from typing import Any
 
 import pytest
@@ -112,6 +115,38 @@ def test_bad_values_are_refused_with_what_was_expected(option: str, value: objec
     assert text.startswith(f"{option}: ")
     assert expected in text
     assert str(value) in text
+
+
+ALIASES = {
+    "readwrite": ("rw", "randread"),
+    "blocksize": ("bs", "64k"),
+    "io_limit": ("io_size", "1G"),
+    "timeout": ("runtime", 30.0),
+    "iodepth_batch": ("iodepth_batch_submit", 4),
+    "iodepth_batch_complete": ("iodepth_batch_complete_min", 2),
+}
+
+
+def test_every_other_name_that_fio_has_is_known() -> None:
+    fio = shutil.which("fio")
+    assert fio, "fio is not installed: apt-get install fio"
+    said = set()
+    for name in FioOptions.model_fields:
+        told = subprocess.run([fio, f"--cmdhelp={name}"], capture_output=True, text=True, check=False).stdout
+        said |= {frozenset(names) for names in re.findall(r"^ *(\w+): .*\n *alias: (\w+)$", told, re.MULTILINE)}
+    assert said == {frozenset((alias, name)) for alias, (name, _) in ALIASES.items()}
+
+
+@pytest.mark.parametrize("alias", ALIASES)
+def test_another_name_is_the_same_option_once(alias: str) -> None:
+    name, value = ALIASES[alias]
+    others = {"rw": "randwrite"} if name != "rw" else {}
+    checked = FIO.check_options({**others, alias: value})
+    assert checked == FIO.check_options({**others, name: value})
+    assert alias not in checked
+    assert FIO.canonical({**others, alias: [value]}) == {**others, name: [value]}
+    with pytest.raises(OptionError, match=f"^{alias}: is another name of {name}, which is given too"):
+        FIO.check_options({**others, alias: value, name: value})
 
 
 def test_what_to_do_must_be_said() -> None:

@@ -35,6 +35,7 @@ from cephtui.tui import palette, themes
 from cephtui.tui.app import ConsoleApp
 from cephtui.tui.dress import dress
 from cephtui.tui.filters import FewColors, OnLight, fit, in_ascii, readable
+from cephtui.tui.heat_map import _ASCII, _SHADES, GUTTER, HeatMap
 from cephtui.tui.look import LEVELS, Colors, Look, UnknownLevel, as_started, detect
 from cephtui.tui.palette import BLACK, BRIGHT, VGA, contrast
 from cephtui.tui.themes import BASIC_DARK, BASIC_LIGHT, DARK, LIGHT, PLAIN
@@ -546,6 +547,75 @@ async def test_light_and_dark_are_offered_and_readable_where_colors_were_chosen_
         app.theme = LIGHT.name
         await until(pilot, lambda: all(contrast(color, (255, 255, 255)) >= 4.5 for color in inks(app, widget)))
         assert len(inks(app, widget)) >= len(OKABE_ITO)
+
+
+class Mapped(RoomyApp):
+    """A heat map whose cells have all pairs of numbers above each other, none among them."""
+
+    CSS = themes.CSS + "HeatMap { height: 2; }"
+    NUMBERS = (0, *(4**power for power in range(8)))
+
+    def __init__(self, look: Look) -> None:
+        super().__init__()
+        self.look = look
+        dress(self, look)
+        self.pairs = [*product(self.NUMBERS, repeat=2)]
+
+    def compose(self) -> ComposeResult:
+        yield HeatMap(id="heat")
+
+    def on_mount(self) -> None:
+        full = [{100 + row: pair[row % 2] for row in range(4) if pair[row % 2]} for pair in self.pairs]
+        columns = [(float(second), rows) for second, rows in enumerate(full, 1)]
+        self.query_one(HeatMap).show(columns, float(len(columns)))
+
+    def cells(self) -> list[tuple[str, Style]]:
+        """The characters of the map's lower row, with their styles."""
+        region = self.query_one(HeatMap).region
+        strip = self.screen._compositor.render_strips()[region.bottom - 1].crop(region.x + GUTTER, region.right)
+        return [(letter, style or Style()) for text, style, _ in strip for letter in text]
+
+
+def in_colors(color: RichColor | None, look: Look) -> palette.RGB:
+    """A colour as the terminal shows it."""
+    assert color
+    few = color.downgrade(ColorSystem.EIGHT_BIT) if look.colors == "256" else color
+    return tuple(few.get_truecolor())
+
+
+@pytest.mark.parametrize("look", [Look("truecolor"), Look("256")], ids=str)
+async def test_more_completions_are_brighter_in_every_theme(look: Look) -> None:
+    app = Mapped(look)
+    async with app.run_test(size=(GUTTER + len(app.pairs), 30)) as pilot:
+        for theme in app.available_themes:
+            app.theme = theme
+            await pilot.pause()
+            found: dict[int, set[palette.RGB]] = {}
+            for (lower, upper), (letter, style) in zip(app.pairs, app.cells(), strict=True):
+                assert letter == ("▀" if upper else "▄" if lower else " ")
+                if upper or lower:
+                    found.setdefault(upper or lower, set()).add(in_colors(style.color, look))
+                if upper and lower:
+                    found.setdefault(lower, set()).add(in_colors(style.bgcolor, look))
+            assert {number: len(colors) for number, colors in found.items()} == dict.fromkeys(app.NUMBERS[1:], 1), theme
+            bright = [palette.luminance(color) for number in app.NUMBERS[1:] for color in found[number]]
+            assert bright == sorted(bright), theme
+            assert len(set(bright)) > 6, theme
+
+
+@pytest.mark.parametrize("look", [Look("16"), Look("8", ascii=True), Look("none")], ids=str)
+async def test_more_completions_are_denser_where_there_are_few_colors(look: Look) -> None:
+    app = Mapped(look)
+    async with app.run_test(size=(GUTTER + len(app.pairs), 30)) as pilot:
+        for theme in app.available_themes:
+            app.theme = theme
+            await pilot.pause()
+            cells = app.cells()
+            levels = [(" " + (_ASCII if look.ascii else _SHADES)).index(letter) for letter, _ in cells]
+            dense = [level for _, level in sorted(zip(map(sum, app.pairs), levels, strict=True))]
+            assert dense == sorted(dense)
+            assert len({*dense}) > 4
+            assert len({(style.color, style.bgcolor) for _, style in cells}) == 1
 
 
 def test_a_frame_that_was_drawn_before_costs_no_new_style() -> None:

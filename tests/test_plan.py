@@ -133,6 +133,19 @@ def test_a_run_that_ends_with_its_data_has_no_time() -> None:
     assert step.run_seconds is None
 
 
+@pytest.mark.parametrize("runtime", ["runtime", "timeout"])
+def test_a_run_that_ends_with_its_data_takes_its_runtime_at_most(runtime: str) -> None:
+    def seconds(*options: str) -> float:
+        return plan("read-iops", set=options, filled_bytes=GIB).duration_seconds
+
+    timed = seconds(f"{runtime}=300")
+    assert seconds("time_based=0", f"{runtime}=300") == timed
+    assert seconds("time_based=0", f"{runtime}=30") == timed - 270
+    assert seconds("time_based=0", f"{runtime}=0") == timed - 300
+    whole = plan("read-iops", set=("time_based=0", f"{runtime}=300"))
+    assert "--runtime=300" in whole.steps[0].nodes[0].argv
+
+
 def test_the_session_grows_with_time_nodes_and_jobs() -> None:
     short = plan("write-iops", set=("runtime=10",)).session_bytes
     assert short > 64_000

@@ -19,6 +19,7 @@ from cephtui.presets import (
     load_preset,
     parse_overrides,
     rows,
+    the_six,
 )
 from cephtui.tools import OptionError
 
@@ -109,6 +110,32 @@ def test_a_users_own_wins_over_the_packaged(own: Path) -> None:
     chosen = preset(found(own), "write-iops")
     assert (chosen.user, chosen.file.options) == (True, {"rw": "randwrite", "iodepth": 4})
     assert {name for name, entry in found(own).items() if isinstance(entry, Preset) and entry.user} == {"write-iops"}
+
+
+def test_the_six_are_the_packaged_and_what_took_their_places(own: Path) -> None:
+    assert [p.name for p in the_six(found(own))] == [*SIX]
+    for key in (7, 8, 9):
+        write(own, f"more-{key}", 'rw = "write"', f'title = "More"\nkey = {key}')
+    write(own, "quiet", 'rw = "write"', 'title = "Quiet"')
+    assert [p.name for p in the_six(found(own))] == [*SIX]
+    write(own, "write-iops", 'rw = "write"', 'title = "Mine, without a key"')
+    write(own, "latency", 'rw = "read"', 'title = "Mine, with another key"\nkey = 9')
+    write(own, "night", 'rw = "write"', 'title = "Night"\nkey = 4')
+    chosen = the_six(found(own))
+    assert [p.name for p in chosen] == [name if name != "read-iops" else "night" for name in SIX]
+    assert [p.user for p in chosen] == [False, True, False, True, True, False]
+    write(own, "day", 'rw = "write"', 'title = "Day"\nkey = 2')
+    assert [p.name for p in the_six(found(own))][:3] == ["write-throughput", "day", "read-throughput"]
+    write(own, "mixed-75-25", "iodepth = 4")
+    assert len(the_six(found(own))) == 5, "a broken one is not run"
+
+
+def test_the_tools_other_names_of_options_are_those_options(own: Path) -> None:
+    path = write(own, "mine", 'readwrite = "randwrite"\nblocksize = ["4k", "8k"]\ntimeout = 30')
+    assert load_preset(path, user=True).file.options == {"rw": "randwrite", "bs": ["4k", "8k"], "runtime": 30}
+    path = write(own, "mine", 'rw = "read"\nbs = "4k"\nblocksize = "4k"')
+    with pytest.raises(PresetError, match=r"options\.blocksize: is another name of bs, which is given too"):
+        load_preset(path, user=True)
 
 
 def test_a_broken_one_hides_the_packaged_and_says_why(own: Path) -> None:

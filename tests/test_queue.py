@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import re
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
@@ -16,6 +17,7 @@ from textual.widgets import DataTable, Static
 
 from cephtui.models import Node
 from cephtui.places import packaged_presets_dir
+from cephtui.playback import step_of
 from cephtui.presets import Preset, load_preset
 from cephtui.store import Undo
 from cephtui.transport import Connection, Question, TransportError
@@ -230,6 +232,64 @@ async def test_skip_of_one_step_of_a_sweep_goes_on_with_the_next_step(tmp_path: 
         ("randread", "stopped"),
         ("randwrite", "ok"),
     ]
+
+
+async def test_stop_in_a_sweep_holds_the_rest_of_it_too(tmp_path: Path) -> None:
+    hosts = held("local")
+    async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
+        console_screen(app)._edits = Edits({"latency": {"iodepth": "1,2"}}, "20")
+        await pilot.press("5", "4")
+        await until(pilot, lambda: "#1 latency running" in shown(app, "#progress"))
+        await pilot.press("x")
+        await until(pilot, lambda: "#2 latency running" in shown(app, "#progress"))
+        await pilot.press("s", "6")
+        await until(pilot, lambda: "#3 mixed-75-25 running" in shown(app, "#progress"))
+        assert waiting(app) == ["latency", "read-iops"], "what is asked for after a stop goes before what is held"
+        let_go(app, hosts)
+        await until(pilot, lambda: not app.busy)
+        bar = console_screen(app).query_one("#bar")
+        await until(pilot, lambda: "queue: 2 waiting, about 69 s, held" in text_of(app, bar))
+        await opened(app, pilot)
+        assert "2 of 4 runs left" in in_one_line(app)
+        await closed(app, pilot, "g")
+        await until(pilot, lambda: len(saved(tmp_path)) == 6)
+        await finished(app, pilot)
+        assert waiting(app) == []
+    runs = saved(tmp_path)
+    assert [run.outcome for run in runs] == ["stopped", "stopped", "ok", "ok", "ok", "ok"]
+    sweep = [run for run in runs if run.preset == "latency"]
+    assert [(run.options["rw"], run.options["iodepth"]) for run in sweep] == list(
+        itertools.product(("randread", "randwrite"), (1, 2))
+    )
+    assert len({run.batch for run in sweep}) == 1, "they are compared as points of one sweep"
+    directory = tmp_path / "sessions" / "tuning"
+    assert [(step_of(directory, run).number, run.step) for run in runs] == [(n, n) for n in (1, 2, 1, 3, 4, 1)]
+
+
+async def test_stop_in_repeats_before_anything_has_begun_holds_the_others(tmp_path: Path) -> None:
+    host, gate = FakeNode(Node(name="local"), Log()), asyncio.Event()
+    tried: list[str] = []
+
+    async def connect(node: Node, answers: Mapping[str, str]) -> Connection | Question:
+        tried.append(node.name)
+        if len(tried) == 1:
+            raise TransportError("local: no route to host")
+        await gate.wait()
+        return await host.ask(answers)
+
+    async with console(tmp_path, connect=connect, speed=1, size=SMALL) as (app, pilot):
+        console_screen(app)._edits = Edits({}, "20", repeats=3)
+        await pilot.press("2")
+        await until(pilot, lambda: len(tried) == 2)
+        await pilot.press("s")
+        app._runner._loop.call_soon_threadsafe(gate.set)
+        await until(pilot, lambda: not app.busy)
+        assert [entry.text for entry in console_screen(app)._queue] == ["runtime 20, 3 times, 2 of 3 runs left"]
+        await opened(app, pilot)
+        await closed(app, pilot, "g")
+        await until(pilot, lambda: len(saved(tmp_path)) == 2)
+        await finished(app, pilot)
+    assert [(run.repeat, run.step, run.outcome) for run in saved(tmp_path)] == [(2, 2, "ok"), (3, 3, "ok")]
 
 
 async def test_skip_before_the_run_has_begun_takes_it_out(tmp_path: Path) -> None:

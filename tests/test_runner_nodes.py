@@ -12,22 +12,24 @@ from pathlib import Path
 
 import pytest
 
-from cephtui import node_run, observe, runner, store
+from cephtui import node_run, observe, report, runner, store
 from cephtui.execute import execute
 from cephtui.jsonlines import line, parse_sample
-from cephtui.models import Event, Node, Notice, Outcome, Plan, Run, Sample, Total
+from cephtui.live import Live
+from cephtui.models import Event, Node, NodeEnvironment, Notice, Outcome, Plan, Run, Sample, Total
 from cephtui.node_run import Bench, Filled
 from cephtui.places import packaged_presets_dir
 from cephtui.plan import Request, make_plan
-from cephtui.presets import choose, find_presets, parse_overrides
+from cephtui.playback import step_of
+from cephtui.presets import TOOLS, choose, find_presets, parse_overrides
 from cephtui.record import StopRequest
 from cephtui.refusal import Refusal
-from cephtui.runner import Inbox, Runner
+from cephtui.runner import Inbox, NodeState, Runner
 from cephtui.session_writer import SessionWriter
 from cephtui.shell import NodeShell
 from cephtui.store import Undo
 from cephtui.targets import parse_target
-from cephtui.transport import Question, TransportError
+from cephtui.transport import Completed, Connection, Question, TransportError
 from tests.fakes import GIB, FakeNode, Log, Script, connector
 
 THREE = ("a", "b", "c")
@@ -712,6 +714,34 @@ def test_a_node_that_was_lost_takes_part_in_the_next_step(desk: Callable[..., De
     assert (first.outcome, second.outcome) == ("lost", "ok")
 
 
+def test_a_step_that_is_skipped_before_it_began_moves_no_other_out_of_place(desk: Callable[..., Desk]) -> None:
+    """While its node is being reached again, say."""
+    whole = plan(nodes=("a",), set=("iodepth=1,2,4",))
+    hosts = hosts_of(whole)
+    hosts["a"].scripts[PRESET] = Script(lost_after=8.0)
+    ask = hosts["a"].ask
+
+    async def skipped(answers: Mapping[str, str] | None = None) -> Connection | Question:
+        if hosts["a"].connections:
+            hosts["a"].scripts[PRESET] = Script()
+            this.runner.skip()
+            await asyncio.sleep(0)
+        return await ask(answers or {})
+
+    hosts["a"].ask = skipped  # type: ignore[method-assign]
+    this = desk(whole, hosts)
+    inbox = this.runner.subscribe()
+    runs = this.submit()
+    assert [(run.step, run.options["iodepth"], run.outcome) for run in runs] == [(1, 1, "lost"), (3, 4, "ok")]
+    live, drawn = Live(), []
+    for event in inbox.drain():
+        live.take(event)
+        if isinstance(event, Run) and live.current:
+            drawn.append((live.place, live.current.step.options["iodepth"]))
+    assert drawn == [("1/3", 1), ("3/3", 4)]
+    assert [step_of(this.directory, run) for run in runs] == [whole.steps[0], whole.steps[2]]
+
+
 def test_a_node_that_stays_away_before_the_next_step_does_not_take_the_first_with_it(
     desk: Callable[..., Desk],
 ) -> None:
@@ -767,8 +797,63 @@ def test_a_node_that_is_reached_says_what_it_is_like(desk: Callable[..., Desk]) 
     assert runner.diagnosis(state).ready
     this.hosts["b"].tools = {}
     row = runner.diagnosis(this.runner.reach(this.plan.hosts[1]).result(LONG))
-    assert row.ready
+    assert not row.ready
     assert "fio is not installed: apt-get install fio" in row.problems
+
+
+FIO_MISSES, RADOS_MISSES = (tool.check_version(None) or "" for tool in (TOOLS["fio"], TOOLS["rados-bench"]))
+
+
+@pytest.mark.parametrize(
+    ("tools", "needed", "problems", "lacking"),
+    [
+        ({"fio": "fio-3.33"}, (), [], [RADOS_MISSES]),
+        ({"fio": "fio-3.33"}, ("fio",), [], [RADOS_MISSES]),
+        ({"fio": "fio-3.33"}, ("fio", "rados-bench"), [RADOS_MISSES], []),
+        ({"rados-bench": "ceph version 16.2.15"}, (), [], [FIO_MISSES]),
+        ({"rados-bench": "ceph version 16.2.15"}, ("fio",), [FIO_MISSES], []),
+        ({"fio": "fio-2.1"}, ("rados-bench",), [RADOS_MISSES], ["fio-2.1 is too old: install fio 3.1 or later"]),
+        ({}, (), [FIO_MISSES, RADOS_MISSES], []),
+        ({}, ("rados-bench",), [RADOS_MISSES], [FIO_MISSES]),
+    ],
+)
+def test_a_tool_is_missing_only_where_it_is_needed(
+    tools: dict[str, str], needed: tuple[str, ...], problems: list[str], lacking: list[str]
+) -> None:
+    row = runner.diagnosis(NodeState(Node(name="b"), NodeEnvironment(tools=tools)), needed)
+    assert ([*row.problems], row.ready) == (problems, not problems)
+    assert [text.partition(" (")[0] for text in row.lacking] == lacking
+
+
+def test_what_every_run_needs_is_missing_on_any_node_and_what_devices_need_is_not() -> None:
+    texts = [f"{command} is not installed: apt-get install util-linux" for command in ("flock", "wipefs")]
+    found = NodeEnvironment(tools={"fio": "fio-3.33"}, missing=tuple(texts))
+    row = runner.diagnosis(NodeState(Node(name="b"), found), ["fio"])
+    assert (row.problems, row.lacking, row.ready) == ((texts[0],), (RADOS_MISSES, texts[1]), False)
+
+
+@pytest.mark.parametrize(
+    ("word", "tools", "tool"), [("ready", {"rados-bench": "16.2"}, "rados-bench"), ("without fio", {}, "fio")]
+)
+def test_the_line_of_nodes_says_what_lacks_the_tool_in_question(word: str, tools: dict[str, str], tool: str) -> None:
+    state = NodeState(Node(name="b"), NodeEnvironment(tools=tools))
+    assert str(report.node_states([state.node], {"b": state}, tool)) == f"b {word}"
+
+
+async def test_a_tool_says_by_itself_whether_it_is_behind_the_prefix_of_ceph(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another tool of the host's, and programs of Ceph's that are on the host and not where they would run."""
+    boxed = Node(name="a", ceph_prefix=("cephadm", "shell", "--"))
+    monkeypatch.setattr(node_run, "TOOLS", {**TOOLS, "elbencho": TOOLS["fio"]})
+
+    class Box(FakeNode):
+        def answer_to(self, argv: tuple[str, ...]) -> Completed:
+            self.tools = {"fio": "fio-1", "elbencho": "1", "ceph": "ceph version 15", "rados-bench": "ceph version 15"}
+            if argv[:1] == ("cephadm",):
+                self.tools = {"fio": "fio-2", "elbencho": "2", "ceph": "ceph version 18"}
+            return super().answer_to(argv)
+
+    environment = await node_run.look_at(NodeShell(boxed, await Box(boxed).connect()))
+    assert environment.tools == {"fio": "fio-1", "elbencho": "1", "ceph": "ceph version 18"}
 
 
 def test_what_a_node_asks_is_answered_one_by_one_and_remembered(desk: Callable[..., Desk]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeVar
 
 from cephtui.models import DiskUse, Finding, Interval, JobResult, Kind, OptionValue, Phase, Place
 from cephtui.stats import Flow, join_intervals
@@ -24,6 +24,7 @@ __all__ = [
 ]
 
 Stream = Literal["stdout", "stderr"]
+V = TypeVar("V")
 
 
 class OptionError(ValueError):
@@ -126,6 +127,10 @@ class Tool(Protocol):
     of_ceph: bool
     """Whether it comes with Ceph, and so runs behind a node's ``ceph_prefix``."""
 
+    def canonical(self, options: Mapping[str, V]) -> dict[str, V]:
+        """Every option under the one name that is used here; raises OptionError for one that is given twice."""
+        ...
+
     def check_options(self, options: Mapping[str, object]) -> dict[str, OptionValue]:
         """One value per option, normalised; raises OptionError for what is unknown, refused or out of range."""
         ...
@@ -160,6 +165,10 @@ class Tool(Protocol):
 
     def times(self, options: Mapping[str, OptionValue]) -> tuple[float, float | None]:
         """Seconds of ramp, and of the run: None where it ends with its data."""
+        ...
+
+    def most_seconds(self, options: Mapping[str, OptionValue]) -> float | None:
+        """Seconds after which a run ends at the latest; None where nothing but its data ends it."""
         ...
 
     def writes(self, options: Mapping[str, OptionValue]) -> bool:

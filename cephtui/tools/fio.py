@@ -15,7 +15,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from cephtui.models import OptionValue
-from cephtui.tools import Kind, OptionError, OptionField, Place, Sizing
+from cephtui.tools import Kind, OptionError, OptionField, Place, Sizing, V
 from cephtui.tools.fio_output import FioParser
 from cephtui.tools.options import Size, explain, fields, seconds
 from cephtui.units import duration, parse_size, short_size
@@ -103,11 +103,20 @@ ABOUT = {
     "fsync": "flush after so many writes",
 }
 """What a user changes most, in this order."""
+_ALIASES = {
+    "readwrite": "rw",
+    "blocksize": "bs",
+    "io_limit": "io_size",
+    "timeout": "runtime",
+    "iodepth_batch": "iodepth_batch_submit",
+    "iodepth_batch_complete": "iodepth_batch_complete_min",
+}
+"""fio's other names of what is in the allow-list (``fio --cmdhelp=OPTION``)."""
 _VERBS = "read, write, randread, randwrite, randrw"
 _FLAGS = {"time_based", "group_reporting", "norandommap", "refill_buffers"}
 _REFUSED = (
     (
-        r"filename|filename_format|directory|offset|offset_increment|filesize|nrfiles|pool|rbdname|clientname"
+        r"filename|filename_format|directory|(file)?offset|offset_increment|filesize|nr_?files|pool|rbdname|clientname"
         r"|clustername|hostname|opendir|file_service_type|busy_poll",
         "the target decides it (--target)",
     ),
@@ -165,12 +174,19 @@ class Fio:
     name = "fio"
     of_ceph = False
 
+    def canonical(self, options: Mapping[str, V]) -> dict[str, V]:
+        """See Tool: fio has two names for some."""
+        for alias, name in _ALIASES.items():
+            if alias in options and name in options:
+                raise OptionError(alias, f"is another name of {name}, which is given too")
+        return {_ALIASES.get(option, option): value for option, value in options.items()}
+
     def check_options(self, options: Mapping[str, object]) -> dict[str, OptionValue]:
         """See Tool."""
         try:
-            checked = FioOptions.model_validate(dict(options))
+            checked = FioOptions.model_validate(self.canonical(options))
         except ValidationError as error:
-            raise explain(error, names=list(FioOptions.model_fields), refused=_REFUSED, verbs=_VERBS) from None
+            raise explain(error, names=[*FioOptions.model_fields, *_ALIASES], refused=_REFUSED, verbs=_VERBS) from None
         if checked.time_based and not checked.runtime:
             raise OptionError("runtime", "expected more than 0 with time_based")
         return checked.model_dump(exclude_none=True)
@@ -247,6 +263,10 @@ class Fio:
     def times(self, options: Mapping[str, OptionValue]) -> tuple[float, float | None]:
         """See Tool."""
         return float(options["ramp_time"]), float(options["runtime"]) if options["time_based"] else None
+
+    def most_seconds(self, options: Mapping[str, OptionValue]) -> float | None:
+        """See Tool."""
+        return float(options["runtime"]) or None
 
     def writes(self, options: Mapping[str, OptionValue]) -> bool:
         """See Tool."""

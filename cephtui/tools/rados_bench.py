@@ -16,7 +16,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from cephtui.models import OptionValue
-from cephtui.tools import Kind, OptionError, OptionField, Place, Sizing
+from cephtui.tools import Kind, OptionError, OptionField, Place, Sizing, V
 from cephtui.tools.options import Size, explain, fields, seconds
 from cephtui.tools.rados_bench_output import RadosBenchParser
 from cephtui.units import duration, parse_size, short_size
@@ -170,6 +170,10 @@ class RadosBench:
     name = "rados-bench"
     of_ceph = True
 
+    def canonical(self, options: Mapping[str, V]) -> dict[str, V]:
+        """See Tool: each has one long name."""
+        return dict(options)
+
     def check_options(self, options: Mapping[str, object]) -> dict[str, OptionValue]:
         """See Tool."""
         try:
@@ -252,6 +256,10 @@ class RadosBench:
     def times(self, options: Mapping[str, OptionValue]) -> tuple[float, float | None]:
         """See Tool: there is no ramp."""
         return 0.0, float(options["runtime"])
+
+    def most_seconds(self, options: Mapping[str, OptionValue]) -> float | None:
+        """See Tool."""
+        return float(options["runtime"])
 
     def writes(self, options: Mapping[str, OptionValue]) -> bool:
         """See Tool."""

@@ -74,8 +74,9 @@ def decide(
         ceph_node=where.ceph_node if where.ceph_node in names else None,
         room_bytes=survey.room_bytes,
         pool_use=survey.pool_use,
+        begun=entry.begun,
     )
-    return make_plan(request, new_batch, filled)
+    return make_plan(request, lambda: entry.batch or new_batch(), filled)
 
 
 async def answered(runner: Runner, state: NodeState, ask: AskUser) -> NodeState:

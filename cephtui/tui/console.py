@@ -25,7 +25,7 @@ from cephtui.config import Config, ConfigError
 from cephtui.models import Mark, Node, Plan, Run
 from cephtui.outcomes import fails_on, got_nowhere
 from cephtui.plan import new_batch
-from cephtui.presets import Catalogue, Preset, PresetError, by_key
+from cephtui.presets import Catalogue, Preset, PresetError, by_key, the_six
 from cephtui.refusal import Refusal
 from cephtui.runner import NodeState, Runner, Survey, diagnosis
 from cephtui.store import StoreError
@@ -76,7 +76,7 @@ class ConsoleScreen(RunScreen):
         key("1", "run_key(1)", "run", "run this preset; during a run: queue it", "run", shown=True, display="1-6"),
         *(key(str(n), f"run_key({n})", "", "", "run") for n in range(2, 10)),
         key("enter", "run_selected", "run", "run the selected preset; during a run: queue it", "run"),
-        key("a", "all_six", "all six", "all presets that have a key, one after the other", "run"),
+        key("a", "all_six", "all six", "the six presets, or your own in their place, one after the other", "run"),
         key("p", "presets", "presets", "all presets, also those without a key", "run", shown=True),
         key("e", "edit", "edit", "block size, depth, runtime and every other option", "run", shown=True),
         key("t", "target", "target", "what is tested: pools, images, devices, a file", "run", shown=True),
@@ -108,7 +108,7 @@ class ConsoleScreen(RunScreen):
         """How many of the first in the queue go on by themselves; the others are held until they are asked for."""
         self._queue_note = ""
         """Why they are held."""
-        self._busy = self._cancelled = False
+        self._busy = self._cancelled = self._stopped = False
         self._last: Run | None = None
         self._told: set[str] = set()
         """Problems of nodes that were told."""
@@ -170,6 +170,7 @@ class ConsoleScreen(RunScreen):
     def _select(self, preset: Preset) -> None:
         self._preset = preset
         self.query_one(Panels).select(preset)
+        self._show_bar()
         self._preview()
 
     def _entry(self, preset: Preset, edits: Edits | None = None) -> Entry:
@@ -244,7 +245,7 @@ class ConsoleScreen(RunScreen):
         from cephtui.offers import known_nodes
         from cephtui.tui.pickers import NodePicker
 
-        told = {name: _told(state) for name, state in self._states.items()}
+        told = {name: _told(state, self._preset) for name, state in self._states.items()}
         chosen = tuple(node.name for node in self._hosts)
         config = self._start_with.config
         names = await self._ask(NodePicker(config, known_nodes(config), chosen, told))
@@ -274,14 +275,14 @@ class ConsoleScreen(RunScreen):
         self._enqueue([self._preset])
 
     def action_all_six(self) -> None:
-        """All presets that have a key."""
-        self._enqueue(by_key(self._catalogue))
+        """Those that are packaged, or took their places."""
+        self._enqueue(the_six(self._catalogue))
 
     def _enqueue(self, presets: Sequence[Preset]) -> None:
         """Decide what runs, at once: what is pressed next must find it so."""
         try:
             entries = [self._entry(preset) for preset in presets]
-            entries = [replace(entry, seconds=self._decide(entry).duration_seconds) for entry in entries]
+            entries = [self._planned(entry) for entry in entries]
         except (OptionError, TargetError) as error:
             self.notify(str(error), severity="error", markup=False)
             return
@@ -291,6 +292,11 @@ class ConsoleScreen(RunScreen):
                 f"queued: {', '.join(e.preset.name for e in entries)} (u shows the queue)", timeout=3, markup=False
             )
         self._go(self._ready + len(entries))
+
+    def _planned(self, entry: Entry) -> Entry:
+        """With how much it is; raises OptionError or TargetError."""
+        plan = self._decide(entry)
+        return replace(entry, seconds=plan.duration_seconds, steps=entry.begun + len(plan.steps))
 
     def _go(self, ready: int) -> None:
         self._ready = ready
@@ -320,7 +326,7 @@ class ConsoleScreen(RunScreen):
         if not self._busy:
             self.notify("nothing is running")
             return
-        self._ready, self._queue_note = 0, "stopped by you: g runs what is left"
+        self._stopped, self._ready, self._queue_note = True, 0, "stopped by you: g runs what is left"
         self._end_this("stopping")
         self._runner.stop()
         self._show_bar()
@@ -335,7 +341,7 @@ class ConsoleScreen(RunScreen):
 
     def begin_nothing_more(self) -> None:
         """The console is about to end: what waits is left."""
-        self._cancelled, self._ready = True, 0
+        self._cancelled, self._stopped, self._ready = True, True, 0
 
     def action_skip(self) -> None:
         """End the run and go on with the next."""
@@ -361,6 +367,16 @@ class ConsoleScreen(RunScreen):
             self._set_busy(False)
         self._show_bar()
 
+    def _put_back(self, left: Entry | None) -> None:
+        """The rest of a sweep or of repeats: after a stop it is held before all that waits, else it is next."""
+        if left is None:
+            return
+        with contextlib.suppress(OptionError, TargetError):  # told when its turn comes
+            left = self._planned(left)
+        at = self._ready if self._stopped else 0
+        self._queue = (*self._queue[:at], left, *self._queue[at:])
+        self._ready += not self._stopped
+
     def _hold(self, note: str) -> None:
         self._ready, self._queue_note = 0, f"{note}: g runs what is left"
         self.notify(f"{note}. {summary(self._queue)} (u shows the queue)", severity="error", timeout=15, markup=False)
@@ -371,7 +387,7 @@ class ConsoleScreen(RunScreen):
     async def _run(self, entry: Entry, answers: Answers) -> tuple[int, str]:
         """Carry out an entry; the result is how many of its last runs failed, two at most, and why."""
         view = self.query_one(LiveView)
-        self._cancelled = False
+        self._cancelled = self._stopped = False
         view.announce("looking at the nodes and the target ...")
         try:
             if not await self._all_reached(entry.nodes):
@@ -385,6 +401,7 @@ class ConsoleScreen(RunScreen):
         except NotRun as why:
             view.announce(f"not run: {why}" if str(why) else "not run")
             if self._cancelled:
+                self._put_back(entry.after(()))
                 return 0, ""
             if str(why):
                 self.notify(str(why), title="not run", severity="error", timeout=15, markup=False)
@@ -394,6 +411,8 @@ class ConsoleScreen(RunScreen):
             self.notify(str(error), title="not run", severity="error", timeout=15, markup=False)
             return 1, str(error)
         view.catch_up()
+        if self._stopped:
+            self._put_back(entry.after(runs))
         if not runs:
             view.announce("not run")
         if not runs or not got_nowhere(runs[-1]):
@@ -430,12 +449,9 @@ class ConsoleScreen(RunScreen):
     def _take_state(self, state: NodeState) -> None:
         self._states[state.node.name] = state
         self._hosts = tuple(state.node if node.name == state.node.name else node for node in self._hosts)
-        problems: list[str | None] = [state.problem]
-        if state.environment:  # what else is missing, for other presets, the list of nodes tells
-            tool = self._preset.tool
-            problems = [tool.check_version(state.environment.tools.get(tool.name)), *state.environment.missing]
-        for problem in problems:
-            if problem and problem not in self._told:
+        # what else is missing, for other presets, the list of nodes tells
+        for problem in diagnosis(state, [self._preset.tool.name]).problems:
+            if problem not in self._told:
                 self._told.add(problem)
                 self.notify(problem, severity="error", timeout=15, markup=False)
         self._show_bar()
@@ -482,7 +498,7 @@ class ConsoleScreen(RunScreen):
         bar = Text.assemble(("cephtui", "bold"), f"   session {self._runner.session or 'new'}   ")
         if waiting := summary(self._queue):
             bar.append(f"queue: {waiting}{', held' if self._is_held else ''}", "bold").append("   ")
-        bar.append_text(report.node_states(self._hosts, self._states))
+        bar.append_text(report.node_states(self._hosts, self._states, self._preset.tool.name))
         self.query_one("#bar", Static).update(bar)
 
     # ------------------------------------------------------------------ looking
@@ -518,8 +534,8 @@ class ConsoleScreen(RunScreen):
             self.set_focus(self.query_one(Panels))
 
 
-def _told(state: NodeState) -> str:
-    row = diagnosis(state)
+def _told(state: NodeState, preset: Preset) -> str:
+    row = diagnosis(state, [preset.tool.name])
     return "; ".join(row.problems) or "ready"
 
 

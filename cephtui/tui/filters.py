@@ -60,6 +60,8 @@ _STANDS_OUT = 2.0
 _LINES = range(0x2500, 0x25A0)
 """The characters of boxes and blocks."""
 _NO_STYLE = Style()
+PICTURE = Style.from_meta({"picture": True})
+"""Of cells whose colours are what they say: they are no text, and stay as they are on any ground."""
 
 
 class Shown(Enum):
@@ -151,7 +153,7 @@ def _is_light(color: RGB) -> bool:
 
 def readable(style: Style, ground: RGB) -> tuple[Style, Shown]:
     """A style whose text is darkened, if it has a colour, until it can be read on its light background."""
-    if style.color is None or style.color.triplet is None or style.reverse:
+    if style.color is None or style.color.triplet is None or style.reverse or "picture" in style.meta:
         return style, Shown.ALL
     paper = _rgb(style.bgcolor, ground)
     darker = palette.darkened(tuple(style.color.triplet), paper) if _is_light(paper) else style.color.triplet

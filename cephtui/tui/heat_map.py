@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from rich.cells import cell_len
 from rich.style import Style
@@ -14,6 +15,7 @@ from textual.widget import Widget
 from cephtui import units
 from cephtui.history import HeatColumn, row_seconds
 from cephtui.tui.chart import ASCII_MARK, MARK, mark_columns, time_labels
+from cephtui.tui.filters import PICTURE
 from cephtui.tui.look import look_of
 
 # cividis (Nuñez, Anderton, Renslow 2018), which the colour-blind see as others do, without its darkest end
@@ -118,13 +120,18 @@ def _color(level: float) -> str:
     return COLORS[min(len(COLORS) - 1, int(level * len(COLORS)))]
 
 
+@lru_cache(1024)
+def _cell(color: str, below: str | None = None) -> Style:
+    return Style(color=color, bgcolor=below) + PICTURE
+
+
 def _append_halves(text: Text, upper: Sequence[float], lower: Sequence[float], ground: Sequence[str]) -> None:
     """Two lines of the grid in one row of the screen."""
     for above, below, blank in zip(upper, lower, ground, strict=True):
         if above and below:
-            text.append("▀", Style(color=_color(above), bgcolor=_color(below)))
+            text.append("▀", _cell(_color(above), _color(below)))
         elif above or below:
-            text.append("▀" if above else "▄", Style(color=_color(above or below)))
+            text.append("▀" if above else "▄", _cell(_color(above or below)))
         else:
             text.append(blank, "dim")
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -12,7 +12,7 @@ from textual.screen import ModalScreen
 from textual.widgets import DataTable, Static
 
 from cephtui import units
-from cephtui.models import Node
+from cephtui.models import Node, Run
 from cephtui.presets import Preset
 from cephtui.tui.keys import key
 
@@ -29,12 +29,25 @@ class Entry:
     repeats: int = 1
     seconds: float = 0.0
     """Estimate."""
+    steps: int = 1
+    """How many runs it is: the points of a sweep, each as often as it is repeated."""
+    begun: int = 0
+    """So many of them have had their turn."""
+    batch: str = ""
+    """That of those."""
 
     @property
     def text(self) -> str:
         """What differs from the preset, in words."""
         times = [f"{self.repeats} times"] if self.repeats > 1 else []
-        return ", ".join([*(override.replace("=", " ") for override in self.overrides), *times])
+        rest = [f"{self.steps - self.begun} of {self.steps} runs left"] if self.begun else []
+        return ", ".join([*(override.replace("=", " ") for override in self.overrides), *times, *rest])
+
+    def after(self, runs: Sequence[Run]) -> Entry | None:
+        """What of it still waits after these runs; without any, its next one was called off. None for nothing."""
+        begun = (runs[-1].step if runs else None) or self.begun + 1
+        batch = runs[-1].batch if runs else self.batch
+        return replace(self, begun=begun, batch=batch) if begun < self.steps else None
 
 
 def moved(entries: tuple[Entry, ...], index: int, by: int) -> tuple[Entry, ...]:

@@ -74,7 +74,7 @@ def test_everything_important_can_be_seen_at_every_size(tmp_path: Path, term: st
 def test_a_run_goes_on_while_the_terminal_changes_its_size(tmp_path: Path) -> None:
     with tmux((120, 36), environment(tmp_path, "xterm-256color")) as window:
         window.shows("cephtui", "quit")
-        window.keys("2")
+        window.keys("5")
         until(lambda: measuring(tmp_path), window.text)
         for size in ((80, 24), (200, 50), (93, 25)):
             window.resize(*size)
@@ -92,7 +92,7 @@ def test_a_run_goes_on_while_the_terminal_changes_its_size(tmp_path: Path) -> No
         window.keys("s")
         until(lambda: bool(saved(tmp_path)) and saved(tmp_path)[0].outcome is not None, window.text)
         assert [run.outcome for run in saved(tmp_path)] == ["stopped"]
-        window.shows("stopped")
+        window.shows("stopped", "queue: 1 waiting", "held")  # the writes after the reads
 
 
 @pytest.mark.parametrize("term", ["xterm-256color", "linux"])
