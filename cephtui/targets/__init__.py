@@ -5,6 +5,8 @@ One module for each kind of target; ``base`` says what they have in common.
 
 from __future__ import annotations
 
+import re
+
 from cephtui import observe
 from cephtui.models import Step
 from cephtui.shell import Shell
@@ -17,6 +19,7 @@ from cephtui.targets.pool import PoolTarget
 
 __all__ = ["Target", "TargetError", "parse_target", "remove", "target_of"]
 EXPECTED = "file:PATH, rbd:POOL, rbd:POOL/IMAGE, device:PATH or pool:POOL"
+_OWNER = re.compile(r"[A-Za-z0-9._-]*")
 _OF_POOLS = {"rbd": rbd.remove, "pool": pool.remove}
 
 
@@ -49,7 +52,7 @@ async def remove(shell: Shell, undo: Undo) -> Removed:
     scheme, _, name = undo.target.partition(":")
     if scheme == "file" and name.startswith("/") and is_text(name):
         return await file.remove(shell, name, undo.owner)
-    if scheme not in _OF_POOLS:
+    if scheme not in _OF_POOLS or not _OWNER.fullmatch(undo.owner or ""):
         return Removed("not ours", "it is nothing that cephtui makes")
     pool, _, part = name.partition("/")
     removed = await _OF_POOLS[scheme](shell, pool, part, undo.owner)

@@ -100,7 +100,7 @@ async def remove(shell: Shell, pool: str, namespace: str, owner: str | None) -> 
     """
     if not OWN_NAME.fullmatch(namespace) or not pool or pool.startswith("-") or not is_text(pool):
         return Removed("not ours", f"{pool}/{namespace} is not named as cephtui names its namespaces")
-    argv = rados_bench.empty_argv(_place(shell, pool, namespace), _mark(owner or ""))
+    argv = rados_bench.empty_argv(_place(shell, pool, namespace), _mark(owner) if owner else "")
     answer = await shell.ceph(argv, timeout_seconds=_EMPTY_SECONDS)
     left = answer.stdout.strip()
     if answer.status == 0:
