@@ -12,7 +12,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -208,6 +208,13 @@ class Where:
         if self.ceph_node and self.ceph_node not in names:
             raise click.UsageError(f"--ceph-node {self.ceph_node}: expected one of {', '.join(names)}")
         return tuple(node.model_copy(update=self.ceph) for node in chosen)
+
+    def known(self) -> dict[str, Node]:
+        """This machine, the nodes of the config file and the chosen ones, by their names; raises UsageError."""
+        from cephtui.config import LOCAL
+
+        every = replace(self, names=(LOCAL, *self.loaded().nodes), ceph_node=None)
+        return {node.name: node for node in (*every.nodes(), *self.nodes())}
 
 
 _existing = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -503,11 +510,21 @@ def nodes(presets: tuple[str, ...], where: Where, as_json: bool) -> int:
     return 0 if all(row.ready for row in rows) else EXIT_REFUSED
 
 
-@cli.command(epilog="\b\nExamples:\n  cephtui cleanup --dry-run\n  cephtui cleanup")
-@click.option("--dry-run", is_flag=True, help="Only list what would be removed.")
-@click.option("--yes", is_flag=True, help="Don't ask.")
-def cleanup(dry_run: bool, yes: bool) -> int:
-    """Remove what consoles that were killed have left: images, namespaces and files on their lists, nothing else."""
+@cli.command(
+    epilog="\b\nExamples:\n  cephtui cleanup --dry-run\n  cephtui cleanup\n  cephtui cleanup --yes --node root@10.0.0.2"
+)
+@where_options
+@click.option("--dry-run", is_flag=True, help="Only list what would be removed, and how its nodes are reached.")
+@click.option("--yes", is_flag=True, help="Don't ask whether to remove it.")
+@click.option(
+    "--as-listed", is_flag=True, help="Reach nodes as the sessions' lists say where you do not: see --dry-run before."
+)
+def cleanup(where: Where, dry_run: bool, yes: bool, as_listed: bool) -> int:
+    """Remove what consoles that were killed have left: images, namespaces and files that carry their session's mark.
+
+    Nodes are reached as your config file and these options have them. Where a session's list says otherwise (another
+    host, a prefix, an ssh_config, a way to Ceph), that is shown and asked for: it may run anything.
+    """
     from cephtui import headless, report
     from cephtui.places import sessions_dir
     from cephtui.runner import Runner
@@ -517,13 +534,14 @@ def cleanup(dry_run: bool, yes: bool) -> int:
     if not left:
         make_console().print("nothing was left behind")
         return 0
-    make_console().print(report.left_behind(left))
+    own = where.known()
+    make_console().print(report.left_behind(left, own))
     if dry_run:
         return 0
     if not yes and not (sys.stdin.isatty() and click.confirm("Remove this?", err=True)):
         raise Refused("nothing was removed: say --yes" if not sys.stdin.isatty() else "nothing was removed")
     with Runner(sessions_dir()) as runner:
-        return headless.clean_up(runner, left)
+        return headless.clean_up(runner, left, own, as_listed=as_listed)
 
 
 # ---------------------------------------------------------------------------------------------- listings

@@ -6,7 +6,7 @@ import contextlib
 import logging
 import sys
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +17,7 @@ from rich.live import Live as LiveDisplay
 
 from cephtui import report
 from cephtui.jsonlines import line
+from cephtui.leftovers import Way, describe, way_of
 from cephtui.live import Live
 from cephtui.models import Event, Node, NodeRow, Notice, Outcome, Plan, Run
 from cephtui.outcomes import unsaved, worst
@@ -24,9 +25,9 @@ from cephtui.plan import Request
 from cephtui.record import CUT_SHORT
 from cephtui.runner import Inbox, NodeState, Runner, diagnosis, leftovers
 from cephtui.store import Undo
-from cephtui.targets.base import TargetFault
+from cephtui.targets.base import Removed, TargetFault
 from cephtui.terminal import Ending, Interrupted, handling, make_console, say, set_waiting, silence, waiting
-from cephtui.transport import Question, TransportError
+from cephtui.transport import Question, TransportError, one_line
 
 EXIT_FAILED, EXIT_REFUSED, EXIT_INCOMPLETE = 1, 3, 4
 _GRACE_SECONDS = 15
@@ -34,6 +35,7 @@ _LIVE_PER_SECOND = 4
 _QUESTIONS_MOST = 12
 _TOLD_AFTER_SECONDS = 2.0
 _AGAIN = " (a second Ctrl+C or signal ends at once)"
+_AT_ONCE, _ASKED_MOST = 32, 32
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 
@@ -176,48 +178,114 @@ def diagnose(runner: Runner, nodes: Sequence[Node], needed: Collection[str] = ()
     ]
 
 
-def clean_up(runner: Runner, left: Sequence[tuple[Path, Undo]]) -> int:
-    """Remove what was left behind, telling each; the exit code."""
+def clean_up(
+    runner: Runner, left: Sequence[tuple[Path, Undo]], own: Mapping[str, Node], *, as_listed: bool = False
+) -> int:
+    """Remove what was left behind, telling each; the exit code.
+
+    ``own`` are the user's nodes by their names. Another way to a node, that only a session's list knows, is taken
+    with ``as_listed``, or where the user agrees to it on the terminal.
+    """
     inbox = runner.subscribe()
-    nodes = {undo.node: undo.at or Node(name="local") for _, undo in left}
-    directories: dict[tuple[str, str], list[Path]] = {}
+    wanted: dict[Way, list[tuple[Path, Undo]]] = {}
     for path, undo in left:
-        directories.setdefault((undo.node, undo.target), []).append(path)
-    try:
-        states = dict(zip(nodes, reach(runner, list(nodes.values())), strict=True))
-    except (Interrupted, click.Abort):
-        runner.abandon()
-        raise Interrupted(*leftovers(directories)) from None
-    removing: dict[tuple[str, str], Future[str]] = {}
+        wanted.setdefault(way_of(undo, own), []).append((path, undo))
+    there = dict.fromkeys((undo.node, undo.target) for _, undo in left)
 
     def still_there() -> list[str]:
         runner.abandon()
-        gone = {key for key, done in removing.items() if done.done() and not done.exception() and not done.result()}
-        return leftovers(key for key in directories if key not in gone)
+        return leftovers(list(there))
 
+    try:
+        states, refused = _ways_taken(runner, wanted, as_listed)
+    except (Interrupted, click.Abort):
+        raise Interrupted(*still_there()) from None
     failed = 0
     with _stopping(lambda: say(f"finishing the removal{_AGAIN}"), runner.is_overdue, still_there) as ending:
-        for key, paths in directories.items():
-            removing[key] = _removal(runner, states[key[0]], key[1], paths)
-        for (node, spec), done in removing.items():
-            problem = _waited_for(done, inbox)
-            failed += bool(problem)
-            say(f"{node}: {spec} was not removed: {problem}" if problem else f"{node}: removed {spec}")
+        for way, found in wanted.items():
+            if way in refused:
+                failed += len(found)
+                say(f"{one_line(way.listed.name)}: {_things(found)} not removed: {refused[way]}")
+                continue
+            failed += sum(_removed(runner, states[way], some, inbox, there) for some in _batches(found))
     if ending.asked:
         return EXIT_INCOMPLETE
-    return EXIT_FAILED if failed else 0
+    if not failed:
+        return 0
+    return EXIT_REFUSED if failed == sum(len(wanted[way]) for way in refused) else EXIT_FAILED
 
 
-def _removal(runner: Runner, state: NodeState, spec: str, directories: list[Path]) -> Future[str]:
-    """The result is why it could not be removed; empty where it was."""
-    if not state.problem:
-        return runner.remove(state.node, spec, directories)
-    done: Future[str] = Future()
-    done.set_result(state.problem)
-    return done
+def _things(found: Sequence[tuple[Path, Undo]]) -> str:
+    first = one_line(found[0][1].target)
+    return f"{first} was" if len(found) == 1 else f"{first} and {len(found) - 1} more were"
 
 
-def _waited_for(done: Future[str], inbox: Inbox) -> str:
+def _ways_taken(
+    runner: Runner, wanted: Mapping[Way, Sequence[tuple[Path, Undo]]], as_listed: bool
+) -> tuple[dict[Way, NodeState], dict[Way, str]]:
+    """The nodes as they were reached, and why some are not."""
+    states = _reached(runner, {way: way.own for way in wanted if way.is_own and way.own})
+    others = [way for way in wanted if way not in states or not (states[way].problem or way.fits(states[way].node))]
+    refused = {way: why for way in others if (why := way.unusable)}
+    asked = [way for way in others if way not in refused]
+    refused |= dict.fromkeys(asked[_ASKED_MOST:], "its list says how it is reached, as too many do: clean up again")
+    asked = asked[:_ASKED_MOST]
+    if asked and not (as_listed or _agreed(asked, wanted)):
+        remedy = "name it with --node, in --config or by --ceph-conf, or agree with --as-listed"
+        refused |= dict.fromkeys(asked, f"only its list says how it is reached: {remedy}")
+        asked = []
+    return {**states, **_reached(runner, {way: way.listed for way in asked})}, refused
+
+
+def _reached(runner: Runner, nodes: Mapping[Way, Node]) -> dict[Way, NodeState]:
+    found: dict[Way, NodeState] = {}
+    for some in _batches(list(nodes.items())):
+        asked = [(way, runner.reach(node, pool=way.pool)) for way, node in some]
+        found |= {way: _answered(runner, _patiently(future, "connecting ..."), way.pool) for way, future in asked}
+    return found
+
+
+def _batches(items: Sequence[T]) -> Iterator[Sequence[T]]:
+    """So many as are done at once: a list may be very long."""
+    return (items[start : start + _AT_ONCE] for start in range(0, len(items), _AT_ONCE))
+
+
+def _agreed(ways: Sequence[Way], wanted: Mapping[Way, Sequence[tuple[Path, Undo]]]) -> bool:
+    """Show what only the lists say, and ask for it on the terminal."""
+    for way in ways:
+        say(f"{one_line(way.listed.name)} is reached otherwise by session {wanted[way][0][0].name} than by you:")
+        say(f"  its list: {describe(way.listed)}")
+        say(f"  you: {describe(way.own) if way.own else 'no such node in your config or on the command line'}")
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    return click.confirm("Reach them as the lists say? It runs the prefixes and the ssh_config named there", err=True)
+
+
+def _removed(
+    runner: Runner,
+    state: NodeState,
+    found: Sequence[tuple[Path, Undo]],
+    inbox: Inbox,
+    there: dict[tuple[str, str], None],
+) -> int:
+    """Remove these from a node, and take them out of what is ``there``; how many could not be."""
+    removing = [None if state.problem else runner.remove(state.node, undo, path) for path, undo in found]
+    failed = 0
+    for (_, undo), done in zip(found, removing, strict=True):
+        removed = _waited_for(done, inbox) if done else Removed("failed", state.problem or "")
+        node, spec = one_line(undo.node), one_line(undo.target)
+        if removed.is_settled:
+            there.pop((undo.node, undo.target), None)
+        if removed.status == "done":
+            say(f"{node}: {spec}: {removed.text}" if removed.text else f"{node}: removed {spec}")
+            continue
+        failed += 1
+        off = ": it is off the list" if removed.is_settled else ""
+        say(f"{node}: {spec} was not removed: {removed.text}{off}")
+    return failed
+
+
+def _waited_for(done: Future[Removed], inbox: Inbox) -> Removed:
     while not done.done():
         for event in inbox.drain(1.0 / _LIVE_PER_SECOND):
             if isinstance(event, Notice):

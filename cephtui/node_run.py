@@ -11,9 +11,9 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any
 
-from cephtui import stats, units
+from cephtui import observe, stats, units
 from cephtui.environment import PROBE_ARGV, parse_environment
-from cephtui.models import Event, Finding, Node, NodeEnvironment, NodeResult, NodeStep, Notice, Outcome, Part, Step
+from cephtui.models import Event, Finding, NodeEnvironment, NodeResult, NodeStep, Notice, Outcome, Part, Step
 from cephtui.outcomes import decide, run_findings
 from cephtui.plan import fill_command
 from cephtui.presets import TOOLS
@@ -56,7 +56,7 @@ class Bench:
     stall_seconds: float
     filled: dict[tuple[str, str], Filled] = field(default_factory=dict)
     """By node and part."""
-    created: dict[tuple[str, str], Node] = field(default_factory=dict)
+    created: dict[tuple[str, str], Undo] = field(default_factory=dict)
     """What has to be removed, by node and part."""
     recorder: Recorder | None = None
     """Of the run in progress."""
@@ -186,8 +186,8 @@ class NodeRun:
     async def _prepare(self, stop: StopRequest) -> None:
         missing = [part for part in self._node_step.parts if not self._is_filled(part)]
         wanted = [part for part in self._found.to_create if part in missing]
-        for part in wanted:
-            self._note(part)
+        if wanted:
+            await self._note(wanted)
         made = dict(zip((p.spec for p in wanted), await asyncio.gather(*map(self._create, wanted)), strict=True))
         if not self._step.filled or not missing:
             return
@@ -215,20 +215,41 @@ class NodeRun:
         planned = {part.spec: part for part in self._node_step.fill}
         return tuple(planned.get(part.spec, part) for part in missing)
 
-    def _note(self, part: Part) -> None:
+    async def _note(self, parts: list[Part]) -> None:
         """What is about to be made has to be removed."""
-        key, node = (self.name, part.spec), self._shell.node
-        if key in self._bench.created:
-            return
+        bench = self._bench
+        new = [part.spec for part in parts if (self.name, part.spec) not in bench.created]
+        cluster, pool_id = await self._whereabouts() if new else (None, None)
+        for spec in new:
+            undo = Undo(
+                node=self.name,
+                target=spec,
+                at=self._shell.node,
+                owner=bench.session.owner,
+                cluster=cluster,
+                pool_id=pool_id,
+            )
+            try:
+                bench.session.undo(undo)
+            except OSError as error:
+                raise Ended("refused", unwritable(error)) from None
+            bench.created[self.name, spec] = undo
+
+    async def _whereabouts(self) -> tuple[str | None, int | None]:
+        """The cluster and the pool, by what stays theirs alone; None where there is none, or it can't be asked."""
+        if self._target.pool is None:
+            return None, None
         try:
-            self._bench.session.undo(Undo(node=self.name, target=part.spec, at=node))
-        except OSError as error:
-            raise Ended("refused", unwritable(error)) from None
-        self._bench.created[key] = node
+            found = await observe.osd_map(self._shell)
+        except TargetFault as fault:
+            log.warning("%s: %s", self.name, fault)
+            return None, None
+        pool = found.pools.get(self._target.pool)
+        return found.fsid or None, pool.id if pool else None
 
     async def _create(self, part: Part) -> str:
         whole = next((fill for fill in self._node_step.fill if fill.spec == part.spec), part)
-        return await self._target.create(self._shell, whole)
+        return await self._target.create(self._shell, whole, self._bench.session.owner)
 
     async def _fill(self, parts: tuple[Part, ...], stop: StopRequest) -> None:
         wanted = sum(part.bytes for part in parts)

@@ -213,6 +213,35 @@ def guard_company(use: PoolUse | None, *, writes: bool, nodes: int, agreed: bool
     return pool_guards.guard_company(use.pool, Company(images, going_on), writes=writes, nodes=nodes, agreed=agreed)
 
 
+# ---------------------------------------------------------------------------------------------- what was made in it
+
+
+async def osd_map(shell: Shell) -> OsdMap:
+    """The cluster's pools, and which cluster it is; raises TargetFault where that can't be told."""
+    answer = await shell.ceph(pools.OSD_MAP_ARGV)
+    if answer.status != 0:
+        why = answers.no_cluster(answer.status, answer.stderr) or reason(answer)
+        raise TargetFault(f"can't ask which pools there are: {why}")
+    try:
+        return pools.parse_osd_map(answer.stdout)
+    except ValueError as error:
+        raise TargetFault(f"can't ask which pools there are: {error}") from None
+
+
+async def pool_now(shell: Shell, pool: str, pool_id: int | None, cluster: str | None) -> str | None:
+    """What a pool in which something was made is called now; None where it does not exist any more.
+
+    Without its id it is known by its name. Raises TargetFault where the cluster can't be asked, or is another one.
+    """
+    found = await osd_map(shell)
+    if cluster and found.fsid != cluster:
+        where = f"the cluster that answers is {found.fsid or 'unknown'}, it was made in {cluster}"
+        raise TargetFault(f"{where}: see --ceph-conf and --ceph-keyring")
+    if pool_id is None:
+        return pool if pool in found.pools else None
+    return next((name for name, one in found.pools.items() if one.id == pool_id), None)
+
+
 # ---------------------------------------------------------------------------------------------- before a run
 
 

@@ -14,6 +14,7 @@ from rich.text import Text
 from cephtui import units
 from cephtui.compare import Side, differences, figures, reasons, verdict
 from cephtui.history import History
+from cephtui.leftovers import describe, way_of
 from cephtui.live import Live, LiveRun
 from cephtui.models import (
     ClusterSample,
@@ -35,7 +36,10 @@ from cephtui.presets import TOOLS
 from cephtui.runner import NodeState
 from cephtui.sparks import spark
 from cephtui.store import Undo
+from cephtui.transport import one_line
 
+_LEFT_MOST = 200
+"""Rows of what was left behind; nobody reads more."""
 OUTCOME_STYLES = {
     "ok": "green",
     "failed": "bold red",
@@ -424,12 +428,23 @@ def _environment_of(node: Node, states: Mapping[str, NodeState]) -> NodeEnvironm
     return state.environment if state else None
 
 
-def left_behind(rows: Sequence[tuple[Path, Undo]]) -> RenderableType:
-    """What would be removed, and which session left it."""
+def left_behind(rows: Sequence[tuple[Path, Undo]], own: Mapping[str, Node]) -> RenderableType:
+    """What would be removed, which session left it, and how its node would be reached."""
     table = _table("node", "left behind", "by session")
-    for directory, undo in rows:
-        _add(table, undo.node, undo.target, directory.name)
-    return table
+    for directory, undo in rows[:_LEFT_MOST]:
+        _add(table, one_line(undo.node), one_line(undo.target), directory.name)
+    more = [Text(f"and {len(rows) - _LEFT_MOST} more")] if len(rows) > _LEFT_MOST else []
+    ways = dict.fromkeys(way_of(undo, own) for _, undo in rows)
+    reached = _table("node", "reached", "")
+    for way in list(ways)[:_LEFT_MOST]:
+        name, is_own = one_line(way.listed.name), way.is_own and way.own
+        _add(
+            reached,
+            name,
+            describe(way.own or way.listed) if is_own else way.unusable or describe(way.listed),
+            "" if is_own else "only its list says so: asked for",
+        )
+    return Group(table, *more, Text(), reached)
 
 
 def presets(rows: Sequence[PresetRow]) -> RenderableType:

@@ -46,6 +46,8 @@ PATIENCE_SECONDS = 60.0
 """How long a removal is tried again: the watch of a client that was killed lasts about 30 s."""
 ENDING_SECONDS = 60.0
 STALL_SECONDS = 120.0
+_AT_START_MOST = 100
+"""Files that are removed before the first plan; the rest is for cleanup."""
 log = logging.getLogger(__name__)
 
 
@@ -212,9 +214,9 @@ class Runner:
         """
         return asyncio.run_coroutine_threadsafe(self._offers(node, of, put), self._loop)
 
-    def remove(self, node: Node, spec: str, directories: Sequence[Path]) -> Future[str]:
-        """Remove what was left behind by these sessions; the result is why not, or empty."""
-        return asyncio.run_coroutine_threadsafe(self._remove_for(directories, node, spec), self._loop)
+    def remove(self, node: Node, undo: Undo, directory: Path) -> Future[Removed]:
+        """Remove what a session has left behind, reaching its node like this."""
+        return asyncio.run_coroutine_threadsafe(self._remove_for(directory, node, undo), self._loop)
 
     def remove_left_behind(self) -> Future[None]:
         """Remove what consoles that were killed have left on this machine; says so by notices."""
@@ -508,44 +510,35 @@ class Runner:
     # ------------------------------------------------------------------ tidying up
 
     async def _remove_left_behind(self) -> None:
-        """Before the first plan: it may use a file of the same name."""
+        """Before the first plan: it may use a file of the same name.
+
+        Nobody has been asked, so nothing that a list names is run, and only files of this very machine are removed.
+        """
         async with self._tidying:
             session_writer.drop_reserves(self._root)
-            left: dict[str, list[Path]] = {}
-            for directory, undo in store.left_behind(self._root):
-                if undo.at is None or undo.at.host is None:
-                    left.setdefault(undo.target, []).append(directory)
-            for spec, directories in left.items():
-                if spec.startswith("file:"):
-                    await self._remove_local(spec, directories)
+            left = [(path, undo) for path, undo in store.left_behind(self._root) if _is_here(undo)]
+            for directory, undo in left[:_AT_START_MOST]:
+                removed = await self._remove_for(directory, Node(name="local"), undo)
+                if removed.status == "done":
+                    self._publish(Notice(0, f"removed {undo.target}, left behind by session {directory.name}"))
+                elif removed.status == "not ours":
+                    self._publish(Notice(0, f"{undo.target} of session {directory.name} stays: {removed.text}"))
+                else:  # in use, or not to be removed now: the next start will see to it
+                    log.warning("can't remove %s: %s", undo.target, removed.text)
 
-    async def _remove_local(self, spec: str, directories: list[Path]) -> None:
-        node = Node(name="local")
+    async def _remove_for(self, directory: Path, node: Node, undo: Undo) -> Removed:
         try:
-            removed = await self._removed(node, spec)
-            if removed.status == "done":
-                self._publish(Notice(0, f"removed {spec}, left behind by session {directories[0].name}"))
-            if removed.status in ("done", "not ours"):
-                _mark_undone(directories, Undo(node=node.name, target=spec))
-            else:  # in use, or not to be removed now: the next start will see to it
-                log.warning("can't remove %s: %s", spec, removed.text)
-        except (OSError, TransportError):
-            log.exception("can't remove %s", spec)
-
-    async def _remove_for(self, directories: Sequence[Path], node: Node, spec: str) -> str:
-        try:
-            removed = await self._removed(node, spec)
-            if removed.status != "done":
-                return removed.text
-            _mark_undone(directories, Undo(node=node.name, target=spec, at=node))
+            removed = await self._removed(node, undo)
+            if removed.is_settled:
+                session_writer.mark_undone(directory, undo)
         except (OSError, TransportError) as error:
-            return str(error)
-        return ""
+            return Removed("failed", str(error))
+        return removed
 
-    async def _removed(self, node: Node, spec: str) -> Removed:
+    async def _removed(self, node: Node, undo: Undo) -> Removed:
         """Raises TransportError."""
-        with self._counted(node.name, spec):
-            return await remove_patiently(await self._shell(node), spec, lambda text: self._publish(Notice(0, text)))
+        with self._counted(node.name, undo.target):
+            return await remove_patiently(await self._shell(node), undo, lambda text: self._publish(Notice(0, text)))
 
     @contextlib.contextmanager
     def _counted(self, node: str, spec: str) -> Iterator[None]:
@@ -571,35 +564,37 @@ class Runner:
         await asyncio.gather(*(self._undo(bench, key) for key in created))
 
     async def _undo(self, bench: Bench, key: tuple[str, str]) -> None:
-        node, spec = bench.created[key], key[1]
+        undo, again = bench.created[key], ": cephtui cleanup tries again"
+        assert undo.at is not None
         try:
-            removed = await self._removed(node, spec)
+            removed = await self._removed(undo.at, undo)
             problem = removed.text if removed.status != "done" else ""
+            if removed.is_settled:
+                again = ""
+                with contextlib.suppress(OSError):  # cephtui cleanup will then find that it is gone
+                    bench.session.undo(undo.model_copy(update={"done": True}))
         except TransportError as error:
             problem = str(error)
         except Exception as error:  # one part's trouble must not leave the others behind
-            log.exception("can't remove %s", spec)
+            log.exception("can't remove %s", undo.target)
             problem = f"unexpected error: {error!r}"
-        if not problem:
-            with contextlib.suppress(OSError):  # cephtui cleanup will then find that it is gone
-                bench.session.undo(Undo(node=node.name, target=spec, at=node, done=True))
         bench.removed_at = time.monotonic()
         del bench.created[key]
         bench.filled.pop(key, None)
         if problem:
-            self._problems.append(f"{node.name}: {spec} was not removed: {problem}: cephtui cleanup tries again")
+            self._problems.append(f"{undo.node}: {undo.target} was not removed: {problem}{again}")
 
 
-async def remove_patiently(shell: NodeShell, spec: str, say: Callable[[str], None]) -> Removed:
+async def remove_patiently(shell: NodeShell, undo: Undo, say: Callable[[str], None]) -> Removed:
     """Remove a part of cephtui's, again and again while something still has it open; raises TransportError."""
     until = asyncio.get_running_loop().time() + PATIENCE_SECONDS
     told = False
     while True:
-        removed = await remove(shell, spec)
-        if removed.status != "busy" or spec.startswith("file:") or asyncio.get_running_loop().time() > until:
+        removed = await remove(shell, undo)
+        if removed.status != "busy" or undo.target.startswith("file:") or asyncio.get_running_loop().time() > until:
             return removed
         if not told:
-            say(f"{spec} is still in use, waiting for the end of it ({removed.text})")
+            say(f"{undo.target} is still in use, waiting for the end of it ({removed.text})")
             told = True
         await asyncio.sleep(2.0)
 
@@ -614,9 +609,10 @@ def leftovers(left: Iterable[tuple[str, str]]) -> list[str]:
     ]
 
 
-def _mark_undone(directories: Sequence[Path], undo: Undo) -> None:
-    for directory in directories:
-        session_writer.mark_undone(directory, undo)
+def _is_here(undo: Undo) -> bool:
+    """Whether it is a file of the console's own machine, and not of a container there."""
+    here = Node(name="local") if undo.at is None else undo.at
+    return undo.target.startswith("file:") and here.host is None and not here.prefix
 
 
 _OF_DEVICES = "wipefs"

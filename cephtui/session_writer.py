@@ -145,6 +145,8 @@ class SessionWriter:
 
     def __init__(self, directory: Path, lock: IO[bytes]) -> None:
         self.directory = directory
+        self.owner = f"{directory.name}-{secrets.token_hex(16)}"
+        """What is created meanwhile carries it: nobody else's has it, not even a session's of the same name."""
         self._held = lock
         self._run: RunWriter | None = None
         self._reserve = directory / _RESERVE

@@ -200,6 +200,8 @@ class FakeNode:
         self.locks: list[str] = []
         self.there: dict[str, str] = {}
         """Files and images of cephtui's, with their identity."""
+        self.owners: dict[str, dict[str, str]] = {}
+        """What the images carry."""
         self.scripts: dict[str, Script] = {}
         self.facts: dict[str, object] = {}
         """What the file's inspection says beside, or instead of, the usual."""
@@ -283,6 +285,15 @@ class FakeNode:
     def _rbd(self, verb: str, *arguments: str) -> Completed:
         named = dict(itertools.pairwise(arguments))
         spec = f"rbd:{named['--pool']}/{named['--image']}" if "--image" in named else f"rbd:{arguments[-1]}"
+        if verb == "rename":
+            before = f"rbd:{arguments[0]}"
+            self.there[spec], self.owners[spec] = self.there.pop(before), self.owners.pop(before)
+            return Completed(0, "", "")
+        if verb == "image-meta" and arguments[0] == "set":
+            self.owners[f"rbd:{arguments[1]}"] = {arguments[2]: arguments[3]}
+            return Completed(0, "", "")
+        if verb == "image-meta" and spec in self.there:
+            return Completed(0, json.dumps(self.owners.get(spec, {})), "")
         if verb == "create":
             self._make(spec)
             return Completed(0, "", "")

@@ -40,7 +40,7 @@ CORE = (
     ("targets.file", "targets.rbd"),
     ("targets.device", "targets.pool"),
     ("targets",),
-    ("plan", "scratch", "offers"),
+    ("plan", "scratch", "offers", "leftovers"),
     ("node_run",),
     ("execute",),
     ("runner",),

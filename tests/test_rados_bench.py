@@ -11,6 +11,7 @@ import os
 import re
 import shlex
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
@@ -24,7 +25,15 @@ from hypothesis import strategies as st
 from cephtui.models import Interval, Place
 from cephtui.stats import Flow
 from cephtui.tools import OptionError, Reading, ToolResult
-from cephtui.tools.rados_bench import RadosBench, RadosBenchOptions, empty_argv, list_argv
+from cephtui.tools.rados_bench import (
+    ABSENT_STATUS,
+    OTHERS_STATUS,
+    RadosBench,
+    RadosBenchOptions,
+    claim_argv,
+    empty_argv,
+    list_argv,
+)
 from cephtui.tools.rados_bench_output import SHORTEST_INTERVAL, RadosBenchParser
 from cephtui.units import parse_size
 
@@ -255,26 +264,30 @@ def replace_place(**changes: Any) -> Place:
 @pytest.mark.parametrize("missing", ["pool", "namespace"])
 def test_nothing_is_done_to_a_place_that_is_not_only_cephtuis(missing: str) -> None:
     place = replace_place(**{missing: ""})
-    for command in (list_argv, empty_argv):
+    for command in (list_argv, lambda place: empty_argv(place, MARK), lambda place: claim_argv(place, MARK)):
         with pytest.raises(ValueError, match="expected a pool and a namespace"):
             command(place)
     with pytest.raises(ValueError, match="expected a pool and a namespace"):
         TOOL.argv("x", check(), GIB, place)
 
 
+MARK = "cephtui.session.one-0f"
 STAND_IN = r"""#!/bin/bash
-# a pool in a directory: rados --id I -p P -N N ls | rm --force-full -- NAME...
+# a pool in a directory: rados --id I -p P -N N ls | stat NAME | create NAME | rm --force-full -- NAME...
 [ "$1 $3 $5" = "--id -p -N" ] || exit 64
 here=$STORE/$4/$6
 [ -d "$STORE/$4" ] || { echo "error opening pool $4: (2) No such file or directory" >&2; exit 1; }
 shift 6
 case $1 in
 ls) ls -A "$here" 2>/dev/null; exit 0 ;;
+stat) [ -e "$here/$2" ] ;;
+create) ( set -o noclobber; : > "$here/$2" ) ;;
 rm)
     [ "$2 $3" = "--force-full --" ] || exit 64
     shift 3
     for name; do
-        [ -n "$STUCK" ] && { echo "error removing $name: (1) Operation not permitted" >&2; exit 1; }
+        [ -z "$STUCK" ] || [[ $name != "$STUCK"* ]] ||
+            { echo "error removing $name: (1) Operation not permitted" >&2; exit 1; }
         [ -e "$here/$name" ] || { echo "error removing $name: (2) No such file or directory" >&2; exit 1; }
         rm -- "$here/$name"
     done ;;
@@ -283,15 +296,17 @@ esac
 """
 
 
-def empty(root: Path, place: Place, **environment: str) -> subprocess.CompletedProcess[str]:
+def rados(root: Path, argv: Sequence[str], **environment: str) -> subprocess.CompletedProcess[str]:
     tool = root / "bin" / "rados"
     tool.parent.mkdir(exist_ok=True)
     tool.write_text(STAND_IN)
     tool.chmod(0o755)
     path = {"PATH": f"{tool.parent}:{os.environ['PATH']}", "STORE": str(root / "store")}
-    return subprocess.run(
-        empty_argv(place), capture_output=True, text=True, timeout=60, check=False, env={**path, **environment}
-    )
+    return subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False, env={**path, **environment})
+
+
+def empty(root: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return rados(root, empty_argv(PLACE, MARK), **environment)
 
 
 def put(root: Path, namespace: str, names: list[str]) -> Path:
@@ -303,30 +318,58 @@ def put(root: Path, namespace: str, names: list[str]) -> Path:
 
 
 def test_emptying_removes_all_and_nothing_else(tmp_path: Path) -> None:
-    own = put(tmp_path, "cephtui-1", [f"benchmark_data_lab1_1_object{n}" for n in range(250)] + ["cephtui", "-x y'$"])
-    others = put(tmp_path, "cephtui-10", ["benchmark_data_lab1_1_object0", "cephtui"])
-    done = empty(tmp_path, PLACE)
+    objects = [f"benchmark_data_lab1_1_object{n}" for n in range(250)]
+    own = put(tmp_path, "cephtui-1", [*objects, "cephtui", "-x y'$", f"{MARK}0", MARK])
+    others = put(tmp_path, "cephtui-10", ["benchmark_data_lab1_1_object0", "cephtui", MARK])
+    done = empty(tmp_path)
     assert (done.returncode, done.stdout) == (0, "0\n")
     assert not list(own.iterdir())
-    assert len(list(others.iterdir())) == 2
+    assert len(list(others.iterdir())) == 3
+
+
+@pytest.mark.parametrize(
+    "names", [["ledger"], ["a", "cephtui.session.another-0f"], [f"x{MARK}", f"{MARK}0", "cephtui"]]
+)
+def test_objects_without_the_mark_are_neither_removed_nor_claimed(tmp_path: Path, names: list[str]) -> None:
+    theirs = put(tmp_path, "cephtui-1", names)
+    done = empty(tmp_path)
+    assert (done.returncode, done.stdout) == (OTHERS_STATUS, f"{len(names)}\n")
+    claimed = rados(tmp_path, claim_argv(PLACE, MARK))
+    assert (claimed.returncode, claimed.stderr) == (76, f"{len(names)} objects of others are in it\n")
+    assert {path.name for path in theirs.iterdir()} == {*names}
+
+
+def test_the_mark_is_the_first_object_and_the_last(tmp_path: Path) -> None:
+    own = put(tmp_path, "cephtui-1", [])
+    for _ in range(2):  # a second time it is there already
+        assert rados(tmp_path, claim_argv(PLACE, MARK)).returncode == 0
+        assert [path.name for path in own.iterdir()] == [MARK]
+        (own / "benchmark_data_lab1_1_object0").touch()
+        assert rados(tmp_path, claim_argv(PLACE, MARK)).returncode == 0
+        assert empty(tmp_path, STUCK="benchmark").returncode == 1
+        assert len(list(own.iterdir())) == 2
+        # broken off before the last: the next goes on
+        assert empty(tmp_path, STUCK=MARK).returncode == 1
+        assert [path.name for path in own.iterdir()] == [MARK]
+    assert (empty(tmp_path).returncode, list(own.iterdir())) == (0, [])
 
 
 def test_emptying_what_is_empty(tmp_path: Path) -> None:
     put(tmp_path, "cephtui-1", [])
-    done = empty(tmp_path, PLACE)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "0\n", "")
+    done = empty(tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (ABSENT_STATUS, "0\n", "")
 
 
 def test_emptying_says_what_is_left_and_why(tmp_path: Path) -> None:
-    put(tmp_path, "cephtui-1", ["a", "b", "c"])
-    done = empty(tmp_path, PLACE, STUCK="yes")
-    assert (done.returncode, done.stdout) == (1, "3\n")
+    put(tmp_path, "cephtui-1", ["a", "b", "c", MARK])
+    done = empty(tmp_path, STUCK="a")
+    assert (done.returncode, done.stdout) == (1, "1\n")
     assert "Operation not permitted" in done.stderr
 
 
 def test_emptying_without_the_pool(tmp_path: Path) -> None:
     (tmp_path / "store").mkdir()
-    done = empty(tmp_path, PLACE)
+    done = empty(tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == "error opening pool bench: (2) No such file or directory\n"
 

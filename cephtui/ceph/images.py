@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -111,6 +111,16 @@ def children_argv(pool: str, image: str) -> tuple[str, ...]:
 def usage_argv(pool: str, image: str) -> tuple[str, ...]:
     """Reports how much of an image was ever written; slow on large images without fast-diff."""
     return ("rbd", "du", *_of(pool, image))
+
+
+def metadata_argv(pool: str, image: str) -> tuple[str, ...]:
+    """Reports what was attached to an image, by its keys; status 2 as ``info_argv``."""
+    return ("rbd", "image-meta", "list", *_of(pool, image))
+
+
+def parse_metadata(text: str) -> Mapping[str, Any]:
+    """The answer to ``metadata_argv``, which is empty where there is nothing; raises ValueError."""
+    return answers.table(text) if text.strip() else {}
 
 
 def parse_info(text: str, pool: str) -> ImageInfo:

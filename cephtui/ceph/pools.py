@@ -65,6 +65,8 @@ class OsdMap:
     """Pools, flags and limits of a cluster."""
 
     pools: Mapping[str, Pool]
+    fsid: str = ""
+    """Of the cluster."""
     flags: frozenset[str] = frozenset()
     nearfull_ratio: float = 0.85
     full_ratio: float = 0.95
@@ -124,6 +126,7 @@ def parse_osd_map(text: str) -> OsdMap:
     flags = answers.words(said.get("flags_set")) or tuple(str(said.get("flags", "")).split(","))
     return OsdMap(
         pools={pool.name: pool for pool in pools},
+        fsid=str(said.get("fsid", "")),
         flags=frozenset(flags) - {""},
         nearfull_ratio=answers.number(said.get("nearfull_ratio"), 0.85),
         full_ratio=answers.number(said.get("full_ratio"), 0.95),

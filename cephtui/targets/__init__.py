@@ -5,16 +5,22 @@ One module for each kind of target; ``base`` says what they have in common.
 
 from __future__ import annotations
 
+import re
+
+from cephtui import observe
 from cephtui.models import Step
 from cephtui.shell import Shell
+from cephtui.store import Undo
 from cephtui.targets import device, file, pool, rbd
-from cephtui.targets.base import Removed, Target, TargetError
+from cephtui.targets.base import Removed, Target, TargetError, TargetFault, is_text
 from cephtui.targets.device import DeviceTarget
 from cephtui.targets.file import FileTarget
 from cephtui.targets.pool import PoolTarget
 
 __all__ = ["Target", "TargetError", "parse_target", "remove", "target_of"]
 EXPECTED = "file:PATH, rbd:POOL, rbd:POOL/IMAGE, device:PATH or pool:POOL"
+_OWNER = re.compile(r"[A-Za-z0-9._-]*")
+_OF_POOLS = {"rbd": rbd.remove, "pool": pool.remove}
 
 
 def parse_target(text: str, *, sitting: str = "", data_pool: str | None = None) -> Target:
@@ -38,13 +44,26 @@ def target_of(step: Step) -> Target:
     return parse_target(step.target, data_pool=step.data_pool)
 
 
-async def remove(shell: Shell, spec: str) -> Removed:
-    """Remove a part that cephtui has created, and nothing else; raises TransportError."""
-    scheme, _, rest = spec.partition(":")
-    if scheme == "file":
-        return await file.remove(shell, rest)
-    if scheme == "rbd":
-        return await rbd.remove(shell, rest)
-    if scheme == "pool":
-        return await pool.remove(shell, rest)
-    return Removed("failed", f"{spec} is nothing that cephtui removes")
+async def remove(shell: Shell, undo: Undo) -> Removed:
+    """Remove a part that carries its owner, and nothing else; raises TransportError.
+
+    What is gone with its pool, or was removed by others, is done.
+    """
+    scheme, _, name = undo.target.partition(":")
+    if scheme == "file" and name.startswith("/") and is_text(name):
+        return await file.remove(shell, name, undo.owner)
+    if scheme not in _OF_POOLS or not _OWNER.fullmatch(undo.owner or ""):
+        return Removed("not ours", "it is nothing that cephtui makes")
+    pool, _, part = name.partition("/")
+    removed = await _OF_POOLS[scheme](shell, pool, part, undo.owner)
+    if removed.status != "absent":
+        return removed
+    try:
+        now = await observe.pool_now(shell, pool, undo.pool_id, undo.cluster)
+    except TargetFault as fault:
+        return Removed("failed", str(fault))
+    if now is None:
+        return Removed("done", f"it is gone with its pool: there is no pool {pool} any more")
+    if now != pool:
+        removed = await _OF_POOLS[scheme](shell, now, part, undo.owner)
+    return Removed("done", "it was gone already") if removed.status == "absent" else removed

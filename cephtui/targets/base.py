@@ -14,8 +14,10 @@ from cephtui.transport import Completed
 
 OWN_PREFIX = "cephtui-"
 """Images and namespaces of cephtui's own begin with it."""
-OWN_NAME = re.compile(rf"{OWN_PREFIX}[0-9a-f]{{8}}-.+")
-"""All of such a name: it carries what makes it unique."""
+OWN_NAME = re.compile(rf"{OWN_PREFIX}[0-9a-f]{{8}}-[A-Za-z0-9._-]+")
+"""All of such a name. Others may have it too: what is cephtui's carries its owner besides."""
+OWNER_KEY = "cephtui.session"
+"""Under which images and namespaces carry their owner."""
 _NO_TEXT = re.compile(r"[\x00-\x1f\ud800-\udfff]")
 """Control characters, and what stands for bytes that are no UTF-8: neither can be printed or stored."""
 
@@ -73,10 +75,16 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """What became of a removal; ``text`` is the reason where it was not done."""
+    """What became of a removal; ``text`` is the reason where nothing was removed."""
 
-    status: Literal["done", "busy", "not ours", "failed"]
+    status: Literal["done", "absent", "busy", "not ours", "failed"]
+    """``absent`` is what was not found where it was looked for; ``not ours`` does not carry its owner."""
     text: str = ""
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing is left to try again: what is somebody else's now is not cephtui's to remove."""
+        return self.status in ("done", "not ours")
 
 
 class Target(Protocol):
@@ -135,8 +143,8 @@ class Target(Protocol):
         """Look at it and apply its guards; writes nothing. Raises TargetFault and TransportError."""
         ...
 
-    async def create(self, shell: Shell, part: Part) -> str:
-        """Make a part and give its identity. Raises TargetFault and TransportError."""
+    async def create(self, shell: Shell, part: Part, owner: str) -> str:
+        """Make a part that carries its owner, and give its identity. Raises TargetFault and TransportError."""
         ...
 
     async def room(self, shell: Shell, nodes: int) -> int | None:

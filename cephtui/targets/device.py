@@ -57,7 +57,7 @@ class DeviceTarget:
         identity = f"{facts.number} {facts.size}"
         return replace(found, identities={self.spec: identity})
 
-    async def create(self, shell: Shell, part: Part) -> str:
+    async def create(self, shell: Shell, part: Part, owner: str) -> str:
         """See Target: there is nothing to create."""
         raise TargetFault(f"{self.path} is a device, which cephtui does not create")
 

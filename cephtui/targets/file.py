@@ -20,8 +20,8 @@ from cephtui.targets.base import Found, Layout, Removed, TargetError, TargetFaul
 
 MARK_BYTES = 4096
 MARK = "cephtui scratch file"
-"""The block after the span of a file of cephtui's begins with this: no benchmark reaches it, every file system
-keeps it, and it goes where the file goes."""
+"""The block after the span of a file of cephtui's begins with this, its owner in the second line: no benchmark
+reaches it, every file system keeps it, and it goes where the file goes."""
 DEFAULT_SPAN_BYTES = 1 << 30
 _REMOVE_STATUSES: Mapping[int, Literal["done", "busy", "not ours"]] = {0: "done", 75: "busy", 76: "not ours"}
 _RESERVE_PERCENT, _RESERVE_MOST_BYTES = 5, 10 << 30
@@ -34,6 +34,7 @@ _MARKED = r"""
 marked() {
     [ -f "$1" ] && [ "$(tail -c 4096 -- "$1" 2>/dev/null | head -c 20 | tr -d '\0')" = "cephtui scratch file" ]
 }
+owner_of() { tail -c 4096 -- "$1" | tr -d '\0' | sed -n 2p; }
 """
 
 _INSPECT = r"""
@@ -65,7 +66,7 @@ exit 0
 
 # noclobber creates with O_EXCL: a file that has come into being since the inspection is not taken
 _CREATE = r"""
-path=$1 span=$2 new=
+path=$1 span=$2 owner=$3 new=
 if [ ! -e "$path" ]; then
     ( set -o noclobber; : > "$path" ) || exit 1
     new=yes
@@ -73,7 +74,7 @@ elif ! marked "$path"; then
     echo "$path exists and is not cephtui's" >&2
     exit 1
 fi
-printf 'cephtui scratch file: cephtui may overwrite and remove it\n' |
+printf 'cephtui scratch file: cephtui may overwrite and remove it\n%s\n' "$owner" |
     dd of="$path" bs=4096 seek="$span" oflag=seek_bytes conv=notrunc,sync status=none &&
     truncate -s "$(( span + 4096 ))" -- "$path" && stat -Lc %d:%i -- "$path" && exit 0
 [ -n "$new" ] && rm -f -- "$path" # without its mark nothing would know whose it is
@@ -81,11 +82,15 @@ exit 1
 """
 
 _REMOVE = r"""
-path=$1
+path=$1 owner=$2 held=$3
+refuse() { echo "$path $1" >&2; exit 76; }
 [ -e "$path" ] || exit 0
-[ ! -L "$path" ] && marked "$path" ||
-    { echo "$path does not carry cephtui's mark any more" >&2; exit 76; }
-flock -w 1 -E 75 "$path" rm -f -- "$path" # waits for those who only look whether it is held
+[ ! -L "$path" ] && marked "$path" || refuse "does not carry cephtui's mark any more"
+[ "$(owner_of "$path")" = "$owner" ] || refuse "carries the mark of another session"
+[ "$(stat -c %h -- "$path")" -eq 1 ] || refuse "has other names (hard links)"
+[ -z "$held" ] || exec rm -f -- "$path"
+# waits for those who only look whether it is held, and then looks again: it may have been replaced meanwhile
+flock -w 1 -E 75 "$path" bash -c "$BASH_EXECUTION_STRING" "$0" "$path" "$owner" held
 rc=$?
 [ $rc -eq 75 ] && echo "$path is in use by another run" >&2
 exit $rc
@@ -160,10 +165,10 @@ class FileTarget:
             device=facts.device,
         )
 
-    async def create(self, shell: Shell, part: Part) -> str:
-        """See Target: makes the file, or fits one of cephtui's own; the identity is its device and inode."""
+    async def create(self, shell: Shell, part: Part, owner: str) -> str:
+        """See Target: makes the file, or fits and takes over one of cephtui's; its device and inode identify it."""
         path = part.spec.removeprefix("file:")
-        made = await shell.run(create_argv(path, part.bytes))
+        made = await shell.run(create_argv(path, part.bytes, owner))
         if made.status != 0:
             raise TargetFault(f"can't create {path}: {reason(made)}")
         return made.stdout.strip()
@@ -178,14 +183,17 @@ def inspect_argv(path: str) -> tuple[str, ...]:
     return _script(_INSPECT, "cephtui-inspect", path)
 
 
-def create_argv(path: str, span_bytes: int) -> tuple[str, ...]:
-    """A command that makes the file, or fits one of cephtui's own, and prints its device and inode."""
-    return _script(_CREATE, "cephtui-create", path, str(span_bytes))
+def create_argv(path: str, span_bytes: int, owner: str = "") -> tuple[str, ...]:
+    """A command that makes the file, or fits one of cephtui's, marks it, and prints its device and inode."""
+    return _script(_CREATE, "cephtui-create", path, str(span_bytes), owner)
 
 
-def remove_argv(path: str) -> tuple[str, ...]:
-    """A command that removes the file if it carries cephtui's mark and nothing uses it."""
-    return _script(_REMOVE, "cephtui-remove", path)
+def remove_argv(path: str, owner: str = "") -> tuple[str, ...]:
+    """A command that removes the file if it carries the mark of its owner, has no other name and nothing uses it.
+
+    Without an owner: one that was made before files had theirs in the mark.
+    """
+    return _script(_REMOVE, "cephtui-remove", path, owner, "")
 
 
 async def look_at(shell: Shell, path: str) -> FileFacts:
@@ -197,9 +205,9 @@ async def look_at(shell: Shell, path: str) -> FileFacts:
         raise TargetFault(f"can't inspect {path}: {error} {answer.stderr}".strip()) from None
 
 
-async def remove(shell: Shell, path: str) -> Removed:
-    """Remove a file if it carries cephtui's mark and nothing uses it."""
-    answer = await shell.run(remove_argv(path))
+async def remove(shell: Shell, path: str, owner: str | None) -> Removed:
+    """Remove a file if it carries the mark of its owner and nothing uses it."""
+    answer = await shell.run(remove_argv(path, owner or ""))
     return Removed(_REMOVE_STATUSES.get(answer.status, "failed"), answer.stderr.strip())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from cephtui import observe
@@ -10,10 +11,12 @@ from cephtui.shell import Shell
 from cephtui.targets.base import (
     OWN_NAME,
     OWN_PREFIX,
+    OWNER_KEY,
     Found,
     Layout,
     Removed,
     TargetError,
+    TargetFault,
     Use,
     is_text,
     reason,
@@ -22,6 +25,7 @@ from cephtui.targets.base import (
 from cephtui.tools import rados_bench
 
 _EMPTY_SECONDS = 600.0
+_NO_POOL = re.compile(r"error opening pool .*\(2\) No such file or directory")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +61,12 @@ class PoolTarget:
         """See Target: the cluster's guards are those of the pool."""
         return Found(to_create=use.parts)
 
-    async def create(self, shell: Shell, part: Part) -> str:
-        """See Target: a namespace is there as soon as an object is in it."""
+    async def create(self, shell: Shell, part: Part, owner: str) -> str:
+        """See Target: a namespace is there as soon as an object is in it, and the first is the mark of its owner."""
+        pool, _, namespace = part.spec.removeprefix("pool:").partition("/")
+        made = await shell.ceph(rados_bench.claim_argv(_place(shell, pool, namespace), _mark(owner)))
+        if made.status != 0:
+            raise TargetFault(f"can't mark namespace {namespace} of pool {pool}: {reason(made)}")
         return part.spec
 
     async def room(self, shell: Shell, nodes: int) -> int | None:
@@ -76,14 +84,30 @@ def parse_name(text: str, name: str) -> str:
     return name
 
 
-async def remove(shell: Shell, name: str) -> Removed:
-    """Empty a namespace of cephtui's own, and see that it is empty."""
-    pool, _, namespace = name.partition("/")
-    if not OWN_NAME.fullmatch(namespace):
-        return Removed("not ours", f"{name} is not named as cephtui names its namespaces")
-    place = Place(kind="pool", pool=pool, namespace=namespace, ceph_id=shell.node.ceph_id)
-    answer = await shell.ceph(rados_bench.empty_argv(place), timeout_seconds=_EMPTY_SECONDS)
+def _mark(owner: str) -> str:
+    """The object that says whose a namespace is: its name does, so that it is there whole or not at all."""
+    return f"{OWNER_KEY}.{owner}"
+
+
+def _place(shell: Shell, pool: str, namespace: str) -> Place:
+    return Place(kind="pool", pool=pool, namespace=namespace, ceph_id=shell.node.ceph_id)
+
+
+async def remove(shell: Shell, pool: str, namespace: str, owner: str | None) -> Removed:
+    """Empty a namespace that carries its owner, and see that it is empty; the mark goes last.
+
+    Without an owner nothing is removed: that is what was made before namespaces were marked.
+    """
+    if not OWN_NAME.fullmatch(namespace) or not pool or pool.startswith("-") or not is_text(pool):
+        return Removed("not ours", f"{pool}/{namespace} is not named as cephtui names its namespaces")
+    argv = rados_bench.empty_argv(_place(shell, pool, namespace), _mark(owner) if owner else "")
+    answer = await shell.ceph(argv, timeout_seconds=_EMPTY_SECONDS)
+    left = answer.stdout.strip()
     if answer.status == 0:
         return Removed("done")
-    left = answer.stdout.strip()
+    if answer.status == rados_bench.ABSENT_STATUS or _NO_POOL.search(answer.stderr):
+        return Removed("absent")
+    if answer.status == rados_bench.OTHERS_STATUS:
+        by_hand = f"if they are yours: rados -p {pool} -N {namespace} ls, and rm each"
+        return Removed("not ours", f"its {left} objects do not carry the mark of its session; {by_hand}")
     return Removed("busy" if left.isdigit() else "failed", f"{left or 'some'} objects are left: {reason(answer)}")

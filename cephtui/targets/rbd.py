@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import re
 from dataclasses import dataclass, replace
 
@@ -16,6 +17,7 @@ from cephtui.shell import Shell
 from cephtui.targets.base import (
     OWN_NAME,
     OWN_PREFIX,
+    OWNER_KEY,
     Found,
     Layout,
     Removed,
@@ -27,10 +29,11 @@ from cephtui.targets.base import (
     safe_name,
     unverified,
 )
+from cephtui.transport import Completed
 
 DEFAULT_SPAN_BYTES = 10 << 30
 _BUSY_STATUSES = {16}
-_GONE_STATUS, _EXISTS_STATUS = 2, 17
+_EXISTS_STATUS = 17
 _NAME = re.compile(r"[^/@#;:\s]+")
 """Of pools and images; fio ends a value at some of these."""
 
@@ -83,15 +86,24 @@ class RbdPool:
         there = {part.spec: identity for part, identity in zip(known, found, strict=True) if identity}
         return Found(identities=there, to_create=use.parts)
 
-    async def create(self, shell: Shell, part: Part) -> str:
-        """See Target: the identity is the image's id. One of this sitting that is too small is made anew."""
-        name = part.spec.removeprefix("rbd:")
+    async def create(self, shell: Shell, part: Part, owner: str) -> str:
+        """See Target: the identity is the image's id. One of this sitting that is too small is made anew.
+
+        rbd can't create and mark an image at once. So it gets its own name last: until then it has one that nobody
+        else can have given (see ``_unmarked_name``), and under its own name it is never without its mark.
+        """
+        pool, _, image = part.spec.removeprefix("rbd:").partition("/")
+        unmarked, name = f"{pool}/{_unmarked_name(image, owner)}", f"{pool}/{image}"
         data = ("--data-pool", self.data_pool) if self.data_pool else ()
-        argv = ("rbd", "create", "--size", f"{part.bytes}B", *data, name)
-        made = await shell.ceph(argv)
-        if made.status == _EXISTS_STATUS:
-            await shell.ceph(("rbd", "rm", "--no-progress", name))
-            made = await shell.ceph(argv)
+        create = ("rbd", "create", "--size", f"{part.bytes}B", *data, unmarked)
+        made = await shell.ceph(create)
+        if made.status == _EXISTS_STATUS:  # of an attempt that was broken off
+            await shell.ceph(_remove_argv(unmarked))
+            made = await shell.ceph(create)
+        if made.status == 0:
+            made = await shell.ceph(("rbd", "image-meta", "set", unmarked, OWNER_KEY, owner))
+        if made.status == 0:
+            made = await _renamed(shell, unmarked, name, owner)
         identity = await _identity(shell, part) if made.status == 0 else None
         if not identity:
             raise TargetFault(f"can't create image {name}: {reason(made)}")
@@ -135,7 +147,7 @@ class RbdImage:
         """See Target."""
         return await inspect_image(shell, self.pool, self.image, use)
 
-    async def create(self, shell: Shell, part: Part) -> str:
+    async def create(self, shell: Shell, part: Part, owner: str) -> str:
         """See Target: there is nothing to create."""
         raise TargetFault(f"{self.spec} is an existing image, which cephtui does not create")
 
@@ -237,14 +249,67 @@ async def _identity(shell: Shell, part: Part) -> str | None:
     return info.id if info else None
 
 
-async def remove(shell: Shell, name: str) -> Removed:
-    """Remove an image of cephtui's own, and see that it is gone."""
+def _unmarked_name(image: str, owner: str) -> str:
+    """What an image is called until it carries its owner: this proves whose it is, since the owner is a secret."""
+    return f"{OWN_PREFIX}new-{hashlib.sha256(f'{owner}/{image}'.encode()).hexdigest()[:32]}"
+
+
+async def _renamed(shell: Shell, unmarked: str, name: str, owner: str) -> Completed:
+    """Give an image its own name; one of the same owner that has it already makes way."""
+    rename = ("rbd", "rename", unmarked, name)
+    made = await shell.ceph(rename)
+    if made.status != _EXISTS_STATUS:
+        return made
     pool, _, image = name.partition("/")
-    if not OWN_NAME.fullmatch(image):
-        return Removed("not ours", f"{name} is not named as cephtui names its images")
-    answer = await shell.ceph(("rbd", "rm", "--no-progress", f"{pool}/{image}"), timeout_seconds=300.0)
+    removed = await _remove_marked(shell, pool, image, owner)
+    if removed.status not in ("done", "absent"):
+        raise TargetFault(f"can't create image {name}: {removed.text}")
+    return await shell.ceph(rename)
+
+
+async def remove(shell: Shell, pool: str, image: str, owner: str | None) -> Removed:
+    """Remove an image that carries its owner, and see that it is gone: no name alone proves whose an image is.
+
+    With it goes what is left where a console was killed before it had marked the image. Without an owner nothing is
+    removed: that is what was made before images were marked.
+    """
+    if not (OWN_NAME.fullmatch(image) and _NAME.fullmatch(pool)) or pool.startswith("-"):
+        return Removed("not ours", f"{pool}/{image} is not named as cephtui names its images")
+    if owner:
+        unmarked = _unmarked_name(image, owner)
+        left = await shell.ceph(images.info_argv(pool, unmarked))
+        if not answers.missing(left.status, left.stderr):
+            removed = await _remove_image(shell, pool, unmarked)
+            if removed.status != "done":
+                return removed
+    return await _remove_marked(shell, pool, image, owner)
+
+
+async def _remove_marked(shell: Shell, pool: str, image: str, owner: str | None) -> Removed:
+    said = await shell.ceph(images.metadata_argv(pool, image))
+    if said.status != 0:
+        missing = answers.missing(said.status, said.stderr)
+        return Removed("absent") if missing else Removed("failed", reason(said))
+    try:
+        found = images.parse_metadata(said.stdout).get(OWNER_KEY)
+    except ValueError as error:
+        return Removed("failed", f"can't tell whose it is: {error}")
+    if not owner or found != owner:
+        whose = "the mark of another session" if found else "no mark of cephtui's"
+        return Removed("not ours", f"it carries {whose}; if it is yours: rbd rm {pool}/{image}")
+    return await _remove_image(shell, pool, image)
+
+
+async def _remove_image(shell: Shell, pool: str, image: str) -> Removed:
+    """One that is known to be cephtui's, if it is there."""
+    answer = await shell.ceph(_remove_argv(f"{pool}/{image}"), timeout_seconds=300.0)
     left = await shell.ceph(images.info_argv(pool, image))
-    if left.status == _GONE_STATUS:
+    if answers.missing(left.status, left.stderr):
         return Removed("done")
+    failed = answer if answer.status != 0 else left
     busy = answer.status in _BUSY_STATUSES or "watchers" in answer.stderr
-    return Removed("busy" if busy else "failed", reason(answer))
+    return Removed("busy" if busy else "failed", reason(failed))
+
+
+def _remove_argv(name: str) -> tuple[str, ...]:
+    return ("rbd", "rm", "--no-progress", name)

@@ -134,9 +134,13 @@ class Bench:
             lambda: str(self.running()),
         )
 
+    def cleanup(self, *words: str, **how: Any) -> Console:
+        """``cephtui cleanup`` to its end, with the config that consoles are started with."""
+        return self.sandbox.run("cleanup", "--config", str(self.config), *words, **{"seconds": 120, **how})
+
     def clean_up(self) -> None:
         """``cephtui cleanup``, which must succeed, and then nothing is left."""
-        console = self.cephtui("cleanup", "--yes")
+        console = self.cleanup("--yes")
         assert console.process.returncode == 0, console.describe()
         assert left_on(self.lab) == []
 

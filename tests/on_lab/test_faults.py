@@ -273,7 +273,7 @@ def lost(lab: Lab, new_bench: NewBench) -> Iterator[dict[str, Case]]:
         lab.link_up("lab3")
     yield cases
     for case in cases.values():
-        case.bench.cephtui("cleanup", "--yes")
+        case.bench.cleanup("--yes")
 
 
 def _outermost_unshare(case: Case) -> int:
@@ -346,7 +346,7 @@ def test_what_is_left_is_noted_and_cleaned_up(lost: dict[str, Case], lab: Lab, w
     assert case.image in images(lab)
     if way == "link down":
         assert "cephtui cleanup tries again" in case.console.stderr
-    console = case.bench.cephtui("cleanup", "--yes")
+    console = case.bench.cleanup("--yes")
     assert console.process.returncode == 0, console.describe()
     assert case.image not in images(lab)
     assert noted(case.bench.sandbox) == set()

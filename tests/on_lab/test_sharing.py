@@ -47,7 +47,7 @@ def test_what_a_killed_console_left_is_removed_without_harm_to_one_that_runs(ben
     for console in dying:
         console.wait()
 
-    cleanup = bench.sandbox.run("cleanup", "--yes", seconds=120, env={"COLUMNS": "400"})
+    cleanup = bench.cleanup("--yes", env={"COLUMNS": "400"})
 
     assert cleanup.process.returncode == 0, cleanup.describe()
     text = cleanup.stdout + cleanup.stderr

@@ -52,7 +52,7 @@ def own_images(lab: Lab, pool: str, others: Others | None = None) -> set[str]:
 
 def shown_by(bench: Bench, *words: str) -> str:
     """What cleanup prints, in one line as wide as it likes to be."""
-    console = bench.sandbox.run("cleanup", *words, seconds=120, env={"COLUMNS": "400"})
+    console = bench.cleanup(*words, env={"COLUMNS": "400"})
     assert console.process.returncode == 0, console.describe()
     return console.stdout + console.stderr
 
@@ -166,7 +166,7 @@ def test_cleanup_waits_for_the_watch_of_a_dead_client(bench: Bench, pool: str, o
     assert {word for word in text.split() if word.startswith("rbd:")} == made
     assert {f"rbd:{pool}/{name}" for name in own_images(lab, pool, others)} == made
     # without a terminal it wants to be told
-    assert bench.sandbox.run("cleanup").process.returncode == 3
+    assert bench.cleanup().process.returncode == 3
     assert "watcher=" in lab.rbd("status", sorted(made)[0].removeprefix("rbd:"))
 
     text = shown_by(bench, "--yes")
