@@ -12,7 +12,8 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from cephtui.models import OptionValue, PresetRow
+from cephtui.models import Line, OptionValue, PresetRow
+from cephtui.printable import printable
 from cephtui.tools import OptionError, Tool
 from cephtui.tools.fio import Fio
 from cephtui.tools.rados_bench import RadosBench
@@ -35,8 +36,8 @@ class PresetFile(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
-    title: str
-    description: str = ""
+    title: Line
+    description: Line = ""
     tool: Literal["fio", "rados-bench"] = "fio"
     key: Annotated[int, Field(ge=1, le=9)] | None = None
     """The console's key for it."""
@@ -99,7 +100,7 @@ def load_preset(path: Path, *, user: bool) -> Preset:
         raise PresetError(f"{path}: {_explain(error)}") from None
     except OptionError as error:
         raise PresetError(f"{path}: options.{error}") from None
-    return Preset(path.stem, path, user, file)
+    return Preset(printable(path.stem), path, user, file)
 
 
 def _explain(error: ValidationError) -> str:
@@ -119,10 +120,11 @@ def find_presets(packaged: Path, users: Path) -> Catalogue:
     found: Catalogue = {}
     for folder, user in ((packaged, False), (users, True)):
         for path in sorted(folder.glob("*.toml")):
+            name = printable(path.stem)
             try:
-                found[path.stem] = load_preset(path, user=user)
+                found[name] = load_preset(path, user=user)
             except PresetError as error:
-                found[path.stem] = error
+                found[name] = error
     return {name: entry if isinstance(entry, PresetError) else _with_key(entry, found) for name, entry in found.items()}
 
 
