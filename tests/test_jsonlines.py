@@ -15,6 +15,7 @@ from pydantic import TypeAdapter
 
 from cephtui.jsonlines import line, parse_sample, sample_line, schema
 from cephtui.models import ClusterSample, Interval, NodeRow, Phase, Plan, Run, Sample
+from cephtui.printable import printable
 
 COUNTS = st.integers(0, 1 << 62)
 RATES = st.floats(0, 1e12).map(lambda value: round(value, 1))
