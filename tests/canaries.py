@@ -14,9 +14,14 @@ from cephtui.models import Model
 HOSTILE = "\u202e\u2066\u2069\u200e\u200f\u061c\u200b\ufeff\u2028\u2029\x7f\0\x85\x9d\u3164\U000e0041\ufe0f\xad"
 CANARY = f"[/Pw]\x1b]0;PWNED\x07\x1b[31337m\x9b31337m{HOSTILE}\n\tend [link=http://pwned.example]x[@click=app.bell]"
 """Its first brackets are no markup that can be parsed: to take them for it is an error."""
-_SEQUENCE = re.compile(
-    r"\x1b(\[[0-9:;<=>?]*[ -/]*[@-~]|[ -/]+[0-~]|[0-Z=>c]|\](?:8|22|10|11);[^\x07\x1b]*\x1b\\|\](?:8|22);[^\x07\x1b]*\x07)"
+NAME = CANARY.replace("/", "").replace("\0", "")
+"""What a file can be named."""
+_OWN = (
+    r"\[[0-9:;<=>?]*[ -/]*[@-~]",  # CSI
+    r"[ -/]+[0-~]|[0-Z=>c]",
+    r"\](?:8|22|10|11);[^\x07\x1b]*(?:\x07|\x1b\\)",  # links, the pointer's shape, questions about colours
 )
+_SEQUENCE = re.compile(rf"\x1b(?:{'|'.join(_OWN)})")
 """What the console itself sends."""
 
 
