@@ -14,6 +14,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from cephtui.jsonlines import as_json
 from cephtui.models import SessionNotes
 from cephtui.session_writer import take_lock, write_whole
 from cephtui.store import NOTES_FILE, StoreError, check_name, pending, read_notes
@@ -49,7 +50,7 @@ def write_notes(directory: Path, notes: SessionNotes) -> None:
     _check_own(directory)
     path = directory / NOTES_FILE
     try:
-        write_whole(path, notes.model_dump_json(indent=1))
+        write_whole(path, as_json(notes, indent=1))
     except OSError as error:
         raise StoreError(f"can't write {path}: {error.strerror}: the notes stay as they were") from None
 

@@ -8,6 +8,7 @@ import gc
 import logging
 import logging.handlers
 import os
+import re
 import signal
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from cephtui import __version__
+from cephtui.printable import lines, printable
 from cephtui.terminal import (
     ENDING,
     Ending,
@@ -48,7 +50,19 @@ _TARGET_HELP = (
     "What to test: file:PATH, rbd:POOL, rbd:POOL/IMAGE, device:PATH or pool:POOL (rados bench). "
     "Default: a scratch file of its own."
 )
+_WORD = re.compile(r"[A-Za-z0-9._-]+")
+"""What a shell takes for one word and nothing else; other names are not completed."""
 log = logging.getLogger("cephtui.cli")
+
+
+class _Formatter(logging.Formatter):
+    """For a file that is read in a terminal: one line, and those of a traceback."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        return printable(super().formatMessage(record))
+
+    def formatException(self, ei: Any) -> str:
+        return lines(super().formatException(ei))
 
 
 class Refused(click.ClickException):
@@ -115,7 +129,7 @@ def _start_log() -> None:
         handler: logging.Handler = logging.handlers.RotatingFileHandler(path, maxBytes=1 << 20, backupCount=2)
     except OSError:
         handler = logging.NullHandler()  # a log that can't be written must not stop a measurement
-    handler.setFormatter(logging.Formatter("%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s"))
+    handler.setFormatter(_Formatter("%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s"))
     root.addHandler(handler)
     for library in ("asyncio", "asyncssh"):  # what they have to say must not end up on the terminal
         other = logging.getLogger(library)
@@ -128,14 +142,15 @@ def _start_log() -> None:
 
 
 def _complete_presets(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    return [name for name in _catalogue() if name.startswith(incomplete)]
+    return [name for name in _catalogue() if name.startswith(incomplete) and _WORD.fullmatch(name)]
 
 
 def _complete_sessions(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     from cephtui.places import sessions_dir
 
     with contextlib.suppress(OSError):
-        return sorted(p.name for p in sessions_dir().iterdir() if p.name.startswith(incomplete))
+        names = [path.name for path in sessions_dir().iterdir()]
+        return sorted(name for name in names if name.startswith(incomplete) and _WORD.fullmatch(name))
     return []
 
 

@@ -22,12 +22,13 @@ from cephtui.live import Live
 from cephtui.models import Event, Node, NodeRow, Notice, Outcome, Plan, Run
 from cephtui.outcomes import unsaved, worst
 from cephtui.plan import Request
+from cephtui.printable import one_line
 from cephtui.record import CUT_SHORT
 from cephtui.runner import Inbox, NodeState, Runner, diagnosis, leftovers
 from cephtui.store import Undo
 from cephtui.targets.base import Removed, TargetFault
 from cephtui.terminal import Ending, Interrupted, handling, make_console, say, set_waiting, silence, waiting
-from cephtui.transport import Question, TransportError, one_line
+from cephtui.transport import Question, TransportError
 
 EXIT_FAILED, EXIT_REFUSED, EXIT_INCOMPLETE = 1, 3, 4
 _GRACE_SECONDS = 15
@@ -151,9 +152,10 @@ def _answered(runner: Runner, state: NodeState, pool: str | None) -> NodeState:
             return state
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
             return replace(state, question=None, problem=_unanswered(state.node, question))
+        text = one_line(f"{state.node.name}: {question.text}")
         if question.secret:
-            answer = click.prompt(f"{state.node.name}: {question.text}", hide_input=True, err=True, default="")
-        elif click.confirm(f"{state.node.name}: {question.text}", err=True):
+            answer = click.prompt(text, hide_input=True, err=True, default="")
+        elif click.confirm(text, err=True):
             answer = "yes"
         else:
             return replace(state, question=None, problem=f"{state.node.name}: its host key was not accepted")

@@ -10,7 +10,7 @@ from array import array
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from cephtui.models import Interval, Model, Sample
+from cephtui.models import Interval, Model, Name, Sample
 from cephtui.stats import bucket_nanoseconds, completions
 
 DIRECTIONS = ("read", "write")
@@ -179,11 +179,11 @@ class Overview(Model):
     """A history as it is saved: all that listing and opening a run reads of its samples."""
 
     schema_version: int = 1
-    series: dict[str, list[Stretch]]
+    series: dict[Name, list[Stretch]]
     """``read.iops`` and the like, of all nodes."""
-    nodes: dict[str, dict[str, list[Stretch]]] = {}
+    nodes: dict[Name, dict[Name, list[Stretch]]] = {}
     """Of each node by figure, reads and writes together."""
-    heat: dict[str, list[HeatColumn]] = {}
+    heat: dict[Name, list[HeatColumn]] = {}
     """By direction."""
     ramp_until: float = 0.0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, TypeAlias, get_args
 
@@ -24,8 +25,10 @@ from cephtui.models import (
     Sample,
     SessionRow,
 )
+from cephtui.printable import printable
 
 _PHASES = get_args(Phase)
+_RAW = re.compile(r"[^\n -~]")
 _Public: TypeAlias = (
     Plan | Sample | ClusterSample | Run | Mark | SessionRow | PresetRow | NodeRow | Info | Difference | Figure
 )
@@ -71,7 +74,21 @@ def sample_line(sample: Sample) -> str:
 
 def line(event: Model | Sample) -> str:
     """Any public object as one line without its newline."""
-    return sample_line(event) if isinstance(event, Sample) else event.model_dump_json()
+    return sample_line(event) if isinstance(event, Sample) else as_json(event)
+
+
+def as_json(model: Model, *, indent: int | None = None) -> str:
+    """The text of a model: the same data to a program, and nothing in it that a terminal obeys."""
+    try:
+        text = model.model_dump_json(indent=indent)
+    except ValueError:  # a path that is not UTF-8
+        text = json.dumps(model.model_dump(mode="json"), indent=indent)
+    return text if text.isascii() and text.isprintable() else _RAW.sub(_escaped, text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    char = found[0]
+    return char if printable(char) == char else json.dumps(char)[1:-1].replace("\x7f", "\\u007f")
 
 
 def parse_sample(text: str | bytes) -> Sample:
@@ -82,14 +99,14 @@ def parse_sample(text: str | bytes) -> Sample:
             raise ValueError(f"not a sample: phase {row['phase']!r}")
         return Sample(
             run=int(row["run"]),
-            node=row["node"],
-            preset=row["preset"],
+            node=None if row["node"] is None else printable(row["node"]),
+            preset=printable(row["preset"]),
             phase=row["phase"],
             elapsed_seconds=float(row["elapsed_seconds"]),
             interval_seconds=float(row["interval_seconds"]),
             read=_parse_interval(row["read"]),
             write=_parse_interval(row["write"]),
-            missing=tuple(map(str, row.get("missing", ()))),
+            missing=tuple(printable(str(name)) for name in row.get("missing", ())),
         )
     except (KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise ValueError(f"not a sample: {error}") from None

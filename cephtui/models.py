@@ -13,6 +13,8 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
+from cephtui.printable import one_line, printable
+
 SCHEMA_VERSION = 1
 """Major version of every stored and printed object: keys may be added under it, never changed or removed."""
 
@@ -20,7 +22,11 @@ Outcome: TypeAlias = Literal["ok", "failed", "stopped", "lost", "refused"]
 Kind: TypeAlias = Literal["file", "device", "rbd", "image", "pool"]
 """``rbd`` is images of cephtui's own in a pool, one for each job; ``image`` is one that exists, for a single job."""
 Phase: TypeAlias = Literal["prepare", "ramp", "run"]
-OptionValue: TypeAlias = bool | int | float | str
+Line: TypeAlias = Annotated[str, AfterValidator(one_line)]
+"""Words for eyes, on one line, whoever wrote them."""
+Name: TypeAlias = Annotated[str, AfterValidator(printable)]
+"""For eyes too, with all its blanks; what commands are made of is a plain ``str``, and exact."""
+OptionValue: TypeAlias = bool | int | float | Name
 
 
 class Model(BaseModel):
@@ -108,24 +114,24 @@ class Summary(Model):
 class DiskUse(Model):
     """How busy a block device was during the run, as the tool reports it."""
 
-    name: str
+    name: Name
     utilisation_percent: float
 
 
 class JobResult(Model):
     """The figures of one job, where the tool reports jobs apart."""
 
-    job: str
+    job: Name
     summary: Summary
 
 
 class NodeResult(Model):
     """One node's part in a run."""
 
-    node: str
+    node: Name
     outcome: Outcome | None = None
-    error: str | None = None
-    command: str
+    error: Line | None = None
+    command: Name
     started_seconds: float | None = None
     """When the benchmark began, after that of the first node."""
     ended_seconds: float | None = None
@@ -140,14 +146,14 @@ class NodeResult(Model):
 class Finding(Model):
     """Something that limits what a run's figures mean, with the reason in words."""
 
-    code: str
-    text: str
+    code: Name
+    text: Line
 
 
 class Node(Model):
     """A host that runs benchmarks, and its way to Ceph. Paths are paths on that host."""
 
-    name: str
+    name: Name
     """As it stands in figures and files: the key in the config file, or what was typed."""
     host: str | None = None
     """Name or address for SSH, looked up in ``ssh_config``; None is the console's own machine."""
@@ -170,39 +176,39 @@ class Node(Model):
 class NodeEnvironment(Model):
     """The conditions on one node when a run began."""
 
-    os: str | None = None
-    kernel: str | None = None
-    cpu: str | None = None
+    os: Line | None = None
+    kernel: Line | None = None
+    cpu: Line | None = None
     cpu_count: int | None = None
     memory_bytes: int | None = None
     load_1m: float | None = None
-    tools: dict[str, str] = Field(default_factory=dict)
+    tools: dict[Name, Line] = Field(default_factory=dict)
     """What each benchmark program that is installed says of its version, by its name."""
-    nic_bits_per_second: dict[str, int] = Field(default_factory=dict)
+    nic_bits_per_second: dict[Name, int] = Field(default_factory=dict)
     """Of each network interface that is up and says how fast it is."""
-    missing: tuple[str, ...] = ()
+    missing: tuple[Line, ...] = ()
     """Commands that cephtui needs and that are not there, with what installs them."""
-    filesystem: str | None = None
-    device: str | None = None
+    filesystem: Line | None = None
+    device: Line | None = None
 
 
 class ClusterEnvironment(Model):
     """The conditions in the cluster when a run began; null where the key may not ask."""
 
-    ceph_version: str | None = None
-    health: str | None = None
-    checks: tuple[str, ...] = ()
+    ceph_version: Line | None = None
+    health: Line | None = None
+    checks: tuple[Line, ...] = ()
     osds: int | None = None
     osds_up: int | None = None
     osds_in: int | None = None
-    pg_states: dict[str, int] = Field(default_factory=dict)
-    pool: dict[str, OptionValue | None] = Field(default_factory=dict)
+    pg_states: dict[Name, int] = Field(default_factory=dict)
+    pool: dict[Name, OptionValue | None] = Field(default_factory=dict)
     """Name, type, size, pg_num, autoscale mode, CRUSH rule and what else the pool is."""
-    osd_op_queue: str | None = None
-    osd_mclock_profile: str | None = None
+    osd_op_queue: Line | None = None
+    osd_mclock_profile: Line | None = None
     """It has a meaning with the queue ``mclock_scheduler`` only."""
-    image_features: tuple[str, ...] = ()
-    no_permission: tuple[str, ...] = ()
+    image_features: tuple[Line, ...] = ()
+    no_permission: tuple[Line, ...] = ()
     """Commands that the key may not give."""
 
 
@@ -215,15 +221,15 @@ class ClusterSample(Model):
     phase: Phase = "run"
     elapsed_seconds: float
     """When the answer came, from the release of the benchmark (in prepare: from the beginning of the run)."""
-    health: str | None = None
+    health: Line | None = None
     osds: int | None = None
     osds_up: int | None = None
     osds_in: int | None = None
-    pg_states: dict[str, int] = Field(default_factory=dict)
+    pg_states: dict[Name, int] = Field(default_factory=dict)
     client_iops: float | None = None
     client_bandwidth_bytes: float | None = None
     recovery_bandwidth_bytes: float | None = None
-    osd_latency_seconds: dict[str, float] = Field(default_factory=dict)
+    osd_latency_seconds: dict[Name, float] = Field(default_factory=dict)
     """Commit latency by the id of the OSD."""
 
 
@@ -251,7 +257,7 @@ class Part(Model):
 class Write(Model):
     """Data that a step will write somewhere."""
 
-    what: str
+    what: Line
     bytes: int | None = None
     """Bytes written while preparing; null for what the benchmark itself writes until its time is over."""
 
@@ -259,10 +265,10 @@ class Write(Model):
 class NodeStep(Model):
     """A step's exact commands on one node."""
 
-    node: str
+    node: Name
     prefix: tuple[str, ...] = ()
     argv: tuple[str, ...]
-    command: str
+    command: Name
     """``prefix`` and ``argv`` quoted for eyes and for pasting into a shell."""
     place: Place
     parts: tuple[Part, ...] = ()
@@ -270,16 +276,16 @@ class NodeStep(Model):
     fill: tuple[Part, ...] = ()
     """What of it is written in full before; an earlier step has filled the rest."""
     prepare_argv: tuple[str, ...] | None = None
-    prepare_command: str | None = None
+    prepare_command: Name | None = None
     writes: tuple[Write, ...] = ()
 
 
 class Step(Model):
     """One command set on one or more nodes: a preset with every option decided."""
 
-    preset: str
-    tool: str
-    batch: str
+    preset: Name
+    tool: Name
+    batch: Name
     """Ties the steps of one sweep and its repeats together."""
     repeat: int = 1
     number: int | None = None
@@ -297,7 +303,7 @@ class Step(Model):
     """How much is written before on each node; 0 where an earlier step has filled it."""
     block_bytes: int = 0
     """Bytes of one I/O."""
-    options: dict[str, OptionValue]
+    options: dict[Name, OptionValue]
     nodes: tuple[NodeStep, ...]
     prepare_seconds: float
     """Estimate; the speed of the target is not known before it was measured."""
@@ -311,13 +317,13 @@ class Step(Model):
 class PoolUse(Model):
     """Who else uses a pool; null where the key may not ask."""
 
-    pool: str
+    pool: Name
     images_in_use: int | None = None
     images: int | None = None
     images_looked_at: int | None = None
     """Fewer than there are where the key may not ask the OSDs and there are many."""
     client_iops: float | None = None
-    text: str = ""
+    text: Line = ""
     """All that in words."""
 
 
@@ -346,21 +352,21 @@ class Run(Model):
 
     event: Literal["run"] = "run"
     schema_version: int = SCHEMA_VERSION
-    session: str
+    session: Name
     run: int
-    batch: str
+    batch: Name
     repeat: int = 1
     step: int | None = None
     """The ``number`` of the step in its plan; null where an earlier cephtui has written it."""
-    preset: str
-    tool: str
-    target: str
-    options: dict[str, OptionValue]
+    preset: Name
+    tool: Name
+    target: Name
+    options: dict[Name, OptionValue]
     outcome: Outcome | None = None
-    error: str | None = None
-    command: str
+    error: Line | None = None
+    command: Name
     """On the first node; ``nodes`` has that of each."""
-    cephtui_version: str | None = None
+    cephtui_version: Line | None = None
     started_at: AwareDatetime
     duration_seconds: float = 0.0
     """From the start of preparing to the end of the last node."""
@@ -368,7 +374,7 @@ class Run(Model):
     """Between the first node's start and the last's; null for a single node."""
     findings: tuple[Finding, ...] = ()
     cluster: ClusterEnvironment | None = None
-    environment: dict[str, NodeEnvironment] = Field(default_factory=dict)
+    environment: dict[Name, NodeEnvironment] = Field(default_factory=dict)
     summary: Summary = Summary()
     nodes: tuple[NodeResult, ...] = ()
 
@@ -383,7 +389,7 @@ class Mark(Model):
     """The run in progress then; null between two runs."""
     elapsed_seconds: float | None = None
     """In the run, from the release of the benchmark; null before."""
-    text: str
+    text: Line
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,6 +399,10 @@ class Notice:
     run: int
     text: str
 
+    def __post_init__(self) -> None:
+        """In it is what nodes say."""
+        object.__setattr__(self, "text", one_line(self.text))
+
 
 Event: TypeAlias = Plan | Sample | ClusterSample | Run | Mark | Notice
 
@@ -401,23 +411,16 @@ class Session(Model):
     """The runs of one sitting, in one directory."""
 
     schema_version: int = SCHEMA_VERSION
-    session: str
+    session: Name
     created_at: AwareDatetime
-    cephtui_version: str
+    cephtui_version: Line
     """Of the program that made the session; each run has its own."""
-
-
-def _one_line(text: str) -> str:
-    """Without what would break a line or reach the terminal as a command."""
-    return " ".join("".join(char if char.isprintable() else " " for char in text).split())
 
 
 def _distinct(tags: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(tag for tag in tags if tag))
 
 
-Line: TypeAlias = Annotated[str, AfterValidator(_one_line)]
-"""Text of the user's, on one line."""
 Tags: TypeAlias = Annotated[tuple[Line, ...], AfterValidator(_distinct)]
 
 
@@ -436,22 +439,22 @@ class SessionRow(Model):
 
     event: Literal["session"] = "session"
     schema_version: int = SCHEMA_VERSION
-    session: str
+    session: Name
     path: str
     created_at: AwareDatetime | None = None
     runs: int = 0
-    presets: tuple[str, ...] = ()
-    outcomes: dict[str, int] = Field(default_factory=dict)
-    cluster: str | None = None
+    presets: tuple[Name, ...] = ()
+    outcomes: dict[Name, int] = Field(default_factory=dict)
+    cluster: Line | None = None
     """Short, such as ``ceph 16.2.15``: of the last run that asked one; null where none did."""
-    nodes: tuple[str, ...] = ()
+    nodes: tuple[Name, ...] = ()
     """Their names, in the order in which they came into use."""
-    note: str = ""
-    tags: tuple[str, ...] = ()
+    note: Line = ""
+    tags: tuple[Line, ...] = ()
     baseline: int | None = None
     """The number of the run that the user compares others with."""
     writing: bool = False
-    error: str | None = None
+    error: Line | None = None
 
 
 class PresetRow(Model):
@@ -459,15 +462,15 @@ class PresetRow(Model):
 
     event: Literal["preset"] = "preset"
     schema_version: int = SCHEMA_VERSION
-    preset: str
-    title: str = ""
-    description: str = ""
-    tool: str = ""
+    preset: Name
+    title: Line = ""
+    description: Line = ""
+    tool: Name = ""
     user: bool = False
     """True where the file is the user's own, not the package's."""
-    path: str = ""
-    options: dict[str, OptionValue | list[OptionValue]] = Field(default_factory=dict)
-    error: str | None = None
+    path: Name = ""
+    options: dict[Name, OptionValue | list[OptionValue]] = Field(default_factory=dict)
+    error: Line | None = None
 
 
 class NodeRow(Model):
@@ -475,17 +478,17 @@ class NodeRow(Model):
 
     event: Literal["node"] = "node"
     schema_version: int = SCHEMA_VERSION
-    node: str
-    host: str | None = None
+    node: Name
+    host: Name | None = None
     ready: bool = False
     """Whether it can be used: it is reached, and has no ``problems``."""
     round_trip_seconds: float | None = None
     environment: NodeEnvironment | None = None
-    cluster: str | None = None
+    cluster: Line | None = None
     """Its health as asked from there, or why it can't be asked; null where Ceph's programs are not installed."""
-    problems: tuple[str, ...] = ()
+    problems: tuple[Line, ...] = ()
     """Each with the next step: the command that installs what is missing."""
-    lacking: tuple[str, ...] = ()
+    lacking: tuple[Line, ...] = ()
     """What can't be used there either and is not needed, each with the next step."""
 
 
@@ -494,14 +497,14 @@ class Info(Model):
 
     event: Literal["info"] = "info"
     schema_version: int = SCHEMA_VERSION
-    cephtui_version: str
-    python_version: str
-    tools: dict[str, str]
-    presets: tuple[str, ...]
-    sessions: str
-    config: str
-    cache: str
-    log: str
+    cephtui_version: Line
+    python_version: Line
+    tools: dict[Name, Line]
+    presets: tuple[Name, ...]
+    sessions: Name
+    config: Name
+    cache: Name
+    log: Name
 
 
 class Difference(Model):
@@ -509,12 +512,12 @@ class Difference(Model):
 
     event: Literal["difference"] = "difference"
     schema_version: int = SCHEMA_VERSION
-    topic: str
+    topic: Name
     """``run``, ``option``, ``nodes``, the name of a node, ``cephtui``, ``finding`` or ``cluster``."""
-    name: str
-    left: str
+    name: Name
+    left: Name
     """As text with its unit; ``-`` where it is not known."""
-    right: str
+    right: Name
 
 
 class Figure(Model):
@@ -523,7 +526,7 @@ class Figure(Model):
     event: Literal["figure"] = "figure"
     schema_version: int = SCHEMA_VERSION
     direction: Literal["read", "write"]
-    name: str
+    name: Name
     """As in the figures of a run: ``latency_p99_seconds``."""
     left: float | None
     """Of several runs the mean; of percentiles and the greatest latency the median."""
@@ -535,6 +538,6 @@ class Figure(Model):
     left_spread: tuple[float, float] | None = None
     """The least and the greatest of several runs; null for a single one."""
     right_spread: tuple[float, float] | None = None
-    left_findings: tuple[str, ...] = ()
+    left_findings: tuple[Name, ...] = ()
     """Codes of the findings that limit what this figure means."""
-    right_findings: tuple[str, ...] = ()
+    right_findings: tuple[Name, ...] = ()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import secrets
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from cephtui.models import Node, NodeStep, OptionValue, Part, Place, Plan, PoolUse, Step, Write
 from cephtui.presets import Choice, Preset, combinations
+from cephtui.printable import printable
 from cephtui.shell import with_ceph
 from cephtui.targets.base import Layout, Target
 from cephtui.tools import OptionError, Tool
@@ -176,12 +177,12 @@ def _node_step(draft: _Draft, request: Request, node: Node, needs: Filled, known
         node=node.name,
         prefix=prefix,
         argv=argv,
-        command=shlex.join((*prefix, *argv)),
+        command=_quoted((*prefix, *argv)),
         place=place,
         parts=parts,
         fill=fill,
         prepare_argv=prepare,
-        prepare_command=shlex.join((*prefix, *prepare)) if prepare else None,
+        prepare_command=_quoted((*prefix, *prepare)) if prepare else None,
         writes=_writes(draft, place, fill, parts),
     )
 
@@ -217,3 +218,15 @@ def _seconds(step: Step) -> float:
 def _stored_bytes(step: Step, tool: Tool) -> int:
     entries = tool.entries(step.options)
     return _STORED_BYTES_PER_RUN + round(_seconds(step) * _STORED_BYTES_PER_SECOND * entries * len(step.nodes))
+
+
+def _quoted(words: Iterable[str]) -> str:
+    """A command line for eyes that a shell takes, too; what can't be printed is escaped as bash has it."""
+    return " ".join(map(_word, words))
+
+
+def _word(word: str) -> str:
+    if printable(word) == word:
+        return shlex.quote(word)
+    escaped = word.replace("\\", "\\\\").replace("'", "\\'")
+    return f"$'{printable(escaped)}'"

@@ -12,7 +12,8 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from cephtui.models import OptionValue, PresetRow
+from cephtui.models import Line, OptionValue, PresetRow
+from cephtui.printable import printable
 from cephtui.tools import OptionError, Tool
 from cephtui.tools.fio import Fio
 from cephtui.tools.rados_bench import RadosBench
@@ -38,8 +39,8 @@ class PresetFile(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
-    title: str
-    description: str = ""
+    title: Line
+    description: Line = ""
     tool: Literal["fio", "rados-bench"] = "fio"
     key: Annotated[int, Field(ge=1, le=9)] | None = None
     """The console's key for it."""
@@ -105,7 +106,7 @@ def load_preset(path: Path, *, user: bool) -> Preset:
         raise PresetError(f"{path}: {_explain(error)}") from None
     except OptionError as error:
         raise PresetError(f"{path}: options.{error}") from None
-    return Preset(path.stem, path, user, file)
+    return Preset(printable(path.stem), path, user, file)
 
 
 def _explain(error: ValidationError) -> str:
@@ -125,12 +126,13 @@ def find_presets(packaged: Path, users: Path) -> Catalogue:
     found: Catalogue = {}
     for folder, user in ((packaged, False), (users, True)):
         for path in sorted(folder.glob("*.toml")):
-            packaged_one = found.get(path.stem)
+            name = printable(path.stem)
+            packaged_one = found.get(name)
             key = packaged_one.file.key if isinstance(packaged_one, Preset) else None
             try:
-                found[path.stem] = replace(load_preset(path, user=user), instead_of=key)
+                found[name] = replace(load_preset(path, user=user), instead_of=key)
             except PresetError as error:
-                found[path.stem] = error
+                found[name] = error
     return {name: entry if isinstance(entry, PresetError) else _with_key(entry, found) for name, entry in found.items()}
 
 

@@ -33,6 +33,7 @@ from cephtui.models import (
     Total,
 )
 from cephtui.presets import TOOLS
+from cephtui.printable import printable
 from cephtui.runner import NodeState
 from cephtui.sparks import spark
 from cephtui.store import Undo
@@ -61,8 +62,8 @@ def _table(*columns: str, right: Iterable[str] = ()) -> Table:
 
 
 def _add(table: Table, *cells: RenderableType) -> None:
-    """A row; text of the user's must not be taken for markup."""
-    table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in cells))
+    """A row; text of others must not be taken for markup, and is measured as it is shown."""
+    table.add_row(*(Text(printable(cell)) if isinstance(cell, str) else cell for cell in cells))
 
 
 def conditions(step: Step | Run) -> str:

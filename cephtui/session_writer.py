@@ -18,7 +18,7 @@ from typing import IO
 
 from cephtui import __version__
 from cephtui.history import History
-from cephtui.jsonlines import line, sample_line
+from cephtui.jsonlines import as_json, line, sample_line
 from cephtui.models import ClusterSample, Mark, Plan, Run, Sample, Session
 from cephtui.store import (
     ROW_FILE,
@@ -93,7 +93,7 @@ class RunWriter:
 
     def write(self, run: Run) -> None:
         """The run as it stands; makes room from the reserve where the disk is full."""
-        text = run.model_dump_json(indent=1)
+        text = as_json(run, indent=1)
         try:
             write_whole(self.directory / "run.json", text)
         except OSError:
@@ -123,7 +123,7 @@ class RunWriter:
         self.close()
         self.write(run)
         with contextlib.suppress(OSError):  # it can be made again from the samples
-            write_whole(self.directory / "overview.json", self._history.overview().model_dump_json())
+            write_whole(self.directory / "overview.json", as_json(self._history.overview()))
 
     def close(self) -> None:
         """Leave the run as it stands; raises OSError, once all files are closed, for one that is not there any more."""
@@ -180,7 +180,7 @@ class SessionWriter:
                 read_session(directory)
             else:
                 new = Session(session=directory.name, created_at=datetime.now(UTC), cephtui_version=__version__)
-                write_whole(directory / "session.json", new.model_dump_json(indent=1))
+                write_whole(directory / "session.json", as_json(new, indent=1))
             writer = cls(directory, lock)
             # given up when the disk is full, so that a run's outcome can still be written
             write_whole(writer._reserve, "0" * _RESERVE_BYTES)

@@ -37,6 +37,7 @@ from cephtui.models import (
     ClusterSample,
     Mark,
     Model,
+    Name,
     Node,
     Plan,
     Run,
@@ -45,6 +46,7 @@ from cephtui.models import (
     SessionNotes,
     SessionRow,
 )
+from cephtui.printable import printable
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _SLACK_BYTES = 512 << 10
@@ -64,7 +66,7 @@ class StoreError(Exception):
 class Undo(Model):
     """Something that was created outside the session's directory."""
 
-    node: str
+    node: Name
     target: str
     at: Node | None = None
     """How the node is reached; null for the console's own machine."""
@@ -143,8 +145,8 @@ def read_session(directory: Path) -> Session:
 def read_run(directory: Path, number: int) -> Run:
     """A run; one that nobody writes any more and that has no outcome is ``lost``. Raises StoreError."""
     run = _load(directory / f"{number:03}" / "run.json", Run)
-    if run.session != directory.name:  # the session has been renamed or copied
-        run = run.model_copy(update={"session": directory.name})
+    if run.session != printable(directory.name):  # the session has been renamed or copied
+        run = run.model_copy(update={"session": printable(directory.name)})
     if run.outcome is None and not is_locked(directory):
         return run.model_copy(update={"outcome": "lost", "error": "the console ended during the run"})
     return run
@@ -195,8 +197,8 @@ def _readable(path: Path, model: type[M]) -> Iterator[M]:
     """The lines of a file that are what they should be, none where there is no such file."""
     with contextlib.suppress(OSError):
         for text in path.read_bytes().splitlines():
-            with contextlib.suppress(ValueError):
-                yield model.model_validate_json(text)
+            with contextlib.suppress(ValueError, RecursionError):
+                yield model.model_validate(json.loads(text))
 
 
 def _parse_line(path: Path, row: int, text: bytes) -> Sample:

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Mapping
 from types import FrameType
 from typing import TYPE_CHECKING, Any, TextIO
 
+from cephtui.printable import one_line, printable
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -37,7 +39,7 @@ def prepare_streams() -> None:
 def say(text: str) -> None:
     """One line on stderr."""
     try:
-        print("cephtui: " + " ".join(text.split()), file=sys.stderr)
+        print(f"cephtui: {one_line(text)}", file=sys.stderr)
     except OSError:
         silence(sys.stderr)
 
@@ -66,14 +68,19 @@ def set_waiting(wait: bool) -> None:
 
 
 def make_console() -> Console:
-    """Rich on stdout; a broken pipe raises."""
-    from rich.console import Console
+    """Rich on stdout: text is neither markup nor a command to the terminal; a broken pipe raises."""
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.segment import Segment
 
     class Ours(Console):
+        def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
+            for text, style, control in super().render(renderable, options):
+                yield Segment(text if control else "\n".join(map(printable, text.split("\n"))), style, control)
+
         def on_broken_pipe(self) -> None:
             raise  # rich would exit with 1, which says that the benchmark failed
 
-    return Ours(highlight=False, soft_wrap=not sys.stdout.isatty())
+    return Ours(highlight=False, markup=False, emoji=False, soft_wrap=not sys.stdout.isatty())
 
 
 @contextlib.contextmanager

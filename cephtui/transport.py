@@ -18,6 +18,7 @@ from functools import partial
 from typing import Protocol, TypeVar, cast
 
 from cephtui.models import Node
+from cephtui.printable import one_line
 from cephtui.tools import Stream
 
 HEARTBEAT_SECONDS = 5.0
@@ -393,11 +394,6 @@ class LocalConnection:
 def decoded(output: bytes) -> str:
     """A short command's output as text, whatever it is."""
     return output.decode("utf-8", "replace")
-
-
-def one_line(text: str) -> str:
-    """What a node or a server says, in one line and without what could steer the terminal."""
-    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
 
 
 async def _begin(argv: Sequence[str]) -> tuple[asyncio.SubprocessTransport, asyncio.subprocess.Process]:

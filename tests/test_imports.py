@@ -12,7 +12,8 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "cephtui"
 CORE = (
-    ("models", "units", "refusal"),
+    ("units", "refusal", "printable"),
+    ("models",),
     ("stats",),
     ("history",),
     ("tools",),
@@ -63,7 +64,7 @@ SCREENS = {
 """What draws and talks to the user, and who may import it."""
 OWNERS = {**SCREENS, "asyncssh": {"ssh"}}
 """What only some may import."""
-PURE = ("ceph", "compare", "devices", "history", "merge", "stats", "tools", "units")
+PURE = ("ceph", "compare", "devices", "history", "merge", "printable", "stats", "tools", "units")
 """Modules, with all below them, that only take and give data."""
 WORLD = {"asyncio", "asyncssh", "fcntl", "shutil", "signal", "socket", "subprocess", "tempfile", "threading"}
 """What reaches out of the process."""

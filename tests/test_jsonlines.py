@@ -15,6 +15,7 @@ from pydantic import TypeAdapter
 
 from cephtui.jsonlines import line, parse_sample, sample_line, schema
 from cephtui.models import ClusterSample, Interval, NodeRow, Phase, Plan, Run, Sample
+from cephtui.printable import printable
 
 COUNTS = st.integers(0, 1 << 62)
 RATES = st.floats(0, 1e12).map(lambda value: round(value, 1))
@@ -23,17 +24,18 @@ BUCKETS = st.none() | st.dictionaries(st.integers(0, 1855), st.integers(1, 1 << 
 INTERVALS = st.none() | st.builds(Interval, COUNTS, COUNTS, RATES, RATES, LATENCIES, LATENCIES, BUCKETS)
 SECONDS = st.floats(0, 1e6).map(lambda value: round(value, 3))
 PHASES: st.SearchStrategy[Phase] = st.sampled_from(["prepare", "ramp", "run"])
+NAMES = st.text(min_size=1, max_size=10).map(printable)
 SAMPLES = st.builds(
     Sample,
     run=st.integers(1, 9999),
-    node=st.none() | st.text(max_size=10),
-    preset=st.text(max_size=20),
+    node=st.none() | NAMES,
+    preset=NAMES,
     phase=PHASES,
     elapsed_seconds=SECONDS,
     interval_seconds=SECONDS,
     read=INTERVALS,
     write=INTERVALS,
-    missing=st.lists(st.text(min_size=1, max_size=10), max_size=3).map(tuple),
+    missing=st.lists(NAMES, max_size=3).map(tuple),
 )
 SAMPLE = Sample(
     run=3,

@@ -164,7 +164,7 @@ async def test_what_is_never_ready_is_let_go_with_its_last_words(monkeypatch: py
     process.received("stderr", b"a\n\n  moment\x1b\n")
     with pytest.raises(TransportError) as error:
         await until_ready(process, "n1")
-    assert str(error.value) == "n1: not ready to run anything within 0 s: a moment"
+    assert str(error.value) == "n1: not ready to run anything within 0 s: a moment\\x1b"
     assert way.told == ["abandon"]
 
 

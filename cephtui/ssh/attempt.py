@@ -12,11 +12,12 @@ from typing import Any, TypeAlias, cast
 
 import asyncssh
 
+from cephtui.printable import one_line
 from cephtui.ssh.config import Hop
 from cephtui.ssh.hostkeys import HostKey, Known
 from cephtui.ssh.login import Login
 from cephtui.ssh.proxy import Proxy
-from cephtui.transport import Question, one_line
+from cephtui.transport import Question
 
 Reached: TypeAlias = asyncssh.SSHClientConnection | Question
 """A connection, or what must be known before."""

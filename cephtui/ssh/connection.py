@@ -13,6 +13,7 @@ from typing import Any
 import asyncssh
 
 from cephtui.models import Node
+from cephtui.printable import one_line
 from cephtui.ssh.proxy import GOODBYE_SECONDS, Proxy
 from cephtui.ssh.reach import Route
 from cephtui.transport import (
@@ -23,7 +24,6 @@ from cephtui.transport import (
     TransportError,
     WatchedProcess,
     decoded,
-    one_line,
     until_ready,
     watchdog_argv,
 )

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 import asyncssh
 
+from cephtui.printable import one_line
 from cephtui.ssh.config import Hop
 from cephtui.ssh.hostkeys import HostKey
 from cephtui.ssh.keys import Keys
 from cephtui.ssh.questions import Questions
-from cephtui.transport import one_line
 
 
 class Login(asyncssh.SSHClient):

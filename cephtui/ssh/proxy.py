@@ -7,7 +7,8 @@ import contextlib
 import socket
 from typing import cast
 
-from cephtui.transport import decoded, one_line
+from cephtui.printable import one_line
+from cephtui.transport import decoded
 
 GOODBYE_SECONDS = 2.0
 """For so long we wait for the end of what we have let go."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from cephtui.models import Finding, Kind, Node, OptionValue, Part, Place
+from cephtui.printable import one_line
 from cephtui.refusal import Refusal
 from cephtui.shell import Shell
 from cephtui.transport import Completed
@@ -164,7 +165,7 @@ def safe_name(node: str) -> str:
 
 def reason(failed: Completed) -> str:
     """The last line of what a command that failed has said."""
-    lines = [line.strip() for line in failed.stderr.splitlines() if line.strip()]
+    lines = [one_line(line) for line in failed.stderr.splitlines() if line.strip()]
     return lines[-1] if lines else f"status {failed.status}, no reason given"
 
 

@@ -23,11 +23,13 @@ from rich.text import Text
 from textual import on, work
 from textual.app import SystemCommand
 from textual.dom import DOMNode
+from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
 from cephtui import places, store
 from cephtui.history import History
 from cephtui.presets import Catalogue
+from cephtui.printable import one_line
 from cephtui.runner import Runner
 from cephtui.store import StoreError
 from cephtui.terminal import Ending, Interrupted, handling, say, set_waiting
@@ -77,6 +79,18 @@ class CephtuiApp(RoomyApp):
         """What can wait until something is seen is done behind it."""
         self.run_worker(chart.preload, thread=True)
         self.call_after_refresh(_collect_again)
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = False,
+    ) -> None:
+        """As Textual's, but what is said is never markup: names and errors of others are in it."""
+        super().notify(one_line(message), title=one_line(title), severity=severity, timeout=timeout, markup=False)
 
     def action_sessions(self) -> None:
         """The saved sessions; from there the way goes back here."""
@@ -136,7 +150,7 @@ class CephtuiApp(RoomyApp):
             log.info("while ending: %r", error)  # of a screen that was still being made
             return
         log.error("the console failed", exc_info=error)
-        self.panic(Text(f"cephtui: unexpected error: {error!r}; the traceback is in {places.log_file()}"))
+        self.panic(Text(one_line(f"cephtui: unexpected error: {error!r}; the traceback is in {places.log_file()}")))
 
 
 def _collect_again() -> None:

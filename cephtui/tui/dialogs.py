@@ -8,8 +8,11 @@ from rich.console import RenderableType
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Label, Static
+
+from cephtui.printable import printable
 
 
 class Confirm(ModalScreen[bool]):
@@ -28,7 +31,7 @@ class Confirm(ModalScreen[bool]):
     def compose(self) -> ComposeResult:
         """The question and its answers; the harmless one has the focus."""
         with Vertical(classes="dialog"):
-            yield Label(self._question, markup=False)
+            yield Label(printable(self._question), markup=False)
             with Horizontal(classes="buttons"):
                 yield Button(f"{self._no} (n)", id="no")
                 yield Button(f"{self._yes} (y)", id="yes", variant="error")
@@ -54,8 +57,9 @@ class TypeName(ModalScreen[bool]):
     def compose(self) -> ComposeResult:
         """What would be lost, and where to type."""
         with Vertical(classes="dialog"):
-            yield Label(f"{self._what}.", markup=False)
-            yield Label(f"To overwrite it, type its name ({self._name}) and press enter; escape cancels.", markup=False)
+            yield Label(printable(f"{self._what}."), markup=False)
+            how = f"To overwrite it, type its name ({self._name}) and press enter; escape cancels."
+            yield Label(printable(how), markup=False)
             yield Input(id="name")
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
@@ -83,7 +87,7 @@ class Ask(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         """The question, and where to type."""
         with Vertical(classes="dialog"):
-            yield Label(f"{self._node}: {self._question}", markup=False)
+            yield Label(printable(f"{self._node}: {self._question}"), markup=False)
             hint = "It is not stored." if self._secret else "Type yes to accept it."
             yield Label(f"{hint} Enter answers, escape leaves the node out.", markup=False)
             yield Input(password=self._secret, id="answer")
@@ -110,7 +114,7 @@ class Details(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         """The text, scrollable."""
         with VerticalScroll(classes="dialog details") as box:
-            box.border_title = self._title
+            box.border_title = Content(printable(self._title))
             box.border_subtitle = "escape closes"
             yield Static(self._body)
 
@@ -127,12 +131,12 @@ class Wait(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         """The text, and what ends it."""
         with Vertical(classes="dialog"):
-            yield Label(self._text(), id="text", markup=False)
+            yield Label(printable(self._text()), id="text", markup=False)
             yield Label("q ends at once; cephtui cleanup then removes what is left", markup=False)
 
     def on_mount(self) -> None:
         """It changes."""
-        self.set_interval(0.25, lambda: self.query_one("#text", Label).update(self._text()))
+        self.set_interval(0.25, lambda: self.query_one("#text", Label).update(printable(self._text())))
 
 
 class EnterText(ModalScreen[str | None]):
@@ -157,7 +161,7 @@ class EnterText(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         """What is asked for, the text so far, and what is wrong with it."""
         with Vertical(classes="dialog"):
-            yield Label(self._title, markup=False)
+            yield Label(printable(self._title), markup=False)
             yield Label(f"{self._hint}{'; ' if self._hint else ''}enter keeps it, escape cancels", markup=False)
             yield Input(self._value, select_on_focus=False, id="text")
             yield Label(id="wrong", markup=False)
@@ -170,7 +174,7 @@ class EnterText(ModalScreen[str | None]):
         """Say at once what is wrong."""
         problem = self._check(event.value)
         event.input.set_class(problem is not None, "wrong")
-        self.query_one("#wrong", Label).update(problem or "")
+        self.query_one("#wrong", Label).update(printable(problem or ""))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Only a text with which nothing is wrong."""
@@ -178,7 +182,7 @@ class EnterText(ModalScreen[str | None]):
         if problem is None:
             self.dismiss(event.value)
         else:
-            self.query_one("#wrong", Label).update(problem)
+            self.query_one("#wrong", Label).update(printable(problem))
 
     def action_cancel(self) -> None:
         """Leave it as it is."""

@@ -14,7 +14,7 @@ from textual.filter import ANSIToTruecolor, Monochrome, NoColor
 from textual.theme import BUILTIN_THEMES, Theme
 
 from cephtui.tui import palette
-from cephtui.tui.filters import AsciiOnly, FewColors, OnLight
+from cephtui.tui.filters import AsciiOnly, FewColors, OnLight, Printable
 from cephtui.tui.look import Look
 from cephtui.tui.palette import RGB
 from cephtui.tui.themes import BASIC_DARK, BASIC_LIGHT, DARK, LIGHT, PLAIN
@@ -58,6 +58,7 @@ def _console(color_system: str) -> Console:
         color_system=color_system,  # type: ignore[arg-type]
         file=StringIO(),
         highlight=False,
+        markup=False,
         emoji=False,
         legacy_windows=False,
         force_terminal=True,
@@ -91,7 +92,7 @@ def _install_filters(app: App[None], look: Look) -> None:
     colors = OnLight() if count is None else FewColors(count)
     kept = [one for one in app._filters if not isinstance(one, Monochrome | NoColor | ANSIToTruecolor)]
     named = ANSIToTruecolor(app.ansi_theme, enabled=not app.native_ansi_color)
-    app._filters = [named, *kept, colors, *([AsciiOnly()] if look.ascii else [])]
+    app._filters = [Printable(), named, *kept, colors, *([AsciiOnly()] if look.ascii else [])]
 
     def follow() -> None:
         colors.ground = _ground(app.current_theme)

@@ -14,6 +14,7 @@ from rich.style import Style
 from textual.color import Color
 from textual.filter import LineFilter
 
+from cephtui.printable import printable
 from cephtui.tui import palette
 from cephtui.tui.palette import RGB
 
@@ -117,6 +118,19 @@ class OnLight(OnGround):
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         """The same text in other styles."""
         return super().apply(segments, background) if _is_light(self.ground) else segments
+
+
+class Printable(LineFilter):
+    """Lets no text of others through that a terminal would obey, or would not show."""
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        """The same styles and widths: widgets that know better have made room for the escapes."""
+        return [
+            segment
+            if segment.control or (text := printable(segment.text)) is segment.text
+            else Segment(set_cell_size(text, segment.cell_length), segment.style)
+            for segment in segments
+        ]
 
 
 class AsciiOnly(LineFilter):

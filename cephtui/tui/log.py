@@ -7,10 +7,12 @@ from pathlib import Path
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from cephtui.models import Run
+from cephtui.printable import lines
 from cephtui.tui.keys import key
 
 _TAIL_BYTES = 12_000
@@ -18,7 +20,7 @@ _READS_PER_SECOND = 1
 
 
 def tail(path: Path) -> str:
-    """The end of a file, from the beginning of a line; empty where there is none."""
+    """The end of a file as it can be shown, from the beginning of a line; empty where there is none."""
     try:
         with path.open("rb") as file:
             start = max(0, path.stat().st_size - _TAIL_BYTES)
@@ -27,7 +29,7 @@ def tail(path: Path) -> str:
     except OSError:
         return ""
     text = data.decode("utf-8", "replace")
-    return text.partition("\n")[2] if start else text
+    return lines(text.partition("\n")[2] if start else text)
 
 
 class LogScreen(ModalScreen[None]):
@@ -64,7 +66,7 @@ class LogScreen(ModalScreen[None]):
         node = self._run.nodes[self._node]
         box, scroll = self.query_one("#log"), self.query_one("#log-end", VerticalScroll)
         many = f" ({self._node + 1} of {len(self._run.nodes)}, right for the next)" if len(self._run.nodes) > 1 else ""
-        box.border_title = f" #{self._run.run} {self._run.preset} on {node.node}{many} "
+        box.border_title = Content(f" #{self._run.run} {self._run.preset} on {node.node}{many} ")
         box.border_subtitle = " esc back "
         self.query_one("#log-command", Static).update(Text(f"$ {node.command}"))
         at_end = scroll.max_scroll_y - scroll.scroll_y < 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from textual import on
@@ -19,6 +19,8 @@ from textual.style import Style
 from textual.visual import RenderOptions, Visual
 from textual.widgets import Button, Input, OptionList, Static
 from textual.widgets.option_list import Option
+
+from cephtui.printable import one_line, printable
 
 _GAP = 2
 _COLUMN_MOST = 24
@@ -69,9 +71,14 @@ def matching(rows: Iterable[Row], typed: str) -> list[Row]:
 def widths(rows: Sequence[Row]) -> tuple[int, ...]:
     """The width of each column, in cells; a heading counts where it is one of columns."""
     columns = max((len(row.cells) for row in rows if not row.heading), default=0)
-    cells = [row.cells for row in rows if not row.heading or len(row.cells) == columns > 1]
+    cells = [_shown(row).cells for row in rows if not row.heading or len(row.cells) == columns > 1]
     lengths = [[Content(row[column]).cell_length for row in cells if len(row) > column] for column in range(columns)]
     return tuple(max((length for length in each if length <= _COLUMN_MOST), default=_COLUMN_MOST) for each in lengths)
+
+
+def _shown(row: Row) -> Row:
+    """The row in letters that a terminal shows; what is chosen is still its own."""
+    return replace(row, cells=tuple(map(printable, row.cells)), text=one_line(row.text))
 
 
 def _wrapped(text: str, width: int) -> list[Content]:
@@ -82,7 +89,7 @@ class RowVisual(Visual):
     """A row as it is drawn: nothing is cut off at any width."""
 
     def __init__(self, row: Row, columns: tuple[int, ...]) -> None:
-        self.row, self._columns = row, columns
+        self.row, self._columns = _shown(row), columns
         self._lines: tuple[int, list[Content]] = (0, [])
 
     def lines(self, width: int) -> list[Content]:
@@ -324,7 +331,7 @@ class Picker(ModalScreen[T | None], Generic[T]):
 
     def show_note(self) -> None:
         """Show what is to be said now."""
-        self.query_one(".note", Static).update(self.note())
+        self.query_one(".note", Static).update(one_line(self.note()))
 
     def choose(self, row: Row | None) -> None:
         """Use a row, or say why that can't be."""

@@ -16,6 +16,7 @@ from textual.widgets import DataTable
 
 from cephtui import units
 from cephtui.models import SessionRow
+from cephtui.printable import printable
 from cephtui.report import OUTCOME_STYLES
 
 _ORDER = ("session", "date", "cluster", "nodes", "runs", "outcomes", "tags", "note")
@@ -84,15 +85,10 @@ def about(row: SessionRow) -> Text:
     ran = [run_count(row), state(row), ", ".join(row.presets)]
     mine = [f"tags {', '.join(row.tags)}" if row.tags else "", _baseline(row), row.note]
     lines = [", ".join(filter(None, where)), "; ".join(filter(None, ran)), "; ".join(filter(None, mine))]
-    text = Text.assemble((_harmless(row.session), "bold"), "  ", "\n".join(map(_harmless, lines)))
+    text = Text.assemble((printable(row.session), "bold"), "  ", "\n".join(map(printable, lines)))
     if row.error:
-        text.append(f"\n{_harmless(row.error)}", OUTCOME_STYLES["failed"])
+        text.append(f"\n{printable(row.error)}", OUTCOME_STYLES["failed"])
     return text
-
-
-def _harmless(text: str) -> str:
-    """Names of directories and presets may hold what a terminal takes for a command."""
-    return text if text.isprintable() else "".join(char if char.isprintable() else "?" for char in text)
 
 
 # ---------------------------------------------------------------------------------------------- columns
@@ -118,7 +114,7 @@ def fitted(rows: Iterable[SessionRow], width: int) -> dict[str, int]:
     filled = set(_ALWAYS)
     for row in rows:
         for name, text in cells(row, time=width >= _WIDE).items():
-            natural[name] = max(natural[name], cell_len(text))
+            natural[name] = max(natural[name], cell_len(printable(text)))
             filled |= {name} if text else set()
     widths = {name: min(natural[name], _most(name, width)) for name in _ORDER if name in filled}
     for name in _MISSED:
@@ -140,7 +136,7 @@ def _left(widths: Mapping[str, int], width: int) -> int:
 def _cell(column: str, text: str, style: str = "") -> Text:
     """With a sign where it is cut off."""
     side: JustifyMethod = "right" if column == "runs" else "left"
-    return Text(_harmless(text), style, justify=side, no_wrap=True, overflow="ellipsis")
+    return Text(printable(text), style, justify=side, no_wrap=True, overflow="ellipsis")
 
 
 def _state_style(row: SessionRow) -> str:

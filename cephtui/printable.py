@@ -1,0 +1,47 @@
+"""Text that others wrote, made fit for a terminal: nothing in it is obeyed there, and nothing of it is hidden."""
+
+from __future__ import annotations
+
+_UNSEEN = frozenset(
+    map(
+        chr,
+        (
+            0x034F,  # joins letters
+            *(0x115F, 0x1160, 0x3164, 0xFFA0),  # fillers of Hangul
+            *(0x17B4, 0x17B5),  # vowels of Khmer that are not written
+            *range(0x180B, 0x1810),  # variants of Mongolian letters
+            *range(0xFE00, 0xFE10),  # variants, such as of emoji
+            *range(0xE0100, 0xE01F0),
+        ),
+    )
+)
+"""What Python calls printable and no terminal shows."""
+_BYTES = range(0xDC80, 0xDD00)
+"""What stands for the bytes of a file's name that are not UTF-8."""
+_SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def printable(text: str) -> str:
+    """The text itself where a terminal shows all of it as it is; else with escapes, as bash has them in ``$'...'``."""
+    if text.isprintable() and (text.isascii() or _UNSEEN.isdisjoint(text)):
+        return text
+    return "".join(_escaped(char) if char in _UNSEEN or not char.isprintable() else char for char in text)
+
+
+def _escaped(char: str) -> str:
+    code = ord(char)
+    if code < 0x80:
+        return _SHORT.get(char) or f"\\x{code:02x}"
+    if code in _BYTES:
+        return f"\\x{code - 0xDC00:02x}"
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+
+
+def one_line(text: str) -> str:
+    """Words, with single blanks between them: what others say, in one line."""
+    return printable(" ".join(text.split()))
+
+
+def lines(text: str) -> str:
+    """Each line as ``printable``; a carriage return ends a line too."""
+    return "\n".join(map(printable, text.expandtabs().splitlines()))

@@ -1,0 +1,188 @@
+"""Every screen and dialog with text that a terminal would obey, one after the other: ``python -m`` in a terminal.
+
+Argument: where the sessions are. It prints the names of those on which the text was to be seen.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
+from pathlib import Path
+
+from rich.text import Text
+from textual import work
+from textual.screen import Screen
+
+from cephtui import demo, report, store
+from cephtui.compare import side_of
+from cephtui.config import Config
+from cephtui.models import ClusterSample, Mark, Node, Run, SessionNotes
+from cephtui.offers import POOLS, KnownNode, Offer, Put
+from cephtui.presets import find_presets, load_preset
+from cephtui.store import Undo
+from cephtui.tui import app as tui_app
+from cephtui.tui.app import SavedApp
+from cephtui.tui.compare import CompareScreen, RunPicker
+from cephtui.tui.dialogs import Ask, Confirm, Details, EnterText, TypeName, Wait
+from cephtui.tui.form import Edits, FormScreen
+from cephtui.tui.log import LogScreen
+from cephtui.tui.look import as_started, detect
+from cephtui.tui.pickers import NodePicker, PresetPicker, TargetPicker
+from cephtui.tui.queue import Entry, QueueScreen
+from cephtui.tui.replay import ReplayScreen, WatchScreen
+from cephtui.tui.session_view import SessionScreen
+from cephtui.tui.sessions import SessionsScreen
+from tests.canaries import CANARY, NAME, filled
+
+SEEN = "Pw]"
+TOML = '"' + "".join(f"\\U{ord(char):08x}" for char in CANARY) + '"'
+PRESET = f"""
+title = {TOML}
+description = {TOML}
+key = 2
+[options]
+rw = "randwrite"
+bs = "4k"
+size = "4M"
+runtime = 2
+"""
+
+
+def write_presets(folder: Path) -> None:
+    """One whose title, and one whose name is hostile; and a broken one."""
+    folder.mkdir(parents=True)
+    (folder / "write-iops.toml").write_text(PRESET)
+    (folder / f"{NAME}.toml").write_text(PRESET)
+    (folder / f"broken{NAME}.toml").write_text(f"title = 1\n{TOML} = 2")
+
+
+def write_sessions(root: Path) -> Path:
+    """A session: its first run can be played, its second has the canary in every field; others are not sessions."""
+    directory = demo.unpack(root)
+    for number in range(1, demo.STAR):
+        shutil.rmtree(directory / f"{number:03}")
+    (directory / f"{demo.STAR:03}").rename(directory / "001")
+    second = directory / "002"
+    second.mkdir()
+    keep(directory / "001" / "run.json", list(filled(Run)), run=1)
+    (directory / "001" / "overview.json").unlink()
+    with (directory / "001" / "raw" / "lab1.stderr").open("w") as file:
+        file.write(f"{CANARY}\n{CANARY}")
+    run = filled(Run, run=2, tool="fio", outcome="failed", session=directory.name)
+    (second / "run.json").write_text(json.dumps(run))
+    sample = json.loads((directory / "001" / "samples.jsonl").read_text().splitlines()[-1])
+    samples = [{**sample, "run": 2, "node": node, "preset": CANARY} for node in (CANARY, "n2", None)]
+    write_lines(second / "samples.jsonl", [{**each, "missing": [CANARY]} for each in samples])
+    for folder in (directory / "001", second):
+        write_lines(folder / "cluster.jsonl", [filled(ClusterSample, run=int(folder.name), elapsed_seconds=5.0)])
+    write_lines(directory / "marks.jsonl", [filled(Mark, run=number, elapsed_seconds=5.0) for number in (1, 2)])
+    (directory / "notes.json").write_text(json.dumps(filled(SessionNotes, baseline=1)))
+    write_lines(directory / "undo.jsonl", [filled(Undo, done=False)])
+    for name in (NAME.encode(), b"not \xff UTF-8"):
+        Path(os.fsdecode(bytes(root) + b"/" + name)).mkdir()
+        Path(os.fsdecode(bytes(root) + b"/" + name + b"/session.json")).write_text("{}")
+    return directory
+
+
+def keep(path: Path, names: list[str], **given: object) -> None:
+    """A run that can be played, with hostile words in it where playing does not need the true ones."""
+    run = json.loads(path.read_text())
+    hostile = filled(Run)
+    free = ("error", "target", "command", "findings", "cluster", "environment", "cephtui_version")
+    nodes = [{**node, "error": CANARY, "command": CANARY} for node in run["nodes"]]
+    run |= {name: hostile[name] for name in free if name in names} | {"nodes": nodes, "outcome": "failed"} | given
+    path.write_text(json.dumps(run))
+
+
+def write_lines(path: Path, rows: Iterable[object]) -> None:
+    """A file of JSON Lines."""
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+
+
+def offers(of: str, put: Put) -> Future[str]:
+    """What a hostile node says of itself."""
+    put([Offer(f"rbd:{of}{CANARY}", CANARY), Offer(f"rbd:{of}/{CANARY}", CANARY, CANARY, CANARY)])
+    done: Future[str] = Future()
+    done.set_result(CANARY if of == POOLS else "")
+    return done
+
+
+def screens(root: Path, directory: Path, users: Path) -> Iterator[tuple[str, Screen[object]]]:
+    """By their names."""
+    run = store.read_run(directory, 2)
+    side = side_of(run, [run])
+    preset = load_preset(users / f"{NAME}.toml", user=True)
+    node = Node(name=CANARY)
+    entry = Entry(preset, (node,), CANARY, (CANARY,))
+    known = (KnownNode(CANARY, CANARY), KnownNode(f"group {CANARY}", CANARY, (CANARY,)))
+    made: dict[str, Callable[[], Screen[object]]] = {
+        "sessions": lambda: SessionsScreen(root),
+        "session": lambda: SessionScreen(directory),
+        "replay": lambda: ReplayScreen(directory, 1, 20),
+        "watch": lambda: WatchScreen(directory),
+        "log": lambda: LogScreen(directory, store.read_run(directory, 1)),
+        "run": lambda: Details(CANARY, report.run(run)),
+        "text": lambda: Details("text", Text(CANARY)),
+        "compare": lambda: CompareScreen(side, side, {}, {}),
+        "run picker": lambda: RunPicker(root, ("another", 1)),
+        "target picker": lambda: TargetPicker(CANARY, CANARY, offers, CANARY),
+        "node picker": lambda: NodePicker(Config(), known, (), {CANARY: CANARY}),
+        "preset picker": lambda: PresetPicker(find_presets(users, users)),
+        "form": lambda: FormScreen(preset, Edits(), lambda edits: Text(CANARY)),
+        "queue": lambda: QueueScreen(lambda: (entry,), lambda entries: None, CANARY),
+        "confirm": lambda: Confirm(CANARY, "yes", "no"),
+        "type name": lambda: TypeName(CANARY, CANARY),
+        "ask": lambda: Ask(CANARY, CANARY, secret=True),
+        "wait": lambda: Wait(CANARY),
+        "enter text": lambda: EnterText(CANARY, CANARY, lambda text: CANARY),
+    }
+    yield from ((name, make()) for name, make in made.items())
+
+
+class Hostile(SavedApp):
+    """Shows one screen after the other, and ends."""
+
+    CSS_PATH = Path(tui_app.__file__).with_name("app.tcss")
+
+    def __init__(self, root: Path, directory: Path, users: Path, *, safe: bool) -> None:
+        super().__init__(root, (), detect(as_started(os.environ), safe=safe))
+        self._each = screens(root, directory, users)
+        self.seen: list[str] = []
+
+    def on_mount(self) -> None:
+        """Begin."""
+        self._show()
+
+    @work
+    async def _show(self) -> None:
+        for name, screen in self._each:
+            await self.push_screen(screen)
+            await self._look_for(name)
+            await self.pop_screen()
+        self.notify(CANARY, title=CANARY)
+        await self._look_for("notice")
+        self.exit()
+
+    async def _look_for(self, name: str) -> None:
+        for _ in range(100):
+            await asyncio.sleep(0.05)
+            if self.screen.is_mounted and SEEN in "".join(s.text for s in self.screen._compositor.render_strips()):
+                self.seen.append(name)
+                break
+        await asyncio.sleep(0.1)  # until it is sent
+
+
+def main(root: Path, users: Path) -> None:
+    """Show all; then say on which the text was."""
+    app = Hostile(root, root / demo.SESSION, users, safe="--safe" in sys.argv)
+    app.run()
+    print("seen:", ", ".join(app.seen), flush=True)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]))
