@@ -13,7 +13,7 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "cephtui"
 CORE = (
     ("models", "units", "refusal"),
-    ("stats",),
+    ("stats", "reading"),
     ("history",),
     ("tools",),
     ("tools.fio_output", "tools.rados_bench_output", "tools.options"),

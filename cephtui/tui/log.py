@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from rich.text import Text
@@ -11,6 +12,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from cephtui.models import Run
+from cephtui.reading import open_regular
 from cephtui.tui.keys import key
 
 _TAIL_BYTES = 12_000
@@ -20,10 +22,10 @@ _READS_PER_SECOND = 1
 def tail(path: Path) -> str:
     """The end of a file, from the beginning of a line; empty where there is none."""
     try:
-        with path.open("rb") as file:
-            start = max(0, path.stat().st_size - _TAIL_BYTES)
+        with open_regular(path) as file:
+            start = max(0, file.seek(0, os.SEEK_END) - _TAIL_BYTES)
             file.seek(start)
-            data = file.read(_TAIL_BYTES)
+            data = file.read(_TAIL_BYTES) or b""
     except OSError:
         return ""
     text = data.decode("utf-8", "replace")
