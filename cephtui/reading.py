@@ -1,4 +1,4 @@
-"""Reading what others may have written, or put in the place of a file, without waiting for ever or filling the memory."""
+"""Reading what others may have written, or put in the place of a file, in bounded time and memory."""
 
 from __future__ import annotations
 

@@ -153,7 +153,7 @@ def _side(directory: Path, number: int) -> tuple[Side, Curves]:
     from cephtui.compare import side_of
 
     run = store.read_run(directory, number)
-    side = side_of(run, store.read_runs(directory)[0])
+    side = side_of(run, store.read_runs(directory)[0], store.read_marks(directory))
     return side, curves_of(store.read_history(directory, number))
 
 
