@@ -101,7 +101,7 @@ class Curve:
         """A saved one; nothing is added to it any more."""
         curve = cls()
         for end, *rest in saved:
-            low, mean, high = (math.nan if number is None else number for number in rest)
+            low, mean, high = (math.nan if None in rest else number for number in rest)  # a gap in one is a gap
             curve._append((end, low, mean, high))
         return curve
 

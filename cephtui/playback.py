@@ -16,7 +16,14 @@ from cephtui import store, units
 from cephtui.merge import Merger, as_sample
 from cephtui.models import ELAPSED_MOST_SECONDS, ClusterSample, Event, Mark, Model, Plan, Run, Step, Summary
 from cephtui.presets import TOOLS
-from cephtui.reading import DOCUMENT_MOST_BYTES, LINE_MOST_BYTES, SERIES_MOST_BYTES, load_json, open_regular
+from cephtui.reading import (
+    DOCUMENT_MOST_BYTES,
+    LINE_MOST_BYTES,
+    SERIES_MOST_BYTES,
+    load_json,
+    open_regular,
+    shown,
+)
 from cephtui.store import StoreError
 from cephtui.tools import Parser, Reading, Stream
 
@@ -234,8 +241,12 @@ class Playback:
         self.directory, self.number = directory, number
         self.run = store.read_run(directory, number)
         self.step = step_of(directory, self.run)
-        self._filling = _Phase(self.run, self.step, directory, preparing=True)
-        self._measuring = _Phase(self.run, self.step, directory, preparing=False)
+        try:
+            self._filling = _Phase(self.run, self.step, directory, preparing=True)
+            self._measuring = _Phase(self.run, self.step, directory, preparing=False)
+        except (LookupError, ValueError, OverflowError) as error:
+            path = directory / f"{number:03}" / "run.json"
+            raise StoreError(f"{path}: can't be played: tool {shown(self.run.tool)} or its options: {error}") from None
         self._cluster = _Lines(directory / f"{number:03}" / "cluster.jsonl")
         self._marks = _Lines(directory / "marks.jsonl")
         self._begun = self.over = False

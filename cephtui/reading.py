@@ -41,7 +41,7 @@ def open_regular(path: Path, most_bytes: int = SERIES_MOST_BYTES) -> io.Buffered
 
     A link to a regular file is one. A device is not even opened, since opening may have consequences.
     """
-    _check(os.stat(path), path, most_bytes)
+    _check(_found(path), path, most_bytes)
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     try:
         _check(os.fstat(descriptor), path, most_bytes)  # it may be another one by now
@@ -54,7 +54,7 @@ def open_regular(path: Path, most_bytes: int = SERIES_MOST_BYTES) -> io.Buffered
 def open_to_append(path: Path) -> io.FileIO:
     """A file open for writing at its end, unbuffered, made where it is missing; raises OSError as ``open_regular``."""
     with contextlib.suppress(FileNotFoundError):
-        _check(os.stat(path), path, SERIES_MOST_BYTES)
+        _check(_found(path), path, SERIES_MOST_BYTES)
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
     descriptor = os.open(path, flags, 0o666)
     try:
@@ -63,6 +63,13 @@ def open_to_append(path: Path) -> io.FileIO:
     except BaseException:
         os.close(descriptor)
         raise
+
+
+def _found(path: Path) -> os.stat_result:
+    try:
+        return os.stat(path)
+    except ValueError:  # a NUL, which a node's name in a file may have
+        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), str(path)) from None
 
 
 def _check(found: os.stat_result, path: Path, most_bytes: int) -> None:

@@ -59,6 +59,9 @@ class LogScreen(ModalScreen[None]):
 
     def on_mount(self) -> None:
         """Follow the files."""
+        if not self._run.nodes:
+            self.query_one("#log-command", Static).update("no node has taken part")
+            return
         self._refresh()
         self.set_interval(1 / _READS_PER_SECOND, self._refresh)
 
@@ -80,5 +83,7 @@ class LogScreen(ModalScreen[None]):
 
     def action_node(self, by: int) -> None:
         """Another node."""
+        if not self._run.nodes:
+            return
         self._node = (self._node + by) % len(self._run.nodes)
         self._refresh()
