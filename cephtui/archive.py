@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from cephtui.jsonlines import as_json
 from cephtui.models import SessionNotes
+from cephtui.reading import open_regular
 from cephtui.session_writer import take_lock, write_whole
 from cephtui.store import NOTES_FILE, StoreError, check_name, pending, read_notes
 
@@ -149,7 +150,7 @@ def _remove(gone: Path, name: str) -> None:
 def _check_undone(directory: Path) -> None:
     path = directory / "undo.jsonl"
     try:
-        path.open("rb").close()
+        open_regular(path).close()
     except FileNotFoundError:
         return
     except OSError as error:

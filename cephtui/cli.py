@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from cephtui.targets import Target
     from cephtui.tui.look import Look
 
+_NUMBER_MOST = 9
+"""Digits of a run's number."""
 EXIT_FAILED, EXIT_REFUSED, EXIT_INCOMPLETE = 1, 3, 4
 _GRACE_SECONDS = 15.0
 _TARGET_HELP = (
@@ -613,15 +615,21 @@ def sessions(as_json: bool) -> None:
 @click.argument("what", metavar="SESSION[/RUN]", shell_complete=_complete_sessions)
 @_json_option
 def show(what: str, as_json: bool) -> None:
-    """Show the runs of a session, or one run in full; with --json a run's samples and its figures."""
+    """Show the runs and marks of a session, or one run in full; with --json a run's samples and its figures."""
     from cephtui import report, store
+    from cephtui.compare import in_order
 
     try:
         if what.partition("/")[2]:
             _show_run(*_find_run(what), as_json)
             return
-        runs, broken = store.read_runs(_find_session(what))
-        _list(runs, report.runs, as_json)
+        directory = _find_session(what)
+        runs, broken = store.read_runs(directory)
+        marks = store.read_marks(directory)
+        if as_json:
+            _list(in_order(runs, marks), report.runs, as_json)
+        else:
+            make_console().print(report.runs(runs, marks))
         if broken:
             raise broken[0]
     except store.StoreError as error:
@@ -642,7 +650,7 @@ def _find_session(name: str) -> Path:
 def _find_run(what: str) -> tuple[Path, int]:
     """A saved run, given as SESSION/RUN: its session's directory and its number; raises UsageError."""
     name, _, number = what.partition("/")
-    if not number.isdecimal():
+    if not number.isdecimal() or len(number) > _NUMBER_MOST:
         raise click.UsageError(f"{what!r}: expected SESSION/RUN, the run being a number: cephtui sessions lists them")
     directory = _find_session(name)
     if not (directory / f"{int(number):03}").is_dir():
@@ -655,14 +663,17 @@ def _show_run(directory: Path, number: int, as_json: bool) -> None:
     from cephtui.jsonlines import line
 
     value = store.read_run(directory, number)
+    marks = [mark for mark in store.read_marks(directory) if mark.run == number]
     if as_json:
         for sample in store.read_samples(directory, number):
             print(line(sample))
         for said in store.read_cluster(directory, number):
             print(line(said))
+        for mark in marks:
+            print(line(mark))
         print(line(value))
         return
-    make_console().print(report.run(value, store.read_history(directory, number)))
+    make_console().print(report.run(value, store.read_history(directory, number), marks))
 
 
 @cli.command(
@@ -674,12 +685,12 @@ def _show_run(directory: Path, number: int, as_json: bool) -> None:
 @click.argument("right", metavar="SESSION/RUN", shell_complete=_complete_runs)
 @_json_option
 def compare(left: str, right: str, as_json: bool) -> None:
-    """Compare two runs of any sessions: what differed in their conditions, then their figures.
+    """Compare two runs of any sessions: what differed in their conditions, marks from one to the other, their figures.
 
     A run stands together with its repeats in the same session.
     """
     from cephtui import report, store
-    from cephtui.compare import differences, figures
+    from cephtui.compare import differences, figures, marks_between
     from cephtui.jsonlines import line
 
     try:
@@ -687,7 +698,8 @@ def compare(left: str, right: str, as_json: bool) -> None:
     except store.StoreError as error:
         raise click.ClickException(str(error)) from None
     if as_json:
-        for row in (*differences(*sides), *figures(*sides)):
+        marks = [mark for _, mark in marks_between(*sides)]
+        for row in (*differences(*sides), *marks, *figures(*sides)):
             print(line(row))
     else:
         make_console().print(report.compare(*sides))
@@ -699,7 +711,7 @@ def _side(what: str) -> Side:
     from cephtui.compare import side_of
 
     directory, number = _find_run(what)
-    return side_of(store.read_run(directory, number), store.read_runs(directory)[0])
+    return side_of(store.read_run(directory, number), store.read_runs(directory)[0], store.read_marks(directory))
 
 
 # ---------------------------------------------------------------------------------------------- saved runs, shown

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from statistics import fmean, median
 from typing import Literal, TypeAlias
 
 from cephtui import units
-from cephtui.models import ClusterEnvironment, Difference, Figure, NodeEnvironment, OptionValue, Run, Total
+from cephtui.models import ClusterEnvironment, Difference, Figure, Mark, NodeEnvironment, OptionValue, Run, Total
 
 Better: TypeAlias = Literal["better", "worse", "same"]
 Direction: TypeAlias = Literal["read", "write"]
@@ -43,6 +45,8 @@ class Side:
     """A run and its repeats, the chosen run first; more than one only where all of them ended well."""
 
     runs: tuple[Run, ...]
+    marks: tuple[Mark, ...] = ()
+    """All of its session."""
 
     @property
     def run(self) -> Run:
@@ -61,20 +65,50 @@ class Side:
 
     def findings(self) -> dict[str, tuple[Run, ...]]:
         """The runs that have a finding, by its code; the order is that of the runs."""
-        codes = dict.fromkeys(finding.code for run in self.runs for finding in run.findings)
-        return {code: tuple(run for run in self.runs if code in {f.code for f in run.findings}) for code in codes}
+        found: dict[str, dict[int, Run]] = {}
+        for run in self.runs:
+            for finding in run.findings:
+                found.setdefault(finding.code, {})[run.run] = run
+        return {code: tuple(runs.values()) for code, runs in found.items()}
 
 
-def side_of(run: Run, runs_of_its_session: Iterable[Run]) -> Side:
+def side_of(run: Run, runs_of_its_session: Iterable[Run], marks: Iterable[Mark] = ()) -> Side:
     """A run with its repeats: the same preset, options, target and nodes, in the same batch.
 
     Only runs that ended well are repeats of each other; any other run stands alone.
     """
     if run.outcome != "ok":
-        return Side((run,))
+        return Side((run,), tuple(marks))
     others = (other for other in runs_of_its_session if other.run != run.run)
     repeats = [o for o in others if o.outcome == "ok" and _is_measured(o) and _set_up(o) == _set_up(run)]
-    return Side((run, *sorted(repeats, key=lambda other: other.run)))
+    return Side((run, *sorted(repeats, key=lambda other: other.run)), tuple(marks))
+
+
+def marks_between(left: Side, right: Side) -> list[tuple[str, Mark]]:
+    """What the user did from the beginning of the first run to the end of the last, each with its session's name."""
+    runs = [*left.runs, *right.runs]
+    first = min(run.started_at for run in runs)
+    last = max(run.started_at + timedelta(seconds=run.duration_seconds) for run in runs)
+    found = {
+        (side.run.session, mark): None for side in (left, right) for mark in side.marks if first <= mark.at <= last
+    }
+    return sorted(found, key=lambda each: each[1].at)
+
+
+def in_order(runs: Sequence[Run], marks: Iterable[Mark]) -> list[Run | Mark]:
+    """The runs of a session with its marks: behind the run that they were made in, or between two."""
+    numbers, starts = [run.run for run in runs], [run.started_at for run in runs]
+
+    def place(mark: Mark) -> int:
+        return bisect_right(starts, mark.at) if mark.run is None else bisect_right(numbers, mark.run)
+
+    behind: dict[int, list[Mark]] = {}
+    for mark in sorted(marks, key=lambda mark: mark.at):
+        behind.setdefault(place(mark), []).append(mark)
+    found: list[Run | Mark] = [*behind.get(0, [])]
+    for number, run in enumerate(runs, 1):
+        found += [run, *behind.get(number, [])]
+    return found
 
 
 def _set_up(run: Run) -> tuple[object, ...]:
@@ -163,7 +197,7 @@ def _found(side: Side) -> Facts:
 
 def _node_differences(left: Run, right: Run) -> list[Difference]:
     """Nodes of the same name with each other, the rest in their order; what is left over is in the names."""
-    names, others = _node_names(left), _node_names(right)
+    names, others = dict.fromkeys(_node_names(left)), dict.fromkeys(_node_names(right))
     pairs = [(name, name) for name in names if name in others]
     pairs += zip([n for n in names if n not in others], [n for n in others if n not in names], strict=False)
     found = []
@@ -320,9 +354,16 @@ def _spoiled_by(side: Side, name: str) -> tuple[str, ...]:
 
 def reasons(side: Side) -> list[str]:
     """What limits the figures of a side, in the words of the first run that has it; and which runs, if not all."""
-    texts = []
-    for code, runs in side.findings().items():
-        numbers = ", ".join(f"#{run.run}" for run in runs)
-        where = f" (in {len(runs)} of {len(side.runs)} runs: {numbers})" if len(runs) < len(side.runs) else ""
-        texts += [f"{finding.text}{where}" for finding in runs[0].findings if finding.code == code]
-    return texts
+    found = side.findings()
+    texts: dict[str, list[str]] = {code: [] for code in found}
+    for run in side.runs:
+        for finding in run.findings:
+            if found[finding.code][0] is run:
+                texts[finding.code].append(f"{finding.text}{_where(side, found[finding.code])}")
+    return [text for each in texts.values() for text in each]
+
+
+def _where(side: Side, runs: Sequence[Run]) -> str:
+    if len(runs) == len(side.runs):
+        return ""
+    return f" (in {len(runs)} of {len(side.runs)} runs: {', '.join(f'#{run.run}' for run in runs)})"

@@ -24,7 +24,6 @@ import glob
 import itertools
 import re
 import shlex
-import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,6 +32,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from cephtui.models import Node
+from cephtui.reading import load_toml, shown
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
 LOCAL = "local"
@@ -126,15 +126,17 @@ def parse_node(text: str, ssh_config: str | None) -> Node:
 def load(path: Path, *, required: bool, ssh_config: str | None = None) -> Config:
     """The config in a file; where it need not be there and is not, an empty one. Raises ConfigError."""
     try:
-        file = ConfigFile.model_validate(tomllib.loads(path.read_text("utf-8")))
+        content = load_toml(path)
     except FileNotFoundError:
         if required:
             raise ConfigError(f"{path}: no such file") from None
         return Config(ssh_config=ssh_config)
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:
         raise ConfigError(f"{path}: not valid TOML: {error}") from None
+    try:
+        file = ConfigFile.model_validate(content)
     except ValidationError as error:
         raise ConfigError(f"{path}: {_explain(error)}") from None
     return _checked(path, file, ssh_config or _beside(path, file.ssh_config))
@@ -147,14 +149,18 @@ def _beside(path: Path, name: str | None) -> str | None:
 def _checked(path: Path, file: ConfigFile, ssh_config: str | None) -> Config:
     for name in (*file.nodes, *file.groups):
         if not _NAME.fullmatch(name):
-            raise ConfigError(f"{path}: {name!r}: expected a name of letters, digits, dots, dashes and underscores")
+            raise ConfigError(
+                f"{path}: {shown(name)}: expected a name of letters, digits, dots, dashes and underscores"
+            )
     nodes = {name: _node(name, section, ssh_config) for name, section in file.nodes.items()}
     for group, members in file.groups.items():
         if group in nodes:
             raise ConfigError(f"{path}: groups.{group}: there is a node of this name")
         unknown = [member for member in members if member not in nodes]
         if unknown or not members:
-            raise ConfigError(f"{path}: groups.{group}: expected names of nodes, got {unknown or 'nothing'}")
+            raise ConfigError(
+                f"{path}: groups.{group}: expected names of nodes, got {shown(unknown) if unknown else 'nothing'}"
+            )
     groups = {group: tuple(members) for group, members in file.groups.items()}
     return Config(nodes, groups, ssh_config)
 
@@ -178,11 +184,11 @@ def _node(name: str, section: NodeSection, ssh_config: str | None) -> Node:
 
 def _explain(error: ValidationError) -> str:
     first = error.errors()[0]
-    key = ".".join(map(str, first["loc"]))
+    key = f"{'.'.join(map(str, first['loc'])):.200}"
     if first["type"] == "extra_forbidden":
         section = NodeSection if key.startswith("nodes.") else ConfigFile
         return f"{key}: unknown key, expected one of {', '.join(section.model_fields)}"
-    return f"{key}: {first['msg'].replace('Input should be', 'expected')}, got {first['input']!r}"
+    return f"{key}: {first['msg'].replace('Input should be', 'expected')}, got {shown(first['input'])}"
 
 
 def ssh_hosts(ssh_config: str | None) -> tuple[str, ...]:

@@ -6,13 +6,13 @@ could not be found out. The guard is a pure function on what one script reports;
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from cephtui import units
+from cephtui.reading import load_json
 from cephtui.refusal import Refusal
 
 # O_RDONLY|O_EXCL asks the kernel for the claim that mounts, swap, LVM, RAID, ZFS, OSDs and exports take, in every
@@ -278,7 +278,7 @@ def _signatures(said: Mapping[str, Sequence[str]]) -> tuple[str, ...] | None:
         return osd or None
     answer = said["signatures"][0].strip()
     try:
-        found = json.loads(answer)["signatures"] if answer else []
+        found = load_json(answer)["signatures"] if answer else []
         return _unique([*osd, *(str(one["type"]) for one in found)])
     except (ValueError, KeyError, TypeError):
         return osd or None

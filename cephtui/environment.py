@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from cephtui.models import NodeEnvironment
 
 _PROBE = r"""
@@ -25,7 +27,8 @@ done
 exit 0
 """
 
-_NUMBERS = {"cpu_count", "memory_bytes", "load_1m"}
+_WHOLE = re.compile(r"[0-9]{1,20}")
+_NUMBERS = {"cpu_count": _WHOLE, "memory_bytes": _WHOLE, "load_1m": re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")}
 
 PROBE_ARGV = ("bash", "-c", _PROBE, "cephtui-probe")
 """A command that reports a NodeEnvironment."""
@@ -34,13 +37,17 @@ PROBE_ARGV = ("bash", "-c", _PROBE, "cephtui-probe")
 def parse_environment(text: str) -> NodeEnvironment:
     """What ``PROBE_ARGV`` printed; what is missing or no number stays None."""
     said = dict(line.split("\t", 1) for line in text.splitlines() if "\t" in line)
-    known = {key: value for key, value in said.items() if value and (key not in _NUMBERS or _is_number(value))}
+    known = {
+        key: value for key, value in said.items() if value and (key not in _NUMBERS or _NUMBERS[key].fullmatch(value))
+    }
     missing = _under("missing.", known).items()
     return NodeEnvironment.model_validate(
         {
             **known,
             "tools": _under("tools.", known),
-            "nic_bits_per_second": _under("nics.", known),
+            "nic_bits_per_second": {
+                nic: speed for nic, speed in _under("nics.", known).items() if _WHOLE.fullmatch(speed)
+            },
             "missing": [f"{command} is not installed: apt-get install {package}" for command, package in missing],
         }
     )
@@ -48,7 +55,3 @@ def parse_environment(text: str) -> NodeEnvironment:
 
 def _under(prefix: str, known: dict[str, str]) -> dict[str, str]:
     return {key.removeprefix(prefix): value for key, value in known.items() if key.startswith(prefix)}
-
-
-def _is_number(text: str) -> bool:
-    return text.replace(".", "", 1).isdecimal()

@@ -9,9 +9,12 @@ import math
 from array import array
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Annotated
 
-from cephtui.models import Interval, Model, Name, Sample
-from cephtui.stats import bucket_nanoseconds, completions
+from pydantic import Field
+
+from cephtui.models import Elapsed, Interval, Model, Name, Sample
+from cephtui.stats import GRID_BUCKETS, bucket_nanoseconds, completions
 
 DIRECTIONS = ("read", "write")
 FIGURES = ("iops", "bandwidth_bytes", "latency_mean_seconds", "latency_p99_seconds")
@@ -23,7 +26,7 @@ _BUCKETS_A_ROW = 16
 
 Points = list[tuple[float, float | None]]
 """(elapsed seconds, value); None where nothing was measured."""
-Stretch = tuple[float, float | None, float | None, float | None]
+Stretch = tuple[Elapsed, float | None, float | None, float | None]
 """Elapsed seconds at its end, and the least, mean and greatest value in it; None for a gap."""
 
 
@@ -98,7 +101,7 @@ class Curve:
         """A saved one; nothing is added to it any more."""
         curve = cls()
         for end, *rest in saved:
-            low, mean, high = (math.nan if number is None else number for number in rest)
+            low, mean, high = (math.nan if None in rest else number for number in rest)  # a gap in one is a gap
             curve._append((end, low, mean, high))
         return curve
 
@@ -120,7 +123,7 @@ def _added(first: Stretch, second: Stretch) -> Stretch:
     return second[0], low, mean, high
 
 
-HeatColumn = tuple[float, dict[int, int]]
+HeatColumn = tuple[Elapsed, dict[Annotated[int, Field(ge=0, lt=GRID_BUCKETS // _BUCKETS_A_ROW)], int]]
 """Elapsed seconds at its end, and completions by row."""
 
 
@@ -185,7 +188,7 @@ class Overview(Model):
     """Of each node by figure, reads and writes together."""
     heat: dict[Name, list[HeatColumn]] = {}
     """By direction."""
-    ramp_until: float = 0.0
+    ramp_until: Elapsed = 0.0
 
 
 @dataclass(slots=True)

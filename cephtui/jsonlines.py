@@ -10,6 +10,8 @@ from typing import Any, TypeAlias, get_args
 from pydantic import TypeAdapter
 
 from cephtui.models import (
+    ELAPSED_MOST_SECONDS,
+    FIGURE_MOST,
     ClusterSample,
     Difference,
     Figure,
@@ -26,6 +28,8 @@ from cephtui.models import (
     SessionRow,
 )
 from cephtui.printable import printable
+from cephtui.reading import load_json, shown
+from cephtui.stats import GRID_BUCKETS
 
 _PHASES = get_args(Phase)
 _RAW = re.compile(r"[^\n -~]")
@@ -92,23 +96,23 @@ def _escaped(found: re.Match[str]) -> str:
 
 
 def parse_sample(text: str | bytes) -> Sample:
-    """A line that ``sample_line`` wrote; raises ValueError."""
+    """A line that ``sample_line`` wrote; raises ValueError, which names the field where a figure is none."""
     try:
-        row = json.loads(text)
+        row = load_json(text)
         if row["phase"] not in _PHASES:
-            raise ValueError(f"not a sample: phase {row['phase']!r}")
+            raise ValueError(f"not a sample: phase {shown(row['phase'])}")
         return Sample(
-            run=int(row["run"]),
-            node=None if row["node"] is None else printable(row["node"]),
-            preset=printable(row["preset"]),
+            run=_count(row, "run"),
+            node=None if row["node"] is None else printable(_text(row, "node")),
+            preset=printable(_text(row, "preset")),
             phase=row["phase"],
-            elapsed_seconds=float(row["elapsed_seconds"]),
-            interval_seconds=float(row["interval_seconds"]),
+            elapsed_seconds=_figure(row, "elapsed_seconds", -ELAPSED_MOST_SECONDS, ELAPSED_MOST_SECONDS),
+            interval_seconds=_figure(row, "interval_seconds", -ELAPSED_MOST_SECONDS, ELAPSED_MOST_SECONDS),
             read=_parse_interval(row["read"]),
             write=_parse_interval(row["write"]),
             missing=tuple(printable(str(name)) for name in row.get("missing", ())),
         )
-    except (KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+    except (LookupError, TypeError, AttributeError) as error:
         raise ValueError(f"not a sample: {error}") from None
 
 
@@ -117,18 +121,49 @@ def _parse_interval(row: Mapping[str, Any] | None) -> Interval | None:
         return None
     buckets = row["latency_buckets"]
     return Interval(
-        ios=int(row["ios"]),
-        bytes=int(row["bytes"]),
-        iops=float(row["iops"]),
-        bandwidth_bytes=float(row["bandwidth_bytes"]),
-        latency_mean_seconds=_number(row["latency_mean_seconds"]),
-        latency_p99_seconds=_number(row["latency_p99_seconds"]),
-        latency_buckets=None if buckets is None else {int(k): int(v) for k, v in buckets.items()},
+        ios=_count(row, "ios"),
+        bytes=_count(row, "bytes"),
+        iops=_figure(row, "iops"),
+        bandwidth_bytes=_figure(row, "bandwidth_bytes"),
+        latency_mean_seconds=_figure_or_none(row, "latency_mean_seconds"),
+        latency_p99_seconds=_figure_or_none(row, "latency_p99_seconds"),
+        latency_buckets=None if buckets is None else _parse_buckets(buckets),
     )
 
 
-def _number(value: Any) -> float | None:
-    return None if value is None else float(value)
+def _parse_buckets(row: Mapping[str, Any]) -> dict[int, int]:
+    buckets = {int(name): number for name, number in row.items()}
+    if buckets and not 0 <= min(buckets) <= max(buckets) < GRID_BUCKETS:
+        raise ValueError(f"not a sample: latency_buckets: expected buckets 0 to {GRID_BUCKETS - 1}")
+    counts = buckets.values()
+    if buckets and (set(map(type, counts)) != {int} or not 0 <= min(counts) <= max(counts) <= FIGURE_MOST):
+        raise ValueError("not a sample: latency_buckets: expected counts")
+    return buckets
+
+
+def _figure(row: Mapping[str, Any], name: str, least: float = 0.0, most: float = FIGURE_MOST) -> float:
+    value = row[name]
+    if not isinstance(value, int | float) or not least <= value <= most:
+        raise ValueError(f"not a sample: {name}: expected a number from {least:g} to {most:g}, got {shown(value)}")
+    return float(value) + 0.0  # -0.0 is no figure
+
+
+def _figure_or_none(row: Mapping[str, Any], name: str) -> float | None:
+    return None if row[name] is None else _figure(row, name)
+
+
+def _count(row: Mapping[str, Any], name: str) -> int:
+    value = row[name]
+    if not isinstance(value, int) or not 0 <= value <= FIGURE_MOST:
+        raise ValueError(f"not a sample: {name}: expected a count, got {shown(value)}")
+    return int(value)
+
+
+def _text(row: Mapping[str, Any], name: str) -> str:
+    value = row[name]
+    if not isinstance(value, str):
+        raise ValueError(f"not a sample: {name}: expected text, got {shown(value)}")
+    return value
 
 
 def schema() -> dict[str, Any]:

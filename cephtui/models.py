@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Literal, TypeAlias
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, GetCoreSchemaHandler
+from pydantic_core import CoreSchema
 
 from cephtui.printable import one_line, printable
 
@@ -22,15 +24,31 @@ Outcome: TypeAlias = Literal["ok", "failed", "stopped", "lost", "refused"]
 Kind: TypeAlias = Literal["file", "device", "rbd", "image", "pool"]
 """``rbd`` is images of cephtui's own in a pool, one for each job; ``image`` is one that exists, for a single job."""
 Phase: TypeAlias = Literal["prepare", "ramp", "run"]
+FIGURE_MOST = 1e60
+"""Above every figure there is; sums, quotients and squares of smaller ones are still finite."""
+ELAPSED_MOST_SECONDS = 1e9
+"""Some thirty years: longer than any run."""
 Line: TypeAlias = Annotated[str, AfterValidator(one_line)]
 """Words for eyes, on one line, whoever wrote them."""
 Name: TypeAlias = Annotated[str, AfterValidator(printable)]
 """For eyes too, with all its blanks; what commands are made of is a plain ``str``, and exact."""
-OptionValue: TypeAlias = bool | int | float | Name
+OptionValue: TypeAlias = bool | Annotated[int, Field(gt=-(10**60))] | float | Name
+Amount: TypeAlias = Annotated[float, Field(ge=0)]
+Elapsed: TypeAlias = Annotated[float, Field(gt=-ELAPSED_MOST_SECONDS, lt=ELAPSED_MOST_SECONDS)]
+_BOUNDS: Mapping[str, Mapping[str, Any]] = {
+    "int": {"ge": 0, "lt": 10**60},
+    "float": {"gt": -FIGURE_MOST, "lt": FIGURE_MOST, "allow_inf_nan": False},
+    # far enough from the ends of the calendar for every time zone
+    "datetime": {"ge": datetime(1970, 1, 1, tzinfo=UTC), "lt": datetime(3000, 1, 1, tzinfo=UTC)},
+}
+"""By type what holds for every value of it in a model, where the field does not say otherwise."""
 
 
 class Model(BaseModel):
-    """Metadata: validated when read, unknown keys ignored so that newer minor versions stay readable."""
+    """Metadata: validated when read, unknown keys ignored so that newer minor versions stay readable.
+
+    Whole numbers are counts and not negative; no number is infinite or none; times are of the years 1970 to 2999.
+    """
 
     model_config = ConfigDict(
         frozen=True,
@@ -38,6 +56,24 @@ class Model(BaseModel):
         json_schema_serialization_defaults_required=True,
         defer_build=True,  # most are not used before something is seen
     )
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """The fields' own schemas, with the bounds of their types."""
+        schema = handler(source)
+        _set_bounds(schema)
+        return schema
+
+
+def _set_bounds(schema: Any) -> None:
+    """In a schema and all that it is made of; what has a bound of its own keeps it."""
+    if isinstance(schema, dict):
+        for name, bound in _BOUNDS.get(str(schema.get("type")), {}).items():
+            if not (name in ("ge", "gt") and schema.keys() & {"ge", "gt"}):
+                schema.setdefault(name, bound)
+    if isinstance(schema, dict | list | tuple):
+        for part in schema.values() if isinstance(schema, dict) else schema:
+            _set_bounds(part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,17 +127,17 @@ class Total(Model):
 
     ios: int
     bytes: int
-    runtime_seconds: float
-    iops: float
-    bandwidth_bytes: float
-    latency_mean_seconds: float | None = None
-    latency_p50_seconds: float | None = None
-    latency_p95_seconds: float | None = None
-    latency_p99_seconds: float | None = None
-    latency_p999_seconds: float | None = None
-    latency_min_seconds: float | None = None
-    latency_max_seconds: float | None = None
-    latency_stddev_seconds: float | None = None
+    runtime_seconds: Annotated[Elapsed, Field(ge=0)]
+    iops: Amount
+    bandwidth_bytes: Amount
+    latency_mean_seconds: Amount | None = None
+    latency_p50_seconds: Amount | None = None
+    latency_p95_seconds: Amount | None = None
+    latency_p99_seconds: Amount | None = None
+    latency_p999_seconds: Amount | None = None
+    latency_min_seconds: Amount | None = None
+    latency_max_seconds: Amount | None = None
+    latency_stddev_seconds: Amount | None = None
 
 
 class Summary(Model):
@@ -132,9 +168,9 @@ class NodeResult(Model):
     outcome: Outcome | None = None
     error: Line | None = None
     command: Name
-    started_seconds: float | None = None
+    started_seconds: Elapsed | None = None
     """When the benchmark began, after that of the first node."""
-    ended_seconds: float | None = None
+    ended_seconds: Elapsed | None = None
     """When it ended, by the same clock."""
     summary: Summary = Summary()
     cpu_user_percent: float | None = None
@@ -219,7 +255,7 @@ class ClusterSample(Model):
     schema_version: int = SCHEMA_VERSION
     run: int
     phase: Phase = "run"
-    elapsed_seconds: float
+    elapsed_seconds: Elapsed
     """When the answer came, from the release of the benchmark (in prepare: from the beginning of the run)."""
     health: Line | None = None
     osds: int | None = None
@@ -305,12 +341,12 @@ class Step(Model):
     """Bytes of one I/O."""
     options: dict[Name, OptionValue]
     nodes: tuple[NodeStep, ...]
-    prepare_seconds: float
+    prepare_seconds: Elapsed
     """Estimate; the speed of the target is not known before it was measured."""
-    ramp_seconds: float
-    run_seconds: float | None
+    ramp_seconds: Elapsed
+    run_seconds: Elapsed | None
     """Null where the run ends with its data and not with its time."""
-    most_seconds: float | None = None
+    most_seconds: Elapsed | None = None
     """After which it ends at the latest, the ramp left out; null where nothing but its data ends it."""
 
 
@@ -368,9 +404,9 @@ class Run(Model):
     """On the first node; ``nodes`` has that of each."""
     cephtui_version: Line | None = None
     started_at: AwareDatetime
-    duration_seconds: float = 0.0
+    duration_seconds: Elapsed = 0.0
     """From the start of preparing to the end of the last node."""
-    start_spread_seconds: float | None = None
+    start_spread_seconds: Elapsed | None = None
     """Between the first node's start and the last's; null for a single node."""
     findings: tuple[Finding, ...] = ()
     cluster: ClusterEnvironment | None = None
@@ -387,7 +423,7 @@ class Mark(Model):
     at: AwareDatetime
     run: int | None = None
     """The run in progress then; null between two runs."""
-    elapsed_seconds: float | None = None
+    elapsed_seconds: Elapsed | None = None
     """In the run, from the release of the benchmark; null before."""
     text: Line
 

@@ -6,25 +6,35 @@ The same reader plays a run that is over, and follows one that another process i
 from __future__ import annotations
 
 import contextlib
-import json
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from cephtui import store
+from cephtui import store, units
 from cephtui.merge import Merger, as_sample
-from cephtui.models import ClusterSample, Event, Mark, Model, Plan, Run, Step, Summary
+from cephtui.models import ELAPSED_MOST_SECONDS, ClusterSample, Event, Mark, Model, Plan, Run, Step, Summary
 from cephtui.presets import TOOLS
+from cephtui.reading import (
+    DOCUMENT_MOST_BYTES,
+    LINE_MOST_BYTES,
+    SERIES_MOST_BYTES,
+    load_json,
+    open_regular,
+    shown,
+)
 from cephtui.store import StoreError
 from cephtui.tools import Parser, Reading, Stream
 
 M = TypeVar("M", bound=Model)
+_PIECE_MOST_BYTES = 16 << 20
+"""Of output that arrived at once: some 100 KB."""
 
 
 def step_of(directory: Path, run: Run) -> Step:
     """The step that a run carried out; raises StoreError."""
-    lines = _Lines(directory / "plans.jsonl")
+    lines = _Lines(directory / "plans.jsonl", most_bytes=DOCUMENT_MOST_BYTES)
     found: Step | None = None  # of a plan that was stopped, the rest is planned again
     key = (run.batch, run.step, run.preset, run.repeat, run.options)
     while (text := lines.take()) is not None:
@@ -48,6 +58,8 @@ class _Lines:
     """The complete lines of a file that may grow."""
 
     path: Path
+    most_bytes: int = LINE_MOST_BYTES
+    """Of one line."""
     _offset: int = 0
     _ahead: list[bytes] = field(default_factory=list)
 
@@ -55,16 +67,18 @@ class _Lines:
         """The next line, or None where there is none yet; raises StoreError."""
         if not self._ahead:
             try:
-                with self.path.open("rb") as file:
+                with open_regular(self.path) as file:
                     file.seek(self._offset)
-                    data = file.read(1 << 20)
+                    data = file.read(LINE_MOST_BYTES) or b""
+                    if len(data) == LINE_MOST_BYTES < self.most_bytes and b"\n" not in data:
+                        data += file.readline(self.most_bytes - LINE_MOST_BYTES)
             except FileNotFoundError:
                 return None
             except OSError as error:
                 raise StoreError(f"{self.path}: {error.strerror}") from None
             whole = data[: data.rfind(b"\n") + 1]
-            if not whole and len(data) == 1 << 20:
-                raise StoreError(f"{self.path}: not readable: a line of more than a MiB")
+            if not whole and len(data) == self.most_bytes:
+                raise StoreError(f"{self.path}: not readable: a line of more than {units.size(self.most_bytes)}")
             self._offset += len(whole)
             self._ahead = whole.splitlines()[::-1]
         return self._ahead[-1] if self._ahead else None
@@ -133,9 +147,9 @@ class _Output:
         stream: Stream = "stderr" if row["stream"] == "stderr" else "stdout"
         path = self.raw / f"{self.process}.{stream}"
         try:
-            with path.open("rb") as file:
+            with open_regular(path) as file:
                 file.seek(row["offset"])
-                data = file.read(row["bytes"])
+                data = file.read(row["bytes"]) or b""
         except OSError as error:
             raise self._give_up(f"{path}: {error.strerror}") from None
         if len(data) < row["bytes"]:
@@ -147,7 +161,7 @@ class _Output:
             return self._next
         try:
             text = self.lines.peek()
-            row: dict[str, Any] | None = None if text is None else json.loads(text)
+            row: dict[str, Any] | None = None if text is None else load_json(text)
             if row is not None and not _is_index(row):
                 raise ValueError("not an index of output")
             self._next = row
@@ -163,8 +177,14 @@ class _Output:
 
 
 def _is_index(row: dict[str, Any]) -> bool:
+    """Whether the piece it tells of can be: a wrong one must not read for ever, or fill the memory."""
     kinds = {"elapsed_seconds": int | float, "stream": str, "offset": int, "bytes": int}
-    return all(isinstance(row.get(name), kind) for name, kind in kinds.items())
+    return (
+        all(isinstance(row.get(name), kind) for name, kind in kinds.items())
+        and -ELAPSED_MOST_SECONDS < row["elapsed_seconds"] < ELAPSED_MOST_SECONDS
+        and 0 <= row["offset"] <= SERIES_MOST_BYTES
+        and 0 <= row["bytes"] <= _PIECE_MOST_BYTES
+    )
 
 
 class _Phase:
@@ -227,8 +247,12 @@ class Playback:
         self.directory, self.number = directory, number
         self.run = store.read_run(directory, number)
         self.step = step_of(directory, self.run)
-        self._filling = _Phase(self.run, self.step, directory, preparing=True)
-        self._measuring = _Phase(self.run, self.step, directory, preparing=False)
+        try:
+            self._filling = _Phase(self.run, self.step, directory, preparing=True)
+            self._measuring = _Phase(self.run, self.step, directory, preparing=False)
+        except (LookupError, ValueError, OverflowError) as error:
+            path = directory / f"{number:03}" / "run.json"
+            raise StoreError(f"{path}: can't be played: tool {shown(self.run.tool)} or its options: {error}") from None
         self._cluster = _Lines(directory / f"{number:03}" / "cluster.jsonl")
         self._marks = _Lines(directory / "marks.jsonl")
         self._begun = self.over = False
@@ -333,7 +357,7 @@ class Follower:
             runs = store.run_directories(self._directory)
         except OSError as error:
             raise StoreError(f"{self._directory}: {error.strerror}") from None
-        numbers = [number for number, path in runs if (path / "run.json").exists()]
+        numbers = [number for number, path in runs if os.path.lexists(path / "run.json")]
         if not numbers or (self._playback and self._playback.number == numbers[-1]):
             return self._playback
         return Playback(self._directory, numbers[-1])
@@ -352,9 +376,9 @@ def lasted_seconds(directory: Path, run: Run, step: Step) -> float:
 def _last_elapsed(index: Path) -> float:
     """When the last piece in an index arrived; 0 where there is none."""
     try:
-        with index.open("rb") as file:
-            file.seek(max(0, index.stat().st_size - 4096))
-            last = file.read().splitlines()[-1]
-        return float(json.loads(last)["elapsed_seconds"])
-    except (OSError, ValueError, LookupError, TypeError):
+        with open_regular(index) as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - 4096))
+            last = load_json(file.read(4096).splitlines()[-1])
+        return float(last["elapsed_seconds"]) if _is_index(last) else 0.0
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return 0.0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import itertools
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from cephtui.models import Line, OptionValue, PresetRow
 from cephtui.printable import printable
+from cephtui.reading import load_toml, shown
 from cephtui.tools import OptionError, Tool
 from cephtui.tools.fio import Fio
 from cephtui.tools.rados_bench import RadosBench
@@ -94,14 +94,15 @@ def combinations(tool: Tool, options: Mapping[str, Choice]) -> list[dict[str, Op
 def load_preset(path: Path, *, user: bool) -> Preset:
     """The preset in a file; raises PresetError."""
     try:
-        content = tomllib.loads(path.read_text("utf-8"))
+        content = load_toml(path)
+    except OSError as error:
+        raise PresetError(f"{path}: {error.strerror}") from None
+    except ValueError as error:
+        raise PresetError(f"{path}: not valid TOML: {error}") from None
+    try:
         file = PresetFile.model_validate(content)
         file = file.model_copy(update={"options": TOOLS[file.tool].canonical(file.options)})
         combinations(TOOLS[file.tool], file.options)
-    except OSError as error:
-        raise PresetError(f"{path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise PresetError(f"{path}: not valid TOML: {error}") from None
     except ValidationError as error:
         raise PresetError(f"{path}: {_explain(error)}") from None
     except OptionError as error:
@@ -111,14 +112,14 @@ def load_preset(path: Path, *, user: bool) -> Preset:
 
 def _explain(error: ValidationError) -> str:
     first = error.errors()[0]
-    key = ".".join(str(part) for part in first["loc"][:2])
+    key = f"{'.'.join(str(part) for part in first['loc'][:2]):.200}"
     if first["type"] == "extra_forbidden":
         return f"{key}: unknown key, expected one of {', '.join(PresetFile.model_fields)}"
     if first["type"] == "missing":
         return f"{key}: missing"
     if first["loc"][0] == "options" and len(first["loc"]) > 1:
-        return f"{key}: expected text, a number, true, false, or a list of these, got {first['input']!r}"
-    return f"{key}: {first['msg'].replace('Input should be', 'expected')}, got {first['input']!r}"
+        return f"{key}: expected text, a number, true, false, or a list of these, got {shown(first['input'])}"
+    return f"{key}: {first['msg'].replace('Input should be', 'expected')}, got {shown(first['input'])}"
 
 
 def find_presets(packaged: Path, users: Path) -> Catalogue:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from cephtui.models import Node, NodeEnvironment
+from cephtui.reading import load_json, read_bytes
 from cephtui.tools import Stream
 from cephtui.transport import COMMAND_SECONDS, Chunk, Completed, TransportError
 
@@ -29,8 +29,8 @@ def read_pieces(raw: Path, process: str) -> list[_Piece]:
     Raises TransportError where it is not there or does not fit its index.
     """
     try:
-        rows = [json.loads(line) for line in (raw / f"{process}.index.jsonl").read_bytes().splitlines()]
-        streams = {row["stream"]: (raw / f"{process}.{row['stream']}").read_bytes() for row in rows}
+        rows = [load_json(line) for line in read_bytes(raw / f"{process}.index.jsonl").splitlines()]
+        streams = {row["stream"]: read_bytes(raw / f"{process}.{row['stream']}") for row in rows}
         return [
             _Piece(row["stream"], row["elapsed_seconds"], streams[row["stream"]][row["offset"] :][: row["bytes"]])
             for row in rows

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from rich.console import Group, RenderableType
 from rich.progress_bar import ProgressBar
@@ -12,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cephtui import units
-from cephtui.compare import Side, differences, figures, reasons, verdict
+from cephtui.compare import Side, differences, figures, in_order, marks_between, reasons, verdict
 from cephtui.history import History
 from cephtui.leftovers import describe, way_of
 from cephtui.live import Live, LiveRun
@@ -21,6 +22,7 @@ from cephtui.models import (
     Difference,
     Figure,
     Info,
+    Mark,
     Node,
     NodeEnvironment,
     NodeRow,
@@ -33,14 +35,14 @@ from cephtui.models import (
     Total,
 )
 from cephtui.presets import TOOLS
-from cephtui.printable import printable
+from cephtui.printable import one_line, printable
 from cephtui.runner import NodeState
 from cephtui.sparks import spark
 from cephtui.store import Undo
-from cephtui.transport import one_line
 
 _LEFT_MOST = 200
 """Rows of what was left behind; nobody reads more."""
+T = TypeVar("T")
 OUTCOME_STYLES = {
     "ok": "green",
     "failed": "bold red",
@@ -49,6 +51,10 @@ OUTCOME_STYLES = {
     "lost": "yellow",
 }
 _SPARK_WIDTH = 24
+_LISTED_MOST = 100
+"""Lines of one kind, nodes or findings, that are shown: how many more there are is said."""
+_CELL_MOST = 2000
+"""Characters of a text in a table."""
 _ENVIRONMENT = re.compile(r"^(.*? )?env (?:CEPH_\S+=\S+ |'CEPH_[^']*' )+")
 _IMAGE_SECTION = re.compile(r" --name=\S+ --rbdname=\S+(?: --size=\S+)?")
 
@@ -63,12 +69,32 @@ def _table(*columns: str, right: Iterable[str] = ()) -> Table:
 
 def _add(table: Table, *cells: RenderableType) -> None:
     """A row; text of others must not be taken for markup, and is measured as it is shown."""
-    table.add_row(*(Text(printable(cell)) if isinstance(cell, str) else cell for cell in cells))
+    table.add_row(*(_text(cell) if isinstance(cell, str) else cell for cell in cells))
+
+
+def _text(text: str, style: str = "") -> Text:
+    return Text(printable(text if len(text) <= _CELL_MOST else f"{text[:_CELL_MOST]} ..."), style=style)
+
+
+def _cut(items: Iterable[T], what: str) -> tuple[list[T], str]:
+    """As many as are shown, and in words how many more there are; empty where these are all."""
+    found = list(items)
+    rest = len(found) - _LISTED_MOST
+    return (found[:_LISTED_MOST], f"... and {rest:,} more {what}") if rest > 0 else (found, "")
+
+
+def _joined(texts: Iterable[str], what: str) -> str:
+    """On one line, between commas."""
+    shown, more = _cut(texts, what)
+    return ", ".join(shown) + (f" {more}" if more else "")
 
 
 def conditions(step: Step | Run) -> str:
     """What was asked for, in one line: ``4k randwrite, depth 64, jobs 8, 60 s``."""
-    return TOOLS[step.tool].describe(step.options)
+    try:
+        return TOOLS[step.tool].describe(step.options)
+    except (LookupError, ValueError, OverflowError):  # of a tool that this version does not know, or changed by hand
+        return _joined((f"{name}={value}" for name, value in step.options.items()), "options")
 
 
 # ---------------------------------------------------------------------------------------------- plans
@@ -240,15 +266,32 @@ def varied(found: Sequence[Run]) -> dict[int, str]:
     return texts
 
 
-def runs(found: Sequence[Run], *, errors: bool = True) -> RenderableType:
-    """A table of runs with their figures, a line for each direction, and below it what limits them."""
+def runs(found: Sequence[Run], marks: Sequence[Mark] = (), *, errors: bool = True) -> RenderableType:
+    """A table of runs with their figures, a line for each direction, and below it what limits them.
+
+    The marks stand between the runs, or behind the one that they were made in.
+    """
     table = _table("#", "preset", "", *_FIGURE_COLUMNS, "outcome", "", right=("#", *_FIGURE_COLUMNS))
     differing = varied(found)
-    for run in found:
-        _add_run(table, run, differing[run.run])
+    said, more = _cut(marks, "marks")
+    for row in in_order(found, said):
+        if isinstance(row, Mark):
+            _add(table, Text("*", "bold"), *[""] * 8, Text.assemble((f"{row.text:.2000}", "bold"), f" ({moment(row)})"))
+        else:
+            _add_run(table, row, differing[row.run])
     apart = [Text(text, style="dim") for run in found if (text := spread(run))]
     notes = [_note(run, errors) for run in found if run.findings or (run.error and errors)]
-    return Group(table, *apart, *notes)
+    return Group(table, *[Text(more)] * bool(more), *apart, *notes)
+
+
+def moment(mark: Mark) -> str:
+    """When a mark was made: ``14:02:11``, ``14:02:11, 12 s into #3``."""
+    when = f"{mark.at.astimezone():%Y-%m-%d %H:%M:%S}"
+    if mark.run is None:
+        return when
+    if mark.elapsed_seconds is None:
+        return f"{when}, before #{mark.run} measured"
+    return f"{when}, {units.duration(mark.elapsed_seconds)} into #{mark.run}"
 
 
 def spread(run: Run) -> str:
@@ -271,9 +314,10 @@ def _add_run(table: Table, run: Run, apart: str) -> None:
 
 
 def _note(run: Run, errors: bool) -> Text:
+    shown, more = _cut(run.findings, f"findings of #{run.run}")
     lines = [f"#{run.run} {run.outcome}: {run.error}"] if run.error and errors else []
-    lines += [f"#{run.run} ! {finding.text}" for finding in run.findings]
-    return Text("\n".join(lines), style="yellow")
+    lines += [f"#{run.run} ! {finding.text}" for finding in shown]
+    return Text("\n").join(_text(line, "yellow") for line in [*lines, *[more] * bool(more)])
 
 
 def _latencies(total: Total) -> str:
@@ -287,8 +331,8 @@ def _latencies(total: Total) -> str:
     return ", ".join(f"{name} {units.latency(value)}" for name, value in figures.items())
 
 
-def run(value: Run, history: History | None = None) -> RenderableType:
-    """One run in full: figures, conditions, command."""
+def run(value: Run, history: History | None = None, marks: Sequence[Mark] = ()) -> RenderableType:
+    """One run in full: figures, conditions, what the user did in it, command."""
     table = Table.grid(padding=(0, 2))
     table.add_column()
     table.add_column(overflow="fold")
@@ -300,8 +344,12 @@ def run(value: Run, history: History | None = None) -> RenderableType:
     if len(value.nodes) > 1:
         _add(table, "nodes", _node_results(value))
     if value.cluster:
-        _add(table, "cluster", Text(_cluster(value)))
-    for node, found in value.environment.items():
+        _add(table, "cluster", _cluster(value))
+    for mark in (marks_in := _cut((mark for mark in marks if mark.run == value.run), "marks"))[0]:
+        _add(table, "mark", f"{mark.text} ({moment(mark)})")
+    _add_more(table, marks_in[1])
+    environment, more = _cut(value.environment.items(), "nodes")
+    for node, found in environment:
         facts = (
             found.os,
             f"kernel {found.kernel}",
@@ -311,17 +359,22 @@ def run(value: Run, history: History | None = None) -> RenderableType:
             found.filesystem,
             found.device,
         )
-        _add(table, node, Text(", ".join(fact for fact in facts if fact)))
-    for result in value.nodes:
-        _add(table, "", Text(f"$ {result.command}", style="cyan"))
+        _add(table, node, ", ".join(fact for fact in facts if fact))
+    _add_more(table, more)
+    results, more = _cut(value.nodes, "nodes")
+    for result in results:
+        _add(table, "", _text(f"$ {result.command}", "cyan"))
         _add(table, "cpu", f"user {units.percent(result.cpu_user_percent)}, "
                              f"system {units.percent(result.cpu_system_percent)}")  # fmt: skip
-        disks = ", ".join(f"{d.name} {units.percent(d.utilisation_percent)} busy" for d in result.disks)
+        disks = _joined((f"{d.name} {units.percent(d.utilisation_percent)} busy" for d in result.disks), "disks")
         _add(table, "disks", disks or units.DASH)
-        for job in result.jobs:
+        jobs, more_jobs = _cut(result.jobs, "jobs")
+        for job in jobs:
             totals = [t for t in (job.summary.read, job.summary.write) if t]
             _add(table, job.job, "; ".join(f"{units.iops(t.iops)} IOPS, mean "
                                              f"{units.latency(t.latency_mean_seconds)}" for t in totals))  # fmt: skip
+        _add_more(table, more_jobs)
+    _add_more(table, more)
     when = f"{value.started_at.astimezone():%Y-%m-%d %H:%M:%S}, {units.duration(value.duration_seconds)}"
     _add(table, "started", when)
     if history and history.directions:
@@ -329,11 +382,17 @@ def run(value: Run, history: History | None = None) -> RenderableType:
     return Group(runs([value]), "", table)
 
 
+def _add_more(table: Table, more: str) -> None:
+    if more:
+        _add(table, "", more)
+
+
 def _node_results(value: Run) -> Table:
     """Each node's figures, and when it began and ended."""
     columns = ("IOPS", "bandwidth", "mean", "p99", "began", "ended")
     table = _table("node", "", *columns, "outcome", right=columns)
-    for result in value.nodes:
+    results, more = _cut(value.nodes, "nodes")
+    for result in results:
         totals = [(d, t) for d, t in (("read", result.summary.read), ("write", result.summary.write)) if t]
         times = [units.latency(result.started_seconds), units.latency(result.ended_seconds)]
         outcome = Text(result.outcome or "", style=OUTCOME_STYLES.get(result.outcome or "", ""))
@@ -341,14 +400,16 @@ def _node_results(value: Run) -> Table:
             _add(table, result.node, "", *[units.DASH] * 4, *times, outcome)
         for direction, total in totals:
             _add(table, result.node, direction, *_figures(total)[:4], *times, outcome)
+    if more:
+        _add(table, more)
     return table
 
 
 def _cluster(value: Run) -> str:
     found = value.cluster
     assert found is not None
-    pool = ", ".join(f"{name} {fact}" for name, fact in found.pool.items() if fact is not None)
-    states = ", ".join(f"{number} {state}" for state, number in found.pg_states.items())
+    pool = _joined((f"{name} {fact}" for name, fact in found.pool.items() if fact is not None), "facts")
+    states = _joined((f"{number} {state}" for state, number in found.pg_states.items()), "states")
     parts = [
         f"ceph {found.ceph_version}" if found.ceph_version else "",
         found.health or "",
@@ -357,8 +418,8 @@ def _cluster(value: Run) -> str:
         f"pool: {pool}" if pool else "",
         f"OSD queue {found.osd_op_queue}" if found.osd_op_queue else "",
         f"mclock profile {found.osd_mclock_profile}" if "mclock" in (found.osd_op_queue or "") else "",
-        f"image features: {', '.join(found.image_features)}" if found.image_features else "",
-        *(f"{command}: no permission" for command in found.no_permission),
+        f"image features: {_joined(found.image_features, 'features')}" if found.image_features else "",
+        *(f"{command}: no permission" for command in found.no_permission[:_LISTED_MOST]),
     ]
     return "; ".join(part for part in parts if part)
 
@@ -478,20 +539,20 @@ def sessions(rows: Sequence[SessionRow]) -> RenderableType:
     table = _table("session", "created", *["cluster"] * clusters, "runs", "presets", "outcomes", right=("runs",))
     table.columns[0].no_wrap = table.columns[1].no_wrap = True
     for row in rows:
-        outcomes = ", ".join(f"{number} {outcome}" for outcome, number in row.outcomes.items())
+        outcomes = _joined((f"{number} {outcome}" for outcome, number in row.outcomes.items()), "outcomes")
         state = outcomes + (" (being written)" if row.writing else "")
         created = f"{row.created_at.astimezone():%Y-%m-%d %H:%M}" if row.created_at else "broken"
         cluster = [row.cluster or ""] * clusters
-        _add(table, row.session, created, *cluster, str(row.runs), ", ".join(row.presets), state)
-    remarks = [Text(f"{row.session}: {text}", style="dim") for row in rows if (text := _remarks(row))]
-    errors = [Text(f"{row.session}: {row.error}", style="red") for row in rows if row.error]
+        _add(table, row.session, created, *cluster, str(row.runs), _joined(row.presets, "presets"), state)
+    remarks = [_text(f"{row.session}: {text}", "dim") for row in rows if (text := _remarks(row))]
+    errors = [_text(f"{row.session}: {row.error}", "red") for row in rows if row.error]
     return Group(table, *remarks, *errors)
 
 
 def _remarks(row: SessionRow) -> str:
     """What the user has noted."""
     baseline = "" if row.baseline is None else f"baseline #{row.baseline}"
-    tags = f"tags {', '.join(row.tags)}" if row.tags else ""
+    tags = f"tags {_joined(row.tags, 'tags')}" if row.tags else ""
     return "; ".join(part for part in (tags, baseline, row.note) if part)
 
 
@@ -529,16 +590,28 @@ def compare(left: Side, right: Side, *, ascii: bool = False, most_differences: i
 
     Of more than ``most_differences`` the rest stands at the end, so that the figures are seen at once.
     """
-    found = differences(left, right)
-    most = len(found) if most_differences is None else max(1, most_differences)
+    found, more = _cut(differences(left, right), "differences")
+    marks = _marks(left, right)
+    most = len(found) if most_differences is None else max(1, most_differences - len(marks))
     shown = found if len(found) <= most + 1 else found[:most]  # to say that there is one more takes a row too
     rest = found[len(shown) :]
     rows: list[RenderableType] = [_sides(left, right), *_verdict(left, right), _differences(shown)]
     if rest:
         rows.append(Text(f"and {len(rest)} more differences, at the end", style="bold"))
-    rows += ["", _changes(figures(left, right), ascii)]
-    rows += [Text(f"! {name}: {why}", style="yellow") for name, side in _named(left, right) for why in reasons(side)]
-    return Group(*rows, *(["", _differences(rest)] if rest else []))
+    rows += [*marks, "", _changes(figures(left, right), ascii)]
+    for name, side in _named(left, right):
+        why, unsaid = _cut(reasons(side), f"findings of {name}")
+        rows += [_text(f"! {name}: {text}", "yellow") for text in why] + [Text(unsaid)] * bool(unsaid)
+    return Group(*rows, *(["", _differences(rest)] if rest else []), *[Text(more)] * bool(more))
+
+
+def _marks(left: Side, right: Side) -> list[Text]:
+    """What the user did in the runs and between them; the sessions are named where there are two."""
+    found, more = _cut(marks_between(left, right), "marks")
+    both = left.run.session != right.run.session
+    lines = [Text.assemble("* ", (f"{mark.text:.2000}", "bold"), f" ({session + ', ' if both else ''}{moment(mark)})")
+             for session, mark in found]  # fmt: skip
+    return [*lines, *[Text(more)] * bool(more)]
 
 
 def _named(left: Side, right: Side) -> tuple[tuple[str, Side], tuple[str, Side]]:

@@ -20,6 +20,7 @@ from cephtui import __version__
 from cephtui.history import History
 from cephtui.jsonlines import as_json, line, sample_line
 from cephtui.models import ClusterSample, Mark, Plan, Run, Sample, Session
+from cephtui.reading import open_to_append
 from cephtui.store import (
     ROW_FILE,
     StoreError,
@@ -67,7 +68,7 @@ def write_whole(path: Path, text: str) -> None:
 
 def take_lock(directory: Path) -> IO[bytes] | None:
     """The session's lock, held until the file is closed; None where a console writes the session. Raises OSError."""
-    file = (directory / "lock").open("ab")
+    file = open_to_append(directory / "lock")
     for _ in range(_LOCK_TRIES):
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -136,7 +137,7 @@ class RunWriter:
 
     def _file(self, name: str) -> IO[bytes]:
         if name not in self._files:
-            self._files[name] = (self.directory / name).open("ab", buffering=0)
+            self._files[name] = open_to_append(self.directory / name)
         return self._files[name]
 
 
@@ -234,7 +235,7 @@ class SessionWriter:
                 write_whole(self.directory / ROW_FILE, text)
 
     def _append(self, name: str, text: str) -> None:
-        with (self.directory / name).open("ab", buffering=0) as file:
+        with open_to_append(self.directory / name) as file:
             _write_all(file, text.encode() + b"\n")
             os.fsync(file.fileno())
 
@@ -252,7 +253,7 @@ def _new_directory(root: Path) -> Path:
 
 def mark_undone(directory: Path, undo: Undo) -> None:
     """Note in a session that nobody writes that something it left behind has been removed; raises OSError."""
-    with (directory / "undo.jsonl").open("ab", buffering=0) as file:
+    with open_to_append(directory / "undo.jsonl") as file:
         _write_all(file, line(undo.model_copy(update={"done": True})).encode() + b"\n")
 
 

@@ -47,6 +47,15 @@ from cephtui.models import (
     SessionRow,
 )
 from cephtui.printable import printable
+from cephtui.reading import (
+    DOCUMENT_MOST_BYTES,
+    LINE_MOST_BYTES,
+    SERIES_MOST_BYTES,
+    load_json,
+    open_regular,
+    read_bytes,
+    read_lines,
+)
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _SLACK_BYTES = 512 << 10
@@ -82,7 +91,7 @@ class Undo(Model):
 def is_locked(directory: Path) -> bool:
     """Whether somebody writes the session now."""
     try:
-        file = (directory / "lock").open("rb")
+        file = open_regular(directory / "lock")
     except OSError:
         return False
     with file:
@@ -116,7 +125,7 @@ def check_name(name: str | None) -> None:
 def _load(path: Path, model: type[M]) -> M:
     """A model's file; raises StoreError naming it."""
     try:
-        data = json.loads(path.read_bytes())
+        data = load_json(read_bytes(path))
         version = data.get("schema_version", SCHEMA_VERSION)
         if isinstance(version, int) and version > SCHEMA_VERSION:
             raise StoreError(f"{path}: written by a newer cephtui (schema {version}): update cephtui to read it")
@@ -127,14 +136,14 @@ def _load(path: Path, model: type[M]) -> M:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
         raise StoreError(f"{path}: {where}: {first['msg']}") from None
-    except (ValueError, AttributeError, RecursionError) as error:
+    except (ValueError, AttributeError) as error:
         raise StoreError(f"{path}: not readable: {error}") from None
 
 
 def run_directories(directory: Path) -> list[tuple[int, Path]]:
     """The numbers of a session's runs, and where they are."""
     found = [(int(path.name), path) for path in directory.iterdir() if path.name.isdecimal() and path.is_dir()]
-    return sorted(found)
+    return sorted((number, path) for number, path in found if path.name == f"{number:03}")
 
 
 def read_session(directory: Path) -> Session:
@@ -145,8 +154,8 @@ def read_session(directory: Path) -> Session:
 def read_run(directory: Path, number: int) -> Run:
     """A run; one that nobody writes any more and that has no outcome is ``lost``. Raises StoreError."""
     run = _load(directory / f"{number:03}" / "run.json", Run)
-    if run.session != printable(directory.name):  # the session has been renamed or copied
-        run = run.model_copy(update={"session": printable(directory.name)})
+    if (run.session, run.run) != (printable(directory.name), number):  # the session, or the run, is renamed or copied
+        run = run.model_copy(update={"session": printable(directory.name), "run": number})
     if run.outcome is None and not is_locked(directory):
         return run.model_copy(update={"outcome": "lost", "error": "the console ended during the run"})
     return run
@@ -170,18 +179,22 @@ def read_runs(directory: Path) -> tuple[list[Run], list[StoreError]]:
 
 def _begun(run: Path) -> bool:
     """False where the console ended, or the disk was full, before the first file of a run was there."""
-    return any((run / name).exists() for name in ("run.json", "samples.jsonl"))
+    try:
+        return not {"run.json", "samples.jsonl"}.isdisjoint(os.listdir(run))
+    except OSError:
+        return True  # reading it says why it can't be read
 
 
 def read_samples(directory: Path, number: int) -> Iterator[Sample]:
     """A run's samples up to the last complete line; raises StoreError for a line that is none."""
     path = directory / f"{number:03}" / "samples.jsonl"
     try:
-        with path.open("rb") as file:
-            for row, text in enumerate(file, 1):
-                if not text.endswith(b"\n"):
-                    return
-                yield _parse_line(path, row, text)
+        for row, text in enumerate(read_lines(path, SERIES_MOST_BYTES), 1):
+            if len(text) == LINE_MOST_BYTES and not text.endswith(b"\n"):
+                raise StoreError(f"{path}: line {row}: not a sample: more than {units.size(LINE_MOST_BYTES)}")
+            if not text.endswith(b"\n"):
+                return
+            yield _parse_line(path, row, text)
     except FileNotFoundError:
         return
     except OSError as error:
@@ -190,15 +203,15 @@ def read_samples(directory: Path, number: int) -> Iterator[Sample]:
 
 def read_cluster(directory: Path, number: int) -> Iterator[ClusterSample]:
     """What the cluster said during a run; lines that can't be read are left out."""
-    return _readable(directory / f"{number:03}" / "cluster.jsonl", ClusterSample)
+    return _readable(directory / f"{number:03}" / "cluster.jsonl", ClusterSample, SERIES_MOST_BYTES)
 
 
-def _readable(path: Path, model: type[M]) -> Iterator[M]:
+def _readable(path: Path, model: type[M], most_bytes: int = DOCUMENT_MOST_BYTES) -> Iterator[M]:
     """The lines of a file that are what they should be, none where there is no such file."""
     with contextlib.suppress(OSError):
-        for text in path.read_bytes().splitlines():
-            with contextlib.suppress(ValueError, RecursionError):
-                yield model.model_validate(json.loads(text))
+        for text in read_lines(path, most_bytes):
+            with contextlib.suppress(ValueError):
+                yield model.model_validate_json(text)
 
 
 def _parse_line(path: Path, row: int, text: bytes) -> Sample:
@@ -211,7 +224,7 @@ def _parse_line(path: Path, row: int, text: bytes) -> Sample:
 def read_overview(directory: Path, number: int) -> Overview | None:
     """A run's overview; None where it did not come to its end. Raises StoreError."""
     path = directory / f"{number:03}" / "overview.json"
-    return _load(path, Overview) if path.exists() else None
+    return _load(path, Overview) if os.path.lexists(path) else None
 
 
 def read_history(directory: Path, number: int) -> History:
@@ -232,7 +245,7 @@ def read_marks(directory: Path) -> list[Mark]:
 
 def find_session(root: Path, name: str) -> Path:
     """The directory of a session; raises StoreError."""
-    if not _NAME.fullmatch(name) or not (root / name).is_dir():
+    if not _NAME.fullmatch(name) or not os.path.isdir(root / name):
         raise StoreError(f"no session {name!r}: cephtui sessions lists them")
     return root / name
 
@@ -252,7 +265,7 @@ def list_sessions(root: Path) -> list[SessionRow]:
         return []
     try:
         with os.scandir(root) as entries:
-            directories = [root / entry.name for entry in entries if entry.name[0] != "." and entry.is_dir()]
+            directories = [root / entry.name for entry in entries if entry.name[0] != "." and os.path.isdir(entry)]
     except OSError as error:
         raise StoreError(f"{root}: {error.strerror}") from None
     rows = [row for directory in directories if (row := session_row(directory))]
@@ -328,12 +341,12 @@ def _stamp(path: str) -> list[int] | None:
 def _kept_figures(directory: Path, names: set[str]) -> dict[str, Any] | None:
     """What row.json says; None where it is broken, of another schema, or not of the files as they are now."""
     try:
-        kept = json.loads((directory / ROW_FILE).read_bytes())
+        kept = load_json(read_bytes(directory / ROW_FILE))
         if kept["schema_version"] != SCHEMA_VERSION or kept["files"] != _stamps(directory, names):
             return None
         row = SessionRow.model_validate({"session": "", "path": "", **{name: kept["row"][name] for name in _FIGURES}})
         return {name: getattr(row, name) for name in _FIGURES}
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+    except (OSError, ValueError, LookupError, TypeError):
         return None
 
 

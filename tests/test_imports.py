@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).parent.parent / "cephtui"
 CORE = (
     ("units", "refusal", "printable"),
     ("models",),
-    ("stats",),
+    ("stats", "reading"),
     ("history",),
     ("tools",),
     ("tools.fio_output", "tools.rados_bench_output", "tools.options"),

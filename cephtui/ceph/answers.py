@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from cephtui.reading import load_json
+
 # some releases print figures that do not exist (the utilisation of an empty OSD) as no JSON knows them
 _NO_NUMBER = re.compile(r"(?<=[:\[,])\s*-?(?:nan|inf)\b", re.IGNORECASE)
+_FIGURE_MOST = 1 << 64
 _DENIED = re.compile(r"EACCES|EPERM|[Pp]ermission denied|Operation not permitted")
 _NO_CLUSTER = (
     (re.compile(r"no keyring found"), "no keyring was found"),
@@ -24,11 +26,11 @@ _NOT_FOUND = re.compile(r"error opening (image|pool) .*\(2\) No such file or dir
 def load(text: str) -> Any:
     """The JSON in an answer; raises ValueError."""
     try:
-        return json.loads(text)
+        return load_json(text)
     except ValueError:
         pass
     try:
-        return json.loads(_NO_NUMBER.sub("null", text))
+        return load_json(_NO_NUMBER.sub("null", text))
     except ValueError:
         raise ValueError(f"unexpected answer: {text.strip()[:200]!r}") from None
 
@@ -63,16 +65,18 @@ def objects(value: Any) -> Sequence[Mapping[str, Any]]:
 
 
 def number(value: Any, default: float = 0.0) -> float:
-    """A figure, which Ceph sometimes prints as text."""
+    """A figure, which Ceph sometimes prints as text; the default where it is negative, infinite or no number."""
     try:
-        return default if value is None or isinstance(value, bool) else float(value)
-    except (TypeError, ValueError):
+        found = default if value is None or isinstance(value, bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
         return default
+    return found if 0 <= found < _FIGURE_MOST else default
 
 
 def whole(value: Any, default: int = 0) -> int:
     """A figure without a fraction, exact above 2**53 too."""
-    return value if isinstance(value, int) and not isinstance(value, bool) else int(number(value, default))
+    is_exact = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _FIGURE_MOST
+    return value if is_exact else int(number(value, default))
 
 
 def words(value: Any) -> tuple[str, ...]:

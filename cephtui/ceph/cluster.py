@@ -130,7 +130,7 @@ def _check(code: str, value: Any) -> HealthCheck:
     value = value if isinstance(value, dict) else {}
     summary = answers.part(value, "summary")
     message = str(summary.get("message") or "")
-    leading = re.match(r"\d+", message)
+    leading = re.match(r"[0-9]{1,15}", message)
     count = answers.whole(summary.get("count")) or (int(leading[0]) if leading else 0)
     return HealthCheck(code, str(value.get("severity") or ""), message, count, bool(value.get("muted")))
 

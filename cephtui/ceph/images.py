@@ -133,7 +133,7 @@ def parse_info(text: str, pool: str) -> ImageInfo:
         name=str(said["name"]),
         id=str(said.get("id", "")),
         size=answers.whole(said["size"]),
-        object_size=answers.whole(said.get("object_size"), 1 << answers.whole(said.get("order"))),
+        object_size=answers.whole(said.get("object_size"), 1 << min(answers.whole(said.get("order")), 63)),
         features=answers.words(said.get("features")),
         data_pool=str(said["data_pool"]) if said.get("data_pool") else None,
         parent=_parent(answers.part(said, "parent")),

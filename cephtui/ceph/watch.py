@@ -53,6 +53,9 @@ class CephWatch:
                     value, end = self._decoder.raw_decode(self._rest)
                 except ValueError:
                     return None
+                except RecursionError:
+                    self._rest = ""
+                    return None
                 self._rest = self._rest[end:]
                 return value
             _, newline, rest = self._rest.partition("\n")

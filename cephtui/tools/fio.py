@@ -17,7 +17,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from cephtui.models import OptionValue
 from cephtui.tools import Kind, OptionError, OptionField, Place, Sizing, V
 from cephtui.tools.fio_output import FioParser
-from cephtui.tools.options import Size, explain, fields, seconds
+from cephtui.tools.options import NUMBER, Size, explain, fields, seconds
 from cephtui.units import duration, parse_size, short_size
 
 MINIMUM_VERSION = (3, 1)
@@ -33,9 +33,10 @@ Seconds = Annotated[
     BeforeValidator(seconds),
     Field(ge=0, le=7 * 86400, description="seconds, or a time such as 5m, 1h"),
     AfterValidator(_whole_milliseconds),
+    NUMBER,
 ]
-Percent = Annotated[int, Field(ge=0, le=100)]
-Count = Annotated[int, Field(ge=0, le=1_000_000)]
+Percent = Annotated[int, Field(ge=0, le=100), NUMBER]
+Count = Annotated[int, Field(ge=0, le=1_000_000), NUMBER]
 Pattern = Literal["read", "write", "randread", "randwrite", "rw", "readwrite", "randrw"]
 Engine = Literal["libaio", "io_uring", "posixaio", "psync", "pvsync", "pvsync2", "sync"]
 
@@ -47,8 +48,8 @@ class FioOptions(BaseModel):
 
     rw: Pattern
     bs: Size = "4k"
-    iodepth: Annotated[int, Field(ge=1, le=65536)] = 1
-    numjobs: Annotated[int, Field(ge=1, le=1024)] = 1
+    iodepth: Annotated[int, Field(ge=1, le=65536), NUMBER] = 1
+    numjobs: Annotated[int, Field(ge=1, le=1024), NUMBER] = 1
     size: Size | None = None
     io_size: Size | None = None
     rwmixread: Percent | None = None
@@ -63,11 +64,11 @@ class FioOptions(BaseModel):
     end_fsync: bool | None = None
     sync: Literal["none", "sync", "dsync"] | None = None
     rate: Size | None = None
-    rate_iops: Annotated[int, Field(ge=1)] | None = None
+    rate_iops: Annotated[int, Field(ge=1), NUMBER] | None = None
     thinktime: Count | None = None
-    iodepth_batch_submit: Annotated[int, Field(ge=1)] | None = None
-    iodepth_batch_complete_min: Annotated[int, Field(ge=0)] | None = None
-    iodepth_batch_complete_max: Annotated[int, Field(ge=0)] | None = None
+    iodepth_batch_submit: Annotated[int, Field(ge=1), NUMBER] | None = None
+    iodepth_batch_complete_min: Annotated[int, Field(ge=0), NUMBER] | None = None
+    iodepth_batch_complete_max: Annotated[int, Field(ge=0), NUMBER] | None = None
     random_distribution: (
         Annotated[
             str,

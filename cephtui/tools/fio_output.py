@@ -8,7 +8,6 @@ ramp; a second is the difference of two documents.
 from __future__ import annotations
 
 import codecs
-import json
 import os
 import re
 from collections.abc import Mapping
@@ -16,7 +15,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from cephtui import stats
-from cephtui.models import DiskUse, Finding, Interval, JobResult, Phase
+from cephtui.models import ELAPSED_MOST_SECONDS, DiskUse, Finding, Interval, JobResult, Phase
+from cephtui.reading import load_json
 from cephtui.tools import Reading, Stream, ToolResult, join_readings
 
 _START = re.compile(r'\{\s*"fio version"')
@@ -78,6 +78,14 @@ def _figure(value: Any) -> Any:
     return value
 
 
+def _figure_or_none(value: Any) -> float | None:
+    """One that no other figure depends on: without it the rest still holds."""
+    try:
+        return float(_figure(value))
+    except _BROKEN:
+        return None
+
+
 def _bins(part: Mapping[str, Any]) -> dict[int, int]:
     bins = part.get("clat_ns", {}).get("bins", {})
     return {stats.bucket_of(int(nanoseconds)): int(_figure(n)) for nanoseconds, n in bins.items() if n}
@@ -119,12 +127,12 @@ def _flow(part: Mapping[str, Any]) -> stats.Flow | None:
     if not part["total_ios"]:
         return None
     clat = part.get("clat_ns", {})
-    number = int(clat.get("N", 0))
+    number = int(_figure(clat.get("N", 0)))
     measured = number > 0
     return stats.Flow(
-        ios=int(part["total_ios"]),
-        bytes=int(part["io_bytes"]),
-        runtime_seconds=part["runtime"] / 1e3,
+        ios=int(_figure(part["total_ios"])),
+        bytes=int(_figure(part["io_bytes"])),
+        runtime_seconds=min(_figure(part["runtime"]) / 1e3, ELAPSED_MOST_SECONDS),
         iops=float(_figure(part["iops"])),
         bandwidth_bytes=float(_figure(part["bw_bytes"] if "bw_bytes" in part else part["bw"] * 1024)),
         buckets=_bins(part),
@@ -138,7 +146,10 @@ def _flows(jobs: list[Mapping[str, Any]], direction: str) -> list[stats.Flow]:
 
 
 def _disks(document: Mapping[str, Any]) -> tuple[DiskUse, ...]:
-    return tuple(DiskUse(name=disk["name"], utilisation_percent=disk["util"]) for disk in document.get("disk_util", []))
+    """Those of which fio says how busy they were."""
+    disks = document.get("disk_util", [])
+    found = [(str(disk["name"]), _figure_or_none(disk["util"])) for disk in disks if "util" in disk]
+    return tuple(DiskUse(name=name, utilisation_percent=util) for name, util in found if util is not None)
 
 
 def _job_results(jobs: list[Mapping[str, Any]]) -> tuple[JobResult, ...]:
@@ -153,8 +164,9 @@ def _job_results(jobs: list[Mapping[str, Any]]) -> tuple[JobResult, ...]:
     )
 
 
-def _mean(values: list[float]) -> float | None:
-    return sum(values) / len(values) if values else None
+def _mean(values: list[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
 
 
 def _figures(document: Mapping[str, Any], *, measured: bool) -> ToolResult:
@@ -163,8 +175,8 @@ def _figures(document: Mapping[str, Any], *, measured: bool) -> ToolResult:
     return ToolResult(
         read=stats.add_flows(_flows(flowing, "read")),
         write=stats.add_flows(_flows(flowing, "write")),
-        cpu_user_percent=_mean([job["usr_cpu"] for job in jobs if "usr_cpu" in job]),
-        cpu_system_percent=_mean([job["sys_cpu"] for job in jobs if "sys_cpu" in job]),
+        cpu_user_percent=_mean([_figure_or_none(job.get("usr_cpu")) for job in jobs]),
+        cpu_system_percent=_mean([_figure_or_none(job.get("sys_cpu")) for job in jobs]),
         disks=_disks(document),
         jobs=_job_results(flowing),
         error=next((os.strerror(job["error"]) for job in jobs if job.get("error")), None),
@@ -345,6 +357,7 @@ class FioParser:
         seconds = (now.runtime_ms - before.runtime_ms) / 1e3
         if seconds <= 0 and before.wall_ms:
             seconds = (now.wall_ms - before.wall_ms) / 1e3
+        seconds = max(0.0, min(seconds, ELAPSED_MOST_SECONDS))
         read, write = (
             _difference(getattr(now, direction), getattr(before, direction), seconds) for direction in _DIRECTIONS
         )
@@ -358,8 +371,8 @@ class FioParser:
 
 def _parse(text: str) -> Mapping[str, Any] | None:
     try:
-        document = json.loads(text)
-    except (ValueError, RecursionError):
+        document = load_json(text)
+    except ValueError:
         return None
     return document if isinstance(document, dict) and document.get("jobs") else None
 

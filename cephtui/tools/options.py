@@ -7,8 +7,17 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    Field,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
 
+from cephtui.reading import shown
 from cephtui.tools import OptionError, OptionField
 from cephtui.units import parse_duration, parse_size
 
@@ -19,7 +28,23 @@ Refused = Sequence[tuple[str, str]]
 def _above_zero(value: str) -> str:
     if parse_size(value) == 0:
         raise ValueError("expected a size above 0")
+    if parse_size(value) >= 1 << 63:
+        raise ValueError("expected a smaller size")
     return value.strip()
+
+
+def _number(value: object, check: ValidatorFunctionWrapHandler) -> object:
+    """Python takes true for 1, a tool's option does not; and a tool counts in 64 bits."""
+    if isinstance(value, bool):
+        raise ValueError("expected a number, not true or false")
+    found = check(value)
+    if found >= 1 << 63:
+        raise ValueError("expected a smaller number")
+    return found
+
+
+NUMBER = WrapValidator(_number)
+"""Of the options that are numbers, behind their bounds."""
 
 
 def _text(value: object) -> object:
@@ -74,13 +99,13 @@ Size = Annotated[
 def explain(error: ValidationError, *, names: Sequence[str], refused: Refused, verbs: str) -> OptionError:
     """The first thing that is wrong, in words; ``verbs`` are the values of the one option that has no default."""
     first = error.errors()[0]
-    option = str(first["loc"][0])
+    option = f"{first['loc'][0]:.200}"
     if first["type"] == "extra_forbidden":
         return OptionError(option, _unknown(option, names, refused))
     if first["type"] == "missing":
         return OptionError(option, f"missing, it says what to do ({verbs})")
     problem = first["msg"].removeprefix("Value error, ").replace("Input should be", "expected")
-    return OptionError(option, f"{problem.partition(', got ')[0]}, got {first['input']!r}")
+    return OptionError(option, f"{problem.partition(', got ')[0]}, got {shown(first['input'])}")
 
 
 def _unknown(option: str, names: Sequence[str], refused: Refused) -> str:

@@ -17,7 +17,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from cephtui.models import OptionValue
 from cephtui.tools import Kind, OptionError, OptionField, Place, Sizing, V
-from cephtui.tools.options import Size, explain, fields, seconds
+from cephtui.tools.options import NUMBER, Size, explain, fields, seconds
 from cephtui.tools.rados_bench_output import RadosBenchParser
 from cephtui.units import duration, parse_size, short_size
 
@@ -58,9 +58,9 @@ class RadosBenchOptions(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     mode: Mode
-    runtime: Annotated[int, BeforeValidator(seconds), Field(ge=1, le=7 * 86400, description=_SECONDS)] = 60
+    runtime: Annotated[int, BeforeValidator(seconds), Field(ge=1, le=7 * 86400, description=_SECONDS), NUMBER] = 60
     """Whole seconds: rados refuses others, and 0 would mean for ever."""
-    concurrent_ios: Annotated[int, Field(ge=1, le=65536, alias="concurrent-ios")] = 16
+    concurrent_ios: Annotated[int, Field(ge=1, le=65536, alias="concurrent-ios"), NUMBER] = 16
     block_size: Annotated[Size, Field(alias="block-size")] = "4M"
     """Of one operation."""
     object_size: Annotated[Size | None, Field(alias="object-size")] = None

@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from cephtui import stats
-from cephtui.models import Finding
+from cephtui.models import ELAPSED_MOST_SECONDS, Finding
 from cephtui.tools import Reading, Stream, ToolResult, join_readings
 
 SHORTEST_INTERVAL = 0.5
@@ -216,7 +216,8 @@ class RadosBenchParser:
         if total := _TOTAL.fullmatch(line):
             value = _number(total[3])
             if value is not None:
-                self._totals[total[2].lower()] = value
+                name = total[2].lower()
+                self._totals[name] = min(value, ELAPSED_MOST_SECONDS) if name == "total time run" else value
             return []
         self._announced = self._announced or _announced(line)
         row = _row(line)

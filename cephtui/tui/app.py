@@ -30,7 +30,9 @@ from cephtui import places, store
 from cephtui.history import History
 from cephtui.presets import Catalogue
 from cephtui.printable import one_line
+from cephtui.reading import TOML_MOST_BYTES, read_bytes
 from cephtui.runner import Runner
+from cephtui.session_writer import write_whole
 from cephtui.store import StoreError
 from cephtui.terminal import Ending, Interrupted, handling, say, set_waiting
 from cephtui.tui import chart
@@ -165,7 +167,7 @@ def _side(directory: Path, number: int) -> tuple[Side, Curves]:
     from cephtui.compare import side_of
 
     run = store.read_run(directory, number)
-    side = side_of(run, store.read_runs(directory)[0])
+    side = side_of(run, store.read_runs(directory)[0], store.read_marks(directory))
     return side, curves_of(store.read_history(directory, number))
 
 
@@ -287,7 +289,7 @@ def _run(app: CephtuiApp) -> None:
     """In the theme that was chosen last, where this terminal can show it; what is chosen now is kept."""
     file = places.theme_file()
     with contextlib.suppress(OSError, ValueError):
-        chosen = file.read_text("utf-8").strip()
+        chosen = read_bytes(file, TOML_MOST_BYTES).decode("utf-8").strip()
         if chosen in app.available_themes:
             app.theme = chosen
     before = app.theme
@@ -295,7 +297,7 @@ def _run(app: CephtuiApp) -> None:
     if app.theme != before:
         with contextlib.suppress(OSError):
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(f"{app.theme}\n", "utf-8")
+            write_whole(file, f"{app.theme}\n")
 
 
 class _ConsoleEnding:

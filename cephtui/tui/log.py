@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from rich.text import Text
@@ -13,6 +14,7 @@ from textual.widgets import Static
 
 from cephtui.models import Run
 from cephtui.printable import lines
+from cephtui.reading import open_regular
 from cephtui.tui.keys import key
 
 _TAIL_BYTES = 12_000
@@ -22,10 +24,10 @@ _READS_PER_SECOND = 1
 def tail(path: Path) -> str:
     """The end of a file as it can be shown, from the beginning of a line; empty where there is none."""
     try:
-        with path.open("rb") as file:
-            start = max(0, path.stat().st_size - _TAIL_BYTES)
+        with open_regular(path) as file:
+            start = max(0, file.seek(0, os.SEEK_END) - _TAIL_BYTES)
             file.seek(start)
-            data = file.read(_TAIL_BYTES)
+            data = file.read(_TAIL_BYTES) or b""
     except OSError:
         return ""
     text = data.decode("utf-8", "replace")
@@ -59,6 +61,9 @@ class LogScreen(ModalScreen[None]):
 
     def on_mount(self) -> None:
         """Follow the files."""
+        if not self._run.nodes:
+            self.query_one("#log-command", Static).update("no node has taken part")
+            return
         self._refresh()
         self.set_interval(1 / _READS_PER_SECOND, self._refresh)
 
@@ -80,5 +85,7 @@ class LogScreen(ModalScreen[None]):
 
     def action_node(self, by: int) -> None:
         """Another node."""
+        if not self._run.nodes:
+            return
         self._node = (self._node + by) % len(self._run.nodes)
         self._refresh()

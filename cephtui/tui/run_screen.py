@@ -110,8 +110,8 @@ class RunScreen(Screen[None]):
 
     @on(RunsTable.Opened)
     def _open(self, message: RunsTable.Opened) -> None:
-        run = message.run
-        self.app.push_screen(Details(f"{run.session}/{run.run}", report.run(run)))
+        run, marks = message.run, self.query_one(RunsTable).marks
+        self.app.push_screen(Details(f"{run.session}/{run.run}", report.run(run, marks=marks)))
 
     def action_back(self) -> None:
         """From the full-screen chart, else to where it was opened."""

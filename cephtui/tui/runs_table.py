@@ -93,6 +93,11 @@ class RunsTable(DataTable[Text]):
         number = self._key_here.partition(" ")[0]
         return next((run for run in self._runs if str(run.run) == number), None)
 
+    @property
+    def marks(self) -> tuple[Mark, ...]:
+        """What the user did."""
+        return tuple(self._marks)
+
     def put(self, *runs: Run) -> None:
         """Add runs, or show what has become of them."""
         numbers = {run.run for run in runs}

@@ -1,0 +1,135 @@
+"""Reading what others may have written, or put in the place of a file, in bounded time and memory."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import io
+import json
+import os
+import reprlib
+import stat
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from cephtui import units
+
+DOCUMENT_MOST_BYTES = 64 << 20
+"""Of a file that is read as one. The overview of 24 h on 16 nodes has 6 MB."""
+SERIES_MOST_BYTES = 64 << 30
+"""Of a file that is read line by line. The samples of 24 h on 16 nodes have 500 MB."""
+LINE_MOST_BYTES = 1 << 20
+"""Of one line. A sample has 40 kB at most."""
+TOML_MOST_BYTES = 64 << 10
+"""Of a file that a user writes."""
+_TOML_LINE_MOST_DOTS = 300
+"""Dotted keys of thousands of parts take minutes to parse."""
+_REPR = reprlib.Repr()
+_REPR.maxstring = _REPR.maxother = 100
+_KINDS = {
+    stat.S_IFIFO: "a FIFO",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a character device",
+    stat.S_IFBLK: "a block device",
+}
+
+
+def open_regular(path: Path, most_bytes: int = SERIES_MOST_BYTES) -> io.BufferedReader:
+    """A file open for reading; raises OSError for what is no regular file, or larger than ``most_bytes``.
+
+    A link to a regular file is one. A device is not even opened, since opening may have consequences.
+    """
+    _check(_found(path), path, most_bytes)
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    try:
+        _check(os.fstat(descriptor), path, most_bytes)  # it may be another one by now
+        return open(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def open_to_append(path: Path) -> io.FileIO:
+    """A file open for writing at its end, unbuffered, made where it is missing; raises OSError as ``open_regular``."""
+    with contextlib.suppress(FileNotFoundError):
+        _check(_found(path), path, SERIES_MOST_BYTES)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+    descriptor = os.open(path, flags, 0o666)
+    try:
+        _check(os.fstat(descriptor), path, SERIES_MOST_BYTES)
+        return io.FileIO(descriptor, "ab")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def _found(path: Path) -> os.stat_result:
+    try:
+        return os.stat(path)
+    except ValueError:  # a NUL, which a node's name in a file may have
+        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), str(path)) from None
+
+
+def _check(found: os.stat_result, path: Path, most_bytes: int) -> None:
+    if stat.S_ISDIR(found.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if not stat.S_ISREG(found.st_mode):
+        kind = _KINDS.get(stat.S_IFMT(found.st_mode), "no file")
+        raise OSError(errno.EINVAL, f"{kind}, expected a regular file", str(path))
+    if found.st_size > most_bytes:
+        raise OSError(errno.EFBIG, _too_large(found.st_size, most_bytes), str(path))
+
+
+def _too_large(size: int, most: int) -> str:
+    return f"too large: {units.size(size)}, expected at most {units.size(most)}"
+
+
+def read_bytes(path: Path, most_bytes: int = DOCUMENT_MOST_BYTES) -> bytes:
+    """A whole file; raises OSError."""
+    with open_regular(path, most_bytes) as file:
+        data = file.read(most_bytes + 1) or b""  # a file of /proc has no size and may have nothing to say
+    if len(data) > most_bytes:
+        raise OSError(errno.EFBIG, _too_large(len(data), most_bytes), str(path))
+    return data
+
+
+def read_lines(path: Path, most_bytes: int = DOCUMENT_MOST_BYTES) -> Iterator[bytes]:
+    """The lines of a file with their newlines, the last perhaps without; raises OSError.
+
+    Of a line that is too long there is only the beginning, without a newline.
+    """
+    with open_regular(path, most_bytes) as file:
+        while text := file.readline(LINE_MOST_BYTES):
+            yield text
+            while len(text) == LINE_MOST_BYTES and not text.endswith(b"\n"):
+                text = file.readline(LINE_MOST_BYTES)
+
+
+def load_json(text: str | bytes) -> Any:
+    """The value of a JSON text; raises ValueError. Numbers may be infinite or none: whoever takes them must look."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def load_toml(path: Path) -> dict[str, Any]:
+    """The content of a TOML file; raises OSError, and ValueError with what is wrong."""
+    text = read_bytes(path, TOML_MOST_BYTES).decode("utf-8")
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.count(".") > _TOML_LINE_MOST_DOTS:
+            raise ValueError(f"line {number}: more than {_TOML_LINE_MOST_DOTS} dots, expected a line without so many")
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def shown(value: object) -> str:
+    """A value that was read, for an error that names it: cut, however large or deep it is."""
+    try:
+        return _REPR.repr(value)
+    except ValueError:  # Python writes no number of so many digits
+        return "a number of thousands of digits"

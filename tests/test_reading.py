@@ -1,0 +1,523 @@
+"""What a session's files may hold, or be, without a reader that fails, waits for ever or shows what is no figure."""
+
+from __future__ import annotations
+
+import copy
+import io
+import json
+import os
+import re
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from cephtui import archive, playback, reading, report, store
+from cephtui.compare import Side, differences, figures, in_order, marks_between, side_of
+from cephtui.config import ConfigError
+from cephtui.config import load as load_config
+from cephtui.jsonlines import line
+from cephtui.models import (
+    ClusterEnvironment,
+    ClusterSample,
+    DiskUse,
+    Finding,
+    JobResult,
+    Mark,
+    NodeEnvironment,
+    NodeResult,
+    NodeStep,
+    Place,
+    Plan,
+    SessionNotes,
+    Step,
+    Summary,
+    Total,
+)
+from cephtui.presets import PresetError, load_preset
+from cephtui.session_writer import SessionWriter, take_lock
+from cephtui.store import StoreError, Undo
+from cephtui.tools import OptionError
+from cephtui.tools.fio import Fio
+from tests.test_store import run_of, sample_of
+
+HUGE = 10**400
+HOSTILE: tuple[Any, ...] = (
+    float("nan"),
+    float("inf"),
+    -float("inf"),
+    1e308,
+    -1e308,
+    -0.0,
+    -1,
+    HUGE,
+    10**4300,
+    1e300,
+    True,
+    None,
+    [],
+    {},
+    [[[]]],
+    {"a": float("nan")},
+    "a\0b",
+    "",
+    "../../../etc/passwd",
+    "x" * 5000,
+    "0001-01-01T00:00:00Z",
+    "9999-12-31T23:59:59.999999Z",
+    "\u0663",
+)
+DRAWN_MOST = 4
+"""Values in one place that are not only read but drawn."""
+TOTAL = Total(
+    ios=60_000,
+    bytes=60_000 * 4096,
+    runtime_seconds=60.0,
+    iops=1000.0,
+    bandwidth_bytes=4_096_000.0,
+    **{f"latency_{name}_seconds": 0.001 for name in ("mean", "p50", "p95", "p99", "p999", "min", "max", "stddev")},
+)
+FULL = {
+    "outcome": "ok",
+    "error": "an error",
+    "cephtui_version": "1.0",
+    "duration_seconds": 62.0,
+    "start_spread_seconds": 0.01,
+    "options": {"rw": "randwrite", "bs": "4k", "iodepth": 4, "runtime": 60.0, "time_based": True, "numjobs": 1},
+    "findings": (Finding(code="short", text="too short"),),
+    "cluster": ClusterEnvironment(
+        ceph_version="16.2.15",
+        health="HEALTH_OK",
+        checks=("A",),
+        osds=3,
+        osds_up=3,
+        osds_in=3,
+        pg_states={"active+clean": 33},
+        pool={"name": "bench", "size": 3, "nearfull_ratio": 0.85, "max_bytes": 5},
+        osd_op_queue="mclock_scheduler",
+        osd_mclock_profile="balanced",
+        image_features=("layering",),
+        no_permission=("ceph osd perf",),
+    ),
+    "environment": {
+        "local": NodeEnvironment(
+            os="Debian",
+            kernel="6",
+            cpu="x",
+            cpu_count=2,
+            memory_bytes=1 << 30,
+            load_1m=0.5,
+            tools={"fio": "fio-3.33"},
+            nic_bits_per_second={"eth0": 10**10},
+            filesystem="ext4",
+            device="sda",
+        )
+    },
+    "summary": Summary(read=TOTAL, write=TOTAL),
+    "nodes": tuple(
+        NodeResult(
+            node=name,
+            outcome="ok",
+            command="fio",
+            started_seconds=0.0,
+            ended_seconds=62.0,
+            summary=Summary(write=TOTAL),
+            cpu_user_percent=1.0,
+            cpu_system_percent=2.0,
+            disks=(DiskUse(name="sda", utilisation_percent=99.0),),
+            jobs=(JobResult(job="a 1", summary=Summary(write=TOTAL)),),
+        )
+        for name in ("local", "other")
+    ),
+}
+STEP = Step(
+    preset="write-iops",
+    tool="fio",
+    batch="b1",
+    target="file:/mnt/bench/test",
+    writes=True,
+    span_bytes=1 << 30,
+    options=dict(FULL["options"]),  # type: ignore[call-overload]
+    nodes=(NodeStep(node="local", argv=("fio",), command="fio", place=Place(kind="file", path="/x")),),
+    prepare_seconds=1.0,
+    ramp_seconds=2.0,
+    run_seconds=60.0,
+)
+
+
+def write_session(root: Path) -> Path:
+    """A session with every file there is, and a value in every field."""
+    session = SessionWriter.open(root, "tuning")
+    session.add_plan(Plan(steps=(STEP,), duration_seconds=62.0, session_bytes=1000))
+    for number in (1, 2):
+        run = run_of("tuning", session.next_run()).model_copy(update=FULL)
+        writer = session.start_run(run)
+        for second in range(1, 4):
+            for node in ("local", "other", None):
+                writer.sample(sample_of(second, node))
+        said = ClusterSample(run=number, elapsed_seconds=1.0, health="HEALTH_OK", osds=3, pg_states={"active": 1})
+        writer.cluster(said.model_copy(update={"client_iops": 5.0, "osd_latency_seconds": {"0": 0.1}}))
+        for node in ("local", "other"):
+            writer.raw(node, "stdout", b"{}\n", 0.5)
+        writer.finish(run)
+    at = datetime(2026, 1, 2, 3, 4, 25, tzinfo=UTC)
+    session.mark(Mark(at=at, run=1, elapsed_seconds=3.0, text="pulled a disk"))
+    session.undo(Undo(node="local", target="file:/x", done=True))
+    session.close()
+    archive.write_notes(session.directory, SessionNotes(note="n", tags=("a",), baseline=1))
+    return session.directory
+
+
+def drawn(*parts: Any) -> str:
+    """As a terminal would show it."""
+    console = Console(file=io.StringIO(), width=100)
+    for part in parts:
+        console.print(part)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def shown(directory: Path, name: str = "") -> Iterator[str]:
+    """All that any verb prints of a session (as far as it reads this file); what can't be read says why."""
+    pieces: dict[Callable[[], str], str] = {
+        lambda: _sessions(directory.parent): "session.json notes.json row.json 001/run.json",
+        lambda: _session(directory): "001/run.json marks.jsonl",
+        lambda: _run(directory, 1): "001/run.json 001/overview.json 001/samples.jsonl 001/cluster.jsonl marks.jsonl",
+        lambda: _compared(directory): "001/run.json marks.jsonl",
+        lambda: _played(directory): "001/run.json plans.jsonl 001/cluster.jsonl marks.jsonl 001/raw/local.index.jsonl",
+        lambda: str(playback.Follower(directory).drain())[:0]: "plans.jsonl marks.jsonl",
+        lambda: drawn(report.left_behind(store.left_behind(directory.parent))): "undo.jsonl",
+    }
+    for piece, files in pieces.items():
+        if not name or name in files.split():
+            try:
+                yield piece()
+            except StoreError as error:
+                yield f"refused: {error}"
+
+
+def problems_of(directory: Path) -> list[str]:
+    """What readers say who only read."""
+    found = []
+    for read in (
+        lambda: store.read_session(directory),
+        lambda: store.read_notes(directory),
+        lambda: [store.read_run(directory, number) for number in (1, 2)],
+        lambda: [list(store.read_samples(directory, number)) for number in (1, 2)],
+        lambda: store.read_overview(directory, 1),
+        lambda: playback.step_of(directory, store.read_run(directory, 2)),
+    ):
+        try:
+            read()
+        except StoreError as error:
+            found.append(str(error))
+    return found
+
+
+def _sessions(root: Path) -> str:
+    rows = store.list_sessions(root)
+    return drawn(report.sessions(rows)) + "\n".join(map(line, rows))
+
+
+def _session(directory: Path) -> str:
+    runs, broken = store.read_runs(directory)
+    marks = store.read_marks(directory)
+    text = drawn(report.runs(runs, marks)) + "\n".join(map(line, in_order(runs, marks)))
+    return text + "".join(f"refused: {error}" for error in broken)
+
+
+def _run(directory: Path, number: int) -> str:
+    run = store.read_run(directory, number)
+    events = [*store.read_samples(directory, number), *store.read_cluster(directory, number), run]
+    history = store.read_history(directory, number)
+    text = drawn(report.run(run, history, store.read_marks(directory)))
+    return text + "\n".join(map(line, events)) + history.overview().model_dump_json()
+
+
+def _compared(directory: Path) -> str:
+    runs, marks = store.read_runs(directory)[0], store.read_marks(directory)
+    left, right = (side_of(store.read_run(directory, number), runs, marks) for number in (1, 2))
+    rows = [*differences(left, right), *figures(left, right), *(mark for _, mark in marks_between(left, right))]
+    return drawn(report.compare(left, right)) + "\n".join(map(line, rows))
+
+
+def _played(directory: Path) -> str:
+    played = playback.Playback(directory, 1)
+    length = playback.lasted_seconds(directory, played.run, played.step)
+    events = [*played.until(length), *played.until(float("inf"))]
+    return drawn(report.units.duration(length)) + "\n".join(line(e) for e in events if not isinstance(e, Plan | str))  # type: ignore[arg-type]
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Where every value in a JSON document is, containers too; of a list the first and the last."""
+    if path:
+        yield path
+    if isinstance(value, dict):
+        for key in value:
+            yield from places(value[key], (*path, key))
+    elif isinstance(value, list):
+        for index in dict.fromkeys((0, len(value) - 1) if value else ()):
+            yield from places(value[index], (*path, index))
+
+
+def changed(document: Any, path: tuple[Any, ...], value: Any) -> Any:
+    """A copy with another value there."""
+    document = copy.deepcopy(document)
+    inner = document
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = value
+    return document
+
+
+def as_json(document: Any) -> str:
+    """With numbers of more digits than Python likes; what has overflowed is written as it may have been."""
+    limit = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)
+    try:
+        return json.dumps(document).replace("1e+308", "1e400")
+    finally:
+        sys.set_int_max_str_digits(limit)
+
+
+DOCUMENTS = ("session.json", "notes.json", "row.json", "001/run.json", "001/overview.json")
+LINES = (
+    "plans.jsonl",
+    "marks.jsonl",
+    "undo.jsonl",
+    "001/samples.jsonl",
+    "001/cluster.jsonl",
+    "001/raw/local.index.jsonl",
+)
+NO_FIGURE = re.compile(r"(?i)\b(nan|-?inf(inity)?)\b")
+
+
+@pytest.mark.parametrize("name", [*DOCUMENTS, *LINES])
+def test_whatever_stands_in_a_field_is_refused_by_its_name_or_shown_as_what_it_is(tmp_path: Path, name: str) -> None:
+    directory = write_session(tmp_path)
+    path = directory / name
+    whole = path.read_text()
+    first, newline, rest = whole.partition("\n") if name in LINES else (whole, "", "")
+    document = json.loads(first)
+    assert not [text for text in shown(directory) if "refused" in text]
+    for place in places(document):
+        drawn_values = 0
+        for value in HOSTILE:
+            path.write_text(as_json(changed(document, place, value)) + newline + rest)
+            problems = problems_of(directory)
+            assert all(problem.startswith(str(path)) for problem in problems), (place, value, problems)
+            drawn_values += not problems
+            if problems or drawn_values > DRAWN_MOST:
+                continue
+            for text in shown(directory, name):
+                if str(path) not in text:  # else it says why that file can't be used
+                    assert text.count("refused: ") == text.count(f"refused: {directory / 'plans.jsonl'}"), (place, text)
+                    assert not NO_FIGURE.search(text), (place, value, text)
+
+
+# ---------------------------------------------------------------------------------------------- files that are none
+
+
+def make_fifo(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def make_socket(path: Path) -> None:
+    short = Path(f"/proc/self/fd/{os.open(path.parent, os.O_RDONLY)}")  # an address has at most 108 characters
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(short / path.name))
+
+
+def link_to(target: str) -> Callable[[Path], None]:
+    return lambda path: path.symlink_to(target)
+
+
+def make_sparse(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(80 << 30)
+
+
+def make_long_line(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(reading.DOCUMENT_MOST_BYTES - 1)
+
+
+def make_deep(path: Path) -> None:
+    path.write_text("[" * 200_000 + "\n")
+
+
+def make_deep_objects(path: Path) -> None:
+    path.write_text('{"elapsed_seconds":' * 100_000 + "\n")
+
+
+WRONG: dict[str, tuple[Callable[[Path], None], str]] = {
+    "a FIFO": (make_fifo, "a FIFO, expected a regular file"),
+    "a socket": (make_socket, "a socket, expected a regular file"),
+    "a directory": (Path.mkdir, "Is a directory"),
+    "a device": (link_to("/dev/zero"), "a character device, expected a regular file"),
+    "a terminal": (link_to("/dev/ptmx"), "a character device, expected a regular file"),
+    "itself": (lambda path: path.symlink_to(path.name), "Too many levels of symbolic links"),
+    "too large": (make_sparse, "too large: 80.0 GiB, expected at most"),
+    "one line": (make_long_line, ""),
+    "deep lists": (make_deep, ""),
+    "deep objects": (make_deep_objects, ""),
+}
+REFUSED = ("session.json", "notes.json", "001/run.json", "001/overview.json", "001/samples.jsonl", "plans.jsonl")
+PASSED_OVER = ("row.json", "lock", "marks.jsonl", "undo.jsonl", "001/cluster.jsonl")
+PLAYED = ("001/raw/local.index.jsonl", "001/raw/local.stdout")
+MOST_SECONDS = 60.0
+"""Of readers that would wait for ever; on a busy machine all of them take seconds."""
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_what_is_no_file_is_refused_by_name_and_holds_up_no_reader(tmp_path: Path, wrong: str) -> None:
+    directory = write_session(tmp_path)
+    make, said = WRONG[wrong]
+    for name in (*REFUSED, *PASSED_OVER, *PLAYED):
+        path = directory / name
+        kept = path.read_bytes()
+        overview = (directory / "001/overview.json").read_bytes()
+        path.unlink()
+        make(path)
+        if name == "001/samples.jsonl":
+            (directory / "001/overview.json").unlink()  # else they are not read for the charts
+        began = time.monotonic()
+        texts = [text for text in shown(directory) if "refused: " in text or str(path) in text]
+        assert time.monotonic() - began < MOST_SECONDS, name
+        if name in REFUSED:
+            assert any(str(path) in text and said in text for text in texts), (name, texts)
+        elif name in PASSED_OVER:
+            assert not texts, (name, texts)
+        path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()
+        path.write_bytes(kept)
+        (directory / "001/overview.json").write_bytes(overview)
+
+
+def test_a_link_to_a_file_is_one(tmp_path: Path) -> None:
+    directory = write_session(tmp_path / "sessions")
+    for name in REFUSED:
+        (directory / name).rename(tmp_path / "elsewhere")
+        (directory / name).symlink_to(tmp_path / "elsewhere")
+        assert not [text for text in shown(directory) if "refused: " in text], name
+        (directory / name).unlink()
+        (tmp_path / "elsewhere").rename(directory / name)
+
+
+def test_a_writer_waits_for_no_fifo(tmp_path: Path) -> None:
+    directory = write_session(tmp_path)
+    for name in ("undo.jsonl", "plans.jsonl", "marks.jsonl", "lock"):
+        (directory / name).unlink()
+        os.mkfifo(directory / name)
+    with pytest.raises(OSError, match="a FIFO, expected a regular file"):
+        take_lock(directory)
+    with pytest.raises(StoreError, match="a FIFO, expected a regular file"):
+        SessionWriter.open(tmp_path, "tuning")
+    (directory / "lock").unlink()
+    session = SessionWriter.open(tmp_path, "tuning")
+    with pytest.raises(StoreError, match="a FIFO, expected a regular file"):
+        session.add_plan(Plan(steps=(), duration_seconds=1.0, session_bytes=1))
+    with pytest.raises(OSError, match="a FIFO"):
+        session.undo(Undo(node="local", target="file:/x"))
+    session.close()
+
+
+def test_one_bad_directory_hides_no_session(tmp_path: Path) -> None:
+    directory = write_session(tmp_path)
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "nowhere").symlink_to("not-there")
+    (directory / "003").symlink_to("003")
+    (directory / "0001").mkdir()
+    (directory / "٣").mkdir()
+    os.mkfifo(tmp_path / "fifo")
+    assert [(row.session, row.runs, row.error) for row in store.list_sessions(tmp_path)] == [("tuning", 2, None)]
+
+
+def test_a_run_that_was_copied_has_the_number_of_its_directory(tmp_path: Path) -> None:
+    directory = write_session(tmp_path)
+    (directory / "002" / "run.json").write_bytes((directory / "001" / "run.json").read_bytes())
+    assert [run.run for run in store.read_runs(directory)[0]] == [1, 2]
+
+
+# ---------------------------------------------------------------------------------------------- very many
+
+
+def test_thousands_of_anything_are_cut_with_a_word(tmp_path: Path) -> None:
+    number = 20_000
+    many = run_of("tuning").model_copy(
+        update={
+            **FULL,
+            "findings": tuple(Finding(code=f"c{n}", text=f"finding {n}") for n in range(number)),
+            "nodes": tuple(NodeResult(node=f"n{n}", command="fio") for n in range(number)),
+            "environment": {f"n{n}": NodeEnvironment(os="x") for n in range(number)},
+            "options": {f"o{n}": n for n in range(number)},
+            "cluster": ClusterEnvironment(pg_states={f"s{n}": n for n in range(number)}, osds=1),
+            "error": "x" * 1_000_000,
+        }
+    )
+    at = datetime(2026, 1, 2, 3, 4, 6, tzinfo=UTC)
+    marks = tuple(Mark(at=at, run=1, text=f"mark {n}") for n in range(number))
+    other = many.model_copy(update={"run": 2, "findings": (), "environment": {}})
+    began = time.monotonic()
+    listed = drawn(report.runs([many], marks))
+    assert "... and 19,900 more findings of #1" in listed
+    assert "... and 19,900 more marks" in listed
+    full = drawn(report.run(many, marks=marks))
+    assert full.count("... and 19,900 more nodes") == 3
+    assert "... and 19,900 more states" in full.replace("\n", "")
+    compared = drawn(report.compare(Side((many,), marks), Side((other,), marks)))
+    assert "... and 19,900 more findings of A" in compared
+    assert "... and 19,900 more marks" in compared
+    assert re.search(r"\.\.\. and [0-9,]+ more differences", compared)
+    assert max(map(len, (listed, full, compared))) < 200_000
+    assert time.monotonic() - began < MOST_SECONDS
+
+
+# ---------------------------------------------------------------------------------------------- TOML
+
+
+def test_a_preset_or_config_that_would_take_minutes_is_refused_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "bad.toml"
+    texts = {
+        "a = " + "[" * 60_000: "nested too deeply",
+        "a = " + "{a=" * 20_000: "nested too deeply",
+        ".".join(["a"] * 30_000) + " = 1": "line 1: more than 300 dots",
+        "[" + ".".join(["a"] * 16_000) + "]\n" + "k = 1\n" * 5000: "line 1: more than 300 dots",
+        "[" + ".".join(["a"] * 301) + "]\n": "unknown key",
+        "# " + "x" * 70_000: "too large: 68.4 KiB, expected at most 64.0 KiB",
+        "a = 0x" + "f" * 60_000: "unknown key",
+        "title = 0x" + "f" * 60_000: "got a number of thousands of digits",
+        "nodes = 0x" + "f" * 60_000: "got a number of thousands of digits",
+        f'title = "{"x" * 60_000}"': "",
+        "ab" * 30_000 + " = 1": "unknown key",
+    }
+    for text, said in texts.items():
+        path.write_text(text)
+        problems = []
+        for load in (lambda: load_preset(path, user=True), lambda: load_config(path, required=True)):
+            with pytest.raises((PresetError, ConfigError), match=re.escape(str(path))) as error:
+                load()
+            problems.append(str(error.value))
+        assert any(said in problem for problem in problems), problems
+        assert max(map(len, problems)) < 1000
+    path.unlink()
+    os.mkfifo(path)
+    for load in (lambda: load_preset(path, user=True), lambda: load_config(path, required=True)):
+        with pytest.raises((PresetError, ConfigError), match="a FIFO, expected a regular file"):
+            load()
+
+
+def test_true_is_no_number_and_a_number_has_an_end() -> None:
+    for option in ("runtime", "ramp_time", "iodepth", "numjobs", "rwmixread", "fsync", "rate_iops", "randseed"):
+        for value in (True, False, HUGE, float("nan"), float("inf"), "1e999", "9" * 400, -1):
+            with pytest.raises(OptionError, match=f"^{option}: expected "):
+                Fio().check_options({"rw": "write", option: value})
+    for option in ("bs", "size", "io_size", "rate"):
+        for value in (True, HUGE, "9" * 400, "0", float("nan")):
+            with pytest.raises(OptionError, match=f"^{option}: "):
+                Fio().check_options({"rw": "write", option: value})
