@@ -51,7 +51,9 @@ async def execute(bench: Bench, plan: Plan, step: Step, shells: Shells, stop: St
         environment = await _with_features(view, nodes[0])
         await _on_all(nodes, lambda node: node.hold(stop))
         await _measure(nodes, recorder, stop)
-    finished = _finished(run, nodes, view.findings, environment, stop, time.monotonic() - started)
+    lost = {node.name: _named(node) for node in nodes if node.outcome == "lost"}
+    findings = (*view.findings, *recorder.course.findings(lost))
+    finished = _finished(run, nodes, findings, environment, stop, time.monotonic() - started)
     writer.finish(finished)
     bench.recorder = None
     bench.publish(finished)

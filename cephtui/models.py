@@ -142,6 +142,11 @@ class Finding(Model):
 
     code: str
     text: str
+    label: str | None = None
+    """In two or three words, for the time line: ``osd.2 down``."""
+    from_seconds: float | None = None
+    """What happened at a time of the run has one: elapsed, from the release of the benchmark."""
+    to_seconds: float | None = None
 
 
 class Node(Model):
@@ -219,7 +224,21 @@ class ClusterSample(Model):
     osds: int | None = None
     osds_up: int | None = None
     osds_in: int | None = None
+    osds_down: tuple[str, ...] | None = None
+    """Their names; null where that is not known, as in sessions of earlier versions."""
+    osds_out: tuple[str, ...] | None = None
+    checks: dict[str, str] = Field(default_factory=dict)
+    """What health complains of, by the code of the check; what is muted is left out."""
+    flags: tuple[str, ...] = ()
+    """Of the whole cluster: ``noout``."""
+    slow_ops: int | None = None
+    monitors: int | None = None
+    monitors_in_quorum: int | None = None
+    pools: int | None = None
     pg_states: dict[str, int] = Field(default_factory=dict)
+    degraded_ratio: float | None = None
+    """0 to 1, of all object copies."""
+    misplaced_ratio: float | None = None
     client_iops: float | None = None
     client_bandwidth_bytes: float | None = None
     recovery_bandwidth_bytes: float | None = None

@@ -382,8 +382,6 @@ class NodeRun:
         who = f"{self._step.tool} on {self.name}"
         with contextlib.suppress(OSError):
             self._bench.publish(Notice(0, f"stalled: {what} from {who} for {units.duration(still)}"))
-        text = f"stalled: {what} from {who} for {units.duration(SILENCE_SECONDS)} or longer"
-        self.findings.append(Finding(code="stalled", text=text))
 
     # ------------------------------------------------------------------ after
 

@@ -448,9 +448,9 @@ def run(argv: Sequence[str], timeout: float = 20) -> subprocess.CompletedProcess
 
 
 def test_the_watch_ends_when_ceph_ends(programs: Path) -> None:
-    program(programs, "ceph", 'read -r a; read -r b b; read -r c; echo "$a/$b/$c/$*"')
+    program(programs, "ceph", 'for i in a b c d e; do read -r line; printf "%s/" "$line"; done; echo "$*"')
     done = run(["bash", "-c", 'trap "" PIPE; exec "$@"', "x", *watch.watch_argv("rec", 0.1)])
-    assert done.stdout == "status/perf/osd pool stats rec/-f json\n"
+    assert done.stdout == "osd tree down/osd tree out/status/osd perf/osd pool stats rec/-f json\n"
     assert done.stderr == ""
 
 

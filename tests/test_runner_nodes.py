@@ -533,7 +533,6 @@ async def test_a_node_that_stands_still_ends_the_run_and_is_named(
     run = await sitting.run()
     assert (run.outcome, outcomes(run)) == ("stopped", {"a": "ok", "b": "stopped", "c": "ok"})
     assert str(errors(run)["b"]).startswith("stalled: no completion from b for ")
-    assert "stalled" in {finding.code for finding in run.findings}
     notices = [event.text for event in sitting.events if isinstance(event, Notice)]
     assert notices
     assert notices[0].startswith("stalled: no completion from fio on b for ")
