@@ -70,6 +70,12 @@ class View:
     environment: ClusterEnvironment | None = None
     state: ClusterState | None = None
     pool: str | None = None
+    data_pool: str | None = None
+
+    @property
+    def pools(self) -> tuple[str, ...]:
+        """The pools that the run uses."""
+        return tuple(pool for pool in (self.pool, self.data_pool) if pool)
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +271,7 @@ async def examine(shell: Shell, kind: Kind, pool: str | None, step: Step, wanted
     if step.writes:
         findings = (*findings, *pool_guards.space_findings(space))
     environment = await _environment(asked, state, osd_map, data_pool.name)
-    return View(refusal or full, full is not None, findings, environment, state, pool)
+    return View(refusal or full, full is not None, findings, environment, state, pool, step.data_pool)
 
 
 async def _environment(asked: _Asked, state: ClusterState, osd_map: OsdMap, pool: str) -> ClusterEnvironment:
@@ -314,7 +320,7 @@ async def observe(shell: NodeShell, view: View, recorder: Recorder, stop: StopRe
     recorder.cluster(_Seen(view.state, down=view.state.osds_down).sample())
     try:
         for _ in range(_WATCHES):
-            await _watch(shell, view.state, view.pool, recorder, stop)
+            await _watch(shell, view, recorder, stop)
             if shell.connection.closed:
                 raise TransportError(f"the connection to {shell.node.name} was lost")
             await asyncio.sleep(WATCH_SECONDS)
@@ -324,10 +330,11 @@ async def observe(shell: NodeShell, view: View, recorder: Recorder, stop: StopRe
         recorder.course.unasked(str(error))
 
 
-async def _watch(shell: NodeShell, before: ClusterState, pool: str, recorder: Recorder, stop: StopRequest) -> None:
+async def _watch(shell: NodeShell, view: View, recorder: Recorder, stop: StopRequest) -> None:
     """Until the command that asks the cluster has ended; raises ValueError and TransportError."""
+    assert view.pool
     process = await shell.connection.start(
-        with_ceph_user(shell.node, watch.watch_argv(pool, WATCH_SECONDS)),
+        with_ceph_user(shell.node, watch.watch_argv(view.pool, WATCH_SECONDS)),
         prefix=shell.node.ceph_prefix,
         token=secrets.token_hex(16),
         limit_seconds=_A_WEEK_SECONDS,
@@ -343,7 +350,7 @@ async def _watch(shell: NodeShell, before: ClusterState, pool: str, recorder: Re
                 seen = seen.with_answer(answer)
                 if isinstance(answer, ClusterState):
                     recorder.cluster(seen.sample())
-                    _stop_where_harmed(before, answer, stop)
+                    await _stop_where_harmed(shell, view, answer, stop)
     finally:
         await process.stop()
         await process.wait()
@@ -399,7 +406,21 @@ class _Seen:
         )
 
 
-def _stop_where_harmed(before: ClusterState, now: ClusterState, stop: StopRequest) -> None:
-    why = cluster.stop_reason(before, now)
+async def _stop_where_harmed(shell: Shell, view: View, now: ClusterState, stop: StopRequest) -> None:
+    assert view.state
+    why = cluster.stop_reason(view.state, now)
+    if why == cluster.POOL_FULL and stop.reason is None:
+        osd_map = await _Asked(shell).ask(pools.OSD_MAP_ARGV, pools.parse_osd_map)
+        why = pool_guards.full_reason(view.pools, osd_map) if osd_map else why
     if why and stop.reason is None:
         stop.request(why)
+
+
+# ---------------------------------------------------------------------------------------------- after a run
+
+
+async def deleted(shell: Shell, names: Sequence[str]) -> str | None:
+    """That one of these pools is there no more, or None; raises TransportError."""
+    osd_map = await _Asked(shell).ask(pools.OSD_MAP_ARGV, pools.parse_osd_map) if names else None
+    gone = [name for name in names if osd_map and name not in osd_map.pools]
+    return f"pool {gone[0]} was deleted during the run" if gone else None

@@ -20,7 +20,8 @@ OSD_OPTIONS = ("osd_op_queue", "osd_mclock_profile")
 """What sets the share of clients and recovery; the profile says nothing unless the queue is mclock's."""
 
 _BLOCKING_FLAGS = {"full", "pauserd", "pausewr"}
-_FULL_CHECKS = ("OSD_FULL", "POOL_FULL")
+POOL_FULL = "a pool became full, or reached its quota, during the run: see ceph health detail"
+"""A reason to stop; which pool it is and why, only the map of the OSDs says."""
 _FILLING_CHECKS = ("OSD_NEARFULL", "OSD_BACKFILLFULL", "OSD_FULL")
 _SCRUB = {"scrubbing", "deep"}
 
@@ -197,9 +198,10 @@ def stop_reason(before: ClusterState, now: ClusterState) -> str | None:
     blocking = (now.flags - before.flags) & _BLOCKING_FLAGS
     if blocking:
         return f"the cluster's {', '.join(sorted(blocking))} flag was set during the run"
-    for code in _FULL_CHECKS:
-        if _count(now, code) > _count(before, code):
-            return f"the cluster is full: {_message(now, code)}"
+    if _count(now, "OSD_FULL") > _count(before, "OSD_FULL"):
+        return f"the cluster is full: {_message(now, 'OSD_FULL')}"
+    if _count(now, "POOL_FULL") > _count(before, "POOL_FULL"):
+        return POOL_FULL
     if sum(_count(now, code) for code in _FILLING_CHECKS) > sum(_count(before, code) for code in _FILLING_CHECKS):
         code = next(code for code in reversed(_FILLING_CHECKS) if _count(now, code))
         return f"an OSD became nearly full during the run: {_message(now, code)}"
