@@ -53,7 +53,10 @@ async def execute(bench: Bench, plan: Plan, step: Step, shells: Shells, stop: St
         environment = await _with_features(view, nodes[0])
         await _on_all(nodes, lambda node: node.hold(stop))
         await _measure(nodes, recorder, stop)
-    finished = _finished(run, nodes, view.findings, environment, stop, time.monotonic() - started)
+    await _explain(shell, view, nodes)
+    lost = {node.name: _named(node) for node in nodes if node.outcome == "lost"}
+    findings = (*view.findings, *recorder.course.findings(lost))
+    finished = _finished(run, nodes, findings, environment, stop, time.monotonic() - started)
     bench.recorder = None
     finished = _saved(finished, writer, recorder)
     bench.publish(finished)
@@ -131,6 +134,16 @@ async def _observing(shell: NodeShell, view: View, recorder: Recorder, stop: Sto
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
+
+
+async def _explain(shell: NodeShell, view: View, nodes: list[NodeRun]) -> None:
+    """A tool says that its I/O failed; that the pool is gone, only the cluster says."""
+    failed = [node for node in nodes if node.outcome == "failed"]
+    if failed and view.refusal is None:
+        with contextlib.suppress(TransportError):
+            gone = await observe.deleted(shell, view.pools)
+            for node in failed:
+                node.error = gone or node.error
 
 
 async def _with_features(view: View, node: NodeRun) -> ClusterEnvironment | None:

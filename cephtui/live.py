@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from cephtui.history import History
+from cephtui.incidents import Course
 from cephtui.models import ClusterSample, Event, Mark, Notice, Phase, Plan, Run, Sample, Step
 
 
@@ -31,6 +32,8 @@ class LiveRun:
     nodes: dict[str, Sample] = field(default_factory=dict)
     """The latest of each node."""
     cluster: ClusterSample | None = None
+    course: Course = field(default_factory=Course)
+    """What happened so far."""
     marks: tuple[Mark, ...] = ()
     notice: str | None = None
     _ios: int = 0
@@ -59,6 +62,7 @@ class LiveRun:
     def add(self, sample: Sample) -> None:
         """Take in a sample of one node, or of all merged."""
         self.history.add(sample)
+        self.course.add(sample)
         if sample.node is not None:
             self.nodes[sample.node] = sample
             return
@@ -128,6 +132,7 @@ class Live:
             self.current.add(event)
         elif isinstance(event, ClusterSample) and self.current:
             self.current.cluster = event
+            self.current.course.cluster(event)
         elif isinstance(event, Mark) and self.current and event.run == self.current.run.run:
             self.current.marks += (event,)
         elif isinstance(event, Notice) and self.current:

@@ -184,6 +184,11 @@ class Finding(Model):
 
     code: Name
     text: Line
+    label: Line | None = None
+    """In two or three words, for the time line: ``osd.2 down``."""
+    from_seconds: Elapsed | None = None
+    """What happened at a time of the run has one: elapsed, from the release of the benchmark."""
+    to_seconds: Elapsed | None = None
 
 
 class Node(Model):
@@ -261,7 +266,21 @@ class ClusterSample(Model):
     osds: int | None = None
     osds_up: int | None = None
     osds_in: int | None = None
+    osds_down: tuple[Name, ...] | None = None
+    """Their names; null where that is not known, as in sessions of earlier versions."""
+    osds_out: tuple[Name, ...] | None = None
+    checks: dict[Name, Line] = Field(default_factory=dict)
+    """What health complains of, by the code of the check; what is muted is left out."""
+    flags: tuple[Name, ...] = ()
+    """Of the whole cluster: ``noout``."""
+    slow_ops: int | None = None
+    monitors: int | None = None
+    monitors_in_quorum: int | None = None
+    pools: int | None = None
     pg_states: dict[Name, int] = Field(default_factory=dict)
+    degraded_ratio: float | None = None
+    """0 to 1, of all object copies."""
+    misplaced_ratio: float | None = None
     client_iops: float | None = None
     client_bandwidth_bytes: float | None = None
     recovery_bandwidth_bytes: float | None = None

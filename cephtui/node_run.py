@@ -36,6 +36,7 @@ _MORE_THAN_NEEDED = 2.0
 _LAST_WORDS_SECONDS = 0.55
 """After a reading: an interval that would be too short to stand alone has nothing left that it could join."""
 _CANT_END = "can't be ended"
+_CONNECTION_LOST = "the connection was lost"
 log = logging.getLogger(__name__)
 
 
@@ -138,6 +139,8 @@ class NodeRun:
         self._tool = TOOLS[step.tool]
         self._found = Found()
         self._last_output = self._last_completion = self._last_reading = 0.0
+        self._doing = ""
+        """When, in words: ``while measuring``."""
 
     @property
     def name(self) -> str:
@@ -156,7 +159,7 @@ class NodeRun:
         except Ended as ended:
             self.end(ended.outcome, ended.error)
         except TransportError as failure:
-            self.end("lost", str(failure))
+            self.end("lost", self._lost() if str(failure).endswith(_CONNECTION_LOST) else str(failure))
         except TargetFault as failure:
             self.end("refused", str(failure))
         except Exception as failure:  # one node's trouble must neither hide nor leave behind the others
@@ -178,6 +181,7 @@ class NodeRun:
 
     async def prepare(self, stop: StopRequest) -> None:
         """Make what is missing; nothing is read or measured before it was written, unless that is the user's wish."""
+        self._doing = f"while {self._target.spec} was being prepared"
         try:
             await self._prepare(stop)
         finally:
@@ -283,6 +287,7 @@ class NodeRun:
             filled = wanted
 
     async def _write(self, argv: tuple[str, ...], wanted_bytes: int, stop: StopRequest) -> None:
+        self._doing = f"while {self._target.spec} was being filled"
         limit = wanted_bytes / _SLOWEST_FILL_BYTES_PER_SECOND
         result = await self._drive_argv(argv, limit, stop)
         if result.write is None or result.write.bytes != wanted_bytes:
@@ -294,15 +299,17 @@ class NodeRun:
         process.release()
         parser = self._tool.parser(self._step.options, ramp=False, seconds=None)
         status, result = await self._drive(process, parser, stop, preparing=True)
-        outcome, error = decide(status, stop.reason, result)
+        outcome, error = self._decided(process, status, stop, result)
         if outcome != "ok":
-            raise Ended(outcome, f"filling {self._target.spec}: {error}" if error else None)
+            filling = f"filling {self._target.spec}: {error}"
+            raise Ended(outcome, error and (error if error.startswith(f"{self.name}: ") else filling))
         return result
 
     # ------------------------------------------------------------------ the benchmark
 
     async def hold(self, stop: StopRequest) -> None:
         """Have the benchmark ready, so that all nodes can be released at once."""
+        self._doing = "before the benchmark began"
         limit = self._step.ramp_seconds + (self._step.run_seconds or self._step.most_seconds or 7 * 86400)
         self.process = await self._start(self._node_step.argv, limit, stop)
 
@@ -319,13 +326,24 @@ class NodeRun:
         """From the release to the end."""
         assert self.process is not None
         step = self._step
+        self._doing = "in the ramp" if step.ramp_seconds else "while measuring"
         parser = self._tool.parser(step.options, ramp=step.ramp_seconds > 0, seconds=step.run_seconds)
         status, self.result = await self._drive(self.process, parser, stop, preparing=False)
         self.ended_at = time.monotonic()
-        outcome, error = decide(status, stop.reason, self.result)
-        if outcome == "lost" and self._shell.connection.closed:
-            error = f"{self.name}: the connection was lost"
-        self.end(outcome, error)
+        self.end(*self._decided(self.process, status, stop, self.result))
+
+    def _decided(
+        self, process: Process, status: int | None, stop: StopRequest, result: ToolResult
+    ) -> tuple[Outcome, str | None]:
+        """What became of a command; where the connection was lost, that is the reason."""
+        outcome, error = decide(status, stop.reason, result, process.longest_pause_seconds)
+        if outcome == "lost" and (process.way_lost or self._shell.connection.closed):
+            error = self._lost()
+        return outcome, error
+
+    def _lost(self) -> str:
+        """That the connection was lost, and what was being done."""
+        return f"{self.name}: {_CONNECTION_LOST} {self._doing}".rstrip()
 
     async def _start(self, argv: tuple[str, ...], limit_seconds: float, stop: StopRequest) -> Process:
         if stop.reason is not None:
@@ -371,6 +389,8 @@ class NodeRun:
             self._last_reading = time.monotonic()
             if any(i.ios for r in readings for i in (r.read, r.write) if i):
                 self._last_completion = self._last_reading
+            if not preparing and readings[-1].phase == "run":
+                self._doing = "while measuring"
             self._recorder.readings(self.name, readings, preparing=preparing)
 
     def _find_unkillable(self, stderr: bytes) -> None:
@@ -409,8 +429,6 @@ class NodeRun:
         who = f"{self._step.tool} on {self.name}"
         with contextlib.suppress(OSError):
             self._bench.publish(Notice(0, f"stalled: {what} from {who} for {units.duration(still)}"))
-        text = f"stalled: {what} from {who} for {units.duration(SILENCE_SECONDS)} or longer"
-        self.findings.append(Finding(code="stalled", text=text))
 
     # ------------------------------------------------------------------ after
 

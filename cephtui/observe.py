@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from cephtui.ceph import answers, cluster, in_use, pool_guards, pools, proxmox, rates, watch
-from cephtui.ceph.cluster import ClusterState
+from cephtui.ceph.cluster import ClusterState, OsdsAway
 from cephtui.ceph.in_use import ImagesInUse
 from cephtui.ceph.pool_guards import Company, Space
 from cephtui.ceph.pools import OsdMap, OsdUsage, Pg, Pool, PoolUsage
@@ -27,6 +27,8 @@ WATCH_SECONDS = 2.0
 LINGER_SECONDS = 15.0
 """How long a pool's rates show what has ended."""
 _LINGER_TRIES = 7
+_WATCHES = 5
+"""How often the command that asks the cluster is started, if it ends before the run."""
 _SPARED = 0.9
 """Of the room that there is: others may write between the question and the guard."""
 _A_WEEK_SECONDS = 7 * 86400
@@ -68,6 +70,12 @@ class View:
     environment: ClusterEnvironment | None = None
     state: ClusterState | None = None
     pool: str | None = None
+    data_pool: str | None = None
+
+    @property
+    def pools(self) -> tuple[str, ...]:
+        """The pools that the run uses."""
+        return tuple(pool for pool in (self.pool, self.data_pool) if pool)
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,6 +284,9 @@ async def examine(shell: Shell, kind: Kind, pool: str | None, step: Step, wanted
     refusal = pool_guards.guard_pool(pool, osd_map, state, pgs, writes=writes)
     if refusal:
         return View(refusal)
+    if state.osds_up < state.osds:
+        down = await asked.ask(cluster.DOWN_ARGV, cluster.parse_osds)
+        state = replace(state, osds_down=down.names if down else None)
     if step.data_pool:
         refusal = pool_guards.guard_pool(step.data_pool, osd_map, state, pgs, writes=writes)
         if refusal:
@@ -289,7 +300,7 @@ async def examine(shell: Shell, kind: Kind, pool: str | None, step: Step, wanted
     if step.writes:
         findings = (*findings, *pool_guards.space_findings(space))
     environment = await _environment(asked, state, osd_map, data_pool.name)
-    return View(refusal or full, full is not None, findings, environment, state, pool)
+    return View(refusal or full, full is not None, findings, environment, state, pool, step.data_pool)
 
 
 async def _environment(asked: _Asked, state: ClusterState, osd_map: OsdMap, pool: str) -> ClusterEnvironment:
@@ -335,18 +346,29 @@ async def observe(shell: NodeShell, view: View, recorder: Recorder, stop: StopRe
     """Keep what the cluster says of itself until cancelled; a run that harms it is stopped."""
     if view.state is None or view.pool is None:
         return
+    recorder.cluster(_Seen(view.state, down=view.state.osds_down).sample())
     try:
-        argv = watch.watch_argv(view.pool, WATCH_SECONDS)
-        process = await shell.connection.start(
-            with_ceph_user(shell.node, argv),
-            prefix=shell.node.ceph_prefix,
-            token=secrets.token_hex(16),
-            limit_seconds=_A_WEEK_SECONDS,
-            lock="",
-        )
+        for _ in range(_WATCHES):
+            await _watch(shell, view, recorder, stop)
+            if shell.connection.closed:
+                raise TransportError(f"the connection to {shell.node.name} was lost")
+            await asyncio.sleep(WATCH_SECONDS)
+        raise TransportError(f"ceph ended on {shell.node.name} again and again")
     except (ValueError, TransportError) as error:
         log.warning("the cluster is not watched: %s", error)
-        return
+        recorder.course.unasked(str(error))
+
+
+async def _watch(shell: NodeShell, view: View, recorder: Recorder, stop: StopRequest) -> None:
+    """Until the command that asks the cluster has ended; raises ValueError and TransportError."""
+    assert view.pool
+    process = await shell.connection.start(
+        with_ceph_user(shell.node, watch.watch_argv(view.pool, WATCH_SECONDS)),
+        prefix=shell.node.ceph_prefix,
+        token=secrets.token_hex(16),
+        limit_seconds=_A_WEEK_SECONDS,
+        lock="",
+    )
     try:
         process.release()
         reader, decoder, seen = watch.CephWatch(), codecs.getincrementaldecoder("utf-8")("replace"), _Seen()
@@ -357,7 +379,7 @@ async def observe(shell: NodeShell, view: View, recorder: Recorder, stop: StopRe
                 seen = seen.with_answer(answer)
                 if isinstance(answer, ClusterState):
                     recorder.cluster(seen.sample())
-                    _stop_where_harmed(view.state, answer, stop)
+                    await _stop_where_harmed(shell, view, answer, stop)
     finally:
         await process.stop()
         await process.wait()
@@ -369,16 +391,25 @@ class _Seen:
 
     state: ClusterState | None = None
     latency: OsdLatency | None = None
+    down: tuple[str, ...] | None = None
+    out: tuple[str, ...] | None = None
+    asked_down: bool = False
+    """Whether the next names are of those that are out."""
 
     def with_answer(self, answer: watch.Seen) -> _Seen:
+        if isinstance(answer, OsdsAway):
+            if self.asked_down:
+                return replace(self, out=answer.names, asked_down=False)
+            return replace(self, down=answer.names, asked_down=True)
         if isinstance(answer, ClusterState):
-            return replace(self, state=answer)
+            return replace(self, state=answer, asked_down=False)
         return replace(self, latency=answer) if isinstance(answer, OsdLatency) else self
 
     def sample(self) -> ClusterSample:
         state = self.state
         assert state is not None
         latency = self.latency.seconds if self.latency else {}
+        slow = [check for check in state.checks if check.code == "SLOW_OPS"]
         return ClusterSample(
             run=0,
             elapsed_seconds=0.0,
@@ -386,7 +417,17 @@ class _Seen:
             osds=state.osds,
             osds_up=state.osds_up,
             osds_in=state.osds_in,
+            osds_down=() if state.osds_up >= state.osds else self.down,
+            osds_out=() if state.osds_in >= state.osds else self.out,
+            checks={check.code: check.message or check.code for check in state.checks if not check.muted},
+            flags=tuple(sorted(state.flags)),
+            slow_ops=sum(max(1, check.count) for check in slow),
+            monitors=state.monitors,
+            monitors_in_quorum=state.monitors_in_quorum,
+            pools=state.pools,
             pg_states=dict(state.pg_states),
+            degraded_ratio=state.degraded_ratio,
+            misplaced_ratio=state.misplaced_ratio,
             client_iops=state.read_iops + state.write_iops,
             client_bandwidth_bytes=state.read_bytes + state.write_bytes,
             recovery_bandwidth_bytes=state.recovery_bytes,
@@ -394,7 +435,21 @@ class _Seen:
         )
 
 
-def _stop_where_harmed(before: ClusterState, now: ClusterState, stop: StopRequest) -> None:
-    why = cluster.stop_reason(before, now)
+async def _stop_where_harmed(shell: Shell, view: View, now: ClusterState, stop: StopRequest) -> None:
+    assert view.state
+    why = cluster.stop_reason(view.state, now)
+    if why == cluster.POOL_FULL and stop.reason is None:
+        osd_map = await _Asked(shell).ask(pools.OSD_MAP_ARGV, pools.parse_osd_map)
+        why = pool_guards.full_reason(view.pools, osd_map) if osd_map else why
     if why and stop.reason is None:
         stop.request(why)
+
+
+# ---------------------------------------------------------------------------------------------- after a run
+
+
+async def deleted(shell: Shell, names: Sequence[str]) -> str | None:
+    """That one of these pools is there no more, or None; raises TransportError."""
+    osd_map = await _Asked(shell).ask(pools.OSD_MAP_ARGV, pools.parse_osd_map) if names else None
+    gone = [name for name in names if osd_map and name not in osd_map.pools]
+    return f"pool {gone[0]} was deleted during the run" if gone else None

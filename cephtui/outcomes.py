@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Sequence
 
 from cephtui import units
 from cephtui.models import Finding, Outcome, Run, Step
 from cephtui.stats import Flow
 from cephtui.tools import ToolResult
-from cephtui.transport import HEARTBEAT_SILENT, LOCK_HELD, NO_HEARTBEAT, NO_LOCK, NOT_RELEASED
+from cephtui.transport import (
+    HEARTBEAT_SECONDS,
+    HEARTBEAT_SILENT,
+    LOCK_HELD,
+    NO_HEARTBEAT,
+    NO_LOCK,
+    NOT_RELEASED,
+)
 
 SHORT_RUN_SECONDS = 10.0
 UNSAVED, PARTLY_SAVED = "unsaved", "partly-saved"
@@ -37,23 +45,46 @@ def fails_on(runs: Sequence[Run]) -> bool:
     return len(runs) > 1 and all(map(got_nowhere, runs[-2:]))
 
 
-def decide(status: int | None, stop_reason: str | None, result: ToolResult) -> tuple[Outcome, str | None]:
-    """What became of a command; the only place that decides it for a run that has begun."""
+def decide(
+    status: int | None, stop_reason: str | None, result: ToolResult, pause_seconds: float = 0.0
+) -> tuple[Outcome, str | None]:
+    """What became of a command; the only place that decides it for a run that has begun.
+
+    ``pause_seconds`` is the longest time in which the console sent no heartbeat.
+    """
     if stop_reason or (stop_reason is not None and status != 0):  # the user's wish may come after the end
         return "stopped", stop_reason or None
     if status is None:
-        return "lost", "the benchmark's process is gone and nothing said how it ended"
+        return "lost", "it ended without an exit status: it was killed, or what it ran behind (its prefix) was"
     if status in (HEARTBEAT_SILENT, NOT_RELEASED, NO_HEARTBEAT):
-        return "lost", "the console stood still and gave no sign of life, so the benchmark was ended"
+        return "lost", _silence(status, pause_seconds, result)
     if status in (LOCK_HELD, NO_LOCK):
         return "refused", result.error
     if status == 124:
         return "failed", "it did not end in its time and was ended"
     if status != 0:
-        return "failed", result.error or f"it ended with status {status}"
+        return "failed", result.error or f"it ended with {_status(status)}"
     if result.read is None and result.write is None:
         return "failed", result.error or "it ended without having done any I/O"
     return "ok", None
+
+
+def _silence(status: int, pause_seconds: float, result: ToolResult) -> str:
+    """Who stood still when no heartbeat came through: the console knows when it has sent one."""
+    if pause_seconds > 2 * HEARTBEAT_SECONDS:
+        stood = units.duration(pause_seconds)
+        return f"the console stood still for {stood} and sent no heartbeat, so the benchmark was ended"
+    if status == NO_HEARTBEAT:
+        return result.error or "no heartbeat of the console came through: does the prefix pass on stdin?"
+    ended = "it was not begun" if status == NOT_RELEASED else "the benchmark was ended"
+    text = "the console's heartbeats were sent in time and did not come through"
+    return f"{text}: the connection, sshd or the node stood still, so {ended}"
+
+
+def _status(status: int) -> str:
+    """An exit status, and the signal where it stands for one."""
+    names = {128 + number: number.name for number in signal.Signals}
+    return f"status {status} ({names[status]})" if status in names else f"status {status}"
 
 
 def run_findings(step: Step, outcome: Outcome, result: ToolResult) -> list[Finding]:
@@ -66,19 +97,28 @@ def run_findings(step: Step, outcome: Outcome, result: ToolResult) -> list[Findi
     lasted = max(flow.runtime_seconds for flow in flows)
     found = [finding for flow in flows if (finding := _in_flight(step, flow))]
     if outcome in ("stopped", "lost"):
-        asked = f" of {units.duration(step.run_seconds)}" if step.run_seconds else ""
-        return [*found, Finding(code="incomplete", text=f"incomplete: {lasted:.1f} s{asked} measured")]
+        return [*found, Finding(code="incomplete", text=_incomplete(step, lasted))]
     if lasted < SHORT_RUN_SECONDS:
         text = f"only {lasted:.1f} s measured: too short for caches to settle"
         found.append(Finding(code="short", text=text))
     return found
 
 
+def _incomplete(step: Step, lasted: float) -> str:
+    asked = step.run_seconds
+    if asked and lasted >= asked - 0.05:
+        return f"it did not end by itself: {lasted:.1f} s measured, {units.duration(asked)} were asked for"
+    return f"incomplete: {lasted:.1f} s{f' of {units.duration(asked)}' if asked else ''} measured"
+
+
 def _in_flight(step: Step, flow: Flow) -> Finding | None:
-    """fio counts I/Os when they begin and bytes when they end: what was in flight as the ramp ended is in one only."""
+    """fio counts I/Os when they begin and bytes when they end: what was in flight as the ramp ended is in the bytes
+    only, what was in flight at the end in the I/Os only."""
     block = step.block_bytes
     missing = flow.bytes // block - flow.ios if block else 0
     if abs(missing) <= _DISAGREE * flow.ios:
         return None
-    text = f"IOPS and bandwidth disagree by {units.percent(100 * missing / flow.ios)}: {missing} I/Os were in flight"
-    return Finding(code="in-flight", text=f"{text} as the ramp ended")
+    off = units.percent(100 * abs(missing) / flow.ios)
+    were = "1 I/O was" if abs(missing) == 1 else f"{abs(missing)} I/Os were"
+    when = "as the ramp ended" if missing > 0 else "at the end and did not complete"
+    return Finding(code="in-flight", text=f"IOPS and bandwidth disagree by {off}: {were} in flight {when}")

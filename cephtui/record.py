@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 
+from cephtui.incidents import Course
 from cephtui.merge import Merged, Merger, as_sample
 from cephtui.models import ClusterSample, Event, Mark, Phase, Sample
 from cephtui.session_writer import RunWriter
@@ -16,6 +17,8 @@ from cephtui.tools import Reading
 from cephtui.transport import Chunk
 
 CUT_SHORT = "the session can't be written any more"
+_LATE_SECONDS = 5.0
+"""So long after the last tick the console has stood still."""
 log = logging.getLogger(__name__)
 
 
@@ -54,7 +57,8 @@ class Recorder:
         self._run, self._preset, self._nodes = run, preset, tuple(nodes)
         self._writer, self._publish, self._stop = writer, publish, stop
         self._mergers: dict[bool, Merger] = {}
-        self._begun = time.monotonic()
+        self.course = Course()
+        self._begun = self._ticked = time.monotonic()
         self._released: float | None = None
         self.unsaved = ""
         """Why not all of it is in the session; empty where it is."""
@@ -72,10 +76,15 @@ class Recorder:
 
     def end(self, node: str, *, preparing: bool) -> None:
         """A node says nothing more in this phase, or never began it."""
+        if self._released is not None and not preparing:
+            self.course.end(node, round(time.monotonic() - self._released, 3))
         self._merged(self._merger(preparing).end(node, time.monotonic()), preparing)
 
     def tick(self) -> None:
         """To be called about once a second: closes what a node that is late would hold open."""
+        now, self._ticked, before = time.monotonic(), time.monotonic(), self._ticked
+        if self._released is not None and now - max(before, self._released) > _LATE_SECONDS:
+            self.course.stood_still(max(before, self._released) - self._released, now - self._released)
         for preparing, merger in self._mergers.items():
             self._merged(merger.tick(time.monotonic()), preparing)
 
@@ -89,10 +98,11 @@ class Recorder:
         return Mark(at=datetime.now(UTC), run=self._run, elapsed_seconds=elapsed, text=text)
 
     def cluster(self, said: ClusterSample) -> None:
-        """What the cluster says of itself now."""
+        """What the cluster says of itself now; the first time, as it was before the run."""
         phase: Phase = "run" if self._released else "prepare"
         elapsed = round(time.monotonic() - (self._released or self._begun), 3)
         sample = said.model_copy(update={"run": self._run, "phase": phase, "elapsed_seconds": elapsed})
+        self.course.cluster(sample)
         with self._guarded():
             self._writer.cluster(sample)
             self._publish(sample)
@@ -105,6 +115,7 @@ class Recorder:
             self._keep(as_sample(self._run, self._preset, None, each.reading, each.missing, preparing=preparing))
 
     def _keep(self, sample: Sample) -> None:
+        self.course.add(sample)
         with self._guarded():
             self._writer.sample(sample)
             self._publish(sample)

@@ -44,6 +44,7 @@ class ReplayProcess:
 
     def __init__(self, pieces: Sequence[_Piece], speed: float) -> None:
         self.released_at = time.monotonic()
+        self.longest_pause_seconds, self.way_lost = 0.0, False
         self._pieces, self._speed = pieces, speed
         self._released, self._stopped = asyncio.Event(), asyncio.Event()
         self._status = 128  # as fio ends at TERM, unless the recording comes to its end

@@ -166,6 +166,7 @@ def live(value: Live, since_sample_seconds: float) -> RenderableType:
     rows: list[RenderableType] = [heading, bar, *_current(state), *_nodes_now(state)]
     if state.cluster:
         rows.append(Text(cluster_line(state.cluster), style="cyan"))
+    rows += [Text(f"! {finding.text}", style="yellow") for finding in state.course.findings()[-_LIVE_FINDINGS:]]
     if state.notice:
         rows.append(Text(state.notice, style="yellow"))
     return Group(*rows)
@@ -243,6 +244,7 @@ def cluster_line(value: ClusterSample, *, narrow: bool = False) -> str:
 # ---------------------------------------------------------------------------------------------- results
 
 
+_LIVE_FINDINGS = 3
 _FIGURE_COLUMNS = ("IOPS", "bandwidth", "mean", "p99", "p99.9")
 
 

@@ -75,6 +75,10 @@ class Process(Protocol):
     released_at: float
     """When the command began, by the console's monotonic clock: the time at which its start was reported, less half
     the round trip. The time of ``release`` until that is known."""
+    longest_pause_seconds: float
+    """The longest time in which the console has sent no heartbeat: tells who stood still."""
+    way_lost: bool
+    """Whether what led to it broke, so that there is no exit status."""
 
     def release(self) -> None:
         """Let the command begin; gives the order and returns at once."""
@@ -183,6 +187,8 @@ class WatchedProcess:
         self._status: int | None = None
         self._giving_up: asyncio.TimerHandle | None = None
         self._beating: asyncio.TimerHandle | None = None
+        self._beaten_at: float | None = None
+        self.longest_pause_seconds, self.way_lost = 0.0, False
 
     # ------------------------------------------------------------------ for whoever runs it
 
@@ -221,6 +227,7 @@ class WatchedProcess:
 
     def opened(self) -> None:
         """The way is open: the heartbeat begins."""
+        self._note_pause()
         self._way.write(b"\n")
         self._beating = asyncio.get_running_loop().call_later(HEARTBEAT_SECONDS, self.opened)
 
@@ -250,7 +257,7 @@ class WatchedProcess:
         if self._ended.is_set():
             return
         if lost:
-            self._status = None
+            self._status, self.way_lost = None, True
         self._stop_beating()
         if self._giving_up:
             self._giving_up.cancel()
@@ -272,6 +279,14 @@ class WatchedProcess:
     def _stop_beating(self) -> None:
         if self._beating:
             self._beating.cancel()
+            self._beating = None
+            self._note_pause()
+
+    def _note_pause(self) -> None:
+        now = time.monotonic()
+        if self._beaten_at is not None:
+            self.longest_pause_seconds = max(self.longest_pause_seconds, now - self._beaten_at)
+        self._beaten_at = now
 
     def _give_up_later(self) -> None:
         if not self._giving_up:

@@ -100,6 +100,12 @@ def duration(seconds: float) -> str:
     return f"{minutes // 60}:{minutes % 60:02}:{rest:02} h"
 
 
+def clock(seconds: float) -> str:
+    """``0:12``, ``1:02:05``: a moment of a run, as it is on the time line."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes}:{rest:02}" if minutes < 60 else f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
+
+
 def percent(value: float | None) -> str:
     """``99.4 %``."""
     return DASH if value is None else f"{value:.1f} %"

@@ -47,6 +47,7 @@ class FakeProcess:
         self.argv = argv
         self.released_at = time.monotonic()
         self.released, self.ended = asyncio.Event(), asyncio.Event()
+        self.longest_pause_seconds, self.way_lost = 0.0, False
         self._host, self._name = host, name
         self._status: int | None = 0
         self._stopped = False

@@ -335,7 +335,7 @@ def test_osd_options() -> None:
         ("nearfull", "an OSD became nearly full during the run: 3 nearfull osd(s)"),
         ("backfillfull", "an OSD became nearly full during the run: "),
         ("full", "the cluster is full: 3 full osd(s)"),
-        ("quota-full", "the cluster is full: 1 pool(s) full"),
+        ("quota-full", "a pool became full, or reached its quota, during the run: see ceph health detail"),
         ("paused", "the cluster's pauserd, pausewr flag was set during the run"),
         ("slow", "the cluster can't keep up: "),
     ],
@@ -346,6 +346,31 @@ def test_what_stops_a_run(name: str, words: str) -> None:
     assert reason.startswith(words)
     assert cluster.stop_reason(state(name), state(name)) is None
     assert cluster.stop_reason(state(name), state("healthy")) is None
+
+
+def test_a_quota_that_is_reached_is_told_as_such() -> None:
+    """With the pool, and what raises it; another pool's is nothing of the run."""
+    found = osd_map("quota-full")
+    (pool,) = [pool for pool in found.pools.values() if "full_quota" in pool.flags]
+    command = f"ceph osd pool set-quota {pool.name} max_"
+    reason = pool_guards.full_reason(["bench", pool.name], found)
+    assert reason is not None
+    assert reason.startswith(f"the quota of pool {pool.name} (")
+    assert f") was reached during the run: raise it: {command}" in reason
+    assert pool_guards.full_reason(["bench", "gone"], found) is None
+    by_space = replace(found, pools={pool.name: replace(pool, flags=frozenset({"full"}))})
+    assert pool_guards.full_reason([pool.name], by_space) == (
+        f"pool {pool.name} became full during the run: see ceph health detail and make room first"
+    )
+
+
+def test_osds_that_are_down_or_out_have_names() -> None:
+    text = """{"nodes": [{"id": -1, "name": "default", "type": "root"}, {"id": -2, "name": "ceph", "type": "host"},
+        {"id": 2, "name": "osd.2", "type": "osd", "status": "down"}], "stray": [{"name": "osd.7", "type": "osd"}]}"""
+    assert cluster.parse_osds(text).names == ("osd.2", "osd.7")
+    assert watch.CephWatch().feed(text) == [cluster.OsdsAway(("osd.2", "osd.7"))]
+    down = replace(state("osd-down"), osds_down=("osd.2",))
+    assert any("1 down (osd.2)" in finding.text for finding in cluster.findings(down))
 
 
 @pytest.mark.parametrize("name", ["healthy", "busy", "osd-out", "osd-down"])
@@ -448,9 +473,9 @@ def run(argv: Sequence[str], timeout: float = 20) -> subprocess.CompletedProcess
 
 
 def test_the_watch_ends_when_ceph_ends(programs: Path) -> None:
-    program(programs, "ceph", 'read -r a; read -r b b; read -r c; echo "$a/$b/$c/$*"')
+    program(programs, "ceph", 'for i in a b c d e; do read -r line; printf "%s/" "$line"; done; echo "$*"')
     done = run(["bash", "-c", 'trap "" PIPE; exec "$@"', "x", *watch.watch_argv("rec", 0.1)])
-    assert done.stdout == "status/perf/osd pool stats rec/-f json\n"
+    assert done.stdout == "osd tree down/osd tree out/status/osd perf/osd pool stats rec/-f json\n"
     assert done.stderr == ""
 
 
@@ -556,7 +581,8 @@ def test_a_full_cluster_takes_no_writes() -> None:
 
 
 def test_a_full_pool_takes_no_writes() -> None:
-    text = "pool recquota is full: its quota is used up: raise the quota or choose another pool"
+    text = "pool recquota is full: its quota is used up: raise it: "
+    text += "ceph osd pool set-quota recquota max_bytes N, or choose another pool"
     assert guard_pool("quota-full", "recquota") == text
     assert guard_pool("quota-full", "recquota", writes=False) is None
     assert guard_pool("quota-full", "rec") is None

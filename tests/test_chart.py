@@ -268,6 +268,34 @@ def test_the_ramp_never_covers_a_line() -> None:
     assert "┊" not in plot(chart)[0]
 
 
+# What happened
+
+
+def test_what_happened_is_a_heavy_stretch_of_the_axis_with_its_text() -> None:
+    chart = rows(line([10.0] * 31), x_end=30, spans=[(10.0, 20.0, "osd.2 down")])
+    rule = chart[-2]
+    start = rule.index("━")
+    assert set(rule[start : rule.rindex("━") + 1]) <= {"━", "┬"}
+    left = rule.index("└") + 1
+    assert start - left == pytest.approx((len(rule) - left) / 3, abs=1)
+    assert rule.rindex("━") - left == pytest.approx(2 * (len(rule) - left) / 3, abs=1)
+    (told,) = [row for row in chart if "osd.2 down" in row]
+    assert told.index("osd.2 down") - 1 == pytest.approx(start, abs=1)
+    plain = rows(line([10.0] * 31), x_end=30, spans=[(10.0, 20.0, "osd.2 down")], ascii=True)
+    assert "=" in plain[-2]
+    assert plain[-2].isascii()
+
+
+def test_a_text_that_has_no_room_is_left_out_and_one_of_two_is_enough() -> None:
+    spans = [(0.0, 1.0, "a"), (2.0, 2.0, "b" * 200), (29.9, 99.0, "at the end"), (5.0, 6.0, "a"), (40.0, 50.0, "after")]
+    chart = rows(line([10.0] * 31), x_end=30, spans=[*spans, (-1.0, 3.0, "before"), (9.0, 8.0, "back")])
+    text = "\n".join(chart)
+    assert text.count(" a ") == 1
+    assert "at the end" in text
+    assert "after" not in text
+    assert all(len(row) == len(chart[0]) for row in chart)
+
+
 # Colour
 
 

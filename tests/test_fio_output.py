@@ -739,3 +739,35 @@ def test_a_run_of_known_length_tells_its_first_second_at_once(name: str) -> None
     assert [len(feed(known, first)), len(feed(unknown, first))] == [1, 0]
     feed(known, recording.stdout[len(first) :])
     assert known.result() == parse(recording)[1]
+
+
+# ---------------------------------------------------------------------------------------------- errors in words
+
+LOG = "2026-11-22T03:49:40.336+0000 7f432ffff6c0 -1 "
+LIBRBD = (
+    f"{LOG}librbd::io::ObjectRequest: 0x7f432002b7a0 handle_write_object: rbd_data.1117.0d failed to write object: "
+)
+IO_ERROR = "fio: io_u error on file write-iops-0.0.0: Operation not permitted: write offset=42635264, buflen=4096"
+
+
+@pytest.mark.parametrize(
+    ("said", "error"),
+    [
+        (f"{LIBRBD}(1) Operation not permitted\n{IO_ERROR}\n", IO_ERROR),
+        (
+            f"{LIBRBD}(1) Operation not permitted\n",
+            "rbd_data.1117.0d failed to write object: (1) Operation not permitted",
+        ),
+        (
+            f"{LOG}librbd::image::OpenRequest: failed to stat v2 image header: (2) gone\n",
+            "failed to stat v2 image header: (2) gone",
+        ),
+        # a flood of them: the first is the cause, and no line is cut
+        (f"{IO_ERROR}\n" + 5000 * f"{LIBRBD}(1) Operation not permitted\n", IO_ERROR),
+    ],
+)
+def test_an_error_is_a_sentence_and_no_line_of_a_log(said: str, error: str) -> None:
+    parser = FioParser(ramp=False)
+    for start in range(0, len(said), 4096):
+        parser.feed("stderr", said[start : start + 4096].encode(), 1.0)
+    assert parser.result().error == error

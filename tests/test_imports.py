@@ -22,7 +22,7 @@ CORE = (
     ("jsonlines", "environment", "places", "config", "devices", "ssh.hostkeys"),
     ("ceph", "ceph.answers", "ceph.in_use", "ceph.proxmox"),
     ("ceph.cluster", "ceph.images", "ceph.pools", "ceph.rates"),
-    ("ceph.pool_guards", "ceph.watch"),
+    ("ceph.pool_guards", "ceph.watch", "incidents"),
     ("presets",),
     ("store",),
     ("session_writer",),
@@ -64,7 +64,7 @@ SCREENS = {
 """What draws and talks to the user, and who may import it."""
 OWNERS = {**SCREENS, "asyncssh": {"ssh"}}
 """What only some may import."""
-PURE = ("ceph", "compare", "devices", "history", "merge", "printable", "stats", "tools", "units")
+PURE = ("ceph", "compare", "devices", "history", "incidents", "merge", "printable", "stats", "tools", "units")
 """Modules, with all below them, that only take and give data."""
 WORLD = {"asyncio", "asyncssh", "fcntl", "shutil", "signal", "socket", "subprocess", "tempfile", "threading"}
 """What reaches out of the process."""

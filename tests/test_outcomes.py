@@ -8,7 +8,7 @@ from cephtui.models import Outcome, Step
 from cephtui.outcomes import decide, run_findings, worst
 from cephtui.stats import Flow
 from cephtui.tools import ToolResult
-from cephtui.transport import HEARTBEAT_SILENT, LOCK_HELD
+from cephtui.transport import HEARTBEAT_SILENT, LOCK_HELD, NO_HEARTBEAT, NOT_RELEASED
 
 FLOW = Flow(
     ios=1000,
@@ -58,6 +58,23 @@ def test_an_end_has_one_outcome(status: int | None, reason: str | None, flow: Fl
         assert error == reason
 
 
+@pytest.mark.parametrize(
+    ("status", "pause", "words"),
+    [
+        (HEARTBEAT_SILENT, 21.0, "the console stood still for 21 s and sent no heartbeat"),
+        (HEARTBEAT_SILENT, 5.1, "were sent in time and did not come through: the connection, sshd or the node stood"),
+        (NOT_RELEASED, 5.0, "stood still, so it was not begun"),
+        (NO_HEARTBEAT, 0.0, "does the prefix pass on stdin?"),
+        (None, 0.0, "it ended without an exit status: it was killed"),
+        (137, 0.0, "it ended with status 137 (SIGKILL)"),
+        (1, 0.0, "it ended with status 1"),
+    ],
+)
+def test_who_stood_still_and_what_was_killed_is_told(status: int | None, pause: float, words: str) -> None:
+    _, error = decide(status, None, ToolResult(), pause)
+    assert words in str(error)
+
+
 def test_the_worst_node_decides() -> None:
     assert worst(["ok", "stopped", "ok"]) == "stopped"
     assert worst(["lost", "failed"]) == "failed"
@@ -82,6 +99,32 @@ def test_a_short_run_says_so_and_a_stopped_one_only_that() -> None:
 def test_iops_and_bandwidth_that_disagree_are_told() -> None:
     assert codes(Flow(**{**_fields(FLOW), "bytes": 4096 * 1021})) == ["in-flight"]
     assert codes(Flow(**{**_fields(FLOW), "bytes": 4096 * 1020})) == []
+
+
+def text_of(flow: Flow, outcome: Outcome = "ok") -> str:
+    (found,) = run_findings(STEP, outcome, ToolResult(write=flow))
+    return found.text
+
+
+def test_what_was_in_flight_is_no_negative_number() -> None:
+    flow = _fields(FLOW)
+    more = "IOPS and bandwidth disagree by 2.1 %: 21 I/Os were in flight as the ramp ended"
+    assert text_of(Flow(**{**flow, "bytes": 4096 * 1021})) == more
+    less = "IOPS and bandwidth disagree by 50.0 %: 1 I/O was in flight at the end and did not complete"
+    assert text_of(Flow(**{**flow, "ios": 2, "bytes": 4096})) == less
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (12.34, "incomplete: 12.3 s of 60 s measured"),
+        (60.0, "it did not end by itself: 60.0 s measured, 60 s were asked for"),
+        (121.5, "it did not end by itself: 121.5 s measured, 60 s were asked for"),
+    ],
+)
+def test_a_part_is_never_more_than_the_whole(seconds: float, text: str) -> None:
+    for outcome in ("stopped", "lost"):
+        assert text_of(Flow(**{**_fields(FLOW), "runtime_seconds": seconds}), outcome) == text
 
 
 def _fields(flow: Flow) -> dict[str, object]:

@@ -17,7 +17,8 @@ from textual.widgets import Static
 from cephtui import store, units
 from cephtui.history import History
 from cephtui.jsonlines import parse_sample
-from cephtui.models import Event, Mark, Node, Sample
+from cephtui.live import Live
+from cephtui.models import ClusterSample, Event, Finding, Interval, Mark, Node, Sample
 from cephtui.places import packaged_presets_dir
 from cephtui.plan import Request, make_plan, new_batch
 from cephtui.presets import load_preset
@@ -31,7 +32,7 @@ from cephtui.tui.live_view import LiveView
 from cephtui.tui.log import LogScreen, tail
 from cephtui.tui.presenter import Presenter
 from cephtui.tui.run_screen import RunScreen
-from cephtui.tui.run_view import FIGURES, NodeNow, RunView, Shown, of_saved
+from cephtui.tui.run_view import FIGURES, NodeNow, RunView, Shown, of_live, of_saved
 from tests.fakes import FakeNode
 from tests.replayed import (
     MIXED,
@@ -489,6 +490,44 @@ async def test_marks_of_other_runs_are_not_drawn() -> None:
     ]
     own = Mark(at=run.started_at, run=run.run, elapsed_seconds=5.0, text="its own")
     assert of_saved(run, without_histograms(), [*others, own]).marks == ((5.0, "its own"),)
+
+
+async def test_what_happened_is_drawn_of_a_saved_run() -> None:
+    """Where it was, with a text; findings without a time are none of the time line."""
+    run = store.read_run(SESSION, WRITE_IOPS)
+    down = Finding(code="osd-down", text="osd.2 was down", label="osd.2 down", from_seconds=5.0, to_seconds=12.0)
+    stall = Finding(code="stalled", text="no completion", label="no completion", from_seconds=6.0, to_seconds=9.0)
+    told = run.model_copy(update={"findings": (Finding(code="short", text="short"), down, stall)})
+    shown = of_saved(told, without_histograms(), ())
+    assert shown.spans == ((6.0, 9.0, "no completion"), (5.0, 12.0, "osd.2 down"))
+    view = RunView()
+    async with bare(view) as (app, pilot):
+        view.show(shown)
+        await pilot.pause()
+        drawn = text_of(app, view.query_one("#chart"))
+        view.show(of_saved(run, without_histograms(), ()))
+        await pilot.pause()
+        without = text_of(app, view.query_one("#chart"))
+    assert "osd.2 down" in drawn
+    assert "no completion" in drawn
+    assert "━" in drawn
+    assert "━" not in without
+
+
+async def test_what_happens_is_drawn_while_it_does() -> None:
+    """From what a live run's cluster says, before the run has ended and any finding is kept."""
+    plan, began = beginning()
+    live = Live()
+    for event in (plan, began):
+        live.take(event)
+    assert live.current
+    for second in range(1, 11):
+        done = Interval(1000, 4096000, 1000.0, 4096e3)
+        for node in ("local", None):
+            live.take(Sample(1, node, "write-iops", "run", second, 1.0, None, done))
+        count = {"osds": 3, "osds_up": 2 if second > 5 else 3, "osds_down": ("osd.1",) if second > 5 else ()}
+        live.take(ClusterSample.model_validate({"run": 1, "elapsed_seconds": second, **count}))
+    assert of_live(live.current).spans == ((6.0, 10.0, "osd.1 down"),)
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.3, 1.0, 1.9, 2.0, 2.3, 5.0, 12.0, 21.9])

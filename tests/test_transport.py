@@ -103,6 +103,25 @@ async def test_the_heartbeat_goes_on_until_the_stop(monkeypatch: pytest.MonkeyPa
     process.ended()
 
 
+async def test_a_console_that_stands_still_knows_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the heartbeats that it sent, and where the process has ended meanwhile too."""
+    monkeypatch.setattr(transport, "HEARTBEAT_SECONDS", 0.02)
+    quick, stood = WatchedProcess(NoWay(), "t"), WatchedProcess(NoWay(), "t")
+    time.sleep(0.4)  # before the way is open there is no heartbeat to miss
+    quick.opened()
+    await asyncio.sleep(0.05)
+    await quick.stop()
+    assert quick.longest_pause_seconds < 0.3
+    stood.opened()
+    time.sleep(0.4)
+    stood.exited(76)
+    assert stood.longest_pause_seconds >= 0.4
+    assert not stood.way_lost
+    stood.ended(lost=True)
+    assert stood.way_lost
+    quick.ended()
+
+
 async def test_the_start_is_timed_by_its_report_less_half_the_round_trip() -> None:
     process = WatchedProcess(NoWay(), "t", round_trip_seconds=0.2)
     process.received("stdout", READY)

@@ -14,11 +14,14 @@ from cephtui.models import Finding
 STATUS_ARGV = ("ceph", "status", "-f", "json")
 """Reports a ClusterState; any key that can read the monitors may ask."""
 VERSIONS_ARGV = ("ceph", "versions", "-f", "json")
+DOWN_ARGV = ("ceph", "osd", "tree", "down", "-f", "json")
+"""Reports OsdsAway; any key that can read the monitors may ask, as it may ask ``osd tree out``."""
 OSD_OPTIONS = ("osd_op_queue", "osd_mclock_profile")
 """What sets the share of clients and recovery; the profile says nothing unless the queue is mclock's."""
 
 _BLOCKING_FLAGS = {"full", "pauserd", "pausewr"}
-_FULL_CHECKS = ("OSD_FULL", "POOL_FULL")
+POOL_FULL = "a pool became full, or reached its quota, during the run: see ceph health detail"
+"""A reason to stop; which pool it is and why, only the map of the OSDs says."""
 _FILLING_CHECKS = ("OSD_NEARFULL", "OSD_BACKFILLFULL", "OSD_FULL")
 _SCRUB = {"scrubbing", "deep"}
 
@@ -46,6 +49,8 @@ class ClusterState:
     osds: int = 0
     osds_up: int = 0
     osds_in: int = 0
+    osds_down: tuple[str, ...] | None = None
+    """Their names, where they were asked for."""
     pgs: int = 0
     pg_states: Mapping[str, int] = field(default_factory=dict)
     """How many PGs are in each state: ``active+clean``."""
@@ -59,6 +64,9 @@ class ClusterState:
     write_iops: float = 0.0
     recovery_bytes: float = 0.0
     """Bytes per second."""
+    pools: int | None = None
+    monitors: int | None = None
+    monitors_in_quorum: int | None = None
 
     @property
     def inactive_pgs(self) -> int:
@@ -68,13 +76,12 @@ class ClusterState:
     @property
     def scrubbing_pgs(self) -> int:
         """PGs that are being scrubbed, deep or not."""
-        return sum(count for state, count in self.pg_states.items() if "scrubbing" in state.split("+"))
+        return sum(count for state, count in self.pg_states.items() if scrubs(state))
 
     @property
     def unclean(self) -> Mapping[str, int]:
         """The states that are not just active+clean; scrubbing counts as clean."""
-        clean = {"active", "clean"}
-        return {state: count for state, count in self.pg_states.items() if set(state.split("+")) - _SCRUB != clean}
+        return {state: count for state, count in self.pg_states.items() if not is_clean(state)}
 
     @property
     def flags(self) -> frozenset[str]:
@@ -83,10 +90,28 @@ class ClusterState:
         return frozenset(re.split(r"[,\s]+", message.partition(" flag")[0])) - {""}
 
 
+@dataclass(frozen=True, slots=True)
+class OsdsAway:
+    """OSDs that are down, or out, as asked."""
+
+    names: tuple[str, ...]
+    """``osd.2``."""
+
+
 def serves(state: str) -> bool:
     """Whether a PG in this state takes requests; a stale one is only remembered as active, its OSDs are gone."""
     words = state.split("+")
     return "active" in words and "stale" not in words
+
+
+def is_clean(state: str) -> bool:
+    """Whether a PG in this state is just active+clean; scrubbing counts as clean."""
+    return set(state.split("+")) - _SCRUB == {"active", "clean"}
+
+
+def scrubs(state: str) -> bool:
+    """Whether a PG in this state is being scrubbed, deep or not."""
+    return "scrubbing" in state.split("+")
 
 
 def option_argv(name: str) -> tuple[str, ...]:
@@ -104,6 +129,7 @@ def state_of(said: Mapping[str, Any]) -> ClusterState:
     osdmap = answers.part(osdmap, "osdmap") or osdmap  # one level deeper up to Nautilus
     pgmap = answers.part(said, "pgmap")
     health = answers.part(said, "health")
+    monmap = answers.part(said, "monmap")
     return ClusterState(
         health=str(health.get("status") or health.get("overall_status") or "unknown"),
         checks=tuple(_check(code, value) for code, value in answers.part(health, "checks").items()),
@@ -123,7 +149,20 @@ def state_of(said: Mapping[str, Any]) -> ClusterState:
         read_iops=answers.number(pgmap.get("read_op_per_sec")),
         write_iops=answers.number(pgmap.get("write_op_per_sec")),
         recovery_bytes=answers.number(pgmap.get("recovering_bytes_per_sec")),
+        pools=answers.whole(pgmap["num_pools"]) if "num_pools" in pgmap else None,
+        monitors=answers.whole(monmap["num_mons"]) if "num_mons" in monmap else None,
+        monitors_in_quorum=len(said["quorum"]) if isinstance(said.get("quorum"), list) else None,
     )
+
+
+def parse_osds(text: str) -> OsdsAway:
+    """The answer to ``DOWN_ARGV``."""
+    return osds_of(answers.table(text, "nodes"))
+
+
+def osds_of(said: Mapping[str, Any]) -> OsdsAway:
+    found = [*answers.objects(said.get("nodes")), *answers.objects(said.get("stray"))]
+    return OsdsAway(tuple(str(one.get("name")) for one in found if one.get("type") == "osd"))
 
 
 def _check(code: str, value: Any) -> HealthCheck:
@@ -159,9 +198,10 @@ def stop_reason(before: ClusterState, now: ClusterState) -> str | None:
     blocking = (now.flags - before.flags) & _BLOCKING_FLAGS
     if blocking:
         return f"the cluster's {', '.join(sorted(blocking))} flag was set during the run"
-    for code in _FULL_CHECKS:
-        if _count(now, code) > _count(before, code):
-            return f"the cluster is full: {_message(now, code)}"
+    if _count(now, "OSD_FULL") > _count(before, "OSD_FULL"):
+        return f"the cluster is full: {_message(now, 'OSD_FULL')}"
+    if _count(now, "POOL_FULL") > _count(before, "POOL_FULL"):
+        return POOL_FULL
     if sum(_count(now, code) for code in _FILLING_CHECKS) > sum(_count(before, code) for code in _FILLING_CHECKS):
         code = next(code for code in reversed(_FILLING_CHECKS) if _count(now, code))
         return f"an OSD became nearly full during the run: {_message(now, code)}"
@@ -208,7 +248,8 @@ def _health_text(state: ClusterState) -> str:
 
 def _osds_text(state: ClusterState) -> str:
     down, out = state.osds - state.osds_up, state.osds - state.osds_in
-    parts = [f"{count} {word}" for count, word in ((down, "down"), (out, "out")) if count > 0]
+    names = f" ({answers.listed(state.osds_down)})" if state.osds_down else ""
+    parts = [f"{count} {word}" for count, word in ((down, f"down{names}"), (out, "out")) if count > 0]
     return f"of {state.osds} OSDs {' and '.join(parts)}: the others do their work" if parts else ""
 
 

@@ -75,9 +75,32 @@ def _guard_flags(pool: Pool, osd_map: OsdMap, state: ClusterState, writes: bool)
     if "full" in flags or any(check.code == "OSD_FULL" for check in state.checks):
         return Refusal("the cluster is full: it takes no writes", "see ceph health detail and make room first")
     if "full_quota" in pool.flags:
-        return Refusal(f"pool {pool.name} is full: its quota is used up", "raise the quota or choose another pool")
+        return Refusal(
+            f"pool {pool.name} is full: its quota is used up", f"{_raise_quota(pool)}, or choose another pool"
+        )
     if "full" in pool.flags:
         return Refusal(f"pool {pool.name} is full", "see ceph health detail and make room first")
+    return None
+
+
+def _raise_quota(pool: Pool) -> str:
+    """The commands that raise what quotas a pool has."""
+    kinds = [kind for kind, most in (("max_bytes", pool.quota_bytes), ("max_objects", pool.quota_objects)) if most]
+    return "raise it: " + " or ".join(
+        f"ceph osd pool set-quota {pool.name} {kind} N" for kind in kinds or ["max_bytes"]
+    )
+
+
+def full_reason(names: Iterable[str], osd_map: OsdMap) -> str | None:
+    """Why a run in these pools has to end, where some pool has become full; None where it is none of these."""
+    pools = [pool for name in names if (pool := osd_map.pools.get(name)) and pool.flags & {"full", "full_quota"}]
+    for pool in pools:
+        if "full_quota" not in pool.flags:
+            return f"pool {pool.name} became full during the run: see ceph health detail and make room first"
+        quotas = [units.size(pool.quota_bytes)] if pool.quota_bytes else []
+        quotas += [f"{pool.quota_objects} objects"] if pool.quota_objects else []
+        reached = f"the quota of pool {pool.name} ({' and '.join(quotas)}) was reached during the run"
+        return f"{reached}: {_raise_quota(pool)}"
     return None
 
 

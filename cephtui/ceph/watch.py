@@ -7,21 +7,22 @@ import re
 from typing import Any, TypeAlias
 
 from cephtui.ceph import answers
-from cephtui.ceph.cluster import ClusterState, state_of
+from cephtui.ceph.cluster import ClusterState, OsdsAway, osds_of, state_of
 from cephtui.ceph.rates import OsdLatency, PoolRates, latency_of, rates_of
 
-Seen: TypeAlias = ClusterState | OsdLatency | PoolRates
+Seen: TypeAlias = ClusterState | OsdLatency | PoolRates | OsdsAway
 _MOST_CHARACTERS = 64 << 20
 
 # Through one process that stays connected: starting ceph costs three times what the questions do.
 _WATCH = r"""
 export PYTHONUNBUFFERED=1
-while printf 'status\nosd perf\nosd pool stats %s\n' "$1" 2>/dev/null && sleep "$2"; do :; done | ceph -f json
+ask() { printf 'osd tree down\nosd tree out\nstatus\nosd perf\nosd pool stats %s\n' "$1" 2>/dev/null; }
+while ask "$1" && sleep "$2"; do :; done | ceph -f json
 """
 
 
 def watch_argv(pool: str, seconds: float) -> tuple[str, ...]:
-    """Goes on reporting ClusterState, OsdLatency and PoolRates, for CephWatch to read, until it is ended."""
+    """Goes on reporting OsdsAway (down, then out), ClusterState, OsdLatency and PoolRates, until it is ended."""
     if not re.fullmatch(r"[\w.-]+", pool):
         raise ValueError(f"pool {pool!r}: ceph's own command line can't take such a name")
     return ("bash", "-c", _WATCH, "cephtui-ceph", pool, f"{seconds:g}")
@@ -70,4 +71,6 @@ def _answer(value: Any) -> Seen | None:
         return rates_of(answers.objects(value))
     if "health" in value and "pgmap" in value:
         return state_of(value)
+    if "nodes" in value and "stray" in value:
+        return osds_of(value)
     return latency_of(value)

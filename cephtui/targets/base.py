@@ -11,6 +11,7 @@ from cephtui.models import Finding, Kind, Node, OptionValue, Part, Place
 from cephtui.printable import one_line
 from cephtui.refusal import Refusal
 from cephtui.shell import Shell
+from cephtui.tools import spoken
 from cephtui.transport import Completed
 
 OWN_PREFIX = "cephtui-"
@@ -164,9 +165,11 @@ def safe_name(node: str) -> str:
 
 
 def reason(failed: Completed) -> str:
-    """The last line of what a command that failed has said."""
-    lines = [one_line(line) for line in failed.stderr.splitlines() if line.strip()]
-    return lines[-1] if lines else f"status {failed.status}, no reason given"
+    """The last line of what a command that failed has said, rather not of its libraries' logs."""
+    said = [line.strip() for line in failed.stderr.splitlines()]
+    lines = spoken(failed.stderr)
+    own = [line for line in lines if line in said]
+    return one_line((own or lines)[-1]) if lines else f"status {failed.status}, no reason given"
 
 
 def unverified(use: Use) -> tuple[Finding, ...]:

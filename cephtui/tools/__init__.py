@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol, TypeVar
@@ -21,10 +22,14 @@ __all__ = [
     "Tool",
     "ToolResult",
     "join_readings",
+    "spoken",
 ]
 
 Stream = Literal["stdout", "stderr"]
 V = TypeVar("V")
+_LOG_LINE = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S* +[0-9a-f]+ +-?\d+ +", re.ASCII)
+_SOURCE = re.compile(r"(?:(?:\w+::)+\w+:|0x[0-9a-f]+|\w+:(?= \w+: )|(?!global_init)\w*_\w+:)\s+", re.ASCII)
+"""Where in the source a log line is from: ``librbd::io::ObjectRequest: 0x7f43 handle_write_object:``."""
 
 
 class OptionError(ValueError):
@@ -46,6 +51,21 @@ class OptionField:
     """Empty where the option is left to the tool."""
     about: str
     """What it does, in a few words."""
+
+
+def spoken(stderr: str) -> list[str]:
+    """What a program said, line by line: first its own words, then its libraries' logs as plain sentences."""
+    lines = [line.strip() for line in stderr.replace("\x00", " ").splitlines() if line.strip()]
+    logged = [line for line in lines if _LOG_LINE.match(line)]
+    return [line for line in lines if line not in logged] + [_plain(line) for line in logged]
+
+
+def _plain(line: str) -> str:
+    """A log line without its time, thread and place in the source."""
+    text = _LOG_LINE.sub("", line, count=1)
+    while (place := _SOURCE.match(text)) and place.end() < len(text):
+        text = text[place.end() :]
+    return text
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from datetime import datetime
 
 from cephtui import stats
 from cephtui.models import ELAPSED_MOST_SECONDS, Finding
-from cephtui.tools import Reading, Stream, ToolResult, join_readings
+from cephtui.tools import Reading, Stream, ToolResult, join_readings, spoken
 
 SHORTEST_INTERVAL = 0.5
 """Seconds; what is left over at the end is joined to the interval before it if it is shorter."""
@@ -47,7 +47,6 @@ _TOTAL = re.compile(
     r"|(?:Average|Stddev|Max|Min) Latency)(?:\(s\))?: +(\S+) *",
     re.ASCII | re.IGNORECASE,
 )
-_LOG_PREFIX = re.compile(r"\d{4}-\d\d-\d\dT\S+ [0-9a-f]+ +-?\d+ +", re.ASCII)
 _WRONG = re.compile(r"\S+ is not correct!")
 _REASONS = (
     re.compile(r"Must write data before .*"),
@@ -329,7 +328,7 @@ class RadosBenchParser:
         return (Finding(code="stuck", text=text),)
 
     def _spoken_error(self) -> str | None:
-        lines = [_LOG_PREFIX.sub("", line.strip()) for line in self._errors.replace("\x00", " ").splitlines()]
+        lines = spoken(self._errors)
         found = next((line for reason in _REASONS for line in lines if reason.fullmatch(line)), None)
         wrong = next((line for line in lines if _WRONG.fullmatch(line)), None)
         if found and wrong:

@@ -61,6 +61,7 @@ class Picture(TypedDict, total=False):
     x_end: float | None
     shade_until: float | None
     marks: Sequence[tuple[float, str]]
+    spans: Sequence[tuple[float, float, str]]
     binary: bool
     least_gutter: int
     named: bool
@@ -78,11 +79,12 @@ class _Glyphs:
     tick_x: str
     ramp: str
     mark: str
+    span: str
 
 
 MARK, ASCII_MARK = "╎", "|"
-_UNICODE = _Glyphs("braille", "│", "┤", "└", "─", "┬", "┊", MARK)
-_ASCII = _Glyphs("*", "|", "+", "+", "-", "+", ":", ASCII_MARK)
+_UNICODE = _Glyphs("braille", "│", "┤", "└", "─", "┬", "┊", MARK, "━")
+_ASCII = _Glyphs("*", "|", "+", "+", "-", "+", ":", ASCII_MARK, "=")
 
 
 @dataclass(slots=True)
@@ -110,6 +112,7 @@ class _Styles:
     lines: Sequence[Style]
     axis: str | Style
     shade: str | Style
+    span: str | Style
 
 
 def preload() -> None:
@@ -127,6 +130,7 @@ def draw(
     shade_until: float | None = None,
     shade_label: str = "ramp",
     marks: Sequence[tuple[float, str]] = (),
+    spans: Sequence[tuple[float, float, str]] = (),
     binary: bool = False,
     least_gutter: int = 0,
     named: bool = False,
@@ -134,6 +138,7 @@ def draw(
     color: bool = True,
     axis_style: str | Style = "dim",
     shade_style: str | Style = "on grey11",
+    span_style: str | Style = "yellow",
 ) -> Text:
     """Draw `lines` into exactly `height` rows of `width` columns.
 
@@ -141,7 +146,9 @@ def draw(
     writes its labels, from which zeros behind the last digit are cut; `binary` makes them round in powers
     of two, for bytes. The x axis runs from 0 to `x_end` seconds (None: to the last point); points outside
     are left out. What is before `shade_until` seconds is set apart by `shade_style`, a dotted line and the
-    word `shade_label`. Each of `marks`, (seconds, text), is a line of its own with its text. The y axis
+    word `shade_label`. Each of `marks`, (seconds, text), is a line of its own with its text. Each of
+    `spans`, (from, to, text), is a heavy stretch of the x axis in `span_style`, its text above it where there is room.
+    The y axis
     stands in column `least_gutter` or behind it, so that what is below can be in line. `ascii` keeps to
     ASCII characters. Without `color` the text has no style at all. Where it has none, or with `named`, each of
     several lines carries its label.
@@ -162,12 +169,15 @@ def draw(
         _names(canvas, lines, thinned)
     _put_marks(canvas, marks, right, glyphs.mark)  # what the user says comes before the dotted line
     ramp = _ramp(canvas, shade_until, right, shade_label, glyphs.ramp)
-    styles = _Styles([Style.parse(line.color) for line in lines], axis_style, shade_style) if color else None
+    heavy = _put_spans(canvas, spans, right)
+    own = [Style.parse(line.color) for line in lines]
+    styles = _Styles(own, axis_style, shade_style, span_style) if color else None
     if not framed:
-        return _compose([("", row) for row in canvas], ramp, [], styles)
+        return _compose([("", row) for row in canvas], ramp, [], [], styles)
     gutters = [_gutter(labels.get(index), gutter, glyphs) for index in range(rows)]
-    axes = _x_axis(right, columns, gutter, labels[rows], glyphs)
-    return _compose(list(zip(gutters, canvas, strict=True)), ramp, axes, styles)
+    axes = _x_axis(right, columns, gutter, labels[rows], glyphs, heavy)
+    stretches = [(gutter + 1 + begun, gutter + 1 + over) for begun, over in heavy]
+    return _compose(list(zip(gutters, canvas, strict=True)), ramp, axes, stretches, styles)
 
 
 def _right_end(lines: Sequence[Line], x_end: float | None) -> float:
@@ -271,9 +281,13 @@ def time_labels(right: float, columns: int) -> str:
     return "".join(labels)
 
 
-def _x_axis(right: float, columns: int, gutter: int, zero: str, glyphs: _Glyphs) -> tuple[str, str]:
-    """The rule below the plot area with its ticks, and the row of labels below that."""
+def _x_axis(
+    right: float, columns: int, gutter: int, zero: str, glyphs: _Glyphs, heavy: Sequence[tuple[int, int]]
+) -> tuple[str, str]:
+    """The rule below the plot area with its ticks and ``heavy`` stretches, and the row of labels below that."""
     rule = [glyphs.rule] * columns
+    for begun, over in heavy:
+        rule[begun:over] = [glyphs.span] * (over - begun)
     for column, _ in _x_ticks(right, columns)[1:]:
         rule[column] = glyphs.tick_x
     return _label(zero, gutter) + glyphs.corner + "".join(rule), " " * gutter + time_labels(right, columns)
@@ -377,7 +391,31 @@ def _put_marks(canvas: list[_Row], marks: Sequence[tuple[float, str]], right: fl
             row.put(at, glyph)
 
 
-def _compose(rows: Sequence[tuple[str, _Row]], ramp: int, axes: Sequence[str], styles: _Styles | None) -> Text:
+def _put_spans(canvas: list[_Row], spans: Sequence[tuple[float, float, str]], right: float) -> list[tuple[int, int]]:
+    """The columns of each stretch of time, and its text in the lowest row that has room; the same text once."""
+    columns = len(canvas[0].plain)
+    found, told = [], set[str]()
+    for begun, over, text in spans:
+        if not 0 <= begun <= right or over < begun:
+            continue
+        first = min(columns - 1, int(begun / right * columns))
+        last = max(first + 1, min(columns, round(min(over, right) / right * columns)))
+        found.append((first, last))
+        label = "".join(letter if letter.isprintable() and cell_len(letter) == 1 else "?" for letter in text)
+        label = f" {label[: columns // 2]} ".replace(" ", _HELD)
+        at = max(0, min(first, columns - len(label)))
+        if text not in told and any(row.put(at, label) for row in reversed(canvas)):
+            told.add(text)
+    return found
+
+
+def _compose(
+    rows: Sequence[tuple[str, _Row]],
+    ramp: int,
+    axes: Sequence[str],
+    heavy: Sequence[tuple[int, int]],
+    styles: _Styles | None,
+) -> Text:
     """Put the rows of the plot area, each behind its gutter, on top of the rows of the axis."""
     text = Text(
         "\n".join([*(gutter + row.plain.replace(_HELD, " ") for gutter, row in rows), *axes]), no_wrap=True, end=""
@@ -394,20 +432,23 @@ def _compose(rows: Sequence[tuple[str, _Row]], ramp: int, axes: Sequence[str], s
         at = start + len(row.plain) + 1
     if axes:
         text.spans.append(Span(at, len(text), styles.axis))
+        text.spans.extend(Span(at + begun, at + over, styles.span) for begun, over in heavy)
     return text
 
 
 class Chart(Widget):
     """A chart that fills its box; border and title come from CSS and `border_title`.
 
-    `.chart--axis` (its colour) styles axes and notes, `.chart--shade` (its background) the ramp.
+    `.chart--axis` (its colour) styles axes and notes, `.chart--shade` (its background) the ramp,
+    `.chart--span` (its colour) the stretches of the x axis.
     """
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"chart--axis", "chart--shade"}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"chart--axis", "chart--shade", "chart--span"}
     DEFAULT_CSS = """
     Chart { height: 1fr; }
     Chart > .chart--axis { color: $foreground 60%; }
     Chart > .chart--shade { background: $foreground 8%; }
+    Chart > .chart--span { color: $warning; }
     """
 
     def __init__(
@@ -451,4 +492,5 @@ class Chart(Widget):
             color=not self.app.no_color,
             axis_style=Style(color=self.get_component_rich_style("chart--axis").color),
             shade_style=Style(bgcolor=self.get_component_rich_style("chart--shade").bgcolor),
+            span_style=Style(color=self.get_component_rich_style("chart--span").color),
         )

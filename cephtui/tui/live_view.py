@@ -163,7 +163,9 @@ class LiveView(Container):
             self._take(event)
         if events:
             self._received = self._clock()
-        self._undrawn |= any(isinstance(e, Mark) or (isinstance(e, Sample) and e.node is None) for e in events)
+        self._undrawn |= any(
+            isinstance(e, (Mark, ClusterSample)) or (isinstance(e, Sample) and e.node is None) for e in events
+        )
         state = self._live.current
         if state is None or self._is_behind():
             return

@@ -70,6 +70,7 @@ class Presenter(ModalScreen[None]):
                 x_end=shown.x_end,
                 shade_until=shown.history.ramp_until or None,
                 marks=shown.marks,
+                spans=shown.spans,
                 binary=figure.binary,
             )
 

@@ -15,7 +15,7 @@ from textual.widgets import Static
 from cephtui import units
 from cephtui.history import DIRECTIONS, Curve, History
 from cephtui.live import LiveRun
-from cephtui.models import Interval, Mark, NodeResult, Run, Total
+from cephtui.models import Finding, Interval, Mark, NodeResult, Run, Total
 from cephtui.sparks import spark
 from cephtui.tui.chart import Chart, Line
 from cephtui.tui.heat_map import GUTTER, HeatMap
@@ -89,6 +89,8 @@ class Shown:
     marks: tuple[tuple[float, str], ...] = ()
     mean_iops: float | None = None
     whole: bool = False
+    spans: tuple[tuple[float, float, str], ...] = ()
+    """What happened from when to when."""
 
 
 def of_live(state: LiveRun) -> Shown:
@@ -105,6 +107,7 @@ def of_live(state: LiveRun) -> Shown:
         max(reached, state.expected_seconds or 0.0),
         tuple((mark.elapsed_seconds, mark.text) for mark in state.marks if mark.elapsed_seconds is not None),
         state.mean_iops(),
+        spans=spans_of(state.course.findings()),
     )
 
 
@@ -119,7 +122,14 @@ def of_saved(run: Run, history: History, marks: Sequence[Mark]) -> Shown:
         history.reached,
         tuple((mark.elapsed_seconds or 0.0, mark.text) for mark in own),
         whole=True,
+        spans=spans_of(run.findings),
     )
+
+
+def spans_of(findings: Sequence[Finding]) -> tuple[tuple[float, float, str], ...]:
+    """Those that have a time, as they are drawn: stalls first, because room for texts is scarce."""
+    timed = sorted((f for f in findings if f.from_seconds is not None), key=lambda finding: finding.code != "stalled")
+    return tuple((f.from_seconds or 0.0, f.to_seconds or 0.0, f.label or f.code) for f in timed)
 
 
 def _node_in_all(node: NodeResult) -> NodeNow:
@@ -284,6 +294,7 @@ class RunView(Container):
             x_end=shown.x_end,
             shade_until=shown.history.ramp_until or None,
             marks=shown.marks,
+            spans=shown.spans,
             binary=figure.binary,
             least_gutter=GUTTER if self.heat else 0,
             named=self.by_node,

@@ -487,7 +487,10 @@ def test_a_pool_that_becomes_full_stops_the_run(bench: Bench, cluster: Lab, quot
     console.wait_for_samples(2, seconds=90)
     assert len(objects(cluster)) == 2
     quota(1 << 20)
-    assert "full" in stopped(console)
+    why = stopped(console)
+    assert why.startswith(
+        f"the quota of pool {cluster.pool} (1.00 MiB) was reached during the run: raise it: ceph osd pool"
+    )
     assert left_on(cluster) == []
 
 
@@ -542,12 +545,64 @@ def test_a_stall_is_reported_and_the_run_goes_on(bench: Bench, cluster: Lab) -> 
     finally:
         for pid in osds:
             os.kill(pid, signal.SIGCONT)
-    for said, console in consoles.items():
+    for console in consoles.values():
         assert console.wait(90) == 0, console.describe()
         (run,) = console.runs
         assert run["outcome"] == "ok"
-        assert f"stalled: {said} for 10 s or longer" in [finding["text"] for finding in run["findings"]]
+        stalls = [found for found in run["findings"] if found["code"] == "stalled"]
+        assert max(found["to_seconds"] - found["from_seconds"] for found in stalls) > 10, run["findings"]
         assert max(sample["elapsed_seconds"] for sample in console.samples()) > 23, "it went on to its end"
     for session in (bench.sandbox.data / "sessions").iterdir():
         assert_agrees_with_the_tool(session / "001")
         assert_samples_add_up(session / "001")
+
+
+def test_an_osd_that_dies_in_mid_run_is_told_with_its_time(bench: Bench, cluster: Lab, new_bench: NewBench) -> None:
+    """Of a run that has data on it, where it is the cause of the stall, and of one that may have none."""
+    other = new_bench()
+    how = {"runtime": 30, "ramp_time": 0, "numjobs": 1}
+    consoles = [
+        bench.start("write-iops", words=SHARED, size="64M", **how),
+        other.start("write-iops", on=["lab2"], words=SHARED, size="4M", **{**how, "rate_iops": 50}),
+    ]
+    for console in consoles:
+        console.wait_for_samples(2, seconds=90)
+    daemons = cluster.processes("ceph-osd", "ceph")
+    (pid,) = [pid for pid, command in daemons.items() if command.startswith("ceph-osd ") and "--id 2" in command]
+    os.kill(pid, signal.SIGKILL)
+    try:
+        wait_for(lambda: cluster.ceph("status")["osdmap"]["num_up_osds"] == 2, 40, "an OSD that is down")
+        time.sleep(5)  # it is down for a while, and not only for a moment
+    finally:
+        cluster.on("ceph", "ceph-osd", "--conf", cluster.ceph_conf, "--id", "2")
+    for console in consoles:
+        assert console.wait(150) in (0, 4), console.describe()
+        (run,) = console.runs
+        (down,) = [found for found in run["findings"] if found["code"] == "osd-down"]
+        assert down["label"] == "osd.2 down"
+        assert 0 < down["from_seconds"] + 3 < down["to_seconds"], run["findings"]
+        assert {"health", "pgs-inactive"} <= {found["code"] for found in run["findings"]}
+    (run,) = consoles[0].runs
+    stall = max(
+        (found for found in run["findings"] if found["code"] == "stalled"),
+        key=lambda found: found["to_seconds"] - found["from_seconds"],
+    )
+    assert re.fullmatch(r"no completion from \d:\d\d to (\d:\d\d|the end): osd\.2 was down .*", stall["text"])
+    shown = bench.cephtui("show", str(bench.sandbox.session().name)).stdout
+    assert "osd.2 was down from 0:" in " ".join(shown.split())
+
+
+def test_a_pool_that_is_deleted_in_mid_run_is_told(bench: Bench, cluster: Lab) -> None:
+    """And no line of a library's log."""
+    cluster.ceph("config", "set", "mon", "mon_allow_pool_delete", "true")
+    cluster.ceph("osd", "pool", "create", "doomed", "8")
+    try:
+        cluster.rbd("pool", "init", "doomed")
+        wait_until_healthy(cluster)
+        console = bench.start("write-iops", target="rbd:doomed", words=SHARED, size="8M", runtime=60, ramp_time=0)
+        console.wait_for_samples(2, seconds=90)
+    finally:
+        cluster.ceph("osd", "pool", "rm", "doomed", "doomed", "--yes-i-really-really-mean-it")
+    assert console.wait(60) == 1, console.describe()
+    (run,) = console.runs
+    assert (run["outcome"], run["error"]) == ("failed", "pool doomed was deleted during the run")
