@@ -876,6 +876,40 @@ async def test_a_proxy_command_that_fails(home: Path, command: str, reason: str)
     assert reason in text
 
 
+@pytest.mark.parametrize(
+    ("config", "named"),
+    [
+        ("User EVIL\n", {}),
+        ("HostName EVIL\n", {}),
+        ("Host h EVIL\n User u\n", {"host": "EVIL"}),
+        ("", {"user": "EVIL"}),
+        ("Host h\n ProxyJump EVIL@j\n", {"host": "h"}),
+        ("Host h\n ProxyJump j,EVIL\n", {"host": "h"}),
+        ("Host h\n ProxyJump j\nHost j\n User EVIL\n", {"host": "h"}),
+        ("Match exec 'true %r %h'\n User u\n", {"user": "EVIL"}),
+        ("Match exec 'true %r %h'\n User u\n", {"host": "EVIL"}),
+        ("LOGNAME\n", {}),
+    ],
+)
+@pytest.mark.parametrize("evil", ["$(>made)", "`>made`", ";>made", "-oProxyCommand=x"])
+async def test_a_name_is_no_command(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, config: str, named: dict[str, str], evil: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if config == "LOGNAME\n":
+        monkeypatch.setenv("LOGNAME", evil)
+        config = "User u\n"
+    # of a jump host the node's own name is good
+    configure(home, f"{config.replace('EVIL', evil)}Host *\n ProxyCommand echo %r %h %n %u %p; false\n")
+    node = {"host": "127.0.0.1", **{key: value.replace("EVIL", evil) for key, value in named.items()}}
+    text = await refused(Node(name="n1", **node))
+    assert text.startswith("n1: ")
+    assert repr(evil) in text
+    assert "expected up to 255 letters, digits and . _ - +" in text
+    assert "\n" not in text
+    assert not (tmp_path / "made").exists()
+
+
 async def test_jump_hosts(server: Server, start_server: StartServer, home: Path) -> None:
     first = await start_server(keys=[new_key("user")], host_keys=[new_key("first")])
     second = await start_server(password=PASSWORD, host_keys=[new_key("second")])
