@@ -130,7 +130,8 @@ def _answered(runner: Runner, state: NodeState, pool: str | None) -> NodeState:
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
             return replace(state, question=None, problem=_unanswered(state.node, question))
         if question.secret:
-            answer = click.prompt(f"{state.node.name}: {question.text}", hide_input=True, err=True, default="")
+            text = f"{state.node.name}: {question.text}"
+            answer = click.prompt(text, hide_input=True, err=True, default="", show_default=False, prompt_suffix=" ")
         elif click.confirm(f"{state.node.name}: {question.text}", err=True):
             answer = "yes"
         else:
@@ -143,7 +144,7 @@ def _unanswered(node: Node, question: Question) -> str:
     """Without a terminal nothing is asked, and nothing unknown is accepted."""
     how = f"ssh {f'-F {node.ssh_config} ' if node.ssh_config else ''}{node.host}"
     remedy = "run it in a terminal" if question.secret else f"check the key, and accept it with: {how}"
-    return f"{node.name}: {question.text.rstrip('? ')}: there is no terminal to ask on: {remedy}"
+    return f"{node.name}: {question.topic}: there is no terminal to ask on: {remedy}"
 
 
 def diagnose(runner: Runner, nodes: Sequence[Node]) -> list[NodeRow]:

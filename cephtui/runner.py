@@ -331,16 +331,20 @@ class Runner:
             async with self._connecting:
                 if self._ending:
                     raise TransportError(f"{node.name}: cephtui is ending")
-                made = await self._connect(node, self._answers.get(node.name, {}))
+                answers = self._answers.get(node.name, {})
+                made = await self._connect(node, answers)
             if not isinstance(made, Question):
                 self._connections[node.name] = made
+                return made
+            for key in (made.key, *made.refused):
+                answers.pop(key, None)
             return made
 
     async def _shell(self, node: Node) -> NodeShell:
         """A way to a node that has been reached before; raises TransportError."""
         made = await self._connection(node)
         if isinstance(made, Question):
-            raise TransportError(f"{node.name}: {made.text}")
+            raise TransportError(f"{node.name}: not connected: {made.topic}")
         return NodeShell(node, made)
 
     async def _shells(self, plan: Plan) -> dict[str, NodeShell]:

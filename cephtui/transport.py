@@ -56,6 +56,13 @@ class Question:
     text: str
     secret: bool
     """Masked when typed and never stored; where it is not, ``yes`` accepts."""
+    refused: tuple[str, ...] = ()
+    """Keys of the other answers that the server has refused with it: they are to be asked for again."""
+
+    @property
+    def topic(self) -> str:
+        """The text without the mark that invites an answer."""
+        return self.text.rstrip("?: ")
 
 
 @dataclass(frozen=True, slots=True)
