@@ -14,9 +14,10 @@ from cephtui.models import ClusterEnvironment, Finding, NodeResult, Plan, Run, S
 from cephtui.node_run import Bench, NodeRun
 from cephtui.observe import View
 from cephtui.outcomes import worst
+from cephtui.presets import TOOLS
 from cephtui.record import Recorder, StopRequest
 from cephtui.refusal import Refusal
-from cephtui.session_writer import SessionWriter
+from cephtui.session_writer import RawLimits, SessionWriter
 from cephtui.shell import NodeShell
 from cephtui.targets import target_of
 from cephtui.targets.base import Target
@@ -25,6 +26,10 @@ from cephtui.transport import TransportError
 _FIRST_OF_ALL = {"short", "incomplete", "in-flight"}
 """Findings whose figures differ a little from node to node, and mean the same."""
 _NOT_STARTED = "not started, because of "
+_UNKNOWN_SECONDS = 3600.0
+"""Where a run ends with its data."""
+_SPARE_BYTES_PER_SAMPLE = 6000
+"""Ten times the size of one."""
 _FREED_SECONDS, _LOOK_AGAIN_SECONDS = 60.0, 3.0
 Shells = Mapping[str, NodeShell]
 
@@ -33,7 +38,7 @@ async def execute(bench: Bench, plan: Plan, step: Step, shells: Shells, stop: St
     """Carry out a step and store it; raises OSError where the session can't be written at all."""
     started = time.monotonic()
     run = _begin(bench.session, step)
-    writer = bench.session.start_run(run)
+    writer = bench.session.start_run(run, _raw_limits(step))
     bench.publish(run)
     bench.recorder = recorder = Recorder(run.run, step.preset, shells, writer, bench.publish, stop)
     target = target_of(step)
@@ -51,7 +56,9 @@ async def execute(bench: Bench, plan: Plan, step: Step, shells: Shells, stop: St
         environment = await _with_features(view, nodes[0])
         await _on_all(nodes, lambda node: node.hold(stop))
         await _measure(nodes, recorder, stop)
-    finished = _finished(run, nodes, view.findings, environment, stop, time.monotonic() - started)
+    finished = _finished(
+        run, nodes, (*view.findings, *writer.findings()), environment, stop, time.monotonic() - started
+    )
     writer.finish(finished)
     bench.recorder = None
     bench.publish(finished)
@@ -125,6 +132,15 @@ async def _with_features(view: View, node: NodeRun) -> ClusterEnvironment | None
 def guard_company(plan: Plan, step: Step) -> Refusal | None:
     """Asks before a pool that others use is loaded."""
     return observe.guard_company(plan.pool_use, writes=step.writes, nodes=len(step.nodes), agreed=plan.shared_pool)
+
+
+def _raw_limits(step: Step) -> RawLimits:
+    entries = TOOLS[step.tool].entries(step.options)
+    seconds = step.prepare_seconds + step.ramp_seconds + (step.run_seconds or _UNKNOWN_SECONDS)
+    return RawLimits(
+        bytes_per_second=RawLimits().bytes_per_second * entries,
+        spare_bytes=round(_SPARE_BYTES_PER_SAMPLE * (len(step.nodes) + 1) * seconds),
+    )
 
 
 def _begin(session: SessionWriter, step: Step) -> Run:

@@ -10,6 +10,7 @@ from cephtui.models import DiskUse, Finding, Interval, JobResult, Kind, OptionVa
 from cephtui.stats import Flow, join_intervals
 
 __all__ = [
+    "Errors",
     "Kind",
     "OptionError",
     "OptionField",
@@ -23,7 +24,30 @@ __all__ = [
     "join_readings",
 ]
 
+_LINE_MOST = 500
 Stream = Literal["stdout", "stderr"]
+
+
+_HEAD_CHARACTERS, _TAIL_CHARACTERS = 8192, 8192
+
+
+class Errors:
+    """What a tool says on stderr: all of it, or its head and its tail where it does not end."""
+
+    def __init__(self) -> None:
+        self._head, self._tail = "", ""
+
+    def add(self, data: bytes) -> None:
+        """A piece, cut anywhere."""
+        text = data.decode("utf-8", "replace")
+        room = _HEAD_CHARACTERS - len(self._head)
+        self._head += text[:room]
+        self._tail = (self._tail + text[room:])[-_TAIL_CHARACTERS:]
+
+    @property
+    def lines(self) -> list[str]:
+        """In their order."""
+        return [line[:_LINE_MOST] for line in f"{self._head}{self._tail}".splitlines()]
 
 
 class OptionError(ValueError):

@@ -17,13 +17,14 @@ from typing import Any
 
 from cephtui import stats
 from cephtui.models import DiskUse, Finding, Interval, JobResult, Phase
-from cephtui.tools import Reading, Stream, ToolResult, join_readings
+from cephtui.tools import Errors, Reading, Stream, ToolResult, join_readings
 
 _START = re.compile(r'\{\s*"fio version"')
 _END = re.compile(r"\n\}")  # only a document's own closing brace stands at the start of a line
 _BUFFER_MOST = 16 << 20
 _LINE_MOST = 4096
 _TEXT_LINES_MOST = 50
+_ERROR_MOST = 500
 SHORTEST_INTERVAL = 0.5
 """Seconds; the rate of a shorter interval is mostly noise (the one before the end lasts 3 to 30 ms)."""
 _DIRECTIONS = ("read", "write")
@@ -181,7 +182,7 @@ class FioParser:
         self._buffer = ""
         self._searched = 0
         self._text: list[str] = []
-        self._errors = ""
+        self._errors = Errors()
         self._broken = 0
         self._before = _Counters()
         self._ended = 0.0
@@ -197,7 +198,7 @@ class FioParser:
     def feed(self, stream: Stream, data: bytes, elapsed_seconds: float) -> list[Reading]:
         """See Parser."""
         if stream == "stderr":
-            self._errors = (self._errors + data.decode("utf-8", "replace"))[-8192:]
+            self._errors.add(data)
             return []
         self._buffer += self._decode(data)
         readings: list[Reading] = []
@@ -275,13 +276,13 @@ class FioParser:
             self._buffer, self._searched = "", 0
 
     def _keep_text(self, text: str) -> None:
-        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        lines = [line.strip()[:_LINE_MOST] for line in text.splitlines()[-_TEXT_LINES_MOST:] if line.strip()]
         self._text = (self._text + lines)[-_TEXT_LINES_MOST:]
 
     def _spoken_error(self) -> str | None:
         rest = _START.split(self._buffer, maxsplit=1)[0]
-        lines = [*self._errors.splitlines(), *self._text, *rest.splitlines()]
-        return next((line.strip() for line in lines if _is_error(line)), None)
+        lines = [*self._errors.lines, *self._text, *rest.splitlines()]
+        return next((line.strip()[:_ERROR_MOST] for line in lines if _is_error(line)), None)
 
     def _left_ramp(self, now: _Counters) -> bool:
         """fio measures no latency in the ramp and counts anew after it.

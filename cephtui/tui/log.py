@@ -18,7 +18,14 @@ _READS_PER_SECOND = 1
 
 
 def tail(path: Path) -> str:
-    """The end of a file, from the beginning of a line; empty where there is none."""
+    """The end of an output, from the beginning of a line; empty where there is none.
+
+    Of one that is stored in part, the end of what came first and then the end of what came last.
+    """
+    return _tail(path) + _tail(path.with_name(f"{path.name}.tail"))
+
+
+def _tail(path: Path) -> str:
     try:
         with path.open("rb") as file:
             start = max(0, path.stat().st_size - _TAIL_BYTES)
@@ -27,7 +34,7 @@ def tail(path: Path) -> str:
     except OSError:
         return ""
     text = data.decode("utf-8", "replace")
-    return text.partition("\n")[2] if start else text
+    return (text.partition("\n")[2] or text) if start else text
 
 
 class LogScreen(ModalScreen[None]):
