@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from cephtui import __version__, observe, stats
-from cephtui.models import ClusterEnvironment, Finding, NodeResult, Plan, Run, Step
+from cephtui.models import ClusterEnvironment, Finding, NodeResult, Notice, Plan, Run, Step
 from cephtui.node_run import Bench, NodeRun
 from cephtui.observe import View
 from cephtui.outcomes import worst
@@ -30,6 +30,9 @@ _UNKNOWN_SECONDS = 3600.0
 """Where a run ends with its data."""
 _SPARE_BYTES_PER_SAMPLE = 6000
 """Ten times the size of one."""
+_TELL_SECONDS = 5.0
+_PREPARING_ON_A_HOST = 4
+"""Nodes that are containers of one host, or the same host many times, fill no faster all at once."""
 _FREED_SECONDS, _LOOK_AGAIN_SECONDS = 60.0, 3.0
 Shells = Mapping[str, NodeShell]
 
@@ -49,12 +52,18 @@ async def execute(bench: Bench, plan: Plan, step: Step, shells: Shells, stop: St
     if refusal:
         for node in nodes:
             node.end("refused", refusal.text)
-    await _on_all(nodes, lambda node: node.inspect(plan.destroy))
+    await _on_all(nodes, lambda node: node.inspect(plan.destroy), _told(bench, "looked at"))
     _refuse_all(nodes)
     async with _observing(shell, view, recorder, stop):
-        await _on_all(nodes, lambda node: node.prepare(stop))
+        turns = {shell.node.host: asyncio.Semaphore(_PREPARING_ON_A_HOST) for shell in shells.values()}
+
+        async def prepare(node: NodeRun) -> None:
+            async with turns[shells[node.name].node.host]:
+                await node.prepare(stop)
+
+        await _on_all(nodes, prepare, _told(bench, "prepared"))
         environment = await _with_features(view, nodes[0])
-        await _on_all(nodes, lambda node: node.hold(stop))
+        await _on_all(nodes, lambda node: node.hold(stop), _told(bench, "ready to begin"))
         await _measure(nodes, recorder, stop)
     finished = _finished(
         run, nodes, (*view.findings, *writer.findings()), environment, stop, time.monotonic() - started
@@ -83,9 +92,38 @@ async def _view(bench: Bench, shell: NodeShell, target: Target, step: Step, stop
             return view
 
 
-async def _on_all(nodes: list[NodeRun], work: Callable[[NodeRun], Coroutine[Any, Any, None]]) -> None:
-    """At the same time on every node whose part is not over."""
-    await asyncio.gather(*(node.guarded(work(node)) for node in nodes if node.outcome is None))
+async def _on_all(
+    nodes: list[NodeRun],
+    work: Callable[[NodeRun], Coroutine[Any, Any, None]],
+    tell: Callable[[int, int], None] = lambda done, of: None,
+) -> None:
+    """At the same time on every node whose part is not over; ``tell`` is called now and then where it takes long."""
+    left = [asyncio.ensure_future(node.guarded(work(node))) for node in nodes if node.outcome is None]
+
+    async def tell_now_and_then() -> None:
+        told = -1
+        while True:
+            await asyncio.sleep(_TELL_SECONDS)
+            done = sum(task.done() for task in left)
+            if done != told:
+                told = done
+                tell(done, len(left))
+
+    telling = asyncio.create_task(tell_now_and_then())
+    try:
+        await asyncio.gather(*left)
+    finally:
+        telling.cancel()
+
+
+def _told(bench: Bench, what: str) -> Callable[[int, int], None]:
+    """Says how far a step has come on its way to the release."""
+
+    def tell(done: int, of: int) -> None:
+        if of > 1:
+            bench.publish(Notice(0, f"{done} of {of} nodes are {what} ..."))
+
+    return tell
 
 
 def _refuse_all(nodes: list[NodeRun]) -> None:

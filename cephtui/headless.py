@@ -119,7 +119,11 @@ def _patiently(asked: Future[T], text: str) -> T:
 def reach(runner: Runner, nodes: Sequence[Node], pool: str | None = None) -> list[NodeState]:
     """Connect to the nodes, asking on the terminal what they ask; one that can't be reached has a ``problem``."""
     asked = [runner.reach(node, pool=pool) for node in nodes]
-    return [_answered(runner, _patiently(future, "connecting ..."), pool) for future in asked]
+    found: list[NodeState] = []
+    for future in asked:
+        so_far = f" {len(found)} of {len(nodes)} nodes are reached" if found else ""
+        found.append(_answered(runner, _patiently(future, f"connecting ...{so_far}"), pool))
+    return found
 
 
 def _answered(runner: Runner, state: NodeState, pool: str | None) -> NodeState:

@@ -180,6 +180,8 @@ class NodeRun:
             self._recorder.end(self.name, preparing=True)
 
     async def _prepare(self, stop: StopRequest) -> None:
+        if stop.reason is not None:
+            raise Ended("stopped", stop.reason or None)
         missing = [part for part in self._node_step.parts if not self._is_filled(part)]
         wanted = [part for part in self._found.to_create if part in missing]
         for part in wanted:

@@ -35,7 +35,7 @@ from cephtui.ssh import connect
 from cephtui.store import StoreError, Undo
 from cephtui.targets import remove, target_of
 from cephtui.targets.base import Removed, Target, TargetFault
-from cephtui.transport import Connection, Question, TransportError
+from cephtui.transport import Connection, Paced, Question, TransportError, Turns
 
 INBOX_EVENTS = 4096
 CONNECTS_AT_ONCE = 4
@@ -239,6 +239,7 @@ class Runner:
         self._jobs: asyncio.Queue[_Job | None] = asyncio.Queue()
         self._tidying = asyncio.Lock()
         self._connecting = asyncio.Semaphore(CONNECTS_AT_ONCE)
+        self._pace = Turns()
         self._ready.set()
         try:
             while (job := await self._jobs.get()) is not None:
@@ -334,8 +335,8 @@ class Runner:
                 answers = self._answers.get(node.name, {})
                 made = await self._connect(node, answers)
             if not isinstance(made, Question):
-                self._connections[node.name] = made
-                return made
+                self._connections[node.name] = paced = Paced(made, self._pace)
+                return paced
             for key in (made.key, *made.refused):
                 answers.pop(key, None)
             return made

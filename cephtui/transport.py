@@ -28,6 +28,9 @@ COMMAND_SECONDS = 30.0
 """Bound of a short command."""
 READY_SECONDS = 30.0
 """Bound of what comes before a benchmark: a session, a login shell, a container, the lock."""
+_TURNS_ON_A_HOST, _TURNS_IN_ALL = 6, 24
+"""Commands side by side: many nodes may be containers of one host."""
+_STANDSTILL_SECONDS = 2 * COMMAND_SECONDS
 _ABANDON_SECONDS = 10.0
 _TOLD_BYTES = 65536
 ANSWER_MOST_BYTES = 64 << 20
@@ -134,6 +137,77 @@ class Connection(Protocol):
     async def close(self) -> None:
         """End the connection, and with it all that still runs on it. May be called again."""
         ...
+
+
+class Turns:
+    """Bounds how many commands run, and benchmarks start, side by side, so that each has its time from its own start.
+
+    A turn is waited for as long as something moves.
+    """
+
+    def __init__(self) -> None:
+        self._in_all, self._hosts = asyncio.Semaphore(_TURNS_IN_ALL), dict[str | None, asyncio.Semaphore]()
+        self._moved_at = 0.0
+
+    @contextlib.asynccontextmanager
+    async def taken(self, node: Node) -> AsyncIterator[None]:
+        """A turn on the node's host; raises TransportError where none comes."""
+        host = self._hosts.setdefault(node.host, asyncio.Semaphore(_TURNS_ON_A_HOST))
+        await self._wait_for(host, node)
+        try:
+            await self._wait_for(self._in_all, node)
+            try:
+                yield
+                self._moved_at = time.monotonic()
+            finally:
+                self._in_all.release()
+        finally:
+            host.release()
+
+    async def _wait_for(self, turn: asyncio.Semaphore, node: Node) -> None:
+        waits_since = time.monotonic()
+        acquiring = asyncio.ensure_future(turn.acquire())
+        try:
+            while not (await asyncio.wait([acquiring], timeout=1.0))[0]:
+                still = time.monotonic() - max(waits_since, self._moved_at)
+                if still > _STANDSTILL_SECONDS:
+                    text = f"no command on any node has ended well for {still:.0f} s, and others wait before this one"
+                    raise TransportError(f"{node.name}: {text}")
+        except BaseException:
+            if not acquiring.cancel() and not acquiring.cancelled():
+                turn.release()
+            raise
+
+
+class Paced:
+    """See Connection: one whose commands take their turns with those of others."""
+
+    def __init__(self, connection: Connection, turns: Turns) -> None:
+        self._connection, self._turns = connection, turns
+        self.node, self.round_trip_seconds = connection.node, connection.round_trip_seconds
+
+    @property
+    def closed(self) -> bool:
+        """See Connection."""
+        return self._connection.closed
+
+    async def run(self, argv: Sequence[str], *, timeout_seconds: float = COMMAND_SECONDS) -> Completed:
+        """See Connection."""
+        async with self._turns.taken(self.node):
+            return await self._connection.run(argv, timeout_seconds=timeout_seconds)
+
+    async def start(
+        self, argv: Sequence[str], *, prefix: Sequence[str] = (), token: str, limit_seconds: float, lock: str
+    ) -> Process:
+        """See Connection."""
+        async with self._turns.taken(self.node):
+            return await self._connection.start(
+                argv, prefix=prefix, token=token, limit_seconds=limit_seconds, lock=lock
+            )
+
+    async def close(self) -> None:
+        """See Connection."""
+        await self._connection.close()
 
 
 def watchdog_argv(argv: Sequence[str], *, token: str, limit_seconds: float, lock: str) -> tuple[str, ...]:
