@@ -35,6 +35,9 @@ from cephtui.models import Node
 from cephtui.reading import load_toml, shown
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
+_USER, _HOST = re.compile(r"[\w.][\w.@:+#\\-]{0,254}(?<!\\)"), re.compile(r"[\w.:][\w.:+%-]{0,254}")
+_USER_HAS = "up to 255 letters, digits and . _ - + @ : # \\, a letter, digit, dot or underscore first, no \\ last"
+_HOST_HAS = "up to 255 letters, digits and . _ - + : %, no - + % first"
 LOCAL = "local"
 """The console's own machine."""
 _SSH_CONFIGS = ("~/.ssh/config", "/etc/ssh/ssh_config")
@@ -108,6 +111,13 @@ class Config:
             raise ConfigError(f"{error}{hint}") from None
 
 
+def check_login(host: str | None, user: str | None) -> None:
+    """Raises ValueError for what is no name of a host or user: a ProxyCommand would hand it to a shell."""
+    for what, name, fits, expected in (("host", host, _HOST, _HOST_HAS), ("user", user, _USER, _USER_HAS)):
+        if name is not None and not fits.fullmatch(name):
+            raise ValueError(f"{what} {name!r}: expected {expected}")
+
+
 def parse_node(text: str, ssh_config: str | None) -> Node:
     """A node from ``[USER@]HOST[:PORT]``, an IPv6 address with a port in brackets; raises ValueError."""
     user, _, rest = text.rpartition("@")
@@ -116,10 +126,14 @@ def parse_node(text: str, ssh_config: str | None) -> Node:
         host, _, port = rest[1:].partition("]:")
     elif rest.count(":") == 1:
         host, _, port = rest.partition(":")
-    wrong = not host or host.startswith("-") or any(not c.isprintable() or c in " /@[]'\"#;" for c in host)
-    wrong = wrong or ("@" in text and not user) or (rest != host and not (port.isdecimal() and 0 < int(port) < 65536))
-    if wrong:
-        raise ValueError(f"node {text!r}: expected [USER@]HOST[:PORT] or a name from the config file")
+    expected = f"node {text!r}: expected [USER@]HOST[:PORT] or a name from the config file"
+    wrong = not host or ("@" in text and not user)
+    if wrong or (rest != host and not (port.isdecimal() and 0 < int(port) < 65536)):
+        raise ValueError(expected)
+    try:
+        check_login(host, user or None)
+    except ValueError as error:
+        raise ValueError(f"{expected}: {error}") from None
     return Node(name=rest, host=host, user=user or None, port=int(port) if port else None, ssh_config=ssh_config)
 
 
@@ -153,6 +167,11 @@ def _checked(path: Path, file: ConfigFile, ssh_config: str | None) -> Config:
                 f"{path}: {shown(name)}: expected a name of letters, digits, dots, dashes and underscores"
             )
     nodes = {name: _node(name, section, ssh_config) for name, section in file.nodes.items()}
+    for name, node in nodes.items():
+        try:
+            check_login(node.host, node.user)
+        except ValueError as error:
+            raise ConfigError(f"{path}: nodes.{name}: {error}") from None
     for group, members in file.groups.items():
         if group in nodes:
             raise ConfigError(f"{path}: groups.{group}: there is a node of this name")

@@ -11,13 +11,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 from cephtui import __version__, observe, stats
-from cephtui.models import ClusterEnvironment, Finding, NodeResult, Plan, Run, Step
+from cephtui.models import ClusterEnvironment, Finding, NodeResult, Notice, Plan, Run, Step
 from cephtui.node_run import Bench, NodeRun
 from cephtui.observe import View
 from cephtui.outcomes import PARTLY_SAVED, UNSAVED, worst
+from cephtui.presets import TOOLS
 from cephtui.record import Recorder, StopRequest
 from cephtui.refusal import Refusal
-from cephtui.session_writer import RunWriter, SessionWriter, unwritable
+from cephtui.session_writer import RawLimits, RunWriter, SessionWriter, unwritable
 from cephtui.shell import NodeShell
 from cephtui.targets import target_of
 from cephtui.targets.base import Target
@@ -26,6 +27,13 @@ from cephtui.transport import TransportError
 _FIRST_OF_ALL = {"short", "incomplete", "in-flight"}
 """Findings whose figures differ a little from node to node, and mean the same."""
 _NOT_STARTED = "not started, because of "
+_UNKNOWN_SECONDS = 3600.0
+"""Where a run ends with its data."""
+_SPARE_BYTES_PER_SAMPLE = 6000
+"""Ten times the size of one."""
+_TELL_SECONDS = 5.0
+_PREPARING_ON_A_HOST = 4
+"""Nodes that are containers of one host, or the same host many times, fill no faster all at once."""
 _FREED_SECONDS, _LOOK_AGAIN_SECONDS = 60.0, 3.0
 Shells = Mapping[str, NodeShell]
 log = logging.getLogger(__name__)
@@ -35,7 +43,7 @@ async def execute(bench: Bench, plan: Plan, step: Step, shells: Shells, stop: St
     """Carry out a step and store it; raises OSError where nothing was begun, because it could not be stored."""
     started = time.monotonic()
     run = _begin(bench.session, step)
-    writer = bench.session.start_run(run)
+    writer = bench.session.start_run(run, _raw_limits(step))
     bench.publish(run)
     bench.recorder = recorder = Recorder(run.run, step.preset, shells, writer, bench.publish, stop)
     target = target_of(step)
@@ -46,16 +54,22 @@ async def execute(bench: Bench, plan: Plan, step: Step, shells: Shells, stop: St
     if refusal:
         for node in nodes:
             node.end("refused", refusal.text)
-    await _on_all(nodes, lambda node: node.inspect(plan.destroy))
+    await _on_all(nodes, lambda node: node.inspect(plan.destroy), _told(bench, "looked at"))
     _refuse_all(nodes)
     async with _observing(shell, view, recorder, stop):
-        await _on_all(nodes, lambda node: node.prepare(stop))
+        turns = {shell.node.host: asyncio.Semaphore(_PREPARING_ON_A_HOST) for shell in shells.values()}
+
+        async def prepare(node: NodeRun) -> None:
+            async with turns[shells[node.name].node.host]:
+                await node.prepare(stop)
+
+        await _on_all(nodes, prepare, _told(bench, "prepared"))
         environment = await _with_features(view, nodes[0])
-        await _on_all(nodes, lambda node: node.hold(stop))
+        await _on_all(nodes, lambda node: node.hold(stop), _told(bench, "ready to begin"))
         await _measure(nodes, recorder, stop)
     await _explain(shell, view, nodes)
     lost = {node.name: _named(node) for node in nodes if node.outcome == "lost"}
-    findings = (*view.findings, *recorder.course.findings(lost))
+    findings = (*view.findings, *recorder.course.findings(lost), *writer.findings())
     finished = _finished(run, nodes, findings, environment, stop, time.monotonic() - started)
     bench.recorder = None
     finished = _saved(finished, writer, recorder)
@@ -98,9 +112,38 @@ async def _view(bench: Bench, shell: NodeShell, target: Target, step: Step, stop
             return view
 
 
-async def _on_all(nodes: list[NodeRun], work: Callable[[NodeRun], Coroutine[Any, Any, None]]) -> None:
-    """At the same time on every node whose part is not over."""
-    await asyncio.gather(*(node.guarded(work(node)) for node in nodes if node.outcome is None))
+async def _on_all(
+    nodes: list[NodeRun],
+    work: Callable[[NodeRun], Coroutine[Any, Any, None]],
+    tell: Callable[[int, int], None] = lambda done, of: None,
+) -> None:
+    """At the same time on every node whose part is not over; ``tell`` is called now and then where it takes long."""
+    left = [asyncio.ensure_future(node.guarded(work(node))) for node in nodes if node.outcome is None]
+
+    async def tell_now_and_then() -> None:
+        told = -1
+        while True:
+            await asyncio.sleep(_TELL_SECONDS)
+            done = sum(task.done() for task in left)
+            if done != told:
+                told = done
+                tell(done, len(left))
+
+    telling = asyncio.create_task(tell_now_and_then())
+    try:
+        await asyncio.gather(*left)
+    finally:
+        telling.cancel()
+
+
+def _told(bench: Bench, what: str) -> Callable[[int, int], None]:
+    """Says how far a step has come on its way to the release."""
+
+    def tell(done: int, of: int) -> None:
+        if of > 1:
+            bench.publish(Notice(0, f"{done} of {of} nodes are {what} ..."))
+
+    return tell
 
 
 def _refuse_all(nodes: list[NodeRun]) -> None:
@@ -157,6 +200,15 @@ async def _with_features(view: View, node: NodeRun) -> ClusterEnvironment | None
 def guard_company(plan: Plan, step: Step) -> Refusal | None:
     """Asks before a pool that others use is loaded."""
     return observe.guard_company(plan.pool_use, writes=step.writes, nodes=len(step.nodes), agreed=plan.shared_pool)
+
+
+def _raw_limits(step: Step) -> RawLimits:
+    entries = TOOLS[step.tool].entries(step.options)
+    seconds = step.prepare_seconds + step.ramp_seconds + (step.run_seconds or _UNKNOWN_SECONDS)
+    return RawLimits(
+        bytes_per_second=RawLimits().bytes_per_second * entries,
+        spare_bytes=round(_SPARE_BYTES_PER_SAMPLE * (len(step.nodes) + 1) * seconds),
+    )
 
 
 def _begin(session: SessionWriter, step: Step) -> Run:

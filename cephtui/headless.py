@@ -142,7 +142,11 @@ def _patiently(asked: Future[T], text: str) -> T:
 def reach(runner: Runner, nodes: Sequence[Node], pool: str | None = None) -> list[NodeState]:
     """Connect to the nodes, asking on the terminal what they ask; one that can't be reached has a ``problem``."""
     asked = [runner.reach(node, pool=pool) for node in nodes]
-    return [_answered(runner, _patiently(future, "connecting ..."), pool) for future in asked]
+    found: list[NodeState] = []
+    for future in asked:
+        so_far = f" {len(found)} of {len(nodes)} nodes are reached" if found else ""
+        found.append(_answered(runner, _patiently(future, f"connecting ...{so_far}"), pool))
+    return found
 
 
 def _answered(runner: Runner, state: NodeState, pool: str | None) -> NodeState:
@@ -154,7 +158,7 @@ def _answered(runner: Runner, state: NodeState, pool: str | None) -> NodeState:
             return replace(state, question=None, problem=_unanswered(state.node, question))
         text = one_line(f"{state.node.name}: {question.text}")
         if question.secret:
-            answer = click.prompt(text, hide_input=True, err=True, default="")
+            answer = click.prompt(text, hide_input=True, err=True, default="", show_default=False, prompt_suffix=" ")
         elif click.confirm(text, err=True):
             answer = "yes"
         else:
@@ -167,7 +171,7 @@ def _unanswered(node: Node, question: Question) -> str:
     """Without a terminal nothing is asked, and nothing unknown is accepted."""
     how = f"ssh {f'-F {node.ssh_config} ' if node.ssh_config else ''}{node.host}"
     remedy = "run it in a terminal" if question.secret else f"check the key, and accept it with: {how}"
-    return f"{node.name}: {question.text.rstrip('? ')}: there is no terminal to ask on: {remedy}"
+    return f"{node.name}: {question.topic}: there is no terminal to ask on: {remedy}"
 
 
 def diagnose(runner: Runner, nodes: Sequence[Node], needed: Collection[str] = ()) -> list[NodeRow]:

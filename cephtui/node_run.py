@@ -24,7 +24,7 @@ from cephtui.store import Undo
 from cephtui.targets.base import Found, Target, TargetFault, Use
 from cephtui.targets.rbd import image_info
 from cephtui.tools import Parser, Sizing, ToolResult
-from cephtui.transport import Chunk, Process, TransportError
+from cephtui.transport import Chunk, Process, TransportError, shortened
 
 SILENCE_SECONDS = 10.0
 """A tool that prints nothing, or completes nothing, for so long is reported as stalled."""
@@ -37,6 +37,8 @@ _LAST_WORDS_SECONDS = 0.55
 """After a reading: an interval that would be too short to stand alone has nothing left that it could join."""
 _CANT_END = "can't be ended"
 _CONNECTION_LOST = "the connection was lost"
+_SAID_BYTES = 64 << 10
+"""Of the end of what a command says on stderr: the watchdog speaks last."""
 log = logging.getLogger(__name__)
 
 
@@ -150,7 +152,7 @@ class NodeRun:
     def end(self, outcome: Outcome, error: str | None) -> None:
         """This node's part is over; the first reason counts."""
         if self.outcome is None:
-            self.outcome, self.error = outcome, error
+            self.outcome, self.error = outcome, error and shortened(error)
 
     async def guarded(self, work: Coroutine[Any, Any, None]) -> None:
         """Do a part of the work; raises nothing that a node can cause."""
@@ -188,6 +190,8 @@ class NodeRun:
             self._recorder.end(self.name, preparing=True)
 
     async def _prepare(self, stop: StopRequest) -> None:
+        if stop.reason is not None:
+            raise Ended("stopped", stop.reason or None)
         missing = [part for part in self._node_step.parts if not self._is_filled(part)]
         wanted = [part for part in self._found.to_create if part in missing]
         if wanted:
@@ -361,12 +365,12 @@ class NodeRun:
     ) -> tuple[int | None, ToolResult]:
         """Follow a command to its end, storing and publishing what it says."""
         self._last_output = self._last_completion = time.monotonic()
-        said: list[bytes] = []
+        said = b""
         supervisor = asyncio.create_task(self._supervise(process, parser, stop))
         try:
             async for chunk in process.chunks():
                 if chunk.stream == "stderr":
-                    said.append(chunk.data)
+                    said = (said + chunk.data)[-_SAID_BYTES:]
                 self._take(chunk, process, parser, preparing)
             self._emit(parser.finish(), preparing)
         finally:
@@ -375,7 +379,7 @@ class NodeRun:
             status = await process.wait()
             if not preparing:
                 self._recorder.end(self.name, preparing=False)
-        self._find_unkillable(b"".join(said[-50:]))
+        self._find_unkillable(said)
         return status, parser.result()
 
     def _take(self, chunk: Chunk, process: Process, parser: Parser, preparing: bool) -> None:

@@ -37,7 +37,7 @@ from cephtui.ssh import connect
 from cephtui.store import StoreError, Undo
 from cephtui.targets import remove, target_of
 from cephtui.targets.base import Removed, Target, TargetFault
-from cephtui.transport import Connection, Question, TransportError
+from cephtui.transport import Connection, Paced, Question, TransportError, Turns
 
 INBOX_EVENTS = 4096
 CONNECTS_AT_ONCE = 4
@@ -290,6 +290,7 @@ class Runner:
         self._tidying = asyncio.Lock()
         self._connecting = asyncio.Semaphore(CONNECTS_AT_ONCE)
         self._leave = asyncio.Event()
+        self._pace = Turns()
         self._ready.set()
         try:
             while (job := await self._jobs.get()) is not None:
@@ -408,16 +409,20 @@ class Runner:
             async with self._connecting:
                 if self._ending:
                     raise TransportError(f"{node.name}: cephtui is ending")
-                made = await self._connect(node, self._answers.get(node.name, {}))
+                answers = self._answers.get(node.name, {})
+                made = await self._connect(node, answers)
             if not isinstance(made, Question):
-                self._connections[node.name] = made
+                self._connections[node.name] = paced = Paced(made, self._pace)
+                return paced
+            for key in (made.key, *made.refused):
+                answers.pop(key, None)
             return made
 
     async def _shell(self, node: Node) -> NodeShell:
         """A way to a node that has been reached before; raises TransportError."""
         made = await self._connection(node)
         if isinstance(made, Question):
-            raise TransportError(f"{node.name}: {made.text}")
+            raise TransportError(f"{node.name}: not connected: {made.topic}")
         return NodeShell(node, made)
 
     async def _shells(self, plan: Plan) -> dict[str, NodeShell]:

@@ -12,14 +12,15 @@ import json
 import os
 import secrets
 import time
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 
-from cephtui import __version__
+from cephtui import __version__, units
 from cephtui.history import History
 from cephtui.jsonlines import as_json, line, sample_line
-from cephtui.models import ClusterSample, Mark, Plan, Run, Sample, Session
+from cephtui.models import ClusterSample, Finding, Mark, Plan, Run, Sample, Session
 from cephtui.reading import open_to_append
 from cephtui.store import (
     ROW_FILE,
@@ -35,6 +36,34 @@ from cephtui.tools import Stream
 
 _RESERVE, _RESERVE_BYTES = ".reserve", 256 << 10
 _LOCK_TRIES = 5
+_TAIL_BYTES = 64 << 10
+"""Of the end of a raw output that is stored in part."""
+_SPARE_MOST_BYTES, _SPARE_SHARE = 1 << 30, 20
+"""Raw output leaves a twentieth of the disk free, or so much."""
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+
+
+@dataclass(frozen=True, slots=True)
+class RawLimits:
+    """How much raw output of a run is stored; of each stream of a process, with its index."""
+
+    first_bytes: int = 64 << 20
+    bytes_per_second: int = 128 << 10
+    """What may be added in each second of the process; several times what a tool prints."""
+    spare_bytes: int = 0
+    """What has to be free after it: many times what the samples need."""
+
+
+@dataclass(slots=True)
+class _RawOutput:
+    """A stream of a process."""
+
+    said_bytes: int = 0
+    stored_bytes: int = 0
+    index_bytes: int = 0
+    tail: bytes = b""
+    is_cut: bool = False
+    """Whether it is stored no more, but for its tail."""
 
 
 def unwritable(error: OSError) -> str:
@@ -82,10 +111,10 @@ def take_lock(directory: Path) -> IO[bytes] | None:
 class RunWriter:
     """Writes one run; every method raises OSError as the file system gives it."""
 
-    def __init__(self, directory: Path, run: Run, reserve: Path) -> None:
+    def __init__(self, directory: Path, run: Run, reserve: Path, limits: RawLimits) -> None:
         self.directory = directory
-        self._reserve = reserve
-        self._offsets: dict[tuple[str, Stream], int] = {}
+        self._reserve, self._limits = reserve, limits
+        self._outputs: dict[tuple[str, Stream], _RawOutput] = {}
         self._files: dict[str, IO[bytes]] = {}
         self._history = History()
         directory.mkdir()  # a session that was removed is not begun again: its lock and its undo list are gone
@@ -112,16 +141,66 @@ class RunWriter:
         _write_all(self._file("cluster.jsonl"), line(sample).encode() + b"\n")
 
     def raw(self, process: str, stream: Stream, data: bytes, elapsed_seconds: float) -> None:
-        """A piece of output of ``NODE`` or ``NODE.prepare``, and when it arrived."""
-        offset = self._offsets.get((process, stream), 0)
-        _write_all(self._file(f"raw/{process}.{stream}"), data)
-        self._offsets[process, stream] = offset + len(data)
+        """A piece of output of ``NODE`` or ``NODE.prepare``, and when it arrived.
+
+        Of more than is normal, or than the disk has room for, the beginning is stored, and at the end of the run the
+        end, in a file of its own.
+        """
+        output = self._outputs.setdefault((process, stream), _RawOutput())
+        output.said_bytes += len(data)
+        if not output.is_cut:
+            output.is_cut = not self._store(process, stream, output, data, elapsed_seconds)
+        if output.is_cut:
+            output.tail = (output.tail + data)[-_TAIL_BYTES:]
+
+    def _store(self, process: str, stream: Stream, output: _RawOutput, data: bytes, elapsed_seconds: float) -> bool:
+        """Whether there was room for it."""
+        offset = output.stored_bytes
         entry = {"stream": stream, "offset": offset, "bytes": len(data), "elapsed_seconds": elapsed_seconds}
-        _write_all(self._file(f"raw/{process}.index.jsonl"), json.dumps(entry).encode() + b"\n")
+        index = json.dumps(entry).encode() + b"\n"
+        most = self._limits.first_bytes + self._limits.bytes_per_second * elapsed_seconds
+        if offset + output.index_bytes + len(data) + len(index) > most or not self._has_room(len(data)):
+            return False
+        try:
+            _write_all(self._file(f"raw/{process}.{stream}"), data)
+            _write_all(self._file(f"raw/{process}.index.jsonl"), index)
+        except OSError as error:
+            if error.errno in _NO_ROOM:
+                return False  # whether the run can go on is for the samples to tell
+            raise
+        output.stored_bytes += len(data)
+        output.index_bytes += len(index)
+        return True
+
+    def _has_room(self, wanted_bytes: int) -> bool:
+        disk = os.statvfs(self.directory)
+        share = disk.f_blocks * disk.f_frsize // _SPARE_SHARE
+        spare = max(self._limits.spare_bytes, min(_SPARE_MOST_BYTES, share))
+        return disk.f_bavail * disk.f_frsize >= wanted_bytes + spare
+
+    def findings(self) -> tuple[Finding, ...]:
+        """What is stored in part only."""
+        cut = {f"{process}.{stream}": o for (process, stream), o in self._outputs.items() if o.is_cut}
+        if not cut:
+            return ()
+        name, output = next(iter(cut.items()))
+        others = f", and so {len(cut) - 1} more" if len(cut) > 1 else ""
+        sizes = f"{units.size(output.stored_bytes)} of {units.size(output.said_bytes)}"
+        text = f"raw output stored only in part: of {name} the first {sizes}, and its end{others}; the samples go on"
+        return (Finding(code="raw-cut", text=text),)
+
+    def _write_tails(self) -> None:
+        for (process, stream), output in self._outputs.items():
+            if output.is_cut:
+                left_out = output.said_bytes - output.stored_bytes - len(output.tail)
+                with contextlib.suppress(OSError):
+                    path = self.directory / "raw" / f"{process}.{stream}.tail"
+                    path.write_bytes(b"cephtui: %d bytes are left out here\n" % left_out + output.tail)
 
     def finish(self, run: Run) -> None:
         """The run with its outcome, and its overview."""
         self.close()
+        self._write_tails()
         self.write(run)
         with contextlib.suppress(OSError):  # it can be made again from the samples
             write_whole(self.directory / "overview.json", as_json(self._history.overview()))
@@ -202,9 +281,9 @@ class SessionWriter:
         number, self._next = self._next, self._next + 1
         return number
 
-    def start_run(self, run: Run) -> RunWriter:
+    def start_run(self, run: Run, limits: RawLimits | None = None) -> RunWriter:
         """Begin to write a run; raises OSError."""
-        self._run = RunWriter(self.directory / f"{run.run:03}", run, self._reserve)
+        self._run = RunWriter(self.directory / f"{run.run:03}", run, self._reserve, limits or RawLimits())
         return self._run
 
     def undo(self, entry: Undo) -> None:

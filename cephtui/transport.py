@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import importlib.resources
 import os
+import shlex
 import signal
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -28,8 +29,16 @@ COMMAND_SECONDS = 30.0
 """Bound of a short command."""
 READY_SECONDS = 30.0
 """Bound of what comes before a benchmark: a session, a login shell, a container, the lock."""
+_TURNS_ON_A_HOST, _TURNS_IN_ALL = 6, 24
+"""Commands side by side: many nodes may be containers of one host."""
+_STANDSTILL_SECONDS = 2 * COMMAND_SECONDS
 _ABANDON_SECONDS = 10.0
 _TOLD_BYTES = 65536
+ANSWER_MOST_BYTES = 64 << 20
+"""Of a short command: the PGs of the largest clusters are a quarter of it."""
+_QUEUE_MOST_BYTES = 4 << 20
+"""Of output that has arrived and waits for its reader; beyond it the process waits."""
+_TEXT_MOST = 2000
 _Spawned = TypeVar("_Spawned")
 
 
@@ -57,6 +66,13 @@ class Question:
     text: str
     secret: bool
     """Masked when typed and never stored; where it is not, ``yes`` accepts."""
+    refused: tuple[str, ...] = ()
+    """Keys of the other answers that the server has refused with it: they are to be asked for again."""
+
+    @property
+    def topic(self) -> str:
+        """The text without the mark that invites an answer."""
+        return self.text.rstrip("?: ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +144,77 @@ class Connection(Protocol):
         ...
 
 
+class Turns:
+    """Bounds how many commands run, and benchmarks start, side by side, so that each has its time from its own start.
+
+    A turn is waited for as long as something moves.
+    """
+
+    def __init__(self) -> None:
+        self._in_all, self._hosts = asyncio.Semaphore(_TURNS_IN_ALL), dict[str | None, asyncio.Semaphore]()
+        self._moved_at = 0.0
+
+    @contextlib.asynccontextmanager
+    async def taken(self, node: Node) -> AsyncIterator[None]:
+        """A turn on the node's host; raises TransportError where none comes."""
+        host = self._hosts.setdefault(node.host, asyncio.Semaphore(_TURNS_ON_A_HOST))
+        await self._wait_for(host, node)
+        try:
+            await self._wait_for(self._in_all, node)
+            try:
+                yield
+                self._moved_at = time.monotonic()
+            finally:
+                self._in_all.release()
+        finally:
+            host.release()
+
+    async def _wait_for(self, turn: asyncio.Semaphore, node: Node) -> None:
+        waits_since = time.monotonic()
+        acquiring = asyncio.ensure_future(turn.acquire())
+        try:
+            while not (await asyncio.wait([acquiring], timeout=1.0))[0]:
+                still = time.monotonic() - max(waits_since, self._moved_at)
+                if still > _STANDSTILL_SECONDS:
+                    text = f"no command on any node has ended well for {still:.0f} s, and others wait before this one"
+                    raise TransportError(f"{node.name}: {text}")
+        except BaseException:
+            if not acquiring.cancel() and not acquiring.cancelled():
+                turn.release()
+            raise
+
+
+class Paced:
+    """See Connection: one whose commands take their turns with those of others."""
+
+    def __init__(self, connection: Connection, turns: Turns) -> None:
+        self._connection, self._turns = connection, turns
+        self.node, self.round_trip_seconds = connection.node, connection.round_trip_seconds
+
+    @property
+    def closed(self) -> bool:
+        """See Connection."""
+        return self._connection.closed
+
+    async def run(self, argv: Sequence[str], *, timeout_seconds: float = COMMAND_SECONDS) -> Completed:
+        """See Connection."""
+        async with self._turns.taken(self.node):
+            return await self._connection.run(argv, timeout_seconds=timeout_seconds)
+
+    async def start(
+        self, argv: Sequence[str], *, prefix: Sequence[str] = (), token: str, limit_seconds: float, lock: str
+    ) -> Process:
+        """See Connection."""
+        async with self._turns.taken(self.node):
+            return await self._connection.start(
+                argv, prefix=prefix, token=token, limit_seconds=limit_seconds, lock=lock
+            )
+
+    async def close(self) -> None:
+        """See Connection."""
+        await self._connection.close()
+
+
 def watchdog_argv(argv: Sequence[str], *, token: str, limit_seconds: float, lock: str) -> tuple[str, ...]:
     """The command line that runs ``argv`` behind the watchdog."""
     script = importlib.resources.files("cephtui").joinpath("watchdog.sh").read_text("utf-8")
@@ -143,6 +230,14 @@ class Way(Protocol):
 
     def write_eof(self) -> None:
         """End its stdin. May be called again."""
+        ...
+
+    def pause(self) -> None:
+        """Take no more of what it says; it will have to wait."""
+        ...
+
+    def resume(self) -> None:
+        """Take what it says again."""
         ...
 
     def abandon(self) -> None:
@@ -183,6 +278,8 @@ class WatchedProcess:
         ready, started = f"cephtui ready {token}", f"cephtui started {token}"
         self._gates: dict[Stream, _Gate] = {"stdout": _Gate(ready, started), "stderr": _Gate(ready)}
         self._queue: asyncio.Queue[Chunk | None] = asyncio.Queue()
+        self._queued_bytes = 0
+        self._paused = self._stopping = False
         self._ready, self._ended = asyncio.Event(), asyncio.Event()
         self._status: int | None = None
         self._giving_up: asyncio.TimerHandle | None = None
@@ -209,6 +306,9 @@ class WatchedProcess:
     async def chunks(self) -> AsyncIterator[Chunk]:
         """See Process."""
         while (chunk := await self._queue.get()) is not None:
+            self._queued_bytes -= len(chunk.data)
+            if self._paused and self._queued_bytes < _QUEUE_MOST_BYTES // 2:
+                self._resume()
             yield chunk
         self._queue.put_nowait(None)  # for whoever asks again
 
@@ -216,6 +316,8 @@ class WatchedProcess:
         """See Process."""
         self._stop_beating()
         self._way.write_eof()
+        self._stopping = True  # its end must not wait for a reader that may be gone
+        self._resume()
         self._give_up_later()
 
     async def wait(self) -> int | None:
@@ -242,8 +344,15 @@ class WatchedProcess:
             if not gate.closed_by:
                 # a trip may have taken longer when it was measured, but nothing begins before its release
                 self.released_at = max(self.released_at, now - self._half_trip)
-        if data and not self._ended.is_set():
+        if not data or self._ended.is_set():
+            return
+        is_full = self._queued_bytes >= _QUEUE_MOST_BYTES
+        if not (is_full and self._stopping):
             self._queue.put_nowait(Chunk(stream, now, data))
+            self._queued_bytes += len(data)
+        if is_full and not self._paused and not self._stopping:
+            self._paused = True
+            self._way.pause()
 
     def exited(self, status: int | None) -> None:
         """The watchdog has ended; its output may still come, but a process beyond KILL must not keep it open."""
@@ -275,6 +384,11 @@ class WatchedProcess:
         for gate in self._gates.values():
             if gate.held:
                 self._queue.put_nowait(Chunk("stderr", time.monotonic(), gate.held))
+
+    def _resume(self) -> None:
+        if self._paused:
+            self._paused = False
+            self._way.resume()
 
     def _stop_beating(self) -> None:
         if self._beating:
@@ -346,10 +460,24 @@ class _LocalPipes(asyncio.SubprocessProtocol):
         if stdin := self._stdin():
             stdin.close()
 
+    def pause(self) -> None:
+        """See Way."""
+        for pipe in self._outputs():
+            pipe.pause_reading()
+
+    def resume(self) -> None:
+        """See Way."""
+        for pipe in self._outputs():
+            pipe.resume_reading()
+
     def abandon(self) -> None:
         """See Way. The watcher is not killed: it may still get rid of the command."""
         if self._transport:
             _close(self._transport)
+
+    def _outputs(self) -> list[asyncio.ReadTransport]:
+        pipes = [self._transport.get_pipe_transport(fd) for fd in (1, 2)] if self._transport else []
+        return [cast(asyncio.ReadTransport, pipe) for pipe in pipes if pipe and not pipe.is_closing()]
 
     def _stdin(self) -> asyncio.WriteTransport | None:
         return cast("asyncio.WriteTransport | None", self._transport.get_pipe_transport(0)) if self._transport else None
@@ -369,9 +497,15 @@ class LocalConnection:
         """See Connection."""
         transport, process = await self._spawn(argv, _begin)
         try:
-            stdout, stderr = await asyncio.wait_for(process.communicate(), timeout_seconds)
+            async with asyncio.timeout(timeout_seconds):
+                assert process.stdout
+                assert process.stderr
+                stdout, stderr = await answer_of(process.stdout, process.stderr)
+                await process.wait()
         except TimeoutError:
             raise TransportError(f"{self.node.name}: no answer within {timeout_seconds:.0f} s") from None
+        except EndlessAnswer as error:
+            raise TransportError(f"{self.node.name}: {error.of(argv)}") from None
         finally:
             await _let_go(transport)
         status = process.returncode or 0
@@ -404,6 +538,50 @@ class LocalConnection:
                 return await begin(argv)
         except OSError as error:
             raise TransportError(f"{self.node.name}: can't start {argv[0]}: {error.strerror}") from None
+
+
+class EndlessAnswer(Exception):
+    """A short command prints more than any answer is long."""
+
+    @staticmethod
+    def of(argv: Sequence[str]) -> str:
+        """What is wrong, in words."""
+        command = shortened(one_line(shlex.join(argv)), 60)
+        size = f"{ANSWER_MOST_BYTES >> 20} MiB"
+        return f"more than {size} came from {command}: does a prefix or a login script there print without end?"
+
+
+class Reads(Protocol):
+    """A stream of a command's output."""
+
+    async def read(self, n: int, /) -> bytes:
+        """Up to so many bytes; empty at the end."""
+        ...
+
+
+async def answer_of(stdout: Reads, stderr: Reads) -> tuple[bytes, bytes]:
+    """All that a short command says on both streams; raises EndlessAnswer."""
+    said = 0
+
+    async def all_of(stream: Reads) -> bytes:
+        nonlocal said
+        pieces = []
+        while piece := await stream.read(65536):
+            said += len(piece)
+            if said > ANSWER_MOST_BYTES:
+                raise EndlessAnswer
+            pieces.append(piece)
+        return b"".join(pieces)
+
+    return await asyncio.gather(all_of(stdout), all_of(stderr))
+
+
+def shortened(text: str, most: int = _TEXT_MOST) -> str:
+    """A text for eyes: its head and its tail where it is long."""
+    half = most // 2
+    if len(text) <= most:
+        return text
+    return f"{text[:half]} ... {len(text) - 2 * half:,} characters left out ... {text[-half:]}"
 
 
 def decoded(output: bytes) -> str:

@@ -161,6 +161,12 @@ def test_local_may_have_a_way_to_ceph_of_its_own(tmp_path: Path) -> None:
         ("[nodes.a]\nhost = 5", "nodes.a.host: expected a valid string, got 5"),
         ('[nodes.a]\nprefix = "sudo -n"', "nodes.a.prefix: expected a valid list, got 'sudo -n'"),
         ("[nodes.a]\nceph_prefix = [1]", "nodes.a.ceph_prefix.0: expected a valid string, got 1"),
+        (
+            "[nodes.a]\nuser = '$(touch x)'",
+            "nodes.a: user '$(touch x)': expected up to 255 letters, digits and . _ - +",
+        ),
+        ("[nodes.a]\nuser = '-l'", "nodes.a: user '-l': expected"),
+        ("[nodes.a]\nhost = '$(touch x)'", "nodes.a: host '$(touch x)': expected"),
         ("ssh_config = 1", "ssh_config: expected a valid string, got 1"),
         ('groups = "a"', "groups: expected a valid dictionary, got 'a'"),
         ("[nodes.a]\n[groups]\nx = []", "groups.x: expected names of nodes, got nothing"),
@@ -195,7 +201,8 @@ def test_what_is_no_node_is_told_with_what_is_near(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as error:
         found.choose(["pve1/"])
     assert str(error.value) == (
-        "node 'pve1/': expected [USER@]HOST[:PORT] or a name from the config file, did you mean pve1?"
+        "node 'pve1/': expected [USER@]HOST[:PORT] or a name from the config file: host 'pve1/': expected up to 255 "
+        "letters, digits and . _ - + : %, no - + % first, did you mean pve1?"
     )
     with pytest.raises(ConfigError, match=r"config file$"):
         found.choose(["@"])
@@ -212,6 +219,8 @@ def test_what_is_no_node_is_told_with_what_is_near(tmp_path: Path) -> None:
         ("pve1:2222", "pve1:2222", "pve1", None, 2222),
         ("root@pve1.example.net:22", "pve1.example.net:22", "pve1.example.net", "root", 22),
         ("admin@ad.example@pve1", "pve1", "pve1", "admin@ad.example", None),
+        ("AD\\jörg.o-k@pve1", "pve1", "pve1", "AD\\jörg.o-k", None),
+        ("me@root@pve1:ssh:me@bastion", "bastion", "bastion", "me@root@pve1:ssh:me", None),
         ("192.0.2.7", "192.0.2.7", "192.0.2.7", None, None),
         ("192.0.2.7:65535", "192.0.2.7:65535", "192.0.2.7", None, 65535),
         ("2001:db8::7", "2001:db8::7", "2001:db8::7", None, None),
@@ -232,7 +241,29 @@ def test_a_typed_node(text: str, name: str, host: str, user: str | None, port: i
         *("", "@", "@pve1", "root@", "root@:22", ":22", "pve1:", "pve1:0", "pve1:65536", "pve1:ssh", "pve1:-1"),
         *("[2001:db8::7", "[2001:db8::7]:", "[2001:db8::7]:x", "[]:22", "[::1]x", "[::1]22", "[::1]", "::1]"),
         *("-oProxyCommand=reboot", "root@-x", "a b", "a/b", "../x", "it's", 'a"b', "a\nb", "a\tb"),
-        *("a;b", "a#b", "a\x00b", "a\x1b[31m", "a\udcff"),
+        *("a;b", "a#b", "a\x00b", "a\x1b[31m", "a\udcff", "%h", "+a", f"{'a' * 256}", f"{'u' * 256}@a"),
+        *(
+            f"{name}{suffix}"
+            for name in (
+                "$(x)",
+                "a`x`",
+                "a|x",
+                "a&",
+                "a>x",
+                "a<x",
+                "a{x,y}",
+                "${IFS}",
+                "a*",
+                "~a",
+                "-l",
+                "a\\",
+                "!a",
+                "a=b",
+                "a\u202eb",
+            )
+            for suffix in ("", "@pve1")
+        ),
+        *(f"{user}@pve1" for user in ("a b", "a;b", "it's", 'a"b', "a\nb", "a/b", "%r", "#a", "@a", "a\x1b[31m", "a$")),
     ],
 )
 def test_what_is_no_node_is_refused(text: str) -> None:

@@ -29,6 +29,7 @@ from cephtui.ssh.hostkeys import HostKey
 from cephtui.transport import LocalConnection, Question, TransportError, WatchedProcess
 
 USER, PASSWORD = "tester", "a pass word"
+CHECK = "check the user, and the key that IdentityFile names"
 LOST = r"^n1: the connection was lost$"
 FOREVER = "while :; do sleep 0.1; done"
 StartServer = Callable[..., Awaitable["Server"]]
@@ -53,7 +54,7 @@ class Login(asyncssh.SSHServer):
     """Lets in whoever knows a key, a password or the answers."""
 
     def __init__(self, server: Server) -> None:
-        self.server = server
+        self.server, self.tries_left = server, server.tries_left
 
     def begin_auth(self, username: str) -> bool:
         self.server.users.append(username)
@@ -65,26 +66,39 @@ class Login(asyncssh.SSHServer):
         return bool(self.server.keys)
 
     def validate_public_key(self, username: str, key: asyncssh.SSHKey) -> bool:
-        self.server.tries_left -= 1
-        if not self.server.tries_left:
-            raise asyncssh.DisconnectError(asyncssh.DISC_PROTOCOL_ERROR, "Too many authentication failures")
-        return username == USER and any(key.public_data == known.public_data for known in self.server.keys)
+        right = username == USER and any(key.public_data == known.public_data for known in self.server.keys)
+        return right or self._refuse()
 
     def password_auth_supported(self) -> bool:
         return self.server.password is not None
 
     def validate_password(self, username: str, password: str) -> bool:
         self.server.passwords.append(password)
-        return password == self.server.password
+        if self.server.expired:
+            raise asyncssh.PasswordChangeRequired("expired")
+        return password == self.server.password or self._refuse()
 
     def kbdint_auth_supported(self) -> bool:
-        return bool(self.server.prompts)
+        return bool(self.server.prompts) or self.server.asks_nothing is not None
 
     def get_kbdint_challenge(self, username: str, lang: str, submethods: str) -> Any:
+        self.server.challenges += 1
+        self.rounds = [self.server.prompts, *self.server.further]
+        if self.server.asks_nothing is False:
+            return self._refuse()
         return "", "", "", [(prompt, False) for prompt in self.server.prompts]
 
-    def validate_kbdint_response(self, username: str, responses: Any) -> bool:
-        return list(responses) == list(self.server.prompts.values())
+    def validate_kbdint_response(self, username: str, responses: Any) -> Any:
+        self.server.responses.append(list(responses))
+        if list(responses) != list(self.rounds.pop(0).values()) or self.server.asks_nothing is not None:
+            return self._refuse()
+        return ("", "", "", [(prompt, False) for prompt in self.rounds[0]]) if self.rounds else True
+
+    def _refuse(self) -> bool:
+        self.tries_left -= 1
+        if not self.tries_left:
+            raise asyncssh.DisconnectError(asyncssh.DISC_PROTOCOL_ERROR, "Too many authentication failures")
+        return False
 
     def connection_requested(self, host: str, port: int, from_host: str, from_port: int) -> bool:
         return True
@@ -99,7 +113,14 @@ class Server:
     def __init__(self) -> None:
         self.keys: list[asyncssh.SSHKey] = []
         self.password: str | None = None
+        self.expired = False
         self.prompts: Mapping[str, str] = {}
+        self.further: list[Mapping[str, str]] = []
+        """Prompts that come after those were answered."""
+        self.asks_nothing: bool | None = None
+        """Keyboard-interactive that fails at once (False), or after an empty list of prompts (True)."""
+        self.challenges = 0
+        self.responses: list[list[str]] = []
         self.passwords: list[str] = []
         self.users: list[str] = []
         self.commands: list[str] = []
@@ -604,7 +625,7 @@ async def test_no_key_at_all(start_server: StartServer, home: Path) -> None:
     server = await start_server(keys=[new_key("user")])
     know(home, server)
     assert await refused(node_of(server)) == (
-        f"n1: permission denied for {USER}: tried nothing, there is no key, and no password is taken"
+        f"n1: permission denied for {USER}: tried nothing, there is no key, and no password is taken: {CHECK}"
     )
 
 
@@ -612,7 +633,7 @@ async def test_a_key_that_is_not_wanted(server: Server, home: Path) -> None:
     add_key(home, "stranger")
     add_key(home, "another", "id_rsa")
     tried = f"publickey ({home}/.ssh/id_ed25519, {home}/.ssh/id_rsa)"
-    assert await refused(node_of(server)) == f"n1: permission denied for {USER}: tried {tried}"
+    assert await refused(node_of(server)) == f"n1: permission denied for {USER}: tried {tried}: {CHECK}"
 
 
 async def test_more_keys_than_a_server_wants_to_see(server: Server, home: Path) -> None:
@@ -643,7 +664,11 @@ async def test_a_password(start_server: StartServer, home: Path) -> None:
     assert again == Question("n1", question.key, f"That was wrong. {question.text}", secret=True)
     await check(server, {question.key: PASSWORD})
     assert server.passwords == ["wrong", PASSWORD]
-    assert "permission denied" in await refused(node_of(server), {question.key: ""})
+    assert "no password is given" in await refused(node_of(server), {question.key: ""})
+    server.expired = True
+    assert "password of tester@127.0.0.1 has expired: change it" in await refused(
+        node_of(server), {question.key: PASSWORD}
+    )
 
 
 async def test_what_the_server_asks_for(start_server: StartServer, home: Path) -> None:
@@ -655,6 +680,71 @@ async def test_what_the_server_asks_for(start_server: StartServer, home: Path) -
     assert second.text == f"{USER}@127.0.0.1: [31mCode:"
     assert (await ask(node_of(server), {first.key: PASSWORD, second.key: "0"})).text.startswith("That was wrong.")
     await check(server, {first.key: PASSWORD, second.key: "123"})
+
+
+@pytest.mark.parametrize("asks_nothing", [False, True])
+@pytest.mark.parametrize("tries", [1, 2, 6])
+async def test_a_password_where_keyboard_interactive_asks_nothing(
+    start_server: StartServer, home: Path, asks_nothing: bool, tries: int
+) -> None:
+    """As an sshd without PAM does by default; it may hang up after the first failure."""
+    server = await start_server(password=PASSWORD, asks_nothing=asks_nothing)
+    know(home, server)
+
+    server.tries_left = tries
+
+    async def tried(answers: dict[str, str]) -> Any:
+        server.challenges = 0
+        return await ssh.connect(node_of(server), answers)
+
+    key = f"password:{USER}@127.0.0.1"
+    question = await tried({})
+    assert (question.key, question.text) == (key, f"Password for {USER}@127.0.0.1:")
+    assert (await tried({key: "wrong"})).text == f"That was wrong. {question.text}"
+    connection = await tried({key: PASSWORD})
+    assert isinstance(connection, SshConnection)
+    await connection.close()
+    assert server.challenges == 1
+    server.password, server.keys = None, [new_key("somebody")]
+    configure(home, "IdentityFile ~/nothing\n")
+    text = await refused(node_of(server))
+    assert "tried keyboard-interactive (the server asks nothing)" in text
+    assert server.passwords[-2:] == ["wrong", PASSWORD]
+
+
+async def test_a_code_is_asked_for_again_after_a_wrong_password(start_server: StartServer, home: Path) -> None:
+    server = await start_server(prompts={"Password: ": PASSWORD}, further=[{}, {"Code: ": "123"}])
+    know(home, server)
+    password, code = f"prompt:{USER}@127.0.0.1:Password:", f"prompt:{USER}@127.0.0.1:Code:"
+    assert (await ask(node_of(server), {password: PASSWORD})).key == code
+    again = await ask(node_of(server), {password: PASSWORD, code: "000"})
+    assert (again.key, again.refused) == (password, (code,))
+    assert again.text.startswith("That was wrong. ")
+    server.tries_left = 1
+    assert await ask(node_of(server), {password: PASSWORD, code: "000"}) == again
+    server.tries_left = 10
+    await check(server, {password: PASSWORD, code: "123"})
+
+
+async def test_the_same_prompt_twice_is_two_questions(start_server: StartServer, home: Path) -> None:
+    server = await start_server(prompts={"Password:": "one"}, further=[{"Password:": "two"}])
+    know(home, server)
+    first = await ask(node_of(server))
+    second = await ask(node_of(server), {first.key: "one"})
+    assert second.key != first.key
+    await check(server, {first.key: "one", second.key: "two"})
+
+
+async def test_a_prompt_that_is_passed_over_leaves_the_password(start_server: StartServer, home: Path) -> None:
+    server = await start_server(prompts={"Code:": "1"}, password=PASSWORD)
+    know(home, server)
+    code = await ask(node_of(server))
+    password = await ask(node_of(server), {code.key: ""})
+    assert password.key == f"password:{USER}@127.0.0.1"
+    await check(server, {code.key: "", password.key: PASSWORD})
+    wrong = await ask(node_of(server), {code.key: "", password.key: "wrong"})
+    assert (wrong.key, wrong.refused) == (password.key, ())
+    await check(server, {code.key: "1"})
 
 
 @pytest.mark.parametrize("public", [True, False])
@@ -744,7 +834,7 @@ async def test_keys_of_the_agent_and_of_files_that_are_not_wanted(
         agent(add_key(home, name, name))
     add_key(home, "stranger")
     tried = f"publickey ({home}/.ssh/id_ed25519, 2 keys of the agent)"
-    assert await refused(node_of(server)) == f"n1: permission denied for {USER}: tried {tried}"
+    assert await refused(node_of(server)) == f"n1: permission denied for {USER}: tried {tried}: {CHECK}"
 
 
 async def test_an_agent_that_is_gone(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -874,6 +964,40 @@ async def test_a_proxy_command_that_fails(home: Path, command: str, reason: str)
     text = await refused(Node(name="n1", host="n1"))
     assert text.startswith("n1: the ProxyCommand failed: ")
     assert reason in text
+
+
+@pytest.mark.parametrize(
+    ("config", "named"),
+    [
+        ("User EVIL\n", {}),
+        ("HostName EVIL\n", {}),
+        ("Host h EVIL\n User u\n", {"host": "EVIL"}),
+        ("", {"user": "EVIL"}),
+        ("Host h\n ProxyJump EVIL@j\n", {"host": "h"}),
+        ("Host h\n ProxyJump j,EVIL\n", {"host": "h"}),
+        ("Host h\n ProxyJump j\nHost j\n User EVIL\n", {"host": "h"}),
+        ("Match exec 'true %r %h'\n User u\n", {"user": "EVIL"}),
+        ("Match exec 'true %r %h'\n User u\n", {"host": "EVIL"}),
+        ("LOGNAME\n", {}),
+    ],
+)
+@pytest.mark.parametrize("evil", ["$(>made)", "`>made`", ";>made", "-oProxyCommand=x"])
+async def test_a_name_is_no_command(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, config: str, named: dict[str, str], evil: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if config == "LOGNAME\n":
+        monkeypatch.setenv("LOGNAME", evil)
+        config = "User u\n"
+    # of a jump host the node's own name is good
+    configure(home, f"{config.replace('EVIL', evil)}Host *\n ProxyCommand echo %r %h %n %u %p; false\n")
+    node = {"host": "127.0.0.1", **{key: value.replace("EVIL", evil) for key, value in named.items()}}
+    text = await refused(Node(name="n1", **node))
+    assert text.startswith("n1: ")
+    assert repr(evil) in text
+    assert "expected up to 255 letters, digits and . _ - +" in text
+    assert "\n" not in text
+    assert not (tmp_path / "made").exists()
 
 
 async def test_jump_hosts(server: Server, start_server: StartServer, home: Path) -> None:

@@ -60,22 +60,36 @@ class NoSuchAuthority(Exception):
     """The server has shown a certificate that nobody known has signed; its key may be known all the same."""
 
 
+class AsksNothing(Exception):
+    """The server hung up after keyboard-interactive, for which it asked nothing; it may take a password instead."""
+
+
 class Attempt:
-    """One attempt, through a tunnel where there is one; ``certificates`` if those of hosts are wanted."""
+    """One attempt, through a tunnel where there is one.
+
+    ``certificates`` if those of hosts are wanted, ``interactive`` if keyboard-interactive is tried.
+    """
 
     def __init__(
-        self, hop: Hop, answers: Mapping[str, str], tunnel: asyncssh.SSHClientConnection | None, *, certificates: bool
+        self,
+        hop: Hop,
+        answers: Mapping[str, str],
+        tunnel: asyncssh.SSHClientConnection | None,
+        *,
+        certificates: bool,
+        interactive: bool,
     ) -> None:
         self.proxy: Proxy | None = None
         """The ProxyCommand, where there is one."""
         self._hop, self._tunnel, self._certificates = hop, tunnel, certificates
-        self._login = Login(hop, answers, self._close_proxy)
+        self._login = Login(hop, answers, self._close_proxy, interactive=interactive)
         self._socket: socket.socket | None = None
 
     async def make(self) -> Reached:
         """The connection, or what was missing.
 
-        Raises TransportError, TimeoutError, and TurnedAway and NoSuchAuthority, after which it may be tried again.
+        Raises TransportError, TimeoutError, and TurnedAway, NoSuchAuthority and AsksNothing, after which it may be
+        tried again.
         """
         try:
             return await self._log_in()
@@ -134,7 +148,8 @@ class Attempt:
             case asyncssh.HostKeyNotVerifiable():
                 return hop.error(f"the host key can't be trusted: {reason}")
             case asyncssh.PermissionDenied():
-                return hop.error(f"permission denied for {hop.user}: tried {login.tried}")
+                what = "check the user, and the key that IdentityFile names"
+                return hop.error(f"permission denied for {hop.user}: tried {login.tried}: {what}")
             case asyncssh.KeyExchangeFailed():
                 return hop.error(f"no algorithm in common: {reason}")
             case asyncssh.ChannelOpenError():
@@ -142,7 +157,12 @@ class Attempt:
             case asyncssh.ConnectionLost() | ConnectionError():
                 return await self._lost()
             case asyncssh.DisconnectError() if "authentication failures" in reason:
-                return hop.error(f"{reason}: tried {login.tried}; IdentityFile and IdentitiesOnly name the right key")
+                if login.asks_nothing:
+                    return AsksNothing()
+                return hop.error(
+                    f"{reason}: tried {login.tried}; IdentityFile and IdentitiesOnly name the right key, "
+                    "PreferredAuthentications another method"
+                )
         return hop.error(f"can't connect: {reason}")
 
     async def _lost(self) -> Exception:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import logging
 import os
 import re
@@ -12,6 +13,7 @@ from typing import cast
 
 import asyncssh
 
+from cephtui.config import check_login
 from cephtui.models import Node
 from cephtui.ssh import hostkeys
 from cephtui.ssh.hostkeys import SSH_PORT, HostKey, Known
@@ -90,7 +92,14 @@ class Hop:
 
 
 def look_up(node: Node, host: str, user: str | None, port: int | None) -> Hop:
-    """What is said of a host; raises TransportError. It may run a command (Match exec): not for the event loop."""
+    """What is said of a host; raises TransportError. It may run a command (Match exec): not for the event loop.
+
+    Names that a ProxyCommand or a Match exec would hand to a shell are checked first, and again as ssh_config has them.
+    """
+    try:
+        check_login(host, user)
+    except ValueError as error:
+        raise TransportError(f"{node.name}: {error}") from None
     files = (node.ssh_config,) if node.ssh_config else ("~/.ssh/config", str(SYSTEM_CONFIG))
     paths = [str(Path(file).expanduser()) for file in files]
     config = tuple(path for path in paths if node.ssh_config or os.access(path, os.R_OK))
@@ -107,7 +116,14 @@ def look_up(node: Node, host: str, user: str | None, port: int | None) -> Hop:
         raise TransportError(f"{node.name}: can't read {error.filename}: {error.strerror}") from None
     except ValueError as error:
         raise TransportError(f"{node.name}: can't understand the SSH configuration: {error}") from None
-    return _hop(node, host, _Said(host, options), config)
+    hop = _hop(node, host, _Said(host, options), config)
+    try:
+        check_login(hop.host, hop.user)
+        if hop.proxy_command:
+            check_login(None, getpass.getuser())  # which may be in it, too
+    except ValueError as error:
+        raise hop.error(f"the SSH configuration has {error}") from None
+    return hop
 
 
 def split_host(text: str) -> tuple[str, str | None, int | None]:

@@ -20,10 +20,13 @@ from cephtui.transport import (
     COMMAND_SECONDS,
     READY_SECONDS,
     Completed,
+    EndlessAnswer,
     Question,
     TransportError,
     WatchedProcess,
+    answer_of,
     decoded,
+    shortened,
     until_ready,
     watchdog_argv,
 )
@@ -31,6 +34,7 @@ from cephtui.transport import (
 COMMANDS_AT_ONCE = 4
 """Short commands on one connection; an sshd allows ten sessions (MaxSessions), and a benchmark needs one."""
 _PINGS = 5
+_LAST_WORDS_BYTES = 4096
 _PLAIN: dict[str, Any] = {"encoding": None, "request_pty": False, "env": {}, "send_env": []}
 """Of a session: bytes, no terminal, and nothing of the console's environment, whatever ssh_config says."""
 
@@ -48,6 +52,17 @@ async def open_connection(node: Node, host: str, answers: Mapping[str, str]) -> 
         await connection.close()
         raise
     return connection
+
+
+async def _last_words(process: asyncssh.SSHClientProcess[bytes]) -> bytes:
+    """The beginning of what it says on stderr before it ends; it may print without end, or not end."""
+    try:
+        async with asyncio.timeout(GOODBYE_SECONDS):
+            return await process.stderr.readexactly(_LAST_WORDS_BYTES)
+    except asyncio.IncompleteReadError as error:
+        return error.partial
+    except TimeoutError:
+        return b""
 
 
 def command_line(argv: Sequence[str]) -> str:
@@ -105,6 +120,16 @@ class _Session(asyncssh.SSHClientSession[bytes]):
         with contextlib.suppress(OSError):
             if self._channel:
                 self._channel.write_eof()
+
+    def pause(self) -> None:
+        """See Way."""
+        if self._channel:
+            self._channel.pause_reading()
+
+    def resume(self) -> None:
+        """See Way."""
+        if self._channel:
+            self._channel.resume_reading()
 
     def abandon(self) -> None:
         """See Way."""
@@ -167,7 +192,11 @@ class SshConnection:
     async def _run(self, argv: Sequence[str]) -> Completed:
         async with self._process(command_line(argv)) as process:
             process.stdin.write_eof()
-            stdout, stderr = await process.communicate()
+            try:
+                stdout, stderr = await answer_of(process.stdout, process.stderr)
+            except EndlessAnswer as error:
+                raise TransportError(f"{self.node.name}: {error.of(argv)}") from None
+            await process.wait_closed()
             status = process.returncode
         if status is None:
             raise self._failed(None)
@@ -183,7 +212,7 @@ class SshConnection:
                 try:
                     await process.stdout.readuntil(line)
                 except asyncio.IncompleteReadError as error:
-                    said = one_line(decoded(error.partial + await process.stderr.read()))[-300:]
+                    said = shortened(one_line(decoded(error.partial + await _last_words(process))), 300)
                     problem = f"can't run commands there: {said or 'no reason given'}"
                     raise TransportError(f"{self.node.name}: {problem}") from None
                 times.append(time.monotonic() - started)

@@ -92,18 +92,17 @@ class Keys:
         if str(path) not in self._questions and _public(path):
 
             def ask(_: str) -> str:
-                self._questions.secret(*question)
+                self._questions.secret(*question, for_server=False)
                 raise asyncssh.KeyImportError("no passphrase yet")
 
             return await self._load(path, ask)
-        passphrase = self._questions.secret(*question)
-        self._questions.last = None  # the server has no say in it
+        passphrase = self._questions.secret(*question, for_server=False)
         if not passphrase:
             return []
         try:
             return await self._load(path, passphrase)
         except (asyncssh.KeyImportError, asyncssh.KeyEncryptionError):
-            self._questions.secret(*question)  # once more: it was wrong
+            self._questions.secret(*question, for_server=False)  # once more: it was wrong
             return []
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import asyncssh
 
@@ -16,9 +18,11 @@ from cephtui.ssh.questions import Questions
 class Login(asyncssh.SSHClient):
     """What asyncssh wants to know while it logs in, from the answers that there are."""
 
-    def __init__(self, hop: Hop, answers: Mapping[str, str], at_end: Callable[[], None]) -> None:
+    def __init__(
+        self, hop: Hop, answers: Mapping[str, str], at_end: Callable[[], None], *, interactive: bool = True
+    ) -> None:
         self.problem: str | None = None
-        """Why the host key is refused."""
+        """Why we can't log in, or don't."""
         self.unknown_authority = False
         """Whether the host has shown a certificate by somebody unknown."""
         self.began = self.logged_in = False
@@ -28,6 +32,10 @@ class Login(asyncssh.SSHClient):
         self._accepted: HostKey | None = None
         self._secrets: dict[str, None] = {}
         """The methods for which there was one."""
+        self._interactive = interactive
+        """Whether keyboard-interactive is tried."""
+        self._asked: Counter[str] | None = None
+        """How often each prompt has come since keyboard-interactive began; None before it."""
 
     @property
     def tried(self) -> str:
@@ -35,8 +43,17 @@ class Login(asyncssh.SSHClient):
         keys, mine = self._keys.tried, self._hop.identities
         missing = [str(path) for path in mine.files if mine.named and not path.exists()]
         tried = [*([f"publickey ({keys})"] if keys else []), *self._secrets]
-        text = ", ".join(tried) or "nothing, there is no key, and no password is taken"
+        tried += (
+            ["keyboard-interactive (the server asks nothing)"] if self.asks_nothing or not self._interactive else []
+        )
+        password = "given" if self.questions.passed_over else "taken"
+        text = ", ".join(tried) or f"nothing, there is no key, and no password is {password}"
         return f"{text} ({', '.join(missing)} is not there)" if missing else text
+
+    @property
+    def asks_nothing(self) -> bool:
+        """Whether the server has refused keyboard-interactive without a question, as an sshd without PAM does."""
+        return self._asked is not None and not self._asked
 
     # ------------------------------------------------------------------ asyncssh's callbacks
 
@@ -85,23 +102,38 @@ class Login(asyncssh.SSHClient):
 
     def password_auth_requested(self) -> str | None:
         """The password."""
+        self.questions.begin_try()
         answer = self.questions.secret(f"password:{self._hop.login}", f"Password for {self._hop.login}:")
         if answer:
             self._secrets["password"] = None
         return answer or None
 
+    def password_change_requested(self, prompt: str, lang: str) -> Any:
+        """The password is right and has expired."""
+        self.questions.forget()
+        self.problem = f"the password of {self._hop.login} has expired: change it with ssh, then try again"
+        return NotImplemented
+
     def kbdint_auth_requested(self) -> str | None:
-        """Whether to be asked by the server at all."""
-        return None if self.questions.open else ""
+        """Whether to be asked by the server; not again where it has asked nothing: it would refuse us for ever."""
+        if self.questions.open or self.asks_nothing or not self._interactive:
+            return None
+        self.questions.begin_try()
+        self._asked = Counter()
+        return ""
 
     def kbdint_challenge_received(
         self, name: str, instructions: str, lang: str, prompts: Sequence[tuple[str, bool]]
     ) -> list[str] | None:
         """Answers to what the server asks."""
+        assert self._asked is not None
         answers = []
         for prompt, _ in prompts:
-            text = one_line(f"{self._hop.login}: {instructions} {prompt}")
-            answer = self.questions.secret(f"prompt:{self._hop.login}:{one_line(prompt)}", text)
+            asked = one_line(prompt)
+            self._asked[asked] += 1
+            again = f" ({self._asked[asked]})" if self._asked[asked] > 1 else ""
+            text = one_line(f"{self._hop.login}: {instructions} {prompt or 'Answer:'}")
+            answer = self.questions.secret(f"prompt:{self._hop.login}:{asked}{again}", text)
             if not answer:
                 return None
             answers.append(answer)

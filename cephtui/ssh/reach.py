@@ -11,7 +11,7 @@ from dataclasses import replace
 import asyncssh
 
 from cephtui.models import Node
-from cephtui.ssh.attempt import Attempt, NoSuchAuthority, Reached, TurnedAway
+from cephtui.ssh.attempt import AsksNothing, Attempt, NoSuchAuthority, Reached, TurnedAway
 from cephtui.ssh.config import Hop, look_up, split_host
 from cephtui.ssh.proxy import Proxy
 from cephtui.transport import Question
@@ -76,14 +76,17 @@ class Route:
         return replace(jump, jumps=hop.jumps[:-1]) if len(hop.jumps) > 1 else jump
 
     async def _keep_trying(self, hop: Hop, tunnel: asyncssh.SSHClientConnection | None) -> Reached:
-        end, pause, certificates = time.monotonic() + CONNECT_SECONDS, 0.25, True
+        end, pause, certificates, interactive = time.monotonic() + CONNECT_SECONDS, 0.25, True, True
         while True:
-            attempt = Attempt(hop, self._answers, tunnel, certificates=certificates)
+            attempt = Attempt(hop, self._answers, tunnel, certificates=certificates, interactive=interactive)
             try:
                 async with asyncio.timeout(ATTEMPT_SECONDS):
                     return await attempt.make()
             except NoSuchAuthority:
                 certificates = False
+                continue
+            except AsksNothing:
+                interactive = False
                 continue
             except TurnedAway as error:
                 if time.monotonic() + pause > end:

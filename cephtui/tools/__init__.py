@@ -11,6 +11,7 @@ from cephtui.models import DiskUse, Finding, Interval, JobResult, Kind, OptionVa
 from cephtui.stats import Flow, join_intervals
 
 __all__ = [
+    "Errors",
     "Kind",
     "OptionError",
     "OptionField",
@@ -25,11 +26,34 @@ __all__ = [
     "spoken",
 ]
 
+_LINE_MOST = 500
 Stream = Literal["stdout", "stderr"]
 V = TypeVar("V")
 _LOG_LINE = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S* +[0-9a-f]+ +-?\d+ +", re.ASCII)
 _SOURCE = re.compile(r"(?:(?:\w+::)+\w+:|0x[0-9a-f]+|\w+:(?= \w+: )|(?!global_init)\w*_\w+:)\s+", re.ASCII)
 """Where in the source a log line is from: ``librbd::io::ObjectRequest: 0x7f43 handle_write_object:``."""
+
+
+_HEAD_CHARACTERS, _TAIL_CHARACTERS = 8192, 8192
+
+
+class Errors:
+    """What a tool says on stderr: all of it, or its head and its tail where it does not end."""
+
+    def __init__(self) -> None:
+        self._head, self._tail = "", ""
+
+    def add(self, data: bytes) -> None:
+        """A piece, cut anywhere."""
+        text = data.decode("utf-8", "replace")
+        room = _HEAD_CHARACTERS - len(self._head)
+        self._head += text[:room]
+        self._tail = (self._tail + text[room:])[-_TAIL_CHARACTERS:]
+
+    @property
+    def text(self) -> str:
+        """Its lines in their order, the longest cut."""
+        return "\n".join(line[:_LINE_MOST] for line in f"{self._head}{self._tail}".splitlines())
 
 
 class OptionError(ValueError):

@@ -17,15 +17,14 @@ from typing import Any
 from cephtui import stats
 from cephtui.models import ELAPSED_MOST_SECONDS, DiskUse, Finding, Interval, JobResult, Phase
 from cephtui.reading import load_json
-from cephtui.tools import Reading, Stream, ToolResult, join_readings, spoken
+from cephtui.tools import Errors, Reading, Stream, ToolResult, join_readings, spoken
 
 _START = re.compile(r'\{\s*"fio version"')
 _END = re.compile(r"\n\}")  # only a document's own closing brace stands at the start of a line
 _BUFFER_MOST = 16 << 20
 _LINE_MOST = 4096
 _TEXT_LINES_MOST = 50
-_ERRORS_MOST = 65536
-"""Of what fio says on stderr, from the beginning: the first error is the cause of the others."""
+_ERROR_MOST = 500
 SHORTEST_INTERVAL = 0.5
 """Seconds; the rate of a shorter interval is mostly noise (the one before the end lasts 3 to 30 ms)."""
 _DIRECTIONS = ("read", "write")
@@ -195,7 +194,7 @@ class FioParser:
         self._buffer = ""
         self._searched = 0
         self._text: list[str] = []
-        self._errors = ""
+        self._errors = Errors()
         self._broken = 0
         self._before = _Counters()
         self._ended = 0.0
@@ -211,7 +210,7 @@ class FioParser:
     def feed(self, stream: Stream, data: bytes, elapsed_seconds: float) -> list[Reading]:
         """See Parser."""
         if stream == "stderr":
-            self._errors = (self._errors + data.decode("utf-8", "replace"))[:_ERRORS_MOST]
+            self._errors.add(data)
             return []
         self._buffer += self._decode(data)
         readings: list[Reading] = []
@@ -289,13 +288,13 @@ class FioParser:
             self._buffer, self._searched = "", 0
 
     def _keep_text(self, text: str) -> None:
-        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        lines = [line.strip()[:_LINE_MOST] for line in text.splitlines()[-_TEXT_LINES_MOST:] if line.strip()]
         self._text = (self._text + lines)[-_TEXT_LINES_MOST:]
 
     def _spoken_error(self) -> str | None:
         rest = _START.split(self._buffer, maxsplit=1)[0]
-        lines = [*spoken(self._errors), *self._text, *rest.splitlines()]
-        return next((line.strip() for line in lines if _is_error(line)), None)
+        lines = [*spoken(self._errors.text), *self._text, *rest.splitlines()]
+        return next((line.strip()[:_ERROR_MOST] for line in lines if _is_error(line)), None)
 
     def _left_ramp(self, now: _Counters) -> bool:
         """fio measures no latency in the ramp and counts anew after it.

@@ -24,7 +24,7 @@ from datetime import datetime
 
 from cephtui import stats
 from cephtui.models import ELAPSED_MOST_SECONDS, Finding
-from cephtui.tools import Reading, Stream, ToolResult, join_readings, spoken
+from cephtui.tools import Errors, Reading, Stream, ToolResult, join_readings, spoken
 
 SHORTEST_INTERVAL = 0.5
 """Seconds; what is left over at the end is joined to the interval before it if it is shorter."""
@@ -33,7 +33,6 @@ STUCK_SECONDS = 10.0
 _PRECISE = 0.02
 """A mean that may be further off than this is not given."""
 _LINE_MOST = 4096
-_ERRORS_MOST = 8192
 
 _TIME = r"(?:(\d{4}-\d\d-\d\dT[\d:.]{8,18}[+-]\d{4}) )?"
 _ROW = re.compile(_TIME + r" *(\d{1,9}) +(\d{1,9}) +\d{1,12} +(\d{1,12}) +\S+ +\S+ +\S+ +(\S+) *", re.ASCII)
@@ -150,7 +149,7 @@ class RadosBenchParser:
     def __init__(self, *, block_bytes: int, seconds: float | None, measures_writes: bool = False) -> None:
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         self._line = ""
-        self._errors = ""
+        self._errors = Errors()
         self._block_bytes = block_bytes
         self._seconds = seconds
         self._measures_writes = measures_writes
@@ -168,7 +167,7 @@ class RadosBenchParser:
     def feed(self, stream: Stream, data: bytes, elapsed_seconds: float) -> list[Reading]:
         """See Parser."""
         if stream == "stderr":
-            self._errors = (self._errors + data.decode("utf-8", "replace"))[-_ERRORS_MOST:]
+            self._errors.add(data)
             return []
         *lines, self._line = (self._line + self._decode(data)).split("\n")
         self._line = self._line[-_LINE_MOST:]
@@ -328,7 +327,7 @@ class RadosBenchParser:
         return (Finding(code="stuck", text=text),)
 
     def _spoken_error(self) -> str | None:
-        lines = spoken(self._errors)
+        lines = spoken(self._errors.text)
         found = next((line for reason in _REASONS for line in lines if reason.fullmatch(line)), None)
         wrong = next((line for line in lines if _WRONG.fullmatch(line)), None)
         if found and wrong:

@@ -85,7 +85,7 @@ async def answered(runner: Runner, state: NodeState, ask: AskUser) -> NodeState:
         question = state.question
         answer = await ask(Ask(state.node.name, question.text, secret=question.secret))
         if answer is None:
-            return NodeState(state.node, problem=f"{state.node.name}: not connected: {question.text}")
+            return NodeState(state.node, problem=f"{state.node.name}: not connected: {question.topic}")
         state = await asyncio.wrap_future(runner.reach(state.node, {question.key: answer}))
     return state
 

@@ -22,7 +22,14 @@ _READS_PER_SECOND = 1
 
 
 def tail(path: Path) -> str:
-    """The end of a file as it can be shown, from the beginning of a line; empty where there is none."""
+    """The end of an output as it can be shown, from the beginning of a line; empty where there is none.
+
+    Of one that is stored in part, the end of what came first and then the end of what came last.
+    """
+    return _tail(path) + _tail(path.with_name(f"{path.name}.tail"))
+
+
+def _tail(path: Path) -> str:
     try:
         with open_regular(path) as file:
             start = max(0, file.seek(0, os.SEEK_END) - _TAIL_BYTES)
@@ -31,7 +38,7 @@ def tail(path: Path) -> str:
     except OSError:
         return ""
     text = data.decode("utf-8", "replace")
-    return lines(text.partition("\n")[2] if start else text)
+    return lines((text.partition("\n")[2] or text) if start else text)
 
 
 class LogScreen(ModalScreen[None]):

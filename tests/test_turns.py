@@ -1,0 +1,68 @@
+"""Many nodes on few hosts: commands take turns, and their time counts from their own start."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+
+import pytest
+
+from cephtui import transport
+from cephtui.models import Node
+from cephtui.transport import TransportError, Turns
+
+
+async def test_turns_are_bounded_on_each_host_and_in_all() -> None:
+    turns, running, most = Turns(), Counter[str](), Counter[str]()
+    done = 0
+
+    async def command(host: str) -> None:
+        nonlocal done
+        async with turns.taken(Node(name=f"{host}-{done}", host=host)):
+            running.update([host, "all"])
+            most.update({name: max(0, running[name] - most[name]) for name in (host, "all")})
+            await asyncio.sleep(0)
+            running.subtract([host, "all"])
+            done += 1
+
+    await asyncio.gather(*(command(f"h{number % 8}") for number in range(400)))
+    assert done == 400
+    assert most["all"] <= 24
+    assert {host: number for host, number in most.items() if number > 6} == {"all": most["all"]}
+
+
+async def test_a_turn_is_waited_for_as_long_as_something_moves(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transport, "_TURNS_ON_A_HOST", 1)
+    monkeypatch.setattr(transport, "_STANDSTILL_SECONDS", 2.5)
+    turns, node = Turns(), Node(name="n1", host="h")
+    ended: list[int] = []
+
+    async def command(number: int) -> None:
+        async with turns.taken(node):
+            await asyncio.sleep(0.7)
+            ended.append(number)
+
+    await asyncio.gather(*map(command, range(6)))  # the last has waited longer than that
+    assert ended == [0, 1, 2, 3, 4, 5]
+    async with turns.taken(node):
+        with pytest.raises(TransportError, match=r"^n1: no command on any node has ended well for \d s, and others"):
+            async with turns.taken(node):
+                pass
+    async with turns.taken(node):  # what was given up has left no turn taken
+        pass
+
+
+async def test_a_turn_that_is_no_longer_waited_for_is_free() -> None:
+    turns, node = Turns(), Node(name="n1", host="h")
+
+    async def hold() -> None:
+        async with turns.taken(node):
+            await asyncio.sleep(60)
+
+    tasks = [asyncio.create_task(hold()) for _ in range(40)]
+    await asyncio.sleep(0.05)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    async with asyncio.timeout(5), turns.taken(node):
+        pass
