@@ -58,11 +58,12 @@ async def test_nothing_of_a_list_is_run_unasked(sandbox: Sandbox, tmp_path: Path
     # a file's prefix is not that of Ceph: that entry was of this very machine, where there is no such file
     assert pending(directory) == [left[0], *left[2:]]
 
-    agreed = cleanup(sandbox, "--yes", "--as-listed", code=1).stderr
+    (directory / "undo.jsonl").write_text(json.dumps(entries[0]) + "\n")
+    agreed = cleanup(sandbox, "--yes", "--as-listed", code=0).stderr
     assert f"local: removed file:{file}0" in agreed
     assert trap.exists()
     assert file.exists()
-    assert [undo.node for undo in pending(directory)] == [undo.node for undo in left[2:]]
+    assert pending(directory) == []
 
 
 async def test_what_is_somebodys_is_said_and_stays(sandbox: Sandbox, tmp_path: Path) -> None:
