@@ -286,7 +286,7 @@ def _removed(
             say(f"{node}: {spec}: {removed.text}" if removed.text else f"{node}: removed {spec}")
             continue
         failed += 1
-        off = ": it is off the list" if removed.is_settled else ""
+        off = " (it is off the list now)" if removed.is_settled else ""
         say(f"{node}: {spec} was not removed: {removed.text}{off}")
     return failed
 

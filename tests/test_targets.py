@@ -384,6 +384,54 @@ def test_a_file_in_use_is_told_refused_and_not_removed(ours: Path) -> None:
     assert remove(ours).returncode == 0
 
 
+def owned(verb: str, path: Path, owner: str) -> subprocess.CompletedProcess[str]:
+    create = file_target.create_argv(str(path), SPAN, owner)
+    return run(create if verb == "create" else file_target.remove_argv(str(path), owner))
+
+
+def test_only_its_owner_removes_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    for owner, others in (("one-0f", ("", "one-0", "one-0f1", "*", ".*")), ("", ("one-0f",))):
+        assert owned("create", path, owner).returncode == 0
+        for other in others:
+            removed = owned("remove", path, other)
+            assert (removed.returncode, removed.stderr) == (76, f"{path} carries the mark of another session\n")
+        assert inspect(path).marked
+        assert owned("remove", path, owner).returncode == 0
+        assert not path.exists()
+    # who uses a file that another has left makes it its own
+    owned("create", path, "one")
+    assert owned("create", path, "two").returncode == 0
+    assert owned("remove", path, "one").returncode == 76
+    assert owned("remove", path, "two").returncode == 0
+
+
+def test_a_file_with_another_name_besides_is_not_removed(tmp_path: Path, ours: Path) -> None:
+    link = tmp_path / "link"
+    link.hardlink_to(ours)
+    for path in (ours, link):
+        removed = remove(path)
+        assert (removed.returncode, removed.stderr) == (76, f"{path} has other names (hard links)\n")
+    link.unlink()
+    assert remove(ours).returncode == 0
+
+
+def test_a_file_that_is_replaced_while_the_removal_waits_is_not_removed(ours: Path, foreign: Path) -> None:
+    with ours.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        command = file_target.remove_argv(str(ours))
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as removing:
+            inode = ours.stat().st_ino
+            while not any(
+                f":{inode} " in line and "->" in line for line in Path("/proc/locks").read_text().splitlines()
+            ):
+                assert removing.poll() is None
+            foreign.replace(ours)
+            fcntl.flock(file, fcntl.LOCK_UN)
+            assert removing.wait(20) == 76
+    assert ours.read_bytes() == b"somebody's " * 1000
+
+
 # ---------------------------------------------------------------------------------------------- the guard
 
 
