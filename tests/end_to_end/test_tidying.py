@@ -15,7 +15,7 @@ import pytest
 
 from .conftest import NewSandbox
 from .sandbox import Console, Sandbox, sets, wait_for
-from .test_screens_end import IDLE, LEAVE_ALTERNATE, PRESET, SEEN_SECONDS, Terminal
+from .test_screens_end import IDLE, LEAVE_ALTERNATE, PRESET, Terminal
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 RUN = ["run", "write-iops", *sets(runtime=1, ramp_time=0, size="1M", rate_iops=100), "--session", "S"]
