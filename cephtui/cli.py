@@ -382,7 +382,7 @@ Examples:
 
 \b
 Exit codes:
-  0 ok, 1 the benchmark failed, 2 wrong usage, 3 refused, 4 stopped, lost or incomplete
+  0 ok, 1 the benchmark failed, 2 wrong usage, 3 refused, 4 stopped, lost, incomplete or not saved
 """
 )
 @click.argument("presets", nargs=-1, metavar="PRESET...", required=True, shell_complete=_complete_presets)

@@ -80,14 +80,15 @@ async def execute(bench: Bench, plan: Plan, step: Step, shells: Shells, stop: St
 def _saved(run: Run, writer: RunWriter, recorder: Recorder) -> Run:
     """The run as it is kept; what can't be kept is not lost either, but says so."""
     recorder.close()
+    kept = run
     if recorder.unsaved:
-        run = _with_finding(run, PARTLY_SAVED, f"only a part of this run is saved: {recorder.unsaved}")
+        kept = _with_finding(run, PARTLY_SAVED, f"only a part of this run is saved: {recorder.unsaved}")
     try:
-        writer.finish(run)
+        writer.finish(kept)
     except OSError as error:
         log.exception("can't write %s", writer.directory)
-        run = _with_finding(run, UNSAVED, f"this run is not saved: {unwritable(error)}")
-    return run
+        return _with_finding(run, UNSAVED, f"this run is not saved: {unwritable(error)}")
+    return kept
 
 
 def _with_finding(run: Run, code: str, text: str) -> Run:

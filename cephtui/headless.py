@@ -35,6 +35,7 @@ _GRACE_SECONDS = 15
 _LIVE_PER_SECOND = 4
 _QUESTIONS_MOST = 12
 _TOLD_AFTER_SECONDS = 2.0
+_SAID_AFTER_SECONDS = 1.0
 _AGAIN = " (a second Ctrl+C or signal ends at once)"
 _AT_ONCE, _ASKED_MOST = 32, 32
 T = TypeVar("T")
@@ -60,18 +61,19 @@ def carry_out(runner: Runner, plan: Plan, output: Output) -> int:
     inbox = runner.subscribe()
     with _stopping(runner.tidy_up, runner.is_overdue, runner.abandon) as ending:
         runner.remove_left_behind()
+        progress = _Progress(runner, ending)
         try:
-            code = _followed(runner, plan, inbox, output)
+            code = _followed(runner, plan, inbox, output, progress)
         finally:
-            _tidy_up(runner, inbox, ending)
+            _tidy_up(runner, inbox, progress)
     return code or (EXIT_INCOMPLETE if ending.asked else 0)
 
 
-def _followed(runner: Runner, plan: Plan, inbox: Inbox, output: Output) -> int:
+def _followed(runner: Runner, plan: Plan, inbox: Inbox, output: Output, progress: _Progress) -> int:
     done = runner.submit(plan)
     try:
         with output:
-            _follow(inbox, output, done.done)
+            _follow(inbox, output, done.done, progress)
     except OSError:  # who was to read it is gone: nobody is waiting for the run
         log.info("the output can't be written, stopping")
         silence(sys.stdout)
@@ -82,17 +84,34 @@ def _followed(runner: Runner, plan: Plan, inbox: Inbox, output: Output) -> int:
     return code
 
 
-def _tidy_up(runner: Runner, inbox: Inbox, ending: Ending) -> None:
+class _Progress:
+    """Says how far a removal is that takes longer than a moment."""
+
+    def __init__(self, runner: Runner, ending: Ending) -> None:
+        self._runner, self._ending = runner, ending
+        self._said = ""
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether the user has asked for the end."""
+        return self._ending.asked
+
+    def show(self) -> None:
+        """Called a few times a second."""
+        since, text = self._runner.removing_since, self._runner.removing
+        if text and text != self._said and time.monotonic() - since > _SAID_AFTER_SECONDS:
+            say(f"{text}{_AGAIN if self.is_awaited and not self._said else ''}")
+            self._said = text
+
+
+def _tidy_up(runner: Runner, inbox: Inbox, progress: _Progress) -> None:
     """Wait until all is removed; what takes longer than a moment, and what can't be removed, is told."""
-    tidied, begun, told = runner.tidy_up(), time.monotonic(), ""
+    tidied = runner.tidy_up()
     while not tidied.is_set():
         for event in inbox.drain(1.0 / _LIVE_PER_SECOND):
             if isinstance(event, Notice):
                 say(event.text)
-        text, is_long = runner.removing, time.monotonic() - begun > _TOLD_AFTER_SECONDS / 2
-        if text and text != told and is_long:
-            say(f"{text}{_AGAIN if ending.asked and not told else ''}")
-            told = text
+        progress.show()
     for problem in runner.close():
         say(problem)
 
@@ -299,13 +318,15 @@ def _waited_for(done: Future[Removed], inbox: Inbox) -> Removed:
     return done.result()
 
 
-def _follow(inbox: Inbox, output: Output, finished: Callable[[], bool]) -> None:
+def _follow(inbox: Inbox, output: Output, finished: Callable[[], bool], progress: _Progress) -> None:
     last = False
     while not last:
         last = finished()  # asked first, so that what came before the end is still drained
         for event in inbox.drain(0.0 if last else 1.0 / _LIVE_PER_SECOND):
             output.show(event)
         output.refresh()
+        if progress.is_awaited:
+            progress.show()
 
 
 def _exit_code(plan: Plan, runs: Sequence[Run]) -> int:

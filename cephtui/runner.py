@@ -364,7 +364,6 @@ class Runner:
                     if not runs:
                         raise
                     log.exception("can't write the session")
-                    self._publish(Notice(0, f"{step.preset} was not run: {unwritable(error)}"))
                     self._problems.append(f"{step.preset} was not run: {unwritable(error)}")
                     break
                 self._stopped |= bool(stop.reason)

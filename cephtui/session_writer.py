@@ -91,8 +91,11 @@ def write_whole(path: Path, text: str) -> None:
             _write_all(file, text.encode())
             os.fsync(file.fileno())
         partial.replace(path)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
-        partial.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            partial.unlink()
 
 
 def take_lock(directory: Path) -> IO[bytes] | None:

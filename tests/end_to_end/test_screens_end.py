@@ -15,7 +15,7 @@ import signal
 import struct
 import termios
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -120,11 +120,11 @@ def _control_terminal() -> None:
 class Terminal:
     """cephtui on a terminal: what it sends is read at once, as a terminal does."""
 
-    def __init__(self, sandbox: Sandbox, *words: str) -> None:
+    def __init__(self, sandbox: Sandbox, *words: str, env: Mapping[str, str | None] | None = None) -> None:
         self._ours, theirs = os.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
         places = {"stdin": theirs, "stdout": theirs, "stderr": theirs, "start_new_session": True}
-        self.console: Console = sandbox.start(*words, preexec_fn=_control_terminal, **places)
+        self.console: Console = sandbox.start(*words, env=env, preexec_fn=_control_terminal, **places)
         os.close(theirs)
         self.sent = b""
         self._screen, self._drawn = Screen(), 0
