@@ -1112,6 +1112,23 @@ async def test_many_short_commands_at_once(connected: SshConnection, server: Ser
     assert [int(each.stdout) for each in done] == list(range(20))
 
 
+@pytest.mark.parametrize("stream", ["", ">&2"])
+async def test_a_login_script_that_prints_without_end(
+    server: Server, monkeypatch: pytest.MonkeyPatch, stream: str
+) -> None:
+    monkeypatch.setattr(transport, "ANSWER_MOST_BYTES", 4 << 20)
+    connection = await connect(server)
+    server.before = f"yes 'good morning' {stream}"
+    with pytest.raises(TransportError, match=r"^n1: more than 4 MiB came from echo x: does a prefix or a login"):
+        await connection.run(["echo", "x"])
+    await connection.close()
+    started = time.monotonic()
+    text = await refused(node_of(server))
+    assert text.startswith(("n1: can't run commands there: ", "n1: not ready to run anything"))
+    assert len(text) < 500
+    assert time.monotonic() - started < transport.READY_SECONDS + 15
+
+
 async def test_a_short_command_without_a_connection(connected: SshConnection, server: Server) -> None:
     running = asyncio.create_task(connected.run(["sleep", "1"]))
     await asyncio.sleep(0.2)
