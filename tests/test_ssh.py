@@ -1118,7 +1118,7 @@ async def test_a_login_script_that_prints_without_end(
     server: Server, monkeypatch: pytest.MonkeyPatch, stream: str
 ) -> None:
     monkeypatch.setattr(transport, "ANSWER_MOST_BYTES", 4 << 20)
-    monkeypatch.setattr("cephtui.ssh.connection.READY_SECONDS", 5.0)
+    monkeypatch.setattr("cephtui.ssh.connection.READY_SECONDS", 12.0)
     connection = await connect(server)
     server.before = f"exec timeout 5 yes 'good morning' {stream}"
     with pytest.raises(TransportError, match=r"^n1: more than 4 MiB came from echo x: does a prefix or a login"):
