@@ -446,6 +446,21 @@ def test_other_lines_between_the_answers_are_dropped() -> None:
     assert len(seen(["ceph> \n", text, "\nWARNING: something {\n[]\n3\n", text + "\n"])) == 2
 
 
+@pytest.mark.parametrize(
+    "flood", ["x" * 65536, "{" * 65536, '{"a": [' + "0," * 32000, "[" * 65536, '{"a\\n": 1}\n' * 3000, "{\n" * 9000]
+)
+def test_a_flood_is_neither_kept_nor_taken_for_an_answer(flood: str) -> None:
+    reader = watch.CephWatch()
+    for _ in range(200):
+        assert reader.feed(flood) == []
+        assert len(reader._rest) < 10 << 20
+    text = recorded("healthy/status").strip()
+    for _ in range(200):  # what begins like an answer keeps others away for a time
+        if [type(answer) for answer in reader.feed(f"\n{text}\n" + "\n" * 65536)]:
+            return
+    raise AssertionError("no answer is seen after the flood")
+
+
 def test_a_pool_that_ceph_can_not_read_is_not_watched() -> None:
     for name in ("a b", "a;b", "", "a\nosd down 1"):
         with pytest.raises(ValueError, match="command line"):

@@ -388,6 +388,11 @@ def test_the_tail_of_a_file_begins_with_a_line(tmp_path: Path) -> None:
     assert tail(path) == ""
     path.write_bytes(b"x" * 20_000 + b"\nlast [b]line\xff\n")
     assert tail(path) == "last [b]line�\n"
+    path.with_name(f"{path.name}.tail").write_text("cephtui: 5 bytes are left out here\nthe end\n")
+    assert tail(path) == "last [b]line�\ncephtui: 5 bytes are left out here\nthe end\n"
+    path.with_name(f"{path.name}.tail").unlink()
+    path.write_text("x" * 50_000)
+    assert tail(path) == "x" * 12_000  # a line without an end
     path.write_bytes(b"short")
     assert tail(path) == "short"
 

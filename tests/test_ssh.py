@@ -176,6 +176,7 @@ class Server:
         await asyncio.gather(_carry(child.stdout, process.stdout), _carry(child.stderr, process.stderr))
         status = await child.wait()
         self._children.discard(child)
+        child._transport.close()  # type: ignore[attr-defined]  # there may be output that nobody wants any more
         if status < 0:
             process.exit_with_signal("KILL")
         else:
@@ -1110,6 +1111,22 @@ async def test_a_short_command_is_given_up_in_time(connected: SshConnection) -> 
 async def test_many_short_commands_at_once(connected: SshConnection, server: Server) -> None:
     done = await asyncio.gather(*(connected.run(["sh", "-c", f"sleep 0.05; echo {n}"]) for n in range(20)))
     assert [int(each.stdout) for each in done] == list(range(20))
+
+
+@pytest.mark.parametrize("stream", ["", ">&2"])
+async def test_a_login_script_that_prints_without_end(
+    server: Server, monkeypatch: pytest.MonkeyPatch, stream: str
+) -> None:
+    monkeypatch.setattr(transport, "ANSWER_MOST_BYTES", 4 << 20)
+    monkeypatch.setattr("cephtui.ssh.connection.READY_SECONDS", 12.0)
+    connection = await connect(server)
+    server.before = f"exec timeout 5 yes 'good morning' {stream}"
+    with pytest.raises(TransportError, match=r"^n1: more than 4 MiB came from echo x: does a prefix or a login"):
+        await connection.run(["echo", "x"])
+    await connection.close()
+    text = await refused(node_of(server))
+    assert text.startswith(("n1: can't run commands there: ", "n1: not ready to run anything"))
+    assert len(text) < 500
 
 
 async def test_a_short_command_without_a_connection(connected: SshConnection, server: Server) -> None:

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from cephtui import history, store
 from cephtui.jsonlines import line
 from cephtui.models import SCHEMA_VERSION, Interval, Plan, Run, Sample
-from cephtui.session_writer import SessionWriter, mark_undone
+from cephtui.session_writer import RawLimits, SessionWriter, mark_undone
 from cephtui.store import StoreError, Undo
 from tests.mounts import mounted
 
@@ -598,3 +598,47 @@ def test_a_directory_that_is_none_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match=r"can't write session .*: Not a directory"):
         SessionWriter.open(tmp_path / "file", "new")
+
+
+def test_raw_output_beyond_what_is_normal_is_stored_in_part(tmp_path: Path) -> None:
+    session = SessionWriter.open(tmp_path, "flood")
+    limits = RawLimits(first_bytes=10_000, bytes_per_second=1000)
+    writer = session.start_run(run_of("flood"), limits)
+    for number in range(200):
+        writer.raw("n1", "stderr", b"e" * 1000, 0.1)
+        writer.raw("n1", "stdout", b"%d" % (number % 10), 1.0 * number)  # an index is stored, too
+        writer.sample(sample_of(number + 1))
+    (finding,) = writer.findings()
+    assert finding.code == "raw-cut"
+    assert finding.text == (
+        "raw output stored only in part: of n1.stderr the first 8.79 KiB of 195 KiB, and its end; the samples go on"
+    )
+    writer.finish(run_of("flood", outcome="ok"))
+    session.close()
+    raw = session.directory / "001" / "raw"
+    assert (raw / "n1.stderr").read_bytes() == b"e" * 9000
+    left_out, _, tail = (raw / "n1.stderr.tail").read_bytes().partition(b"\n")
+    assert (left_out, tail) == (b"cephtui: 125464 bytes are left out here", b"e" * 65536)
+    assert (raw / "n1.stdout").read_bytes() == b"0123456789" * 20
+    assert not (raw / "n1.stdout.tail").exists()
+    assert len(list(store.read_samples(session.directory, 1))) == 200
+
+
+def test_the_index_of_many_small_pieces_is_bounded_too(tmp_path: Path) -> None:
+    session = SessionWriter.open(tmp_path, "crumbs")
+    writer = session.start_run(run_of("crumbs"), RawLimits(first_bytes=10_000, bytes_per_second=0))
+    for _ in range(1000):
+        writer.raw("n1", "stdout", b"x", 1.0)
+    session.close()
+    assert sum(path.stat().st_size for path in (session.directory / "001" / "raw").iterdir()) <= 10_000
+
+
+def test_raw_output_leaves_room_for_the_samples(tmp_path: Path) -> None:
+    session = SessionWriter.open(tmp_path, "small")
+    free = shutil.disk_usage(tmp_path).free
+    writer = session.start_run(run_of("small"), RawLimits(spare_bytes=2 * free))
+    writer.raw("n1", "stdout", b"x", 1.0)
+    writer.sample(sample_of(1))
+    assert writer.findings()[0].text.startswith("raw output stored only in part: of n1.stdout the first 0 B of 1 B")
+    session.close()
+    assert len(list(store.read_samples(session.directory, 1))) == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import time
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from cephtui import transport
 from cephtui.replay import ReplayProcess, _Piece
 from cephtui.tools import Stream
-from cephtui.transport import Chunk, TransportError, WatchedProcess, until_ready
+from cephtui.transport import Chunk, LocalConnection, TransportError, WatchedProcess, shortened, until_ready
 
 READY, STARTED = b"cephtui ready t\n", b"cephtui started t\n"
 
@@ -30,6 +31,12 @@ class NoWay:
 
     def write_eof(self) -> None:
         self.told.append("eof")
+
+    def pause(self) -> None:
+        self.told.append("pause")
+
+    def resume(self) -> None:
+        self.told.append("resume")
 
     def abandon(self) -> None:
         self.told.append("abandon")
@@ -195,3 +202,69 @@ async def test_a_replay_waits_for_its_release_too() -> None:
     process.release()
     assert await reading == [("stdout", b"out")]
     assert await process.wait() == 0
+
+
+async def test_output_that_is_not_read_makes_its_process_wait() -> None:
+    way = NoWay()
+    process = WatchedProcess(way, "t")
+    process.received("stdout", READY + STARTED)
+    for _ in range(200):
+        if "pause" in way.told:
+            break
+        process.received("stdout", b"x" * 65536)
+    assert way.told.count("pause") == 1
+    assert process._queued_bytes < 8 << 20
+    reader = process.chunks()
+    while "resume" not in way.told:
+        assert (await anext(reader)).data == b"x" * 65536
+    assert 0 < process._queued_bytes < 4 << 20
+    # whoever stops it may not read it any more: its end is not held up, and costs no memory
+    await process.stop()
+    for _ in range(2000):
+        process.received("stderr", b"y" * 65536)
+    assert process._queued_bytes < 8 << 20
+    assert way.told.count("pause") == 1
+    process.ended()
+    assert await process.wait() is None
+
+
+@pytest.mark.parametrize("stream", ["", ">&2"])
+async def test_a_short_command_that_prints_without_end(stream: str) -> None:
+    connection = LocalConnection()
+    tracemalloc.start()
+    try:
+        with pytest.raises(TransportError) as error:
+            await connection.run(["bash", "-c", f"yes 'never the same' {stream}"])
+        assert tracemalloc.get_traced_memory()[1] < 200 << 20
+    finally:
+        tracemalloc.stop()
+    assert str(error.value).startswith("local: more than 64 MiB came from bash -c ")
+    assert "does a prefix or a login script there print without end?" in str(error.value)
+    assert len(str(error.value)) < 250
+    large = await connection.run(["head", "-c", "20M", "/dev/zero"])
+    assert len(large.stdout) == 20 << 20
+
+
+async def test_a_benchmark_here_waits_for_its_reader() -> None:
+    process = await LocalConnection().start(
+        ["bash", "-c", "head -c 60M /dev/zero; head -c 60M /dev/zero >&2"], token="t", limit_seconds=60, lock=""
+    )
+    process.release()
+    while not process._paused:
+        await asyncio.sleep(0.05)
+    said = 0
+    async for chunk in process.chunks():
+        said += len(chunk.data)
+        assert process._queued_bytes < 8 << 20
+    assert said == 120 << 20
+    assert await process.wait() == 0
+
+
+@pytest.mark.parametrize(("length", "kept"), [(10, 10), (2000, 2000), (50_000_000, 2100)])
+def test_a_long_text_is_shortened(length: int, kept: int) -> None:
+    text = f"head{'x' * (length - 8)}tail"
+    short = shortened(text)
+    assert short.startswith("head")
+    assert short.endswith("tail")
+    assert len(short) <= kept
+    assert (short == text) == (length <= 2000)

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cephtui import transport
 from cephtui.models import Node
+from cephtui.runner import Runner
 from cephtui.transport import TransportError, Turns
+
+from .fakes import FakeConnection, FakeNode
 
 
 async def test_turns_are_bounded_on_each_host_and_in_all() -> None:
@@ -66,3 +71,24 @@ async def test_a_turn_that_is_no_longer_waited_for_is_free() -> None:
     await asyncio.gather(*tasks, return_exceptions=True)
     async with asyncio.timeout(5), turns.taken(node):
         pass
+
+
+def test_a_runner_gives_turns_to_all_nodes_of_a_host(tmp_path: Path) -> None:
+    running, most = Counter[str](), Counter[str]()
+
+    class Counting(FakeConnection):
+        async def run(self, argv: Any, **how: Any) -> Any:
+            running[self.node.host or ""] += 1
+            most[self.node.host or ""] = max(most[self.node.host or ""], running[self.node.host or ""])
+            await asyncio.sleep(0.01)
+            running[self.node.host or ""] -= 1
+            return await super().run(argv, **how)
+
+    async def connect(node: Node, answers: Any) -> Any:
+        return Counting(FakeNode(node))
+
+    nodes = [Node(name=f"n{number}", host=f"h{number % 2}", ceph_conf="/c") for number in range(32)]
+    with Runner(tmp_path, connect_node=connect) as runner:
+        states = [future.result(30) for future in [runner.reach(node) for node in nodes]]
+    assert [state.problem for state in states] == [None] * 32
+    assert dict(most) == {"h0": 6, "h1": 6}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 from cephtui.ceph import answers
@@ -13,6 +14,7 @@ from cephtui.ceph.rates import OsdLatency, PoolRates, latency_of, rates_of
 Seen: TypeAlias = ClusterState | OsdLatency | PoolRates | OsdsAway
 _MOST_CHARACTERS = 8 << 20
 """Of an answer: the latencies of the largest clusters are a quarter of it."""
+_WORD = re.compile(r"\S")
 
 # Through one process that stays connected: starting ceph costs three times what the questions do.
 _WATCH = r"""
@@ -39,41 +41,35 @@ class CephWatch:
     def feed(self, text: str) -> list[Seen]:
         """The answers that are complete with this piece."""
         self._rest += text
-        if "\n" not in text:  # ceph ends each answer with one: to look before would only take time
-            self._drop_endless()
-            return []
         found = []
-        while (value := self._next()) is not None:
-            answer = _answer(value)
-            if answer is not None:
-                found.append(answer)
-        self._drop_endless()
+        if "\n" in text:  # ceph ends each answer with one: to look before would only take time
+            found = [answer for value in self._values() if (answer := _answer(value)) is not None]
+        if len(self._rest) > _MOST_CHARACTERS:
+            self._rest = "-"  # what begins like an answer and is longer than any is none
         return found
 
-    def _drop_endless(self) -> None:
-        """What begins like an answer and is longer than any is none."""
-        if len(self._rest) > _MOST_CHARACTERS:
-            self._rest = "-"
-
-    def _next(self) -> Any:
-        """The next JSON value; lines that begin none are dropped. None when more has to come."""
-        while self._rest:
-            self._rest = self._rest.lstrip()
-            if self._rest[:1] in ("{", "["):
+    def _values(self) -> Iterator[Any]:
+        """The JSON values that are complete; lines that begin none are dropped."""
+        text, at = self._rest, 0
+        while found := _WORD.search(text, at):
+            at = found.start()
+            if text[at] in "{[":
                 try:
-                    value, end = self._decoder.raw_decode(self._rest)
+                    value, at = self._decoder.raw_decode(text, at)
                 except ValueError:
-                    return None
+                    break
                 except RecursionError:
-                    self._rest = "-"
-                    return None
-                self._rest = self._rest[end:]
-                return value
-            _, newline, rest = self._rest.partition("\n")
-            if not newline:
-                return None
-            self._rest = rest
-        return None
+                    text, at = "-", 0
+                    break
+                yield value
+            else:
+                end = text.find("\n", at)
+                if end < 0:
+                    break
+                at = end
+        else:
+            at = len(text)
+        self._rest = text[at:]
 
 
 def _answer(value: Any) -> Seen | None:
