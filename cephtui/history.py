@@ -100,9 +100,11 @@ class Curve:
     def of(cls, saved: list[Stretch]) -> Curve:
         """A saved one; nothing is added to it any more."""
         curve = cls()
-        for end, *rest in saved:
-            low, mean, high = (math.nan if None in rest else number for number in rest)  # a gap in one is a gap
-            curve._append((end, low, mean, high))
+        for end, low, mean, high in saved:
+            if low is None or mean is None or high is None:
+                curve._append((end, math.nan, math.nan, math.nan))
+            else:
+                curve._append((end, low, mean, high))
         return curve
 
 

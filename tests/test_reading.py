@@ -73,7 +73,7 @@ HOSTILE: tuple[Any, ...] = (
     "9999-12-31T23:59:59.999999Z",
     "\u0663",
 )
-DRAWN_MOST = 4
+DRAWN_MOST = 2
 """Values in one place that are not only read but drawn."""
 TOTAL = Total(
     ios=60_000,
@@ -255,14 +255,14 @@ def _played(directory: Path) -> str:
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Where every value in a JSON document is, containers too; of a list the first and the last."""
+    """Where every value in a JSON document is, containers too; of a list the first."""
     if path:
         yield path
     if isinstance(value, dict):
         for key in value:
             yield from places(value[key], (*path, key))
     elif isinstance(value, list):
-        for index in dict.fromkeys((0, len(value) - 1) if value else ()):
+        for index in range(min(1, len(value))):
             yield from places(value[index], (*path, index))
 
 
@@ -306,9 +306,11 @@ def test_whatever_stands_in_a_field_is_refused_by_its_name_or_shown_as_what_it_i
     first, newline, rest = whole.partition("\n") if name in LINES else (whole, "", "")
     document = json.loads(first)
     assert not [text for text in shown(directory) if "refused" in text]
-    for place in places(document):
+    if "series" in document:
+        document["series"] = {key: document["series"][key] for key in ("write.iops", "write.latency_p99_seconds")}
+    for number, place in enumerate(places(document)):
         drawn_values = 0
-        for value in HOSTILE:
+        for value in (*HOSTILE[number % len(HOSTILE) :], *HOSTILE[: number % len(HOSTILE)]):
             path.write_text(as_json(changed(document, place, value)) + newline + rest)
             problems = problems_of(directory)
             assert all(problem.startswith(str(path)) for problem in problems), (place, value, problems)
@@ -317,7 +319,7 @@ def test_whatever_stands_in_a_field_is_refused_by_its_name_or_shown_as_what_it_i
                 continue
             for text in shown(directory, name):
                 if str(path) not in text:  # else it says why that file can't be used
-                    assert text.count("refused: ") == text.count(f"refused: {directory / 'plans.jsonl'}"), (place, text)
+                    assert text.count("refused: ") == text.count(f"refused: {directory}/"), (place, text)
                     assert not NO_FIGURE.search(text), (place, value, text)
 
 
