@@ -1,6 +1,7 @@
 """Every screen and dialog with text that a terminal would obey, one after the other: ``python -m`` in a terminal.
 
-Arguments: the folders of the sessions and of the presets, and which of the screens. It prints the names of those on which the text was to be seen.
+Arguments: the folders of the sessions and of the presets, and which of the screens.
+It prints the names of those on which the text was to be seen.
 """
 
 from __future__ import annotations
@@ -168,7 +169,6 @@ class Hostile(SavedApp):
         for name, screen in self._each:
             await self.push_screen(screen)
             await self._look_for(name)
-            await self.pop_screen()
         self.notify(CANARY, title=CANARY)
         await self._look_for("notice")
         self.exit()
