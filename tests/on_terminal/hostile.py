@@ -1,6 +1,7 @@
 """Every screen and dialog with text that a terminal would obey, one after the other: ``python -m`` in a terminal.
 
-Argument: where the sessions are. It prints the names of those on which the text was to be seen.
+Arguments: the folders of the sessions and of the presets, and which of the screens.
+It prints the names of those on which the text was to be seen.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from rich.text import Text
 from textual import work
 from textual.screen import Screen
 
-from cephtui import demo, report, store
+from cephtui import cli, demo, report, store
 from cephtui.compare import side_of
 from cephtui.config import Config
 from cephtui.models import ClusterSample, Mark, Node, Run, SessionNotes
@@ -40,6 +41,9 @@ from cephtui.tui.sessions import SessionsScreen
 from tests.canaries import CANARY, NAME, filled
 
 SEEN = "Pw]"
+UNSEEN = ("watch",)
+"""Screens on which the text may be hidden: nobody writes the session."""
+GROUPS = ("saved", "asked")
 TOML = '"' + "".join(f"\\U{ord(char):08x}" for char in CANARY) + '"'
 PRESET = f"""
 title = {TOML}
@@ -112,7 +116,7 @@ def offers(of: str, put: Put) -> Future[str]:
     return done
 
 
-def screens(root: Path, directory: Path, users: Path) -> Iterator[tuple[str, Screen[object]]]:
+def screens(root: Path, directory: Path, users: Path, group: str) -> Iterator[tuple[str, Screen[object]]]:
     """By their names."""
     run = store.read_run(directory, 2)
     side = side_of(run, [run])
@@ -120,7 +124,7 @@ def screens(root: Path, directory: Path, users: Path) -> Iterator[tuple[str, Scr
     node = Node(name=CANARY)
     entry = Entry(preset, (node,), CANARY, (CANARY,))
     known = (KnownNode(CANARY, CANARY), KnownNode(f"group {CANARY}", CANARY, (CANARY,)))
-    made: dict[str, Callable[[], Screen[object]]] = {
+    saved: dict[str, Callable[[], Screen[object]]] = {
         "sessions": lambda: SessionsScreen(root),
         "session": lambda: SessionScreen(directory),
         "replay": lambda: ReplayScreen(directory, 1, 20),
@@ -130,6 +134,8 @@ def screens(root: Path, directory: Path, users: Path) -> Iterator[tuple[str, Scr
         "text": lambda: Details("text", Text(CANARY)),
         "compare": lambda: CompareScreen(side, side, {}, {}),
         "run picker": lambda: RunPicker(root, ("another", 1)),
+    }
+    asked: dict[str, Callable[[], Screen[object]]] = {
         "target picker": lambda: TargetPicker(CANARY, CANARY, offers, CANARY),
         "node picker": lambda: NodePicker(Config(), known, (), {CANARY: CANARY}),
         "preset picker": lambda: PresetPicker(find_presets(users, users)),
@@ -141,7 +147,7 @@ def screens(root: Path, directory: Path, users: Path) -> Iterator[tuple[str, Scr
         "wait": lambda: Wait(CANARY),
         "enter text": lambda: EnterText(CANARY, CANARY, lambda text: CANARY),
     }
-    yield from ((name, make()) for name, make in made.items())
+    yield from ((name, make()) for name, make in (saved if group == "saved" else asked).items())
 
 
 class Hostile(SavedApp):
@@ -149,9 +155,9 @@ class Hostile(SavedApp):
 
     CSS_PATH = Path(tui_app.__file__).with_name("app.tcss")
 
-    def __init__(self, root: Path, directory: Path, users: Path, *, safe: bool) -> None:
+    def __init__(self, root: Path, users: Path, group: str, *, safe: bool) -> None:
         super().__init__(root, (), detect(as_started(os.environ), safe=safe))
-        self._each = screens(root, directory, users)
+        self._each = screens(root, root / demo.SESSION, users, group)
         self.seen: list[str] = []
 
     def on_mount(self) -> None:
@@ -163,13 +169,12 @@ class Hostile(SavedApp):
         for name, screen in self._each:
             await self.push_screen(screen)
             await self._look_for(name)
-            await self.pop_screen()
         self.notify(CANARY, title=CANARY)
         await self._look_for("notice")
         self.exit()
 
     async def _look_for(self, name: str) -> None:
-        for _ in range(100):
+        for _ in range(20 if name in UNSEEN else 300):
             await asyncio.sleep(0.05)
             if self.screen.is_mounted and SEEN in "".join(s.text for s in self.screen._compositor.render_strips()):
                 self.seen.append(name)
@@ -177,12 +182,13 @@ class Hostile(SavedApp):
         await asyncio.sleep(0.1)  # until it is sent
 
 
-def main(root: Path, users: Path) -> None:
+def main(root: Path, users: Path, group: str) -> None:
     """Show all; then say on which the text was."""
-    app = Hostile(root, root / demo.SESSION, users, safe="--safe" in sys.argv)
+    cli._start_log()
+    app = Hostile(root, users, group, safe="--safe" in sys.argv)
     app.run()
     print("seen:", ", ".join(app.seen), flush=True)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3])
