@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -63,6 +64,10 @@ class Lab:
         return self._machines[CLUSTER].run("rados", "--conf", self.ceph_conf, *words)
 
     # --- Machines --------------------------------------------------------------------------------
+
+    def network(self, machine: str) -> int:
+        """The number of a machine's network namespace."""
+        return os.stat(f"/proc/{self._machines[machine].first_process()}/ns/net").st_ino
 
     def command(self, machine: str, *words: str | Path) -> list[str]:
         """What runs a command on a machine, without ssh."""

@@ -148,7 +148,7 @@ class Bench:
 def processes_on(lab: Lab, text: str, node: str | None = None) -> dict[int, str]:
     """As ``Lab.processes``, and what runs in further namespaces of processes on a node, as in a container, too."""
     nodes = [node] if node else lab.nodes
-    networks = {os.stat(f"/proc/{next(iter(lab.processes(machine=name)))}/ns/net").st_ino for name in nodes}
+    networks = {lab.network(name) for name in nodes}
     found = {}
     for pid in all_pids():
         with contextlib.suppress(OSError):
