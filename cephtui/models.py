@@ -26,6 +26,8 @@ FIGURE_MOST = 1e60
 """Above every figure there is; sums, quotients and squares of smaller ones are still finite."""
 ELAPSED_MOST_SECONDS = 1e9
 """Some thirty years: longer than any run."""
+NODES_MOST = 10_000
+"""Of one run."""
 OptionValue: TypeAlias = bool | Annotated[int, Field(gt=-(10**60))] | float | str
 Amount: TypeAlias = Annotated[float, Field(ge=0)]
 Elapsed: TypeAlias = Annotated[float, Field(gt=-ELAPSED_MOST_SECONDS, lt=ELAPSED_MOST_SECONDS)]
@@ -398,9 +400,9 @@ class Run(Model):
     """Between the first node's start and the last's; null for a single node."""
     findings: tuple[Finding, ...] = ()
     cluster: ClusterEnvironment | None = None
-    environment: dict[str, NodeEnvironment] = Field(default_factory=dict)
+    environment: dict[str, NodeEnvironment] = Field(default_factory=dict, max_length=NODES_MOST)
     summary: Summary = Summary()
-    nodes: tuple[NodeResult, ...] = ()
+    nodes: Annotated[tuple[NodeResult, ...], Field(max_length=NODES_MOST)] = ()
 
 
 class Mark(Model):
