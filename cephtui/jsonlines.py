@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias, get_args
 
 from pydantic import TypeAdapter
@@ -33,6 +33,7 @@ from cephtui.stats import GRID_BUCKETS
 
 _PHASES = get_args(Phase)
 _RAW = re.compile(r"[^\n -~]")
+_NUMBERS = {int, float}
 _Public: TypeAlias = (
     Plan | Sample | ClusterSample | Run | Mark | SessionRow | PresetRow | NodeRow | Info | Difference | Figure
 )
@@ -112,23 +113,44 @@ def parse_sample(text: str | bytes) -> Sample:
             write=_parse_interval(row["write"]),
             missing=tuple(printable(str(name)) for name in row.get("missing", ())),
         )
-    except (LookupError, TypeError, AttributeError) as error:
+    except (LookupError, TypeError, AttributeError, OverflowError) as error:
         raise ValueError(f"not a sample: {error}") from None
 
 
 def _parse_interval(row: Mapping[str, Any] | None) -> Interval | None:
     if row is None:
         return None
-    buckets = row["latency_buckets"]
+    buckets, mean, p99 = row["latency_buckets"], row["latency_mean_seconds"], row["latency_p99_seconds"]
+    ios, nbytes, iops, bandwidth = row["ios"], row["bytes"], row["iops"], row["bandwidth_bytes"]
+    figures = (ios, nbytes, iops, bandwidth, 0 if mean is None else mean, 0 if p99 is None else p99)
+    if not (
+        _are_numbers(figures) and type(ios) is type(nbytes) is int and min(figures) >= 0 <= sum(figures) <= FIGURE_MOST
+    ):
+        _check_each(row)
     return Interval(
-        ios=_count(row, "ios"),
-        bytes=_count(row, "bytes"),
-        iops=_figure(row, "iops"),
-        bandwidth_bytes=_figure(row, "bandwidth_bytes"),
-        latency_mean_seconds=_figure_or_none(row, "latency_mean_seconds"),
-        latency_p99_seconds=_figure_or_none(row, "latency_p99_seconds"),
+        ios=int(ios),
+        bytes=int(nbytes),
+        iops=iops + 0.0,  # -0.0 is no figure
+        bandwidth_bytes=bandwidth + 0.0,
+        latency_mean_seconds=None if mean is None else mean + 0.0,
+        latency_p99_seconds=None if p99 is None else p99 + 0.0,
         latency_buckets=None if buckets is None else _parse_buckets(buckets),
     )
+
+
+def _are_numbers(values: Iterable[Any]) -> bool:
+    return _NUMBERS.issuperset(map(type, values))
+
+
+def _check_each(row: Mapping[str, Any]) -> None:
+    """Raises ValueError that names the figure which is none."""
+    for name in ("ios", "bytes"):
+        _count(row, name)
+    for name in ("iops", "bandwidth_bytes"):
+        _figure(row, name)
+    for name in ("latency_mean_seconds", "latency_p99_seconds"):
+        if row[name] is not None:
+            _figure(row, name)
 
 
 def _parse_buckets(row: Mapping[str, Any]) -> dict[int, int]:
@@ -136,27 +158,23 @@ def _parse_buckets(row: Mapping[str, Any]) -> dict[int, int]:
     if buckets and not 0 <= min(buckets) <= max(buckets) < GRID_BUCKETS:
         raise ValueError(f"not a sample: latency_buckets: expected buckets 0 to {GRID_BUCKETS - 1}")
     counts = buckets.values()
-    if buckets and (set(map(type, counts)) != {int} or not 0 <= min(counts) <= max(counts) <= FIGURE_MOST):
+    if buckets and (not {int}.issuperset(map(type, counts)) or not 0 <= min(counts) <= max(counts) <= FIGURE_MOST):
         raise ValueError("not a sample: latency_buckets: expected counts")
     return buckets
 
 
 def _figure(row: Mapping[str, Any], name: str, least: float = 0.0, most: float = FIGURE_MOST) -> float:
     value = row[name]
-    if not isinstance(value, int | float) or not least <= value <= most:
+    if type(value) not in _NUMBERS or not least <= value <= most:
         raise ValueError(f"not a sample: {name}: expected a number from {least:g} to {most:g}, got {shown(value)}")
-    return float(value) + 0.0  # -0.0 is no figure
-
-
-def _figure_or_none(row: Mapping[str, Any], name: str) -> float | None:
-    return None if row[name] is None else _figure(row, name)
+    return float(value) + 0.0
 
 
 def _count(row: Mapping[str, Any], name: str) -> int:
     value = row[name]
-    if not isinstance(value, int) or not 0 <= value <= FIGURE_MOST:
+    if type(value) is not int or not 0 <= value <= FIGURE_MOST:
         raise ValueError(f"not a sample: {name}: expected a count, got {shown(value)}")
-    return int(value)
+    return value
 
 
 def _text(row: Mapping[str, Any], name: str) -> str:

@@ -32,6 +32,8 @@ Line: TypeAlias = Annotated[str, AfterValidator(one_line)]
 """Words for eyes, on one line, whoever wrote them."""
 Name: TypeAlias = Annotated[str, AfterValidator(printable)]
 """For eyes too, with all its blanks; what commands are made of is a plain ``str``, and exact."""
+NODES_MOST = 10_000
+"""Of one run."""
 OptionValue: TypeAlias = bool | Annotated[int, Field(gt=-(10**60))] | float | Name
 Amount: TypeAlias = Annotated[float, Field(ge=0)]
 Elapsed: TypeAlias = Annotated[float, Field(gt=-ELAPSED_MOST_SECONDS, lt=ELAPSED_MOST_SECONDS)]
@@ -429,9 +431,9 @@ class Run(Model):
     """Between the first node's start and the last's; null for a single node."""
     findings: tuple[Finding, ...] = ()
     cluster: ClusterEnvironment | None = None
-    environment: dict[Name, NodeEnvironment] = Field(default_factory=dict)
+    environment: dict[Name, NodeEnvironment] = Field(default_factory=dict, max_length=NODES_MOST)
     summary: Summary = Summary()
-    nodes: tuple[NodeResult, ...] = ()
+    nodes: Annotated[tuple[NodeResult, ...], Field(max_length=NODES_MOST)] = ()
 
 
 class Mark(Model):

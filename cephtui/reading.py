@@ -26,6 +26,7 @@ TOML_MOST_BYTES = 64 << 10
 """Of a file that a user writes."""
 _TOML_LINE_MOST_DOTS = 300
 """Dotted keys of thousands of parts take minutes to parse."""
+_PIECE_BYTES = 256 << 10
 _REPR = reprlib.Repr()
 _REPR.maxstring = _REPR.maxother = 100
 _KINDS = {
@@ -41,45 +42,51 @@ def open_regular(path: Path, most_bytes: int = SERIES_MOST_BYTES) -> io.Buffered
 
     A link to a regular file is one. A device is not even opened, since opening may have consequences.
     """
-    _check(_found(path), path, most_bytes)
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    return open(open_descriptor(path, most_bytes), "rb")
+
+
+def open_descriptor(path: Path, most_bytes: int = SERIES_MOST_BYTES) -> int:
+    """As ``open_regular``, for who needs no more than the descriptor, which is theirs to close."""
+    name = str(path)
+    _check(_found(name), name, most_bytes)
+    descriptor = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     try:
-        _check(os.fstat(descriptor), path, most_bytes)  # it may be another one by now
-        return open(descriptor, "rb")
+        _check(os.fstat(descriptor), name, most_bytes)  # it may be another one by now
     except BaseException:
         os.close(descriptor)
         raise
+    return descriptor
 
 
 def open_to_append(path: Path) -> io.FileIO:
     """A file open for writing at its end, unbuffered, made where it is missing; raises OSError as ``open_regular``."""
     with contextlib.suppress(FileNotFoundError):
-        _check(_found(path), path, SERIES_MOST_BYTES)
+        _check(_found(str(path)), str(path), SERIES_MOST_BYTES)
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
     descriptor = os.open(path, flags, 0o666)
     try:
-        _check(os.fstat(descriptor), path, SERIES_MOST_BYTES)
+        _check(os.fstat(descriptor), str(path), SERIES_MOST_BYTES)
         return io.FileIO(descriptor, "ab")
     except BaseException:
         os.close(descriptor)
         raise
 
 
-def _found(path: Path) -> os.stat_result:
+def _found(path: str) -> os.stat_result:
     try:
         return os.stat(path)
     except ValueError:  # a NUL, which a node's name in a file may have
-        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), str(path)) from None
+        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), path) from None
 
 
-def _check(found: os.stat_result, path: Path, most_bytes: int) -> None:
+def _check(found: os.stat_result, path: str, most_bytes: int) -> None:
     if stat.S_ISDIR(found.st_mode):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
     if not stat.S_ISREG(found.st_mode):
         kind = _KINDS.get(stat.S_IFMT(found.st_mode), "no file")
-        raise OSError(errno.EINVAL, f"{kind}, expected a regular file", str(path))
+        raise OSError(errno.EINVAL, f"{kind}, expected a regular file", path)
     if found.st_size > most_bytes:
-        raise OSError(errno.EFBIG, _too_large(found.st_size, most_bytes), str(path))
+        raise OSError(errno.EFBIG, _too_large(found.st_size, most_bytes), path)
 
 
 def _too_large(size: int, most: int) -> str:
@@ -88,8 +95,14 @@ def _too_large(size: int, most: int) -> str:
 
 def read_bytes(path: Path, most_bytes: int = DOCUMENT_MOST_BYTES) -> bytes:
     """A whole file; raises OSError."""
-    with open_regular(path, most_bytes) as file:
-        data = file.read(most_bytes + 1) or b""  # a file of /proc has no size and may have nothing to say
+    descriptor, pieces, size = open_descriptor(path, most_bytes), [], 0
+    try:
+        while size <= most_bytes and (piece := os.read(descriptor, _PIECE_BYTES)):
+            pieces.append(piece)
+            size += len(piece)
+    finally:
+        os.close(descriptor)
+    data = b"".join(pieces)
     if len(data) > most_bytes:
         raise OSError(errno.EFBIG, _too_large(len(data), most_bytes), str(path))
     return data

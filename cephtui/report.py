@@ -26,6 +26,7 @@ from cephtui.models import (
     Node,
     NodeEnvironment,
     NodeRow,
+    OptionValue,
     Plan,
     PoolUse,
     PresetRow,
@@ -72,20 +73,31 @@ def _add(table: Table, *cells: RenderableType) -> None:
     table.add_row(*(_text(cell) if isinstance(cell, str) else cell for cell in cells))
 
 
+def notes(run: Run) -> list[str]:
+    """What went wrong in a run, and what limits its figures."""
+    shown, more = cut((finding.text for finding in run.findings), "findings")
+    return [shorter(text) for text in (*([run.error] if run.error else []), *shown, *([more] if more else []))]
+
+
+def shorter(text: str) -> str:
+    """Cut off where it is longer than anybody reads."""
+    return text if len(text) <= _CELL_MOST else f"{text[:_CELL_MOST]} ..."
+
+
 def _text(text: str, style: str = "") -> Text:
-    return Text(printable(text if len(text) <= _CELL_MOST else f"{text[:_CELL_MOST]} ..."), style=style)
+    return Text(printable(shorter(text)), style=style)
 
 
-def _cut(items: Iterable[T], what: str) -> tuple[list[T], str]:
+def cut(items: Iterable[T], what: str) -> tuple[list[T], str]:
     """As many as are shown, and in words how many more there are; empty where these are all."""
     found = list(items)
     rest = len(found) - _LISTED_MOST
     return (found[:_LISTED_MOST], f"... and {rest:,} more {what}") if rest > 0 else (found, "")
 
 
-def _joined(texts: Iterable[str], what: str) -> str:
+def joined(texts: Iterable[str], what: str) -> str:
     """On one line, between commas."""
-    shown, more = _cut(texts, what)
+    shown, more = cut(texts, what)
     return ", ".join(shown) + (f" {more}" if more else "")
 
 
@@ -94,7 +106,7 @@ def conditions(step: Step | Run) -> str:
     try:
         return TOOLS[step.tool].describe(step.options)
     except (LookupError, ValueError, OverflowError):  # of a tool that this version does not know, or changed by hand
-        return _joined((f"{name}={value}" for name, value in step.options.items()), "options")
+        return joined((f"{name}={value}" for name, value in step.options.items()), "options")
 
 
 # ---------------------------------------------------------------------------------------------- plans
@@ -260,12 +272,20 @@ def _figures(total: Total) -> list[str]:
 
 def varied(found: Sequence[Run]) -> dict[int, str]:
     """By the number of a run, the options that set it apart from the others of its batch."""
-    texts = {}
+    batches: dict[str, list[Mapping[str, OptionValue]]] = {}
     for run in found:
-        others = [other.options for other in found if other.batch == run.batch]
-        names = [n for n in run.options if n != "rw" and any(o.get(n) != run.options[n] for o in others)]
-        texts[run.run] = " ".join(f"{name}={run.options[name]}" for name in names)
-    return texts
+        batches.setdefault(run.batch, []).append(run.options)
+    differing = {batch: _differing_names(options) for batch, options in batches.items()}
+    return {
+        run.run: " ".join(f"{name}={value}" for name, value in run.options.items() if name in differing[run.batch])
+        for run in found
+    }
+
+
+def _differing_names(options: Sequence[Mapping[str, OptionValue]]) -> set[str]:
+    """Of the options of a batch those that are not the same in all; what ``rw`` is stands beside the figures."""
+    names = {name for each in options for name in each} - {"rw"}
+    return {name for name in names if len({each.get(name) for each in options}) > 1}
 
 
 def runs(found: Sequence[Run], marks: Sequence[Mark] = (), *, errors: bool = True) -> RenderableType:
@@ -275,7 +295,7 @@ def runs(found: Sequence[Run], marks: Sequence[Mark] = (), *, errors: bool = Tru
     """
     table = _table("#", "preset", "", *_FIGURE_COLUMNS, "outcome", "", right=("#", *_FIGURE_COLUMNS))
     differing = varied(found)
-    said, more = _cut(marks, "marks")
+    said, more = cut(marks, "marks")
     for row in in_order(found, said):
         if isinstance(row, Mark):
             _add(table, Text("*", "bold"), *[""] * 8, Text.assemble((f"{row.text:.2000}", "bold"), f" ({moment(row)})"))
@@ -316,7 +336,7 @@ def _add_run(table: Table, run: Run, apart: str) -> None:
 
 
 def _note(run: Run, errors: bool) -> Text:
-    shown, more = _cut(run.findings, f"findings of #{run.run}")
+    shown, more = cut(run.findings, f"findings of #{run.run}")
     lines = [f"#{run.run} {run.outcome}: {run.error}"] if run.error and errors else []
     lines += [f"#{run.run} ! {finding.text}" for finding in shown]
     return Text("\n").join(_text(line, "yellow") for line in [*lines, *[more] * bool(more)])
@@ -347,10 +367,10 @@ def run(value: Run, history: History | None = None, marks: Sequence[Mark] = ()) 
         _add(table, "nodes", _node_results(value))
     if value.cluster:
         _add(table, "cluster", _cluster(value))
-    for mark in (marks_in := _cut((mark for mark in marks if mark.run == value.run), "marks"))[0]:
+    for mark in (marks_in := cut((mark for mark in marks if mark.run == value.run), "marks"))[0]:
         _add(table, "mark", f"{mark.text} ({moment(mark)})")
     _add_more(table, marks_in[1])
-    environment, more = _cut(value.environment.items(), "nodes")
+    environment, more = cut(value.environment.items(), "nodes")
     for node, found in environment:
         facts = (
             found.os,
@@ -363,14 +383,14 @@ def run(value: Run, history: History | None = None, marks: Sequence[Mark] = ()) 
         )
         _add(table, node, ", ".join(fact for fact in facts if fact))
     _add_more(table, more)
-    results, more = _cut(value.nodes, "nodes")
+    results, more = cut(value.nodes, "nodes")
     for result in results:
         _add(table, "", _text(f"$ {result.command}", "cyan"))
         _add(table, "cpu", f"user {units.percent(result.cpu_user_percent)}, "
                              f"system {units.percent(result.cpu_system_percent)}")  # fmt: skip
-        disks = _joined((f"{d.name} {units.percent(d.utilisation_percent)} busy" for d in result.disks), "disks")
+        disks = joined((f"{d.name} {units.percent(d.utilisation_percent)} busy" for d in result.disks), "disks")
         _add(table, "disks", disks or units.DASH)
-        jobs, more_jobs = _cut(result.jobs, "jobs")
+        jobs, more_jobs = cut(result.jobs, "jobs")
         for job in jobs:
             totals = [t for t in (job.summary.read, job.summary.write) if t]
             _add(table, job.job, "; ".join(f"{units.iops(t.iops)} IOPS, mean "
@@ -393,7 +413,7 @@ def _node_results(value: Run) -> Table:
     """Each node's figures, and when it began and ended."""
     columns = ("IOPS", "bandwidth", "mean", "p99", "began", "ended")
     table = _table("node", "", *columns, "outcome", right=columns)
-    results, more = _cut(value.nodes, "nodes")
+    results, more = cut(value.nodes, "nodes")
     for result in results:
         totals = [(d, t) for d, t in (("read", result.summary.read), ("write", result.summary.write)) if t]
         times = [units.latency(result.started_seconds), units.latency(result.ended_seconds)]
@@ -410,8 +430,8 @@ def _node_results(value: Run) -> Table:
 def _cluster(value: Run) -> str:
     found = value.cluster
     assert found is not None
-    pool = _joined((f"{name} {fact}" for name, fact in found.pool.items() if fact is not None), "facts")
-    states = _joined((f"{number} {state}" for state, number in found.pg_states.items()), "states")
+    pool = joined((f"{name} {fact}" for name, fact in found.pool.items() if fact is not None), "facts")
+    states = joined((f"{number} {state}" for state, number in found.pg_states.items()), "states")
     parts = [
         f"ceph {found.ceph_version}" if found.ceph_version else "",
         found.health or "",
@@ -420,7 +440,7 @@ def _cluster(value: Run) -> str:
         f"pool: {pool}" if pool else "",
         f"OSD queue {found.osd_op_queue}" if found.osd_op_queue else "",
         f"mclock profile {found.osd_mclock_profile}" if "mclock" in (found.osd_op_queue or "") else "",
-        f"image features: {_joined(found.image_features, 'features')}" if found.image_features else "",
+        f"image features: {joined(found.image_features, 'features')}" if found.image_features else "",
         *(f"{command}: no permission" for command in found.no_permission[:_LISTED_MOST]),
     ]
     return "; ".join(part for part in parts if part)
@@ -541,11 +561,11 @@ def sessions(rows: Sequence[SessionRow]) -> RenderableType:
     table = _table("session", "created", *["cluster"] * clusters, "runs", "presets", "outcomes", right=("runs",))
     table.columns[0].no_wrap = table.columns[1].no_wrap = True
     for row in rows:
-        outcomes = _joined((f"{number} {outcome}" for outcome, number in row.outcomes.items()), "outcomes")
+        outcomes = joined((f"{number} {outcome}" for outcome, number in row.outcomes.items()), "outcomes")
         state = outcomes + (" (being written)" if row.writing else "")
         created = f"{row.created_at.astimezone():%Y-%m-%d %H:%M}" if row.created_at else "broken"
         cluster = [row.cluster or ""] * clusters
-        _add(table, row.session, created, *cluster, str(row.runs), _joined(row.presets, "presets"), state)
+        _add(table, row.session, created, *cluster, str(row.runs), joined(row.presets, "presets"), state)
     remarks = [_text(f"{row.session}: {text}", "dim") for row in rows if (text := _remarks(row))]
     errors = [_text(f"{row.session}: {row.error}", "red") for row in rows if row.error]
     return Group(table, *remarks, *errors)
@@ -554,7 +574,7 @@ def sessions(rows: Sequence[SessionRow]) -> RenderableType:
 def _remarks(row: SessionRow) -> str:
     """What the user has noted."""
     baseline = "" if row.baseline is None else f"baseline #{row.baseline}"
-    tags = f"tags {_joined(row.tags, 'tags')}" if row.tags else ""
+    tags = f"tags {joined(row.tags, 'tags')}" if row.tags else ""
     return "; ".join(part for part in (tags, baseline, row.note) if part)
 
 
@@ -592,7 +612,7 @@ def compare(left: Side, right: Side, *, ascii: bool = False, most_differences: i
 
     Of more than ``most_differences`` the rest stands at the end, so that the figures are seen at once.
     """
-    found, more = _cut(differences(left, right), "differences")
+    found, more = cut(differences(left, right), "differences")
     marks = _marks(left, right)
     most = len(found) if most_differences is None else max(1, most_differences - len(marks))
     shown = found if len(found) <= most + 1 else found[:most]  # to say that there is one more takes a row too
@@ -602,14 +622,14 @@ def compare(left: Side, right: Side, *, ascii: bool = False, most_differences: i
         rows.append(Text(f"and {len(rest)} more differences, at the end", style="bold"))
     rows += [*marks, "", _changes(figures(left, right), ascii)]
     for name, side in _named(left, right):
-        why, unsaid = _cut(reasons(side), f"findings of {name}")
+        why, unsaid = cut(reasons(side), f"findings of {name}")
         rows += [_text(f"! {name}: {text}", "yellow") for text in why] + [Text(unsaid)] * bool(unsaid)
     return Group(*rows, *(["", _differences(rest)] if rest else []), *[Text(more)] * bool(more))
 
 
 def _marks(left: Side, right: Side) -> list[Text]:
     """What the user did in the runs and between them; the sessions are named where there are two."""
-    found, more = _cut(marks_between(left, right), "marks")
+    found, more = cut(marks_between(left, right), "marks")
     both = left.run.session != right.run.session
     lines = [Text.assemble("* ", (f"{mark.text:.2000}", "bold"), f" ({session + ', ' if both else ''}{moment(mark)})")
              for session, mark in found]  # fmt: skip

@@ -52,7 +52,7 @@ from cephtui.reading import (
     LINE_MOST_BYTES,
     SERIES_MOST_BYTES,
     load_json,
-    open_regular,
+    open_descriptor,
     read_bytes,
     read_lines,
 )
@@ -91,14 +91,15 @@ class Undo(Model):
 def is_locked(directory: Path) -> bool:
     """Whether somebody writes the session now."""
     try:
-        file = open_regular(directory / "lock")
+        descriptor = open_descriptor(directory / "lock")
     except OSError:
         return False
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except OSError:
-            return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
     return False
 
 

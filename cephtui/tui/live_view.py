@@ -15,7 +15,7 @@ from textual.widgets import Static
 from cephtui import units
 from cephtui.live import Live, LiveRun
 from cephtui.models import ClusterSample, Event, Mark, Notice, Run, Sample
-from cephtui.report import cluster_line
+from cephtui.report import cluster_line, notes
 from cephtui.tui.look import look_of
 from cephtui.tui.run_view import NodesNow, RunView, of_live, of_saved
 
@@ -66,8 +66,7 @@ class Progress(Static):
         """Draw what became of a run, and what limits its figures."""
         style = "bold green" if run.outcome == "ok" else "bold red"
         text = Text.assemble((f"#{run.run} {run.preset} ", "bold"), (str(run.outcome), style))
-        notes = ([run.error] if run.error else []) + [finding.text for finding in run.findings]
-        for note in notes:
+        for note in notes(run):
             text.append(f"  ! {note}", "yellow")
         self.update(text, layout=False)
 

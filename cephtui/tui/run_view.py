@@ -26,6 +26,8 @@ from cephtui.tui.sparkline import Spark, Sparks
 COLORS = {"total": "#bbbbbb", "read": "#56b4e9", "write": "#e69f00", "read p99": "#0072b2", "write p99": "#d55e00"}
 NODE_COLORS = ("#e69f00", "#56b4e9", "#009e73", "#cc79a7", "#d55e00", "#0072b2", "#f0e442", "#bbbbbb")
 _NODE_SPARK_COLUMNS, _NODE_FIGURES_COLUMNS = 12, 26
+_NODES_MOST = 50
+"""Where the room is not known yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,9 +186,10 @@ def nodes_table(shown: Shown, width: int, rows: int, *, ascii: bool) -> Table:
     for justify in ("left", "right", "left", "right"):
         table.add_column(no_wrap=True, justify=justify)
     columns = min(_NODE_SPARK_COLUMNS, max(0, width - _NODE_FIGURES_COLUMNS))
-    iops = {node.name: shown.history.nodes.get(node.name, {}).get("iops") or Curve() for node in shown.nodes}
+    none, rows = Curve(), rows if rows > 0 else _NODES_MOST
+    iops = {node.name: shown.history.nodes.get(node.name, {}).get("iops") or none for node in shown.nodes}
     nodes = list(shown.nodes)
-    if len(nodes) > rows > 0:
+    if len(nodes) > rows:
         slowest = sorted(nodes, key=lambda node: (not node.late, iops[node.name].last() or 0.0))[: rows - 1]
         nodes = [node for node in nodes if node in slowest]
     for node in nodes:

@@ -15,6 +15,8 @@ from cephtui.tui.keys import key
 
 _COLUMNS = ("#", "preset", "", "IOPS", "bandwidth", "mean", "p99", "outcome", "")
 _RIGHT = {"#", "IOPS", "bandwidth", "mean", "p99"}
+_MARKS_MOST = 500
+"""The newest marks; a table of more is slow, and of use to nobody."""
 _MARK_COLUMNS, _OTHER_COLUMNS = 40, 64
 
 
@@ -116,7 +118,7 @@ class RunsTable(DataTable[Text]):
         """
         rows: list[tuple[datetime, int, int, Run | Mark]] = [
             *((run.started_at, 0, run.run, run) for run in self._runs),
-            *((mark.at, 1, number, mark) for number, mark in enumerate(self._marks)),
+            *((mark.at, 1, number, mark) for number, mark in list(enumerate(self._marks))[-_MARKS_MOST:]),
         ]
         rows.sort(key=lambda row: row[:3], reverse=True)
         before, here = self.cursor_row, self._key_here

@@ -135,8 +135,8 @@ class SessionScreen(RunScreen):
 
 def _said(run: Run) -> Text:
     """A run's conditions, and what limits its figures."""
-    nodes = ", ".join(node.node for node in run.nodes)
+    nodes = report.joined((node.node for node in run.nodes), "nodes")
     text = Text.assemble((f"#{run.run} {run.preset} ", "bold"), f"{report.conditions(run)}, {run.target} on {nodes}")
-    for note in ([run.error] if run.error else []) + [finding.text for finding in run.findings]:
+    for note in report.notes(run):
         text.append(f"  ! {note}", "yellow")
     return text
