@@ -453,8 +453,7 @@ async def test_a_file_that_is_somebodys_is_given_up_only_by_its_name(tmp_path: P
             # whatever else is pressed, each run asks and no answer but the name is a yes
             for keys in (["4"], ["1"], ["enter"], ["6", "x", "m"]):
                 await pilot.press(*keys)
-                await until(pilot, lambda: isinstance(app.screen, TypeName))
-                assert "disk.img" in screen_text(app)
+                await until(pilot, lambda: isinstance(app.screen, TypeName) and "disk.img" in screen_text(app))
                 await pilot.press(*"wrong", "enter")
                 assert isinstance(app.screen, TypeName)
                 await pilot.press("escape")
