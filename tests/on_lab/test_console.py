@@ -34,7 +34,7 @@ from .runs import Bench, assert_agrees_with_the_tool, images, left_on, noted
 SIZE = (120, 36)
 SESSION = "lab"
 PATIENCE_SECONDS = 120.0
-SECONDS = 6
+SECONDS = 15
 SMALL = {"size": "16M", "numjobs": "1", "iodepth": "4", "ramp_time": "1"}
 MARK = "osd_memory_target 8G"
 
