@@ -44,4 +44,5 @@ def one_line(text: str) -> str:
 
 def lines(text: str) -> str:
     """Each line as ``printable``; a carriage return ends a line too."""
-    return "\n".join(map(printable, text.expandtabs().splitlines()))
+    text = text.expandtabs().replace("\r\n", "\n").replace("\r", "\n")
+    return "\n".join(map(printable, text.split("\n")))

@@ -79,9 +79,9 @@ class Undo(Model):
     target: str
     at: Node | None = None
     """How the node is reached; null for the console's own machine."""
-    owner: str | None = None
+    owner: Name | None = None
     """What it carries to say whose it is; null for what was made before it did."""
-    cluster: str | None = None
+    cluster: Name | None = None
     """The fsid of the Ceph cluster that it is in; null where there is none, or it could not be asked."""
     pool_id: int | None = None
     """Of its pool: one that is deleted and made again has another."""

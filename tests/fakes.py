@@ -260,6 +260,8 @@ class FakeNode:
             return self._script(argv[3], *argv[4:])
         if argv[:1] == ("rbd",):
             return self._rbd(*argv[1:])
+        if argv[:1] == ("rados",) and argv[3] == "getomapval":
+            return self._omap(*argv[4:])
         return Completed(127, "", f"{argv[0]}: command not found")
 
     def _prefix_of(self, argv: Argv) -> Argv:
@@ -293,8 +295,6 @@ class FakeNode:
         if verb == "image-meta" and arguments[0] == "set":
             self.owners[f"rbd:{arguments[1]}"] = {arguments[2]: arguments[3]}
             return Completed(0, "", "")
-        if verb == "image-meta" and spec in self.there:
-            return Completed(0, json.dumps(self.owners.get(spec, {})), "")
         if verb == "create":
             self._make(spec)
             return Completed(0, "", "")
@@ -309,6 +309,12 @@ class FakeNode:
             return Completed(0, json.dumps(info), "")
         return Completed(2, "", f"rbd: error opening image {spec}: (2) No such file or directory")
 
+    def _omap(self, header: str, key: str) -> Completed:
+        """What ``rbd image-meta set`` attached to an image, as rados prints it."""
+        spec = next(spec for spec, identity in self.there.items() if header == f"rbd_header.{identity}")
+        value = self.owners.get(spec, {}).get(key.removeprefix("metadata_"))
+        return Completed(0, dumped(value), "") if value else Completed(1, "", f"No such key: {header}/{key}")
+
     def _make(self, spec: str) -> str:
         self._made += 1
         self.log.add(f"created {spec}", self.name)
@@ -319,6 +325,14 @@ class FakeNode:
     def _remove(self, spec: str, missing: Completed) -> Completed:
         self.log.add(f"removed {spec}", self.name)
         return Completed(0, "", "") if self.there.pop(spec, None) else missing
+
+
+def dumped(value: str) -> str:
+    """A value of an omap as rados prints it."""
+    data = value.encode()
+    rows = [(at, data[at : at + 16]) for at in range(0, len(data), 16)]
+    lines = [f"{at:08x}  {row[:8].hex(' ')}  {row[8:].hex(' '):23}  |{row.decode()}|" for at, row in rows]
+    return "\n".join([f"value ({len(data)} bytes) :", *lines, f"{len(data):08x}", ""])
 
 
 def _table(rows: Mapping[str, object]) -> Completed:

@@ -16,6 +16,8 @@ from cephtui.targets import parse_target, remove
 from cephtui.targets.base import Removed, TargetFault
 from cephtui.transport import Completed
 
+from .fakes import dumped
+
 IMAGE = "cephtui-deadbeef-lab1-0"
 OWNER = "tuning-0123456789abcdef0123456789abcdef"
 FSID = "4a163f05-af76-47b3-ac72-51ac08948128"
@@ -50,7 +52,17 @@ class Cluster:
         if argv[0] == "ceph":
             pools = [{"pool": number, "pool_name": name} for name, number in self.pools.items()]
             return Completed(0, json.dumps({"fsid": self.fsid, "pools": pools}), "")
+        if argv[0] == "rados":
+            return self._omap(argv[2], *argv[4:])
         return self._rados(*argv[3:]) if argv[0] == "bash" else self._rbd(*argv[1:])
+
+    def _omap(self, pool: str, header: str, key: str) -> Completed:
+        image = header.removeprefix("rbd_header.")
+        carried = self.images[f"{pool}/{image}"]
+        name = key.removeprefix("metadata_")
+        if name not in carried:
+            return Completed(1, "", f"No such key: {pool}/{header}/{key}\n")
+        return Completed(0, dumped(carried[name]), "")
 
     def _rbd(self, verb: str, *words: str) -> Completed:
         if "--pool" in words:
@@ -75,10 +87,8 @@ class Cluster:
             self.images[words[1]] = self.images.pop(name)
         elif verb == "image-meta" and words[0] == "set":
             self.images[name][words[2]] = words[3]
-        elif verb == "image-meta":
-            return Completed(0, json.dumps(self.images[name]) if self.images[name] else "", "")
         else:
-            return Completed(0, json.dumps({"name": image, "id": "10", "size": 1 << 20}), "")
+            return Completed(0, json.dumps({"name": image, "id": image, "size": 1 << 20}), "")
         return DONE
 
     def _rados(self, script: str, mark: str, *words: str) -> Completed:

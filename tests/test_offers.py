@@ -501,4 +501,4 @@ def test_a_node_that_can_not_be_asked_is_told_in_words(tmp_path: Path) -> None:
     with Runner(tmp_path, connect_node=connector({"a": gone, "b": asking})) as runner:
         answers = [runner.offers(host.node, "pools", lambda some: None).result(10) for host in (gone, asking)]
 
-    assert answers == ["a: no route to host", "b: password of root@b"]
+    assert answers == ["a: no route to host", "b: not connected: password of root@b"]

@@ -192,7 +192,7 @@ def shown(directory: Path, name: str = "") -> Iterator[str]:
         lambda: _compared(directory): "001/run.json marks.jsonl",
         lambda: _played(directory): "001/run.json plans.jsonl 001/cluster.jsonl marks.jsonl 001/raw/local.index.jsonl",
         lambda: str(playback.Follower(directory).drain())[:0]: "plans.jsonl marks.jsonl",
-        lambda: drawn(report.left_behind(store.left_behind(directory.parent))): "undo.jsonl",
+        lambda: drawn(report.left_behind(store.left_behind(directory.parent), {})): "undo.jsonl",
     }
     for piece, files in pieces.items():
         if not name or name in files.split():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,9 @@ from cephtui.ceph import answers
 from cephtui.refusal import Refusal
 
 _GUEST = re.compile(r"(vm|base)-")
+_DUMPED_LENGTH = re.compile(r"^value \((\d+) bytes\)", re.MULTILINE)
+_DUMPED = re.compile(r"^[0-9a-f]{8} ((?: +[0-9a-f]{2})+) +\|", re.MULTILINE)
+"""A line of what rados prints of a value: ``00000000  32 30 32  |202|``."""
 _OTHER = "choose another image, or let cephtui make its own with rbd:POOL"
 
 
@@ -113,14 +116,23 @@ def usage_argv(pool: str, image: str) -> tuple[str, ...]:
     return ("rbd", "du", *_of(pool, image))
 
 
-def metadata_argv(pool: str, image: str) -> tuple[str, ...]:
-    """Reports what was attached to an image, by its keys; status 2 as ``info_argv``."""
-    return ("rbd", "image-meta", "list", *_of(pool, image))
+def metadata_argv(pool: str, image_id: str, key: str) -> tuple[str, ...]:
+    """Prints what ``rbd image-meta set`` attached to an image under a key, for parse_metadata.
+
+    From where librbd keeps it: ``rbd image-meta`` opens the image for writing, which waits for ever in a full pool.
+    """
+    return ("rados", "-p", pool, "getomapval", f"rbd_header.{image_id}", f"metadata_{key}")
 
 
-def parse_metadata(text: str) -> Mapping[str, Any]:
-    """The answer to ``metadata_argv``, which is empty where there is nothing; raises ValueError."""
-    return answers.table(text) if text.strip() else {}
+def parse_metadata(status: int, text: str) -> str | None:
+    """The answer to ``metadata_argv``, a dump in hexadecimal; None where there is no such key. Raises ValueError."""
+    if status != 0 and "No such key" in text:
+        return None
+    found = bytes.fromhex("".join(_DUMPED.findall(text)))
+    length = _DUMPED_LENGTH.search(text)
+    if status != 0 or length is None or len(found) != int(length[1]):
+        raise ValueError(f"unexpected answer: {text.strip()[:200]!r}")
+    return found.decode("utf-8", "replace")
 
 
 def parse_info(text: str, pool: str) -> ImageInfo:

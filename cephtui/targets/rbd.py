@@ -286,12 +286,14 @@ async def remove(shell: Shell, pool: str, image: str, owner: str | None) -> Remo
 
 
 async def _remove_marked(shell: Shell, pool: str, image: str, owner: str | None) -> Removed:
-    said = await shell.ceph(images.metadata_argv(pool, image))
+    said = await shell.ceph(images.info_argv(pool, image))
     if said.status != 0:
         missing = answers.missing(said.status, said.stderr)
         return Removed("absent") if missing else Removed("failed", reason(said))
     try:
-        found = images.parse_metadata(said.stdout).get(OWNER_KEY)
+        info = images.parse_info(said.stdout, pool)
+        mark = await shell.ceph(images.metadata_argv(pool, info.id, OWNER_KEY))
+        found = images.parse_metadata(mark.status, mark.stdout + mark.stderr)
     except ValueError as error:
         return Removed("failed", f"can't tell whose it is: {error}")
     if not owner or found != owner:
