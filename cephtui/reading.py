@@ -66,7 +66,7 @@ def open_to_append(path: Path) -> io.FileIO:
     descriptor = os.open(path, flags, 0o666)
     try:
         _check(os.fstat(descriptor), str(path), SERIES_MOST_BYTES)
-        return io.FileIO(descriptor, "ab")
+        return io.FileIO(str(path), "ab", opener=lambda *_: descriptor)
     except BaseException:
         os.close(descriptor)
         raise

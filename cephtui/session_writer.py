@@ -176,7 +176,10 @@ class RunWriter:
         return True
 
     def _has_room(self, wanted_bytes: int) -> bool:
-        disk = os.statvfs(self.directory)
+        try:
+            disk = os.statvfs(self.directory)
+        except OSError:
+            return True  # what is the matter shows when it is written
         share = disk.f_blocks * disk.f_frsize // _SPARE_SHARE
         spare = max(self._limits.spare_bytes, min(_SPARE_MOST_BYTES, share))
         return disk.f_bavail * disk.f_frsize >= wanted_bytes + spare

@@ -678,7 +678,7 @@ async def test_what_the_server_asks_for(start_server: StartServer, home: Path) -
     first = await ask(node_of(server))
     assert (first.text, first.secret) == (f"{USER}@127.0.0.1: Password:", True)
     second = await ask(node_of(server), {first.key: PASSWORD})
-    assert second.text == f"{USER}@127.0.0.1: [31mCode:"
+    assert second.text == f"{USER}@127.0.0.1: \\x1b[31mCode:"
     assert (await ask(node_of(server), {first.key: PASSWORD, second.key: "0"})).text.startswith("That was wrong.")
     await check(server, {first.key: PASSWORD, second.key: "123"})
 
