@@ -154,7 +154,7 @@ class Server:
         for child in list(self._children):
             if child.stdin:
                 child.stdin.close()
-            await asyncio.wait_for(child.wait(), 10)
+            await asyncio.wait_for(child.wait(), 60)
             child._transport.close()  # type: ignore[attr-defined]  # a grandchild may hold its pipes
 
     def drop(self) -> None:
@@ -1120,7 +1120,7 @@ async def test_a_login_script_that_prints_without_end(
     monkeypatch.setattr(transport, "ANSWER_MOST_BYTES", 4 << 20)
     monkeypatch.setattr("cephtui.ssh.connection.READY_SECONDS", 12.0)
     connection = await connect(server)
-    server.before = f"exec timeout 5 yes 'good morning' {stream}"
+    server.before = f"exec timeout 3 yes 'good morning' {stream}"
     with pytest.raises(TransportError, match=r"^n1: more than 4 MiB came from echo x: does a prefix or a login"):
         await connection.run(["echo", "x"])
     await connection.close()
