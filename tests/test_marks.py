@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from textual.pilot import Pilot
 from textual.widgets import DataTable, Input
 
-from cephtui import store
+from cephtui import cli, store
 from cephtui.models import Mark
+from cephtui.session_writer import SessionWriter
 from cephtui.tui.app import ConsoleApp
 from cephtui.tui.chart import Chart
 from cephtui.tui.dialogs import Details, EnterText
@@ -30,6 +34,7 @@ from tests.replayed import (
     text_of,
     until,
 )
+from tests.test_store import run_of
 
 SMALL, USUAL = (80, 24), (120, 36)
 CHANGE = "osd_memory_target 8G"
@@ -186,3 +191,60 @@ async def test_the_cursor_stays_with_its_run_when_something_comes_above(tmp_path
         await mark(app, pilot, CHANGE)
         await until(pilot, lambda: rows(app)[table.cursor_row][0] == "1")
         assert [row[0] for row in rows(app)] == ["*", "2", "1"]
+
+
+# ---------------------------------------------------------------------------------------------- on the command line
+
+
+def told(root: Path, monkeypatch: pytest.MonkeyPatch, *args: str) -> str:
+    """What a verb prints."""
+    monkeypatch.setenv("CEPHTUI_DATA_DIR", str(root))
+    monkeypatch.setenv("COLUMNS", "160")
+    monkeypatch.setattr(cli, "_start_log", lambda: None)
+    done = CliRunner().invoke(cli.cli, args)
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def events(text: str) -> list[tuple[str, str]]:
+    """Each event, with the text of a mark or the number of a run."""
+    found = [json.loads(each) for each in text.splitlines()]
+    return [(each["event"], str(each.get("text", each.get("run", "")))) for each in found if each["event"] != "sample"]
+
+
+def test_marks_stand_where_they_were_made_in_show_and_compare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = datetime(2026, 1, 2, 3, 0, tzinfo=UTC)
+    session = SessionWriter.open(tmp_path / "sessions", "tuning")
+    for number in (1, 2, 3):
+        at = begun + timedelta(minutes=10 * number)
+        run = run_of("tuning", session.next_run(), started_at=at, batch=f"b{number}", duration_seconds=60.0)
+        session.start_run(run).finish(run.model_copy(update={"outcome": "ok"}))
+    session.mark(Mark(at=begun, text="first of all"))
+    session.mark(Mark(at=begun + timedelta(minutes=10, seconds=12), run=1, elapsed_seconds=9.0, text="pulled a disk"))
+    session.mark(Mark(at=begun + timedelta(minutes=15), text="target 8G"))
+    session.mark(Mark(at=begun + timedelta(minutes=20, seconds=1), run=2, text="filling"))
+    session.mark(Mark(at=begun + timedelta(minutes=40), text="last of all"))
+    session.close()
+
+    marks_of = ["first of all", "1", "pulled a disk", "target 8G", "2", "filling", "3", "last of all"]
+    assert [text for _, text in events(told(tmp_path, monkeypatch, "show", "tuning", "--json"))] == marks_of
+    table = told(tmp_path, monkeypatch, "show", "tuning")
+    lines = [each for each in table.splitlines() if each[:2] in ("1 ", "2 ", "3 ", "* ")]
+    assert [next((text for text in marks_of if len(text) > 1 and text in each), each[0]) for each in lines] == marks_of
+    assert "9 s into #1" in table
+    assert "before #2 measured" in table
+
+    own = told(tmp_path, monkeypatch, "show", "tuning/1")
+    assert "pulled a disk" in own
+    assert "target 8G" not in own
+    assert ("mark", "pulled a disk") in events(told(tmp_path, monkeypatch, "show", "tuning/1", "--json"))
+
+    for sides in (("tuning/1", "tuning/2"), ("tuning/2", "tuning/1")):
+        compared = told(tmp_path, monkeypatch, "compare", *sides)
+        shown = [text for text in marks_of if f"* {text} " in compared]
+        assert shown == ["pulled a disk", "target 8G", "filling"]
+        printed = [text for event, text in events(told(tmp_path, monkeypatch, "compare", *sides, "--json"))
+                   if event == "mark"]  # fmt: skip
+        assert printed == shown
+    assert "* filling " in told(tmp_path, monkeypatch, "compare", "tuning/2", "tuning/3")
+    assert "* target 8G " not in told(tmp_path, monkeypatch, "compare", "tuning/2", "tuning/3")

@@ -18,11 +18,15 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from cephtui import archive, playback, reading, report, store
+from cephtui import archive, playback, reading, report, stats, store
+from cephtui.ceph.cluster import parse_status
+from cephtui.ceph.rates import parse_osd_perf
 from cephtui.compare import Side, differences, figures, in_order, marks_between, side_of
 from cephtui.config import ConfigError
 from cephtui.config import load as load_config
-from cephtui.jsonlines import line
+from cephtui.environment import parse_environment
+from cephtui.jsonlines import line, parse_sample
+from cephtui.merge import as_sample
 from cephtui.models import (
     ClusterEnvironment,
     ClusterSample,
@@ -35,16 +39,19 @@ from cephtui.models import (
     NodeStep,
     Place,
     Plan,
+    Run,
     SessionNotes,
     Step,
     Summary,
     Total,
 )
+from cephtui.observe import _Seen as Seen
 from cephtui.presets import PresetError, load_preset
 from cephtui.session_writer import SessionWriter, take_lock
 from cephtui.store import StoreError, Undo
-from cephtui.tools import OptionError
+from cephtui.tools import OptionError, ToolResult
 from cephtui.tools.fio import Fio
+from cephtui.tools.fio_output import FioParser
 from tests.test_store import run_of, sample_of
 
 HUGE = 10**400
@@ -523,3 +530,94 @@ def test_true_is_no_number_and_a_number_has_an_end() -> None:
         for value in (True, HUGE, "9" * 400, "0", float("nan")):
             with pytest.raises(OptionError, match=f"^{option}: "):
                 Fio().check_options({"rw": "write", option: value})
+
+
+# ---------------------------------------------------------------------------------------------- tools and the cluster
+
+
+def fio_document(**changes: Any) -> dict[str, Any]:
+    """One of fio's, with every figure that is read."""
+    clat = {"min": 1000, "max": 2000, "mean": 1500.0, "stddev": 10.0, "N": 100, "bins": {"1500": 100}}
+    part = {"io_bytes": 409_600, "bw_bytes": 40_960, "iops": 10.0, "runtime": 10_000, "total_ios": 100, "clat_ns": clat}
+    nothing = {"io_bytes": 0, "bw_bytes": 0, "iops": 0.0, "runtime": 0, "total_ios": 0}
+    job = {"jobname": "a", "error": 0, "eta": 0, "read": nothing, "write": part, "usr_cpu": 1.0, "sys_cpu": 2.0}
+    disk = {"name": "sda", "util": 99.0}
+    return {"fio version": "fio-3.33", "timestamp_ms": 10**12, "jobs": [job, job], "disk_util": [disk, disk], **changes}
+
+
+def test_no_figure_of_fio_is_kept_that_is_none(tmp_path: Path) -> None:
+    whole = fio_document()
+    for place in places(whole):
+        for value in (*HOSTILE, 1e18, 2**63 - 1):
+            parser = FioParser(ramp=False, seconds=None)
+            text = as_json(changed(whole, place, value)).replace('{"fio', '\n{\n"fio', 1)[:-1] + "\n}\n"
+            readings = [*parser.feed("stdout", text.encode(), 10.0), *parser.finish()]
+            result = parser.result()
+            run = run_of("tuning").model_copy(update={"nodes": (node_result(result),)})
+            assert Run.model_validate_json(line(run)) == run, (place, value)
+            for each in readings:
+                text = line(as_sample(1, "write-iops", "local", each, preparing=False))
+                assert line(parse_sample(text)) == text, (place, value)
+    for bad in (float("nan"), float("inf"), None, "x"):
+        figures = measured(changed(whole, ("disk_util", 0, "util"), bad))
+        assert [disk.utilisation_percent for disk in figures.disks] == [99.0]
+        assert figures.write is not None, "the other figures hold"
+        assert measured(changed(whole, ("jobs", 0, "usr_cpu"), bad)).write is not None
+
+
+def measured(document: Any) -> ToolResult:
+    parser = FioParser(ramp=False, seconds=None)
+    parser.feed("stdout", (as_json(document).replace('{"fio', '\n{\n"fio', 1)[:-1] + "\n}\n").encode(), 10.0)
+    return parser.result()
+
+
+def node_result(result: ToolResult) -> NodeResult:
+    """As a node's part of a run is made of it."""
+    return NodeResult(
+        node="local",
+        command="fio",
+        summary=Summary(read=stats.total(result.read), write=stats.total(result.write)),
+        cpu_user_percent=result.cpu_user_percent,
+        cpu_system_percent=result.cpu_system_percent,
+        disks=result.disks,
+        jobs=result.jobs,
+    )
+
+
+STATUS = {
+    "health": {"status": "HEALTH_OK", "checks": {"A": {"severity": "x", "summary": {"message": "1 a", "count": 1}}}},
+    "osdmap": {"num_osds": 3, "num_up_osds": 3, "num_in_osds": 3},
+    "pgmap": {
+        "num_pgs": 33,
+        "pgs_by_state": [{"state_name": "active+clean", "count": 33}],
+        "misplaced_ratio": 0.1,
+        "degraded_ratio": 0.1,
+        "read_bytes_sec": 1,
+        "write_bytes_sec": 1,
+        "read_op_per_sec": 1,
+        "write_op_per_sec": 1,
+        "recovering_bytes_per_sec": 1,
+    },
+}
+PERF = {"osdstats": {"osd_perf_infos": [{"id": 0, "perf_stats": {"commit_latency_ms": 1, "commit_latency_ns": 10}}]}}
+
+
+def test_no_figure_of_the_cluster_is_kept_that_is_none() -> None:
+    for document in (STATUS, PERF):
+        for place in places(document):
+            for value in (*HOSTILE, "9" * 5000, 2**64):
+                text = as_json(changed(document, place, value))
+                try:
+                    answer = parse_status(text) if document is STATUS else parse_osd_perf(text)
+                except ValueError:
+                    continue
+                seen = [Seen(state=parse_status(json.dumps(STATUS))).with_answer(answer).sample()]
+                for said in seen:
+                    assert ClusterSample.model_validate_json(line(said)) == said, (place, value)
+
+
+def test_no_figure_of_a_node_is_kept_that_is_none() -> None:
+    for name in ("cpu_count", "memory_bytes", "load_1m", "nics.eth0"):
+        for value in ("-1", "nan", "inf", "1e400", "9" * 5000, "\u0663", "x", "", "1.5.5", "0x10"):
+            found = parse_environment(f"{name}\t{value}\nos\tDebian\n")
+            assert found == NodeEnvironment(os="Debian"), (name, value)
