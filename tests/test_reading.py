@@ -542,7 +542,13 @@ def fio_document(**changes: Any) -> dict[str, Any]:
     nothing = {"io_bytes": 0, "bw_bytes": 0, "iops": 0.0, "runtime": 0, "total_ios": 0}
     job = {"jobname": "a", "error": 0, "eta": 0, "read": nothing, "write": part, "usr_cpu": 1.0, "sys_cpu": 2.0}
     disk = {"name": "sda", "util": 99.0}
-    return {"fio version": "fio-3.33", "timestamp_ms": 10**12, "jobs": [job, job], "disk_util": [disk, disk], **changes}
+    return {
+        "fio version": "fio-3.33",
+        "timestamp_ms": 10**12,
+        "jobs": [job, {**job}],
+        "disk_util": [disk, {**disk}],
+        **changes,
+    }
 
 
 def test_no_figure_of_fio_is_kept_that_is_none(tmp_path: Path) -> None:
