@@ -65,11 +65,11 @@ class Side:
 
     def findings(self) -> dict[str, tuple[Run, ...]]:
         """The runs that have a finding, by its code; the order is that of the runs."""
-        found: dict[str, dict[int, Run]] = {}
+        found: dict[str, tuple[Run, ...]] = {}
         for run in self.runs:
-            for finding in run.findings:
-                found.setdefault(finding.code, {})[run.run] = run
-        return {code: tuple(runs.values()) for code, runs in found.items()}
+            for code in dict.fromkeys(finding.code for finding in run.findings):
+                found[code] = (*found.get(code, ()), run)
+        return found
 
 
 def side_of(run: Run, runs_of_its_session: Iterable[Run], marks: Iterable[Mark] = ()) -> Side:
@@ -286,14 +286,17 @@ def _pool_text(fact: str, value: OptionValue | None) -> str:
 def figures(left: Side, right: Side) -> list[Figure]:
     """Every figure of the directions that either side has, reads first."""
     directions = [d for d in DIRECTIONS if any(getattr(run.summary, d) for run in (*left.runs, *right.runs))]
-    return [_figure(direction, name, left, right) for direction in directions for name in FIGURES]
+    codes = tuple(left.findings()), tuple(right.findings())
+    return [_figure(direction, name, left, right, codes) for direction in directions for name in FIGURES]
 
 
-def _figure(direction: Direction, name: str, left: Side, right: Side) -> Figure:
+def _figure(
+    direction: Direction, name: str, left: Side, right: Side, codes: tuple[Sequence[str], Sequence[str]]
+) -> Figure:
     values = [_values(side, direction, name) for side in (left, right)]
     before, after = (_value(found, name) for found in values)
     change = _change(before, after)
-    spoiled = [_spoiled_by(side, name) if found else () for side, found in zip((left, right), values, strict=True)]
+    spoiled = [_spoiled_by(own, name) if found else () for own, found in zip(codes, values, strict=True)]
     return Figure(
         direction=direction,
         name=name,
@@ -347,9 +350,9 @@ def _better(name: str, before: float | None, after: float | None, change: float 
     return "better" if (after > before) == (name in _MORE_IS_BETTER) else "worse"
 
 
-def _spoiled_by(side: Side, name: str) -> tuple[str, ...]:
-    """Codes of the findings of any of its runs that limit what a figure means."""
-    return tuple(code for code in side.findings() if name in _SPOILED.get(code, FIGURES))
+def _spoiled_by(codes: Sequence[str], name: str) -> tuple[str, ...]:
+    """Those of the findings of a side's runs that limit what a figure means."""
+    return tuple(code for code in codes if name in _SPOILED.get(code, FIGURES))
 
 
 def reasons(side: Side) -> list[str]:
@@ -358,8 +361,9 @@ def reasons(side: Side) -> list[str]:
     texts: dict[str, list[str]] = {code: [] for code in found}
     for run in side.runs:
         for finding in run.findings:
-            if found[finding.code][0] is run:
-                texts[finding.code].append(f"{finding.text}{_where(side, found[finding.code])}")
+            runs = found[finding.code]
+            if runs[0] is run:
+                texts[finding.code].append(finding.text + _where(side, runs))
     return [text for each in texts.values() for text in each]
 
 
