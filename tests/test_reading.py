@@ -330,6 +330,19 @@ def test_whatever_stands_in_a_field_is_refused_by_its_name_or_shown_as_what_it_i
                     assert not NO_FIGURE.search(text), (place, value, text)
 
 
+@pytest.mark.parametrize(("name", "field"), [("session.json", "created_at"), ("001/run.json", "started_at")])
+@pytest.mark.parametrize("date", ["0001-01-01T00:00:00Z", "1969-12-31T23:59:59Z", "9999-12-31T23:59:59Z"])
+def test_a_date_that_no_clock_shows_is_refused_by_name(tmp_path: Path, name: str, field: str, date: str) -> None:
+    """In some time zone it is none of the calendar's."""
+    directory = write_session(tmp_path)
+    path = directory / name
+    path.write_text(as_json(json.loads(path.read_text()) | {field: date}))
+    (row,) = store.list_sessions(tmp_path)
+    assert str(row.error).startswith(f"{path}: {field}: Input should be ")
+    assert problems_of(directory)[0].startswith(f"{path}: {field}: ")
+    assert row.runs == (0 if name == "session.json" else 1), "the other run is still there"
+
+
 # ---------------------------------------------------------------------------------------------- files that are none
 
 
