@@ -144,7 +144,7 @@ def screens(root: Path, directory: Path, users: Path, group: str) -> Iterator[tu
         "confirm": lambda: Confirm(CANARY, "yes", "no"),
         "type name": lambda: TypeName(CANARY, CANARY),
         "ask": lambda: Ask(CANARY, CANARY, secret=True),
-        "wait": lambda: Wait(CANARY),
+        "wait": lambda: Wait(lambda: CANARY),
         "enter text": lambda: EnterText(CANARY, CANARY, lambda text: CANARY),
     }
     yield from ((name, make()) for name, make in (saved if group == "saved" else asked).items())
