@@ -24,7 +24,7 @@ from cephtui.store import Undo
 from cephtui.targets.base import Found, Target, TargetFault, Use
 from cephtui.targets.rbd import image_info
 from cephtui.tools import Parser, Sizing, ToolResult
-from cephtui.transport import Chunk, Process, TransportError, shortened
+from cephtui.transport import Chunk, Lock, Process, TransportError, shortened
 
 SILENCE_SECONDS = 10.0
 """A tool that prints nothing, or completes nothing, for so long is reported as stalled."""
@@ -357,8 +357,14 @@ class NodeRun:
             prefix=self._node_step.prefix,
             token=secrets.token_hex(16),
             limit_seconds=limit_seconds + _LIMIT_SLACK_SECONDS,
-            lock=self._node_step.place.path,
+            lock=self._lock(),
         )
+
+    def _lock(self) -> Lock:
+        """Of a file or device; a file that was made for this sitting has to be its own still."""
+        path = self._node_step.place.path
+        is_made = (self.name, f"file:{path}") in self._bench.created
+        return Lock(path, self._bench.session.owner if is_made else "")
 
     async def _drive(
         self, process: Process, parser: Parser, stop: StopRequest, *, preparing: bool

@@ -367,7 +367,6 @@ async def _watch(shell: NodeShell, view: View, recorder: Recorder, stop: StopReq
         prefix=shell.node.ceph_prefix,
         token=secrets.token_hex(16),
         limit_seconds=_A_WEEK_SECONDS,
-        lock="",
     )
     try:
         process.release()

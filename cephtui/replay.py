@@ -11,7 +11,7 @@ from pathlib import Path
 from cephtui.models import Node, NodeEnvironment
 from cephtui.reading import load_json, read_bytes
 from cephtui.tools import Stream
-from cephtui.transport import COMMAND_SECONDS, Chunk, Completed, TransportError
+from cephtui.transport import COMMAND_SECONDS, UNLOCKED, Chunk, Completed, Lock, TransportError
 
 _GIB = 1 << 30
 
@@ -110,7 +110,13 @@ class ReplayConnection:
         return Completed(0, "\n".join(f"{key}\t{value}" for key, value in answer.items()), "")
 
     async def start(
-        self, argv: Sequence[str], *, prefix: Sequence[str] = (), token: str, limit_seconds: float, lock: str
+        self,
+        argv: Sequence[str],
+        *,
+        prefix: Sequence[str] = (),
+        token: str,
+        limit_seconds: float,
+        lock: Lock = UNLOCKED,
     ) -> ReplayProcess:
         """See Connection."""
         process = f"{self.node.name}.prepare" if "--name=fill" in argv else self.node.name

@@ -76,6 +76,19 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
+class Lock:
+    """What a benchmark holds as long as it runs."""
+
+    path: str = ""
+    """Of a file or device on the node, as the benchmark sees it; empty where nothing is held."""
+    owner: str = ""
+    """Of a file of cephtui's: it has to be in the file's mark, else another has taken it over."""
+
+
+UNLOCKED = Lock()
+
+
+@dataclass(frozen=True, slots=True)
 class Completed:
     """A short command that has ended."""
 
@@ -130,12 +143,18 @@ class Connection(Protocol):
         ...
 
     async def start(
-        self, argv: Sequence[str], *, prefix: Sequence[str] = (), token: str, limit_seconds: float, lock: str
+        self,
+        argv: Sequence[str],
+        *,
+        prefix: Sequence[str] = (),
+        token: str,
+        limit_seconds: float,
+        lock: Lock = UNLOCKED,
     ) -> Process:
         """Bring a benchmark up to its release, or to its end where it can't begin (``wait`` and ``chunks`` tell why).
 
         The watchdog stands behind ``prefix`` (``sudo -n``, ``kubectl exec -i ... --``), so in the same container and
-        with the same rights as the benchmark. ``lock`` is a path there, or empty. Raises TransportError.
+        with the same rights as the benchmark. Raises TransportError.
         """
         ...
 
@@ -202,7 +221,13 @@ class Paced:
             return await self._connection.run(argv, timeout_seconds=timeout_seconds)
 
     async def start(
-        self, argv: Sequence[str], *, prefix: Sequence[str] = (), token: str, limit_seconds: float, lock: str
+        self,
+        argv: Sequence[str],
+        *,
+        prefix: Sequence[str] = (),
+        token: str,
+        limit_seconds: float,
+        lock: Lock = UNLOCKED,
     ) -> Process:
         """See Connection."""
         async with self._turns.taken(self.node):
@@ -215,10 +240,10 @@ class Paced:
         await self._connection.close()
 
 
-def watchdog_argv(argv: Sequence[str], *, token: str, limit_seconds: float, lock: str) -> tuple[str, ...]:
+def watchdog_argv(argv: Sequence[str], *, token: str, limit_seconds: float, lock: Lock = UNLOCKED) -> tuple[str, ...]:
     """The command line that runs ``argv`` behind the watchdog."""
     script = importlib.resources.files("cephtui").joinpath("watchdog.sh").read_text("utf-8")
-    return ("bash", "-c", script, "cephtui-watchdog", token, str(round(limit_seconds)), lock, *argv)
+    return ("bash", "-c", script, "cephtui-watchdog", token, str(round(limit_seconds)), lock.path, lock.owner, *argv)
 
 
 class Way(Protocol):
@@ -512,7 +537,13 @@ class LocalConnection:
         return Completed(128 - status if status < 0 else status, decoded(stdout), decoded(stderr))
 
     async def start(
-        self, argv: Sequence[str], *, prefix: Sequence[str] = (), token: str, limit_seconds: float, lock: str
+        self,
+        argv: Sequence[str],
+        *,
+        prefix: Sequence[str] = (),
+        token: str,
+        limit_seconds: float,
+        lock: Lock = UNLOCKED,
     ) -> WatchedProcess:
         """See Connection."""
         wrapped = (*prefix, *watchdog_argv(argv, token=token, limit_seconds=limit_seconds, lock=lock))

@@ -1,20 +1,21 @@
 # Runs a command on a node and leaves nothing of it behind, whatever becomes of the console.
 #
-#   bash -c SCRIPT cephtui-watchdog TOKEN LIMIT LOCK COMMAND...
+#   bash -c SCRIPT cephtui-watchdog TOKEN LIMIT LOCK OWNER COMMAND...
 #
 # stdin is the console's heartbeat, a newline every few seconds, and a line "go" among them begins the command. Its end
 # (the console stopped the run, or died) and its silence (the link is down) both end the command: TERM, so that it can
 # print its figures, then KILL for every process that carries TOKEN in its environment, forked workers that left the
 # process group included. So does the end of this shell itself, which the watcher looks for at each heartbeat.
-# LIMIT seconds are the last bound; LOCK, a file or nothing, is held while any of the processes lives.
+# LIMIT seconds are the last bound; LOCK, a file or nothing, is held while any of the processes lives. With OWNER it is
+# a file of cephtui's that has to carry this owner in its mark (targets/file.py).
 # "cephtui ready TOKEN" on stdout and stderr ends what a shell prints at its start, "cephtui started TOKEN" on stdout
 # is followed by the command's own output.
 # The exit status is the command's, or 74: no such LOCK, 75: LOCK is held by another, 76: the heartbeat was silent,
 # 77: stdin ended before the start, 78: nothing ever came on stdin.
 # A login shell may be fish, which sees an escape in two backslashes and in one before a quote: there are none here.
 set -u
-token=$1 limit=$2 lock=$3
-shift 3
+token=$1 limit=$2 lock=$3 owner=$4
+shift 4
 trap '' PIPE HUP
 exec 3<&0 </dev/null
 
@@ -25,6 +26,9 @@ if [ -n "$lock" ]; then
     # who held it may have removed the file: the tool would make a new one, which nobody knows
     [ "$(stat -Lc %d:%i "/proc/$$/fd/9")" = "$(stat -Lc %d:%i -- "$lock" 2>/dev/null)" ] ||
         { echo "cephtui: $lock is gone" >&2; exit 74; }
+    # another run may have taken the file over before it was held
+    [ -z "$owner" ] || [ "$(tail -c 4096 <&9 | tr -d '\0' | sed -n 2p)" = "$owner" ] ||
+        { echo "cephtui: $lock is in use by another run" >&2; exit 75; }
 fi
 
 mine() { grep -lzsx -- "CEPHTUI_RUN=$token" /proc/[0-9]*/environ | cut -d / -f 3; }

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from cephtui.models import Node
 from cephtui.replay import read_pieces
-from cephtui.transport import COMMAND_SECONDS, Chunk, Completed, Connection, Question, TransportError
+from cephtui.transport import COMMAND_SECONDS, UNLOCKED, Chunk, Completed, Connection, Lock, Question, TransportError
 
 RECORDED = Path(__file__).parent / "recordings" / "replay" / "001" / "raw"
 """Random writes of 4 KiB for 20 s after a ramp of 2 s, and the filling of 1 GiB before."""
@@ -151,7 +151,13 @@ class FakeConnection:
         return completed
 
     async def start(
-        self, argv: Sequence[str], *, prefix: Sequence[str] = (), token: str, limit_seconds: float, lock: str
+        self,
+        argv: Sequence[str],
+        *,
+        prefix: Sequence[str] = (),
+        token: str,
+        limit_seconds: float,
+        lock: Lock = UNLOCKED,
     ) -> FakeProcess:
         """See Connection."""
         self._check()

@@ -406,6 +406,20 @@ def test_only_its_owner_removes_a_file(tmp_path: Path) -> None:
     assert owned("remove", path, "two").returncode == 0
 
 
+def test_a_mark_that_is_not_read_to_its_end_is_nobody_elses(tmp_path: Path) -> None:
+    """What reads it may be killed; the file stays on the list then."""
+    path, programs = tmp_path / "x", tmp_path / "bin"
+    assert owned("create", path, "one").returncode == 0
+    programs.mkdir()
+    (programs / "sed").write_text("#!/bin/sh\nkill -KILL $$\n")
+    (programs / "sed").chmod(0o755)
+    command = ("env", f"PATH={programs}:{os.environ['PATH']}", *file_target.remove_argv(str(path), "one"))
+    removed = run(command)
+    assert removed.returncode == 1
+    assert removed.stderr.endswith(f"the mark of {path} can't be read\n")
+    assert path.exists()
+
+
 def test_a_file_with_another_name_besides_is_not_removed(tmp_path: Path, ours: Path) -> None:
     link = tmp_path / "link"
     link.hardlink_to(ours)

@@ -247,7 +247,7 @@ async def test_a_short_command_that_prints_without_end(stream: str) -> None:
 
 async def test_a_benchmark_here_waits_for_its_reader() -> None:
     process = await LocalConnection().start(
-        ["bash", "-c", "head -c 60M /dev/zero; head -c 60M /dev/zero >&2"], token="t", limit_seconds=60, lock=""
+        ["bash", "-c", "head -c 60M /dev/zero; head -c 60M /dev/zero >&2"], token="t", limit_seconds=60
     )
     process.release()
     while not process._paused:

@@ -22,7 +22,7 @@ from cephtui.places import packaged_presets_dir
 from cephtui.presets import find_presets, by_key
 from cephtui.transport import watchdog_argv
 found = by_key(find_presets(packaged_presets_dir(), pathlib.Path("none")))
-watchdog = watchdog_argv(["true"], token="t", limit_seconds=1, lock="")
+watchdog = watchdog_argv(["true"], token="t", limit_seconds=1)
 print(json.dumps([cephtui.__file__, {p.name: str(p.path) for p in found}, watchdog[2]]))
 """
 

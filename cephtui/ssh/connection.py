@@ -19,8 +19,10 @@ from cephtui.ssh.reach import Route
 from cephtui.transport import (
     COMMAND_SECONDS,
     READY_SECONDS,
+    UNLOCKED,
     Completed,
     EndlessAnswer,
+    Lock,
     Question,
     TransportError,
     WatchedProcess,
@@ -167,7 +169,13 @@ class SshConnection:
             return await self._run(argv)
 
     async def start(
-        self, argv: Sequence[str], *, prefix: Sequence[str] = (), token: str, limit_seconds: float, lock: str
+        self,
+        argv: Sequence[str],
+        *,
+        prefix: Sequence[str] = (),
+        token: str,
+        limit_seconds: float,
+        lock: Lock = UNLOCKED,
     ) -> WatchedProcess:
         """See Connection."""
         wrapped = (*prefix, *watchdog_argv(argv, token=token, limit_seconds=limit_seconds, lock=lock))

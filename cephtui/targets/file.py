@@ -34,7 +34,7 @@ _MARKED = r"""
 marked() {
     [ -f "$1" ] && [ "$(tail -c 4096 -- "$1" 2>/dev/null | head -c 20 | tr -d '\0')" = "cephtui scratch file" ]
 }
-owner_of() { tail -c 4096 -- "$1" | tr -d '\0' | sed -n 2p; }
+owner_of() ( set -o pipefail; tail -c 4096 -- "$1" | tr -d '\0' | sed -n 2p )
 """
 
 _INSPECT = r"""
@@ -64,16 +64,19 @@ df -B1 --output=avail,size,fstype,source -- "$directory" 2>/dev/null | tail -n 1
 exit 0
 """
 
-# noclobber creates with O_EXCL: a file that has come into being since the inspection is not taken
+# noclobber creates with O_EXCL: a file that has come into being since the inspection is not taken. Who marks it last,
+# before somebody holds it, has it: the watchdog looks for the owner when it holds the lock.
 _CREATE = r"""
 path=$1 span=$2 owner=$3 new=
+refuse() { echo "$path $1" >&2; exit 1; }
 if [ ! -e "$path" ]; then
     ( set -o noclobber; : > "$path" ) || exit 1
     new=yes
-elif ! marked "$path"; then
-    echo "$path exists and is not cephtui's" >&2
-    exit 1
 fi
+[ -f "$path" ] && exec 9< "$path" || exit 1
+flock -w 1 9 || refuse "is in use by another run"
+[ "$(stat -Lc %d:%i /proc/self/fd/9)" = "$(stat -Lc %d:%i -- "$path")" ] || refuse "is gone"
+[ -n "$new" ] || marked "$path" || refuse "exists and is not cephtui's"
 printf 'cephtui scratch file: cephtui may overwrite and remove it\n%s\n' "$owner" |
     dd of="$path" bs=4096 seek="$span" oflag=seek_bytes conv=notrunc,sync status=none &&
     truncate -s "$(( span + 4096 ))" -- "$path" && stat -Lc %d:%i -- "$path" && exit 0
@@ -86,7 +89,8 @@ path=$1 owner=$2 held=$3
 refuse() { echo "$path $1" >&2; exit 76; }
 [ -e "$path" ] || exit 0
 [ ! -L "$path" ] && marked "$path" || refuse "does not carry cephtui's mark any more"
-[ "$(owner_of "$path")" = "$owner" ] || refuse "carries the mark of another session"
+found=$(owner_of "$path") || { echo "the mark of $path can't be read" >&2; exit 1; }
+[ "$found" = "$owner" ] || refuse "carries the mark of another session"
 [ "$(stat -c %h -- "$path")" -eq 1 ] || refuse "has other names (hard links)"
 [ -z "$held" ] || exec rm -f -- "$path"
 # waits for those who only look whether it is held, and then looks again: it may have been replaced meanwhile

@@ -113,7 +113,7 @@ class Recorded:
         await self._play(process, await self._start(self._playing, argv, token), number)
 
     async def _start(self, connection: ReplayConnection, argv: list[str], token: str) -> ReplayProcess:
-        return await connection.start(argv, token=token, limit_seconds=0, lock="")
+        return await connection.start(argv, token=token, limit_seconds=0)
 
     async def _play(self, process: asyncssh.SSHServerProcess[bytes], tool: ReplayProcess, number: int | None) -> None:
         """The tool's output; what is noted has the number of the benchmark."""

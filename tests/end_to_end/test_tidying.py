@@ -80,7 +80,7 @@ def held(new_sandbox: NewSandbox) -> Iterator[Callable[[], Held]]:
     yield new
     for each in made:
         each._hold.unlink(missing_ok=True)
-        each.sandbox.kill_all()
+        each.sandbox.wait_gone()
 
 
 def says(console: Console, words: str) -> None:

@@ -17,7 +17,8 @@ import pytest
 from cephtui import transport
 from cephtui.models import Node
 from cephtui.runner import Runner
-from cephtui.transport import LocalConnection, TransportError, WatchedProcess
+from cephtui.targets import file
+from cephtui.transport import UNLOCKED, LocalConnection, Lock, TransportError, WatchedProcess
 
 from .sandbox import Process, processes_marked, wait_for
 
@@ -37,19 +38,19 @@ class Watched:
         self.token = secrets.token_hex(16)
 
     async def ready(
-        self, *argv: str, limit: float = 60, lock: str = "", prefix: tuple[str, ...] = ()
+        self, *argv: str, limit: float = 60, lock: Lock = UNLOCKED, prefix: tuple[str, ...] = ()
     ) -> WatchedProcess:
         """Bring one up to its release."""
         connection = LocalConnection()
         return await connection.start(argv, prefix=prefix, token=self.token, limit_seconds=limit, lock=lock)
 
-    async def start(self, *argv: str, limit: float = 60, lock: str = "") -> WatchedProcess:
+    async def start(self, *argv: str, limit: float = 60, lock: Lock = UNLOCKED) -> WatchedProcess:
         """Start one."""
         process = await self.ready(*argv, limit=limit, lock=lock)
         process.release()
         return process
 
-    async def shell(self, script: str, limit: float = 60, lock: str = "") -> WatchedProcess:
+    async def shell(self, script: str, limit: float = 60, lock: Lock = UNLOCKED) -> WatchedProcess:
         """Start a shell script."""
         return await self.start("bash", "-c", script, limit=limit, lock=lock)
 
@@ -103,7 +104,7 @@ async def test_every_status_is_the_commands_own(watched: Watched, script: str, s
 async def test_nothing_begins_before_the_release(watched: Watched, tmp_path: Path) -> None:
     lock, made = tmp_path / "lock", tmp_path / "made"
     lock.touch()
-    process = await watched.ready("touch", str(made), lock=str(lock))
+    process = await watched.ready("touch", str(made), lock=Lock(str(lock)))
     with lock.open() as file, pytest.raises(BlockingIOError):
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     await asyncio.sleep(0.3)
@@ -273,7 +274,7 @@ async def test_a_held_lock_keeps_the_command_from_starting(watched: Watched, tmp
     lock, made = tmp_path / "lock", tmp_path / "made"
     with lock.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        status, stdout, stderr = await outcome(await watched.shell(f"touch {made}", lock=str(lock)))
+        status, stdout, stderr = await outcome(await watched.shell(f"touch {made}", lock=Lock(str(lock))))
     assert (status, stdout) == (transport.LOCK_HELD, b"")
     assert stderr.decode() == f"cephtui: {lock} is in use by another run\n"
     assert not made.exists()
@@ -284,7 +285,7 @@ async def test_a_lock_that_is_held_for_a_moment_is_waited_for(watched: Watched, 
     lock = tmp_path / "lock"
     with lock.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        starting = asyncio.create_task(watched.shell("echo ran", lock=str(lock)))
+        starting = asyncio.create_task(watched.shell("echo ran", lock=Lock(str(lock))))
         await asyncio.sleep(0.3)
     assert await outcome(await starting) == (0, b"ran\n", b"")
 
@@ -292,7 +293,7 @@ async def test_a_lock_that_is_held_for_a_moment_is_waited_for(watched: Watched, 
 async def test_the_lock_is_held_while_the_command_runs(watched: Watched, tmp_path: Path) -> None:
     lock = tmp_path / "lock"
     lock.touch()
-    process = await watched.shell(f"echo up; {FOREVER}", lock=str(lock))
+    process = await watched.shell(f"echo up; {FOREVER}", lock=Lock(str(lock)))
     await first_line(process)
     with lock.open() as file:
         with pytest.raises(BlockingIOError):
@@ -303,9 +304,29 @@ async def test_the_lock_is_held_while_the_command_runs(watched: Watched, tmp_pat
 
 
 async def test_a_lock_that_is_not_there(watched: Watched, tmp_path: Path) -> None:
-    status, _, stderr = await outcome(await watched.shell("echo never", lock=str(tmp_path / "none")))
+    status, _, stderr = await outcome(await watched.shell("echo never", lock=Lock(str(tmp_path / "none"))))
     assert status == 74
     assert stderr.decode() == f"cephtui: {tmp_path}/none can't be opened\n"
+
+
+async def test_only_the_last_owner_of_a_file_comes_to_use_it(watched: Watched, tmp_path: Path) -> None:
+    """Whoever finds it between its making and its first use takes it over, since nobody holds it."""
+    target = tmp_path / "target"
+    for owner in ("first", "second"):
+        made = await LocalConnection().run(file.create_argv(str(target), 1 << 20, owner))
+        assert made.status == 0, made
+    refused = await outcome(await watched.shell("echo ran", lock=Lock(str(target), "first")))
+    assert refused == (transport.LOCK_HELD, b"", f"cephtui: {target} is in use by another run\n".encode())
+    holding = await watched.shell(f"echo up; {FOREVER}", lock=Lock(str(target), "second"))
+    await first_line(holding)
+    before = target.read_bytes()
+    late = await LocalConnection().run(file.create_argv(str(target), 1 << 19, "third"))
+    assert (late.status, late.stderr) == (1, f"{target} is in use by another run\n")
+    assert target.read_bytes() == before
+    await holding.stop()
+    await outcome(holding)
+    for owner, status in (("first", 76), ("third", 76), ("second", 0)):
+        assert (await LocalConnection().run(file.remove_argv(str(target), owner))).status == status
 
 
 async def test_what_is_beyond_kill_is_told_before_the_console_lets_go(
