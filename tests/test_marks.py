@@ -63,8 +63,8 @@ async def test_a_mark_in_a_run_is_kept_and_shown(tmp_path: Path, size: tuple[int
     async with in_a_run(tmp_path, size=size) as (app, pilot, hosts):
         await mark(app, pilot, CHANGE)
         await until(pilot, lambda: CHANGE in text_of(app, console_screen(app).query_one("#chart")))
-        table = text_of(app, console_screen(app).query_one("#runs"))
-        assert CHANGE[: None if size == USUAL else 12] in table, "its row is to be seen"
+        in_its_row = CHANGE[: None if size == USUAL else 12]
+        await until(pilot, lambda: in_its_row in text_of(app, console_screen(app).query_one("#runs")))
         assert app.busy, "the run goes on"
         kept = marks(tmp_path)
         let_go(app, hosts)
