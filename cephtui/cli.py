@@ -545,20 +545,24 @@ def cleanup(where: Where, dry_run: bool, yes: bool, as_listed: bool) -> int:
     from cephtui import headless, report
     from cephtui.places import sessions_dir
     from cephtui.runner import Runner
-    from cephtui.store import left_behind
+    from cephtui.store import left_behind, unreadable_lists
 
     left = left_behind(sessions_dir())
+    unreadable = unreadable_lists(sessions_dir())
+    for problem in unreadable:
+        say(f"{problem}: what it lists may still be there")
     if not left:
-        make_console().print("nothing was left behind")
-        return 0
+        make_console().print("nothing else was left behind" if unreadable else "nothing was left behind")
+        return EXIT_FAILED if unreadable else 0
     own = where.known()
     make_console().print(report.left_behind(left, own))
     if dry_run:
-        return 0
+        return EXIT_FAILED if unreadable else 0
     if not yes and not (sys.stdin.isatty() and click.confirm("Remove this?", err=True)):
         raise Refused("nothing was removed: say --yes" if not sys.stdin.isatty() else "nothing was removed")
     with Runner(sessions_dir()) as runner:
-        return headless.clean_up(runner, left, own, as_listed=as_listed)
+        code = headless.clean_up(runner, left, own, as_listed=as_listed)
+    return code or (EXIT_FAILED if unreadable else 0)
 
 
 # ---------------------------------------------------------------------------------------------- listings

@@ -373,6 +373,19 @@ def left_behind(root: Path) -> list[tuple[Path, Undo]]:
     return found
 
 
+def unreadable_lists(root: Path) -> list[str]:
+    """Why undo lists can't be read at all: what they name may still be there."""
+    problems = []
+    for path in (directory / "undo.jsonl" for directory in sorted(root.glob("*"))):
+        if not os.path.lexists(path):
+            continue
+        try:
+            os.close(open_descriptor(path, DOCUMENT_MOST_BYTES))
+        except OSError as error:
+            problems.append(f"{path}: {error.strerror}")
+    return problems
+
+
 def pending(directory: Path) -> list[Undo]:
     """What a session has created and not removed, whether somebody writes it or not."""
     newest = {(undo.node, undo.target): undo for undo in _readable(directory / "undo.jsonl", Undo)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -64,6 +65,20 @@ async def test_nothing_of_a_list_is_run_unasked(sandbox: Sandbox, tmp_path: Path
     assert trap.exists()
     assert file.exists()
     assert pending(directory) == []
+
+
+def test_a_list_that_cannot_be_read_is_no_empty_one(sandbox: Sandbox) -> None:
+    for name, make in (("fifo", os.mkfifo), ("loop", lambda path: path.symlink_to(path)), ("folder", os.mkdir)):
+        path = leave(sandbox, name, []) / "undo.jsonl"
+        path.unlink()
+        make(path)
+    for words in ((), ("--dry-run",), ("--yes",)):
+        said = cleanup(sandbox, *words, code=1)
+        assert said.stdout == "nothing else was left behind\n"
+        assert said.stderr.count(": what it lists may still be there\n") == 3
+        assert "fifo/undo.jsonl: a FIFO, expected a regular file" in said.stderr
+    leave(sandbox, "killed", [{"node": "local", "target": f"file:{sandbox.files}/none", "owner": "killed-0f"}])
+    assert f"local: removed file:{sandbox.files}/none" in cleanup(sandbox, "--yes", code=1).stderr
 
 
 async def test_what_is_somebodys_is_said_and_stays(sandbox: Sandbox, tmp_path: Path) -> None:
