@@ -406,6 +406,15 @@ def test_only_its_owner_removes_a_file(tmp_path: Path) -> None:
     assert owned("remove", path, "two").returncode == 0
 
 
+def test_the_mark_is_whole_however_the_shell_writes_it(tmp_path: Path) -> None:
+    """It comes in two pieces, and one in ten times only the first is there when it is asked for."""
+    path = tmp_path / "x"
+    for number in range(100):
+        assert owned("create", path, f"one-{number}").returncode == 0
+        assert path.read_bytes()[SPAN:].strip(b"\0").split(b"\n")[1] == f"one-{number}".encode()
+        assert path.stat().st_size == SPAN + file_target.MARK_BYTES
+
+
 def test_a_mark_that_is_not_read_to_its_end_is_nobody_elses(tmp_path: Path) -> None:
     """What reads it may be killed; the file stays on the list then."""
     path, programs = tmp_path / "x", tmp_path / "bin"

@@ -77,8 +77,9 @@ fi
 flock -w 1 9 || refuse "is in use by another run"
 [ "$(stat -Lc %d:%i /proc/self/fd/9)" = "$(stat -Lc %d:%i -- "$path")" ] || refuse "is gone"
 [ -n "$new" ] || marked "$path" || refuse "exists and is not cephtui's"
+# fullblock: bash writes each line by itself, and dd would take the first for all of it
 printf 'cephtui scratch file: cephtui may overwrite and remove it\n%s\n' "$owner" |
-    dd of="$path" bs=4096 seek="$span" oflag=seek_bytes conv=notrunc,sync status=none &&
+    dd of="$path" bs=4096 seek="$span" iflag=fullblock oflag=seek_bytes conv=notrunc,sync status=none &&
     truncate -s "$(( span + 4096 ))" -- "$path" && stat -Lc %d:%i -- "$path" && exit 0
 [ -n "$new" ] && rm -f -- "$path" # without its mark nothing would know whose it is
 exit 1
