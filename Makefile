@@ -20,10 +20,10 @@ run: setup ## start cephtui: make run, make run ARGS="run write-iops"
 
 test: lint ## check everything: lint, format, types and tests; those with the lab need root
 	@$(SETUP) lab
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m tests.lanes $(ARGS)
 
 test-unit: lint ## check everything but what needs root, the lab or tmux
-	$(BIN)/python -m pytest --ignore tests/on_lab --ignore tests/on_terminal -m 'not root' $(ARGS)
+	$(BIN)/python -m pytest -n 2 --ignore tests/on_lab --ignore tests/on_terminal -m 'not root' $(ARGS)
 
 lab: setup ## bring up Ceph and three hosts on this machine, for trying and testing; needs root
 	@$(BIN)/python -m tests.lab check

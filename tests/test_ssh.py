@@ -1100,6 +1100,7 @@ async def test_a_short_command_that_was_killed_has_a_status(connected: SshConnec
     assert (await connected.run(["sh", "-c", "kill -KILL $$"])).status == 137
 
 
+@pytest.mark.timing
 async def test_a_short_command_is_given_up_in_time(connected: SshConnection) -> None:
     started = time.monotonic()
     with pytest.raises(TransportError, match="n1: no answer within 1 s"):
@@ -1235,6 +1236,7 @@ async def test_a_prefix_that_does_not_pass_stdin_on(connected: SshConnection) ->
     assert b"nothing comes in on stdin" in stderr
 
 
+@pytest.mark.timing
 async def test_what_is_never_ready_is_given_up(connected: SshConnection, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transport, "READY_SECONDS", 0.5)
     started = time.monotonic()
@@ -1267,6 +1269,7 @@ async def test_a_lost_connection_is_no_status(connected: SshConnection, server: 
     await process.stop()
 
 
+@pytest.mark.timing
 async def test_a_silent_link_is_a_lost_connection(server: Server, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attempt, "KEEPALIVE_SECONDS", 0.2)
     async with Cable(server.port).plugged() as cable:
@@ -1283,6 +1286,7 @@ async def test_a_silent_link_is_a_lost_connection(server: Server, home: Path, mo
         await connection.close()
 
 
+@pytest.mark.timing
 async def test_a_silent_link_does_not_hold_up_a_short_command_nor_the_end(server: Server, home: Path) -> None:
     async with Cable(server.port).plugged() as cable:
         know(home, server, hosts=f"[127.0.0.1]:{cable.port}")
@@ -1295,6 +1299,7 @@ async def test_a_silent_link_does_not_hold_up_a_short_command_nor_the_end(server
         assert time.monotonic() - started < 4
 
 
+@pytest.mark.timing
 async def test_what_does_not_end_after_a_stop_is_let_go(
     connected: SshConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -125,6 +125,7 @@ async def test_the_release_is_timed_by_the_report_of_the_start(watched: Watched)
     assert before < process.released_at < begun < process.released_at + 0.2
 
 
+@pytest.mark.timing
 async def test_a_stop_before_the_release(watched: Watched, tmp_path: Path) -> None:
     made = tmp_path / "made"
     process = await watched.ready("touch", str(made))
@@ -219,6 +220,7 @@ async def test_a_stop_lets_the_command_say_its_last_words(watched: Watched) -> N
     watched.assert_gone()
 
 
+@pytest.mark.timing
 async def test_a_command_that_ignores_term_is_killed(watched: Watched) -> None:
     process = await watched.shell(f"trap '' TERM; {SETTLE}; echo up; {FOREVER}")
     await first_line(process)
@@ -329,6 +331,7 @@ async def test_only_the_last_owner_of_a_file_comes_to_use_it(watched: Watched, t
         assert (await LocalConnection().run(file.remove_argv(str(target), owner))).status == status
 
 
+@pytest.mark.timing
 async def test_what_is_beyond_kill_is_told_before_the_console_lets_go(
     watched: Watched, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -356,6 +359,7 @@ async def test_a_killed_watchdog_says_nothing_of_the_commands_end(watched: Watch
     wait_for(lambda: not watched.living(), 10, "the end of the command", lambda: str(watched.living()))
 
 
+@pytest.mark.timing
 async def test_a_command_beyond_kill_does_not_hold_the_console(
     watched: Watched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -370,6 +374,7 @@ async def test_a_command_beyond_kill_does_not_hold_the_console(
     watched.assert_gone()
 
 
+@pytest.mark.timing
 async def test_a_short_command_is_given_up_in_time() -> None:
     """As df on a dead mount; a child that can't be killed holds the pipes."""
     started = time.monotonic()

@@ -18,6 +18,7 @@ from tests.lab import Lab
 from tests.lab.processes import environment_of, parent_of
 
 from .conftest import NewBench
+from .others import renew_leases
 from .runs import (
     Bench,
     Console,
@@ -545,6 +546,7 @@ def test_a_stall_is_reported_and_the_run_goes_on(bench: Bench, cluster: Lab) -> 
     finally:
         for pid in osds:
             os.kill(pid, signal.SIGCONT)
+        renew_leases(cluster)
     for console in consoles.values():
         assert console.wait(90) == 0, console.describe()
         (run,) = console.runs

@@ -1,0 +1,110 @@
+"""All tests in the least time: lanes side by side, since most of what needs a lab or processes waits.
+
+    python -m tests.lanes [PYTEST OPTION]...
+
+Each lane is a pytest of its own. What it says goes to ``build/tests/LANE.log``, and to the terminal if it fails. Tests
+marked ``timing`` assert how long something takes: they run at the end, with nothing beside them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+LAB, PROCESSES = ("tests/on_lab",), ("tests/end_to_end", "tests/on_terminal")
+LANES = {
+    "lab": LAB,
+    "processes": PROCESSES,
+    "units": ("tests", *(f"--ignore={folder}" for folder in (*LAB, *PROCESSES)), "-n", "2", "--dist", "worksteal"),
+}
+LOGS = Path("build") / "tests"
+_SHARED = ("-m", "not timing", "--durations=25")
+_TOLD_EVERY_SECONDS = 30.0
+_NO_TESTS = 5
+"""pytest's exit status where all tests were deselected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """A pytest that runs."""
+
+    name: str
+    process: subprocess.Popen[bytes]
+    began: float
+
+    @property
+    def log(self) -> Path:
+        """What it says."""
+        return LOGS / f"{self.name}.log"
+
+    @property
+    def percent(self) -> str:
+        """How far it is, in pytest's own words."""
+        found = re.findall(r"\[ *(\d+%)\]", self.log.read_text(errors="replace"))
+        return found[-1] if found else "begins"
+
+
+def start(name: str, arguments: Sequence[str]) -> Lane:
+    """Start a lane."""
+    LOGS.mkdir(parents=True, exist_ok=True)
+    with (LOGS / f"{name}.log").open("wb") as log:
+        command = [sys.executable, "-m", "pytest", *arguments, f"--junit-xml={LOGS / name}.xml"]
+        process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env={**os.environ, "COLUMNS": "120"})
+    return Lane(name, process, time.monotonic())
+
+
+def wait(lanes: Sequence[Lane]) -> int:
+    """Wait for all of them, telling how far they are; gives how many have failed."""
+    running, failed, told = list(lanes), 0, time.monotonic()
+    while running:
+        time.sleep(0.5)
+        for lane in [each for each in running if each.process.poll() is not None]:
+            running.remove(lane)
+            failed += _has_failed(lane)
+        if running and time.monotonic() - told > _TOLD_EVERY_SECONDS:
+            told = time.monotonic()
+            print("  ".join(f"{lane.name} {lane.percent}" for lane in running), flush=True)
+    return failed
+
+
+def _has_failed(lane: Lane) -> bool:
+    is_bad = lane.process.returncode not in (0, _NO_TESTS)
+    text = lane.log.read_text(errors="replace").rstrip()
+    shown = text if is_bad else "\n".join(_summary(text))
+    print(f"--- {lane.name}, {(time.monotonic() - lane.began) / 60:.1f} min\n{shown}", flush=True)
+    return is_bad
+
+
+def _summary(text: str) -> list[str]:
+    """The slowest tests and the last line."""
+    lines = text.splitlines()
+    begins = next((n for n, line in enumerate(lines) if "slowest" in line and "durations" in line), len(lines) - 1)
+    return lines[begins:]
+
+
+def main(options: Sequence[str]) -> int:
+    """Run all lanes, or just what the options name; gives the exit status."""
+    if any(Path(option.partition("::")[0]).exists() for option in options):
+        return subprocess.call([sys.executable, "-m", "pytest", *options])
+    began = time.monotonic()
+    lanes = [start(name, (*arguments, *_SHARED, *options)) for name, arguments in LANES.items()]
+    try:
+        failed = wait(lanes)
+        lanes = [start("timing", ("tests", "-m", "timing", "--durations=10", *options))]
+        failed += wait(lanes)
+    except KeyboardInterrupt:
+        for lane in lanes:
+            lane.process.wait()
+        return 130
+    print(f"{'FAILED' if failed else 'passed'} after {(time.monotonic() - began) / 60:.1f} min", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
