@@ -166,7 +166,7 @@ class FakeConnection:
         host, name = self._host, _name_of(tuple(argv))
         host.log.add(f"started {name}", host.name)
         host.started.append((*prefix, *argv))
-        host.locks.append(lock)
+        host.locks.append(lock.path)
         script = host.scripts.get(name, Script())
         if script.fails:
             raise TransportError(f"{host.name}: {script.fails}")
