@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from cephtui import __version__, observe, stats
+from cephtui.ceph.pool_guards import guard_busy_pool
 from cephtui.models import ClusterEnvironment, Finding, NodeResult, Notice, Plan, Run, Step
 from cephtui.node_run import Bench, NodeRun
 from cephtui.observe import View
@@ -50,7 +51,8 @@ async def execute(bench: Bench, plan: Plan, step: Step, shells: Shells, stop: St
     nodes = [NodeRun(bench, step, n, target, shells[n.node], recorder) for n in step.nodes]
     shell = ceph_shell(plan, shells)
     view = await _view(bench, shell, target, step, stop)
-    refusal = view.refusal or guard_company(plan, step)
+    busy = guard_busy_pool(plan.pool_use, writes=step.writes, nodes=len(step.nodes), agreed=plan.shared_pool)
+    refusal = view.refusal or busy
     if refusal:
         for node in nodes:
             node.end("refused", refusal.text)
@@ -196,11 +198,6 @@ async def _with_features(view: View, node: NodeRun) -> ClusterEnvironment | None
     with contextlib.suppress(TransportError):
         return view.environment.model_copy(update={"image_features": await node.image_features()})
     return view.environment
-
-
-def guard_company(plan: Plan, step: Step) -> Refusal | None:
-    """Asks before a pool that others use is loaded."""
-    return observe.guard_company(plan.pool_use, writes=step.writes, nodes=len(step.nodes), agreed=plan.shared_pool)
 
 
 def _raw_limits(step: Step) -> RawLimits:

@@ -12,11 +12,10 @@ from typing import TypeVar
 
 from cephtui.ceph import answers, cluster, in_use, pool_guards, pools, proxmox, rates, watch
 from cephtui.ceph.cluster import ClusterState, OsdsAway
-from cephtui.ceph.in_use import ImagesInUse
-from cephtui.ceph.pool_guards import Company, Space
+from cephtui.ceph.pool_guards import Space
 from cephtui.ceph.pools import OsdMap, OsdUsage, Pg, Pool, PoolUsage
 from cephtui.ceph.rates import OsdLatency, PoolRates
-from cephtui.models import ClusterEnvironment, ClusterSample, Finding, Kind, Node, OptionValue, PoolUse, Step
+from cephtui.models import ClusterEnvironment, ClusterSample, Finding, Kind, Node, OptionValue, PoolActivity, Step
 from cephtui.record import Recorder, StopRequest
 from cephtui.refusal import Refusal
 from cephtui.shell import NodeShell, Shell, with_ceph_user
@@ -176,7 +175,7 @@ async def room_bytes(shell: Shell, pool: str) -> int | None:
     return None if most is None else int(_SPARED * most)
 
 
-async def pool_use(shell: Shell, pool: str, *, own_load: bool = False, patient: bool = True) -> PoolUse:
+async def pool_activity(shell: Shell, pool: str, *, own_load: bool = False, patient: bool = True) -> PoolActivity:
     """Who else uses a pool. With ``own_load``, of a run that has just ended, the rates would not tell.
 
     ``patient`` waits for rates that are about to be gone, where something depends on them.
@@ -187,15 +186,7 @@ async def pool_use(shell: Shell, pool: str, *, own_load: bool = False, patient: 
     )
     if patient and going_on and going_on.iops and not (images and images.count):
         going_on = await _rates(asked, pool, _LINGER_TRIES)
-    company = Company(images, going_on)
-    return PoolUse(
-        pool=pool,
-        images_in_use=images.count if images else None,
-        images_looked_at=images.looked if images else None,
-        images=images.images if images else None,
-        client_iops=going_on.iops if going_on else None,
-        text=f"{company.text.partition(', client')[0]}, own I/O has just ended" if own_load else company.text,
-    )
+    return pool_guards.activity_of(pool, images, going_on, own_load=own_load)
 
 
 async def _rates(asked: _Asked, pool: str, tries: int) -> PoolRates | None:
@@ -208,17 +199,6 @@ async def _rates(asked: _Asked, pool: str, tries: int) -> PoolRates | None:
         if found is None or found.iops == 0:
             break
     return found
-
-
-def guard_company(use: PoolUse | None, *, writes: bool, nodes: int, agreed: bool) -> Refusal | None:
-    """Asks before a write, or a run on several nodes, in a pool that others use."""
-    if use is None:
-        return None
-    images = None
-    if use.images_in_use is not None:
-        images = ImagesInUse(use.images_in_use, use.images_looked_at or 0, use.images or 0)
-    going_on = None if use.client_iops is None else PoolRates(use.pool, read_iops=use.client_iops)
-    return pool_guards.guard_company(use.pool, Company(images, going_on), writes=writes, nodes=nodes, agreed=agreed)
 
 
 # ---------------------------------------------------------------------------------------------- what was made in it

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from cephtui.models import Node, NodeStep, OptionValue, Part, Place, Plan, PoolUse, Step, Write
+from cephtui.models import Node, NodeStep, OptionValue, Part, Place, Plan, PoolActivity, Step, Write
 from cephtui.presets import Choice, Preset, combinations
 from cephtui.printable import printable
 from cephtui.shell import with_ceph
@@ -42,7 +42,7 @@ class Request:
     shared_pool: bool = False
     room_bytes: int | None = None
     """The most that the default span may take on each node."""
-    pool_use: PoolUse | None = None
+    pool_use: PoolActivity | None = None
     begun: int = 0
     """So many of the first steps have had their turn: the plan is the rest."""
 

@@ -21,8 +21,9 @@ from types import TracebackType
 from typing import Self
 
 from cephtui import observe, places, session_writer, store
-from cephtui.execute import ceph_shell, execute, guard_company
-from cephtui.models import Event, Mark, Node, NodeEnvironment, NodeRow, Notice, Plan, PoolUse, Run, Sample, Step
+from cephtui.ceph.pool_guards import guard_busy_pool
+from cephtui.execute import ceph_shell, execute
+from cephtui.models import Event, Mark, Node, NodeEnvironment, NodeRow, Notice, Plan, PoolActivity, Run, Sample, Step
 from cephtui.node_run import Bench, inspect, look_at
 from cephtui.offers import Put, ask_for
 from cephtui.outcomes import fails_on
@@ -99,7 +100,7 @@ class Survey:
     """What a plan has to know of a target beforehand."""
 
     room_bytes: int | None = None
-    pool_use: PoolUse | None = None
+    pool_use: PoolActivity | None = None
     refusal: Refusal | None = None
     """Why it can't even be looked at."""
 
@@ -453,7 +454,8 @@ class Runner:
             return Survey(refusal=refusal)
         own_load = self._loaded_at is not None and time.monotonic() - self._loaded_at < observe.LINGER_SECONDS
         room, use = await asyncio.gather(
-            target.room(shell, len(nodes)), observe.pool_use(shell, target.pool, own_load=own_load, patient=patient)
+            target.room(shell, len(nodes)),
+            observe.pool_activity(shell, target.pool, own_load=own_load, patient=patient),
         )
         return Survey(room, use)
 
@@ -483,7 +485,8 @@ class Runner:
         largest = max(observe.new_bytes([step]) for step in plan.steps)
         wanted = observe.new_bytes(plan.steps) if target.kept else largest
         view = await observe.examine(ceph_shell(plan, shells), target.kind, target.pool, step, wanted)
-        found = [refusal for refusal in (view.refusal, guard_company(plan, step)) if refusal]
+        busy = guard_busy_pool(plan.pool_use, writes=step.writes, nodes=len(step.nodes), agreed=plan.shared_pool)
+        found = [refusal for refusal in (view.refusal, busy) if refusal]
         if view.state is None and view.refusal:
             return found  # what does not serve does not answer either
         for name, each in _distinct(plan):
