@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from cephtui import node_run, observe, report, runner, store
+from cephtui import node_run, report, runner, store
+from cephtui.cluster import preflight
+from cephtui.cluster.preflight import Preflight
 from cephtui.execute import execute
 from cephtui.jsonlines import line, parse_sample
 from cephtui.live import Live
@@ -336,10 +338,10 @@ async def test_where_one_can_not_take_part_nothing_is_started_anywhere(
 async def test_a_cluster_that_is_not_to_be_loaded_refuses_all(
     sit: Callable[..., Sitting], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def examine(*arguments: object) -> observe.View:
-        return observe.View(Refusal("pool bench is nearly full", "remove something"))
+    async def check(*arguments: object) -> Preflight:
+        return Preflight(Refusal("pool bench is nearly full", "remove something"))
 
-    monkeypatch.setattr(observe, "examine", examine)
+    monkeypatch.setattr(preflight, "check", check)
     sitting = sit(plan(target=RBD))
     run = await sitting.run()
     assert set(outcomes(run).values()) == {"refused"}
@@ -403,7 +405,7 @@ async def test_where_the_pool_is_gone_that_is_the_error(
     async def deleted(shell: NodeShell, names: tuple[str, ...]) -> str:
         return "pool bench was deleted during the run"
 
-    monkeypatch.setattr(observe, "deleted", deleted)
+    monkeypatch.setattr("cephtui.execute.deleted_pool", deleted)
     sitting = sit()
     sitting.hosts["b"].scripts[PRESET] = Script(status=1, stderr="fio: io_u error on file x: Operation not permitted")
     run = await sitting.run()
@@ -603,10 +605,10 @@ def desk(tmp_path: Path) -> Iterator[Callable[[Plan], Desk]]:
 def no_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is known of the cluster: its guards have tests of their own."""
 
-    async def examine(*arguments: object) -> observe.View:
-        return observe.View()
+    async def check(*arguments: object) -> Preflight:
+        return Preflight()
 
-    monkeypatch.setattr(observe, "examine", examine)
+    monkeypatch.setattr(preflight, "check", check)
 
 
 def test_what_was_created_is_noted_before_and_removed_at_the_end(desk: Callable[..., Desk]) -> None:
@@ -775,10 +777,10 @@ def test_a_node_that_stays_away_before_the_next_step_does_not_take_the_first_wit
 def test_a_way_to_the_cluster_that_is_lost_ends_the_run_and_not_the_console(
     desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def examine(*arguments: object) -> observe.View:
+    async def check(*arguments: object) -> Preflight:
         raise TransportError("a: the connection was lost")
 
-    monkeypatch.setattr(observe, "examine", examine)
+    monkeypatch.setattr(preflight, "check", check)
     this = desk(plan(target=RBD))
     (run,) = this.submit()
     assert run.outcome in ("lost", "refused")

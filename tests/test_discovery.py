@@ -1,4 +1,4 @@
-"""What a node offers to be tested, on recorded answers of a cluster; and which nodes are known."""
+"""The candidates of a node, on recorded answers of a cluster; and which nodes are known."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 
-from cephtui import config, devices, offers
+from cephtui import config, devices
 from cephtui.ceph import images
+from cephtui.cluster import discovery
+from cephtui.cluster.discovery import LOOKED_AT_MOST, LOOKED_AT_ONCE, Candidate
 from cephtui.config import Config
 from cephtui.devices import DeviceFacts
 from cephtui.models import Node
-from cephtui.offers import LOOKED_AT_MOST, LOOKED_AT_ONCE, Offer
 from cephtui.runner import Runner
 from cephtui.transport import Completed, Question, TransportError
 from tests.fakes import FakeNode, connector
@@ -80,15 +81,15 @@ def ok(value: object) -> Completed:
     return Completed(0, value if isinstance(value, str) else json.dumps(value), "")
 
 
-async def found(shell: RecordedShell, of: str) -> tuple[dict[str, Offer], str]:
+async def found(shell: RecordedShell, of: str) -> tuple[dict[str, Candidate], str]:
     """What is offered in the end, and what could not be asked."""
-    seen: dict[str, Offer] = {}
-    problem = await offers.ask_for(shell, of, lambda some: seen.update({offer.spec: offer for offer in some}))
+    seen: dict[str, Candidate] = {}
+    problem = await discovery.discover(shell, of, lambda some: seen.update({one.spec: one for one in some}))
     return seen, problem
 
 
-def reasons(seen: dict[str, Offer]) -> dict[str, str | None]:
-    return {spec: offer.reason for spec, offer in seen.items()}
+def reasons(seen: dict[str, Candidate]) -> dict[str, str | None]:
+    return {spec: candidate.reason for spec, candidate in seen.items()}
 
 
 # ---------------------------------------------------------------------------------------------- pools
@@ -172,9 +173,9 @@ async def test_pgs_that_serve_nobody() -> None:
     unknown = RecordedShell("healthy", ceph_status=ok(said), ceph_pg_dump=Completed(13, "", "EACCES"))
     denied, _ = await found(unknown, "pools")
 
-    (refused,) = [offer.reason for spec, offer in seen.items() if spec.startswith("pool:") and offer.reason]
+    (refused,) = [candidate.reason for spec, candidate in seen.items() if spec.startswith("pool:") and candidate.reason]
     assert refused.endswith("1 are not active (1 down)")
-    assert all("this key may not ask of which pool" in str(offer.reason) for offer in denied.values())
+    assert all("this key may not ask of which pool" in str(candidate.reason) for candidate in denied.values())
 
 
 @pytest.mark.parametrize(
@@ -214,15 +215,15 @@ async def test_a_cluster_without_pools() -> None:
 async def test_images_are_listed_at_once_and_then_looked_at() -> None:
     names = ["vm-100-disk-10", "vm-100-disk-2", "snapped", "plain", "none", "mirrored", "ec", "child", "parent"]
     shell = RecordedShell("images", rbd_ls=ok(names))
-    puts: list[list[Offer]] = []
+    puts: list[list[Candidate]] = []
 
-    problem = await offers.ask_for(shell, "rbd:rec", lambda some: puts.append(list(some)))
+    problem = await discovery.discover(shell, "rbd:rec", lambda some: puts.append(list(some)))
 
-    listed, looked = puts[0], {offer.spec: offer for some in puts[1:] for offer in some}
+    listed, looked = puts[0], {candidate.spec: candidate for some in puts[1:] for candidate in some}
     assert problem == ""
-    assert [offer.spec for offer in listed[-2:]] == ["rbd:rec/vm-100-disk-2", "rbd:rec/vm-100-disk-10"]
-    assert {offer.spec for offer in listed} == {f"rbd:rec/{name}" for name in names}
-    assert reasons({offer.spec: offer for offer in listed[-2:]}) == {
+    assert [candidate.spec for candidate in listed[-2:]] == ["rbd:rec/vm-100-disk-2", "rbd:rec/vm-100-disk-10"]
+    assert {candidate.spec for candidate in listed} == {f"rbd:rec/{name}" for name in names}
+    assert reasons({candidate.spec: candidate for candidate in listed[-2:]}) == {
         "rbd:rec/vm-100-disk-2": "image rec/vm-100-disk-2 is by its name a guest's disk",
         "rbd:rec/vm-100-disk-10": "image rec/vm-100-disk-10 is by its name a guest's disk",
     }
@@ -261,7 +262,7 @@ async def test_no_more_images_are_looked_at_than_is_bearable() -> None:
     seen, _ = await found(shell, "rbd:rec")
 
     assert len(seen) == len(many)
-    assert [spec for spec, offer in seen.items() if offer.text == "image, not looked at"] == [
+    assert [spec for spec, candidate in seen.items() if candidate.text == "image, not looked at"] == [
         f"rbd:rec/{name}" for name in many[LOOKED_AT_MOST:]
     ]
     assert shell.most_at_once <= 3 * LOOKED_AT_ONCE  # an image takes three commands side by side
@@ -457,20 +458,20 @@ def test_known_nodes(home: Path) -> None:
     )
     loaded = config.load(home / "config.toml", required=True)
 
-    assert [(node.name, node.text, node.members) for node in offers.known_nodes(loaded)] == [
+    assert [(node.name, node.text, node.members) for node in discovery.known_nodes(loaded)] == [
         ("local", "this machine", ()),
         ("pve1", "root@pve1.example.net:2222, behind sudo -n", ()),
         ("pve2", "pve2", ()),
         ("pve", "group: pve1, pve2", ("pve1", "pve2")),
         ("web", "from the SSH configuration", ()),
     ]
-    assert all(loaded.choose([node.name]) for node in offers.known_nodes(loaded))
+    assert all(loaded.choose([node.name]) for node in discovery.known_nodes(loaded))
 
 
 def test_without_any_configuration_there_is_this_machine(home: Path) -> None:
     (home / "empty").write_text("")
 
-    assert [node.name for node in offers.known_nodes(Config(ssh_config=str(home / "empty")))] == ["local"]
+    assert [node.name for node in discovery.known_nodes(Config(ssh_config=str(home / "empty")))] == ["local"]
 
 
 # ---------------------------------------------------------------------------------------------- the runner
@@ -483,13 +484,13 @@ def is_script(name: str) -> Callable[[Argv], bool]:
 def test_a_runner_asks_a_node(tmp_path: Path) -> None:
     host = FakeNode(Node(name="a", host="a"))
     host.answer(is_script("devices"), listed(("sda", "holder\tdm-0\n")).stdout)
-    seen: list[Offer] = []
+    seen: list[Candidate] = []
 
     with Runner(tmp_path, connect_node=connector({"a": host})) as runner:
-        problem = runner.offers(host.node, "devices", seen.extend).result(10)
-        no_ceph = runner.offers(host.node, "pools", seen.extend).result(10)
+        problem = runner.discover(host.node, "devices", seen.extend).result(10)
+        no_ceph = runner.discover(host.node, "pools", seen.extend).result(10)
 
-    assert (problem, [offer.spec for offer in seen]) == ("", ["device:/dev/sda"])
+    assert (problem, [candidate.spec for candidate in seen]) == ("", ["device:/dev/sda"])
     assert no_ceph == "can't ask the cluster: Ceph's programs are not installed: apt-get install ceph-common"
 
 
@@ -499,6 +500,6 @@ def test_a_node_that_can_not_be_asked_is_told_in_words(tmp_path: Path) -> None:
     asking.questions = [Question("b", "password", "password of root@b", secret=True)]
 
     with Runner(tmp_path, connect_node=connector({"a": gone, "b": asking})) as runner:
-        answers = [runner.offers(host.node, "pools", lambda some: None).result(10) for host in (gone, asking)]
+        answers = [runner.discover(host.node, "pools", lambda some: None).result(10) for host in (gone, asking)]
 
     assert answers == ["a: no route to host", "b: not connected: password of root@b"]
