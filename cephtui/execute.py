@@ -198,21 +198,21 @@ async def _monitor(shell: NodeShell, before: Preflight, recorder: Recorder, stop
         async with contextlib.aclosing(monitor.observe(shell, before.pool)) as observations:
             async for now in observations:
                 recorder.cluster(now.sample())
-                why = await _why_stop(shell, before.state, now.state, before.pools) if stop.reason is None else None
-                if why:
+                if stop.reason is None and (why := await _why_stop(shell, before, now.state)):
                     stop.request(why)
     except (ClusterError, TransportError) as error:
         log.warning("the cluster is not watched: %s", error)
         recorder.course.unasked(str(error))
 
 
-async def _why_stop(shell: NodeShell, before: ClusterState, now: ClusterState, pools: Sequence[str]) -> str | None:
-    """Why a run in these pools has to end, or None; raises TransportError."""
-    why = cluster.stop_reason(before, now)
+async def _why_stop(shell: NodeShell, before: Preflight, now: ClusterState) -> str | None:
+    """Why a run that began like this has to end, or None; raises TransportError."""
+    assert before.state
+    why = cluster.stop_reason(before.state, now)
     if why != cluster.POOL_FULL:
         return why
     osd_map = await ClusterReader(shell).optional(reader.OSD_MAP)
-    return pool_guards.full_reason(pools, osd_map) if osd_map else why
+    return pool_guards.full_reason(before.pools, osd_map) if osd_map else why
 
 
 async def _explain(shell: NodeShell, before: Preflight, nodes: list[NodeRun]) -> None:
