@@ -6,15 +6,21 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from cephtui import __version__, observe, stats
+from cephtui import __version__, stats
+from cephtui.ceph import cluster, pool_guards
+from cephtui.ceph.cluster import ClusterState
+from cephtui.cluster import monitor, preflight, reader
+from cephtui.cluster.monitor import Observation
+from cephtui.cluster.preflight import Preflight
+from cephtui.cluster.reader import ClusterError, ClusterReader
 from cephtui.models import ClusterEnvironment, Finding, NodeResult, Notice, Plan, Run, Step
 from cephtui.node_run import Bench, NodeRun
-from cephtui.observe import View
 from cephtui.outcomes import PARTLY_SAVED, UNSAVED, worst
+from cephtui.plan import new_bytes
 from cephtui.presets import TOOLS
 from cephtui.record import Recorder, StopRequest
 from cephtui.refusal import Refusal
@@ -49,14 +55,17 @@ async def execute(bench: Bench, plan: Plan, step: Step, shells: Shells, stop: St
     target = target_of(step)
     nodes = [NodeRun(bench, step, n, target, shells[n.node], recorder) for n in step.nodes]
     shell = ceph_shell(plan, shells)
-    view = await _view(bench, shell, target, step, stop)
-    refusal = view.refusal or guard_company(plan, step)
+    before = await _preflight(bench, shell, target, step, stop)
+    busy = pool_guards.guard_busy_pool(
+        plan.pool_use, writes=step.writes, nodes=len(step.nodes), agreed=plan.shared_pool
+    )
+    refusal = before.refusal or busy
     if refusal:
         for node in nodes:
             node.end("refused", refusal.text)
     await _on_all(nodes, lambda node: node.inspect(plan.destroy), _told(bench, "looked at"))
     _refuse_all(nodes)
-    async with _observing(shell, view, recorder, stop):
+    async with _monitored(shell, before, recorder, stop):
         turns = {shell.node.host: asyncio.Semaphore(_PREPARING_ON_A_HOST) for shell in shells.values()}
 
         async def prepare(node: NodeRun) -> None:
@@ -64,12 +73,12 @@ async def execute(bench: Bench, plan: Plan, step: Step, shells: Shells, stop: St
                 await node.prepare(stop)
 
         await _on_all(nodes, prepare, _told(bench, "prepared"))
-        environment = await _with_features(view, nodes[0])
+        environment = await _with_features(before, nodes[0])
         await _on_all(nodes, lambda node: node.hold(stop), _told(bench, "ready to begin"))
         await _measure(nodes, recorder, stop)
-    await _explain(shell, view, nodes)
+    await _explain(shell, before, nodes)
     lost = {node.name: _named(node) for node in nodes if node.outcome == "lost"}
-    findings = (*view.findings, *recorder.course.findings(lost), *writer.findings())
+    findings = (*before.findings, *recorder.course.findings(lost), *writer.findings())
     finished = _finished(run, nodes, findings, environment, stop, time.monotonic() - started)
     bench.recorder = None
     finished = _saved(finished, writer, recorder)
@@ -100,17 +109,17 @@ def ceph_shell(plan: Plan, shells: Shells) -> NodeShell:
     return shells.get(plan.ceph_node or "") or next(iter(shells.values()))
 
 
-async def _view(bench: Bench, shell: NodeShell, target: Target, step: Step, stop: StopRequest) -> View:
+async def _preflight(bench: Bench, shell: NodeShell, target: Target, step: Step, stop: StopRequest) -> Preflight:
     """The cluster before the step; what an earlier step left takes some time to be free again."""
-    wanted = observe.new_bytes([step])
+    wanted = new_bytes([step])
     while True:
         try:
-            view = await observe.examine(shell, target.kind, target.pool, step, wanted)
+            found = await preflight.check(shell, target.kind, target.pool, step, wanted)
         except TransportError as error:
-            return View(Refusal(str(error)))
+            return Preflight(Refusal(str(error)))
         fresh = bench.removed_at is not None and time.monotonic() - bench.removed_at < _FREED_SECONDS
-        if not (view.is_full and fresh) or await stop.asked_within(_LOOK_AGAIN_SECONDS):
-            return view
+        if not (found.is_full and fresh) or await stop.asked_within(_LOOK_AGAIN_SECONDS):
+            return found
 
 
 async def _on_all(
@@ -171,8 +180,8 @@ async def _measure(nodes: list[NodeRun], recorder: Recorder, stop: StopRequest) 
 
 
 @contextlib.asynccontextmanager
-async def _observing(shell: NodeShell, view: View, recorder: Recorder, stop: StopRequest) -> AsyncIterator[None]:
-    task = asyncio.create_task(observe.observe(shell, view, recorder, stop))
+async def _monitored(shell: NodeShell, before: Preflight, recorder: Recorder, stop: StopRequest) -> AsyncIterator[None]:
+    task = asyncio.create_task(_monitor(shell, before, recorder, stop))
     try:
         yield
     finally:
@@ -180,27 +189,55 @@ async def _observing(shell: NodeShell, view: View, recorder: Recorder, stop: Sto
         await asyncio.gather(task, return_exceptions=True)
 
 
-async def _explain(shell: NodeShell, view: View, nodes: list[NodeRun]) -> None:
-    """A tool says that its I/O failed; that the pool is gone, only the cluster says."""
+async def _monitor(shell: NodeShell, before: Preflight, recorder: Recorder, stop: StopRequest) -> None:
+    """Keep what the cluster reports of itself until cancelled; a run that harms it is stopped."""
+    if before.state is None or before.pool is None:
+        return
+    recorder.cluster(Observation(before.state, down=before.state.osds_down).sample())
+    try:
+        async with contextlib.aclosing(monitor.observe(shell, before.pool)) as observations:
+            async for now in observations:
+                recorder.cluster(now.sample())
+                if stop.reason is None and (why := await _why_stop(shell, before, now.state)):
+                    stop.request(why)
+    except (ClusterError, TransportError) as error:
+        log.warning("the cluster is not watched: %s", error)
+        recorder.course.unasked(str(error))
+
+
+async def _why_stop(shell: NodeShell, before: Preflight, now: ClusterState) -> str | None:
+    """Why a run that began like this has to end, or None; raises TransportError."""
+    assert before.state
+    why = cluster.stop_reason(before.state, now)
+    if why != cluster.POOL_FULL:
+        return why
+    osd_map = await ClusterReader(shell).optional(reader.OSD_MAP)
+    return pool_guards.full_reason(before.pools, osd_map) if osd_map else why
+
+
+async def _explain(shell: NodeShell, before: Preflight, nodes: list[NodeRun]) -> None:
+    """A tool says that its I/O failed; that the pool was deleted, only the cluster says."""
     failed = [node for node in nodes if node.outcome == "failed"]
-    if failed and view.refusal is None:
+    if failed and before.refusal is None:
         with contextlib.suppress(TransportError):
-            gone = await observe.deleted(shell, view.pools)
+            deleted = await deleted_pool(shell, before.pools)
             for node in failed:
-                node.error = gone or node.error
+                node.error = deleted or node.error
 
 
-async def _with_features(view: View, node: NodeRun) -> ClusterEnvironment | None:
-    if view.environment is None or node.outcome is not None:
-        return view.environment
+async def deleted_pool(shell: NodeShell, names: Sequence[str]) -> str | None:
+    """That one of these pools does not exist any more, or None; raises TransportError."""
+    osd_map = await ClusterReader(shell).optional(reader.OSD_MAP) if names else None
+    missing = [name for name in names if osd_map and name not in osd_map.pools]
+    return f"pool {missing[0]} was deleted during the run" if missing else None
+
+
+async def _with_features(before: Preflight, node: NodeRun) -> ClusterEnvironment | None:
+    if before.environment is None or node.outcome is not None:
+        return before.environment
     with contextlib.suppress(TransportError):
-        return view.environment.model_copy(update={"image_features": await node.image_features()})
-    return view.environment
-
-
-def guard_company(plan: Plan, step: Step) -> Refusal | None:
-    """Asks before a pool that others use is loaded."""
-    return observe.guard_company(plan.pool_use, writes=step.writes, nodes=len(step.nodes), agreed=plan.shared_pool)
+        return before.environment.model_copy(update={"image_features": await node.image_features()})
+    return before.environment
 
 
 def _raw_limits(step: Step) -> RawLimits:

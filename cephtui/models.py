@@ -371,7 +371,7 @@ class Step(Model):
     """After which it ends at the latest, the ramp left out; null where nothing but its data ends it."""
 
 
-class PoolUse(Model):
+class PoolActivity(Model):
     """Who else uses a pool; null where the key may not ask."""
 
     pool: Name
@@ -394,7 +394,7 @@ class Plan(Model):
     """The nodes as they are reached."""
     ceph_node: str | None = None
     """The node that asks the cluster; by default the first."""
-    pool_use: PoolUse | None = None
+    pool_use: PoolActivity | None = None
     shared_pool: bool = False
     """Whether the user has agreed to load a pool that others use."""
     destroy: tuple[str, ...] = ()

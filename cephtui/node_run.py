@@ -11,7 +11,9 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any
 
-from cephtui import observe, stats, units
+from cephtui import stats, units
+from cephtui.cluster import reader
+from cephtui.cluster.reader import ClusterError, ClusterReader
 from cephtui.environment import PROBE_ARGV, parse_environment
 from cephtui.models import Event, Finding, NodeEnvironment, NodeResult, NodeStep, Notice, Outcome, Part, Step
 from cephtui.outcomes import decide, run_findings
@@ -248,9 +250,9 @@ class NodeRun:
         if self._target.pool is None:
             return None, None
         try:
-            found = await observe.osd_map(self._shell)
-        except TargetFault as fault:
-            log.warning("%s: %s", self.name, fault)
+            found = await ClusterReader(self._shell).ask(reader.OSD_MAP)
+        except ClusterError as error:
+            log.warning("%s: %s", self.name, error)
             return None, None
         pool = found.pools.get(self._target.pool)
         return found.fsid or None, pool.id if pool else None

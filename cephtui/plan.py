@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import secrets
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from cephtui.models import Node, NodeStep, OptionValue, Part, Place, Plan, PoolUse, Step, Write
+from cephtui.models import Node, NodeStep, OptionValue, Part, Place, Plan, PoolActivity, Step, Write
 from cephtui.presets import Choice, Preset, combinations
 from cephtui.printable import printable
 from cephtui.shell import with_ceph
@@ -42,7 +42,7 @@ class Request:
     shared_pool: bool = False
     room_bytes: int | None = None
     """The most that the default span may take on each node."""
-    pool_use: PoolUse | None = None
+    pool_use: PoolActivity | None = None
     begun: int = 0
     """So many of the first steps have had their turn: the plan is the rest."""
 
@@ -93,6 +93,19 @@ def make_plan(request: Request, new_batch: Callable[[], str], filled: Filled | N
         duration_seconds=sum(map(_seconds, steps)),
         session_bytes=sum(_stored_bytes(s, d.tool) for s, d in zip(steps, drafts, strict=True)),
     )
+
+
+def new_bytes(steps: Sequence[Step]) -> int:
+    """Bytes that these steps add to a pool at most, on all nodes together."""
+    parts = {(node.node, part.spec): part.bytes for step in steps for node in step.nodes for part in node.fill}
+    written = {
+        (node.node, part.spec): part.bytes
+        for step in steps
+        if step.writes and not step.filled
+        for node in step.nodes
+        for part in node.parts
+    }
+    return sum({**written, **parts}.values())
 
 
 def _drafts(request: Request, new_batch: Callable[[], str]) -> list[_Draft]:

@@ -28,7 +28,7 @@ from cephtui.models import (
     NodeRow,
     OptionValue,
     Plan,
-    PoolUse,
+    PoolActivity,
     PresetRow,
     Run,
     SessionRow,
@@ -146,7 +146,7 @@ def tool_command(command: str) -> str:
     return _ENVIRONMENT.sub("", short_command(command), count=1)
 
 
-def pool_use(value: PoolUse | None) -> list[str]:
+def pool_use(value: PoolActivity | None) -> list[str]:
     """Who else uses the pool."""
     if value is None:
         return []

@@ -20,13 +20,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from cephtui import observe, places, session_writer, store
-from cephtui.execute import ceph_shell, execute, guard_company
-from cephtui.models import Event, Mark, Node, NodeEnvironment, NodeRow, Notice, Plan, PoolUse, Run, Sample, Step
+from cephtui import places, session_writer, store
+from cephtui.ceph.pool_guards import guard_busy_pool
+from cephtui.cluster import preflight
+from cephtui.cluster.access import with_access
+from cephtui.cluster.discovery import OnFound, discover
+from cephtui.execute import ceph_shell, execute
+from cephtui.models import Event, Mark, Node, NodeEnvironment, NodeRow, Notice, Plan, PoolActivity, Run, Sample, Step
 from cephtui.node_run import Bench, inspect, look_at
-from cephtui.offers import Put, ask_for
 from cephtui.outcomes import fails_on
-from cephtui.plan import Filled
+from cephtui.plan import Filled, new_bytes
 from cephtui.presets import TOOLS
 from cephtui.record import StopRequest
 from cephtui.refusal import Refusal
@@ -99,7 +102,7 @@ class Survey:
     """What a plan has to know of a target beforehand."""
 
     room_bytes: int | None = None
-    pool_use: PoolUse | None = None
+    pool_use: PoolActivity | None = None
     refusal: Refusal | None = None
     """Why it can't even be looked at."""
 
@@ -207,12 +210,12 @@ class Runner:
         """
         return asyncio.run_coroutine_threadsafe(self._survey(target, nodes, ceph_node, patient), self._loop)
 
-    def offers(self, node: Node, of: str, put: Put) -> Future[str]:
-        """Find what can be tested from a node (see ``offers.ask_for``); the result is why not all of it, or empty.
+    def discover(self, node: Node, of: str, on_found: OnFound) -> Future[str]:
+        """Find the candidates of a node (see ``discovery.discover``); the result is why not all of them, or empty.
 
-        ``put`` is called on the runner's thread and must not wait. To cancel the future ends the search.
+        ``on_found`` is called on the runner's thread and must not wait. To cancel the future ends the search.
         """
-        return asyncio.run_coroutine_threadsafe(self._offers(node, of, put), self._loop)
+        return asyncio.run_coroutine_threadsafe(self._discover(node, of, on_found), self._loop)
 
     def remove(self, node: Node, undo: Undo, directory: Path) -> Future[Removed]:
         """Remove what a session has left behind, reaching its node like this."""
@@ -434,32 +437,33 @@ class Runner:
             made = await self._connection(node)
             if isinstance(made, Question):
                 return NodeState(node, question=made)
-            node = await observe.with_access(NodeShell(node, made), pool)
+            node = await with_access(NodeShell(node, made), pool)
             environment = await look_at(NodeShell(node, made))
         except TransportError as error:
             return NodeState(node, problem=str(error))
         return NodeState(node, environment, made.round_trip_seconds)
 
     async def _health(self, node: Node) -> str:
-        return await observe.health(await self._shell(node))
+        return await preflight.health(await self._shell(node))
 
     async def _survey(self, target: Target, nodes: tuple[Node, ...], ceph_node: str | None, patient: bool) -> Survey:
         asked = next((node for node in nodes if node.name == ceph_node), nodes[0])
         shell = await self._shell(asked)
         if target.pool is None:
             return Survey(await target.room(shell, len(nodes)))
-        refusal = await observe.guard_service(shell, target.pool)
+        refusal = await preflight.guard_service(shell, target.pool)
         if refusal:
             return Survey(refusal=refusal)
-        own_load = self._loaded_at is not None and time.monotonic() - self._loaded_at < observe.LINGER_SECONDS
+        own_load = self._loaded_at is not None and time.monotonic() - self._loaded_at < preflight.LINGER_SECONDS
         room, use = await asyncio.gather(
-            target.room(shell, len(nodes)), observe.pool_use(shell, target.pool, own_load=own_load, patient=patient)
+            target.room(shell, len(nodes)),
+            preflight.pool_activity(shell, target.pool, own_load=own_load, patient=patient),
         )
         return Survey(room, use)
 
-    async def _offers(self, node: Node, of: str, put: Put) -> str:
+    async def _discover(self, node: Node, of: str, on_found: OnFound) -> str:
         try:
-            return await ask_for(await self._shell(node), of, put)
+            return await discover(await self._shell(node), of, on_found)
         except TransportError as error:
             return str(error)
 
@@ -480,11 +484,12 @@ class Runner:
         first = plan.steps[0]
         target = target_of(first)
         step = next((step for step in plan.steps if step.writes), first)
-        largest = max(observe.new_bytes([step]) for step in plan.steps)
-        wanted = observe.new_bytes(plan.steps) if target.kept else largest
-        view = await observe.examine(ceph_shell(plan, shells), target.kind, target.pool, step, wanted)
-        found = [refusal for refusal in (view.refusal, guard_company(plan, step)) if refusal]
-        if view.state is None and view.refusal:
+        largest = max(new_bytes([step]) for step in plan.steps)
+        wanted = new_bytes(plan.steps) if target.kept else largest
+        before = await preflight.check(ceph_shell(plan, shells), target.kind, target.pool, step, wanted)
+        busy = guard_busy_pool(plan.pool_use, writes=step.writes, nodes=len(step.nodes), agreed=plan.shared_pool)
+        found = [refusal for refusal in (before.refusal, busy) if refusal]
+        if before.state is None and before.refusal:
             return found  # what does not serve does not answer either
         for name, each in _distinct(plan):
             node_step = next(node for node in each.nodes if node.node == name)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from cephtui.models import Node
+from cephtui.printable import one_line
+from cephtui.tools import spoken
 from cephtui.transport import Completed, Connection
 
 
@@ -65,3 +67,11 @@ class NodeShell:
         return await self.connection.run(
             (*self.node.ceph_prefix, *with_ceph_user(self.node, argv)), timeout_seconds=timeout_seconds
         )
+
+
+def reason(failed: Completed) -> str:
+    """The last line of what a command that failed has said, rather not of its libraries' logs."""
+    said = [line.strip() for line in failed.stderr.splitlines()]
+    lines = spoken(failed.stderr)
+    own = [line for line in lines if line in said]
+    return one_line((own or lines)[-1]) if lines else f"status {failed.status}, no reason given"

@@ -18,9 +18,10 @@ from cephtui.ceph import answers, cluster, images, in_use, pool_guards, pools, p
 from cephtui.ceph.cluster import ClusterState, HealthCheck
 from cephtui.ceph.images import ImageFacts, ImageInfo, ImageUse, Watcher
 from cephtui.ceph.in_use import ImagesInUse
-from cephtui.ceph.pool_guards import Company, Space
+from cephtui.ceph.pool_guards import Space
 from cephtui.ceph.pools import OsdMap, OsdUsage, Pg, Pool, PoolUsage
 from cephtui.ceph.rates import OsdLatency, PoolRates
+from cephtui.models import PoolActivity
 
 RECORDINGS = Path(__file__).parent / "recordings" / "ceph-16.2"
 COMMANDS: dict[str, dict[str, Any]] = json.loads((RECORDINGS / "commands.json").read_text())
@@ -722,39 +723,46 @@ def test_autoscaling_is_a_finding() -> None:
     assert finding.text == "pool rbd was going from 16 to 64 PGs, which moves data"
 
 
-NOBODY = Company(ImagesInUse(0, 10, 10), PoolRates("rbd"))
-GUESTS = Company(ImagesInUse(3, 10, 10), PoolRates("rbd", write_iops=1200.0))
+def activity(images: ImagesInUse | None = None, rates: PoolRates | None = None) -> PoolActivity:
+    return pool_guards.activity_of("rbd", images, rates)
+
+
+NOBODY = activity(ImagesInUse(0, 10, 10), PoolRates("rbd"))
+GUESTS = activity(ImagesInUse(3, 10, 10), PoolRates("rbd", write_iops=1200.0))
 
 
 @pytest.mark.parametrize(
-    ("company", "writes", "nodes", "agreed", "asks"),
+    ("found", "writes", "nodes", "agreed", "asks"),
     [
         (NOBODY, True, 3, False, False),
         (GUESTS, False, 1, False, False),
         (GUESTS, True, 1, False, True),
         (GUESTS, False, 2, False, True),
         (GUESTS, True, 3, True, False),
-        (Company(None, None), True, 3, False, False),
-        (Company(ImagesInUse(0, 10, 10), PoolRates("rbd", read_iops=1)), True, 1, False, True),
-        (Company(ImagesInUse(1, 10, 10), None), True, 1, False, True),
-        (Company(ImagesInUse(0, 200, 500), None), True, 1, False, True),
+        (activity(None, None), True, 3, False, False),
+        (activity(ImagesInUse(0, 10, 10), PoolRates("rbd", read_iops=1)), True, 1, False, True),
+        (activity(ImagesInUse(1, 10, 10), None), True, 1, False, True),
+        (activity(ImagesInUse(0, 200, 500), None), True, 1, False, True),
     ],
 )
 def test_a_pool_that_others_use_is_asked_for(
-    company: Company, writes: bool, nodes: int, agreed: bool, asks: bool
+    found: PoolActivity, writes: bool, nodes: int, agreed: bool, asks: bool
 ) -> None:
-    found = pool_guards.guard_company("rbd", company, writes=writes, nodes=nodes, agreed=agreed)
-    assert (found is not None) == asks
-    if found:
-        assert (found.confirm, found.confirm_kind) == ("rbd", "shared-pool")
-        assert "--shared-pool" in found.text
+    refusal = pool_guards.guard_busy_pool(found, writes=writes, nodes=nodes, agreed=agreed)
+    assert (refusal is not None) == asks
+    if refusal:
+        assert (refusal.confirm, refusal.confirm_kind) == ("rbd", "shared-pool")
+        assert "--shared-pool" in refusal.text
+        assert found.text in refusal.text
 
 
 def test_who_uses_a_pool_is_told() -> None:
     assert GUESTS.text == "3 of 10 images in use, 1.20k client IOPS"
-    assert Company().text == "images in use: no permission, client IOPS: no permission"
-    some = Company(ImagesInUse(4, 200, 500))
+    assert activity().text == "images in use: no permission, client IOPS: no permission"
+    some = activity(ImagesInUse(4, 200, 500))
     assert some.text.startswith("at least 4 images in use (200 of 500 looked at)")
+    after = pool_guards.activity_of("rbd", ImagesInUse(3, 10, 10), None, own_load=True)
+    assert after.text == "3 of 10 images in use, own I/O has just ended"
 
 
 def test_images_on_erasure_coded_pools_need_another_for_themselves() -> None:

@@ -1,4 +1,4 @@
-"""The pickers, driven by keys and by the mouse, with offers that come when the test says so."""
+"""The pickers, driven by keys and by the mouse, with candidates that come when the test says so."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from textual.app import App
 from textual.pilot import Pilot
 from textual.widgets import Button, Static
 
+from cephtui.cluster.discovery import DEVICES, POOLS, Candidate, KnownNode, OnFound
 from cephtui.config import Config
 from cephtui.models import Node
-from cephtui.offers import DEVICES, POOLS, KnownNode, Offer, Put
 from cephtui.places import packaged_presets_dir
 from cephtui.presets import Catalogue, Preset, find_presets, load_preset
 from cephtui.transport import TransportError
@@ -27,33 +27,33 @@ from tests.replayed import until
 UNSET = "nothing was chosen yet"
 SIZES = [(80, 24), (93, 25), (120, 36), (200, 50)]
 SCRATCH = "file:/root/.cache/cephtui/scratch-0123abcd/scratch"
-RBD = Offer("rbd:bench", "new images, replicated x3, 128 PGs, autoscale on, room for 96.0 GiB")
-POOL = Offer("pool:bench", "objects for rados bench, room for 96.0 GiB")
-ERASURE = Offer(
+RBD = Candidate("rbd:bench", "new images, replicated x3, 128 PGs, autoscale on, room for 96.0 GiB")
+POOL = Candidate("pool:bench", "objects for rados bench, room for 96.0 GiB")
+ERASURE = Candidate(
     "rbd:data", "new images, EC 2+1", "pool data is erasure-coded: images can't live there", "use a replicated pool"
 )
-ERASURE_POOL = Offer("pool:data", "objects for rados bench, room for 1.00 TiB")
-GUESTS = Offer("rbd:bench/vm-1", "image", "image bench/vm-1 is by its name a guest's disk", "choose another image")
-IMAGE = Offer("rbd:bench/[b]own", "image of 1.00 GiB, asks first")
-DISK = Offer("device:/dev/sda", "1.82 TiB", "/dev/sda is mounted on /", "choose another")
-FREE = Offer("device:/dev/sdb", "1.82 TiB, asks first")
+ERASURE_POOL = Candidate("pool:data", "objects for rados bench, room for 1.00 TiB")
+GUESTS = Candidate("rbd:bench/vm-1", "image", "image bench/vm-1 is by its name a guest's disk", "choose another image")
+IMAGE = Candidate("rbd:bench/[b]own", "image of 1.00 GiB, asks first")
+DISK = Candidate("device:/dev/sda", "1.82 TiB", "/dev/sda is mounted on /", "choose another")
+FREE = Candidate("device:/dev/sdb", "1.82 TiB, asks first")
 
 
 @dataclass
-class Offers:
+class Discovery:
     """A node that is asked, and answers when it is told to."""
 
-    puts: dict[str, Put] = field(default_factory=dict)
+    puts: dict[str, OnFound] = field(default_factory=dict)
     futures: dict[str, Future[str]] = field(default_factory=dict)
 
-    def __call__(self, of: str, put: Put) -> Future[str]:
+    def __call__(self, of: str, put: OnFound) -> Future[str]:
         assert of not in self.puts, f"{of} was asked for twice"
         self.puts[of], self.futures[of] = put, Future()
         return self.futures[of]
 
-    def tell(self, of: str, *offers: Offer, problem: str | None = "") -> None:
+    def tell(self, of: str, *candidates: Candidate, problem: str | None = "") -> None:
         """Answer; the search goes on where there is no word about its end."""
-        self.puts[of](offers)
+        self.puts[of](candidates)
         if problem is not None:
             self.futures[of].set_result(problem)
 
@@ -282,22 +282,22 @@ async def test_nothing_that_fits(catalogue: Catalogue) -> None:
 # ---------------------------------------------------------------------------------------------- targets
 
 
-def targets(offers: Offers, current: str = "rbd:bench") -> TargetPicker:
-    return TargetPicker(current, SCRATCH, offers, "pve1")
+def targets(discovery: Discovery, current: str = "rbd:bench") -> TargetPicker:
+    return TargetPicker(current, SCRATCH, discovery, "pve1")
 
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_targets_are_shown_as_they_are_found(size: tuple[int, int]) -> None:
-    offers = Offers()
-    async with shown(targets(offers), size) as picker:
+    discovery = Discovery()
+    async with shown(targets(discovery), size) as picker:
         assert picker.names == ["rbd:bench", SCRATCH]
         assert "the present target" in picker.words
         assert "pools, seen from pve1 (asking the cluster ...)" in picker.words
         assert "devices of pve1 (looking at the devices ...)" in picker.words
-        offers.tell(DEVICES, DISK, FREE)
+        discovery.tell(DEVICES, DISK, FREE)
         await until(picker.pilot, lambda: "device:/dev/sdb" in picker.names)
         assert "pools, seen from pve1 (asking the cluster ...)" in picker.words
-        offers.tell(POOLS, RBD, POOL, ERASURE, ERASURE_POOL)
+        discovery.tell(POOLS, RBD, POOL, ERASURE, ERASURE_POOL)
         await until(picker.pilot, lambda: "rbd:data" in picker.names)
         assert "asking" not in picker.words
         assert picker.names == [
@@ -310,12 +310,12 @@ async def test_targets_are_shown_as_they_are_found(size: tuple[int, int]) -> Non
 
 
 async def test_what_is_highlighted_stays_so_when_more_arrives() -> None:
-    offers = Offers()
-    async with shown(targets(offers)) as picker:
-        offers.tell(DEVICES, FREE)
+    discovery = Discovery()
+    async with shown(targets(discovery)) as picker:
+        discovery.tell(DEVICES, FREE)
         await until(picker.pilot, lambda: FREE.spec in picker.names)
         await picker.go_to(FREE.spec)
-        offers.tell(POOLS, RBD, POOL)
+        discovery.tell(POOLS, RBD, POOL)
         await until(picker.pilot, lambda: POOL.spec in picker.names)
         assert picker.here == FREE.spec
         await picker.pilot.press("enter")
@@ -323,9 +323,9 @@ async def test_what_is_highlighted_stays_so_when_more_arrives() -> None:
 
 
 async def test_a_refused_target_is_dim_and_says_why() -> None:
-    offers = Offers()
-    async with shown(targets(offers)) as picker:
-        offers.tell(POOLS, RBD, POOL, ERASURE, ERASURE_POOL)
+    discovery = Discovery()
+    async with shown(targets(discovery)) as picker:
+        discovery.tell(POOLS, RBD, POOL, ERASURE, ERASURE_POOL)
         await until(picker.pilot, lambda: "rbd:data" in picker.names)
         await picker.go_to("rbd:data")
         why = "pool data is erasure-coded: images can't live there: use a replicated pool"
@@ -338,11 +338,11 @@ async def test_a_refused_target_is_dim_and_says_why() -> None:
 
 
 async def test_the_present_target_is_refused_too_where_a_guard_refuses_it() -> None:
-    offers = Offers()
-    async with shown(targets(offers, DISK.spec)) as picker:
+    discovery = Discovery()
+    async with shown(targets(discovery, DISK.spec)) as picker:
         await picker.pilot.press("down", "up")
         assert picker.here == DISK.spec
-        offers.tell(DEVICES, DISK)
+        discovery.tell(DEVICES, DISK)
         await picker.until_shown("the present target, 1.82 TiB, refused: is mounted on /")
         await picker.pilot.press("enter")
         assert picker.result == UNSET
@@ -350,9 +350,9 @@ async def test_the_present_target_is_refused_too_where_a_guard_refuses_it() -> N
 
 @pytest.mark.parametrize("key", ["right", "enter", "click"])
 async def test_images_are_shown_when_they_are_asked_for(key: str) -> None:
-    offers = Offers()
-    async with shown(targets(offers)) as picker:
-        offers.tell(POOLS, RBD, POOL, ERASURE, ERASURE_POOL)
+    discovery = Discovery()
+    async with shown(targets(discovery)) as picker:
+        discovery.tell(POOLS, RBD, POOL, ERASURE, ERASURE_POOL)
         await until(picker.pilot, lambda: POOL.spec in picker.names)
         await picker.go_to("+ rbd:bench/...")
         if key == "click":
@@ -361,10 +361,10 @@ async def test_images_are_shown_when_they_are_asked_for(key: str) -> None:
         else:
             await picker.pilot.press(key)
         await picker.until_shown("asking for the images of bench ...")
-        assert set(offers.puts) == {POOLS, DEVICES, "rbd:bench"}
-        offers.tell("rbd:bench", Offer(IMAGE.spec, "image, not looked at"), GUESTS, problem=None)
+        assert set(discovery.puts) == {POOLS, DEVICES, "rbd:bench"}
+        discovery.tell("rbd:bench", Candidate(IMAGE.spec, "image, not looked at"), GUESTS, problem=None)
         await until(picker.pilot, lambda: IMAGE.spec in picker.names)
-        offers.tell("rbd:bench", IMAGE)
+        discovery.tell("rbd:bench", IMAGE)
         await picker.until_shown("image of 1.00 GiB, asks first")
         assert "asking" not in picker.words.replace("asking the cluster", "").replace("looking at the devices", "")
         await picker.pilot.press("left")
@@ -377,25 +377,25 @@ async def test_images_are_shown_when_they_are_asked_for(key: str) -> None:
 
 
 async def test_a_pool_that_can_hold_no_images_does_not_open() -> None:
-    offers = Offers()
-    async with shown(targets(offers)) as picker:
-        offers.tell(POOLS, ERASURE, ERASURE_POOL, problem="")
+    discovery = Discovery()
+    async with shown(targets(discovery)) as picker:
+        discovery.tell(POOLS, ERASURE, ERASURE_POOL, problem="")
         await until(picker.pilot, lambda: ERASURE.spec in picker.names)
         await picker.go_to("pool:data")
         await picker.pilot.press("right", "left")
-        assert set(offers.puts) == {POOLS, DEVICES}
+        assert set(discovery.puts) == {POOLS, DEVICES}
         assert not [name for name in picker.names if name.startswith("+")]
 
 
 async def test_arrows_move_in_what_was_typed() -> None:
-    offers = Offers()
-    async with shown(targets(offers)) as picker:
-        offers.tell(POOLS, RBD, POOL)
+    discovery = Discovery()
+    async with shown(targets(discovery)) as picker:
+        discovery.tell(POOLS, RBD, POOL)
         await until(picker.pilot, lambda: POOL.spec in picker.names)
         await picker.type("ool:b")
         await picker.pilot.press("left", "left", "left", "left", "left", "p", "right", "right")
         assert picker.picker.query_one(Filter).value == "pool:b"
-        assert "rbd:bench" not in offers.puts
+        assert "rbd:bench" not in discovery.puts
 
 
 @pytest.mark.parametrize(
@@ -408,7 +408,7 @@ async def test_arrows_move_in_what_was_typed() -> None:
     ],
 )
 async def test_what_is_typed_can_be_used(typed: str, spec: str) -> None:
-    async with shown(targets(Offers())) as picker:
+    async with shown(targets(Discovery())) as picker:
         await picker.type(typed)
         assert picker.here == spec
         assert "use it as it is typed" in picker.words
@@ -417,9 +417,9 @@ async def test_what_is_typed_can_be_used(typed: str, spec: str) -> None:
 
 
 async def test_what_is_typed_and_refused_can_be_used_for_reading() -> None:
-    offers = Offers()
-    async with shown(targets(offers)) as picker:
-        offers.tell(DEVICES, DISK, FREE)
+    discovery = Discovery()
+    async with shown(targets(discovery)) as picker:
+        discovery.tell(DEVICES, DISK, FREE)
         await until(picker.pilot, lambda: DISK.spec in picker.names)
         await picker.type(FREE.spec)
         assert picker.names == [FREE.spec]
@@ -433,7 +433,7 @@ async def test_what_is_typed_and_refused_can_be_used_for_reading() -> None:
 
 
 async def test_what_is_typed_and_no_target_is_told() -> None:
-    async with shown(targets(Offers()), (80, 24)) as picker:
+    async with shown(targets(Discovery()), (80, 24)) as picker:
         await picker.type("s3:bucket")
         assert picker.note.startswith("unknown target 's3:bucket': expected file:PATH")
         await picker.pilot.press("enter")
@@ -441,10 +441,10 @@ async def test_what_is_typed_and_no_target_is_told() -> None:
 
 
 async def test_a_node_without_ceph_offers_devices() -> None:
-    offers = Offers()
-    async with shown(targets(offers, SCRATCH), (80, 24)) as picker:
-        offers.tell(POOLS, problem="can't ask the cluster: Ceph's programs are not installed")
-        offers.futures[DEVICES].set_exception(TransportError("pve1: the connection was lost"))
+    discovery = Discovery()
+    async with shown(targets(discovery, SCRATCH), (80, 24)) as picker:
+        discovery.tell(POOLS, problem="can't ask the cluster: Ceph's programs are not installed")
+        discovery.futures[DEVICES].set_exception(TransportError("pve1: the connection was lost"))
         await picker.until_shown("can't ask the cluster: Ceph's programs are not installed")
         await picker.until_shown("pve1: the connection was lost")
         assert picker.names == [SCRATCH]
@@ -453,12 +453,12 @@ async def test_a_node_without_ceph_offers_devices() -> None:
 
 
 async def test_closing_ends_the_search() -> None:
-    offers = Offers()
-    async with shown(targets(offers)) as picker:
+    discovery = Discovery()
+    async with shown(targets(discovery)) as picker:
         await picker.pilot.press("escape")
-        await until(picker.pilot, lambda: all(future.cancelled() for future in offers.futures.values()))
+        await until(picker.pilot, lambda: all(future.cancelled() for future in discovery.futures.values()))
         assert picker.results == [None]
-        assert set(offers.futures) == {POOLS, DEVICES}
+        assert set(discovery.futures) == {POOLS, DEVICES}
 
 
 # ---------------------------------------------------------------------------------------------- nodes

@@ -21,6 +21,7 @@ from rich.console import Console
 from cephtui import archive, playback, reading, report, stats, store
 from cephtui.ceph.cluster import parse_status
 from cephtui.ceph.rates import parse_osd_perf
+from cephtui.cluster.monitor import _Answers as Answers
 from cephtui.compare import Side, differences, figures, in_order, marks_between, side_of
 from cephtui.config import ConfigError
 from cephtui.config import load as load_config
@@ -45,7 +46,6 @@ from cephtui.models import (
     Summary,
     Total,
 )
-from cephtui.observe import _Seen as Seen
 from cephtui.presets import PresetError, load_preset
 from cephtui.session_writer import SessionWriter, take_lock
 from cephtui.store import StoreError, Undo
@@ -630,8 +630,9 @@ def test_no_figure_of_the_cluster_is_kept_that_is_none() -> None:
                     answer = parse_status(text) if document is STATUS else parse_osd_perf(text)
                 except ValueError:
                     continue
-                seen = [Seen(state=parse_status(json.dumps(STATUS))).with_answer(answer).sample()]
-                for said in seen:
+                known = Answers()
+                seen = [known.take(one) for one in (answer, parse_status(json.dumps(STATUS)))]
+                for said in [one.sample() for one in seen if one]:
                     assert ClusterSample.model_validate_json(line(said)) == said, (place, value)
 
 

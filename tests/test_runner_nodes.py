@@ -6,17 +6,22 @@ import asyncio
 import contextlib
 import itertools
 import json
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 
-from cephtui import node_run, observe, report, runner, store
+from cephtui import node_run, report, runner, store
+from cephtui.ceph.cluster import ClusterState, HealthCheck
+from cephtui.cluster import monitor, preflight
+from cephtui.cluster.monitor import Observation
+from cephtui.cluster.preflight import Preflight
+from cephtui.cluster.reader import ClusterError
 from cephtui.execute import execute
 from cephtui.jsonlines import line, parse_sample
 from cephtui.live import Live
-from cephtui.models import Event, Node, NodeEnvironment, Notice, Outcome, Plan, Run, Sample, Total
+from cephtui.models import ClusterSample, Event, Node, NodeEnvironment, Notice, Outcome, Plan, Run, Sample, Total
 from cephtui.node_run import Bench, Filled
 from cephtui.places import packaged_presets_dir
 from cephtui.plan import Request, make_plan
@@ -336,15 +341,84 @@ async def test_where_one_can_not_take_part_nothing_is_started_anywhere(
 async def test_a_cluster_that_is_not_to_be_loaded_refuses_all(
     sit: Callable[..., Sitting], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def examine(*arguments: object) -> observe.View:
-        return observe.View(Refusal("pool bench is nearly full", "remove something"))
+    async def check(*arguments: object) -> Preflight:
+        return Preflight(Refusal("pool bench is nearly full", "remove something"))
 
-    monkeypatch.setattr(observe, "examine", examine)
+    monkeypatch.setattr(preflight, "check", check)
     sitting = sit(plan(target=RBD))
     run = await sitting.run()
     assert set(outcomes(run).values()) == {"refused"}
     assert set(errors(run).values()) == {"pool bench is nearly full: remove something"}
     assert [host.commands for host in sitting.hosts.values()] == [[], [], []]
+
+
+HEALTHY = ClusterState("HEALTH_OK", osds=3, osds_up=3, osds_in=3, pools=1)
+
+
+@pytest.fixture
+def monitored(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Lets a cluster that is healthy before a run report these states during it, and then the error."""
+
+    def report_states(*states: ClusterState, error: Exception | None = None) -> None:
+        async def check(*arguments: object) -> Preflight:
+            return Preflight(state=HEALTHY, pool="bench")
+
+        async def observe(shell: NodeShell, pool: str) -> AsyncGenerator[Observation, None]:
+            assert (shell.node.name, pool) == ("a", "bench")
+            for state in states:
+                yield Observation(state)
+            if error:
+                raise error
+            await asyncio.Event().wait()
+
+        monkeypatch.setattr(preflight, "check", check)
+        monkeypatch.setattr(monitor, "observe", observe)
+
+    return report_states
+
+
+def full(code: str) -> ClusterState:
+    return replace(HEALTHY, health="HEALTH_ERR", checks=(HealthCheck(code, "HEALTH_ERR", "1 of them is full", 1),))
+
+
+async def test_what_the_cluster_reports_is_stored_and_what_harms_it_ends_the_run(
+    sit: Callable[..., Sitting], monitored: Callable[..., None]
+) -> None:
+    monitored(replace(HEALTHY, health="HEALTH_WARN"), full("OSD_FULL"), HEALTHY)
+    sitting = sit(plan(target=RBD))
+    run = await sitting.run()
+    assert (run.outcome, run.error) == ("stopped", "the cluster is full: 1 of them is full")
+    told = [event.health for event in sitting.events if isinstance(event, ClusterSample)]
+    assert told == ["HEALTH_OK", "HEALTH_WARN", "HEALTH_ERR", "HEALTH_OK"], "what it was like before comes first"
+
+
+@pytest.mark.parametrize(
+    ("flags", "error"), [("hashpspool", None), ("full", "pool bench became full during the run: see ceph health")]
+)
+async def test_a_pool_that_is_full_ends_the_runs_that_use_it(
+    sit: Callable[..., Sitting], monitored: Callable[..., None], flags: str, error: str | None
+) -> None:
+    monitored(full("POOL_FULL"))
+    sitting = sit(plan(target=RBD))
+    pools = [
+        {"pool": 1, "pool_name": "bench", "flags_names": flags},
+        {"pool": 2, "pool_name": "theirs", "flags_names": "full"},
+    ]
+    sitting.hosts["a"].answer(lambda argv: "dump" in argv, json.dumps({"pools": pools}))
+    run = await sitting.run()
+    assert run.outcome == ("stopped" if error else "ok")
+    assert str(run.error).startswith(str(error))
+
+
+@pytest.mark.parametrize("error", [ClusterError("ceph ended on a again and again"), TransportError("a: lost")])
+async def test_a_monitor_that_ends_leaves_the_run_alone(
+    sit: Callable[..., Sitting], monitored: Callable[..., None], error: Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    monitored(HEALTHY, error=error)
+    sitting = sit(plan(target=RBD))
+    run = await sitting.run()
+    assert run.outcome == "ok"
+    assert f"the cluster is not watched: {error}" in caplog.messages
 
 
 async def test_the_cause_comes_first_in_the_error_of_the_run(sit: Callable[..., Sitting]) -> None:
@@ -403,7 +477,7 @@ async def test_where_the_pool_is_gone_that_is_the_error(
     async def deleted(shell: NodeShell, names: tuple[str, ...]) -> str:
         return "pool bench was deleted during the run"
 
-    monkeypatch.setattr(observe, "deleted", deleted)
+    monkeypatch.setattr("cephtui.execute.deleted_pool", deleted)
     sitting = sit()
     sitting.hosts["b"].scripts[PRESET] = Script(status=1, stderr="fio: io_u error on file x: Operation not permitted")
     run = await sitting.run()
@@ -603,10 +677,10 @@ def desk(tmp_path: Path) -> Iterator[Callable[[Plan], Desk]]:
 def no_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is known of the cluster: its guards have tests of their own."""
 
-    async def examine(*arguments: object) -> observe.View:
-        return observe.View()
+    async def check(*arguments: object) -> Preflight:
+        return Preflight()
 
-    monkeypatch.setattr(observe, "examine", examine)
+    monkeypatch.setattr(preflight, "check", check)
 
 
 def test_what_was_created_is_noted_before_and_removed_at_the_end(desk: Callable[..., Desk]) -> None:
@@ -775,10 +849,10 @@ def test_a_node_that_stays_away_before_the_next_step_does_not_take_the_first_wit
 def test_a_way_to_the_cluster_that_is_lost_ends_the_run_and_not_the_console(
     desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def examine(*arguments: object) -> observe.View:
+    async def check(*arguments: object) -> Preflight:
         raise TransportError("a: the connection was lost")
 
-    monkeypatch.setattr(observe, "examine", examine)
+    monkeypatch.setattr(preflight, "check", check)
     this = desk(plan(target=RBD))
     (run,) = this.submit()
     assert run.outcome in ("lost", "refused")

@@ -1,4 +1,4 @@
-"""The guards on a pool: that it serves, has room, and is not somebody else's at the moment."""
+"""The guards on a pool: its PGs are active, it has enough free space, no other clients use it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cephtui.ceph.cluster import ClusterState, serves
 from cephtui.ceph.in_use import ImagesInUse
 from cephtui.ceph.pools import OsdMap, OsdUsage, Pg, Pool, PoolUsage
 from cephtui.ceph.rates import PoolRates
-from cephtui.models import Finding
+from cephtui.models import Finding, PoolActivity
 from cephtui.refusal import Refusal
 
 USABLE = 0.8
@@ -28,27 +28,6 @@ class Space:
     nearfull_ratio: float = 0.85
     osds: Sequence[OsdUsage] | None = None
     pgs: Sequence[Pg] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Company:
-    """Who else uses a pool; None is what could not be asked."""
-
-    images: ImagesInUse | None = None
-    rates: PoolRates | None = None
-
-    @property
-    def text(self) -> str:
-        """``12 of 40 images in use, 1.20k client IOPS``."""
-        images = self.images.text if self.images else "images in use: no permission"
-        rates = f"{units.iops(self.rates.iops)} client IOPS" if self.rates else "client IOPS: no permission"
-        return f"{images}, {rates}"
-
-    @property
-    def is_there(self) -> bool:
-        """Whether somebody is known to use the pool, or not all of its images could be looked at."""
-        images = self.images is not None and (self.images.count > 0 or not self.images.complete)
-        return images or (self.rates is not None and self.rates.iops > 0)
 
 
 def guard_pool(
@@ -208,16 +187,39 @@ def pool_findings(pool: Pool) -> tuple[Finding, ...]:
     return ()
 
 
-def guard_company(pool: str, company: Company, *, writes: bool, nodes: int, agreed: bool) -> Refusal | None:
+def activity_of(
+    pool: str, images: ImagesInUse | None, rates: PoolRates | None, *, own_load: bool = False
+) -> PoolActivity:
+    """Who else uses a pool; None is what the cephx caps deny. With ``own_load`` the rates are not to be asked."""
+    in_use = images.text if images else "images in use: no permission"
+    iops = f"{units.iops(rates.iops)} client IOPS" if rates else "client IOPS: no permission"
+    return PoolActivity(
+        pool=pool,
+        images_in_use=images.count if images else None,
+        images_looked_at=images.looked if images else None,
+        images=images.images if images else None,
+        client_iops=rates.iops if rates else None,
+        text=f"{in_use}, {'own I/O has just ended' if own_load else iops}",
+    )
+
+
+def guard_busy_pool(activity: PoolActivity | None, *, writes: bool, nodes: int, agreed: bool) -> Refusal | None:
     """Asks before a write, or a run on several nodes, in a pool that others use."""
-    if agreed or not company.is_there or not (writes or nodes > 1):
+    if activity is None or agreed or not (writes or nodes > 1) or not _is_busy(activity):
         return None
     return Refusal(
-        f"pool {pool} is in use: {company.text}",
+        f"pool {activity.pool} is in use: {activity.text}",
         "wait for a quiet hour, use another pool, or go on with --shared-pool",
-        confirm=pool,
+        confirm=activity.pool,
         confirm_kind="shared-pool",
     )
+
+
+def _is_busy(activity: PoolActivity) -> bool:
+    """Whether other clients are known to use the pool, or not all of its images could be looked at."""
+    if activity.images_in_use or activity.client_iops:
+        return True
+    return activity.images_looked_at is not None and activity.images_looked_at < (activity.images or 0)
 
 
 def guard_image_pool(pool: Pool, data_pool: Pool | None) -> Refusal | None:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 
-from cephtui import observe
+from cephtui.cluster import reader
+from cephtui.cluster.reader import ClusterError, ClusterReader
 from cephtui.models import Step
 from cephtui.shell import Shell
 from cephtui.store import Undo
 from cephtui.targets import device, file, pool, rbd
-from cephtui.targets.base import Removed, Target, TargetError, TargetFault, is_text
+from cephtui.targets.base import Removed, Target, TargetError, is_text
 from cephtui.targets.device import DeviceTarget
 from cephtui.targets.file import FileTarget
 from cephtui.targets.pool import PoolTarget
@@ -59,11 +60,25 @@ async def remove(shell: Shell, undo: Undo) -> Removed:
     if removed.status != "absent":
         return removed
     try:
-        now = await observe.pool_now(shell, pool, undo.pool_id, undo.cluster)
-    except TargetFault as fault:
-        return Removed("failed", str(fault))
+        now = await _name_now(shell, pool, undo)
+    except ClusterError as error:
+        return Removed("failed", str(error))
     if now is None:
         return Removed("done", f"it is gone with its pool: there is no pool {pool} any more")
     if now != pool:
         removed = await _OF_POOLS[scheme](shell, now, part, undo.owner)
     return Removed("done", "it was gone already") if removed.status == "absent" else removed
+
+
+async def _name_now(shell: Shell, pool: str, undo: Undo) -> str | None:
+    """What the pool of a part is called now; None where it does not exist any more.
+
+    Without its id it is known by its name. Raises ClusterError, also where another cluster answers.
+    """
+    found = await ClusterReader(shell).ask(reader.OSD_MAP)
+    if undo.cluster and found.fsid != undo.cluster:
+        where = f"the cluster that answers is {found.fsid or 'unknown'}, it was made in {undo.cluster}"
+        raise ClusterError(where, "see --ceph-conf and --ceph-keyring")
+    if undo.pool_id is None:
+        return pool if pool in found.pools else None
+    return next((name for name, one in found.pools.items() if one.id == undo.pool_id), None)

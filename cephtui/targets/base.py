@@ -8,11 +8,8 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from cephtui.models import Finding, Kind, Node, OptionValue, Part, Place
-from cephtui.printable import one_line
 from cephtui.refusal import Refusal
 from cephtui.shell import Shell
-from cephtui.tools import spoken
-from cephtui.transport import Completed
 
 OWN_PREFIX = "cephtui-"
 """Images and namespaces of cephtui's own begin with it."""
@@ -162,14 +159,6 @@ def is_text(text: str) -> bool:
 def safe_name(node: str) -> str:
     """A node's name as part of an image's or a namespace's; different ones stay different."""
     return re.sub(r"[^A-Za-z0-9.-]", lambda found: f"_{ord(found[0]):x}", node)
-
-
-def reason(failed: Completed) -> str:
-    """The last line of what a command that failed has said, rather not of its libraries' logs."""
-    said = [line.strip() for line in failed.stderr.splitlines()]
-    lines = spoken(failed.stderr)
-    own = [line for line in lines if line in said]
-    return one_line((own or lines)[-1]) if lines else f"status {failed.status}, no reason given"
 
 
 def unverified(use: Use) -> tuple[Finding, ...]:

@@ -15,8 +15,8 @@ from typing import Literal
 from cephtui import units
 from cephtui.models import Finding, Kind, Node, OptionValue, Part, Place
 from cephtui.refusal import Refusal
-from cephtui.shell import Shell
-from cephtui.targets.base import Found, Layout, Removed, TargetError, TargetFault, Use, is_text, page_cache, reason
+from cephtui.shell import Shell, reason
+from cephtui.targets.base import Found, Layout, Removed, TargetError, TargetFault, Use, is_text, page_cache
 
 MARK_BYTES = 4096
 MARK = "cephtui scratch file"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from cephtui import observe
+from cephtui.cluster import preflight
 from cephtui.models import Kind, Node, Part, Place
-from cephtui.shell import Shell
+from cephtui.shell import Shell, reason
 from cephtui.targets.base import (
     OWN_NAME,
     OWN_PREFIX,
@@ -19,7 +19,6 @@ from cephtui.targets.base import (
     TargetFault,
     Use,
     is_text,
-    reason,
     safe_name,
 )
 from cephtui.tools import rados_bench
@@ -71,7 +70,7 @@ class PoolTarget:
 
     async def room(self, shell: Shell, nodes: int) -> int | None:
         """See Target: half of what the guards allow; a run ends by its time, not by this."""
-        most = await observe.room_bytes(shell, self.name)
+        most = await preflight.room_bytes(shell, self.name)
         return None if most is None else most // 2 // nodes
 
 

@@ -7,13 +7,15 @@ import hashlib
 import re
 from dataclasses import dataclass, replace
 
-from cephtui import observe, units
+from cephtui import units
 from cephtui.ceph import answers, images, proxmox
 from cephtui.ceph.images import ImageFacts, ImageInfo
+from cephtui.cluster import preflight, reader
+from cephtui.cluster.reader import ClusterError, ClusterReader
 from cephtui.devices import RbdMapping
 from cephtui.models import Finding, Kind, Node, Part, Place
 from cephtui.refusal import Refusal
-from cephtui.shell import Shell
+from cephtui.shell import Shell, reason
 from cephtui.targets.base import (
     OWN_NAME,
     OWN_PREFIX,
@@ -25,7 +27,6 @@ from cephtui.targets.base import (
     TargetFault,
     Use,
     is_text,
-    reason,
     safe_name,
     unverified,
 )
@@ -111,7 +112,7 @@ class RbdPool:
 
     async def room(self, shell: Shell, nodes: int) -> int | None:
         """See Target: half of what the guards allow, the other half is for those who use the pool."""
-        most = await observe.room_bytes(shell, self.data_pool or self.name)
+        most = await preflight.room_bytes(shell, self.data_pool or self.name)
         return None if most is None else most // 2 // nodes
 
 
@@ -157,19 +158,14 @@ class RbdImage:
         return info.size if info else None
 
 
-async def _ask(shell: Shell, argv: tuple[str, ...]) -> str | None:
-    """The answer of a ceph or rbd command; None where it failed."""
-    answer = await shell.ceph(argv)
-    return answer.stdout if answer.status == 0 else None
-
-
 async def inspect_image(
     shell: Shell, pool: str, image: str, use: Use, own_clients: frozenset[int] = frozenset()
 ) -> Found:
     """Look at an existing image, and apply its guards; ``own_clients`` are those of the node's own mapping."""
-    facts = await _facts(shell, pool, image)
-    if isinstance(facts, Refusal):
-        return Found(refusal=facts)
+    try:
+        facts = await image_facts(shell, pool, image)
+    except ClusterError as error:
+        return Found(refusal=error.refusal)
     span = sum(part.bytes for part in use.parts)
     refusal = None
     if use.writes:
@@ -178,15 +174,27 @@ async def inspect_image(
         text = f"image {facts.info.spec} is too small: needs {units.size(span)}, has {units.size(facts.info.size)}"
         refusal = Refusal(text, "use a smaller --set size=... or another image")
     findings = unverified(use)
-    if not use.known and await _is_thin(shell, pool, image):
+    if not use.known and await ClusterReader(shell).optional(reader.image_is_sparse(pool, image)):
         text = f"image {facts.info.spec} is thin: what was never written reads from nowhere, and much too fast"
         findings = (*findings, Finding(code="thin", text=text))
     return Found(refusal, findings, {f"rbd:{facts.info.spec}": facts.info.id}, features=facts.info.features)
 
 
-async def look_at(shell: Shell, pool: str, image: str) -> ImageFacts | Refusal:
-    """All that decides whether an image may be overwritten, or why it can't be told; raises TargetFault."""
-    return await _facts(shell, pool, image)
+async def image_facts(shell: Shell, pool: str, image: str) -> ImageFacts:
+    """All that decides whether an image may be overwritten; raises ClusterError where that can't be told."""
+    asked = ClusterReader(shell)
+    info = await asked.ask(reader.image_info(pool, image))
+    use, snapshots, guests = await asyncio.gather(
+        asked.permitted(reader.image_use(pool, image)),
+        asked.permitted(reader.image_snapshots(pool, image)),
+        shell.run(proxmox.references_argv(image)),
+    )
+    children = await asked.optional(reader.image_children(pool, image)) if snapshots else None
+    try:
+        references = proxmox.parse_references(guests.stdout, image)
+    except ValueError as error:
+        raise ClusterError(f"can't look at image {pool}/{image}: {error}") from None
+    return ImageFacts(info, use, snapshots, children or (), references.files, references.unreadable)
 
 
 async def inspect_mapped(shell: Shell, mapping: RbdMapping, use: Use) -> Found:
@@ -197,50 +205,9 @@ async def inspect_mapped(shell: Shell, mapping: RbdMapping, use: Use) -> Found:
     return await inspect_image(shell, mapping.pool, mapping.image, agreed, own)
 
 
-async def _facts(shell: Shell, pool: str, image: str) -> ImageFacts | Refusal:
-    answer = await shell.ceph(images.info_argv(pool, image))
-    if answer.status != 0:
-        missing = answers.missing(answer.status, answer.stderr)
-        if missing:
-            return Refusal(f"there is no {missing} {pool if missing == 'pool' else f'{pool}/{image}'}", "see rbd ls")
-        denied = "no permission" if answers.is_denied(answer.status, answer.stderr) else reason(answer)
-        return Refusal(f"can't look at image {pool}/{image}: {denied}", "see --ceph-id and --ceph-keyring")
-    status, snapshots, guests = await asyncio.gather(
-        _ask(shell, images.status_argv(pool, image)),
-        _ask(shell, images.snapshots_argv(pool, image)),
-        shell.run(proxmox.references_argv(image)),
-    )
-    try:
-        references = proxmox.parse_references(guests.stdout, image)
-        found = images.parse_snapshots(snapshots) if snapshots is not None else None
-        children = await _ask(shell, images.children_argv(pool, image)) if found else None
-        return ImageFacts(
-            images.parse_info(answer.stdout, pool),
-            images.parse_status(status) if status is not None else None,
-            found,
-            images.parse_children(children) if children else (),
-            references.files,
-            references.unreadable,
-        )
-    except ValueError as error:
-        raise TargetFault(f"can't look at image {pool}/{image}: {error}") from None
-
-
-async def _is_thin(shell: Shell, pool: str, image: str) -> bool:
-    answer = await shell.ceph(images.usage_argv(pool, image), timeout_seconds=60.0)
-    try:
-        return answer.status == 0 and images.parse_is_thin(answer.stdout)
-    except ValueError:
-        return False
-
-
 async def image_info(shell: Shell, pool: str, image: str) -> ImageInfo | None:
     """What an image is; None where it is not there or can't be asked."""
-    found = await _ask(shell, images.info_argv(pool, image))
-    try:
-        return images.parse_info(found, pool) if found else None
-    except ValueError:
-        return None
+    return await ClusterReader(shell).optional(reader.image_info(pool, image))
 
 
 async def _identity(shell: Shell, part: Part) -> str | None:
@@ -286,12 +253,11 @@ async def remove(shell: Shell, pool: str, image: str, owner: str | None) -> Remo
 
 
 async def _remove_marked(shell: Shell, pool: str, image: str, owner: str | None) -> Removed:
-    said = await shell.ceph(images.info_argv(pool, image))
-    if said.status != 0:
-        missing = answers.missing(said.status, said.stderr)
-        return Removed("absent") if missing else Removed("failed", reason(said))
     try:
-        info = images.parse_info(said.stdout, pool)
+        info = await ClusterReader(shell).ask(reader.image_info(pool, image))
+    except ClusterError as error:
+        return Removed("absent") if error.missing else Removed("failed", str(error))
+    try:
         mark = await shell.ceph(images.metadata_argv(pool, info.id, OWNER_KEY))
         found = images.parse_metadata(mark.status, mark.stdout + mark.stderr)
     except ValueError as error:

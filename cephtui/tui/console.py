@@ -231,7 +231,7 @@ class ConsoleScreen(RunScreen):
         from cephtui.tui.pickers import TargetPicker
 
         ceph_node = next((n for n in self._hosts if n.name == self._where.ceph_node), self._hosts[0])
-        source = partial(self._runner.offers, ceph_node)
+        source = partial(self._runner.discover, ceph_node)
         picker = TargetPicker(self._target, self._start_with.target, source, ceph_node.name)
         target = await self._ask(picker)
         if target is not None:
@@ -242,7 +242,7 @@ class ConsoleScreen(RunScreen):
     @work
     async def action_nodes(self) -> None:
         """Choose the nodes; shows what is missing on each."""
-        from cephtui.offers import known_nodes
+        from cephtui.cluster.discovery import known_nodes
         from cephtui.tui.pickers import NodePicker
 
         told = {name: _told(state, self._preset) for name, state in self._states.items()}

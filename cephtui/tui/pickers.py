@@ -12,15 +12,15 @@ from textual import on
 from textual.binding import Binding
 
 from cephtui import presets
+from cephtui.cluster.discovery import DEVICES, POOLS, Candidate, KnownNode, OnFound
 from cephtui.config import Config, ConfigError, parse_node
-from cephtui.offers import DEVICES, POOLS, KnownNode, Offer, Put
 from cephtui.presets import Catalogue, Preset, PresetError
 from cephtui.targets import TargetError, parse_target
 from cephtui.transport import TransportError
 from cephtui.tui.pick_list import Beyond, Filter, Picker, Row
 
-Source = Callable[[str, Put], "Future[str]"]
-"""Where offers come from: ``Runner.offers`` of a node."""
+Source = Callable[[str, OnFound], "Future[str]"]
+"""Where candidates come from: ``Runner.discover`` of a node."""
 _LOOK_SECONDS = 0.05
 """How often arrivals are shown while some are awaited."""
 _TYPED = "typed"
@@ -90,9 +90,9 @@ class _Asked:
     """What was asked of a node, and what of the answer is here."""
 
     future: Future[str]
-    arrived: deque[Sequence[Offer]] = field(default_factory=deque)
+    arrived: deque[Sequence[Candidate]] = field(default_factory=deque)
     """Filled on the runner's thread, emptied on the screen's."""
-    offers: dict[str, Offer] = field(default_factory=dict)
+    candidates: dict[str, Candidate] = field(default_factory=dict)
     problem: str = ""
     done: bool = False
 
@@ -103,7 +103,7 @@ class _Asked:
         self.done = self.future.done()  # looked at first: nothing arrives behind it
         changed = self.done
         while self.arrived:
-            self.offers.update({offer.spec: offer for offer in self.arrived.popleft()})
+            self.candidates.update({candidate.spec: candidate for candidate in self.arrived.popleft()})
             changed = True
         if self.done:
             self.problem = _problem(self.future)
@@ -153,7 +153,7 @@ class TargetPicker(Picker[str]):
             asked.future.cancel()
 
     def _ask(self, of: str) -> None:
-        arrived: deque[Sequence[Offer]] = deque()
+        arrived: deque[Sequence[Candidate]] = deque()
         self._asked[of] = _Asked(self._source(of, arrived.append), arrived)
 
     def _take(self) -> None:
@@ -171,20 +171,20 @@ class TargetPicker(Picker[str]):
         return [*found, *self._typed_rows({row.cells[0]: row for row in found})]
 
     def _given_rows(self) -> Iterator[Row]:
-        known = {offer.spec: offer for asked in self._asked.values() for offer in asked.offers.values()}
+        known = {candidate.spec: candidate for asked in self._asked.values() for candidate in asked.candidates.values()}
         given = {self._current: "the present target"}
         given.setdefault(self._scratch, "a scratch file of cephtui's own")
         for spec, text in given.items():
-            row = _offer_row(known[spec]) if spec in known else Row("", (spec,))
+            row = _candidate_row(known[spec]) if spec in known else Row("", (spec,))
             yield replace(row, key=f"given {spec}", text=f"{text}, {row.text}" if row.text else text)
 
     def _pool_rows(self) -> Iterator[Row]:
         asked = self._asked[POOLS]
         yield _heading(f"pools, seen from {self._node}", asked, "asking the cluster ...")
-        for offer in asked.offers.values():
-            yield _offer_row(offer)
-            rbd = offer.spec.replace("pool:", "rbd:", 1)
-            if offer.spec.startswith("pool:") and self._holds_images(rbd):
+        for candidate in asked.candidates.values():
+            yield _candidate_row(candidate)
+            rbd = candidate.spec.replace("pool:", "rbd:", 1)
+            if candidate.spec.startswith("pool:") and self._holds_images(rbd):
                 yield from self._image_rows(rbd)
 
     def _image_rows(self, rbd: str) -> Iterator[Row]:
@@ -195,12 +195,12 @@ class TargetPicker(Picker[str]):
         text = state or f"existing images of {pool}{'' if is_open else ' (right arrow)'}"
         yield Row(f"images {rbd}", (f"{'-' if is_open else '+'} {rbd}/...",), text)
         if asked:
-            yield from (_offer_row(offer) for offer in asked.offers.values())
+            yield from (_candidate_row(candidate) for candidate in asked.candidates.values())
 
     def _device_rows(self) -> Iterator[Row]:
         asked = self._asked[DEVICES]
         yield _heading(f"devices of {self._node}", asked, "looking at the devices ...")
-        yield from (_offer_row(offer) for offer in asked.offers.values())
+        yield from (_candidate_row(candidate) for candidate in asked.candidates.values())
 
     def _typed_rows(self, shown: Mapping[str, Row]) -> Iterator[Row]:
         """What was typed, where that is a target and not one of those that can be chosen anyway."""
@@ -253,8 +253,8 @@ class TargetPicker(Picker[str]):
         return rbd if self._holds_images(rbd) else None
 
     def _holds_images(self, rbd: str) -> bool:
-        offer = self._asked[POOLS].offers.get(rbd)
-        return offer is not None and offer.reason is None
+        candidate = self._asked[POOLS].candidates.get(rbd)
+        return candidate is not None and candidate.reason is None
 
 
 def _heading(title: str, asked: _Asked, waiting: str) -> Row:
@@ -267,20 +267,20 @@ def _state(asked: _Asked, waiting: str) -> str:
     return asked.problem if asked.done else waiting
 
 
-def _words(offer: Offer) -> str:
-    """What an offer is; a refusal without the name that stands before it."""
-    if offer.reason is None:
-        return offer.text
-    scheme, _, name = offer.spec.partition(":")
+def _words(candidate: Candidate) -> str:
+    """What a candidate is; a refusal without the name that stands before it."""
+    if candidate.reason is None:
+        return candidate.text
+    scheme, _, name = candidate.spec.partition(":")
     noun = {"device": "", "rbd": "image " if "/" in name else "pool ", "pool": "pool "}.get(scheme, "")
-    return f"{offer.text}, refused: {offer.reason.removeprefix(f'{noun}{name} ')}"
+    return f"{candidate.text}, refused: {candidate.reason.removeprefix(f'{noun}{name} ')}"
 
 
-def _offer_row(offer: Offer) -> Row:
+def _candidate_row(candidate: Candidate) -> Row:
     refused = ""
-    if offer.reason is not None:
-        refused = f"{offer.reason}: {offer.remedy}" if offer.remedy else offer.reason
-    return Row(offer.spec, (offer.spec,), _words(offer), refused=refused)
+    if candidate.reason is not None:
+        refused = f"{candidate.reason}: {candidate.remedy}" if candidate.remedy else candidate.reason
+    return Row(candidate.spec, (candidate.spec,), _words(candidate), refused=refused)
 
 
 # ---------------------------------------------------------------------------------------------- nodes

@@ -20,10 +20,10 @@ from textual import work
 from textual.screen import Screen
 
 from cephtui import cli, demo, report, store
+from cephtui.cluster.discovery import POOLS, Candidate, KnownNode, OnFound
 from cephtui.compare import side_of
 from cephtui.config import Config
 from cephtui.models import ClusterSample, Mark, Node, Run, SessionNotes
-from cephtui.offers import POOLS, KnownNode, Offer, Put
 from cephtui.presets import find_presets, load_preset
 from cephtui.store import Undo
 from cephtui.tui import app as tui_app
@@ -108,9 +108,9 @@ def write_lines(path: Path, rows: Iterable[object]) -> None:
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
 
 
-def offers(of: str, put: Put) -> Future[str]:
+def discover(of: str, on_found: OnFound) -> Future[str]:
     """What a hostile node says of itself."""
-    put([Offer(f"rbd:{of}{CANARY}", CANARY), Offer(f"rbd:{of}/{CANARY}", CANARY, CANARY, CANARY)])
+    on_found([Candidate(f"rbd:{of}{CANARY}", CANARY), Candidate(f"rbd:{of}/{CANARY}", CANARY, CANARY, CANARY)])
     done: Future[str] = Future()
     done.set_result(CANARY if of == POOLS else "")
     return done
@@ -136,7 +136,7 @@ def screens(root: Path, directory: Path, users: Path, group: str) -> Iterator[tu
         "run picker": lambda: RunPicker(root, ("another", 1)),
     }
     asked: dict[str, Callable[[], Screen[object]]] = {
-        "target picker": lambda: TargetPicker(CANARY, CANARY, offers, CANARY),
+        "target picker": lambda: TargetPicker(CANARY, CANARY, discover, CANARY),
         "node picker": lambda: NodePicker(Config(), known, (), {CANARY: CANARY}),
         "preset picker": lambda: PresetPicker(find_presets(users, users)),
         "form": lambda: FormScreen(preset, Edits(), lambda edits: Text(CANARY)),

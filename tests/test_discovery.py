@@ -1,4 +1,4 @@
-"""What a node offers to be tested, on recorded answers of a cluster; and which nodes are known."""
+"""The candidates of a node, on recorded answers of a cluster; and which nodes are known."""
 
 from __future__ import annotations
 
@@ -7,88 +7,33 @@ import json
 import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from cephtui import config, devices, offers
+from cephtui import config, devices
 from cephtui.ceph import images
+from cephtui.cluster import discovery
+from cephtui.cluster.discovery import LOOKED_AT_MOST, LOOKED_AT_ONCE, Candidate
 from cephtui.config import Config
 from cephtui.devices import DeviceFacts
 from cephtui.models import Node
-from cephtui.offers import LOOKED_AT_MOST, LOOKED_AT_ONCE, Offer
 from cephtui.runner import Runner
 from cephtui.transport import Completed, Question, TransportError
+from tests.clusters import RECORDINGS, Argv, RecordedShell, ok
 from tests.fakes import FakeNode, connector
 
-RECORDINGS = Path(__file__).parent / "recordings" / "ceph-16.2"
-COMMANDS: dict[str, dict[str, Any]] = json.loads((RECORDINGS / "commands.json").read_text())
-Argv = tuple[str, ...]
 FREE = "kind\tdevice\nname\tsdb\nnumber\t8:16\nsize\t1073741824\nroot\tyes\nclaim\tfree\nsignatures\t\n"
 
 
-class RecordedShell:
-    """A node that answers as recorded; where several recordings have an answer, as the first of them."""
-
-    def __init__(self, *folders: str, **instead: Completed | TransportError) -> None:
-        """``instead`` are answers to commands whose first words, joined by ``_``, are these."""
-        self.node = Node(name="n1")
-        self.asked: list[Argv] = []
-        self.at_once = self.most_at_once = 0
-        self.instead: dict[str, Completed | TransportError] = {"bash_guests": Completed(0, "done\t\n", ""), **instead}
-        self._answers: dict[Argv, Completed] = {}
-        for name, said in COMMANDS.items():
-            if name.partition("/")[0] in folders:
-                stdout = (RECORDINGS / f"{name}.stdout").read_text()
-                known = Completed(said["status"], stdout, said["stderr"])
-                rank = folders.index(name.partition("/")[0])
-                self._answers.setdefault((str(rank), *said["argv"]), known)
-        self._ranks = [str(rank) for rank in range(len(folders))]
-
-    async def run(self, argv: Sequence[str], *, timeout_seconds: float = 30.0) -> Completed:
-        """See Shell."""
-        self.asked.append(tuple(argv))
-        self.at_once += 1
-        self.most_at_once = max(self.most_at_once, self.at_once)
-        await asyncio.sleep(0)
-        self.at_once -= 1
-        return self._answer(tuple(argv))
-
-    async def ceph(self, argv: Sequence[str], *, timeout_seconds: float = 30.0) -> Completed:
-        """See Shell."""
-        return await self.run(argv)
-
-    def _answer(self, argv: Argv) -> Completed:
-        for words, answer in self.instead.items():
-            if _short(argv).startswith(words):
-                if isinstance(answer, TransportError):
-                    raise answer
-                return answer
-        found = (self._answers.get((rank, *argv)) for rank in self._ranks)
-        return next((one for one in found if one), Completed(1, "", f"nothing recorded of {argv}"))
-
-    def about(self, image: str) -> list[Argv]:
-        return [argv for argv in self.asked if image in argv]
-
-
-def _short(argv: Argv) -> str:
-    """A command in the words that tests use; of a script, its name."""
-    return f"bash_{argv[3].removeprefix('cephtui-')}" if argv[0] == "bash" else "_".join(argv)
-
-
-def ok(value: object) -> Completed:
-    return Completed(0, value if isinstance(value, str) else json.dumps(value), "")
-
-
-async def found(shell: RecordedShell, of: str) -> tuple[dict[str, Offer], str]:
+async def found(shell: RecordedShell, of: str) -> tuple[dict[str, Candidate], str]:
     """What is offered in the end, and what could not be asked."""
-    seen: dict[str, Offer] = {}
-    problem = await offers.ask_for(shell, of, lambda some: seen.update({offer.spec: offer for offer in some}))
+    seen: dict[str, Candidate] = {}
+    problem = await discovery.discover(shell, of, lambda some: seen.update({one.spec: one for one in some}))
     return seen, problem
 
 
-def reasons(seen: dict[str, Offer]) -> dict[str, str | None]:
-    return {spec: offer.reason for spec, offer in seen.items()}
+def reasons(seen: dict[str, Candidate]) -> dict[str, str | None]:
+    return {spec: candidate.reason for spec, candidate in seen.items()}
 
 
 # ---------------------------------------------------------------------------------------------- pools
@@ -172,9 +117,9 @@ async def test_pgs_that_serve_nobody() -> None:
     unknown = RecordedShell("healthy", ceph_status=ok(said), ceph_pg_dump=Completed(13, "", "EACCES"))
     denied, _ = await found(unknown, "pools")
 
-    (refused,) = [offer.reason for spec, offer in seen.items() if spec.startswith("pool:") and offer.reason]
+    (refused,) = [candidate.reason for spec, candidate in seen.items() if spec.startswith("pool:") and candidate.reason]
     assert refused.endswith("1 are not active (1 down)")
-    assert all("this key may not ask of which pool" in str(offer.reason) for offer in denied.values())
+    assert all("this key may not ask of which pool" in str(candidate.reason) for candidate in denied.values())
 
 
 @pytest.mark.parametrize(
@@ -214,15 +159,15 @@ async def test_a_cluster_without_pools() -> None:
 async def test_images_are_listed_at_once_and_then_looked_at() -> None:
     names = ["vm-100-disk-10", "vm-100-disk-2", "snapped", "plain", "none", "mirrored", "ec", "child", "parent"]
     shell = RecordedShell("images", rbd_ls=ok(names))
-    puts: list[list[Offer]] = []
+    puts: list[list[Candidate]] = []
 
-    problem = await offers.ask_for(shell, "rbd:rec", lambda some: puts.append(list(some)))
+    problem = await discovery.discover(shell, "rbd:rec", lambda some: puts.append(list(some)))
 
-    listed, looked = puts[0], {offer.spec: offer for some in puts[1:] for offer in some}
+    listed, looked = puts[0], {candidate.spec: candidate for some in puts[1:] for candidate in some}
     assert problem == ""
-    assert [offer.spec for offer in listed[-2:]] == ["rbd:rec/vm-100-disk-2", "rbd:rec/vm-100-disk-10"]
-    assert {offer.spec for offer in listed} == {f"rbd:rec/{name}" for name in names}
-    assert reasons({offer.spec: offer for offer in listed[-2:]}) == {
+    assert [candidate.spec for candidate in listed[-2:]] == ["rbd:rec/vm-100-disk-2", "rbd:rec/vm-100-disk-10"]
+    assert {candidate.spec for candidate in listed} == {f"rbd:rec/{name}" for name in names}
+    assert reasons({candidate.spec: candidate for candidate in listed[-2:]}) == {
         "rbd:rec/vm-100-disk-2": "image rec/vm-100-disk-2 is by its name a guest's disk",
         "rbd:rec/vm-100-disk-10": "image rec/vm-100-disk-10 is by its name a guest's disk",
     }
@@ -261,7 +206,7 @@ async def test_no_more_images_are_looked_at_than_is_bearable() -> None:
     seen, _ = await found(shell, "rbd:rec")
 
     assert len(seen) == len(many)
-    assert [spec for spec, offer in seen.items() if offer.text == "image, not looked at"] == [
+    assert [spec for spec, candidate in seen.items() if candidate.text == "image, not looked at"] == [
         f"rbd:rec/{name}" for name in many[LOOKED_AT_MOST:]
     ]
     assert shell.most_at_once <= 3 * LOOKED_AT_ONCE  # an image takes three commands side by side
@@ -457,20 +402,20 @@ def test_known_nodes(home: Path) -> None:
     )
     loaded = config.load(home / "config.toml", required=True)
 
-    assert [(node.name, node.text, node.members) for node in offers.known_nodes(loaded)] == [
+    assert [(node.name, node.text, node.members) for node in discovery.known_nodes(loaded)] == [
         ("local", "this machine", ()),
         ("pve1", "root@pve1.example.net:2222, behind sudo -n", ()),
         ("pve2", "pve2", ()),
         ("pve", "group: pve1, pve2", ("pve1", "pve2")),
         ("web", "from the SSH configuration", ()),
     ]
-    assert all(loaded.choose([node.name]) for node in offers.known_nodes(loaded))
+    assert all(loaded.choose([node.name]) for node in discovery.known_nodes(loaded))
 
 
 def test_without_any_configuration_there_is_this_machine(home: Path) -> None:
     (home / "empty").write_text("")
 
-    assert [node.name for node in offers.known_nodes(Config(ssh_config=str(home / "empty")))] == ["local"]
+    assert [node.name for node in discovery.known_nodes(Config(ssh_config=str(home / "empty")))] == ["local"]
 
 
 # ---------------------------------------------------------------------------------------------- the runner
@@ -483,13 +428,13 @@ def is_script(name: str) -> Callable[[Argv], bool]:
 def test_a_runner_asks_a_node(tmp_path: Path) -> None:
     host = FakeNode(Node(name="a", host="a"))
     host.answer(is_script("devices"), listed(("sda", "holder\tdm-0\n")).stdout)
-    seen: list[Offer] = []
+    seen: list[Candidate] = []
 
     with Runner(tmp_path, connect_node=connector({"a": host})) as runner:
-        problem = runner.offers(host.node, "devices", seen.extend).result(10)
-        no_ceph = runner.offers(host.node, "pools", seen.extend).result(10)
+        problem = runner.discover(host.node, "devices", seen.extend).result(10)
+        no_ceph = runner.discover(host.node, "pools", seen.extend).result(10)
 
-    assert (problem, [offer.spec for offer in seen]) == ("", ["device:/dev/sda"])
+    assert (problem, [candidate.spec for candidate in seen]) == ("", ["device:/dev/sda"])
     assert no_ceph == "can't ask the cluster: Ceph's programs are not installed: apt-get install ceph-common"
 
 
@@ -499,6 +444,6 @@ def test_a_node_that_can_not_be_asked_is_told_in_words(tmp_path: Path) -> None:
     asking.questions = [Question("b", "password", "password of root@b", secret=True)]
 
     with Runner(tmp_path, connect_node=connector({"a": gone, "b": asking})) as runner:
-        answers = [runner.offers(host.node, "pools", lambda some: None).result(10) for host in (gone, asking)]
+        answers = [runner.discover(host.node, "pools", lambda some: None).result(10) for host in (gone, asking)]
 
     assert answers == ["a: no route to host", "b: not connected: password of root@b"]

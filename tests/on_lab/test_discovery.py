@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from cephtui import config
+from cephtui.cluster.discovery import Candidate, known_nodes
 from cephtui.models import Node
-from cephtui.offers import Offer, known_nodes
 from cephtui.runner import Runner
 
 from .others import erasure_profile, opened, pool_on
@@ -31,9 +31,9 @@ def node_of(bench: Bench, name: str = "lab1", **more: str) -> Node:
     return node.model_copy(update=more)
 
 
-def found(runner: Runner, node: Node, of: str) -> tuple[dict[str, Offer], str]:
-    seen: dict[str, Offer] = {}
-    problem = runner.offers(node, of, lambda some: seen.update({offer.spec: offer for offer in some})).result(60)
+def found(runner: Runner, node: Node, of: str) -> tuple[dict[str, Candidate], str]:
+    seen: dict[str, Candidate] = {}
+    problem = runner.discover(node, of, lambda some: seen.update({one.spec: one for one in some})).result(60)
     return seen, problem
 
 
@@ -58,7 +58,7 @@ def test_pools_and_their_images(bench: Bench, runner: Runner) -> None:
     assert "room for " in pools[f"pool:{own}"].text
     assert pools[f"rbd:{erasure}"].reason == f"pool {erasure} is erasure-coded: images can't live there"
     assert pools[f"pool:{erasure}"].reason is None
-    reasons = {spec.rpartition("/")[2]: offer.reason for spec, offer in images.items()}
+    reasons = {spec.rpartition("/")[2]: candidate.reason for spec, candidate in images.items()}
     assert reasons["data"] is None
     assert images[f"rbd:{own}/data"].text == "image of 16.0 MiB, asks first"
     assert reasons["vm-100-disk-0"] == f"image {own}/vm-100-disk-0 is by its name a guest's disk"

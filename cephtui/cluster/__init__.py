@@ -1,0 +1,1 @@
+"""A Ceph cluster as cephtui asks it: one reader; on it checks before a run, monitoring during it, and discovery."""

@@ -1,0 +1,127 @@
+"""The cluster during a run: what it reports of itself every two seconds."""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import contextlib
+import secrets
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+
+from cephtui.ceph import watch
+from cephtui.ceph.cluster import ClusterState, OsdsAway
+from cephtui.ceph.rates import OsdLatency
+from cephtui.cluster.reader import ClusterError
+from cephtui.models import ClusterSample
+from cephtui.shell import NodeShell, with_ceph_user
+from cephtui.transport import TransportError
+
+WATCH_SECONDS = 2.0
+_STARTS = 5
+"""How often the command that asks the cluster is started, if it ends before the run."""
+_A_WEEK_SECONDS = 7 * 86400
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """The state of the cluster, with the latest of each other kind of answer."""
+
+    state: ClusterState
+    latency: OsdLatency | None = None
+    down: tuple[str, ...] | None = None
+    """The names of OSDs; None where they were not asked for."""
+    out: tuple[str, ...] | None = None
+
+    def sample(self) -> ClusterSample:
+        """As it is stored; of no run yet, and without its moment."""
+        state = self.state
+        latency = self.latency.seconds if self.latency else {}
+        slow = [check for check in state.checks if check.code == "SLOW_OPS"]
+        return ClusterSample(
+            run=0,
+            elapsed_seconds=0.0,
+            health=state.health,
+            osds=state.osds,
+            osds_up=state.osds_up,
+            osds_in=state.osds_in,
+            osds_down=() if state.osds_up >= state.osds else self.down,
+            osds_out=() if state.osds_in >= state.osds else self.out,
+            checks={check.code: check.message or check.code for check in state.checks if not check.muted},
+            flags=tuple(sorted(state.flags)),
+            slow_ops=sum(max(1, check.count) for check in slow),
+            monitors=state.monitors,
+            monitors_in_quorum=state.monitors_in_quorum,
+            pools=state.pools,
+            pg_states=dict(state.pg_states),
+            degraded_ratio=state.degraded_ratio,
+            misplaced_ratio=state.misplaced_ratio,
+            client_iops=state.read_iops + state.write_iops,
+            client_bandwidth_bytes=state.read_bytes + state.write_bytes,
+            recovery_bandwidth_bytes=state.recovery_bytes,
+            osd_latency_seconds={str(osd): seconds for osd, seconds in latency.items()},
+        )
+
+
+@dataclass(slots=True)
+class _Answers:
+    """What has been answered so far: of the OSDs first those that are down, then those that are out."""
+
+    latency: OsdLatency | None = None
+    down: tuple[str, ...] | None = None
+    out: tuple[str, ...] | None = None
+    down_was_last: bool = False
+
+    def take(self, answer: watch.Seen) -> Observation | None:
+        """What the cluster is like now, where this answer is its state."""
+        if isinstance(answer, OsdsAway):
+            if self.down_was_last:
+                self.out = answer.names
+            else:
+                self.down = answer.names
+            self.down_was_last = not self.down_was_last
+        elif isinstance(answer, ClusterState):
+            self.down_was_last = False
+            return Observation(answer, self.latency, self.down, self.out)
+        elif isinstance(answer, OsdLatency):
+            self.latency = answer
+        return None
+
+
+async def observe(shell: NodeShell, pool: str) -> AsyncGenerator[Observation, None]:
+    """The cluster every ``WATCH_SECONDS``, until the iterator is closed; raises ClusterError and TransportError."""
+    try:
+        argv = watch.watch_argv(pool, WATCH_SECONDS)
+    except ValueError as error:
+        raise ClusterError(str(error)) from None
+    for _ in range(_STARTS):
+        async with contextlib.aclosing(_answered(shell, argv)) as observations:
+            async for observation in observations:
+                yield observation
+        if shell.connection.closed:
+            raise TransportError(f"the connection to {shell.node.name} was lost")
+        await asyncio.sleep(WATCH_SECONDS)
+    raise ClusterError(f"ceph ended on {shell.node.name} again and again")
+
+
+async def _answered(shell: NodeShell, argv: tuple[str, ...]) -> AsyncGenerator[Observation, None]:
+    """Until the command that asks the cluster has ended; raises TransportError."""
+    process = await shell.connection.start(
+        with_ceph_user(shell.node, argv),
+        prefix=shell.node.ceph_prefix,
+        token=secrets.token_hex(16),
+        limit_seconds=_A_WEEK_SECONDS,
+    )
+    try:
+        process.release()
+        parser, decoder, known = watch.CephWatch(), codecs.getincrementaldecoder("utf-8")("replace"), _Answers()
+        async for chunk in process.chunks():
+            if chunk.stream != "stdout":
+                continue
+            for answer in parser.feed(decoder.decode(chunk.data)):
+                observation = known.take(answer)
+                if observation:
+                    yield observation
+    finally:
+        await process.stop()
+        await process.wait()

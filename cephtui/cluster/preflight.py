@@ -1,0 +1,180 @@
+"""The cluster before a run: its health, its guards on a pool, and who else uses that pool."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+
+from cephtui.ceph import cluster, pool_guards
+from cephtui.ceph.cluster import ClusterState
+from cephtui.ceph.pools import OsdMap
+from cephtui.ceph.rates import PoolRates
+from cephtui.cluster import reader
+from cephtui.cluster.reader import ClusterError, ClusterReader
+from cephtui.models import ClusterEnvironment, Finding, Kind, OptionValue, PoolActivity, Step
+from cephtui.refusal import Refusal
+from cephtui.shell import Shell
+
+LINGER_SECONDS = 15.0
+"""How long a pool's client I/O rates, which are averages, show clients that have ended."""
+_LINGER_TRIES = 7
+_SPARED = 0.9
+"""Of the room that there is: others may write between the query and the guard."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preflight:
+    """What the cluster is like before a run, and what follows from it."""
+
+    refusal: Refusal | None = None
+    is_full: bool = False
+    """Whether it is for want of room that it is refused."""
+    findings: tuple[Finding, ...] = ()
+    environment: ClusterEnvironment | None = None
+    state: ClusterState | None = None
+    pool: str | None = None
+    data_pool: str | None = None
+
+    @property
+    def pools(self) -> tuple[str, ...]:
+        """The pools that the run uses."""
+        return tuple(pool for pool in (self.pool, self.data_pool) if pool)
+
+
+# ---------------------------------------------------------------------------------------------- before a plan
+
+
+async def health(shell: Shell) -> str:
+    """``HEALTH_OK``, or why the cluster can't be asked; raises TransportError."""
+    try:
+        return (await ClusterReader(shell).status()).health
+    except ClusterError as error:
+        return str(error)
+
+
+async def guard_service(shell: Shell, pool: str) -> Refusal | None:
+    """Why nothing in a pool can even be looked at, or None: only the monitors are asked. Raises TransportError."""
+    asked = ClusterReader(shell)
+    try:
+        state = await asked.status()
+        osd_map = await asked.ask(reader.OSD_MAP)
+    except ClusterError as error:
+        return _named(shell, error)
+    pgs = await asked.optional(reader.PGS) if state.inactive_pgs else None
+    return pool_guards.guard_pool(pool, osd_map, state, pgs, writes=False)
+
+
+def _named(shell: Shell, error: ClusterError) -> Refusal:
+    """With the node whose Ceph access it is."""
+    return replace(error.refusal, problem=f"{shell.node.name}: {error.refusal.problem}")
+
+
+async def room_bytes(shell: Shell, pool: str) -> int | None:
+    """Bytes that a run may add to a pool, with something to spare; None where that can't be asked."""
+    try:
+        pools = await ClusterReader(shell).pools()
+    except ClusterError:
+        return None  # the guard, which asks again, tells what is wrong
+    if pool not in pools.osd_map.pools:
+        return None
+    most = pool_guards.headroom(pools.space(pools.osd_map.pools[pool]))
+    return None if most is None else int(_SPARED * most)
+
+
+async def pool_activity(shell: Shell, pool: str, *, own_load: bool = False, patient: bool = True) -> PoolActivity:
+    """Who else uses a pool. With ``own_load``, of a run that has just ended, the rates would not tell.
+
+    ``patient`` waits for rates that are about to decay, where something depends on them. Raises TransportError.
+    """
+    asked = ClusterReader(shell)
+    images, rates = await asyncio.gather(
+        asked.optional(reader.images_in_use(pool)), _rates(asked, pool, 0 if own_load else 1)
+    )
+    if patient and rates and rates.iops and not (images and images.count):
+        rates = await _rates(asked, pool, _LINGER_TRIES)
+    return pool_guards.activity_of(pool, images, rates, own_load=own_load)
+
+
+async def _rates(asked: ClusterReader, pool: str, tries: int) -> PoolRates | None:
+    """Client I/O rates, read again until those of clients that have ended, and of queries, have decayed."""
+    found = None
+    for number in range(tries):
+        if number:
+            await asyncio.sleep(LINGER_SECONDS / _LINGER_TRIES)
+        found = await asked.optional(reader.pool_rates(pool))
+        if found is None or found.iops == 0:
+            break
+    return found
+
+
+# ---------------------------------------------------------------------------------------------- before a run
+
+
+async def check(shell: Shell, kind: Kind, pool: str | None, step: Step, new_bytes: int) -> Preflight:
+    """The cluster before a step, and the guards on a pool for so many new bytes; raises TransportError."""
+    if pool is None:
+        return Preflight()
+    asked = ClusterReader(shell)
+    try:
+        state = await asked.status()
+        pools = await asked.pools()
+    except ClusterError as error:
+        return Preflight(_named(shell, error))
+    # an image is opened for writing even where it is only read: in a full pool that hangs
+    opens_for_writing = step.writes or kind in ("rbd", "image")
+    osd_map = pools.osd_map
+    for name in filter(None, (pool, step.data_pool)):
+        found = osd_map.pools.get(name)
+        pgs = pools.pgs_of(found) if found else None
+        refusal = pool_guards.guard_pool(name, osd_map, state, pgs, writes=opens_for_writing)
+        if refusal:
+            return Preflight(refusal)
+    if state.osds_up < state.osds:
+        down = await asked.optional(reader.OSDS_DOWN)
+        state = replace(state, osds_down=down.names if down else None)
+    data_pool = osd_map.pools[step.data_pool or pool]
+    if kind == "rbd":
+        refusal = pool_guards.guard_image_pool(osd_map.pools[pool], data_pool if step.data_pool else None)
+    space = pools.space(data_pool)
+    full = pool_guards.guard_space(space, new_bytes)
+    findings = (*cluster.findings(state), *pool_guards.pool_findings(data_pool))
+    if step.writes:
+        findings = (*findings, *pool_guards.space_findings(space))
+    environment = await _environment(asked, state, osd_map, data_pool.name)
+    return Preflight(refusal or full, full is not None, findings, environment, state, pool, step.data_pool)
+
+
+async def _environment(asked: ClusterReader, state: ClusterState, osd_map: OsdMap, pool: str) -> ClusterEnvironment:
+    queue_option, profile_option = map(reader.osd_option, cluster.OSD_OPTIONS)
+    versions, rules, queue, profile = await asyncio.gather(
+        asked.optional(reader.VERSIONS),
+        asked.optional(reader.CRUSH_RULES),
+        asked.optional(queue_option),
+        asked.optional(profile_option),
+    )
+    found = osd_map.pools[pool]
+    rule = (rules or {}).get(found.crush_rule)
+    facts: dict[str, OptionValue | None] = {
+        "name": found.name,
+        "type": found.kind,
+        "size": found.size,
+        "min_size": found.min_size,
+        "pg_num": found.pg_num,
+        "autoscale": found.autoscale,
+        "crush_rule": rule.text if rule else str(found.crush_rule),
+        "erasure_code_profile": found.ec_profile or None,
+        "quota_bytes": found.quota_bytes or None,
+    }
+    return ClusterEnvironment(
+        ceph_version=", ".join(versions) if versions else None,
+        health=state.health,
+        checks=tuple(check.message or check.code for check in state.checks),
+        osds=state.osds,
+        osds_up=state.osds_up,
+        osds_in=state.osds_in,
+        pg_states=dict(state.pg_states),
+        pool=facts,
+        osd_op_queue=queue,
+        osd_mclock_profile=profile,
+        no_permission=tuple(asked.denied),
+    )

@@ -1,0 +1,236 @@
+"""The one reader of a cluster: queries with typed answers, and one error for a query that has none."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from cephtui.ceph import answers, cluster, images, in_use, pools, proxmox, rates
+from cephtui.ceph.cluster import ClusterState, OsdsAway
+from cephtui.ceph.images import ImageInfo, ImageUse
+from cephtui.ceph.in_use import ImagesInUse
+from cephtui.ceph.pool_guards import Space
+from cephtui.ceph.pools import CrushRule, OsdMap, OsdUsage, Pg, Pool, PoolUsage
+from cephtui.ceph.rates import PoolRates
+from cephtui.refusal import Refusal
+from cephtui.shell import Shell, reason
+from cephtui.transport import Completed, TransportError
+
+_FORMAT = ("-f", "json")
+_SEE_ACCESS = "see --ceph-conf and --ceph-id"
+_NOT_INSTALLED, _INSTALL = "Ceph's programs are not installed", "apt-get install ceph-common"
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+log = logging.getLogger(__name__)
+
+
+class ClusterError(Exception):
+    """A query has no answer, or one that can't be understood; the text is for the user."""
+
+    def __init__(self, problem: str, remedy: str = "", *, denied: bool = False, missing: bool = False) -> None:
+        self.refusal = Refusal(problem, remedy)
+        """The same as the reason why nothing may be done."""
+        self.denied = denied
+        """Whether the cephx caps deny the query."""
+        self.missing = missing
+        """Whether the image, or its pool, does not exist."""
+        super().__init__(self.refusal.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Query(Generic[T_co]):
+    """A command that only reads, and the parser of what it prints."""
+
+    argv: tuple[str, ...]
+    parse: Callable[[str], T_co]
+    failure: str = ""
+    """What its failure means: ``can't ask the cluster``; by default the command is named."""
+    remedy: str = ""
+    """What helps where the reason of the failure does not tell."""
+    image: str = ""
+    """``pool/image`` where it is about one."""
+    name: str = ""
+    timeout_seconds: float = 30.0
+
+    @property
+    def label(self) -> str:
+        """What is recorded where the cephx caps deny it: ``ceph osd df``."""
+        return self.name or " ".join(word for word in self.argv if word not in _FORMAT)
+
+
+# ---------------------------------------------------------------------------------------------- the cluster
+
+STATUS = Query(cluster.STATUS_ARGV, cluster.parse_status, "can't ask the cluster", _SEE_ACCESS)
+OSD_MAP = Query(pools.OSD_MAP_ARGV, pools.parse_osd_map, "can't ask which pools there are")
+USAGE: Query[Mapping[str, PoolUsage]] = Query(pools.USAGE_ARGV, pools.parse_usage)
+OSD_USAGE: Query[tuple[OsdUsage, ...]] = Query(pools.OSD_USAGE_ARGV, pools.parse_osd_usage)
+PGS: Query[tuple[Pg, ...]] = Query(pools.PGS_ARGV, pools.parse_pgs)
+OSDS_DOWN: Query[OsdsAway] = Query(cluster.DOWN_ARGV, cluster.parse_osds)
+VERSIONS: Query[Mapping[str, int]] = Query(cluster.VERSIONS_ARGV, cluster.parse_versions)
+CRUSH_RULES: Query[Mapping[int, CrushRule]] = Query(pools.CRUSH_RULES_ARGV, pools.parse_crush_rules)
+
+
+def osd_option(name: str) -> Query[str]:
+    """One OSD option of the configuration database."""
+    return Query(cluster.option_argv(name), cluster.parse_option)
+
+
+def pool_rates(pool: str) -> Query[PoolRates]:
+    """What clients do in a pool."""
+    return Query(rates.pool_stats_argv(pool), lambda text: rates.parse_pool_stats(text, pool))
+
+
+def images_in_use(pool: str) -> Query[ImagesInUse]:
+    """How many images of a pool have a watcher."""
+    return Query(in_use.in_use_argv(pool), in_use.parse_in_use, name="images in use")
+
+
+# ---------------------------------------------------------------------------------------------- images
+
+
+def image_names(pool: str) -> Query[tuple[str, ...]]:
+    """The names of a pool's images."""
+    return Query(images.list_argv(pool), images.parse_list, f"can't list the images of pool {pool}")
+
+
+def image_info(pool: str, image: str) -> Query[ImageInfo]:
+    """What an image is."""
+    return _of_image(pool, image, images.info_argv(pool, image), lambda text: images.parse_info(text, pool))
+
+
+def image_use(pool: str, image: str) -> Query[ImageUse]:
+    """Who has an image open."""
+    return _of_image(pool, image, images.status_argv(pool, image), images.parse_status)
+
+
+def image_snapshots(pool: str, image: str) -> Query[tuple[str, ...]]:
+    """All snapshots of an image."""
+    return _of_image(pool, image, images.snapshots_argv(pool, image), images.parse_snapshots)
+
+
+def image_children(pool: str, image: str) -> Query[tuple[str, ...]]:
+    """The clones of an image."""
+    return _of_image(pool, image, images.children_argv(pool, image), images.parse_children)
+
+
+def image_is_sparse(pool: str, image: str) -> Query[bool]:
+    """Whether parts of an image were never written."""
+    argv = images.usage_argv(pool, image)
+    return _of_image(pool, image, argv, images.parse_is_thin, timeout_seconds=60.0)
+
+
+def _of_image(
+    pool: str, image: str, argv: tuple[str, ...], parse: Callable[[str], T], timeout_seconds: float = 30.0
+) -> Query[T]:
+    spec = f"{pool}/{image}"
+    failure, remedy = f"can't look at image {spec}", "see --ceph-id and --ceph-keyring"
+    return Query(argv, parse, failure, remedy, spec, timeout_seconds=timeout_seconds)
+
+
+# ---------------------------------------------------------------------------------------------- the reader
+
+
+@dataclass(slots=True)
+class ClusterReader:
+    """Asks a cluster through a node's shell. All raise TransportError where the node itself does not answer."""
+
+    shell: Shell
+    denied: list[str] = field(default_factory=list)
+    """Queries that the cephx caps deny, by their labels."""
+
+    async def ask(self, query: Query[T]) -> T:
+        """The answer; raises ClusterError where there is none."""
+        answer = await self.shell.ceph(query.argv, timeout_seconds=query.timeout_seconds)
+        if answer.status != 0:
+            raise _error(query, answer)
+        try:
+            return query.parse(answer.stdout)
+        except ValueError as error:
+            raise ClusterError(f"{query.failure or query.label}: {error}") from None
+
+    async def permitted(self, query: Query[T]) -> T | None:
+        """The answer; None, and an entry in ``denied``, where the cephx caps deny it. Else raises ClusterError."""
+        try:
+            return await self.ask(query)
+        except ClusterError as error:
+            if not error.denied:
+                raise
+            self.denied.append(query.label)
+            return None
+
+    async def optional(self, query: Query[T]) -> T | None:
+        """The answer; None where there is none, for whatever reason: what is not in ``denied`` is logged."""
+        try:
+            return await self.permitted(query)
+        except ClusterError as error:
+            log.warning("%s: %s", self.shell.node.name, error)
+            return None
+
+    async def status(self) -> ClusterState:
+        """To be asked first: the error tells whether Ceph's programs are there; raises ClusterError."""
+        try:
+            return await self.ask(STATUS)
+        except TransportError:  # raised for a command that can't be started, too
+            if await self._has_ceph():
+                raise
+            raise ClusterError(f"{STATUS.failure}: {_NOT_INSTALLED}", _INSTALL) from None
+
+    async def _has_ceph(self) -> bool:
+        found = await self.shell.ceph(proxmox.access_argv())
+        try:
+            return "ceph" in proxmox.parse_access(found.stdout).programs
+        except ValueError:
+            return True
+
+    async def pools(self) -> Pools:
+        """All pools with what decides whether data fits into them; raises ClusterError."""
+        osd_map, usage, osds, pgs = await asyncio.gather(
+            self.ask(OSD_MAP), self.optional(USAGE), self.optional(OSD_USAGE), self.optional(PGS)
+        )
+        return Pools(osd_map, usage, osds, None if pgs is None else _by_pool(pgs))
+
+
+@dataclass(frozen=True, slots=True)
+class Pools:
+    """The pools of a cluster, and what decides whether data fits into them; None is what could not be asked."""
+
+    osd_map: OsdMap
+    usage: Mapping[str, PoolUsage] | None
+    osds: tuple[OsdUsage, ...] | None
+    pgs: Mapping[int, Sequence[Pg]] | None
+    """By the id of the pool: there may be many of both."""
+
+    def pgs_of(self, pool: Pool) -> Sequence[Pg] | None:
+        """The pool's own."""
+        return None if self.pgs is None else self.pgs.get(pool.id, ())
+
+    def space(self, pool: Pool) -> Space:
+        """What decides whether data fits into a pool."""
+        usage = (self.usage or {}).get(pool.name)
+        return Space(pool, usage, self.osd_map.nearfull_ratio, self.osds, self.pgs_of(pool))
+
+
+def _by_pool(pgs: Iterable[Pg]) -> Mapping[int, Sequence[Pg]]:
+    found: dict[int, list[Pg]] = {}
+    for pg in pgs:
+        found.setdefault(pg.pool, []).append(pg)
+    return found
+
+
+def _error(query: Query[T], answer: Completed) -> ClusterError:
+    missing = answers.missing(answer.status, answer.stderr) if query.image else None
+    if missing:
+        name = query.image.partition("/")[0] if missing == "pool" else query.image
+        return ClusterError(f"there is no {missing} {name}", "see rbd ls", missing=True)
+    failure = query.failure or query.label
+    if answer.status == 127:
+        return ClusterError(f"{failure}: {_NOT_INSTALLED}", _INSTALL)
+    unreached = answers.no_cluster(answer.status, answer.stderr)
+    if unreached:
+        return ClusterError(f"{failure}: {unreached}", _SEE_ACCESS)
+    denied = answers.is_denied(answer.status, answer.stderr)
+    why = "no permission" if denied else reason(answer)
+    return ClusterError(f"{failure}: {why}", query.remedy, denied=denied)

@@ -1,0 +1,69 @@
+"""A node's shell that answers as a cluster did that was recorded."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from cephtui.models import Node
+from cephtui.transport import Completed, TransportError
+
+RECORDINGS = Path(__file__).parent / "recordings" / "ceph-16.2"
+COMMANDS: dict[str, dict[str, Any]] = json.loads((RECORDINGS / "commands.json").read_text())
+Argv = tuple[str, ...]
+
+
+class RecordedShell:
+    """A node that answers as recorded; where several recordings have an answer, as the first of them."""
+
+    def __init__(self, *folders: str, **instead: Completed | TransportError) -> None:
+        """``instead`` are answers to commands whose first words, joined by ``_``, are these."""
+        self.node = Node(name="n1")
+        self.asked: list[Argv] = []
+        self.at_once = self.most_at_once = 0
+        self.instead: dict[str, Completed | TransportError] = {"bash_guests": Completed(0, "done\t\n", ""), **instead}
+        self._answers: dict[Argv, Completed] = {}
+        for name, said in COMMANDS.items():
+            if name.partition("/")[0] in folders:
+                stdout = (RECORDINGS / f"{name}.stdout").read_text()
+                known = Completed(said["status"], stdout, said["stderr"])
+                rank = folders.index(name.partition("/")[0])
+                self._answers.setdefault((str(rank), *said["argv"]), known)
+        self._ranks = [str(rank) for rank in range(len(folders))]
+
+    async def run(self, argv: Sequence[str], *, timeout_seconds: float = 30.0) -> Completed:
+        """See Shell."""
+        self.asked.append(tuple(argv))
+        self.at_once += 1
+        self.most_at_once = max(self.most_at_once, self.at_once)
+        await asyncio.sleep(0)
+        self.at_once -= 1
+        return self._answer(tuple(argv))
+
+    async def ceph(self, argv: Sequence[str], *, timeout_seconds: float = 30.0) -> Completed:
+        """See Shell."""
+        return await self.run(argv)
+
+    def _answer(self, argv: Argv) -> Completed:
+        for words, answer in self.instead.items():
+            if _short(argv).startswith(words):
+                if isinstance(answer, TransportError):
+                    raise answer
+                return answer
+        found = (self._answers.get((rank, *argv)) for rank in self._ranks)
+        return next((one for one in found if one), Completed(1, "", f"nothing recorded of {argv}"))
+
+    def about(self, image: str) -> list[Argv]:
+        return [argv for argv in self.asked if image in argv]
+
+
+def _short(argv: Argv) -> str:
+    """A command in the words that tests use; of a script, its name."""
+    return f"bash_{argv[3].removeprefix('cephtui-')}" if argv[0] == "bash" else "_".join(argv)
+
+
+def ok(value: object) -> Completed:
+    return Completed(0, value if isinstance(value, str) else json.dumps(value), "")

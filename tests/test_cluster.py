@@ -1,0 +1,400 @@
+"""The reader of a cluster and what stands on it, before and during a run, on recorded answers."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import time
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+
+import pytest
+
+from cephtui.ceph import cluster
+from cephtui.ceph.cluster import ClusterState
+from cephtui.cluster import monitor, preflight, reader
+from cephtui.cluster.monitor import Observation
+from cephtui.cluster.reader import ClusterError, ClusterReader
+from cephtui.models import Kind, Node, NodeStep, Place, Step
+from cephtui.shell import NodeShell
+from cephtui.transport import UNLOCKED, Chunk, Completed, Lock, TransportError
+from tests.clusters import RECORDINGS, RecordedShell, ok
+
+DENIED = Completed(13, "", "Error EACCES: access denied")
+NO_CEPH = Completed(127, "", "env: 'ceph': No such file or directory")
+GIB = 1 << 30
+
+
+def status(**pgmap: object) -> str:
+    """The healthy cluster's, with other figures of its PGs."""
+    said = json.loads((RECORDINGS / "healthy" / "status.stdout").read_text())
+    said["pgmap"].update(pgmap)
+    return json.dumps(said)
+
+
+# ---------------------------------------------------------------------------------------------- the reader
+
+
+async def test_an_answer_is_typed_and_what_the_caps_deny_is_recorded() -> None:
+    asked = ClusterReader(RecordedShell("denied"))
+
+    assert "rec" in (await asked.ask(reader.OSD_MAP)).pools
+    assert await asked.permitted(reader.OSD_USAGE) is None
+    assert await asked.optional(reader.PGS) is None
+    assert await asked.optional(reader.USAGE) is not None
+
+    assert asked.denied == ["ceph osd df", "ceph pg dump pgs_brief"]
+    with pytest.raises(ClusterError, match=r"^ceph osd df: no permission$") as raised:
+        await asked.ask(reader.OSD_USAGE)
+    assert raised.value.denied
+
+
+@pytest.mark.parametrize(
+    ("answer", "said", "remedy"),
+    [
+        (NO_CEPH, "Ceph's programs are not installed", "apt-get install ceph-common"),
+        (Completed(1, "", "unable to get monitor info from DNS SRV"), "no ceph.conf was found", "see --ceph-conf"),
+        (Completed(1, "", "Error EINVAL: invalid command"), "Error EINVAL: invalid command", ""),
+        (ok("junk"), "unexpected answer: 'junk'", ""),
+    ],
+)
+async def test_a_failure_is_one_error_with_its_reason(answer: Completed, said: str, remedy: str) -> None:
+    asked = ClusterReader(RecordedShell("healthy", ceph_osd_dump=answer))
+
+    with pytest.raises(ClusterError) as raised:
+        await asked.permitted(reader.OSD_MAP)
+
+    refusal = raised.value.refusal
+    assert refusal.problem == f"can't ask which pools there are: {said}"
+    assert refusal.remedy.startswith(remedy)
+    assert bool(refusal.remedy) == bool(remedy)
+    assert str(raised.value) == refusal.text
+    assert (raised.value.denied, raised.value.missing) == (False, False)
+    assert await asked.optional(reader.OSD_MAP) is None
+    assert asked.denied == [], "what failed otherwise was not denied"
+
+
+async def test_what_is_missing_is_told_from_what_can_not_be_asked() -> None:
+    error = "rbd: error opening {}: (2) No such file or directory"
+    no_image, no_pool = (
+        RecordedShell(rbd_info=Completed(2, "", error.format(name))) for name in ("image x", "pool 'rec'")
+    )
+
+    for shell, said in ((no_image, "there is no image rec/x"), (no_pool, "there is no pool rec")):
+        with pytest.raises(ClusterError, match=rf"^{said}: see rbd ls$") as raised:
+            await ClusterReader(shell).ask(reader.image_info("rec", "x"))
+        assert raised.value.missing
+    with pytest.raises(ClusterError, match=r"^can't look at image rec/x: no permission: see --ceph-id") as raised:
+        await ClusterReader(RecordedShell(rbd_info=DENIED)).ask(reader.image_info("rec", "x"))
+    assert not raised.value.missing
+
+
+# ---------------------------------------------------------------------------------------------- before a run
+
+
+def step(*, writes: bool = True, data_pool: str | None = None) -> Step:
+    node = NodeStep(node="n1", argv=("fio",), command="fio", place=Place(kind="rbd", pool="rec"))
+    return Step(
+        preset="write-iops",
+        tool="fio",
+        batch="0",
+        target="rbd:rec",
+        data_pool=data_pool,
+        writes=writes,
+        span_bytes=GIB,
+        options={},
+        nodes=(node,),
+        prepare_seconds=0.0,
+        ramp_seconds=0.0,
+        run_seconds=1.0,
+    )
+
+
+async def checked(shell: RecordedShell, pool: str = "rec", kind: Kind = "rbd", of: Step | None = None) -> str:
+    """Why a run is refused; empty where it is not."""
+    checked_step = of or step()
+    found = await preflight.check(shell, kind, pool, checked_step, 1 << 20 if checked_step.writes else 0)
+    return found.refusal.text if found.refusal else ""
+
+
+async def test_what_a_cluster_is_like_before_a_run() -> None:
+    found = await preflight.check(RecordedShell("healthy"), "rbd", "rec", step(), 1 << 20)
+
+    assert (found.refusal, found.is_full, found.pools) == (None, False, ("rec",))
+    assert found.state is not None
+    assert found.environment is not None
+    assert found.environment.health == found.state.health
+    assert (found.environment.pool["name"], found.environment.pool["size"]) == ("rec", 2)
+    assert found.environment.no_permission == ()
+    assert "space" not in {finding.code for finding in found.findings}
+
+
+async def test_a_run_goes_on_without_what_the_caps_deny_and_says_so() -> None:
+    found = await preflight.check(RecordedShell("denied"), "rbd", "rec", step(), 1 << 20)
+
+    assert found.refusal is None
+    assert found.environment is not None
+    assert set(found.environment.no_permission) == {
+        "ceph osd df",
+        "ceph pg dump pgs_brief",
+        "ceph config get osd osd_op_queue",
+        "ceph config get osd osd_mclock_profile",
+    }
+    assert "space" in {finding.code for finding in found.findings}
+
+
+async def test_the_pools_of_a_run_are_guarded() -> None:
+    assert "there is no pool nope" in await checked(RecordedShell("healthy"), "nope")
+    assert "there is no pool nope" in await checked(RecordedShell("healthy"), of=step(data_pool="nope"))
+    assert "erasure-coded" in await checked(RecordedShell("healthy"), "recdata")
+    assert await checked(RecordedShell("healthy"), "recdata", "pool") == ""
+    assert await checked(RecordedShell("healthy"), of=step(data_pool="recdata")) == ""
+    full = await preflight.check(RecordedShell("healthy"), "rbd", "rec", step(), 1 << 50)
+    assert full.is_full
+    assert "not enough room in pool rec" in str(full.refusal)
+    # to be read, an image is opened for writing, which hangs in a full pool; objects are not
+    reads = step(writes=False)
+    assert "the cluster is full" in await checked(RecordedShell("full", "healthy"), kind="image", of=reads)
+    assert await checked(RecordedShell("full", "healthy"), kind="pool", of=reads) == ""
+
+
+@pytest.mark.parametrize(
+    ("command", "answer", "said"),
+    [
+        ("ceph_status", NO_CEPH, "can't ask the cluster: Ceph's programs are not installed: apt-get"),
+        ("ceph_status", ok("junk"), "can't ask the cluster: unexpected answer: 'junk'"),
+        ("ceph_status", TransportError("n1: can't start ceph"), "can't ask the cluster: Ceph's programs are not"),
+        ("ceph_osd_dump", DENIED, "can't ask which pools there are: no permission"),
+    ],
+)
+async def test_a_cluster_that_can_not_be_asked_refuses_with_the_node(
+    command: str, answer: Completed | TransportError, said: str
+) -> None:
+    shell = RecordedShell("healthy", bash_access=ok("done\t\n"), **{command: answer})
+
+    assert (await checked(shell)).startswith(f"n1: {said}")
+    refusal = await preflight.guard_service(shell, "rec")
+    assert refusal is not None
+    assert refusal.text.startswith(f"n1: {said}")
+    health = await preflight.health(shell)
+    assert health.startswith(said if command == "ceph_status" else "HEALTH_")
+    if command == "ceph_osd_dump":
+        assert await preflight.room_bytes(shell, "rec") is None
+
+
+async def test_only_where_pgs_are_not_active_all_are_asked_for() -> None:
+    healthy = RecordedShell("healthy")
+    down = status(pgs_by_state=[{"state_name": "down", "count": 1}])
+    inactive = RecordedShell("healthy", ceph_status=ok(down), ceph_pg_dump=DENIED)
+
+    assert await preflight.guard_service(healthy, "rec") is None
+    assert len(healthy.asked) == 2
+    refusal = await preflight.guard_service(inactive, "rec")
+    assert "this key may not ask of which pool" in str(refusal)
+
+
+def use(count: int) -> Completed:
+    return ok(f"images\t4\nlooked\t4\nused\t{count}\n")
+
+
+def io(*iops: int) -> list[Completed]:
+    return [ok([{"pool_name": "rec", "client_io_rate": {"read_op_per_sec": number}}]) for number in iops]
+
+
+class Busy(RecordedShell):
+    """Its clients' rates are other ones with every query; the last stay."""
+
+    def __init__(self, rates: list[Completed], used: int = 0) -> None:
+        super().__init__("healthy", bash_images=use(used))
+        self.rates = rates
+        self.queries = 0
+
+    async def ceph(self, argv: Sequence[str], *, timeout_seconds: float = 30.0) -> Completed:
+        if argv[:4] == ("ceph", "osd", "pool", "stats"):
+            self.queries += 1
+            return self.rates[min(self.queries, len(self.rates)) - 1]
+        return await super().ceph(argv)
+
+
+async def test_rates_that_decay_are_waited_for_where_something_depends_on_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(preflight, "LINGER_SECONDS", 0.0)
+    decaying, lasting, hasty, open_images, own = (
+        Busy(io(9, 5, 0)),
+        Busy(io(9)),
+        Busy(io(9, 0)),
+        Busy(io(9, 0), used=1),
+        Busy(io(9)),
+    )
+
+    quiet = await preflight.pool_activity(decaying, "rec")
+    assert (quiet.client_iops, quiet.images_in_use, quiet.images) == (0.0, 0, 4)
+    assert quiet.text == "0 of 4 images in use, 0 client IOPS"
+    assert (await preflight.pool_activity(lasting, "rec")).client_iops == 9.0
+    assert (await preflight.pool_activity(hasty, "rec", patient=False)).client_iops == 9.0
+    assert (await preflight.pool_activity(open_images, "rec")).client_iops == 9.0, "it is in use anyway"
+    after = await preflight.pool_activity(own, "rec", own_load=True)
+    assert (after.client_iops, own.queries) == (None, 0)
+    assert after.text == "0 of 4 images in use, own I/O has just ended"
+
+
+# ---------------------------------------------------------------------------------------------- during a run
+
+
+@dataclass
+class Watch:
+    """See Process: what the command that asks the cluster prints, and whether it then ends."""
+
+    pieces: Sequence[bytes]
+    ends: bool = True
+    released_at: float = 0.0
+    longest_pause_seconds: float = 0.0
+    way_lost: bool = False
+    calls: list[str] = field(default_factory=list)
+
+    def release(self) -> None:
+        self.calls.append("release")
+
+    async def chunks(self) -> AsyncIterator[Chunk]:
+        yield Chunk("stderr", time.monotonic(), b"{")
+        for piece in self.pieces:
+            yield Chunk("stdout", time.monotonic(), piece)
+        if not self.ends:
+            await asyncio.Event().wait()
+
+    async def stop(self) -> None:
+        self.calls.append("stop")
+
+    async def wait(self) -> int | None:
+        self.calls.append("wait")
+        return 0
+
+
+@dataclass
+class Watching:
+    """See Connection: starts one watch after the other; the last again and again."""
+
+    watches: Sequence[Watch]
+    node: Node = field(default_factory=lambda: Node(name="n1", ceph_id="restricted", ceph_prefix=("sudo", "-n")))
+    round_trip_seconds: float = 0.0
+    closed: bool = False
+    started: list[tuple[str, ...]] = field(default_factory=list)
+
+    async def run(self, argv: Sequence[str], *, timeout_seconds: float = 30.0) -> Completed:
+        raise AssertionError(f"not to be run: {argv}")
+
+    async def start(
+        self,
+        argv: Sequence[str],
+        *,
+        prefix: Sequence[str] = (),
+        token: str,
+        limit_seconds: float,
+        lock: Lock = UNLOCKED,
+    ) -> Watch:
+        self.started.append((*prefix, *argv))
+        return self.watches[min(len(self.started), len(self.watches)) - 1]
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+def shell_of(watching: Watching) -> NodeShell:
+    return NodeShell(watching.node, watching)
+
+
+def down(*osds: str) -> bytes:
+    return json.dumps({"nodes": [{"type": "osd", "name": name} for name in osds], "stray": []}).encode() + b"\n"
+
+
+@pytest.fixture
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(monitor, "WATCH_SECONDS", 0.0)
+
+
+STATE = status().encode() + b"\n"
+PERF = (RECORDINGS / "healthy" / "osd-perf.stdout").read_bytes().strip() + b"\n"
+
+
+async def test_each_state_is_yielded_with_the_latest_of_all_else() -> None:
+    text = b"".join([down("osd.1"), down("osd.2"), STATE, PERF, down(), down("osd.2"), STATE, down()])
+    watch = Watch([text[:100], text[100:101], text[101:]], ends=False)
+    watching = Watching([watch])
+
+    async with contextlib.aclosing(monitor.observe(shell_of(watching), "rec")) as observations:
+        first, second = await anext(observations), await anext(observations)
+        assert "stop" not in watch.calls
+
+    assert (first.down, first.out, first.latency) == (("osd.1",), ("osd.2",), None)
+    assert (second.down, second.out) == ((), ("osd.2",))
+    assert second.latency is not None
+    assert second.state == first.state == cluster.parse_status(status())
+    assert second.sample().osd_latency_seconds.keys() == {str(osd) for osd in second.latency.seconds}
+    assert watch.calls == ["release", "stop", "wait"]
+    (argv,) = watching.started
+    assert argv[:4] == ("sudo", "-n", "env", "CEPH_ARGS=--id restricted")
+
+
+def test_names_of_osds_are_stored_only_where_some_are_away() -> None:
+    state = ClusterState("HEALTH_OK", osds=3, osds_up=2, osds_in=3)
+    sample = Observation(state, down=("osd.1",), out=("osd.9",)).sample()
+    assert (sample.osds_down, sample.osds_out) == (("osd.1",), ())
+    assert Observation(state).sample().osds_down is None, "not known"
+
+
+async def test_a_monitor_that_is_cancelled_ends_its_command() -> None:
+    watch = Watch([STATE], ends=False)
+    seen: list[Observation] = []
+
+    async def follow() -> None:
+        async with contextlib.aclosing(monitor.observe(shell_of(Watching([watch])), "rec")) as observations:
+            async for one in observations:
+                seen.append(one)
+
+    task = asyncio.create_task(follow())
+    while not seen:
+        await asyncio.sleep(0)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+    assert task.cancelled()
+    assert watch.calls == ["release", "stop", "wait"]
+
+
+@pytest.mark.usefixtures("hurried")
+async def test_a_command_that_ends_is_started_again_but_not_for_ever() -> None:
+    watches = [Watch([STATE]), Watch([]), Watch([STATE, STATE]), Watch([])]
+    watching = Watching(watches)
+    seen: list[Observation] = []
+
+    async def follow() -> None:
+        async for one in monitor.observe(shell_of(watching), "rec"):
+            seen.append(one)
+
+    with pytest.raises(ClusterError, match=r"^ceph ended on n1 again and again$"):
+        await follow()
+
+    assert len(seen) == 3
+    assert len(watching.started) == 5
+    assert all(watch.calls[:3] == ["release", "stop", "wait"] for watch in watches)
+
+
+@pytest.mark.usefixtures("hurried")
+async def test_a_connection_that_is_lost_ends_the_monitor() -> None:
+    watching = Watching([Watch([STATE])], closed=True)
+
+    with pytest.raises(TransportError, match=r"^the connection to n1 was lost$"):
+        _ = [one async for one in monitor.observe(shell_of(watching), "rec")]
+
+    assert len(watching.started) == 1
+
+
+async def test_a_pool_whose_name_ceph_can_not_take_is_not_asked_for() -> None:
+    watching = Watching([Watch([STATE])])
+
+    with pytest.raises(ClusterError, match="ceph's own command line can't take such a name"):
+        _ = [one async for one in monitor.observe(shell_of(watching), "a b")]
+
+    assert watching.started == []
