@@ -325,6 +325,7 @@ def cli(
             )
         return None
     _begin_screen("the console", ": use cephtui run PRESET (see cephtui --help)")
+    from cephtui.plan import new_batch
     from cephtui.store import StoreError
     from cephtui.tui.app import run_console
     from cephtui.tui.console import Start
@@ -333,10 +334,13 @@ def cli(
     _check_session_name(session)
     nodes = where.nodes()
     with ExitStack() as stack:
-        chosen = _target(target, stack, nodes, data_pool)
+        owner_id = new_batch()
+        chosen = _target(target, stack, nodes, data_pool, owner_id)
         try:
             earlier, marks = _continued(session)
-            start = Start(nodes, chosen.spec, data_pool, where.ceph_node, earlier, marks, where.loaded(), where.ceph)
+            start = Start(
+                nodes, chosen, data_pool, where.ceph_node, earlier, marks, where.loaded(), where.ceph, owner_id
+            )
             problems, code = run_console(_catalogue(), start, session, stack.close, look)
         except StoreError as error:
             raise click.ClickException(str(error)) from None
@@ -428,6 +432,7 @@ def run(
 ) -> int:
     """Run presets one after the other and save what they measure."""
     from cephtui import headless
+    from cephtui.launch import NotRun
     from cephtui.places import sessions_dir
     from cephtui.plan import Request, make_plan, new_batch
     from cephtui.presets import PresetError, choose, parse_overrides
@@ -438,7 +443,7 @@ def run(
     _check_session_name(session)
     nodes = where.nodes()
     with ExitStack() as stack:
-        chosen = _target(target, stack, nodes, data_pool)
+        chosen = _target(target, stack, nodes, data_pool, new_batch())
         try:
             request = Request(
                 choose(_catalogue(), presets),
@@ -452,13 +457,13 @@ def run(
             )
             draft = make_plan(request, new_batch)  # what is wrong with it is told before any node is asked
             runner = stack.enter_context(Runner(sessions_dir(), session, stall_seconds=stall_timeout))
-            plan = make_plan(headless.surveyed(runner, request, draft), new_batch)
+            plan = make_plan(headless.survey(runner, request, draft), new_batch)
             if dry_run:
                 return headless.dry_run(runner, plan, as_json)
             return headless.carry_out(runner, plan, headless.JsonOutput() if as_json else headless.TerminalOutput())
         except (PresetError, OptionError) as error:
             raise click.UsageError(str(error)) from None
-        except (StoreError, headless.Unreachable) as error:
+        except (StoreError, NotRun) as error:
             raise Refused(str(error)) from None
 
 
@@ -471,9 +476,8 @@ def _check_session_name(name: str | None) -> None:
         raise click.UsageError(str(error)) from None
 
 
-def _target(text: str | None, stack: ExitStack, nodes: Sequence[Node], data_pool: str | None = None) -> Target:
+def _target(text: str | None, stack: ExitStack, nodes: Sequence[Node], data_pool: str | None, owner_id: str) -> Target:
     from cephtui.places import cache_dir
-    from cephtui.plan import new_batch
     from cephtui.scratch import scratch_target
     from cephtui.targets import TargetError, parse_target
 
@@ -484,7 +488,7 @@ def _target(text: str | None, stack: ExitStack, nodes: Sequence[Node], data_pool
         raise click.UsageError(f"target {text!r}: expected an absolute path on {remote[0]}")
     try:
         if text:
-            return parse_target(text, sitting=new_batch(), data_pool=data_pool)
+            return parse_target(text, sitting=owner_id, data_pool=data_pool)
         return stack.enter_context(scratch_target(cache_dir()))
     except TargetError as error:
         raise click.UsageError(str(error)) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
 import sys
@@ -17,6 +18,7 @@ from rich.live import Live as LiveDisplay
 
 from cephtui import report
 from cephtui.jsonlines import line
+from cephtui.launch import PATIENCE_SECONDS, Ask, Launcher, NotRun, Unanswered
 from cephtui.leftovers import Way, describe, way_of
 from cephtui.live import Live
 from cephtui.models import Event, Node, NodeRow, Notice, Outcome, Plan, Run
@@ -24,6 +26,7 @@ from cephtui.outcomes import unsaved, worst
 from cephtui.plan import Request
 from cephtui.printable import one_line
 from cephtui.record import CUT_SHORT
+from cephtui.refusal import Refusal
 from cephtui.runner import Inbox, NodeState, Runner, diagnosis, leftovers
 from cephtui.store import Undo
 from cephtui.targets.base import Removed, TargetFault
@@ -33,8 +36,6 @@ from cephtui.transport import Question, TransportError
 EXIT_FAILED, EXIT_REFUSED, EXIT_INCOMPLETE = 1, 3, 4
 _GRACE_SECONDS = 15
 _LIVE_PER_SECOND = 4
-_QUESTIONS_MOST = 12
-_TOLD_AFTER_SECONDS = 2.0
 _SAID_AFTER_SECONDS = 1.0
 _AGAIN = " (a second Ctrl+C or signal ends at once)"
 _AT_ONCE, _ASKED_MOST = 32, 32
@@ -125,77 +126,74 @@ def _ended(plan: Plan, done: Future[tuple[Run, ...]]) -> int:
         return EXIT_INCOMPLETE
 
 
-class Unreachable(Exception):
-    """A node can't be used; the text is for the user."""
+class Prompts(Ask):
+    """Asks on the terminal; what the guards ask is agreed to with flags, before."""
+
+    async def answer(self, node: Node, question: Question) -> str:
+        """Where there is no terminal nothing is asked, and nothing unknown is accepted."""
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            how = f"ssh {f'-F {node.ssh_config} ' if node.ssh_config else ''}{node.host}"
+            remedy = "run it in a terminal" if question.secret else f"check the key, and accept it with: {how}"
+            raise Unanswered(f"{node.name}: {question.topic}: there is no terminal to ask on: {remedy}")
+        text = one_line(f"{node.name}: {question.text}")
+        if question.secret:
+            answer: str = click.prompt(
+                text, hide_input=True, err=True, default="", show_default=False, prompt_suffix=" "
+            )
+            return answer
+        if click.confirm(text, err=True):
+            return "yes"
+        raise Unanswered(f"{node.name}: its host key was not accepted")
+
+    async def agree(self, refusal: Refusal) -> bool:
+        """Raises NotRun: its remedy names the flag."""
+        raise NotRun(refusal.text, refusal)
+
+    def say(self, text: str) -> None:
+        """On stderr."""
+        say(text)
 
 
-def surveyed(runner: Runner, request: Request, draft: Plan) -> Request:
-    """The request with its nodes reached, their way to Ceph found, and the target looked at. Raises Unreachable.
+def connect(runner: Runner, nodes: Sequence[Node], pool: str | None = None) -> list[NodeState]:
+    """See Launcher.connect."""
+
+    async def states() -> list[NodeState]:
+        return [state async for state in Launcher(runner, Prompts()).connect(nodes, pool)]
+
+    return asyncio.run(states())
+
+
+def survey(runner: Runner, request: Request, draft: Plan) -> Request:
+    """The request with its nodes connected, their Ceph access found, and its target surveyed. Raises NotRun.
 
     ``draft`` is the plan as far as it is known without that.
     """
     loads = len(request.nodes) > 1 or any(step.writes for step in draft.steps)
-    states = reach(runner, request.nodes, request.target.pool)
-    for state in states:
-        if state.problem:
-            raise Unreachable(state.problem)
-    nodes = tuple(state.node for state in states)
+    states = connect(runner, request.nodes, request.target.pool)
+    problem = next((state.problem for state in states if state.problem), None)
+    if problem:
+        raise NotRun(problem)
+    request = replace(request, nodes=tuple(state.node for state in states))
+    surveying = Launcher(runner, Prompts()).survey(request, patient=loads and not request.shared_pool)
     try:
-        asked = runner.survey(request.target, nodes, request.ceph_node, patient=loads and not request.shared_pool)
-        survey = _patiently(asked, "looking at the target ...")
+        return asyncio.run(surveying)
+    except NotRun as error:
+        raise NotRun(f"refused: {error}", error.refusal) from None
     except (TransportError, TargetFault) as error:
-        raise Unreachable(str(error)) from None
-    if survey.refusal:
-        raise Unreachable(f"refused: {survey.refusal.text}")
-    return replace(request, nodes=nodes, room_bytes=survey.room_bytes, pool_use=survey.pool_use)
+        raise NotRun(str(error)) from None
 
 
 def _patiently(asked: Future[T], text: str) -> T:
-    """The result; what takes longer than a moment is told."""
+    """The result; what takes longer than a moment is announced."""
     with contextlib.suppress(TimeoutError):
-        return asked.result(_TOLD_AFTER_SECONDS)
+        return asked.result(PATIENCE_SECONDS)
     say(text)
     return asked.result()
 
 
-def reach(runner: Runner, nodes: Sequence[Node], pool: str | None = None) -> list[NodeState]:
-    """Connect to the nodes, asking on the terminal what they ask; one that can't be reached has a ``problem``."""
-    asked = [runner.reach(node, pool=pool) for node in nodes]
-    found: list[NodeState] = []
-    for future in asked:
-        so_far = f" {len(found)} of {len(nodes)} nodes are reached" if found else ""
-        found.append(_answered(runner, _patiently(future, f"connecting ...{so_far}"), pool))
-    return found
-
-
-def _answered(runner: Runner, state: NodeState, pool: str | None) -> NodeState:
-    for _ in range(_QUESTIONS_MOST):
-        question = state.question
-        if question is None:
-            return state
-        if not (sys.stdin.isatty() and sys.stderr.isatty()):
-            return replace(state, question=None, problem=_unanswered(state.node, question))
-        text = one_line(f"{state.node.name}: {question.text}")
-        if question.secret:
-            answer = click.prompt(text, hide_input=True, err=True, default="", show_default=False, prompt_suffix=" ")
-        elif click.confirm(text, err=True):
-            answer = "yes"
-        else:
-            return replace(state, question=None, problem=f"{state.node.name}: its host key was not accepted")
-        state = runner.reach(state.node, {question.key: answer}, pool).result()
-    return replace(state, question=None, problem=f"{state.node.name}: too many wrong answers")
-
-
-def _unanswered(node: Node, question: Question) -> str:
-    """Without a terminal nothing is asked, and nothing unknown is accepted."""
-    how = f"ssh {f'-F {node.ssh_config} ' if node.ssh_config else ''}{node.host}"
-    remedy = "run it in a terminal" if question.secret else f"check the key, and accept it with: {how}"
-    return f"{node.name}: {question.topic}: there is no terminal to ask on: {remedy}"
-
-
 def diagnose(runner: Runner, nodes: Sequence[Node], needed: Collection[str] = ()) -> list[NodeRow]:
     """What each node is like, and what is missing there of the tools that are ``needed`` (see ``diagnosis``)."""
-    states = reach(runner, nodes)
+    states = connect(runner, nodes)
     asked = [runner.health(s.node) if s.environment and s.environment.tools.get("ceph") else None for s in states]
     return [
         diagnosis(state, needed, _patiently(health, "asking the cluster ...") if health else None)
@@ -263,10 +261,12 @@ def _ways_taken(
 
 
 def _reached(runner: Runner, nodes: Mapping[Way, Node]) -> dict[Way, NodeState]:
+    """Those of the same pool together: it helps to choose between several Ceph accesses."""
     found: dict[Way, NodeState] = {}
-    for some in _batches(list(nodes.items())):
-        asked = [(way, runner.reach(node, pool=way.pool)) for way, node in some]
-        found |= {way: _answered(runner, _patiently(future, "connecting ..."), way.pool) for way, future in asked}
+    for pool in dict.fromkeys(way.pool for way in nodes):
+        for some in _batches([(way, node) for way, node in nodes.items() if way.pool == pool]):
+            states = connect(runner, [node for _, node in some], pool)
+            found |= {way: state for (way, _), state in zip(some, states, strict=True)}
     return found
 
 

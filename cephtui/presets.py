@@ -205,6 +205,20 @@ def parse_overrides(texts: Iterable[str]) -> dict[str, Choice]:
         option, equals, value = text.partition("=")
         if not equals or not option or not value:
             raise OptionError(text, "expected OPTION=VALUE, such as runtime=30")
-        values: list[OptionValue] = [part.strip() for part in value.split(",")]
-        overrides[option.strip()] = values if len(values) > 1 else values[0]
+        overrides[option.strip()] = parse_choice(value)
     return overrides
+
+
+def parse_choice(text: str) -> Choice:
+    """A value as it is typed, or several with commas (a sweep)."""
+    values: list[OptionValue] = [part.strip() for part in text.split(",")]
+    return values if len(values) > 1 else values[0]
+
+
+def choice_text(value: Choice | None) -> str:
+    """As it is typed; empty for none."""
+    if isinstance(value, list):
+        return ",".join(map(choice_text, value))
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, float) else str(value if value is not None else "")

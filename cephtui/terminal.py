@@ -22,8 +22,12 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _TOGETHER_SECONDS = 0.2
 
 
-class Interrupted(BaseException):
-    """The user does not wait any longer; each argument is a line that says what stays. Raised by signal handlers."""
+class Interrupted(SystemExit):
+    """The user does not wait any longer; each argument is a line that says what stays. Raised by signal handlers.
+
+    A SystemExit, since an event loop passes on nothing else that is raised in one of its callbacks (a
+    KeyboardInterrupt, which click makes its own).
+    """
 
 
 def prepare_streams() -> None:

@@ -19,6 +19,7 @@ from cephtui.places import packaged_presets_dir
 from cephtui.presets import find_presets
 from cephtui.replay import ReplayConnection
 from cephtui.runner import Connect, Runner
+from cephtui.targets import parse_target
 from cephtui.transport import Connection, Question
 from cephtui.tui.app import ConsoleApp
 from cephtui.tui.console import ConsoleScreen, Start
@@ -62,7 +63,7 @@ async def console(
     catalogue = find_presets(packaged_presets_dir(), root / "no-presets-of-the-user")
     hosts = tuple(Node(name=name, host=None if name == "local" else name) for name in nodes)
     with Runner(root / "sessions", session, connect_node=connect or connector(run, speed)) as runner:
-        app = ConsoleApp(catalogue, Start(hosts, target), runner, root / "sessions")
+        app = ConsoleApp(catalogue, Start(hosts, parse_target(target)), runner, root / "sessions")
         screen = app._console_screen
         screen._edits = Edits(runtime=RECORDED_SECONDS)
         _keep_what_is_said(app)

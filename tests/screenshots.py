@@ -20,6 +20,7 @@ from cephtui.models import Event, Node
 from cephtui.places import packaged_presets_dir
 from cephtui.presets import find_presets
 from cephtui.runner import NodeState, Runner, Survey
+from cephtui.targets import parse_target
 from cephtui.tui.app import CephtuiApp, ConsoleApp, SavedApp
 from cephtui.tui.console import Start
 from cephtui.tui.form import Edits
@@ -82,7 +83,7 @@ def console(session: Path, look: Look) -> ConsoleApp:
     star = store.read_run(session, demo.STAR)
     marks = tuple(mark for mark in store.read_marks(session) if mark.run is None)
     nodes = tuple(Node(name=node.node, host=node.node) for node in star.nodes)
-    start = Start(nodes, star.target, earlier=tuple(runs), marks=marks)
+    start = Start(nodes, parse_target(star.target, sitting="0a1b2c3d"), earlier=tuple(runs), marks=marks)
     catalogue = find_presets(packaged_presets_dir(), session / "none")
     return ConsoleApp(catalogue, start, Recorded(session, AT_SECONDS), session.parent, look)
 

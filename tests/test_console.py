@@ -16,6 +16,7 @@ from cephtui.models import Node
 from cephtui.places import packaged_presets_dir
 from cephtui.presets import find_presets
 from cephtui.runner import Runner
+from cephtui.targets import parse_target
 from cephtui.tui.app import ConsoleApp
 from cephtui.tui.chart import Chart
 from cephtui.tui.console import ConsoleScreen, Start
@@ -446,7 +447,7 @@ async def test_a_file_that_is_somebodys_is_given_up_only_by_its_name(tmp_path: P
     catalogue = find_presets(packaged_presets_dir(), tmp_path / "none")
     content = somebodys.read_bytes()
     with Runner(tmp_path / "sessions", "tuning") as runner:
-        start = Start((Node(name="local"),), f"file:{somebodys}")
+        start = Start((Node(name="local"),), parse_target(f"file:{somebodys}"))
         app = ConsoleApp(catalogue, start, runner, tmp_path / "sessions")
         async with app.run_test(size=SMALL) as pilot:
             await until(pilot, lambda: bool(app.screen.query("#panels")))

@@ -15,20 +15,16 @@ from textual.widgets import Input, Static
 
 from cephtui.models import Node, Plan
 from cephtui.places import packaged_presets_dir
-from cephtui.plan import Request, make_plan
-from cephtui.presets import Preset, load_preset, parse_overrides
-from cephtui.runner import Survey
+from cephtui.plan import Request, make_plan, new_batch
+from cephtui.presets import Preset, choice_text, load_preset, parse_overrides
 from cephtui.targets import parse_target
 from cephtui.tools.fio import FioOptions
 from cephtui.tools.rados_bench import RadosBenchOptions
 from cephtui.tui import app as app_module
-from cephtui.tui import carry_out
 from cephtui.tui.app import CephtuiApp, ConsoleApp
-from cephtui.tui.carry_out import Where
 from cephtui.tui.console import _commands
-from cephtui.tui.form import Edits, FormScreen, as_text
+from cephtui.tui.form import Edits, FormScreen
 from cephtui.tui.panels import Panels
-from cephtui.tui.queue import Entry
 from tests.replayed import (
     FILE,
     WRITE_IOPS,
@@ -98,9 +94,9 @@ class Bare(CephtuiApp):
         return _commands(self.plan(edits))
 
     def plan(self, edits: Edits) -> Plan:
-        overrides = tuple(edits.overrides(self.preset))
-        entry = Entry(self.preset, (Node(name="local"),), self.target, overrides, edits.repeats)
-        return carry_out.decide(entry, Where(SITTING), Survey(), {})
+        target = parse_target(self.target, sitting=SITTING)
+        request = Request((self.preset,), (Node(name="local"),), target, edits.overrides(self.preset), edits.repeats)
+        return make_plan(request, new_batch)
 
 
 @contextlib.asynccontextmanager
@@ -137,7 +133,7 @@ async def test_every_option_of_fio_has_a_field() -> None:
     async with bare() as (app, _):
         fields = values(app)
     assert {*fields} == {*FioOptions.model_fields, "repeats"}
-    own = {option: as_text(value) for option, value in preset("write-iops").file.options.items()}
+    own = {option: choice_text(value) for option, value in preset("write-iops").file.options.items()}
     assert {option: fields[option] for option in own if option != "runtime"} == {
         option: value for option, value in own.items() if option != "runtime"
     }
@@ -241,7 +237,7 @@ async def test_a_target_that_does_not_fit_is_named_and_what_was_typed_is_kept(ta
         await pilot.press("enter")
         await until(pilot, lambda: bool(app.results))
     assert app.results[0] is not None
-    assert app.results[0].overrides(app.preset) == ["bs=8k", "runtime=20"]
+    assert app.results[0].overrides(app.preset) == {"bs": "8k", "runtime": "20"}
 
 
 async def test_text_of_the_users_is_no_markup() -> None:
@@ -314,7 +310,7 @@ async def test_ctrl_r_makes_it_as_the_preset_says(tmp_path: Path) -> None:
         await form(app, pilot)
         assert (values(app)["bs"], values(app)["fsync"], values(app)["repeats"]) == ("8k", "32", "3")
         await pilot.press("ctrl+r")
-        own = {option: as_text(value) for option, value in preset("write-iops").file.options.items()}
+        own = {option: choice_text(value) for option, value in preset("write-iops").file.options.items()}
         assert {option: text for option, text in values(app).items() if text} == {**own, "repeats": "1"}
         await kept(app, pilot)
         assert "--runtime=60" in shown(app, "#command").replace("\n", " ")
@@ -409,8 +405,8 @@ async def test_the_form_and_set_make_the_same_plan(name: str, typed: dict[str, s
 def test_an_empty_field_is_as_the_preset_says() -> None:
     chosen = preset("write-iops")
     edits = Edits().edited(chosen, {"bs": " ", "iodepth": "64", "numjobs": " 2 ", "runtime": ""}, 1)
-    assert edits.overrides(chosen) == ["numjobs=2"]
-    assert Edits(runtime="30").edited(chosen, {"runtime": ""}, 1).overrides(chosen) == []
+    assert edits.overrides(chosen) == {"numjobs": "2"}
+    assert Edits(runtime="30").edited(chosen, {"runtime": ""}, 1).overrides(chosen) == {}
 
 
 @pytest.mark.parametrize(
@@ -418,7 +414,7 @@ def test_an_empty_field_is_as_the_preset_says() -> None:
     [(None, ""), (True, "true"), (False, "false"), (60.0, "60"), (0.5, "0.5"), ("4k", "4k"), ([1, 4], "1,4")],
 )
 def test_a_value_as_it_is_typed(value: object, text: str) -> None:
-    assert as_text(value) == text  # type: ignore[arg-type]
+    assert choice_text(value) == text  # type: ignore[arg-type]
 
 
 # ------------------------------------------------------------------ as it looks

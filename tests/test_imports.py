@@ -45,6 +45,7 @@ CORE = (
     ("node_run",),
     ("execute",),
     ("runner",),
+    ("launch", "queue"),
 )
 FRONT_ENDS = (
     ("live", "sparks", "terminal", "playback", "demo"),

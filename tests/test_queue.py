@@ -17,14 +17,17 @@ from textual.widgets import DataTable, Static
 
 from cephtui.models import Node
 from cephtui.places import packaged_presets_dir
+from cephtui.plan import Request
 from cephtui.playback import step_of
-from cephtui.presets import Preset, load_preset
+from cephtui.presets import Choice, Preset, load_preset
+from cephtui.queue import Entry, Queue
 from cephtui.store import Undo
+from cephtui.targets import parse_target
 from cephtui.transport import Connection, Question, TransportError
 from cephtui.tui.app import ConsoleApp
 from cephtui.tui.dialogs import TypeName
 from cephtui.tui.form import Edits
-from cephtui.tui.queue import Entry, QueueScreen, moved, summary, without
+from cephtui.tui.queue import QueueScreen
 from tests.fakes import FakeNode, Log, Script
 from tests.replayed import (
     FILE,
@@ -55,15 +58,18 @@ def preset(name: str) -> Preset:
     return load_preset(packaged_presets_dir() / f"{name}.toml", user=False)
 
 
+def request(path: str, overrides: Mapping[str, Choice] | None = None, repeats: int = 1) -> Request:
+    nodes = (Node(name="local"),)
+    return Request((preset("write-iops"),), nodes, parse_target(f"file:{path}"), overrides or {}, repeats)
+
+
 def entries(*seconds: float) -> tuple[Entry, ...]:
-    return tuple(
-        Entry(preset("write-iops"), (Node(name="local"),), f"file:/{n}", (), 1, s) for n, s in enumerate(seconds)
-    )
+    return tuple(Entry(request(f"/{n}"), seconds=each) for n, each in enumerate(seconds))
 
 
 def waiting(app: ConsoleApp) -> list[str]:
     """The presets that wait."""
-    return [entry.preset.name for entry in console_screen(app)._queue]
+    return [entry.preset.name for entry in console_screen(app)._queue.entries]
 
 
 def listed(app: ConsoleApp) -> list[str]:
@@ -101,23 +107,23 @@ def test_moving_changes_places_with_one_neighbour_and_loses_nothing(number: int,
     expected = list(before)
     if 0 <= index < number and 0 <= index + by < number:
         expected[index], expected[index + by] = expected[index + by], expected[index]
-    assert moved(before, index, by) == tuple(expected)
+    assert Queue(before).moved(index, by).entries == tuple(expected)
 
 
 def test_taking_out_takes_one() -> None:
     before = entries(1, 2, 3)
-    assert [entry.seconds for entry in without(before, 1)] == [1, 3]
-    assert without((), 0) == ()
+    assert [entry.seconds for entry in Queue(before).without(1).entries] == [1, 3]
+    assert Queue().without(0) == Queue()
 
 
 def test_the_summary_says_how_many_and_how_long() -> None:
-    assert summary(()) == ""
-    assert summary(entries(23, 24)) == "2 waiting, about 47 s"
-    assert summary(entries(60, 65)) == "2 waiting, about 2:05 min"
+    assert Queue().summary == ""
+    assert Queue(entries(23, 24)).summary == "2 waiting, about 47 s"
+    assert Queue(entries(60, 65)).summary == "2 waiting, about 2:05 min"
 
 
 def test_an_entry_says_what_differs_from_its_preset() -> None:
-    entry = Entry(preset("write-iops"), (), "file:/x", ("bs=8k", "iodepth=1,4"), repeats=3)
+    entry = Entry(request("/x", {"bs": "8k", "iodepth": ["1", "4"]}, repeats=3))
     assert entry.text == "bs 8k, iodepth 1,4, 3 times"
 
 
@@ -288,7 +294,7 @@ async def test_stop_in_repeats_before_anything_has_begun_holds_the_others(tmp_pa
         await pilot.press("s")
         app._runner._loop.call_soon_threadsafe(gate.set)
         await until(pilot, lambda: not app.busy)
-        assert [entry.text for entry in console_screen(app)._queue] == ["runtime 20, 3 times, 2 of 3 runs left"]
+        assert [entry.text for entry in console_screen(app)._queue.entries] == ["runtime 20, 3 times, 2 of 3 runs left"]
         await opened(app, pilot)
         await closed(app, pilot, "g")
         await until(pilot, lambda: len(saved(tmp_path)) == 2)
@@ -445,10 +451,10 @@ async def test_what_is_taken_out_is_what_the_cursor_was_on(tmp_path: Path) -> No
         await pilot.press("j")
         queue, screen = console_screen(app), app.screen
         assert isinstance(screen, QueueScreen)
-        queue._set_queue(queue._queue[1:])
+        queue._set_queue(queue._queue.without(0))
         screen.action_remove()
         assert waiting(app) == ["read-iops"]
-        queue._set_queue(())
+        queue._set_queue(Queue())
         screen.action_remove()
         screen.action_move(1)
         assert waiting(app) == []
@@ -537,7 +543,7 @@ async def test_a_sweep_that_fails_twice_holds_the_rest(tmp_path: Path) -> None:
 async def test_guards_that_refuse_twice_hold_the_rest(tmp_path: Path) -> None:
     hosts = failing()
     async with queued(tmp_path, hosts) as (app, pilot):
-        console_screen(app)._target = "file:/mnt/bench/other"
+        console_screen(app)._target = parse_target("file:/mnt/bench/other")
         await pilot.press("4", "6", "3")
         hosts["local"].facts = {"free": 1 << 20}
         let_go(app, hosts, "write-iops")
@@ -569,7 +575,7 @@ async def test_what_was_not_agreed_to_is_no_failure(tmp_path: Path) -> None:
     """A no is an answer, and one for all that waits on that target: nothing is held, and nothing is written."""
     hosts = failing()
     async with queued(tmp_path, hosts) as (app, pilot):
-        console_screen(app)._target = "file:/mnt/bench/other"
+        console_screen(app)._target = parse_target("file:/mnt/bench/other")
         await pilot.press("4", "6", "1")
         hosts["local"].facts = {"kind": "file", "size": 15000}
         started = len(hosts["local"].started)
@@ -590,9 +596,9 @@ async def test_what_was_not_agreed_to_is_no_failure(tmp_path: Path) -> None:
 async def test_what_is_given_up_is_asked_for_once_and_for_that_target_only(tmp_path: Path) -> None:
     hosts = failing()
     async with queued(tmp_path, hosts) as (app, pilot):
-        console_screen(app)._target = "file:/mnt/bench/other"
+        console_screen(app)._target = parse_target("file:/mnt/bench/other")
         await pilot.press("4", "6")
-        console_screen(app)._target = "file:/mnt/bench/third"
+        console_screen(app)._target = parse_target("file:/mnt/bench/third")
         await pilot.press("1")
         hosts["local"].facts = {"kind": "file", "size": 15000}
         let_go(app, hosts, "write-iops")
@@ -631,7 +637,7 @@ async def test_an_entry_keeps_what_was_chosen_when_it_was_queued(tmp_path: Path)
         await pilot.press("2")
         await running(app, pilot)
         await pilot.press("4")
-        screen._target, screen._edits = "file:/mnt/bench/other", Edits({"read-iops": {"bs": "64k"}}, "20")
+        screen._target, screen._edits = parse_target("file:/mnt/bench/other"), Edits({"read-iops": {"bs": "64k"}}, "20")
         await pilot.press("4")
         let_go(app, hosts)
         await until(pilot, lambda: len(saved(tmp_path)) == 3)

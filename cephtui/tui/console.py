@@ -22,23 +22,23 @@ from textual.widgets import Static
 
 from cephtui import report, store, units
 from cephtui.config import Config, ConfigError
+from cephtui.launch import FAULTS, Launcher, NotRun
 from cephtui.models import Mark, Node, Plan, Run
 from cephtui.outcomes import fails_on, got_nowhere
-from cephtui.plan import new_batch
+from cephtui.plan import Request, make_plan, new_batch
 from cephtui.presets import Catalogue, Preset, PresetError, by_key, the_six
-from cephtui.refusal import Refusal
-from cephtui.runner import NodeState, Runner, Survey, diagnosis
+from cephtui.queue import Entry, Queue
+from cephtui.runner import NodeState, Runner, diagnosis
 from cephtui.store import StoreError
-from cephtui.targets import TargetError
+from cephtui.targets import Target, parse_target
 from cephtui.tools import OptionError
-from cephtui.tui import carry_out
-from cephtui.tui.carry_out import FAULTS, Answers, NotRun, Where
+from cephtui.tui.asking import Agreed, Dialogs
 from cephtui.tui.dialogs import EnterText
 from cephtui.tui.form import Edits, FormScreen
 from cephtui.tui.keys import KeyBar, key
 from cephtui.tui.live_view import LiveView
 from cephtui.tui.panels import Panels
-from cephtui.tui.queue import Entry, QueueScreen, summary
+from cephtui.tui.queue import QueueScreen
 from cephtui.tui.run_screen import CompareWanted, RunScreen
 from cephtui.tui.run_view import FIGURES
 from cephtui.tui.runs_table import RunsTable
@@ -49,7 +49,7 @@ class Start:
     """What the console begins with."""
 
     nodes: tuple[Node, ...]
-    target: str
+    target: Target
     data_pool: str | None = None
     ceph_node: str | None = None
     earlier: tuple[Run, ...] = ()
@@ -58,7 +58,9 @@ class Start:
     config: Config = field(default_factory=Config)
     """Where other nodes are found by their names."""
     ceph: Mapping[str, str] = field(default_factory=dict)
-    """Each node's way to Ceph, where it was given for all."""
+    """Each node's Ceph access, where it was given for all."""
+    owner_id: str = field(default_factory=new_batch)
+    """In the names of the images that are created, which it makes unique."""
 
 
 class Settings(Static):
@@ -97,17 +99,12 @@ class ConsoleScreen(RunScreen):
         super().__init__()
         self._catalogue, self._start_with, self._runner = catalogue, start, runner
         self._hosts, self._target = start.nodes, start.target
-        self._where = Where(new_batch(), start.data_pool, start.ceph_node)
         self._preset = by_key(catalogue)[0]
         self._edits = Edits()
         self._states: dict[str, NodeState] = {}
-        self._surveys: dict[str, Survey] = {}
-        """By target."""
-        self._queue: tuple[Entry, ...] = ()
-        self._ready = 0
-        """How many of the first in the queue go on by themselves; the others are held until they are asked for."""
-        self._queue_note = ""
-        """Why they are held."""
+        self._surveyed: dict[str, Request] = {}
+        """By target, with how much room it has and who else uses its pool."""
+        self._queue = Queue()
         self._busy = self._cancelled = self._stopped = False
         self._last: Run | None = None
         self._told: set[str] = set()
@@ -127,7 +124,7 @@ class ConsoleScreen(RunScreen):
     @property
     def waiting(self) -> str:
         """What is queued, in words; empty for nothing."""
-        return summary(self._queue)
+        return self._queue.summary
 
     def compose(self) -> ComposeResult:
         """From the top: where we are, what there is, what will run, the run, the runs."""
@@ -173,24 +170,37 @@ class ConsoleScreen(RunScreen):
         self._show_bar()
         self._preview()
 
-    def _entry(self, preset: Preset, edits: Edits | None = None) -> Entry:
+    def _request(self, preset: Preset, edits: Edits | None = None) -> Request:
         edits = edits or self._edits
-        return Entry(preset, self._hosts, self._target, tuple(edits.overrides(preset)), edits.repeats)
+        return Request(
+            (preset,),
+            self._hosts,
+            self._target,
+            edits.overrides(preset),
+            edits.repeats,
+            ceph_node=self._ceph_node.name if self._start_with.ceph_node else None,
+        )
 
-    def _decide(self, entry: Entry) -> Plan:
-        """Raises OptionError or TargetError."""
-        survey = self._surveys.get(entry.target, Survey())
-        return carry_out.decide(entry, self._where, survey, self._runner.filled())
+    @property
+    def _ceph_node(self) -> Node:
+        """The node that asks the cluster."""
+        return next((node for node in self._hosts if node.name == self._start_with.ceph_node), self._hosts[0])
+
+    def _plan(self, request: Request) -> Plan:
+        """As far as it is known before it is the request's turn; raises OptionError."""
+        known = self._surveyed.get(request.target.spec, request)
+        request = replace(request, room_bytes=known.room_bytes, pool_use=known.pool_use)
+        return make_plan(request, new_batch, self._runner.filled())
 
     def _preview(self) -> None:
         """What would run next, and its exact command; of a run in progress, its own."""
         command = self.query_one("#command", Static)
         problem, text, plan = "", Text(), None
-        entry = self._entry(self._preset)
+        entry = Entry(self._request(self._preset))
         try:
-            plan = self._decide(entry)
+            plan = self._plan(entry.request)
             what, text = report.conditions(plan.steps[0]), _commands(plan)
-        except (OptionError, TargetError) as error:
+        except OptionError as error:
             problem, what = str(error), ""
         if plan and len(plan.steps) > 1:
             what += f" ({entry.text}: {len(plan.steps)} runs, about {units.duration(plan.duration_seconds)})"
@@ -214,7 +224,7 @@ class ConsoleScreen(RunScreen):
             self._preview()
 
     def _preview_of(self, edits: Edits) -> Text:
-        return _commands(self._decide(self._entry(self._preset, edits)))
+        return _commands(self._plan(self._request(self._preset, edits)))
 
     @work
     async def action_presets(self) -> None:
@@ -230,14 +240,19 @@ class ConsoleScreen(RunScreen):
         """Choose what is tested."""
         from cephtui.tui.pickers import TargetPicker
 
-        ceph_node = next((n for n in self._hosts if n.name == self._where.ceph_node), self._hosts[0])
-        source = partial(self._runner.discover, ceph_node)
-        picker = TargetPicker(self._target, self._start_with.target, source, ceph_node.name)
-        target = await self._ask(picker)
-        if target is not None:
-            self._target = target
+        source = partial(self._runner.discover, self._ceph_node)
+        picker = TargetPicker(self._target.spec, self._start_with.target.spec, source, self._ceph_node.name)
+        text = await self._ask(picker)
+        if text is not None:
+            self._target = self._parsed(text)
             self._preview()
             self._survey_later()
+
+    def _parsed(self, text: str) -> Target:
+        """A target that can be understood; only where images are created has the data pool a meaning."""
+        start = self._start_with
+        data_pool = start.data_pool if parse_target(text).kind == "rbd" else None
+        return parse_target(text, sitting=start.owner_id, data_pool=data_pool)
 
     @work
     async def action_nodes(self) -> None:
@@ -256,7 +271,7 @@ class ConsoleScreen(RunScreen):
         except ConfigError as error:
             self.notify(str(error), severity="error", markup=False)
             return
-        self._surveys.clear()
+        self._surveyed.clear()
         self._show_bar()
         self._preview()
         self._reach_nodes()
@@ -281,26 +296,19 @@ class ConsoleScreen(RunScreen):
     def _enqueue(self, presets: Sequence[Preset]) -> None:
         """Decide what runs, at once: what is pressed next must find it so."""
         try:
-            entries = [self._entry(preset) for preset in presets]
-            entries = [self._planned(entry) for entry in entries]
-        except (OptionError, TargetError) as error:
+            entries = [Entry.of(self._request(preset), self._plan) for preset in presets]
+        except OptionError as error:
             self.notify(str(error), severity="error", markup=False)
             return
-        self._queue = (*self._queue[: self._ready], *entries, *self._queue[self._ready :])
         if self._busy or len(entries) > 1:
             self.notify(
                 f"queued: {', '.join(e.preset.name for e in entries)} (u shows the queue)", timeout=3, markup=False
             )
-        self._go(self._ready + len(entries))
+        self._go(self._queue.push(entries))
 
-    def _planned(self, entry: Entry) -> Entry:
-        """With how much it is; raises OptionError or TargetError."""
-        plan = self._decide(entry)
-        return replace(entry, seconds=plan.duration_seconds, steps=entry.begun + len(plan.steps))
-
-    def _go(self, ready: int) -> None:
-        self._ready = ready
-        if not self._busy and ready:
+    def _go(self, queue: Queue) -> None:
+        self._queue = queue
+        if not self._busy and queue.ready:
             self._set_busy(True)
             self._work_off()
         self._show_bar()
@@ -308,25 +316,19 @@ class ConsoleScreen(RunScreen):
     @work
     async def action_queue(self) -> None:
         """Reorder what waits."""
-        note = self._queue_note if self._is_held else ""
-        if await self._ask(QueueScreen(lambda: self._queue, self._set_queue, note)):
-            self._go(len(self._queue))
+        if await self._ask(QueueScreen(lambda: self._queue, self._set_queue)):
+            self._go(self._queue.release())
 
-    def _set_queue(self, entries: tuple[Entry, ...]) -> None:
-        self._ready = min(self._ready, len(entries))
-        self._queue = entries
+    def _set_queue(self, queue: Queue) -> None:
+        self._queue = queue
         self._show_bar()
-
-    @property
-    def _is_held(self) -> bool:
-        return self._ready < len(self._queue)
 
     def action_stop(self) -> None:
         """End the run and keep what was measured; what waits goes on waiting."""
         if not self._busy:
             self.notify("nothing is running")
             return
-        self._stopped, self._ready, self._queue_note = True, 0, "stopped by you: g runs what is left"
+        self._stopped, self._queue = True, self._queue.hold("stopped by you: g runs what is left")
         self._end_this("stopping")
         self._runner.stop()
         self._show_bar()
@@ -341,7 +343,7 @@ class ConsoleScreen(RunScreen):
 
     def begin_nothing_more(self) -> None:
         """The console is about to end: what waits is left."""
-        self._cancelled, self._stopped, self._ready = True, True, 0
+        self._cancelled, self._stopped, self._queue = True, True, self._queue.hold("")
 
     def action_skip(self) -> None:
         """End the run and go on with the next."""
@@ -354,14 +356,15 @@ class ConsoleScreen(RunScreen):
     @work
     async def _work_off(self) -> None:
         """Run what is queued until nothing is left, it is stopped, or two in a row have failed."""
-        failures, answers = 0, Answers()
+        agreed: Agreed = {}
+        failures = 0
         try:
-            while self._ready:
-                entry, self._queue, self._ready = self._queue[0], self._queue[1:], self._ready - 1
+            while self._queue.ready:
+                entry, self._queue = self._queue.take()
                 self._show_bar()
-                failed, why = await self._run(entry, answers)
+                failed, why = await self._run(entry, agreed)
                 failures = failures + failed if why else 0
-                if failures > 1 and self._ready:
+                if failures > 1 and self._queue.ready:
                     self._hold(f"stopped after two failures in a row: {why}")
         finally:
             self._set_busy(False)
@@ -371,33 +374,28 @@ class ConsoleScreen(RunScreen):
         """The rest of a sweep or of repeats: after a stop it is held before all that waits, else it is next."""
         if left is None:
             return
-        with contextlib.suppress(OptionError, TargetError):  # told when its turn comes
-            left = self._planned(left)
-        at = self._ready if self._stopped else 0
-        self._queue = (*self._queue[:at], left, *self._queue[at:])
-        self._ready += not self._stopped
+        with contextlib.suppress(OptionError):  # said when its turn comes
+            left = left.planned(self._plan)
+        self._queue = self._queue.put_back(left, held=self._stopped)
 
     def _hold(self, note: str) -> None:
-        self._ready, self._queue_note = 0, f"{note}: g runs what is left"
-        self.notify(f"{note}. {summary(self._queue)} (u shows the queue)", severity="error", timeout=15, markup=False)
+        self._queue = self._queue.hold(f"{note}: g runs what is left")
+        text = f"{note}. {self._queue.summary} (u shows the queue)"
+        self.notify(text, severity="error", timeout=15, markup=False)
 
-    async def _agree(self, entry: Entry, answers: Answers, refusal: Refusal) -> bool:
-        return await carry_out.agree(refusal, entry, self._queue[: self._ready], answers, self._ask)
-
-    async def _run(self, entry: Entry, answers: Answers) -> tuple[int, str]:
+    async def _run(self, entry: Entry, agreed: Agreed) -> tuple[int, str]:
         """Carry out an entry; the result is how many of its last runs failed, two at most, and why."""
         view = self.query_one(LiveView)
         self._cancelled = self._stopped = False
         view.announce("looking at the nodes and the target ...")
         try:
-            if not await self._all_reached(entry.nodes):
+            if not await self._all_reached(entry.request.nodes):
                 raise NotRun("not all nodes can be used (n shows them)")
             if self._cancelled:
                 raise NotRun
-            ready = carry_out.with_nodes(entry, self._states)
-            runs = await carry_out.carry_out(
-                self._runner, ready, self._where, partial(self._agree, entry, answers), lambda: self._cancelled
-            )
+            ready = entry.with_access({name: state.node for name, state in self._states.items()})
+            launcher = Launcher(self._runner, Dialogs(self._ask, entry, lambda: self._queue, agreed))
+            runs = await launcher.launch(ready.request, entry.batch, lambda: self._cancelled)
         except NotRun as why:
             view.announce(f"not run: {why}" if str(why) else "not run")
             if self._cancelled:
@@ -436,9 +434,7 @@ class ConsoleScreen(RunScreen):
     async def _all_reached(self, nodes: Sequence[Node]) -> bool:
         """Connect to every node that is not ready, asking what they ask; says which can't be used."""
         waiting = [node for node in nodes if not self._is_ready(node)]
-        futures = [self._runner.reach(node) for node in waiting]
-        for future in futures:
-            state = await carry_out.answered(self._runner, await asyncio.wrap_future(future), self._ask)
+        async for state in Launcher(self._runner, Dialogs(self._ask)).connect(waiting):
             self._take_state(state)
         return all(map(self._is_ready, nodes))
 
@@ -458,12 +454,12 @@ class ConsoleScreen(RunScreen):
 
     def _survey_later(self) -> None:
         """What is asked of a target takes a moment; the preview need not wait for it."""
-        self.run_worker(self._surveyed(), exclusive=True, group="survey")
+        self.run_worker(self._survey(), exclusive=True, group="survey")
 
-    async def _surveyed(self) -> None:
-        entry = self._entry(self._preset)
-        with contextlib.suppress(*FAULTS):
-            self._surveys[entry.target] = await carry_out.look_at(self._runner, entry, self._where)
+    async def _survey(self) -> None:
+        request = self._request(self._preset)
+        with contextlib.suppress(NotRun, *FAULTS):
+            self._surveyed[request.target.spec] = await Launcher(self._runner, Dialogs(self._ask)).survey(request)
             self._preview()
 
     # ------------------------------------------------------------------ what has happened
@@ -496,8 +492,8 @@ class ConsoleScreen(RunScreen):
 
     def _show_bar(self) -> None:
         bar = Text.assemble(("cephtui", "bold"), f"   session {self._runner.session or 'new'}   ")
-        if waiting := summary(self._queue):
-            bar.append(f"queue: {waiting}{', held' if self._is_held else ''}", "bold").append("   ")
+        if self.waiting:
+            bar.append(f"queue: {self.waiting}{', held' if self._queue.is_held else ''}", "bold").append("   ")
         bar.append_text(report.node_states(self._hosts, self._states, self._preset.tool.name))
         self.query_one("#bar", Static).update(bar)
 

@@ -13,7 +13,7 @@ from textual.events import DescendantFocus
 from textual.screen import ModalScreen
 from textual.widgets import Input, Label, Static
 
-from cephtui.presets import Choice, Preset
+from cephtui.presets import Choice, Preset, choice_text, parse_choice
 from cephtui.tools import OptionError, OptionField
 
 COMMON = "runtime"
@@ -22,15 +22,6 @@ _REPEATS = "repeats"
 _REPEATS_MOST = 1000
 _CHOSEN_ELSEWHERE = ("", "target", "node")
 """What an error may name that no field here can mend; what is typed is kept all the same."""
-
-
-def as_text(value: Choice | None) -> str:
-    """A field's text; a sweep is its values with commas."""
-    if isinstance(value, list):
-        return ",".join(map(as_text, value))
-    if isinstance(value, bool):
-        return str(value).lower()
-    return f"{value:g}" if isinstance(value, float) else str(value if value is not None else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,20 +36,20 @@ class Edits:
     def of(self, preset: Preset) -> dict[str, str]:
         """What differs from a preset, by option."""
         own = dict(self.options.get(preset.name, {}))
-        if self.runtime is not None and self.runtime != as_text(preset.file.options.get(COMMON)):
+        if self.runtime is not None and self.runtime != choice_text(preset.file.options.get(COMMON)):
             own[COMMON] = self.runtime
         return own
 
-    def overrides(self, preset: Preset) -> list[str]:
-        """The same as ``OPTION=VALUE``."""
-        return [f"{option}={value}" for option, value in self.of(preset).items()]
+    def overrides(self, preset: Preset) -> dict[str, Choice]:
+        """The same as values."""
+        return {option: parse_choice(text) for option, text in self.of(preset).items()}
 
     def edited(self, preset: Preset, typed: Mapping[str, str], repeats: int) -> Edits:
         """With the texts of a form; an empty field is as the preset says."""
         values = {option: text.strip() for option, text in typed.items()}
         runtime = values.pop(COMMON, "") or None
-        own = {o: v for o, v in values.items() if v and v != as_text(preset.file.options.get(o))}
-        common = None if runtime == as_text(preset.file.options.get(COMMON)) else runtime
+        own = {o: v for o, v in values.items() if v and v != choice_text(preset.file.options.get(o))}
+        common = None if runtime == choice_text(preset.file.options.get(COMMON)) else runtime
         return replace(self, options={**self.options, preset.name: own}, runtime=common, repeats=repeats)
 
 
@@ -107,7 +98,7 @@ class FormScreen(ModalScreen[Edits | None]):
 
     def _input(self, option: OptionField) -> Input:
         own = self._edits.of(self._preset).get(option.name)
-        value = as_text(self._preset.file.options.get(option.name)) if own is None else own
+        value = choice_text(self._preset.file.options.get(option.name)) if own is None else own
         return Input(value, id=option.name, compact=True, placeholder=option.default or "-")
 
     def on_mount(self) -> None:
@@ -169,7 +160,7 @@ class FormScreen(ModalScreen[Edits | None]):
     def action_reset(self) -> None:
         """All fields as the preset says."""
         for each in self.query(Input):
-            each.value = "1" if each.id == _REPEATS else as_text(self._preset.file.options.get(str(each.id)))
+            each.value = "1" if each.id == _REPEATS else choice_text(self._preset.file.options.get(str(each.id)))
 
     def action_cancel(self) -> None:
         """Leave it as it was."""

@@ -1,9 +1,8 @@
-"""What is to be run, one after the other: plain data, and the screen that orders it."""
+"""The screen that orders what is to be run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -12,64 +11,8 @@ from textual.screen import ModalScreen
 from textual.widgets import DataTable, Static
 
 from cephtui import units
-from cephtui.models import Node, Run
-from cephtui.presets import Preset
+from cephtui.queue import Entry, Queue
 from cephtui.tui.keys import key
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One preset on its nodes and its target, as it was when it was queued."""
-
-    preset: Preset
-    nodes: tuple[Node, ...]
-    target: str
-    overrides: tuple[str, ...] = ()
-    """``OPTION=VALUE``."""
-    repeats: int = 1
-    seconds: float = 0.0
-    """Estimate."""
-    steps: int = 1
-    """How many runs it is: the points of a sweep, each as often as it is repeated."""
-    begun: int = 0
-    """So many of them have had their turn."""
-    batch: str = ""
-    """That of those."""
-
-    @property
-    def text(self) -> str:
-        """What differs from the preset, in words."""
-        times = [f"{self.repeats} times"] if self.repeats > 1 else []
-        rest = [f"{self.steps - self.begun} of {self.steps} runs left"] if self.begun else []
-        return ", ".join([*(override.replace("=", " ") for override in self.overrides), *times, *rest])
-
-    def after(self, runs: Sequence[Run]) -> Entry | None:
-        """What of it still waits after these runs; without any, its next one was called off. None for nothing."""
-        begun = (runs[-1].step if runs else None) or self.begun + 1
-        batch = runs[-1].batch if runs else self.batch
-        return replace(self, begun=begun, batch=batch) if begun < self.steps else None
-
-
-def moved(entries: tuple[Entry, ...], index: int, by: int) -> tuple[Entry, ...]:
-    """With one entry before or behind its neighbour; the same where there is none."""
-    to = index + by
-    if not (0 <= index < len(entries) and 0 <= to < len(entries)):
-        return entries
-    order = list(entries)
-    order.insert(to, order.pop(index))
-    return tuple(order)
-
-
-def without(entries: tuple[Entry, ...], index: int) -> tuple[Entry, ...]:
-    """Without one entry."""
-    return entries[:index] + entries[index + 1 :]
-
-
-def summary(entries: tuple[Entry, ...]) -> str:
-    """How many wait, and for how long; empty for none."""
-    if not entries:
-        return ""
-    return f"{len(entries)} waiting, about {units.duration(sum(entry.seconds for entry in entries))}"
 
 
 class QueueScreen(ModalScreen[bool]):
@@ -89,12 +32,11 @@ class QueueScreen(ModalScreen[bool]):
     QueueScreen #queue-note { height: auto; color: $foreground 70%; }
     """
 
-    def __init__(
-        self, read: Callable[[], tuple[Entry, ...]], write: Callable[[tuple[Entry, ...]], None], note: str
-    ) -> None:
+    def __init__(self, read: Callable[[], Queue], write: Callable[[Queue], None]) -> None:
         """The queue changes while this is open: an entry begins."""
         super().__init__()
-        self._read, self._write, self._note = read, write, note
+        self._read, self._write = read, write
+        self._note = read().note if read().is_held else ""
         self._shown: tuple[Entry, ...] | None = None
 
     def compose(self) -> ComposeResult:
@@ -117,20 +59,21 @@ class QueueScreen(ModalScreen[bool]):
         return self.query_one(DataTable)
 
     def _refresh(self) -> None:
-        entries = self._read()
+        queue = self._read()
+        entries = queue.entries
         if entries == self._shown:
             return
         row, before = self._row_in(entries), self._table.cursor_row
         self._shown = entries
         self._table.clear()
         for number, entry in enumerate(entries, 1):
-            nodes = ", ".join(node.name for node in entry.nodes)
+            nodes = ", ".join(node.name for node in entry.request.nodes)
             took = Text(units.duration(entry.seconds), justify="right")
             cells = map(Text, (entry.text, nodes, entry.target))
             self._table.add_row(Text(str(number)), Text(entry.preset.name), took, *cells)
         self._table.move_cursor(row=before if row is None else row)
         empty = "nothing is queued: 1 to 9 and enter during a run, and a (all six), put something here"
-        self.query_one("#queue-note", Static).update(Text((entries and self._note) or summary(entries) or empty))
+        self.query_one("#queue-note", Static).update(Text((entries and self._note) or queue.summary or empty))
 
     def _row_in(self, entries: tuple[Entry, ...]) -> int | None:
         """Where the entry under the cursor is now; None where it is gone: what is shown may be a moment old."""
@@ -143,16 +86,16 @@ class QueueScreen(ModalScreen[bool]):
 
     def action_move(self, by: int) -> None:
         """Sooner or later."""
-        row = self._row_in(self._read())
+        row = self._row_in(self._read().entries)
         if row is not None:
-            self._write(moved(self._read(), row, by))
+            self._write(self._read().moved(row, by))
         self._refresh()
 
     def action_remove(self) -> None:
         """Out of the queue: it has not begun, nothing is lost."""
-        row = self._row_in(self._read())
+        row = self._row_in(self._read().entries)
         if row is not None:
-            self._write(without(self._read(), row))
+            self._write(self._read().without(row))
         self._refresh()
 
     def action_go(self) -> None:

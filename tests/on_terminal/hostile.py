@@ -24,8 +24,11 @@ from cephtui.cluster.discovery import POOLS, Candidate, KnownNode, OnFound
 from cephtui.compare import side_of
 from cephtui.config import Config
 from cephtui.models import ClusterSample, Mark, Node, Run, SessionNotes
+from cephtui.plan import Request
 from cephtui.presets import find_presets, load_preset
+from cephtui.queue import Entry, Queue
 from cephtui.store import Undo
+from cephtui.targets.file import FileTarget
 from cephtui.tui import app as tui_app
 from cephtui.tui.app import SavedApp
 from cephtui.tui.compare import CompareScreen, RunPicker
@@ -34,7 +37,7 @@ from cephtui.tui.form import Edits, FormScreen
 from cephtui.tui.log import LogScreen
 from cephtui.tui.look import as_started, detect
 from cephtui.tui.pickers import NodePicker, PresetPicker, TargetPicker
-from cephtui.tui.queue import Entry, QueueScreen
+from cephtui.tui.queue import QueueScreen
 from cephtui.tui.replay import ReplayScreen, WatchScreen
 from cephtui.tui.session_view import SessionScreen
 from cephtui.tui.sessions import SessionsScreen
@@ -122,7 +125,7 @@ def screens(root: Path, directory: Path, users: Path, group: str) -> Iterator[tu
     side = side_of(run, [run])
     preset = load_preset(users / f"{NAME}.toml", user=True)
     node = Node(name=CANARY)
-    entry = Entry(preset, (node,), CANARY, (CANARY,))
+    entry = Entry(Request((preset,), (node,), FileTarget(CANARY), {CANARY: CANARY}))
     known = (KnownNode(CANARY, CANARY), KnownNode(f"group {CANARY}", CANARY, (CANARY,)))
     saved: dict[str, Callable[[], Screen[object]]] = {
         "sessions": lambda: SessionsScreen(root),
@@ -140,7 +143,7 @@ def screens(root: Path, directory: Path, users: Path, group: str) -> Iterator[tu
         "node picker": lambda: NodePicker(Config(), known, (), {CANARY: CANARY}),
         "preset picker": lambda: PresetPicker(find_presets(users, users)),
         "form": lambda: FormScreen(preset, Edits(), lambda edits: Text(CANARY)),
-        "queue": lambda: QueueScreen(lambda: (entry,), lambda entries: None, CANARY),
+        "queue": lambda: QueueScreen(lambda: Queue((entry,), note=CANARY), lambda queue: None),
         "confirm": lambda: Confirm(CANARY, "yes", "no"),
         "type name": lambda: TypeName(CANARY, CANARY),
         "ask": lambda: Ask(CANARY, CANARY, secret=True),

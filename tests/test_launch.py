@@ -1,0 +1,184 @@
+"""From a choice to its runs, with nobody in front but a script of answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import Future
+from typing import Any, TypeVar, cast
+
+import pytest
+
+from cephtui.launch import Ask, Launcher, NotRun, Unanswered
+from cephtui.models import Node, NodeEnvironment, Plan, Run
+from cephtui.places import packaged_presets_dir
+from cephtui.plan import Request
+from cephtui.presets import load_preset
+from cephtui.refusal import Refusal
+from cephtui.runner import NodeState, Runner, Survey
+from cephtui.targets import parse_target
+from cephtui.transport import Question, TransportError
+
+T = TypeVar("T")
+NODES = tuple(Node(name=name, host=f"{name}.example") for name in ("pve1", "pve2"))
+KEY = Question("pve1", "SHA256:x", "accept the host key SHA256:x?", secret=False)
+PASSWORD = Question("pve1", "password", "Password: ", secret=True, refused=("SHA256:x",))
+EXISTS = Refusal("/mnt/test exists and is not cephtui's", "choose a new file", confirm="test")
+SHARED = Refusal("2 others use pool bench", "--shared-pool", confirm="bench", confirm_kind="shared-pool")
+FULL = Refusal("the cluster is full", "free some space")
+REQUEST = Request(
+    (load_preset(packaged_presets_dir() / "write-iops.toml", user=False),),
+    NODES[:1],
+    parse_target("file:/mnt/test"),
+    {"runtime": "1"},
+)
+
+
+def done(value: T) -> Future[T]:
+    future: Future[T] = Future()
+    future.set_result(value)
+    return future
+
+
+class FakeRunner:
+    """Answers at once; what it is asked for is kept."""
+
+    def __init__(
+        self, questions: Sequence[Question] = (), survey: Survey | None = None, refusals: Sequence[Refusal] = ()
+    ) -> None:
+        self.questions, self.surveyed, self.refusals = list(questions), survey or Survey(), list(refusals)
+        self.given: list[tuple[str, dict[str, str]]] = []
+        self.plans: list[Plan] = []
+
+    def reach(self, node: Node, answers: dict[str, str] | None = None, pool: str | None = None) -> Future[NodeState]:
+        self.given.append((node.name, answers or {}))
+        if node.name == "pve1" and self.questions:
+            return done(NodeState(node, question=self.questions.pop(0)))
+        return done(NodeState(node, NodeEnvironment()))
+
+    def survey(self, target: Any, nodes: Any, ceph_node: str | None = None, *, patient: bool = True) -> Future[Survey]:
+        return done(self.surveyed)
+
+    def filled(self) -> dict[tuple[str, str], int]:
+        return {}
+
+    def check(self, plan: Plan) -> Future[list[Refusal]]:
+        return done(self.refusals)
+
+    def submit(self, plan: Plan) -> Future[tuple[Run, ...]]:
+        self.plans.append(plan)
+        return done(())
+
+
+class Script(Ask):
+    """Answers as it was told."""
+
+    def __init__(self, answers: Sequence[str] = (), *, agrees: bool = True) -> None:
+        self.answers, self.agrees = list(answers), agrees
+        self.asked: list[Refusal] = []
+        self.said: list[str] = []
+
+    async def answer(self, node: Node, question: Question) -> str:
+        if not self.answers:
+            raise Unanswered(f"{node.name}: not connected: {question.topic}")
+        return self.answers.pop(0)
+
+    async def agree(self, refusal: Refusal) -> bool:
+        self.asked.append(refusal)
+        return self.agrees
+
+    def say(self, text: str) -> None:
+        self.said.append(text)
+
+
+async def connected(runner: FakeRunner, ask: Ask) -> list[NodeState]:
+    return [state async for state in Launcher(cast(Runner, runner), ask).connect(NODES)]
+
+
+async def launched(runner: FakeRunner, ask: Ask, *, cancelled: bool = False) -> tuple[Run, ...]:
+    return await Launcher(cast(Runner, runner), ask).launch(REQUEST, "0a1b2c3d", lambda: cancelled)
+
+
+async def test_what_a_node_asks_is_answered_and_the_others_do_not_wait_for_it() -> None:
+    runner = FakeRunner([KEY, PASSWORD])
+    states = await connected(runner, Script(["yes", "s3cret"]))
+    assert runner.given == [("pve1", {}), ("pve2", {}), ("pve1", {"SHA256:x": "yes"}), ("pve1", {"password": "s3cret"})]
+    assert [(state.node.name, state.question, state.problem) for state in states] == [
+        ("pve1", None, None),
+        ("pve2", None, None),
+    ]
+
+
+async def test_a_question_without_an_answer_leaves_only_that_node_out() -> None:
+    states = await connected(FakeRunner([KEY]), Script())
+    assert [state.problem for state in states] == ["pve1: not connected: accept the host key SHA256:x", None]
+
+
+async def test_a_node_that_asks_for_ever_is_given_up() -> None:
+    (state, _) = await connected(FakeRunner([PASSWORD] * 50), Script(["wrong"] * 50))
+    assert state.problem == "pve1: too many wrong answers"
+
+
+async def test_what_takes_longer_is_announced_with_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cephtui.launch.PATIENCE_SECONDS", 0.01)
+    runner, ask = FakeRunner(), Script()
+    late: Future[NodeState] = Future()
+    monkeypatch.setattr(runner, "reach", lambda node, pool: late if node.name == "pve2" else done(NodeState(node)))
+
+    def say(text: str) -> None:
+        ask.said.append(text)
+        late.set_result(NodeState(NODES[1]))
+
+    monkeypatch.setattr(ask, "say", say)
+    assert len(await connected(runner, ask)) == 2
+    assert ask.said == ["connecting ... 1 of 2 nodes are connected"]
+
+
+async def test_a_request_becomes_a_plan_with_what_the_survey_found() -> None:
+    runner = FakeRunner(survey=Survey(room_bytes=64 << 20))
+    assert await launched(runner, Script()) == ()
+    (plan,) = runner.plans
+    assert [step.batch for step in plan.steps] == ["0a1b2c3d"]
+    assert plan.steps[0].span_bytes <= 64 << 20
+    assert (plan.destroy, plan.shared_pool) == ((), False)
+
+
+async def test_what_is_agreed_to_is_in_the_plan() -> None:
+    runner, ask = FakeRunner(refusals=[EXISTS, SHARED]), Script()
+    await launched(runner, ask)
+    assert ask.asked == [EXISTS, SHARED]
+    (plan,) = runner.plans
+    assert (plan.destroy, plan.shared_pool) == (("test",), True)
+
+
+@pytest.mark.parametrize("refusal", [EXISTS, SHARED])
+async def test_what_is_not_agreed_to_is_not_run(refusal: Refusal) -> None:
+    runner = FakeRunner(refusals=[refusal])
+    with pytest.raises(NotRun) as error:
+        await launched(runner, Script(agrees=False))
+    assert (str(error.value), runner.plans) == ("", [])
+
+
+async def test_what_nobody_can_agree_to_is_not_asked() -> None:
+    for runner in (FakeRunner(refusals=[EXISTS, FULL]), FakeRunner(survey=Survey(refusal=FULL))):
+        ask = Script()
+        with pytest.raises(NotRun, match="the cluster is full: free some space") as error:
+            await launched(runner, ask)
+        assert error.value.refusal is FULL
+        assert FULL not in ask.asked
+        assert runner.plans == []
+
+
+async def test_what_was_cancelled_meanwhile_is_not_run() -> None:
+    runner = FakeRunner()
+    with pytest.raises(NotRun, match="stopped before it began"):
+        await launched(runner, Script(), cancelled=True)
+    assert runner.plans == []
+
+
+async def test_a_fault_is_passed_on() -> None:
+    runner = FakeRunner()
+    failed: Future[Survey] = Future()
+    failed.set_exception(TransportError("pve1: the connection was lost"))
+    runner.survey = lambda *_, **__: failed  # type: ignore[method-assign]
+    with pytest.raises(TransportError):
+        await launched(runner, Script())
