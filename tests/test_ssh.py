@@ -1160,7 +1160,7 @@ async def test_a_server_without_another_session(
 
 async def start(connection: SshConnection, script: str, **more: Any) -> WatchedProcess:
     """Bring a shell script up to its release."""
-    given = {"token": secrets.token_hex(16), "limit_seconds": 60, "lock": "", **more}
+    given = {"token": secrets.token_hex(16), "limit_seconds": 60, **more}
     return await connection.start(["bash", "-c", script], **given)
 
 
