@@ -154,7 +154,9 @@ class Server:
         for child in list(self._children):
             if child.stdin:
                 child.stdin.close()
-            await asyncio.wait_for(child.wait(), 60)
+            async with asyncio.timeout(60):
+                while child.returncode is None:  # wait() also waits for pipes, which nobody reads any more
+                    await asyncio.sleep(0.01)
             child._transport.close()  # type: ignore[attr-defined]  # a grandchild may hold its pipes
 
     def drop(self) -> None:
