@@ -2,13 +2,13 @@
 
     python -m tests.lanes [PYTEST OPTION]...
 
-Each lane is a pytest of its own. What it says goes to ``build/tests/LANE.log``, and to the terminal if it fails. Tests
-marked ``timing`` assert how long something takes: they run at the end, with nothing beside them.
+Each lane is a pytest of its own. What it says goes to ``build/tests/LANE.log``, and to the terminal if it fails. The
+lab has the machine to itself, since a Ceph that gets no time calls its own OSDs down; so have, at the end, the tests
+marked ``timing``, which assert how long something takes.
 """
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -22,9 +22,10 @@ LANES = {
     "lab": LAB,
     "processes": PROCESSES,
     "units": ("tests", *(f"--ignore={folder}" for folder in (*LAB, *PROCESSES)), "-n", "2", "--dist", "worksteal"),
+    "timing": ("tests",),
 }
+SIDE_BY_SIDE = (("lab",), ("processes", "units"), ("timing",))
 LOGS = Path("build") / "tests"
-_SHARED = ("-m", "not timing", "--durations=25")
 _TOLD_EVERY_SECONDS = 30.0
 _NO_TESTS = 5
 """pytest's exit status where all tests were deselected."""
@@ -50,12 +51,13 @@ class Lane:
         return found[-1] if found else "begins"
 
 
-def start(name: str, arguments: Sequence[str]) -> Lane:
+def start(name: str, options: Sequence[str]) -> Lane:
     """Start a lane."""
+    chosen = ("-m", "timing" if name == "timing" else "not timing")
     LOGS.mkdir(parents=True, exist_ok=True)
     with (LOGS / f"{name}.log").open("wb") as log:
-        command = [sys.executable, "-m", "pytest", *arguments, f"--junit-xml={LOGS / name}.xml"]
-        process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env={**os.environ, "COLUMNS": "120"})
+        command = [sys.executable, "-m", "pytest", *LANES[name], *chosen, "--durations=25", *options]
+        process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
     return Lane(name, process, time.monotonic())
 
 
@@ -93,15 +95,15 @@ def main(options: Sequence[str]) -> int:
     if any(Path(option.partition("::")[0]).exists() for option in options):
         return subprocess.call([sys.executable, "-m", "pytest", *options])
     began = time.monotonic()
-    lanes = [start(name, (*arguments, *_SHARED, *options)) for name, arguments in LANES.items()]
-    try:
-        failed = wait(lanes)
-        lanes = [start("timing", ("tests", "-m", "timing", "--durations=10", *options))]
-        failed += wait(lanes)
-    except KeyboardInterrupt:
-        for lane in lanes:
-            lane.process.wait()
-        return 130
+    failed = 0
+    for names in SIDE_BY_SIDE:
+        lanes = [start(name, options) for name in names]
+        try:
+            failed += wait(lanes)
+        except KeyboardInterrupt:
+            for lane in lanes:
+                lane.process.wait()
+            return 130
     print(f"{'FAILED' if failed else 'passed'} after {(time.monotonic() - began) / 60:.1f} min", flush=True)
     return 1 if failed else 0
 

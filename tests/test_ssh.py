@@ -154,7 +154,9 @@ class Server:
         for child in list(self._children):
             if child.stdin:
                 child.stdin.close()
-            await asyncio.wait_for(child.wait(), 60)
+            async with asyncio.timeout(60):
+                while child.returncode is None:  # wait() also waits for pipes, which nobody reads any more
+                    await asyncio.sleep(0.01)
             child._transport.close()  # type: ignore[attr-defined]  # a grandchild may hold its pipes
 
     def drop(self) -> None:
@@ -1160,7 +1162,7 @@ async def test_a_server_without_another_session(
 
 async def start(connection: SshConnection, script: str, **more: Any) -> WatchedProcess:
     """Bring a shell script up to its release."""
-    given = {"token": secrets.token_hex(16), "limit_seconds": 60, "lock": "", **more}
+    given = {"token": secrets.token_hex(16), "limit_seconds": 60, **more}
     return await connection.start(["bash", "-c", script], **given)
 
 

@@ -35,7 +35,7 @@ from .runs import Bench, assert_agrees_with_the_tool, images, left_on, noted
 SIZE = (120, 36)
 SESSION = "lab"
 PATIENCE_SECONDS = 120.0
-SECONDS = 15
+SECONDS = 25
 SMALL = {"size": "16M", "numjobs": "1", "iodepth": "4", "ramp_time": "1"}
 MARK = "osd_memory_target 8G"
 
@@ -118,11 +118,12 @@ async def test_a_run_on_three_nodes_is_seen_marked_and_played_again(bench: Bench
         await runtime_typed(app, pilot)
         await pilot.press("h", "enter")
         await until(pilot, lambda: " running " in text_in(screen, "#progress"), PATIENCE_SECONDS)
-        assert len(images(bench.lab, pool)) == 3
         await pilot.press("m")
         await until(pilot, lambda: isinstance(app.screen, EnterText) and app.screen.focused is not None)
         await pilot.press(*(name if name != " " else "space" for name in MARK), "enter")
         await until(pilot, lambda: app.screen is screen and bool(store.read_marks(directory)))
+        assert app.busy, "the mark is of the run"
+        assert len(await asyncio.to_thread(images, bench.lab, pool)) == 3
         await until(pilot, lambda: all(any(c.isdigit() for c in node_row(app, n)[8:]) for n in bench.lab.nodes))
         heat = screen.query_one("#write-heat", HeatMap)
         await until(pilot, lambda: heat.display and bool(heat._columns))
