@@ -12,7 +12,7 @@ from functools import reduce
 
 from cephtui import stats
 from cephtui.models import Phase, Sample
-from cephtui.tools import Reading, join_readings
+from cephtui.tools.base import Reading, join_readings
 
 PATIENCE_SECONDS = 2.0
 _ORDER: tuple[Phase, ...] = ("prepare", "ramp", "run")

@@ -29,6 +29,7 @@ from cephtui.shell import Shell
 from cephtui.targets import TargetError, parse_target, rbd
 from cephtui.targets.base import TargetFault, Use, reason
 from cephtui.targets.device import DeviceTarget
+from cephtui.tools import TOOLS
 from cephtui.transport import Completed, TransportError
 
 POOLS, DEVICES = "pools", "devices"
@@ -194,7 +195,8 @@ def _of_pool(found: _Cluster, pool: Pool) -> Iterator[Offer]:
     no_images = pool_guards.guard_image_pool(pool, None)
     room = ", ".join([*_used_by(pool), _room_text(space)])
     yield _offer(f"rbd:{pool.name}", f"new images, {pool.text}, {room}", serves or no_images or full)
-    yield _offer(f"pool:{pool.name}", f"objects for rados bench, {room}", serves or full)
+    users = " and ".join(tool.title for tool in TOOLS.values() if "pool" in tool.kinds)
+    yield _offer(f"pool:{pool.name}", f"objects for {users}, {room}", serves or full)
 
 
 def _used_by(pool: Pool) -> list[str]:

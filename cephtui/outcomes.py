@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from cephtui import units
 from cephtui.models import Finding, Outcome, Run, Step
 from cephtui.stats import Flow
-from cephtui.tools import ToolResult
+from cephtui.tools.base import ToolResult
 from cephtui.transport import (
     HEARTBEAT_SECONDS,
     HEARTBEAT_SILENT,

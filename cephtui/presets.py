@@ -9,17 +9,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from cephtui.models import Line, OptionValue, PresetRow
 from cephtui.printable import printable
 from cephtui.reading import load_toml, shown
-from cephtui.tools import OptionError, Tool
-from cephtui.tools.fio import Fio
-from cephtui.tools.rados_bench import RadosBench
+from cephtui.tools import DEFAULT_TOOL, TOOLS
+from cephtui.tools.base import OptionError, Tool
 
-TOOLS: Mapping[str, Tool] = {tool.name: tool for tool in (Fio(), RadosBench())}
-"""Every tool by its name in a preset."""
 STEPS_MOST = 200
 """More than this many steps in one sweep is taken for a mistake."""
 
@@ -34,6 +31,13 @@ class PresetError(ValueError):
     """A preset can't be used; the text names file, key and what was expected."""
 
 
+def _known_tool(name: str) -> str:
+    if name not in TOOLS:
+        *others, last = [f"'{tool}'" for tool in TOOLS]
+        raise ValueError(f"expected {', '.join(others)} or {last}")
+    return name
+
+
 class PresetFile(BaseModel):
     """The content of a preset's file."""
 
@@ -41,7 +45,7 @@ class PresetFile(BaseModel):
 
     title: Line
     description: Line = ""
-    tool: Literal["fio", "rados-bench"] = "fio"
+    tool: Annotated[str, AfterValidator(_known_tool)] = DEFAULT_TOOL
     key: Annotated[int, Field(ge=1, le=9)] | None = None
     """The console's key for it."""
     headline: Headline = "iops"
@@ -119,7 +123,8 @@ def _explain(error: ValidationError) -> str:
         return f"{key}: missing"
     if first["loc"][0] == "options" and len(first["loc"]) > 1:
         return f"{key}: expected text, a number, true, false, or a list of these, got {shown(first['input'])}"
-    return f"{key}: {first['msg'].replace('Input should be', 'expected')}, got {shown(first['input'])}"
+    problem = first["msg"].removeprefix("Value error, ").replace("Input should be", "expected")
+    return f"{key}: {problem}, got {shown(first['input'])}"
 
 
 def find_presets(packaged: Path, users: Path) -> Catalogue:

@@ -26,7 +26,6 @@ from cephtui.models import (
     Node,
     NodeEnvironment,
     NodeRow,
-    OptionValue,
     Plan,
     PoolUse,
     PresetRow,
@@ -35,11 +34,11 @@ from cephtui.models import (
     Step,
     Total,
 )
-from cephtui.presets import TOOLS
 from cephtui.printable import one_line, printable
 from cephtui.runner import NodeState
 from cephtui.sparks import spark
 from cephtui.store import Undo
+from cephtui.tools import DEFAULT_TOOL, TOOLS
 
 _LEFT_MOST = 200
 """Rows of what was left behind; nobody reads more."""
@@ -57,7 +56,6 @@ _LISTED_MOST = 100
 _CELL_MOST = 2000
 """Characters of a text in a table."""
 _ENVIRONMENT = re.compile(r"^(.*? )?env (?:CEPH_\S+=\S+ |'CEPH_[^']*' )+")
-_IMAGE_SECTION = re.compile(r" --name=\S+ --rbdname=\S+(?: --size=\S+)?")
 
 
 def _table(*columns: str, right: Iterable[str] = ()) -> Table:
@@ -104,7 +102,7 @@ def joined(texts: Iterable[str], what: str) -> str:
 def conditions(step: Step | Run) -> str:
     """What was asked for, in one line: ``4k randwrite, depth 64, jobs 8, 60 s``."""
     try:
-        return TOOLS[step.tool].describe(step.options)
+        return TOOLS[step.tool].bind(step.options).describe()
     except (LookupError, ValueError, OverflowError):  # of a tool that this version does not know, or changed by hand
         return joined((f"{name}={value}" for name, value in step.options.items()), "options")
 
@@ -121,7 +119,7 @@ def plan(value: Plan) -> RenderableType:
         rows.append(Text.assemble((f"{number}. {step.preset} ", "bold"), what))
         for node in step.nodes:
             rows += [Text(f"   {node.node}: writes: {w.what}{_bytes(w.bytes)}") for w in node.writes]
-            commands = [short_command(c) for c in (node.prepare_command, node.command) if c]
+            commands = [short_command(c, step.tool) for c in (node.prepare_command, node.command) if c]
             rows += [Text(f"   {node.node}$ {command}", style="cyan") for command in commands]
     fill = sum(step.prepare_seconds for step in value.steps)
     note = f", of which about {units.duration(fill)} to fill the target (at 200 MB/s)" if fill else ""
@@ -130,20 +128,14 @@ def plan(value: Plan) -> RenderableType:
     return Group(*rows)
 
 
-def short_command(command: str) -> str:
-    """A command for eyes: of the sections for many images the first, and how many more there are."""
-    sections = _IMAGE_SECTION.findall(command)
-    if len(sections) < 3:
-        return command
-    others = sections[1:]
-    for section in others:
-        command = command.replace(section, "", 1)
-    return f"{command}  (and {len(others)} more images)"
+def short_command(command: str, tool: str) -> str:
+    """A tool's command for eyes."""
+    return TOOLS[tool].short_command(command) if tool in TOOLS else command
 
 
-def tool_command(command: str) -> str:
-    """The same without what stands before the tool for its environment: the way to Ceph fills a screen."""
-    return _ENVIRONMENT.sub("", short_command(command), count=1)
+def tool_command(command: str, tool: str) -> str:
+    """The same without the environment variables for the Ceph access, which fill a screen."""
+    return _ENVIRONMENT.sub("", short_command(command, tool), count=1)
 
 
 def pool_use(value: PoolUse | None) -> list[str]:
@@ -272,20 +264,21 @@ def _figures(total: Total) -> list[str]:
 
 def varied(found: Sequence[Run]) -> dict[int, str]:
     """By the number of a run, the options that set it apart from the others of its batch."""
-    batches: dict[str, list[Mapping[str, OptionValue]]] = {}
+    batches: dict[str, list[Run]] = {}
     for run in found:
-        batches.setdefault(run.batch, []).append(run.options)
-    differing = {batch: _differing_names(options) for batch, options in batches.items()}
+        batches.setdefault(run.batch, []).append(run)
+    differing = {batch: _differing_names(runs) for batch, runs in batches.items()}
     return {
         run.run: " ".join(f"{name}={value}" for name, value in run.options.items() if name in differing[run.batch])
         for run in found
     }
 
 
-def _differing_names(options: Sequence[Mapping[str, OptionValue]]) -> set[str]:
-    """Of the options of a batch those that are not the same in all; what ``rw`` is stands beside the figures."""
-    names = {name for each in options for name in each} - {"rw"}
-    return {name for name in names if len({each.get(name) for each in options}) > 1}
+def _differing_names(runs: Sequence[Run]) -> set[str]:
+    """Of the options of a batch those that are not the same in all; the direction stands beside the figures."""
+    shown = {TOOLS[run.tool].direction_option for run in runs if run.tool in TOOLS}
+    names = {name for run in runs for name in run.options} - shown
+    return {name for name in names if len({run.options.get(name) for run in runs}) > 1}
 
 
 def runs(found: Sequence[Run], marks: Sequence[Mark] = (), *, errors: bool = True) -> RenderableType:
@@ -451,7 +444,9 @@ def _cluster(value: Run) -> str:
 
 def nodes(rows: Sequence[NodeRow]) -> RenderableType:
     """What each node is like, and what is missing there with the next step."""
-    table = _table("node", "state", "round trip", "system", "fio", "ceph", "cluster", right=("round trip",))
+    installed = {name for row in rows if row.environment for name in row.environment.tools}
+    own = [name for name, tool in TOOLS.items() if not tool.of_ceph and name in {DEFAULT_TOOL, *installed}]
+    table = _table("node", "state", "round trip", "system", *own, "ceph", "cluster", right=("round trip",))
     for row in rows:
         found = row.environment
         tools = found.tools if found else {}
@@ -463,7 +458,7 @@ def nodes(rows: Sequence[NodeRow]) -> RenderableType:
             ready,
             units.latency(row.round_trip_seconds),
             (found.os if found else None) or units.DASH,
-            tools.get("fio", units.DASH),
+            *(tools.get(name, units.DASH) for name in own),
             short_version(tools.get("ceph")),
             row.cluster or "",
         )
@@ -583,7 +578,8 @@ def info(value: Info) -> RenderableType:
     table = Table.grid(padding=(0, 2))
     _add(table, "cephtui", value.cephtui_version)
     _add(table, "python", value.python_version)
-    _add(table, "fio", value.tools.get("fio", "not installed: apt-get install fio"))
+    for name, tool in TOOLS.items():
+        _add(table, name, value.tools.get(name, f"not installed: apt-get install {tool.package}"))
     for path in value.presets:
         _add(table, "presets", path)
     for name in ("sessions", "config", "cache", "log"):

@@ -27,7 +27,6 @@ from cephtui.node_run import Bench, inspect, look_at
 from cephtui.offers import Put, ask_for
 from cephtui.outcomes import fails_on
 from cephtui.plan import Filled
-from cephtui.presets import TOOLS
 from cephtui.record import StopRequest
 from cephtui.refusal import Refusal
 from cephtui.scratch import is_scratch
@@ -37,6 +36,7 @@ from cephtui.ssh import connect
 from cephtui.store import StoreError, Undo
 from cephtui.targets import remove, target_of
 from cephtui.targets.base import Removed, Target, TargetFault
+from cephtui.tools import TOOLS
 from cephtui.transport import Connection, Paced, Question, TransportError, Turns
 
 INBOX_EVENTS = 4096

@@ -19,8 +19,8 @@ from cephtui.plan import Request, make_plan
 from cephtui.presets import Preset, load_preset, parse_overrides
 from cephtui.runner import Survey
 from cephtui.targets import parse_target
-from cephtui.tools.fio import FioOptions
-from cephtui.tools.rados_bench import RadosBenchOptions
+from cephtui.tools.fio.options import FioOptions
+from cephtui.tools.rados_bench.options import RadosBenchOptions
 from cephtui.tui import app as app_module
 from cephtui.tui import carry_out
 from cephtui.tui.app import CephtuiApp, ConsoleApp

@@ -21,7 +21,7 @@ from cephtui.presets import (
     rows,
     the_six,
 )
-from cephtui.tools import OptionError
+from cephtui.tools.base import OptionError
 
 COMMON = {
     "ioengine": "libaio",

@@ -21,7 +21,7 @@ from cephtui.node_run import Bench, Filled
 from cephtui.places import packaged_presets_dir
 from cephtui.plan import Request, make_plan
 from cephtui.playback import step_of
-from cephtui.presets import TOOLS, choose, find_presets, parse_overrides
+from cephtui.presets import choose, find_presets, parse_overrides
 from cephtui.record import StopRequest
 from cephtui.refusal import Refusal
 from cephtui.runner import Inbox, NodeState, Runner
@@ -29,6 +29,7 @@ from cephtui.session_writer import SessionWriter
 from cephtui.shell import NodeShell
 from cephtui.store import Undo
 from cephtui.targets import parse_target
+from cephtui.tools import TOOLS
 from cephtui.transport import Completed, Connection, Question, TransportError
 from tests.fakes import GIB, FakeNode, Log, Script, connector
 

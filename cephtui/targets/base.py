@@ -11,7 +11,7 @@ from cephtui.models import Finding, Kind, Node, OptionValue, Part, Place
 from cephtui.printable import one_line
 from cephtui.refusal import Refusal
 from cephtui.shell import Shell
-from cephtui.tools import spoken
+from cephtui.tools.base import spoken
 from cephtui.transport import Completed
 
 OWN_PREFIX = "cephtui-"

@@ -17,7 +17,7 @@ from cephtui.runner import NodeState, Runner, Survey
 from cephtui.store import StoreError
 from cephtui.targets import Target, TargetError, parse_target
 from cephtui.targets.base import TargetFault
-from cephtui.tools import OptionError
+from cephtui.tools.base import OptionError
 from cephtui.transport import TransportError
 from cephtui.tui.dialogs import Ask, Confirm, TypeName
 from cephtui.tui.queue import Entry
