@@ -251,9 +251,7 @@ def _finished(
             "findings": (*findings, *own),
             "cluster": environment,
             "environment": {node.name: node.environment for node in nodes},
-            "summary": stats.summarise(
-                [n.result.read for n in nodes if n.result.read], [n.result.write for n in nodes if n.result.write]
-            ),
+            "summary": stats.summarise(node.result.flows for node in nodes),
             "nodes": results,
         }
     )

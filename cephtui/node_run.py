@@ -23,7 +23,7 @@ from cephtui.store import Undo
 from cephtui.targets.base import Found, Target, TargetFault, Use
 from cephtui.targets.rbd import image_info
 from cephtui.tools import TOOLS
-from cephtui.tools.base import Parser, Sizing, ToolResult
+from cephtui.tools.base import Parser, Reading, Sizing, ToolResult
 from cephtui.transport import Chunk, Lock, Process, TransportError, shortened
 
 SILENCE_SECONDS = 10.0
@@ -394,10 +394,10 @@ class NodeRun:
         self._recorder.raw(f"{self.name}.prepare" if preparing else self.name, chunk, elapsed)
         self._emit(parser.feed(chunk.stream, chunk.data, elapsed), preparing)
 
-    def _emit(self, readings: list[Any], preparing: bool) -> None:
+    def _emit(self, readings: list[Reading], preparing: bool) -> None:
         if readings:
             self._last_reading = time.monotonic()
-            if any(i.ios for r in readings for i in (r.read, r.write) if i):
+            if any(stats.done(reading.flows.values()) for reading in readings):
                 self._last_completion = self._last_reading
             if not preparing and readings[-1].phase == "run":
                 self._doing = "while measuring"
@@ -453,7 +453,7 @@ class NodeRun:
             command=self._node_step.command,
             started_seconds=self._since(released_at, self.process.released_at if self.process else None),
             ended_seconds=self._since(released_at, self.ended_at),
-            summary=stats.summarise([result.read] if result.read else [], [result.write] if result.write else []),
+            summary=stats.summarise([result.flows]),
             cpu_user_percent=result.cpu_user_percent,
             cpu_system_percent=result.cpu_system_percent,
             disks=result.disks,

@@ -12,7 +12,7 @@ from cephtui.presets import Choice, Preset, combinations
 from cephtui.printable import printable
 from cephtui.shell import with_ceph
 from cephtui.targets.base import Layout, Target
-from cephtui.tools.base import OptionError, Workload
+from cephtui.tools.base import OptionError, Tool, Workload
 
 FILL_BYTES_PER_SECOND = 200e6
 """Assumed for the estimate of a filling; only a measurement could tell."""
@@ -109,6 +109,7 @@ def _draft(request: Request, preset: Preset, batch: str, repeat: int, options: d
     if problem := preset.tool.check_kind(target.kind):
         raise OptionError("target", problem)
     workload = preset.tool.bind(options).fit(target.kind)
+    _check_needs(preset.tool, workload, request.nodes)
     span = target.default_span_bytes
     if request.room_bytes is not None:
         span = min(span, request.room_bytes)
@@ -116,6 +117,15 @@ def _draft(request: Request, preset: Preset, batch: str, repeat: int, options: d
     layout = Layout(jobs, size, len(request.nodes) == 1, batch)
     places = {node.name: target.lay_out(node, layout) for node in request.nodes}
     return _Draft(preset, repeat, workload, layout, places)
+
+
+def _check_needs(tool: Tool, workload: Workload, nodes: tuple[Node, ...]) -> None:
+    """Raises OptionError for a tool that wants more than a command on each node."""
+    if tool.secrets:
+        raise OptionError("tool", f"{tool.title} needs its {', '.join(tool.secrets)}, which can't be given yet")
+    if companions := workload.companions(nodes):
+        where = ", ".join(each.node for each in companions)
+        raise OptionError("tool", f"{tool.title} needs a process on {where} beside it, which can't be started yet")
 
 
 def _needs(drafts: list[_Draft]) -> dict[tuple[str, str], int]:

@@ -11,6 +11,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from cephtui.metrics import BY_NAME
 from cephtui.models import Line, OptionValue, PresetRow
 from cephtui.printable import printable
 from cephtui.reading import load_toml, shown
@@ -24,6 +25,12 @@ _SIX = range(1, 7)
 """The keys of packaged presets."""
 
 Headline: TypeAlias = Literal["iops", "bandwidth", "latency"]
+HEADLINES: Mapping[Headline, str] = {
+    "iops": "iops",
+    "bandwidth": "bandwidth_bytes",
+    "latency": "latency_mean_seconds",
+}
+"""The metric behind each."""
 Choice: TypeAlias = OptionValue | list[OptionValue]
 
 
@@ -111,7 +118,18 @@ def load_preset(path: Path, *, user: bool) -> Preset:
         raise PresetError(f"{path}: {_explain(error)}") from None
     except OptionError as error:
         raise PresetError(f"{path}: options.{error}") from None
+    if problem := _wrong_headline(file):
+        raise PresetError(f"{path}: {problem}")
     return Preset(printable(path.stem), path, user, file)
+
+
+def _wrong_headline(file: PresetFile) -> str | None:
+    """Why the tool can't have such a headline, or None."""
+    tool = TOOLS[file.tool]
+    known = [word for word, name in HEADLINES.items() if BY_NAME[name] in tool.metrics]
+    if file.headline in known:
+        return None
+    return f"headline: {tool.title} has no {file.headline}, expected one of {', '.join(known)}"
 
 
 def _explain(error: ValidationError) -> str:

@@ -17,6 +17,7 @@ from cephtui.compare import Side, differences, figures, in_order, marks_between,
 from cephtui.history import History
 from cephtui.leftovers import describe, way_of
 from cephtui.live import Live, LiveRun
+from cephtui.metrics import BY_NAME
 from cephtui.models import (
     ClusterSample,
     Difference,
@@ -188,10 +189,7 @@ def _current(state: LiveRun) -> list[RenderableType]:
     if state.latest is None or state.phase == "prepare":
         return []
     table = _table("", "IOPS", "bandwidth", "mean", "p99", "", right=("IOPS", "bandwidth", "mean", "p99"))
-    for direction in state.directions:
-        interval = getattr(state.latest, direction)
-        if interval is None:
-            continue
+    for direction, interval in state.latest.flows.items():
         history = state.history.curves[f"{direction}.iops"].values()
         _add(
             table,
@@ -213,7 +211,7 @@ def _nodes_now(state: LiveRun) -> list[RenderableType]:
     for node in state.step.nodes:
         sample = state.nodes.get(node.node)
         late = "" if node.node not in state.latest.missing else "no word"
-        parts = [i for i in (sample.read, sample.write) if i] if sample else []
+        parts = list(sample.flows.values()) if sample else []
         if not parts:
             _add(table, node.node, *[units.DASH] * 4, late)
         for interval in parts:
@@ -320,10 +318,10 @@ def spread(run: Run) -> str:
 
 def _add_run(table: Table, run: Run, apart: str) -> None:
     outcome = Text(run.outcome or "running", style=OUTCOME_STYLES.get(run.outcome or "", ""))
-    totals = [(d, t) for d, t in (("read", run.summary.read), ("write", run.summary.write)) if t]
+    totals = run.summary.flows
     if not totals:
         _add(table, str(run.run), run.preset, "", *[units.DASH] * len(_FIGURE_COLUMNS), outcome, apart)
-    for row, (direction, total) in enumerate(totals):
+    for row, (direction, total) in enumerate(totals.items()):
         head, tail = (("", ""), ("", "")) if row else ((str(run.run), run.preset), (outcome, apart))
         _add(table, *head, direction, *_figures(total), *tail)
 
@@ -351,9 +349,8 @@ def run(value: Run, history: History | None = None, marks: Sequence[Mark] = ()) 
     table = Table.grid(padding=(0, 2))
     table.add_column()
     table.add_column(overflow="fold")
-    for direction, total in (("read", value.summary.read), ("write", value.summary.write)):
-        if total:
-            _add(table, f"{direction} latency", _latencies(total))
+    for direction, total in value.summary.flows.items():
+        _add(table, f"{direction} latency", _latencies(total))
     _add(table, "target", Text(value.target))
     _add(table, "options", conditions(value))
     if len(value.nodes) > 1:
@@ -385,7 +382,7 @@ def run(value: Run, history: History | None = None, marks: Sequence[Mark] = ()) 
         _add(table, "disks", disks or units.DASH)
         jobs, more_jobs = cut(result.jobs, "jobs")
         for job in jobs:
-            totals = [t for t in (job.summary.read, job.summary.write) if t]
+            totals = job.summary.flows.values()
             _add(table, job.job, "; ".join(f"{units.iops(t.iops)} IOPS, mean "
                                              f"{units.latency(t.latency_mean_seconds)}" for t in totals))  # fmt: skip
         _add_more(table, more_jobs)
@@ -408,12 +405,12 @@ def _node_results(value: Run) -> Table:
     table = _table("node", "", *columns, "outcome", right=columns)
     results, more = cut(value.nodes, "nodes")
     for result in results:
-        totals = [(d, t) for d, t in (("read", result.summary.read), ("write", result.summary.write)) if t]
+        totals = result.summary.flows
         times = [units.latency(result.started_seconds), units.latency(result.ended_seconds)]
         outcome = Text(result.outcome or "", style=OUTCOME_STYLES.get(result.outcome or "", ""))
         if not totals:
             _add(table, result.node, "", *[units.DASH] * 4, *times, outcome)
-        for direction, total in totals:
+        for direction, total in totals.items():
             _add(table, result.node, direction, *_figures(total)[:4], *times, outcome)
     if more:
         _add(table, more)
@@ -590,16 +587,6 @@ def info(value: Info) -> RenderableType:
 # ---------------------------------------------------------------------------------------------- two runs
 
 
-_FIGURE_NAMES = {
-    "iops": "IOPS",
-    "bandwidth_bytes": "bandwidth",
-    "latency_mean_seconds": "mean",
-    "latency_p50_seconds": "p50",
-    "latency_p95_seconds": "p95",
-    "latency_p99_seconds": "p99",
-    "latency_p999_seconds": "p99.9",
-    "latency_max_seconds": "max",
-}
 _CHANGE_STYLES = {"better": "green", "worse": "bold red"}
 
 
@@ -671,7 +658,7 @@ def _changes(found: Sequence[Figure], ascii: bool) -> RenderableType:
             _add(table, Text(figure.direction, style="bold"))
         _add(
             table,
-            _FIGURE_NAMES[figure.name],
+            BY_NAME[figure.name].title,
             _figure_text(figure, figure.left) + ("!" if figure.left_findings else ""),
             _figure_text(figure, figure.right) + ("!" if figure.right_findings else ""),
             _change(figure, ascii),
@@ -681,9 +668,7 @@ def _changes(found: Sequence[Figure], ascii: bool) -> RenderableType:
 
 
 def _figure_text(figure: Figure, value: float | None) -> str:
-    if figure.name == "iops":
-        return units.iops(value)
-    return units.bandwidth(value) if figure.name == "bandwidth_bytes" else units.latency(value)
+    return BY_NAME[figure.name].as_text(value)
 
 
 def _range(figure: Figure, spread: tuple[float, float] | None) -> str:

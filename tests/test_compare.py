@@ -17,7 +17,8 @@ from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
 from cephtui import report, store
-from cephtui.compare import FIGURES, Side, differences, figures, reasons, side_of, verdict
+from cephtui.compare import Side, differences, figures, reasons, side_of, verdict
+from cephtui.metrics import METRICS
 from cephtui.models import (
     ClusterEnvironment,
     Figure,
@@ -30,6 +31,7 @@ from cephtui.models import (
 )
 from tests.replayed import MIXED, SESSION, WRITE_IOPS
 
+FIGURES = tuple(metric.name for metric in METRICS)
 CLUSTER = ClusterEnvironment(
     ceph_version="16.2.15",
     health="HEALTH_OK",

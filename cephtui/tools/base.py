@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal, Self, TypeVar
 
 from cephtui.metrics import METRICS, Metric
-from cephtui.models import DiskUse, Finding, Interval, JobResult, Kind, Node, OptionValue, Phase, Place
+from cephtui.models import DiskUse, Finding, Interval, JobResult, Kind, Node, OptionValue, Phase, Place, flows_of
 from cephtui.stats import Flow, join_intervals
 
 _LINE_MOST = 500
@@ -91,6 +91,13 @@ class Reading:
     interval_seconds: float
     read: Interval | None
     write: Interval | None
+    other: Mapping[str, Interval] = field(default_factory=dict)
+    """What was done beside reads and writes, by the tool's name for it."""
+
+    @property
+    def flows(self) -> dict[str, Interval]:
+        """All that was done, by name: ``read``, ``write``, then the others."""
+        return flows_of(self.read, self.write, self.other)
 
 
 def join_readings(first: Reading, second: Reading) -> Reading:
@@ -101,6 +108,11 @@ def join_readings(first: Reading, second: Reading) -> Reading:
         interval_seconds=seconds,
         read=join_intervals(first.read, second.read, seconds),
         write=join_intervals(first.write, second.write, seconds),
+        other={
+            name: joined
+            for name in {**first.other, **second.other}
+            if (joined := join_intervals(first.other.get(name), second.other.get(name), seconds))
+        },
     )
 
 
@@ -110,6 +122,8 @@ class ToolResult:
 
     read: Flow | None = None
     write: Flow | None = None
+    other: Mapping[str, Flow] = field(default_factory=dict)
+    """What was done beside reads and writes, by the tool's name for it."""
     cpu_user_percent: float | None = None
     cpu_system_percent: float | None = None
     disks: tuple[DiskUse, ...] = ()
@@ -117,6 +131,11 @@ class ToolResult:
     error: str | None = None
     """What the tool itself said went wrong."""
     findings: tuple[Finding, ...] = field(default=())
+
+    @property
+    def flows(self) -> dict[str, Flow]:
+        """All that was done, by name: ``read``, ``write``, then the others."""
+        return flows_of(self.read, self.write, self.other)
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,7 +159,7 @@ def _job_results(jobs: list[Mapping[str, Any]]) -> tuple[JobResult, ...]:
     return tuple(
         JobResult(
             job=f"{job['jobname']} {number}",
-            summary=stats.summarise(_flows([job], "read"), _flows([job], "write")),
+            summary=stats.summarise([{d: flow for d in _DIRECTIONS if (flow := _flow(job[d]))}]),
         )
         for number, job in enumerate(jobs, 1)
     )
