@@ -66,6 +66,7 @@ def test_a_line_has_every_key(sample: Sample) -> None:
     assert list(row) == [
         *("event", "run", "node", "preset", "phase", "elapsed_seconds", "interval_seconds", "read", "write"),
         *(["missing"] if sample.missing else []),
+        *(["other"] if sample.other else []),
     ]
     assert row["event"] == "sample"
     for interval in (row["read"], row["write"]):
