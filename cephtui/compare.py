@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from statistics import fmean, median
@@ -190,13 +190,14 @@ def _node_differences(left: Run, right: Run) -> list[Difference]:
     found = []
     for name, other in pairs:
         topic = name if name == other else f"{name} / {other}"
-        facts, counterpart = (_node_facts(run.environment.get(n)) for run, n in ((left, name), (right, other)))
+        tools = {left.tool, right.tool}
+        facts, counterpart = (_node_facts(run.environment.get(n), tools) for run, n in ((left, name), (right, other)))
         found += _differing(topic, facts, counterpart)
     return found
 
 
-def _node_facts(found: NodeEnvironment | None) -> Facts:
-    """What hardly changes by itself: the load of the moment is not among it."""
+def _node_facts(found: NodeEnvironment | None, tools: Collection[str]) -> Facts:
+    """What hardly changes by itself: the load of the moment is not among it, nor are tools that did not run."""
     if found is None:
         return {}
     return {
@@ -205,7 +206,11 @@ def _node_facts(found: NodeEnvironment | None) -> Facts:
         "cpu": _text(found.cpu),
         "cpus": _text(found.cpu_count),
         "memory": units.size(found.memory_bytes) if found.memory_bytes else units.DASH,
-        **{tool: text for tool, text in found.tools.items() if tool == "ceph" or text != found.tools.get("ceph")},
+        **{
+            name: text
+            for name, text in found.tools.items()
+            if name == "ceph" or (name in tools and text != found.tools.get("ceph"))
+        },
         "filesystem": _text(found.filesystem),
         "device": _text(found.device),
         **{f"nic {name}": units.bit_rate(speed) for name, speed in found.nic_bits_per_second.items()},

@@ -75,8 +75,8 @@ class LiveRun:
         self.phase = sample.phase
         if sample.phase == "run":
             self._seconds += sample.interval_seconds
-            ios = known_sum(interval.ios for interval in sample.flows.values())
-            self._ios = known_sum([self._ios, ios])
+            ios = [interval.ios for interval in (sample.read, sample.write) if interval]
+            self._ios = known_sum([self._ios, *ios])
 
     def node_p99(self, node: str) -> float | None:
         """The worst of a node's last reads and writes."""

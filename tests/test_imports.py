@@ -66,7 +66,19 @@ SCREENS = {
 """What draws and talks to the user, and who may import it."""
 OWNERS = {**SCREENS, "asyncssh": {"ssh"}}
 """What only some may import."""
-PURE = ("ceph", "compare", "devices", "history", "incidents", "merge", "printable", "stats", "tools", "units")
+PURE = (
+    "ceph",
+    "compare",
+    "devices",
+    "history",
+    "incidents",
+    "merge",
+    "metrics",
+    "printable",
+    "stats",
+    "tools",
+    "units",
+)
 """Modules, with all below them, that only take and give data."""
 WORLD = {"asyncio", "asyncssh", "fcntl", "shutil", "signal", "socket", "subprocess", "tempfile", "threading"}
 """What reaches out of the process."""

@@ -23,8 +23,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cephtui.ceph.objects import ABSENT_STATUS, OTHERS_STATUS, claim_argv, empty_argv, list_argv
+from cephtui.metrics import METRICS
 from cephtui.models import Interval, Place
-from cephtui.stats import Flow
+from cephtui.stats import Flow, total
 from cephtui.tools.base import OptionError, Reading, ToolResult
 from cephtui.tools.rados_bench import RadosBench
 from cephtui.tools.rados_bench.options import RadosBenchOptions
@@ -479,6 +480,12 @@ def test_the_result_is_what_rados_says(name: str) -> None:
     else:
         assert flow.moments.stddev is None
     assert flow.bounds == (recording.total("Min latency(s)"), recording.total("Max latency(s)"))
+
+
+def test_it_has_the_figures_that_it_says() -> None:
+    totals = [total(flow_of(recording, parse(recording)[1])) for recording in map(load, WHOLE)]
+    had = {metric.name for metric in METRICS for each in totals if getattr(each, metric.name) is not None}
+    assert had == {metric.name for metric in TOOL.metrics}
 
 
 @pytest.mark.parametrize("name", WHOLE)

@@ -224,7 +224,7 @@ class Candidate:
     def row(self) -> Row:
         """As it stands in the list."""
         run = self.run
-        iops = known_sum(total.iops for total in run.summary.flows.values())
+        iops = known_sum(total.iops for total in (run.summary.read, run.summary.write) if total)
         figure = units.DASH if iops is None else f"{units.iops(iops)} IOPS"
         cells = (self.name, run.preset, figure, run.outcome or "running", "baseline" if self.baseline else "")
         return Row(self.name, cells, f"{report.conditions(run)}, {run.target}")

@@ -21,7 +21,7 @@ from cephtui.tui.look import look_of
 
 def headline(run: Run, figure: Headline) -> str:
     """The figure that a preset is about, of reads and writes together; of latency the mean. Marked if spoiled."""
-    totals = run.summary.flows.values()
+    totals = [t for t in (run.summary.read, run.summary.write) if t]
     if not totals:
         return run.outcome or ""
     texts = {

@@ -136,7 +136,7 @@ def spans_of(findings: Sequence[Finding]) -> tuple[tuple[float, float, str], ...
 
 def _node_in_all(node: NodeResult) -> NodeNow:
     """A node's figures over the whole run, reads and writes together; the worse p99."""
-    totals = node.summary.flows.values()
+    totals = [total for total in (node.summary.read, node.summary.write) if total]
     p99 = max((p for total in totals if (p := total.latency_p99_seconds) is not None), default=None)
     return NodeNow(node.node, p99, iops=known_sum(total.iops for total in totals) if totals else 0.0)
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from cephtui.metrics import METRICS
 from cephtui.models import OptionValue
 from cephtui.tools.base import OptionField, Tool
 from cephtui.tools.options import fields
 from cephtui.tools.rados_bench import options as allowed
 from cephtui.tools.rados_bench.command import RadosBenchWorkload
+
+_NOT_PRINTED = {f"latency_{percentile}_seconds" for percentile in ("p50", "p95", "p99", "p999")}
 
 
 class RadosBench(Tool):
@@ -19,6 +22,7 @@ class RadosBench(Tool):
     version_argv = ("rados", "--version")
     of_ceph = True
     kinds = frozenset({"pool"})
+    metrics = tuple(metric for metric in METRICS if metric.name not in _NOT_PRINTED)
     other_kinds = "rados bench measures a pool's objects: use --target pool:POOL"
 
     def check_options(self, options: Mapping[str, object]) -> dict[str, OptionValue]:
