@@ -39,7 +39,7 @@ from cephtui.printable import one_line, printable
 from cephtui.runner import NodeState
 from cephtui.sparks import spark
 from cephtui.store import Undo
-from cephtui.tools import DEFAULT_TOOL, TOOLS
+from cephtui.tools import TOOLS
 
 _LEFT_MOST = 200
 """Rows of what was left behind; nobody reads more."""
@@ -441,9 +441,8 @@ def _cluster(value: Run) -> str:
 
 def nodes(rows: Sequence[NodeRow]) -> RenderableType:
     """What each node is like, and what is missing there with the next step."""
-    installed = {name for row in rows if row.environment for name in row.environment.tools}
-    own = [name for name, tool in TOOLS.items() if not tool.of_ceph and name in {DEFAULT_TOOL, *installed}]
-    table = _table("node", "state", "round trip", "system", *own, "ceph", "cluster", right=("round trip",))
+    own = [name for name, tool in TOOLS.items() if not tool.of_ceph]
+    table = _table("node", "state", "round trip", "system", "tools", "ceph", "cluster", right=("round trip",))
     for row in rows:
         found = row.environment
         tools = found.tools if found else {}
@@ -455,7 +454,7 @@ def nodes(rows: Sequence[NodeRow]) -> RenderableType:
             ready,
             units.latency(row.round_trip_seconds),
             (found.os if found else None) or units.DASH,
-            *(tools.get(name, units.DASH) for name in own),
+            Text("\n").join(_text(tools[name]) for name in own if name in tools) or units.DASH,
             short_version(tools.get("ceph")),
             row.cluster or "",
         )
