@@ -293,7 +293,7 @@ def together(intervals: list[Interval]) -> dict[str, float | None]:
     weights = [(i.latency_mean_seconds, completions(i)) for i in intervals if i.latency_mean_seconds is not None]
     weight = sum(number for _, number in weights)
     return {
-        "iops": known_sum(i.iops for i in intervals),
+        "iops": known_sum(i.iops for i in intervals) if intervals else 0.0,
         "bandwidth_bytes": sum(i.bandwidth_bytes for i in intervals),
         "latency_mean_seconds": sum(m * number for m, number in weights) / weight if weight else None,
         "latency_p99_seconds": max((p for i in intervals if (p := i.latency_p99_seconds) is not None), default=None),

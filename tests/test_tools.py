@@ -21,7 +21,7 @@ from cephtui import report, store
 from cephtui.compare import figures, side_of
 from cephtui.environment import parse_environment, probe_argv
 from cephtui.execute import execute
-from cephtui.history import History
+from cephtui.history import History, together
 from cephtui.live import Live
 from cephtui.metrics import BY_NAME
 from cephtui.models import Event, Interval, Kind, Node, OptionValue, Place, Plan, Run, Sample
@@ -377,4 +377,5 @@ def test_what_was_not_measured_is_a_gap_in_the_history() -> None:
     assert history.directions == ["write", "list"]
     assert history.total("iops").values() == [None, None]
     assert history.total("bandwidth_bytes").values() == [4096.0, 4096.0]
+    assert together([])["iops"] == 0.0, "nothing was done, and that is known"
     assert History.of(history.overview()).directions == ["write", "list"]
