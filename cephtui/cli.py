@@ -49,7 +49,7 @@ _NUMBER_MOST = 9
 EXIT_FAILED, EXIT_REFUSED, EXIT_INCOMPLETE = 1, 3, 4
 _GRACE_SECONDS = 15.0
 _TARGET_HELP = (
-    "What to test: file:PATH, rbd:POOL, rbd:POOL/IMAGE, device:PATH or pool:POOL (rados bench). "
+    "What to test: file:PATH, rbd:POOL, rbd:POOL/IMAGE, device:PATH or pool:POOL (its objects). "
     "Default: a scratch file of its own."
 )
 _WORD = re.compile(r"[A-Za-z0-9._-]+")
@@ -438,7 +438,7 @@ def run(
     from cephtui.presets import PresetError, choose, parse_overrides
     from cephtui.runner import Runner
     from cephtui.store import StoreError
-    from cephtui.tools import OptionError
+    from cephtui.tools.base import OptionError
 
     _check_session_name(session)
     nodes = where.nodes()
@@ -797,21 +797,17 @@ def demo(speed: float) -> None:
 def info(as_json: bool) -> None:
     """Show versions, and where presets, sessions, config and log are."""
     import platform
-    import subprocess
 
     from cephtui import places, report
     from cephtui.jsonlines import line
     from cephtui.models import Info
+    from cephtui.tools import TOOLS
 
-    try:
-        asked = subprocess.run(["fio", "--version"], capture_output=True, text=True, timeout=10, check=False)
-        fio = asked.stdout.strip() or None
-    except (OSError, subprocess.TimeoutExpired):
-        fio = None
+    tools = {name: _version(tool.version_argv) for name, tool in TOOLS.items()}
     value = Info(
         cephtui_version=__version__,
         python_version=platform.python_version(),
-        tools={"fio": fio} if fio else {},
+        tools={name: version for name, version in tools.items() if version},
         presets=(str(places.packaged_presets_dir()), str(places.user_presets_dir())),
         sessions=str(places.sessions_dir()),
         config=str(places.config_dir()),
@@ -822,6 +818,17 @@ def info(as_json: bool) -> None:
         print(line(value))
     else:
         make_console().print(report.info(value))
+
+
+def _version(argv: Sequence[str]) -> str | None:
+    """What a program here says of its version; None where it is not installed."""
+    import subprocess
+
+    try:
+        asked = subprocess.run(argv, capture_output=True, text=True, timeout=10, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return asked.stdout.strip() or None
 
 
 @cli.command()

@@ -4,36 +4,23 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from statistics import fmean, median
 from typing import Literal, TypeAlias
 
 from cephtui import units
-from cephtui.models import ClusterEnvironment, Difference, Figure, Mark, NodeEnvironment, OptionValue, Run, Total
+from cephtui.metrics import METRICS, Metric
+from cephtui.models import ClusterEnvironment, Difference, Figure, Mark, NodeEnvironment, OptionValue, Run
 
 Better: TypeAlias = Literal["better", "worse", "same"]
-Direction: TypeAlias = Literal["read", "write"]
 Facts: TypeAlias = dict[str, str]
 """Names and values as text, in the order in which they are shown."""
 
-DIRECTIONS: tuple[Direction, ...] = ("read", "write")
-FIGURES = (
-    "iops",
-    "bandwidth_bytes",
-    "latency_mean_seconds",
-    "latency_p50_seconds",
-    "latency_p95_seconds",
-    "latency_p99_seconds",
-    "latency_p999_seconds",
-    "latency_max_seconds",
-)
-"""The fields of a Total that are compared."""
+DIRECTIONS = ("read", "write")
 SAME_FRACTION = 0.005
 """A smaller change is called none. It is no measure of chance: see ``verdict``."""
-_MEANS = ("iops", "bandwidth_bytes", "latency_mean_seconds")
-_MORE_IS_BETTER = ("iops", "bandwidth_bytes")
 _SPOILED: Mapping[str, Sequence[str]] = {"in-flight": ("iops", "bandwidth_bytes"), "space": ()}
 """By a finding's code the figures that it limits, where it is not all of them."""
 _LENGTH_SECONDS, _LENGTH_FRACTION = 1.0, 0.02
@@ -122,7 +109,7 @@ def _node_names(run: Run) -> list[str]:
 
 
 def _is_measured(run: Run) -> bool:
-    return run.summary.read is not None or run.summary.write is not None
+    return bool(run.summary.flows)
 
 
 def verdict(left: Side, right: Side) -> str:
@@ -203,13 +190,14 @@ def _node_differences(left: Run, right: Run) -> list[Difference]:
     found = []
     for name, other in pairs:
         topic = name if name == other else f"{name} / {other}"
-        facts, counterpart = (_node_facts(run.environment.get(n)) for run, n in ((left, name), (right, other)))
+        tools = {left.tool, right.tool}
+        facts, counterpart = (_node_facts(run.environment.get(n), tools) for run, n in ((left, name), (right, other)))
         found += _differing(topic, facts, counterpart)
     return found
 
 
-def _node_facts(found: NodeEnvironment | None) -> Facts:
-    """What hardly changes by itself: the load of the moment is not among it."""
+def _node_facts(found: NodeEnvironment | None, tools: Collection[str]) -> Facts:
+    """What hardly changes by itself: the load of the moment is not among it, nor are tools that did not run."""
     if found is None:
         return {}
     return {
@@ -218,7 +206,11 @@ def _node_facts(found: NodeEnvironment | None) -> Facts:
         "cpu": _text(found.cpu),
         "cpus": _text(found.cpu_count),
         "memory": units.size(found.memory_bytes) if found.memory_bytes else units.DASH,
-        **{tool: text for tool, text in found.tools.items() if tool == "ceph" or text != found.tools.get("ceph")},
+        **{
+            name: text
+            for name, text in found.tools.items()
+            if name == "ceph" or (name in tools and text != found.tools.get("ceph"))
+        },
         "filesystem": _text(found.filesystem),
         "device": _text(found.device),
         **{f"nic {name}": units.bit_rate(speed) for name, speed in found.nic_bits_per_second.items()},
@@ -236,8 +228,7 @@ def _length_difference(left: Run, right: Run) -> list[Difference]:
 
 
 def _measured_seconds(run: Run) -> float | None:
-    totals = [total for total in (run.summary.read, run.summary.write) if total]
-    return max((total.runtime_seconds for total in totals), default=None)
+    return max((total.runtime_seconds for total in run.summary.flows.values()), default=None)
 
 
 def _cluster_differences(left: ClusterEnvironment | None, right: ClusterEnvironment | None) -> list[Difference]:
@@ -284,26 +275,27 @@ def _pool_text(fact: str, value: OptionValue | None) -> str:
 
 
 def figures(left: Side, right: Side) -> list[Figure]:
-    """Every figure of the directions that either side has, reads first."""
-    directions = [d for d in DIRECTIONS if any(getattr(run.summary, d) for run in (*left.runs, *right.runs))]
+    """Every figure of what either side did: reads, writes, then the others."""
+    found = {name for run in (*left.runs, *right.runs) for name in run.summary.flows}
+    directions = [*(name for name in DIRECTIONS if name in found), *sorted(found.difference(DIRECTIONS))]
     codes = tuple(left.findings()), tuple(right.findings())
-    return [_figure(direction, name, left, right, codes) for direction in directions for name in FIGURES]
+    return [_figure(direction, metric, left, right, codes) for direction in directions for metric in METRICS]
 
 
 def _figure(
-    direction: Direction, name: str, left: Side, right: Side, codes: tuple[Sequence[str], Sequence[str]]
+    direction: str, metric: Metric, left: Side, right: Side, codes: tuple[Sequence[str], Sequence[str]]
 ) -> Figure:
-    values = [_values(side, direction, name) for side in (left, right)]
-    before, after = (_value(found, name) for found in values)
+    values = [_values(side, direction, metric.name) for side in (left, right)]
+    before, after = (_value(found, metric) for found in values)
     change = _change(before, after)
-    spoiled = [_spoiled_by(own, name) if found else () for own, found in zip(codes, values, strict=True)]
+    spoiled = [_spoiled_by(own, metric.name) if found else () for own, found in zip(codes, values, strict=True)]
     return Figure(
         direction=direction,
-        name=name,
+        name=metric.name,
         left=before,
         right=after,
         change_fraction=change,
-        better=_better(name, before, after, change),
+        better=_better(metric, before, after, change),
         left_spread=_spread(values[0]),
         right_spread=_spread(values[1]),
         left_findings=spoiled[0],
@@ -311,20 +303,19 @@ def _figure(
     )
 
 
-def _values(side: Side, direction: Direction, name: str) -> list[float]:
+def _values(side: Side, direction: str, name: str) -> list[float]:
     """One of each run that has it."""
-    totals: list[Total | None] = [getattr(run.summary, direction) for run in side.runs]
-    found = [getattr(total, name) for total in totals if total is not None]
+    found = [getattr(total, name) for run in side.runs if (total := run.summary.flows.get(direction))]
     return [float(value) for value in found if value is not None and math.isfinite(value)]
 
 
-def _value(values: Sequence[float], name: str) -> float | None:
+def _value(values: Sequence[float], metric: Metric) -> float | None:
     """What stands for several runs: the mean, of percentiles and the greatest latency the median.
 
     The percentile of all completions together would need their histograms, and a mean of percentiles is moved far
     by one run with a slow tail.
     """
-    average: Callable[[Sequence[float]], float] = fmean if name in _MEANS else median
+    average: Callable[[Sequence[float]], float] = median if metric.over_nodes == "completions" else fmean
     return average(values) if values else None
 
 
@@ -342,17 +333,17 @@ def _change(before: float | None, after: float | None) -> float | None:
     return change if math.isfinite(change) else None
 
 
-def _better(name: str, before: float | None, after: float | None, change: float | None) -> Better | None:
+def _better(metric: Metric, before: float | None, after: float | None, change: float | None) -> Better | None:
     if before is None or after is None:
         return None
     if change is not None and abs(change) < SAME_FRACTION:
         return "same"
-    return "better" if (after > before) == (name in _MORE_IS_BETTER) else "worse"
+    return "better" if (after > before) == (metric.better == "more") else "worse"
 
 
 def _spoiled_by(codes: Sequence[str], name: str) -> tuple[str, ...]:
     """Those of the findings of a side's runs that limit what a figure means."""
-    return tuple(code for code in codes if name in _SPOILED.get(code, FIGURES))
+    return tuple(code for code in codes if name in _SPOILED.get(code, (name,)))
 
 
 def reasons(side: Side) -> list[str]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import shlex
 
 from cephtui.models import NodeEnvironment
+from cephtui.tools import TOOLS
 
-_PROBE = r"""
+_FACTS = r"""
 say() { printf '%s\t%s\n' "$1" "$2"; }
 say os "$( . /etc/os-release 2>/dev/null && printf %s "$PRETTY_NAME" )"
 say kernel "$(uname -r)"
@@ -18,24 +20,38 @@ for nic in /sys/class/net/*; do
     [ "$(cat "$nic/operstate" 2>/dev/null)" = up ] || continue
     speed=$(cat "$nic/speed" 2>/dev/null) && [ "${speed:-0}" -gt 0 ] && say "nics.${nic##*/}" "${speed}000000"
 done
-say tools.fio "$(fio --version 2>/dev/null)"
-ceph=$(rados --version 2>/dev/null) # ceph itself would take eight times as long to say the same
-say tools.rados-bench "$ceph"; say tools.ceph "$ceph"
 for needed in flock:util-linux wipefs:util-linux timeout:coreutils stat:coreutils; do
     command -v "${needed%:*}" >/dev/null 2>&1 || say "missing.${needed%:*}" "${needed#*:}"
 done
-exit 0
 """
 
 _WHOLE = re.compile(r"[0-9]{1,20}")
 _NUMBERS = {"cpu_count": _WHOLE, "memory_bytes": _WHOLE, "load_1m": re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")}
 
-PROBE_ARGV = ("bash", "-c", _PROBE, "cephtui-probe")
-"""A command that reports a NodeEnvironment."""
+_CEPH_VERSION_ARGV = ("rados", "--version")
+"""ceph itself would take eight times as long to say the same."""
+
+
+def probe_argv() -> tuple[str, ...]:
+    """A command that reports a NodeEnvironment."""
+    return ("bash", "-c", f"{_FACTS}{_versions()}exit 0\n", "cephtui-probe")
+
+
+def _versions() -> str:
+    """The shell text that says the version of every tool; what several ask with the same command is asked once."""
+    names: dict[tuple[str, ...], list[str]] = {}
+    for tool in TOOLS.values():
+        names.setdefault(tool.version_argv, []).append(tool.name)
+    names.setdefault(_CEPH_VERSION_ARGV, []).append("ceph")
+    lines = []
+    for argv, asked in names.items():
+        lines.append(f"version=$({shlex.join(argv)} 2>/dev/null)\n")
+        lines += [f'say {shlex.quote(f"tools.{name}")} "$version"\n' for name in asked]
+    return "".join(lines)
 
 
 def parse_environment(text: str) -> NodeEnvironment:
-    """What ``PROBE_ARGV`` printed; what is missing or no number stays None."""
+    """What ``probe_argv`` printed; what is missing or no number stays None."""
     said = dict(line.split("\t", 1) for line in text.splitlines() if "\t" in line)
     known = {
         key: value for key, value in said.items() if value and (key not in _NUMBERS or _NUMBERS[key].fullmatch(value))

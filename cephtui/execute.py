@@ -21,13 +21,13 @@ from cephtui.models import ClusterEnvironment, Finding, NodeResult, Notice, Plan
 from cephtui.node_run import Bench, NodeRun
 from cephtui.outcomes import PARTLY_SAVED, UNSAVED, worst
 from cephtui.plan import new_bytes
-from cephtui.presets import TOOLS
 from cephtui.record import Recorder, StopRequest
 from cephtui.refusal import Refusal
 from cephtui.session_writer import RawLimits, RunWriter, SessionWriter, unwritable
 from cephtui.shell import NodeShell
 from cephtui.targets import target_of
 from cephtui.targets.base import Target
+from cephtui.tools import TOOLS
 from cephtui.transport import TransportError
 
 _FIRST_OF_ALL = {"short", "incomplete", "in-flight"}
@@ -241,7 +241,7 @@ async def _with_features(before: Preflight, node: NodeRun) -> ClusterEnvironment
 
 
 def _raw_limits(step: Step) -> RawLimits:
-    entries = TOOLS[step.tool].entries(step.options)
+    entries = TOOLS[step.tool].bind(step.options).entries()
     seconds = step.prepare_seconds + step.ramp_seconds + (step.run_seconds or _UNKNOWN_SECONDS)
     return RawLimits(
         bytes_per_second=RawLimits().bytes_per_second * entries,
@@ -288,9 +288,7 @@ def _finished(
             "findings": (*findings, *own),
             "cluster": environment,
             "environment": {node.name: node.environment for node in nodes},
-            "summary": stats.summarise(
-                [n.result.read for n in nodes if n.result.read], [n.result.write for n in nodes if n.result.write]
-            ),
+            "summary": stats.summarise(node.result.flows for node in nodes),
             "nodes": results,
         }
     )

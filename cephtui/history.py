@@ -13,11 +13,12 @@ from typing import Annotated
 
 from pydantic import Field
 
+from cephtui.metrics import METRICS
 from cephtui.models import Elapsed, Interval, Model, Name, Sample
-from cephtui.stats import GRID_BUCKETS, bucket_nanoseconds, completions
+from cephtui.stats import GRID_BUCKETS, bucket_nanoseconds, completions, known_sum
 
 DIRECTIONS = ("read", "write")
-FIGURES = ("iops", "bandwidth_bytes", "latency_mean_seconds", "latency_p99_seconds")
+FIGURES = tuple(metric.name for metric in METRICS if metric.live)
 LONG_INTERVAL_SECONDS = 2.0
 CURVE_STRETCHES, NODE_STRETCHES, HEAT_STRETCHES = 2000, 500, 500
 """At most twice as many are held while a run grows."""
@@ -211,8 +212,9 @@ class History:
 
     @property
     def directions(self) -> list[str]:
-        """``read`` and ``write`` as far as the run has them."""
-        return [direction for direction in DIRECTIONS if f"{direction}.iops" in self.curves]
+        """``read`` and ``write`` as far as the run has them, and what else it does."""
+        found = dict.fromkeys(name.rpartition(".")[0] for name in self.curves)
+        return [*(name for name in DIRECTIONS if name in found), *(name for name in found if name not in DIRECTIONS)]
 
     def add(self, sample: Sample) -> None:
         """Take in a sample of one node, or of all merged."""
@@ -224,10 +226,8 @@ class History:
         if sample.phase == "run" and not self._running:
             self._running = True
             self.ramp_until = max(0.0, sample.elapsed_seconds - sample.interval_seconds)
-        for direction in DIRECTIONS:
-            interval: Interval | None = getattr(sample, direction)
-            if interval is not None:
-                self._add_direction(direction, interval, sample)
+        for direction, interval in sample.flows.items():
+            self._add_direction(direction, interval, sample)
         self.reached = sample.elapsed_seconds
 
     def _add_direction(self, direction: str, interval: Interval, sample: Sample) -> None:
@@ -250,7 +250,7 @@ class History:
 
     def total(self, figure: str) -> Curve:
         """Reads and writes together over time, of ``iops`` or ``bandwidth_bytes``."""
-        parts = [self.curves[f"{direction}.{figure}"] for direction in self.directions]
+        parts = [curve for direction in DIRECTIONS if (curve := self.curves.get(f"{direction}.{figure}"))]
         if len(parts) <= 1:
             return parts[0] if parts else Curve()
         sums = {stretch[0]: stretch for stretch in parts[0].stretches()}
@@ -293,7 +293,7 @@ def together(intervals: list[Interval]) -> dict[str, float | None]:
     weights = [(i.latency_mean_seconds, completions(i)) for i in intervals if i.latency_mean_seconds is not None]
     weight = sum(number for _, number in weights)
     return {
-        "iops": sum(i.iops for i in intervals),
+        "iops": known_sum(i.iops for i in intervals) if intervals else 0.0,
         "bandwidth_bytes": sum(i.bandwidth_bytes for i in intervals),
         "latency_mean_seconds": sum(m * number for m, number in weights) / weight if weight else None,
         "latency_p99_seconds": max((p for i in intervals if (p := i.latency_p99_seconds) is not None), default=None),

@@ -15,6 +15,7 @@ from cephtui import units
 from cephtui.ceph import answers
 from cephtui.ceph.cluster import is_clean, scrubs, serves
 from cephtui.models import ClusterSample, Finding, Sample
+from cephtui.stats import done
 
 STALL_SECONDS = 2.0
 """So long without a completion is a stall, where the node's mean rate would have given several."""
@@ -114,7 +115,7 @@ class _Node:
 
     def add(self, sample: Sample) -> None:
         """Take in a sample."""
-        end, ios = sample.elapsed_seconds, sum(i.ios for i in (sample.read, sample.write) if i)
+        end, ios = sample.elapsed_seconds, done(sample.flows.values())
         begun = max(0.0, end - sample.interval_seconds)
         self.reached = end
         if not ios:
@@ -172,7 +173,7 @@ class Course:
         if sample.node is not None:
             self._nodes.setdefault(sample.node, _Node()).add(sample)
             return
-        self._own.append((sample.elapsed_seconds, sum(i.bandwidth_bytes for i in (sample.read, sample.write) if i)))
+        self._own.append((sample.elapsed_seconds, sum(i.bandwidth_bytes for i in sample.flows.values())))
         while self._own[0][0] < sample.elapsed_seconds - _RATE_LAG_SECONDS:
             self._own.popleft()
 

@@ -45,7 +45,7 @@ def _interval(interval: Interval | None) -> dict[str, Any] | None:
     return {
         "ios": interval.ios,
         "bytes": interval.bytes,
-        "iops": round(interval.iops, 3),
+        "iops": None if interval.iops is None else round(interval.iops, 3),
         "bandwidth_bytes": round(interval.bandwidth_bytes, 1),
         "latency_mean_seconds": _rounded(interval.latency_mean_seconds),
         "latency_p99_seconds": interval.latency_p99_seconds,
@@ -71,6 +71,7 @@ def sample_line(sample: Sample) -> str:
             "read": _interval(sample.read),
             "write": _interval(sample.write),
             **({"missing": sample.missing} if sample.missing else {}),
+            **({"other": {name: _interval(each) for name, each in sample.other.items()}} if sample.other else {}),
         },
         separators=(",", ":"),
         allow_nan=False,
@@ -112,6 +113,11 @@ def parse_sample(text: str | bytes) -> Sample:
             read=_parse_interval(row["read"]),
             write=_parse_interval(row["write"]),
             missing=tuple(printable(str(name)) for name in row.get("missing", ())),
+            other={
+                printable(name): found
+                for name, each in row.get("other", {}).items()
+                if (found := _parse_interval(each))
+            },
         )
     except (LookupError, TypeError, AttributeError, OverflowError) as error:
         raise ValueError(f"not a sample: {error}") from None
@@ -122,15 +128,18 @@ def _parse_interval(row: Mapping[str, Any] | None) -> Interval | None:
         return None
     buckets, mean, p99 = row["latency_buckets"], row["latency_mean_seconds"], row["latency_p99_seconds"]
     ios, nbytes, iops, bandwidth = row["ios"], row["bytes"], row["iops"], row["bandwidth_bytes"]
-    figures = (ios, nbytes, iops, bandwidth, 0 if mean is None else mean, 0 if p99 is None else p99)
+    figures = (nbytes, bandwidth, *[0 if each is None else each for each in (ios, iops, mean, p99)])
     if not (
-        _are_numbers(figures) and type(ios) is type(nbytes) is int and min(figures) >= 0 <= sum(figures) <= FIGURE_MOST
+        _are_numbers(figures)
+        and type(nbytes) is int
+        and (ios is None or type(ios) is int)
+        and min(figures) >= 0 <= sum(figures) <= FIGURE_MOST
     ):
         _check_each(row)
     return Interval(
-        ios=int(ios),
+        ios=None if ios is None else int(ios),
         bytes=int(nbytes),
-        iops=iops + 0.0,  # -0.0 is no figure
+        iops=None if iops is None else iops + 0.0,  # -0.0 is no figure
         bandwidth_bytes=bandwidth + 0.0,
         latency_mean_seconds=None if mean is None else mean + 0.0,
         latency_p99_seconds=None if p99 is None else p99 + 0.0,
@@ -145,11 +154,10 @@ def _are_numbers(values: Iterable[Any]) -> bool:
 def _check_each(row: Mapping[str, Any]) -> None:
     """Raises ValueError that names the figure which is none."""
     for name in ("ios", "bytes"):
-        _count(row, name)
-    for name in ("iops", "bandwidth_bytes"):
-        _figure(row, name)
-    for name in ("latency_mean_seconds", "latency_p99_seconds"):
-        if row[name] is not None:
+        if name == "bytes" or row[name] is not None:
+            _count(row, name)
+    for name in ("iops", "bandwidth_bytes", "latency_mean_seconds", "latency_p99_seconds"):
+        if name == "bandwidth_bytes" or row[name] is not None:
             _figure(row, name)
 
 

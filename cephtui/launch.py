@@ -16,7 +16,7 @@ from cephtui.runner import NodeState, Runner
 from cephtui.store import StoreError
 from cephtui.targets import TargetError
 from cephtui.targets.base import TargetFault
-from cephtui.tools import OptionError
+from cephtui.tools.base import OptionError
 from cephtui.transport import Question, TransportError
 
 FAULTS = (StoreError, TransportError, TargetFault, TargetError, OptionError)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from cephtui.history import History
 from cephtui.incidents import Course
 from cephtui.models import ClusterSample, Event, Mark, Notice, Phase, Plan, Run, Sample, Step
+from cephtui.stats import known_sum
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class LiveRun:
     """What happened so far."""
     marks: tuple[Mark, ...] = ()
     notice: str | None = None
-    _ios: int = 0
+    _ios: int | None = 0
     _seconds: float = 0.0
 
     def __post_init__(self) -> None:
@@ -74,19 +75,20 @@ class LiveRun:
         self.phase = sample.phase
         if sample.phase == "run":
             self._seconds += sample.interval_seconds
-            self._ios += sum(interval.ios for interval in (sample.read, sample.write) if interval)
+            ios = [interval.ios for interval in (sample.read, sample.write) if interval]
+            self._ios = known_sum([self._ios, *ios])
 
     def node_p99(self, node: str) -> float | None:
         """The worst of a node's last reads and writes."""
         sample = self.nodes.get(node)
         if sample is not None and sample.phase == "prepare":
             return None
-        known = [i.latency_p99_seconds for i in (sample.read, sample.write) if i] if sample else []
+        known = [i.latency_p99_seconds for i in sample.flows.values()] if sample else []
         return max((value for value in known if value is not None), default=None)
 
     def mean_iops(self) -> float | None:
-        """I/O operations a second since the end of the ramp, reads and writes together."""
-        return self._ios / self._seconds if self._seconds else None
+        """I/O operations a second since the end of the ramp, reads and writes together; None where not counted."""
+        return self._ios / self._seconds if self._seconds and self._ios is not None else None
 
     def progress(self, since_sample_seconds: float = 0.0) -> Progress:
         """How far the current phase is, ``since_sample_seconds`` after the latest sample."""

@@ -12,7 +12,7 @@ from functools import reduce
 
 from cephtui import stats
 from cephtui.models import Phase, Sample
-from cephtui.tools import Reading, join_readings
+from cephtui.tools.base import Reading, join_readings
 
 PATIENCE_SECONDS = 2.0
 _ORDER: tuple[Phase, ...] = ("prepare", "ramp", "run")
@@ -94,6 +94,11 @@ def _sum(phase: Phase, parts: list[Reading]) -> Reading:
         max(p.interval_seconds for p in parts),
         stats.add_intervals([p.read for p in parts if p.read]),
         stats.add_intervals([p.write for p in parts if p.write]),
+        {
+            name: added
+            for name, flows in stats.by_name(p.other for p in parts).items()
+            if (added := stats.add_intervals(flows))
+        },
     )
 
 
@@ -111,4 +116,5 @@ def as_sample(
         read=reading.read,
         write=reading.write,
         missing=missing,
+        other=reading.other,
     )

@@ -8,15 +8,16 @@ interface and, unchanged, what a session keeps on disk.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, GetCoreSchemaHandler
 from pydantic_core import CoreSchema
 
 from cephtui.printable import one_line, printable
 
+_T = TypeVar("_T")
 SCHEMA_VERSION = 1
 """Major version of every stored and printed object: keys may be added under it, never changed or removed."""
 
@@ -78,14 +79,19 @@ def _set_bounds(schema: Any) -> None:
             _set_bounds(part)
 
 
+def flows_of(read: _T | None, write: _T | None, other: Mapping[str, _T]) -> dict[str, _T]:
+    """All that a run did, by name: reads first, then writes."""
+    return {name: flow for name, flow in (("read", read), ("write", write), *other.items()) if flow is not None}
+
+
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """What one direction (read or write) did in one interval; a dataclass because there are many of them."""
+    """What one flow (reads, writes or another) did in one interval; a dataclass because there are many of them."""
 
-    ios: int
-    """I/O operations completed in the interval."""
+    ios: int | None
+    """I/O operations completed in the interval; null where the tool does not count them."""
     bytes: int
-    iops: float
+    iops: float | None
     bandwidth_bytes: float
     """Bytes per second."""
     latency_mean_seconds: float | None = None
@@ -121,16 +127,26 @@ class Sample:
         tuple[str, ...],
         Field(description="Nodes that said nothing in time: their part is not in the figures of all nodes."),
     ] = ()
+    other: Annotated[
+        Mapping[str, Interval],
+        Field(description="What was done beside reads and writes, by the tool's name for it; left out where nothing."),
+    ] = field(default_factory=dict)
     event: Literal["sample"] = "sample"
+
+    @property
+    def flows(self) -> dict[str, Interval]:
+        """All that was done, by name: ``read``, ``write``, then the others."""
+        return flows_of(self.read, self.write, self.other)
 
 
 class Total(Model):
-    """What one direction did over a whole run, the ramp left out; latency is completion latency."""
+    """What one flow did over a whole run, the ramp left out; latency is completion latency."""
 
-    ios: int
+    ios: int | None
+    """Null where the tool does not count them."""
     bytes: int
     runtime_seconds: Annotated[Elapsed, Field(ge=0)]
-    iops: Amount
+    iops: Amount | None
     bandwidth_bytes: Amount
     latency_mean_seconds: Amount | None = None
     latency_p50_seconds: Amount | None = None
@@ -147,6 +163,13 @@ class Summary(Model):
 
     read: Total | None = None
     write: Total | None = None
+    other: dict[Name, Total] = Field(default_factory=dict)
+    """What was done beside reads and writes, by the tool's name for it."""
+
+    @property
+    def flows(self) -> dict[str, Total]:
+        """All that was done, by name: ``read``, ``write``, then the others."""
+        return flows_of(self.read, self.write, self.other)
 
 
 class DiskUse(Model):
@@ -582,7 +605,8 @@ class Figure(Model):
 
     event: Literal["figure"] = "figure"
     schema_version: int = SCHEMA_VERSION
-    direction: Literal["read", "write"]
+    direction: Name
+    """``read``, ``write``, or the name of another flow."""
     name: Name
     """As in the figures of a run: ``latency_p99_seconds``."""
     left: float | None

@@ -14,18 +14,18 @@ from typing import Any
 from cephtui import stats, units
 from cephtui.cluster import reader
 from cephtui.cluster.reader import ClusterError, ClusterReader
-from cephtui.environment import PROBE_ARGV, parse_environment
+from cephtui.environment import parse_environment, probe_argv
 from cephtui.models import Event, Finding, NodeEnvironment, NodeResult, NodeStep, Notice, Outcome, Part, Step
 from cephtui.outcomes import decide, run_findings
 from cephtui.plan import fill_command
-from cephtui.presets import TOOLS
 from cephtui.record import Recorder, StopRequest
 from cephtui.session_writer import SessionWriter, unwritable
 from cephtui.shell import NodeShell, Shell, with_ceph
 from cephtui.store import Undo
 from cephtui.targets.base import Found, Target, TargetFault, Use
 from cephtui.targets.rbd import image_info
-from cephtui.tools import Parser, Sizing, ToolResult
+from cephtui.tools import TOOLS
+from cephtui.tools.base import Parser, Reading, Sizing, ToolResult
 from cephtui.transport import Chunk, Lock, Process, TransportError, shortened
 
 SILENCE_SECONDS = 10.0
@@ -90,10 +90,10 @@ class Inspection:
 
 async def look_at(shell: Shell) -> NodeEnvironment:
     """What a node is like; raises TransportError."""
-    environment = parse_environment((await shell.run(PROBE_ARGV)).stdout)
+    environment = parse_environment((await shell.run(probe_argv())).stdout)
     if not (shell.node.prefix or shell.node.ceph_prefix):
         return environment
-    behind = parse_environment((await shell.ceph(PROBE_ARGV)).stdout)
+    behind = parse_environment((await shell.ceph(probe_argv())).stdout)
     own = {name: version for name, version in environment.tools.items() if not _is_of_ceph(name)}
     of_ceph = {name: version for name, version in behind.tools.items() if _is_of_ceph(name)}
     return environment.model_copy(update={"tools": {**own, **of_ceph}})
@@ -140,7 +140,7 @@ class NodeRun:
         self.ended_at: float | None = None
         self._bench, self._step, self._node_step, self._target = bench, step, node_step, target
         self._shell, self._recorder = shell, recorder
-        self._tool = TOOLS[step.tool]
+        self._workload = TOOLS[step.tool].bind(step.options)
         self._found = Found()
         self._last_output = self._last_completion = self._last_reading = 0.0
         self._doing = ""
@@ -263,7 +263,7 @@ class NodeRun:
 
     async def _fill(self, parts: tuple[Part, ...], stop: StopRequest) -> None:
         wanted = sum(part.bytes for part in parts)
-        sizing = self._tool.sizing(self._step.options, self._node_step.place, wanted)
+        sizing = self._workload.sizing(self._node_step.place, wanted)
         if sizing:
             await self._fill_as_needed(sizing, parts[0], stop)
         else:
@@ -273,7 +273,7 @@ class NodeRun:
         planned = self._node_step
         if planned.prepare_argv and parts == planned.fill:
             return planned.prepare_argv
-        return fill_command(self._tool, self._step.options, self._shell.node, planned.place, parts)
+        return fill_command(self._workload, self._shell.node, planned.place, parts)
 
     async def _fill_as_needed(self, sizing: Sizing, part: Part, stop: StopRequest) -> None:
         """Fill more and more until what is there lasts long enough to tell the speed, and then as much as it takes."""
@@ -303,7 +303,7 @@ class NodeRun:
         """Run a command of the preparation to its good end; raises Ended for any other."""
         process = await self._start(argv, limit_seconds, stop)
         process.release()
-        parser = self._tool.parser(self._step.options, ramp=False, seconds=None)
+        parser = self._workload.fill_parser()
         status, result = await self._drive(process, parser, stop, preparing=True)
         outcome, error = self._decided(process, status, stop, result)
         if outcome != "ok":
@@ -333,7 +333,7 @@ class NodeRun:
         assert self.process is not None
         step = self._step
         self._doing = "in the ramp" if step.ramp_seconds else "while measuring"
-        parser = self._tool.parser(step.options, ramp=step.ramp_seconds > 0, seconds=step.run_seconds)
+        parser = self._workload.parser(ramp=step.ramp_seconds > 0, seconds=step.run_seconds)
         status, self.result = await self._drive(self.process, parser, stop, preparing=False)
         self.ended_at = time.monotonic()
         self.end(*self._decided(self.process, status, stop, self.result))
@@ -396,10 +396,10 @@ class NodeRun:
         self._recorder.raw(f"{self.name}.prepare" if preparing else self.name, chunk, elapsed)
         self._emit(parser.feed(chunk.stream, chunk.data, elapsed), preparing)
 
-    def _emit(self, readings: list[Any], preparing: bool) -> None:
+    def _emit(self, readings: list[Reading], preparing: bool) -> None:
         if readings:
             self._last_reading = time.monotonic()
-            if any(i.ios for r in readings for i in (r.read, r.write) if i):
+            if any(stats.done(reading.flows.values()) for reading in readings):
                 self._last_completion = self._last_reading
             if not preparing and readings[-1].phase == "run":
                 self._doing = "while measuring"
@@ -455,7 +455,7 @@ class NodeRun:
             command=self._node_step.command,
             started_seconds=self._since(released_at, self.process.released_at if self.process else None),
             ended_seconds=self._since(released_at, self.ended_at),
-            summary=stats.summarise([result.read] if result.read else [], [result.write] if result.write else []),
+            summary=stats.summarise([result.flows]),
             cpu_user_percent=result.cpu_user_percent,
             cpu_system_percent=result.cpu_system_percent,
             disks=result.disks,

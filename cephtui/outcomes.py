@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from cephtui import units
 from cephtui.models import Finding, Outcome, Run, Step
 from cephtui.stats import Flow
-from cephtui.tools import ToolResult
+from cephtui.tools.base import ToolResult
 from cephtui.transport import (
     HEARTBEAT_SECONDS,
     HEARTBEAT_SILENT,
@@ -64,7 +64,7 @@ def decide(
         return "failed", "it did not end in its time and was ended"
     if status != 0:
         return "failed", result.error or f"it ended with {_status(status)}"
-    if result.read is None and result.write is None:
+    if not result.flows:
         return "failed", result.error or "it ended without having done any I/O"
     return "ok", None
 
@@ -89,13 +89,13 @@ def _status(status: int) -> str:
 
 def run_findings(step: Step, outcome: Outcome, result: ToolResult) -> list[Finding]:
     """What the length and the end of a run do to its figures."""
-    flows = [flow for flow in (result.read, result.write) if flow]
+    flows = list(result.flows.values())
     if not flows:
         if outcome == "stopped" and step.ramp_seconds:
             return [Finding(code="incomplete", text="stopped before the ramp was over: nothing was measured")]
         return []
     lasted = max(flow.runtime_seconds for flow in flows)
-    found = [finding for flow in flows if (finding := _in_flight(step, flow))]
+    found = [finding for flow in (result.read, result.write) if flow and (finding := _in_flight(step, flow))]
     if outcome in ("stopped", "lost"):
         return [*found, Finding(code="incomplete", text=_incomplete(step, lasted))]
     if lasted < SHORT_RUN_SECONDS:
@@ -112,10 +112,12 @@ def _incomplete(step: Step, lasted: float) -> str:
 
 
 def _in_flight(step: Step, flow: Flow) -> Finding | None:
-    """fio counts I/Os when they begin and bytes when they end: what was in flight as the ramp ended is in the bytes
-    only, what was in flight at the end in the I/Os only."""
+    """A tool may count I/Os when they begin and bytes when they end: what was in flight as the ramp ended is in the
+    bytes only, what was in flight at the end in the I/Os only."""
     block = step.block_bytes
-    missing = flow.bytes // block - flow.ios if block else 0
+    if not block or flow.ios is None:
+        return None
+    missing = flow.bytes // block - flow.ios
     if abs(missing) <= _DISAGREE * flow.ios:
         return None
     off = units.percent(100 * abs(missing) / flow.ios)

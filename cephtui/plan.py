@@ -12,7 +12,7 @@ from cephtui.presets import Choice, Preset, combinations
 from cephtui.printable import printable
 from cephtui.shell import with_ceph
 from cephtui.targets.base import Layout, Target
-from cephtui.tools import OptionError, Tool
+from cephtui.tools.base import OptionError, Tool, Workload
 
 FILL_BYTES_PER_SECOND = 200e6
 """Assumed for the estimate of a filling; only a measurement could tell."""
@@ -51,14 +51,10 @@ class Request:
 class _Draft:
     preset: Preset
     repeat: int
-    options: dict[str, OptionValue]
+    workload: Workload
     layout: Layout
     places: dict[str, tuple[Place, tuple[Part, ...]]]
     """By node."""
-
-    @property
-    def tool(self) -> Tool:
-        return self.preset.tool
 
 
 def new_batch() -> str:
@@ -74,12 +70,12 @@ def make_plan(request: Request, new_batch: Callable[[], str], filled: Filled | N
     needs = _needs(drafts)
     known = dict(filled or {})
     fills = request.target.own or bool(set(request.target.names) & set(request.destroy))
-    fills = fills or any(draft.tool.writes(draft.options) for draft in drafts)
+    fills = fills or any(draft.workload.writes() for draft in drafts)
     steps: list[Step] = []
     for number, draft in enumerate(drafts, request.begun + 1):
         if not request.target.kept:
             known = {}
-        to_fill = fills and draft.tool.needs_data(draft.options, request.target.kind)
+        to_fill = fills and draft.workload.needs_data(request.target.kind)
         step = _step(number, draft, request, needs, known if to_fill else None)
         known.update({(node.node, part.spec): part.bytes for node in step.nodes for part in node.fill})
         steps.append(step)
@@ -91,7 +87,7 @@ def make_plan(request: Request, new_batch: Callable[[], str], filled: Filled | N
         shared_pool=request.shared_pool,
         destroy=request.destroy,
         duration_seconds=sum(map(_seconds, steps)),
-        session_bytes=sum(_stored_bytes(s, d.tool) for s, d in zip(steps, drafts, strict=True)),
+        session_bytes=sum(_stored_bytes(s, d.workload) for s, d in zip(steps, drafts, strict=True)),
     )
 
 
@@ -123,14 +119,26 @@ def _drafts(request: Request, new_batch: Callable[[], str]) -> list[_Draft]:
 
 def _draft(request: Request, preset: Preset, batch: str, repeat: int, options: dict[str, OptionValue]) -> _Draft:
     target = request.target
-    fitted = preset.tool.fit(options, target.kind)
+    if problem := preset.tool.check_kind(target.kind):
+        raise OptionError("target", problem)
+    workload = preset.tool.bind(options).fit(target.kind)
+    _check_needs(preset.tool, workload, request.nodes)
     span = target.default_span_bytes
     if request.room_bytes is not None:
         span = min(span, request.room_bytes)
-    jobs, size = preset.tool.jobs_and_size(fitted, span)
+    jobs, size = workload.jobs_and_size(span)
     layout = Layout(jobs, size, len(request.nodes) == 1, batch)
     places = {node.name: target.lay_out(node, layout) for node in request.nodes}
-    return _Draft(preset, repeat, fitted, layout, places)
+    return _Draft(preset, repeat, workload, layout, places)
+
+
+def _check_needs(tool: Tool, workload: Workload, nodes: tuple[Node, ...]) -> None:
+    """Raises OptionError for a tool that wants more than a command on each node."""
+    if tool.secrets:
+        raise OptionError("tool", f"{tool.title} needs its {', '.join(tool.secrets)}, which can't be given yet")
+    if companions := workload.companions(nodes):
+        where = ", ".join(each.node for each in companions)
+        raise OptionError("tool", f"{tool.title} needs a process on {where} beside it, which can't be started yet")
 
 
 def _needs(drafts: list[_Draft]) -> dict[tuple[str, str], int]:
@@ -145,34 +153,35 @@ def _needs(drafts: list[_Draft]) -> dict[tuple[str, str], int]:
 
 def _step(number: int, draft: _Draft, request: Request, needs: Filled, known: Filled | None) -> Step:
     """``known`` is what is filled already; None where nothing has to be filled."""
-    ramp, run = draft.tool.times(draft.options)
+    workload = draft.workload
+    ramp, run = workload.times()
     nodes = tuple(_node_step(draft, request, node, needs, known) for node in request.nodes)
     fill_bytes = max(sum(part.bytes for part in node.fill) for node in nodes)
     return Step(
         preset=draft.preset.name,
-        tool=draft.tool.name,
+        tool=draft.preset.tool.name,
         batch=draft.layout.batch,
         repeat=draft.repeat,
         number=number,
         target=request.target.spec,
         data_pool=request.target.data_pool,
-        writes=bool(fill_bytes) or draft.tool.writes(draft.options),
+        writes=bool(fill_bytes) or workload.writes(),
         filled=known is not None,
         span_bytes=draft.layout.jobs * draft.layout.size_bytes,
         fill_bytes=fill_bytes,
-        block_bytes=draft.tool.block_bytes(draft.options),
-        options=draft.options,
+        block_bytes=workload.block_bytes(),
+        options=workload.options,
         nodes=nodes,
         prepare_seconds=_likely_bytes(draft, nodes[0], fill_bytes) * len(nodes) / FILL_BYTES_PER_SECOND,
         ramp_seconds=ramp,
         run_seconds=run,
-        most_seconds=draft.tool.most_seconds(draft.options),
+        most_seconds=workload.most_seconds(),
     )
 
 
 def _likely_bytes(draft: _Draft, node: NodeStep, fill_bytes: int) -> float:
     """What will be filled: all of it, or about as much as a run reads that ends with its data."""
-    sizing = draft.tool.sizing(draft.options, node.place, fill_bytes) if fill_bytes else None
+    sizing = draft.workload.sizing(node.place, fill_bytes) if fill_bytes else None
     return min(fill_bytes, FILL_BYTES_PER_SECOND * sizing.run_seconds) if sizing else fill_bytes
 
 
@@ -183,9 +192,9 @@ def _node_step(draft: _Draft, request: Request, node: Node, needs: Filled, known
     if known is not None:
         unfilled = [part.spec for part in parts if known.get((node.name, part.spec), 0) < part.bytes]
         fill = tuple(Part(spec=spec, bytes=needs[node.name, spec]) for spec in unfilled)
-    prefix = node.ceph_prefix if draft.tool.of_ceph else node.prefix
-    argv = with_ceph(node, draft.tool.argv(draft.preset.name, draft.options, draft.layout.size_bytes, place))
-    prepare = fill_command(draft.tool, draft.options, node, place, fill) if fill else None
+    prefix = node.ceph_prefix if draft.preset.tool.of_ceph else node.prefix
+    argv = with_ceph(node, draft.workload.argv(draft.preset.name, draft.layout.size_bytes, place))
+    prepare = fill_command(draft.workload, node, place, fill) if fill else None
     return NodeStep(
         node=node.name,
         prefix=prefix,
@@ -200,13 +209,11 @@ def _node_step(draft: _Draft, request: Request, node: Node, needs: Filled, known
     )
 
 
-def fill_command(
-    tool: Tool, options: Mapping[str, OptionValue], node: Node, place: Place, fill: tuple[Part, ...]
-) -> tuple[str, ...]:
+def fill_command(workload: Workload, node: Node, place: Place, fill: tuple[Part, ...]) -> tuple[str, ...]:
     """What writes these parts of a place in full, behind the node's prefix."""
     images = tuple(part.spec.rpartition("/")[2] for part in fill) if place.images else ()
     only = place.model_copy(update={"images": images})
-    return with_ceph(node, tool.fill_argv(options, [part.bytes for part in fill], only))
+    return with_ceph(node, workload.fill_argv([part.bytes for part in fill], only))
 
 
 def _writes(draft: _Draft, place: Place, fill: tuple[Part, ...], parts: tuple[Part, ...]) -> tuple[Write, ...]:
@@ -217,7 +224,7 @@ def _writes(draft: _Draft, place: Place, fill: tuple[Part, ...], parts: tuple[Pa
     elif len(parts) > 1:
         changed = "are overwritten by the benchmark"
     writes = [Write(what=f"{part.spec} {filled}", bytes=part.bytes) for part in fill]
-    if draft.tool.writes(draft.options):
+    if draft.workload.writes():
         names = ", ".join(part.spec for part in parts)
         writes.append(Write(what=f"{names} {changed}", bytes=parts[0].bytes if place.namespace else None))
     return tuple(writes)
@@ -228,8 +235,8 @@ def _seconds(step: Step) -> float:
     return step.prepare_seconds + step.ramp_seconds + run + _OVERHEAD_SECONDS
 
 
-def _stored_bytes(step: Step, tool: Tool) -> int:
-    entries = tool.entries(step.options)
+def _stored_bytes(step: Step, workload: Workload) -> int:
+    entries = workload.entries()
     return _STORED_BYTES_PER_RUN + round(_seconds(step) * _STORED_BYTES_PER_SECOND * entries * len(step.nodes))
 
 

@@ -15,7 +15,6 @@ from typing import Any, TypeVar
 from cephtui import store, units
 from cephtui.merge import Merger, as_sample
 from cephtui.models import ELAPSED_MOST_SECONDS, ClusterSample, Event, Mark, Model, Plan, Run, Step, Summary
-from cephtui.presets import TOOLS
 from cephtui.reading import (
     DOCUMENT_MOST_BYTES,
     LINE_MOST_BYTES,
@@ -25,7 +24,8 @@ from cephtui.reading import (
     shown,
 )
 from cephtui.store import StoreError
-from cephtui.tools import Parser, Reading, Stream
+from cephtui.tools import TOOLS
+from cephtui.tools.base import Parser, Reading, Stream
 
 M = TypeVar("M", bound=Model)
 _PIECE_MOST_BYTES = 16 << 20
@@ -203,10 +203,10 @@ class _Phase:
         """When the newest piece arrived."""
 
     def _parser(self) -> Parser:
-        tool, step = TOOLS[self._run.tool], self._step
+        workload, step = TOOLS[self._run.tool].bind(self._run.options), self._step
         if self.preparing:
-            return tool.parser(self._run.options, ramp=False, seconds=None)
-        return tool.parser(self._run.options, ramp=step.ramp_seconds > 0, seconds=step.run_seconds)
+            return workload.fill_parser()
+        return workload.parser(ramp=step.ramp_seconds > 0, seconds=step.run_seconds)
 
     def next_due(self) -> float | None:
         """When the next piece of any node arrived."""

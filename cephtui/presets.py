@@ -9,17 +9,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from cephtui.metrics import BY_NAME
 from cephtui.models import Line, OptionValue, PresetRow
 from cephtui.printable import printable
 from cephtui.reading import load_toml, shown
-from cephtui.tools import OptionError, Tool
-from cephtui.tools.fio import Fio
-from cephtui.tools.rados_bench import RadosBench
+from cephtui.tools import DEFAULT_TOOL, TOOLS
+from cephtui.tools.base import OptionError, Tool
 
-TOOLS: Mapping[str, Tool] = {tool.name: tool for tool in (Fio(), RadosBench())}
-"""Every tool by its name in a preset."""
 STEPS_MOST = 200
 """More than this many steps in one sweep is taken for a mistake."""
 
@@ -27,11 +25,24 @@ _SIX = range(1, 7)
 """The keys of packaged presets."""
 
 Headline: TypeAlias = Literal["iops", "bandwidth", "latency"]
+HEADLINES: Mapping[Headline, str] = {
+    "iops": "iops",
+    "bandwidth": "bandwidth_bytes",
+    "latency": "latency_mean_seconds",
+}
+"""The metric behind each."""
 Choice: TypeAlias = OptionValue | list[OptionValue]
 
 
 class PresetError(ValueError):
     """A preset can't be used; the text names file, key and what was expected."""
+
+
+def _known_tool(name: str) -> str:
+    if name not in TOOLS:
+        *others, last = [f"'{tool}'" for tool in TOOLS]
+        raise ValueError(f"expected {', '.join(others)} or {last}")
+    return name
 
 
 class PresetFile(BaseModel):
@@ -41,7 +52,7 @@ class PresetFile(BaseModel):
 
     title: Line
     description: Line = ""
-    tool: Literal["fio", "rados-bench"] = "fio"
+    tool: Annotated[str, AfterValidator(_known_tool)] = DEFAULT_TOOL
     key: Annotated[int, Field(ge=1, le=9)] | None = None
     """The console's key for it."""
     headline: Headline = "iops"
@@ -107,7 +118,18 @@ def load_preset(path: Path, *, user: bool) -> Preset:
         raise PresetError(f"{path}: {_explain(error)}") from None
     except OptionError as error:
         raise PresetError(f"{path}: options.{error}") from None
+    if problem := _wrong_headline(file):
+        raise PresetError(f"{path}: {problem}")
     return Preset(printable(path.stem), path, user, file)
+
+
+def _wrong_headline(file: PresetFile) -> str | None:
+    """Why the tool can't have such a headline, or None."""
+    tool = TOOLS[file.tool]
+    known = [word for word, name in HEADLINES.items() if BY_NAME[name] in tool.metrics]
+    if file.headline in known:
+        return None
+    return f"headline: {tool.title} has no {file.headline}, expected one of {', '.join(known)}"
 
 
 def _explain(error: ValidationError) -> str:
@@ -119,7 +141,8 @@ def _explain(error: ValidationError) -> str:
         return f"{key}: missing"
     if first["loc"][0] == "options" and len(first["loc"]) > 1:
         return f"{key}: expected text, a number, true, false, or a list of these, got {shown(first['input'])}"
-    return f"{key}: {first['msg'].replace('Input should be', 'expected')}, got {shown(first['input'])}"
+    problem = first["msg"].removeprefix("Value error, ").replace("Input should be", "expected")
+    return f"{key}: {problem}, got {shown(first['input'])}"
 
 
 def find_presets(packaged: Path, users: Path) -> Catalogue:

@@ -13,7 +13,7 @@ from cephtui.incidents import Course
 from cephtui.merge import Merged, Merger, as_sample
 from cephtui.models import ClusterSample, Event, Mark, Phase, Sample
 from cephtui.session_writer import RunWriter
-from cephtui.tools import Reading
+from cephtui.tools.base import Reading
 from cephtui.transport import Chunk
 
 CUT_SHORT = "the session can't be written any more"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from cephtui.models import Node, NodeEnvironment
 from cephtui.reading import load_json, read_bytes
-from cephtui.tools import Stream
+from cephtui.tools.base import Stream
 from cephtui.transport import COMMAND_SECONDS, UNLOCKED, Chunk, Completed, Lock, TransportError
 
 _GIB = 1 << 30

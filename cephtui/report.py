@@ -17,6 +17,7 @@ from cephtui.compare import Side, differences, figures, in_order, marks_between,
 from cephtui.history import History
 from cephtui.leftovers import describe, way_of
 from cephtui.live import Live, LiveRun
+from cephtui.metrics import BY_NAME
 from cephtui.models import (
     ClusterSample,
     Difference,
@@ -26,7 +27,6 @@ from cephtui.models import (
     Node,
     NodeEnvironment,
     NodeRow,
-    OptionValue,
     Plan,
     PoolActivity,
     PresetRow,
@@ -35,11 +35,11 @@ from cephtui.models import (
     Step,
     Total,
 )
-from cephtui.presets import TOOLS
 from cephtui.printable import one_line, printable
 from cephtui.runner import NodeState
 from cephtui.sparks import spark
 from cephtui.store import Undo
+from cephtui.tools import TOOLS
 
 _LEFT_MOST = 200
 """Rows of what was left behind; nobody reads more."""
@@ -57,7 +57,6 @@ _LISTED_MOST = 100
 _CELL_MOST = 2000
 """Characters of a text in a table."""
 _ENVIRONMENT = re.compile(r"^(.*? )?env (?:CEPH_\S+=\S+ |'CEPH_[^']*' )+")
-_IMAGE_SECTION = re.compile(r" --name=\S+ --rbdname=\S+(?: --size=\S+)?")
 
 
 def _table(*columns: str, right: Iterable[str] = ()) -> Table:
@@ -104,7 +103,7 @@ def joined(texts: Iterable[str], what: str) -> str:
 def conditions(step: Step | Run) -> str:
     """What was asked for, in one line: ``4k randwrite, depth 64, jobs 8, 60 s``."""
     try:
-        return TOOLS[step.tool].describe(step.options)
+        return TOOLS[step.tool].bind(step.options).describe()
     except (LookupError, ValueError, OverflowError):  # of a tool that this version does not know, or changed by hand
         return joined((f"{name}={value}" for name, value in step.options.items()), "options")
 
@@ -121,7 +120,7 @@ def plan(value: Plan) -> RenderableType:
         rows.append(Text.assemble((f"{number}. {step.preset} ", "bold"), what))
         for node in step.nodes:
             rows += [Text(f"   {node.node}: writes: {w.what}{_bytes(w.bytes)}") for w in node.writes]
-            commands = [short_command(c) for c in (node.prepare_command, node.command) if c]
+            commands = [short_command(c, step.tool) for c in (node.prepare_command, node.command) if c]
             rows += [Text(f"   {node.node}$ {command}", style="cyan") for command in commands]
     fill = sum(step.prepare_seconds for step in value.steps)
     note = f", of which about {units.duration(fill)} to fill the target (at 200 MB/s)" if fill else ""
@@ -130,20 +129,14 @@ def plan(value: Plan) -> RenderableType:
     return Group(*rows)
 
 
-def short_command(command: str) -> str:
-    """A command for eyes: of the sections for many images the first, and how many more there are."""
-    sections = _IMAGE_SECTION.findall(command)
-    if len(sections) < 3:
-        return command
-    others = sections[1:]
-    for section in others:
-        command = command.replace(section, "", 1)
-    return f"{command}  (and {len(others)} more images)"
+def short_command(command: str, tool: str) -> str:
+    """A tool's command for eyes."""
+    return TOOLS[tool].short_command(command) if tool in TOOLS else command
 
 
-def tool_command(command: str) -> str:
-    """The same without what stands before the tool for its environment: the way to Ceph fills a screen."""
-    return _ENVIRONMENT.sub("", short_command(command), count=1)
+def tool_command(command: str, tool: str) -> str:
+    """The same without the environment variables for the Ceph access, which fill a screen."""
+    return _ENVIRONMENT.sub("", short_command(command, tool), count=1)
 
 
 def pool_use(value: PoolActivity | None) -> list[str]:
@@ -196,10 +189,7 @@ def _current(state: LiveRun) -> list[RenderableType]:
     if state.latest is None or state.phase == "prepare":
         return []
     table = _table("", "IOPS", "bandwidth", "mean", "p99", "", right=("IOPS", "bandwidth", "mean", "p99"))
-    for direction in state.directions:
-        interval = getattr(state.latest, direction)
-        if interval is None:
-            continue
+    for direction, interval in state.latest.flows.items():
         history = state.history.curves[f"{direction}.iops"].values()
         _add(
             table,
@@ -221,7 +211,7 @@ def _nodes_now(state: LiveRun) -> list[RenderableType]:
     for node in state.step.nodes:
         sample = state.nodes.get(node.node)
         late = "" if node.node not in state.latest.missing else "no word"
-        parts = [i for i in (sample.read, sample.write) if i] if sample else []
+        parts = list(sample.flows.values()) if sample else []
         if not parts:
             _add(table, node.node, *[units.DASH] * 4, late)
         for interval in parts:
@@ -272,20 +262,21 @@ def _figures(total: Total) -> list[str]:
 
 def varied(found: Sequence[Run]) -> dict[int, str]:
     """By the number of a run, the options that set it apart from the others of its batch."""
-    batches: dict[str, list[Mapping[str, OptionValue]]] = {}
+    batches: dict[str, list[Run]] = {}
     for run in found:
-        batches.setdefault(run.batch, []).append(run.options)
-    differing = {batch: _differing_names(options) for batch, options in batches.items()}
+        batches.setdefault(run.batch, []).append(run)
+    differing = {batch: _differing_names(runs) for batch, runs in batches.items()}
     return {
         run.run: " ".join(f"{name}={value}" for name, value in run.options.items() if name in differing[run.batch])
         for run in found
     }
 
 
-def _differing_names(options: Sequence[Mapping[str, OptionValue]]) -> set[str]:
-    """Of the options of a batch those that are not the same in all; what ``rw`` is stands beside the figures."""
-    names = {name for each in options for name in each} - {"rw"}
-    return {name for name in names if len({each.get(name) for each in options}) > 1}
+def _differing_names(runs: Sequence[Run]) -> set[str]:
+    """Of the options of a batch those that are not the same in all; the direction stands beside the figures."""
+    shown = {TOOLS[run.tool].direction_option for run in runs if run.tool in TOOLS}
+    names = {name for run in runs for name in run.options} - shown
+    return {name for name in names if len({run.options.get(name) for run in runs}) > 1}
 
 
 def runs(found: Sequence[Run], marks: Sequence[Mark] = (), *, errors: bool = True) -> RenderableType:
@@ -327,10 +318,10 @@ def spread(run: Run) -> str:
 
 def _add_run(table: Table, run: Run, apart: str) -> None:
     outcome = Text(run.outcome or "running", style=OUTCOME_STYLES.get(run.outcome or "", ""))
-    totals = [(d, t) for d, t in (("read", run.summary.read), ("write", run.summary.write)) if t]
+    totals = run.summary.flows
     if not totals:
         _add(table, str(run.run), run.preset, "", *[units.DASH] * len(_FIGURE_COLUMNS), outcome, apart)
-    for row, (direction, total) in enumerate(totals):
+    for row, (direction, total) in enumerate(totals.items()):
         head, tail = (("", ""), ("", "")) if row else ((str(run.run), run.preset), (outcome, apart))
         _add(table, *head, direction, *_figures(total), *tail)
 
@@ -358,9 +349,8 @@ def run(value: Run, history: History | None = None, marks: Sequence[Mark] = ()) 
     table = Table.grid(padding=(0, 2))
     table.add_column()
     table.add_column(overflow="fold")
-    for direction, total in (("read", value.summary.read), ("write", value.summary.write)):
-        if total:
-            _add(table, f"{direction} latency", _latencies(total))
+    for direction, total in value.summary.flows.items():
+        _add(table, f"{direction} latency", _latencies(total))
     _add(table, "target", Text(value.target))
     _add(table, "options", conditions(value))
     if len(value.nodes) > 1:
@@ -392,7 +382,7 @@ def run(value: Run, history: History | None = None, marks: Sequence[Mark] = ()) 
         _add(table, "disks", disks or units.DASH)
         jobs, more_jobs = cut(result.jobs, "jobs")
         for job in jobs:
-            totals = [t for t in (job.summary.read, job.summary.write) if t]
+            totals = job.summary.flows.values()
             _add(table, job.job, "; ".join(f"{units.iops(t.iops)} IOPS, mean "
                                              f"{units.latency(t.latency_mean_seconds)}" for t in totals))  # fmt: skip
         _add_more(table, more_jobs)
@@ -415,12 +405,12 @@ def _node_results(value: Run) -> Table:
     table = _table("node", "", *columns, "outcome", right=columns)
     results, more = cut(value.nodes, "nodes")
     for result in results:
-        totals = [(d, t) for d, t in (("read", result.summary.read), ("write", result.summary.write)) if t]
+        totals = result.summary.flows
         times = [units.latency(result.started_seconds), units.latency(result.ended_seconds)]
         outcome = Text(result.outcome or "", style=OUTCOME_STYLES.get(result.outcome or "", ""))
         if not totals:
             _add(table, result.node, "", *[units.DASH] * 4, *times, outcome)
-        for direction, total in totals:
+        for direction, total in totals.items():
             _add(table, result.node, direction, *_figures(total)[:4], *times, outcome)
     if more:
         _add(table, more)
@@ -451,7 +441,8 @@ def _cluster(value: Run) -> str:
 
 def nodes(rows: Sequence[NodeRow]) -> RenderableType:
     """What each node is like, and what is missing there with the next step."""
-    table = _table("node", "state", "round trip", "system", "fio", "ceph", "cluster", right=("round trip",))
+    own = [name for name, tool in TOOLS.items() if not tool.of_ceph]
+    table = _table("node", "state", "round trip", "system", "tools", "ceph", "cluster", right=("round trip",))
     for row in rows:
         found = row.environment
         tools = found.tools if found else {}
@@ -463,7 +454,7 @@ def nodes(rows: Sequence[NodeRow]) -> RenderableType:
             ready,
             units.latency(row.round_trip_seconds),
             (found.os if found else None) or units.DASH,
-            tools.get("fio", units.DASH),
+            Text("\n").join(_text(tools[name]) for name in own if name in tools) or units.DASH,
             short_version(tools.get("ceph")),
             row.cluster or "",
         )
@@ -583,7 +574,8 @@ def info(value: Info) -> RenderableType:
     table = Table.grid(padding=(0, 2))
     _add(table, "cephtui", value.cephtui_version)
     _add(table, "python", value.python_version)
-    _add(table, "fio", value.tools.get("fio", "not installed: apt-get install fio"))
+    for name, tool in TOOLS.items():
+        _add(table, name, value.tools.get(name, f"not installed: apt-get install {tool.package}"))
     for path in value.presets:
         _add(table, "presets", path)
     for name in ("sessions", "config", "cache", "log"):
@@ -594,16 +586,6 @@ def info(value: Info) -> RenderableType:
 # ---------------------------------------------------------------------------------------------- two runs
 
 
-_FIGURE_NAMES = {
-    "iops": "IOPS",
-    "bandwidth_bytes": "bandwidth",
-    "latency_mean_seconds": "mean",
-    "latency_p50_seconds": "p50",
-    "latency_p95_seconds": "p95",
-    "latency_p99_seconds": "p99",
-    "latency_p999_seconds": "p99.9",
-    "latency_max_seconds": "max",
-}
 _CHANGE_STYLES = {"better": "green", "worse": "bold red"}
 
 
@@ -675,7 +657,7 @@ def _changes(found: Sequence[Figure], ascii: bool) -> RenderableType:
             _add(table, Text(figure.direction, style="bold"))
         _add(
             table,
-            _FIGURE_NAMES[figure.name],
+            BY_NAME[figure.name].title,
             _figure_text(figure, figure.left) + ("!" if figure.left_findings else ""),
             _figure_text(figure, figure.right) + ("!" if figure.right_findings else ""),
             _change(figure, ascii),
@@ -685,9 +667,7 @@ def _changes(found: Sequence[Figure], ascii: bool) -> RenderableType:
 
 
 def _figure_text(figure: Figure, value: float | None) -> str:
-    if figure.name == "iops":
-        return units.iops(value)
-    return units.bandwidth(value) if figure.name == "bandwidth_bytes" else units.latency(value)
+    return BY_NAME[figure.name].as_text(value)
 
 
 def _range(figure: Figure, spread: tuple[float, float] | None) -> str:

@@ -30,7 +30,6 @@ from cephtui.models import Event, Mark, Node, NodeEnvironment, NodeRow, Notice, 
 from cephtui.node_run import Bench, inspect, look_at
 from cephtui.outcomes import fails_on
 from cephtui.plan import Filled, new_bytes
-from cephtui.presets import TOOLS
 from cephtui.record import StopRequest
 from cephtui.refusal import Refusal
 from cephtui.scratch import is_scratch
@@ -40,6 +39,7 @@ from cephtui.ssh import connect
 from cephtui.store import StoreError, Undo
 from cephtui.targets import remove, target_of
 from cephtui.targets.base import Removed, Target, TargetFault
+from cephtui.tools import TOOLS
 from cephtui.transport import Connection, Paced, Question, TransportError, Turns
 
 INBOX_EVENTS = 4096

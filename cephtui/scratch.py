@@ -62,7 +62,7 @@ def scratch_directory(cache: Path) -> Iterator[Path]:
 def scratch_target(cache: Path) -> Iterator[FileTarget]:
     """A file of this console's own.
 
-    Raises OSError where the cache can't be written, TargetError where fio can't use its path.
+    Raises OSError where the cache can't be written, TargetError where a tool can't use its path.
     """
     with scratch_directory(cache) as directory:
         path = str(directory / "scratch")

@@ -32,7 +32,7 @@ from cephtui.store import (
     row_to_keep,
     run_directories,
 )
-from cephtui.tools import Stream
+from cephtui.tools.base import Stream
 
 _RESERVE, _RESERVE_BYTES = ".reserve", 256 << 10
 _LOCK_TRIES = 5

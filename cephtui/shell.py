@@ -8,7 +8,7 @@ from typing import Protocol
 
 from cephtui.models import Node
 from cephtui.printable import one_line
-from cephtui.tools import spoken
+from cephtui.tools.base import spoken
 from cephtui.transport import Completed, Connection
 
 

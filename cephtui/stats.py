@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from cephtui.models import Interval, Summary, Total
 
@@ -15,6 +16,8 @@ _PER_OCTAVE = 1 << _BITS
 GRID_BUCKETS = 29 * _PER_OCTAVE
 
 Buckets = Mapping[int, int]
+T = TypeVar("T")
+Number = TypeVar("Number", int, float)
 
 
 def bucket_of(nanoseconds: int) -> int:
@@ -63,14 +66,30 @@ def subtract_buckets(later: Buckets, earlier: Buckets) -> dict[int, int]:
     return {i: n - earlier.get(i, 0) for i, n in later.items() if n > earlier.get(i, 0)}
 
 
+def known_sum(values: Iterable[Number | None]) -> Number | None:
+    """The sum; None where one of them is not known, or there are none."""
+    found = list(values)
+    known = [value for value in found if value is not None]
+    return sum(known[1:], known[0]) if known and len(known) == len(found) else None
+
+
+def by_name(parts: Iterable[Mapping[str, T]]) -> dict[str, list[T]]:
+    """What has the same name in several, together; the names in the order in which they come."""
+    found: dict[str, list[T]] = {}
+    for part in parts:
+        for name, value in part.items():
+            found.setdefault(name, []).append(value)
+    return found
+
+
 def make_interval(
-    ios: int, nbytes: int, seconds: float, mean_seconds: float | None, buckets: Buckets | None
+    ios: int | None, nbytes: int, seconds: float, mean_seconds: float | None, buckets: Buckets | None
 ) -> Interval:
     """The figures of one interval from its counts; rates are zero for an interval without length."""
     return Interval(
         ios=ios,
         bytes=nbytes,
-        iops=ios / seconds if seconds > 0 else 0.0,
+        iops=None if ios is None else ios / seconds if seconds > 0 else 0.0,
         bandwidth_bytes=nbytes / seconds if seconds > 0 else 0.0,
         latency_mean_seconds=mean_seconds,
         latency_p99_seconds=percentile_seconds(buckets, 99.0) if buckets else None,
@@ -86,7 +105,14 @@ def _weighted_mean(pairs: Iterable[tuple[float | None, int]]) -> float | None:
 
 def completions(interval: Interval) -> int:
     """How many completions the latency of an interval stands for."""
-    return sum(interval.latency_buckets.values()) if interval.latency_buckets else interval.ios
+    return sum(interval.latency_buckets.values()) if interval.latency_buckets else interval.ios or 0
+
+
+def done(intervals: Iterable[Interval]) -> int:
+    """How much was completed: I/O operations, or bytes where they are not counted."""
+    parts = list(intervals)
+    ios = known_sum(part.ios for part in parts)
+    return sum(part.bytes for part in parts) if ios is None else ios
 
 
 def join_intervals(first: Interval | None, second: Interval | None, seconds: float) -> Interval | None:
@@ -96,7 +122,7 @@ def join_intervals(first: Interval | None, second: Interval | None, seconds: flo
         return None
     mean = _weighted_mean((p.latency_mean_seconds, completions(p)) for p in parts)
     buckets = add_buckets(p.latency_buckets for p in parts if p.latency_buckets)
-    return make_interval(sum(p.ios for p in parts), sum(p.bytes for p in parts), seconds, mean, buckets)
+    return make_interval(known_sum(p.ios for p in parts), sum(p.bytes for p in parts), seconds, mean, buckets)
 
 
 def add_intervals(parts: Sequence[Interval]) -> Interval | None:
@@ -106,12 +132,12 @@ def add_intervals(parts: Sequence[Interval]) -> Interval | None:
     """
     if len(parts) <= 1:
         return parts[0] if parts else None
-    whole = all(p.latency_buckets or not p.ios for p in parts)
+    whole = all(p.latency_buckets or not done([p]) for p in parts)
     buckets = add_buckets(p.latency_buckets for p in parts if p.latency_buckets) if whole else {}
     return Interval(
-        ios=sum(p.ios for p in parts),
+        ios=known_sum(p.ios for p in parts),
         bytes=sum(p.bytes for p in parts),
-        iops=sum(p.iops for p in parts),
+        iops=known_sum(p.iops for p in parts),
         bandwidth_bytes=sum(p.bandwidth_bytes for p in parts),
         latency_mean_seconds=_weighted_mean((p.latency_mean_seconds, completions(p)) for p in parts),
         latency_p99_seconds=percentile_seconds(buckets, 99.0) if buckets else None,
@@ -161,12 +187,13 @@ def latency_of(
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """A whole run of one direction before its percentiles are taken, so that nodes and jobs can be added up."""
+    """A whole run of reads, writes or another flow before its percentiles are taken: nodes and jobs can be added up."""
 
-    ios: int
+    ios: int | None
+    """None where the tool does not count them."""
     bytes: int
     runtime_seconds: float
-    iops: float
+    iops: float | None
     bandwidth_bytes: float
     buckets: Buckets
     moments: Moments | None
@@ -180,10 +207,10 @@ def add_flows(flows: Sequence[Flow]) -> Flow | None:
         return flows[0] if flows else None
     bounds = [f.bounds for f in flows if f.bounds]
     return Flow(
-        ios=sum(f.ios for f in flows),
+        ios=known_sum(f.ios for f in flows),
         bytes=sum(f.bytes for f in flows),
         runtime_seconds=max(f.runtime_seconds for f in flows),
-        iops=sum(f.iops for f in flows),
+        iops=known_sum(f.iops for f in flows),
         bandwidth_bytes=sum(f.bandwidth_bytes for f in flows),
         buckets=add_buckets(f.buckets for f in flows),
         moments=pool_moments([f.moments for f in flows if f.moments]),
@@ -205,6 +232,7 @@ def total(flow: Flow | None) -> Total | None:
     )
 
 
-def summarise(read: Sequence[Flow], write: Sequence[Flow]) -> Summary:
-    """Jobs' or nodes' flows, read and write apart, as one summary."""
-    return Summary(read=total(add_flows(read)), write=total(add_flows(write)))
+def summarise(parts: Iterable[Mapping[str, Flow]]) -> Summary:
+    """Jobs' or nodes' flows by name as one summary."""
+    totals = {name: found for name, flows in by_name(parts).items() if (found := total(add_flows(flows)))}
+    return Summary(read=totals.pop("read", None), write=totals.pop("write", None), other=totals)

@@ -20,7 +20,7 @@ from typing import Protocol, TypeVar, cast
 
 from cephtui.models import Node
 from cephtui.printable import one_line
-from cephtui.tools import Stream
+from cephtui.tools.base import Stream
 
 HEARTBEAT_SECONDS = 5.0
 NO_LOCK, LOCK_HELD, HEARTBEAT_SILENT, NOT_RELEASED, NO_HEARTBEAT = 74, 75, 76, 77, 78

@@ -10,7 +10,7 @@ import statistics
 import pytest
 
 from cephtui.stats import make_interval, percentile_seconds
-from cephtui.tools import Reading
+from cephtui.tools.base import Reading
 from tests.bench import lines, stream
 from tests.bench.__main__ import chosen
 from tests.bench.drawn import Drawn

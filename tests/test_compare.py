@@ -17,7 +17,8 @@ from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
 from cephtui import report, store
-from cephtui.compare import FIGURES, Side, differences, figures, reasons, side_of, verdict
+from cephtui.compare import Side, differences, figures, reasons, side_of, verdict
+from cephtui.metrics import METRICS
 from cephtui.models import (
     ClusterEnvironment,
     Figure,
@@ -30,6 +31,7 @@ from cephtui.models import (
 )
 from tests.replayed import MIXED, SESSION, WRITE_IOPS
 
+FIGURES = tuple(metric.name for metric in METRICS)
 CLUSTER = ClusterEnvironment(
     ceph_version="16.2.15",
     health="HEALTH_OK",
@@ -223,6 +225,7 @@ def test_a_run_without_a_cluster_is_told_in_one_line() -> None:
         ({"device": "/dev/sdb"}, {"pve1 device": ("-", "/dev/sdb")}),
         ({"nic_bits_per_second": {"eth0": 10**10}}, {"pve1 nic eth0": ("-", "10.0 Gbit/s")}),
         ({"tools": {"fio": "fio-3.33", "ceph": "v", "rados-bench": "v"}}, {"pve1 ceph": ("-", "v")}),
+        ({"tools": {"fio": "fio-3.33", "rados-bench": "another that did not run"}}, {}),
         ({"load_1m": 7.5}, {}),
     ],
     ids=str,

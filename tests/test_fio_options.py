@@ -12,8 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cephtui.tools import OptionError, Place
-from cephtui.tools.fio import Fio, FioOptions
+from cephtui.models import Place
+from cephtui.tools.base import OptionError
+from cephtui.tools.fio import Fio
+from cephtui.tools.fio.options import FioOptions
 from cephtui.units import parse_size
 
 FIO = Fio()
@@ -33,7 +35,7 @@ def refusal(**options: object) -> str:
 
 
 def argv(size_bytes: int = MIB, **options: object) -> tuple[str, ...]:
-    return FIO.argv("test", check(**options), size_bytes, TARGET)
+    return FIO.bind(check(**options)).argv("test", size_bytes, TARGET)
 
 
 # ---------------------------------------------------------------------------------------------- checking
@@ -245,32 +247,32 @@ def test_fractions_of_a_second_are_milliseconds(runtime: str, argument: str) -> 
 
 
 def test_times() -> None:
-    assert FIO.times(check(runtime="1m", ramp_time=3)) == (3.0, 60.0)
-    assert FIO.times(check(time_based=False, ramp_time=0)) == (0.0, None)
+    assert FIO.bind(check(runtime="1m", ramp_time=3)).times() == (3.0, 60.0)
+    assert FIO.bind(check(time_based=False, ramp_time=0)).times() == (0.0, None)
 
 
 # ---------------------------------------------------------------------------------------------- size
 
 
 def test_the_default_divides_the_span_by_the_jobs() -> None:
-    assert FIO.jobs_and_size(check(numjobs=8), 1 << 30) == (8, 128 * MIB)
-    assert FIO.jobs_and_size(check(numjobs=3), 1 << 30) == (3, 341 * MIB)
+    assert FIO.bind(check(numjobs=8)).jobs_and_size(1 << 30) == (8, 128 * MIB)
+    assert FIO.bind(check(numjobs=3)).jobs_and_size(1 << 30) == (3, 341 * MIB)
 
 
 def test_size_is_per_job() -> None:
-    assert FIO.jobs_and_size(check(numjobs=4, size="64M"), 1 << 30) == (4, 64 * MIB)
+    assert FIO.bind(check(numjobs=4, size="64M")).jobs_and_size(1 << 30) == (4, 64 * MIB)
 
 
 def test_size_is_whole_blocks() -> None:
-    assert FIO.jobs_and_size(check(bs="64k", size="100k"), 1 << 30) == (1, 64 << 10)
-    assert FIO.jobs_and_size(check(bs="3M", numjobs=2), 16 * MIB) == (2, 6 * MIB)
-    assert FIO.jobs_and_size(check(numjobs=1024, bs="4k"), 8 * MIB) == (1024, 8 << 10)
+    assert FIO.bind(check(bs="64k", size="100k")).jobs_and_size(1 << 30) == (1, 64 << 10)
+    assert FIO.bind(check(bs="3M", numjobs=2)).jobs_and_size(16 * MIB) == (2, 6 * MIB)
+    assert FIO.bind(check(numjobs=1024, bs="4k")).jobs_and_size(8 * MIB) == (1024, 8 << 10)
 
 
 @pytest.mark.parametrize(("bs", "size"), [("1M", "4k"), ("4M", "4194303")])
 def test_less_than_a_block_is_refused(bs: str, size: str) -> None:
     with pytest.raises(OptionError, match=f"size: expected at least one block of {bs}, got {size}"):
-        FIO.jobs_and_size(check(bs=bs, size=size), 1 << 30)
+        FIO.bind(check(bs=bs, size=size)).jobs_and_size(1 << 30)
 
 
 @given(
@@ -282,14 +284,14 @@ def test_less_than_a_block_is_refused(bs: str, size: str) -> None:
 def test_regions_fit_and_do_not_overlap(jobs: int, block: str, size: int | None, span: int) -> None:
     options = check(numjobs=jobs, bs=block, **({} if size is None else {"size": size}))
     try:
-        found, each = FIO.jobs_and_size(options, span)
+        found, each = FIO.bind(options).jobs_and_size(span)
     except OptionError:
         assert (size or span // jobs) < parse_size(block)
         return
     assert found == jobs
     assert each % parse_size(block) == 0 or each % MIB == 0
     assert 0 < each <= (size or span // jobs)
-    line = FIO.argv("x", options, each, TARGET)
+    line = FIO.bind(options).argv("x", each, TARGET)
     assert [parse_size(a.partition("=")[2]) for a in line if a.startswith("--size=")] == [each]
     assert [parse_size(a.partition("=")[2]) for a in line if a.startswith("--offset_increment=")] == [each] * (jobs > 1)
 
@@ -298,7 +300,7 @@ def test_regions_fit_and_do_not_overlap(jobs: int, block: str, size: int | None,
 
 
 def fill(span: int, **options: object) -> list[str]:
-    return list(FIO.fill_argv(check(**options), [span], TARGET))
+    return list(FIO.bind(check(**options)).fill_argv([span], TARGET))
 
 
 def test_the_command_that_fills() -> None:

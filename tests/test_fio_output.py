@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 from cephtui import stats
 from cephtui.jsonlines import sample_line
 from cephtui.models import Interval, Sample, Total
-from cephtui.tools import Reading, ToolResult
-from cephtui.tools.fio_output import SHORTEST_INTERVAL, FioParser
+from cephtui.tools.base import Reading, ToolResult
+from cephtui.tools.fio.output import SHORTEST_INTERVAL, FioParser
 
 FOLDER = Path(__file__).parent / "recordings"
 DIRECTIONS = ("read", "write")

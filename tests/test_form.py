@@ -18,8 +18,8 @@ from cephtui.places import packaged_presets_dir
 from cephtui.plan import Request, make_plan, new_batch
 from cephtui.presets import Preset, choice_text, load_preset, parse_overrides
 from cephtui.targets import parse_target
-from cephtui.tools.fio import FioOptions
-from cephtui.tools.rados_bench import RadosBenchOptions
+from cephtui.tools.fio.options import FioOptions
+from cephtui.tools.rados_bench.options import RadosBenchOptions
 from cephtui.tui import app as app_module
 from cephtui.tui.app import CephtuiApp, ConsoleApp
 from cephtui.tui.console import _commands

@@ -21,7 +21,9 @@ COUNTS = st.integers(0, 1 << 62)
 RATES = st.floats(0, 1e12).map(lambda value: round(value, 1))
 LATENCIES = st.none() | st.floats(0, 1e3).map(lambda value: round(value, 10))
 BUCKETS = st.none() | st.dictionaries(st.integers(0, 1855), st.integers(1, 1 << 40), min_size=1, max_size=8)
-INTERVALS = st.none() | st.builds(Interval, COUNTS, COUNTS, RATES, RATES, LATENCIES, LATENCIES, BUCKETS)
+INTERVALS = st.none() | st.builds(
+    Interval, st.none() | COUNTS, COUNTS, st.none() | RATES, RATES, LATENCIES, LATENCIES, BUCKETS
+)
 SECONDS = st.floats(0, 1e6).map(lambda value: round(value, 3))
 PHASES: st.SearchStrategy[Phase] = st.sampled_from(["prepare", "ramp", "run"])
 NAMES = st.text(min_size=1, max_size=10).map(printable)
@@ -36,6 +38,7 @@ SAMPLES = st.builds(
     read=INTERVALS,
     write=INTERVALS,
     missing=st.lists(NAMES, max_size=3).map(tuple),
+    other=st.dictionaries(NAMES, INTERVALS.filter(bool), max_size=2),
 )
 SAMPLE = Sample(
     run=3,
@@ -63,6 +66,7 @@ def test_a_line_has_every_key(sample: Sample) -> None:
     assert list(row) == [
         *("event", "run", "node", "preset", "phase", "elapsed_seconds", "interval_seconds", "read", "write"),
         *(["missing"] if sample.missing else []),
+        *(["other"] if sample.other else []),
     ]
     assert row["event"] == "sample"
     for interval in (row["read"], row["write"]):
@@ -165,6 +169,13 @@ def test_the_nodes_that_are_missing_are_named_only_where_there_are_any() -> None
     assert parse_sample(line(SAMPLE)).missing == ()
 
 
+def test_what_else_was_done_is_told_only_where_there_is_any() -> None:
+    assert "other" not in json.loads(line(SAMPLE))
+    assert "other" not in schema()["$defs"]["Sample"]["required"]
+    row = json.loads(line(replace(SAMPLE, other={"delete": Interval(3, 0, 3.0, 0.0)})))
+    assert (row["other"]["delete"]["ios"], row["other"]["delete"]["latency_mean_seconds"]) == (3, None)
+
+
 def test_the_schema_has_the_events_and_their_keys() -> None:
     run = Run(
         session="s",
@@ -177,7 +188,7 @@ def test_the_schema_has_the_events_and_their_keys() -> None:
         command="fio",
         started_at=datetime(2026, 1, 2, tzinfo=UTC),
     )
-    sample = replace(SAMPLE, missing=("b",))
+    sample = replace(SAMPLE, missing=("b",), other={"delete": Interval(3, 0, 3.0, 0.0)})
     cluster = ClusterSample(run=1, elapsed_seconds=2.0, pg_states={"active+clean": 32}, osd_latency_seconds={"0": 0.01})
     node = NodeRow(node="b", host="b.example.net", problems=("fio is not installed: apt-get install fio",))
     for event in (sample, run, cluster, node, Plan(steps=(), duration_seconds=0.0, session_bytes=0)):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from cephtui import stats
 from cephtui.merge import PATIENCE_SECONDS, Merged, Merger
 from cephtui.models import Interval, Phase
-from cephtui.tools import Reading
+from cephtui.tools.base import Reading
 
 NODES = ("a", "b", "c")
 BLOCK = 4096

@@ -7,7 +7,7 @@ import pytest
 from cephtui.models import Outcome, Step
 from cephtui.outcomes import decide, run_findings, worst
 from cephtui.stats import Flow
-from cephtui.tools import ToolResult
+from cephtui.tools.base import ToolResult
 from cephtui.transport import HEARTBEAT_SILENT, LOCK_HELD, NO_HEARTBEAT, NOT_RELEASED
 
 FLOW = Flow(

@@ -16,7 +16,7 @@ from cephtui.plan import Request, make_plan, new_batch
 from cephtui.presets import Choice, choose, find_presets, parse_overrides
 from cephtui.targets import Target, parse_target
 from cephtui.targets.file import FileTarget
-from cephtui.tools import OptionError
+from cephtui.tools.base import OptionError
 from cephtui.units import parse_size
 
 GIB = 1 << 30

@@ -21,7 +21,7 @@ from cephtui.presets import (
     rows,
     the_six,
 )
-from cephtui.tools import OptionError
+from cephtui.tools.base import OptionError
 
 COMMON = {
     "ioengine": "libaio",
@@ -31,7 +31,7 @@ COMMON = {
     "ramp_time": 2,
     "group_reporting": True,
 }
-RADOS = ("rados-rand", "rados-seq", "rados-write")
+OTHERS = ("ping", "rados-rand", "rados-seq", "rados-write")
 SIX = {
     "write-throughput": {"rw": "write", "bs": "1M", "iodepth": 64, "numjobs": 8},
     "write-iops": {"rw": "randwrite", "bs": "4k", "iodepth": 64, "numjobs": 8},
@@ -143,13 +143,13 @@ def test_a_broken_one_hides_the_packaged_and_says_why(own: Path) -> None:
     catalogue = found(own)
     assert isinstance(catalogue["write-iops"], PresetError)
     assert str(path) in str(catalogue["write-iops"])
-    assert len([entry for entry in catalogue.values() if isinstance(entry, Preset)]) == len(SIX) + len(RADOS) - 1
+    assert len([entry for entry in catalogue.values() if isinstance(entry, Preset)]) == len(SIX) + len(OTHERS) - 1
     with pytest.raises(PresetError, match="iodepth"):
         choose(catalogue, ["write-iops"])
 
 
 def test_without_a_directory_of_ones_own_there_are_the_packaged(tmp_path: Path) -> None:
-    assert set(found(tmp_path / "none")) == {*SIX, *RADOS}
+    assert set(found(tmp_path / "none")) == {*SIX, *OTHERS}
 
 
 def test_choosing_keeps_the_order(own: Path) -> None:
@@ -167,7 +167,7 @@ def test_the_listing(own: Path) -> None:
     write(own, "aaa", 'rw = "read"')
     broken = write(own, "broken", "iodepth = 4")
     listed = rows(found(own))
-    assert [row.preset for row in listed] == [*SIX, "aaa", "broken", *RADOS]
+    assert [row.preset for row in listed] == [*SIX, "aaa", "broken", *OTHERS]
     assert [row.user for row in listed[:7]] == [False] * 6 + [True]
     assert listed[0].options == SIX["write-throughput"] | COMMON
     assert listed[7].error is not None
@@ -236,7 +236,7 @@ def test_bad_options_are_named_with_what_was_expected(own: Path, options: str, s
         ('title = "x"\nkey = 10', "key: expected less than or equal to 9, got 10"),
         ('title = "x"\nkey = "1"', "key: expected a valid integer, got '1'"),
         ('title = "x"\nheadline = "speed"', "headline: expected 'iops', 'bandwidth' or 'latency', got 'speed'"),
-        ('title = "x"\ntool = "dd"', "tool: expected 'fio' or 'rados-bench', got 'dd'"),
+        ('title = "x"\ntool = "dd"', "tool: expected 'fio', 'rados-bench' or 'ioping', got 'dd'"),
         ('title = "x', "not valid TOML: "),
     ],
 )

@@ -22,19 +22,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cephtui.ceph.objects import ABSENT_STATUS, OTHERS_STATUS, claim_argv, empty_argv, list_argv
+from cephtui.metrics import METRICS
 from cephtui.models import Interval, Place
-from cephtui.stats import Flow
-from cephtui.tools import OptionError, Reading, ToolResult
-from cephtui.tools.rados_bench import (
-    ABSENT_STATUS,
-    OTHERS_STATUS,
-    RadosBench,
-    RadosBenchOptions,
-    claim_argv,
-    empty_argv,
-    list_argv,
-)
-from cephtui.tools.rados_bench_output import SHORTEST_INTERVAL, RadosBenchParser
+from cephtui.stats import Flow, total
+from cephtui.tools.base import OptionError, Reading, ToolResult
+from cephtui.tools.rados_bench import RadosBench
+from cephtui.tools.rados_bench.options import RadosBenchOptions
+from cephtui.tools.rados_bench.output import SHORTEST_INTERVAL, RadosBenchParser
 from cephtui.units import parse_size
 
 TOOL = RadosBench()
@@ -160,7 +155,7 @@ def test_unknown_options_are_refused_with_what_is_near() -> None:
 def test_no_value_can_start_another_option(option: str, value: object, mode: str) -> None:
     try:
         options = TOOL.check_options({"mode": mode, option: value})
-        lines = TOOL.argv("x", options, 64 * GIB, PLACE), TOOL.fill_argv(options, [64 * GIB], PLACE)
+        lines = TOOL.bind(options).argv("x", 64 * GIB, PLACE), TOOL.bind(options).fill_argv([64 * GIB], PLACE)
     except OptionError:
         return
     for line in lines:
@@ -176,7 +171,7 @@ def test_no_value_can_start_another_option(option: str, value: object, mode: str
 
 
 def test_the_commands_that_measure() -> None:
-    lines = [shlex.join(TOOL.argv("x", check(mode=mode), GIB, PLACE)) for mode in ("write", "seq", "rand")]
+    lines = [shlex.join(TOOL.bind(check(mode=mode)).argv("x", GIB, PLACE)) for mode in ("write", "seq", "rand")]
     assert lines == [
         "rados --id admin -p bench -N cephtui-1 bench 60 write -t 16 -b 4M --max-objects 256 --no-cleanup "
         "--run-name cephtui --show-time",
@@ -186,48 +181,48 @@ def test_the_commands_that_measure() -> None:
 
 
 def test_without_a_user_the_default_is_left_to_rados() -> None:
-    line = TOOL.argv("x", check(), GIB, replace_place(ceph_id=None))
+    line = TOOL.bind(check()).argv("x", GIB, replace_place(ceph_id=None))
     assert line[:5] == ("rados", "-p", "bench", "-N", "cephtui-1")
 
 
 def test_the_command_that_fills() -> None:
     options = check(mode="rand", block_size="4k", object_size="4M", concurrent_ios=64, runtime=5)
-    assert shlex.join(TOOL.fill_argv(options, [GIB], PLACE)) == (
+    assert shlex.join(TOOL.bind(options).fill_argv([GIB], PLACE)) == (
         "rados --id admin -p bench -N cephtui-1 bench 1024 write -t 16 -b 4K -O 4M --max-objects 256 --no-cleanup "
         "--run-name cephtui --show-time"
     )
-    assert "--reuse-bench" in TOOL.fill_argv(options, [GIB], PLACE, again=True)
+    assert "--reuse-bench" in TOOL.bind(options).fill_argv([GIB], PLACE, again=True)
 
 
 def test_a_filling_has_time() -> None:
-    assert TOOL.fill_argv(check(mode="seq"), [64 * MIB], PLACE)[8] == "600"
-    assert TOOL.fill_argv(check(mode="seq"), [1 << 40], PLACE)[8] == str(1 << 20)
+    assert TOOL.bind(check(mode="seq")).fill_argv([64 * MIB], PLACE)[8] == "600"
+    assert TOOL.bind(check(mode="seq")).fill_argv([1 << 40], PLACE)[8] == str(1 << 20)
 
 
 def test_a_filling_never_has_more_at_once_than_it_may_write() -> None:
     """rados begins as many as are to be in flight without looking at the limit."""
-    line = TOOL.fill_argv(check(mode="seq", concurrent_ios=2), [8 * MIB], PLACE)
+    line = TOOL.bind(check(mode="seq", concurrent_ios=2)).fill_argv([8 * MIB], PLACE)
     assert line[line.index("-t") + 1] == "2"
 
 
 def test_too_little_room_for_what_is_in_flight_is_refused() -> None:
     for size in (0, 4 * MIB, 63 * MIB):
         with pytest.raises(OptionError, match="concurrent-ios: 16 at once need 64M, and there is room for"):
-            TOOL.argv("x", check(), size, PLACE)
+            TOOL.bind(check()).argv("x", size, PLACE)
         with pytest.raises(OptionError):
-            TOOL.jobs_and_size(check(mode="seq"), size)
+            TOOL.bind(check(mode="seq")).jobs_and_size(size)
 
 
 def test_size_is_whole_objects() -> None:
-    assert TOOL.jobs_and_size(check(), GIB + 5) == (1, GIB)
-    assert TOOL.jobs_and_size(check(block_size="3M"), 100 * MIB) == (1, 99 * MIB)
+    assert TOOL.bind(check()).jobs_and_size(GIB + 5) == (1, GIB)
+    assert TOOL.bind(check(block_size="3M")).jobs_and_size(100 * MIB) == (1, 99 * MIB)
 
 
 @pytest.mark.parametrize("options", [{}, {"block_size": "4k"}, {"block_size": "4k", "object_size": "4M"}])
 def test_no_number_of_objects_is_one_that_rados_takes_for_another(options: dict[str, str]) -> None:
     checked = check(**options)
-    _, size = TOOL.jobs_and_size(checked, 1 << 60)
-    line = TOOL.argv("x", checked, size, PLACE)
+    _, size = TOOL.bind(checked).jobs_and_size(1 << 60)
+    line = TOOL.bind(checked).argv("x", size, PLACE)
     objects = int(line[line.index("--max-objects") + 1])
     each = parse_size(checked.get("object-size", checked["block-size"]))
     assert 0 < objects * each // parse_size(checked["block-size"]) <= 2_000_000_000
@@ -236,14 +231,14 @@ def test_no_number_of_objects_is_one_that_rados_takes_for_another(options: dict[
 
 def test_what_it_does() -> None:
     write, seq, rand = (check(mode=mode, runtime=7, block_size="64k") for mode in ("write", "seq", "rand"))
-    assert [TOOL.writes(o) for o in (write, seq, rand)] == [True, False, False]
-    assert [TOOL.needs_data(o, "pool") for o in (write, seq, rand)] == [False, True, True]
-    assert TOOL.times(seq) == (0.0, 7.0)
-    assert TOOL.block_bytes(seq) == 65536
-    assert TOOL.entries(seq) == 1
-    assert TOOL.fit(seq, "pool") == seq
-    with pytest.raises(OptionError, match="target: rados bench measures a pool's objects"):
-        TOOL.fit(seq, "file")
+    assert [TOOL.bind(o).writes() for o in (write, seq, rand)] == [True, False, False]
+    assert [TOOL.bind(o).needs_data("pool") for o in (write, seq, rand)] == [False, True, True]
+    assert TOOL.bind(seq).times() == (0.0, 7.0)
+    assert TOOL.bind(seq).block_bytes() == 65536
+    assert TOOL.bind(seq).entries() == 1
+    assert TOOL.bind(seq).fit("pool").options == seq
+    assert TOOL.check_kind("pool") is None
+    assert TOOL.check_kind("file") == "rados bench measures a pool's objects: use --target pool:POOL"
 
 
 def test_versions() -> None:
@@ -268,7 +263,7 @@ def test_nothing_is_done_to_a_place_that_is_not_only_cephtuis(missing: str) -> N
         with pytest.raises(ValueError, match="expected a pool and a namespace"):
             command(place)
     with pytest.raises(ValueError, match="expected a pool and a namespace"):
-        TOOL.argv("x", check(), GIB, place)
+        TOOL.bind(check()).argv("x", GIB, place)
 
 
 MARK = "cephtui.session.one-0f"
@@ -485,6 +480,12 @@ def test_the_result_is_what_rados_says(name: str) -> None:
     else:
         assert flow.moments.stddev is None
     assert flow.bounds == (recording.total("Min latency(s)"), recording.total("Max latency(s)"))
+
+
+def test_it_has_the_figures_that_it_says() -> None:
+    totals = [total(flow_of(recording, parse(recording)[1])) for recording in map(load, WHOLE)]
+    had = {metric.name for metric in METRICS for each in totals if getattr(each, metric.name) is not None}
+    assert had == {metric.name for metric in TOOL.metrics}
 
 
 @pytest.mark.parametrize("name", WHOLE)
@@ -773,6 +774,6 @@ def test_what_older_versions_call_the_latency() -> None:
 def test_the_parser_for_a_preset() -> None:
     """Reads do not say how large they are until they are over."""
     recording = replace(load("rand"), pieces=load("rand").pieces[:3])
-    parser = TOOL.parser(check(mode="rand", block_size="256k", runtime=4), ramp=False, seconds=4.0)
+    parser = TOOL.bind(check(mode="rand", block_size="256k", runtime=4)).parser(ramp=False, seconds=4.0)
     readings = [r for stream, at, data in recording.pieces for r in parser.feed(stream, data, at)]  # type: ignore[arg-type]
     assert [r.read.bytes // r.read.ios for r in readings if r.read] == [262144] * len(readings)

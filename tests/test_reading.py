@@ -49,9 +49,9 @@ from cephtui.models import (
 from cephtui.presets import PresetError, load_preset
 from cephtui.session_writer import SessionWriter, take_lock
 from cephtui.store import StoreError, Undo
-from cephtui.tools import OptionError, ToolResult
+from cephtui.tools.base import OptionError, ToolResult
 from cephtui.tools.fio import Fio
-from cephtui.tools.fio_output import FioParser
+from cephtui.tools.fio.output import FioParser
 from tests.test_store import run_of, sample_of
 
 HUGE = 10**400

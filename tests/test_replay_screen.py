@@ -226,7 +226,7 @@ async def test_a_replay_looks_as_the_run_did(session: Path, size: tuple[int, int
         assert len(state.nodes) == 3
         assert state.cluster
         assert set(cluster_line(state.cluster, narrow=True).split()) <= set(text_in(screen, "#cluster").split())
-        assert text_in(screen, "#command") == f"$ {tool_command(run.command)}"
+        assert text_in(screen, "#command") == f"$ {tool_command(run.command, run.tool)}"
         lasts = units.duration(lasted_seconds(session, run, state.step))
         assert shown.transport.startswith("playing 1x ")
         assert shown.transport.endswith(f" {units.duration(moment(session))} of {lasts}")
@@ -657,7 +657,7 @@ async def test_a_run_is_followed_while_it_is_written(session: Path, tmp_path: Pa
         async with watching(written.directory) as shown:
             screen = shown.screen
             await until(shown.pilot, lambda: text_in(screen, "#progress").startswith(f"#{demo.STAR} {run.preset} "))
-            await until(shown.pilot, lambda: text_in(screen, "#command") == f"$ {tool_command(run.command)}")
+            await until(shown.pilot, lambda: text_in(screen, "#command") == f"$ {tool_command(run.command, run.tool)}")
             seen = []
             for seconds in (5.5, 9.5, 15.5):
                 written.write(seconds)
@@ -689,7 +689,7 @@ async def test_the_next_run_is_shown_when_it_begins(session: Path, tmp_path: Pat
             await until(shown.pilot, lambda: text_in(shown.screen, "#progress").startswith("#2 "))
             second = store.read_run(session, 2)
             assert " over the whole run" not in title(shown.screen)
-            assert text_in(shown.screen, "#command") == f"$ {tool_command(second.command)}"
+            assert text_in(shown.screen, "#command") == f"$ {tool_command(second.command, second.tool)}"
     assert first.startswith("#1 ")
 
 

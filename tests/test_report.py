@@ -7,7 +7,7 @@ from io import StringIO
 from rich.console import Console, RenderableType
 
 from cephtui import report, store
-from cephtui.models import PresetRow, Run, SessionRow
+from cephtui.models import NodeEnvironment, NodeRow, PresetRow, Run, SessionRow
 from tests.replayed import SESSION, WRITE_IOPS
 
 
@@ -51,3 +51,15 @@ def test_a_table_fits_eighty_columns() -> None:
     text = text_of(report.runs([recorded(preset="write-throughput", outcome="stopped")]), width=80)
     assert "write-throughput write" in text
     assert "stopped" in text.splitlines()[1]
+
+
+def test_a_nodes_own_tools_stand_below_each_other_and_cephs_beside_them() -> None:
+    tools = {"fio": "fio-3.33", "ioping": "ioping 1.3", "rados-bench": "rados", "ceph": "ceph version 16.2.15 (x)"}
+    text = text_of(report.nodes([NodeRow(node="a", environment=NodeEnvironment(tools=tools)), NodeRow(node="b")]))
+    rows = [line.split() for line in text.splitlines()]
+    assert "tools" in rows[0]
+    assert [row for row in rows if row and row[0] in ("a", "b")] == [
+        ["a", "not", "ready", "-", "-", "fio-3.33", "16.2.15"],
+        ["b", "unreachable", "-", "-", "-", "-"],
+    ]
+    assert ["ioping", "1.3"] in rows

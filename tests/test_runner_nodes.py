@@ -26,7 +26,7 @@ from cephtui.node_run import Bench, Filled
 from cephtui.places import packaged_presets_dir
 from cephtui.plan import Request, make_plan
 from cephtui.playback import step_of
-from cephtui.presets import TOOLS, choose, find_presets, parse_overrides
+from cephtui.presets import choose, find_presets, parse_overrides
 from cephtui.record import StopRequest
 from cephtui.refusal import Refusal
 from cephtui.runner import Inbox, NodeState, Runner
@@ -34,6 +34,7 @@ from cephtui.session_writer import SessionWriter
 from cephtui.shell import NodeShell
 from cephtui.store import Undo
 from cephtui.targets import parse_target
+from cephtui.tools import TOOLS
 from cephtui.transport import Completed, Connection, Question, TransportError
 from tests.fakes import GIB, FakeNode, Log, Script, connector
 
@@ -889,6 +890,12 @@ def test_a_node_that_is_reached_says_what_it_is_like(desk: Callable[..., Desk]) 
     assert "fio is not installed: apt-get install fio" in row.problems
 
 
+@pytest.fixture
+def two_tools(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many there are: the rule is told by two."""
+    monkeypatch.setattr(runner, "TOOLS", {name: TOOLS[name] for name in ("fio", "rados-bench")})
+
+
 FIO_MISSES, RADOS_MISSES = (tool.check_version(None) or "" for tool in (TOOLS["fio"], TOOLS["rados-bench"]))
 
 
@@ -906,14 +913,14 @@ FIO_MISSES, RADOS_MISSES = (tool.check_version(None) or "" for tool in (TOOLS["f
     ],
 )
 def test_a_tool_is_missing_only_where_it_is_needed(
-    tools: dict[str, str], needed: tuple[str, ...], problems: list[str], lacking: list[str]
+    two_tools: None, tools: dict[str, str], needed: tuple[str, ...], problems: list[str], lacking: list[str]
 ) -> None:
     row = runner.diagnosis(NodeState(Node(name="b"), NodeEnvironment(tools=tools)), needed)
     assert ([*row.problems], row.ready) == (problems, not problems)
     assert [text.partition(" (")[0] for text in row.lacking] == lacking
 
 
-def test_what_every_run_needs_is_missing_on_any_node_and_what_devices_need_is_not() -> None:
+def test_what_every_run_needs_is_missing_on_any_node_and_what_devices_need_is_not(two_tools: None) -> None:
     texts = [f"{command} is not installed: apt-get install util-linux" for command in ("flock", "wipefs")]
     found = NodeEnvironment(tools={"fio": "fio-3.33"}, missing=tuple(texts))
     row = runner.diagnosis(NodeState(Node(name="b"), found), ["fio"])

@@ -174,12 +174,12 @@ def test_nothing_adds_up_to_nothing() -> None:
     assert stats.total(None) is None
     assert stats.pool_moments([]) is None
     assert stats.pool_moments([stats.Moments(0, 0.0, 0.0)]) is None
-    empty = stats.summarise([], [])
+    empty = stats.summarise([])
     assert (empty.read, empty.write) == (None, None)
 
 
 def test_read_and_write_stay_apart() -> None:
-    summary = stats.summarise([flow([100])], [flow([200]), flow([300])])
+    summary = stats.summarise([{"read": flow([100]), "write": flow([200])}, {"write": flow([300])}])
     assert summary.read is not None
     assert summary.write is not None
     assert (summary.read.ios, summary.write.ios) == (1, 2)

@@ -188,7 +188,7 @@ def test_fio_writes_to_just_the_file_that_is_named(tmp_path: Path, name: str) ->
     target = parse_target(f"file:{tmp_path}/{name}")
     place, _ = target.lay_out(Node(name="local"), Layout(jobs=1, size_bytes=8192, alone=True, batch="b"))
     options = Fio().check_options({"rw": "write", "ioengine": "psync", "direct": False, "time_based": False})
-    completed = run([fio, *Fio().argv("x", options, 8192, place)[1:]])
+    completed = run([fio, *Fio().bind(options).argv("x", 8192, place)[1:]])
     assert completed.returncode == 0, completed.stderr
     assert [path.name for path in tmp_path.iterdir()] == [name]
 

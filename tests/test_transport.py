@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from cephtui import transport
 from cephtui.replay import ReplayProcess, _Piece
-from cephtui.tools import Stream
+from cephtui.tools.base import Stream
 from cephtui.transport import Chunk, LocalConnection, TransportError, WatchedProcess, shortened, until_ready
 
 READY, STARTED = b"cephtui ready t\n", b"cephtui started t\n"

@@ -29,6 +29,7 @@ from cephtui.shell import Shell, reason
 from cephtui.targets import TargetError, parse_target, rbd
 from cephtui.targets.base import TargetFault, Use
 from cephtui.targets.device import DeviceTarget
+from cephtui.tools import TOOLS
 
 POOLS, DEVICES = "pools", "devices"
 LOOKED_AT_MOST = 50
@@ -110,7 +111,8 @@ def _of_pool(pools: Pools, state: ClusterState, pool: Pool) -> Iterator[Candidat
     no_images = pool_guards.guard_image_pool(pool, None)
     room = ", ".join([*_used_by(pool), _room_text(space)])
     yield _candidate(f"rbd:{pool.name}", f"new images, {pool.text}, {room}", serves or no_images or full)
-    yield _candidate(f"pool:{pool.name}", f"objects for rados bench, {room}", serves or full)
+    users = " and ".join(tool.title for tool in TOOLS.values() if "pool" in tool.kinds)
+    yield _candidate(f"pool:{pool.name}", f"objects for {users}, {room}", serves or full)
 
 
 def _used_by(pool: Pool) -> list[str]:

@@ -6,7 +6,6 @@ nothing but a shell. The guard is a pure function on what those scripts report.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -17,6 +16,7 @@ from cephtui.models import Finding, Kind, Node, OptionValue, Part, Place
 from cephtui.refusal import Refusal
 from cephtui.shell import Shell, reason
 from cephtui.targets.base import Found, Layout, Removed, TargetError, TargetFault, Use, is_text, page_cache
+from cephtui.tools import TOOLS
 
 MARK_BYTES = 4096
 MARK = "cephtui scratch file"
@@ -25,8 +25,6 @@ reaches it, every file system keeps it, and it goes where the file goes."""
 DEFAULT_SPAN_BYTES = 1 << 30
 _REMOVE_STATUSES: Mapping[int, Literal["done", "busy", "not ours"]] = {0: "done", 75: "busy", 76: "not ours"}
 _RESERVE_PERCENT, _RESERVE_MOST_BYTES = 5, 10 << 30
-_CUT_BY_FIO = re.compile(r"[#;\x7f]| $")
-"""Where fio ends an option's value without a word, and would then write to the file of the shorter name."""
 _IN_MEMORY = {"tmpfs", "ramfs"}
 _OWN_CACHE = {"zfs"}
 
@@ -231,8 +229,9 @@ def parse_path(text: str, rest: str) -> str:
         raise TargetError(f"target {text!r}: the working directory is gone, use an absolute path") from None
     if not is_text(str(path)) or path.name in ("", ".", ".."):
         raise TargetError(f"target {text!r}: expected the path of a file, in UTF-8")
-    if _CUT_BY_FIO.search(str(path)):
-        raise TargetError(f"target {text!r}: fio can't use a path with # or ; in it or a blank at its end")
+    # of any tool, since which of them will use it is not known yet
+    if problem := next((found for tool in TOOLS.values() if (found := tool.check_path(str(path)))), None):
+        raise TargetError(f"target {text!r}: {problem}")
     return str(path)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from cephtui.ceph import objects
 from cephtui.cluster import preflight
 from cephtui.models import Kind, Node, Part, Place
 from cephtui.shell import Shell, reason
@@ -21,7 +22,6 @@ from cephtui.targets.base import (
     is_text,
     safe_name,
 )
-from cephtui.tools import rados_bench
 
 _EMPTY_SECONDS = 600.0
 _NO_POOL = re.compile(r"error opening pool .*\(2\) No such file or directory")
@@ -63,7 +63,7 @@ class PoolTarget:
     async def create(self, shell: Shell, part: Part, owner: str) -> str:
         """See Target: a namespace is there as soon as an object is in it, and the first is the mark of its owner."""
         pool, _, namespace = part.spec.removeprefix("pool:").partition("/")
-        made = await shell.ceph(rados_bench.claim_argv(_place(shell, pool, namespace), _mark(owner)))
+        made = await shell.ceph(objects.claim_argv(_place(shell, pool, namespace), _mark(owner)))
         if made.status != 0:
             raise TargetFault(f"can't mark namespace {namespace} of pool {pool}: {reason(made)}")
         return part.spec
@@ -99,14 +99,14 @@ async def remove(shell: Shell, pool: str, namespace: str, owner: str | None) -> 
     """
     if not OWN_NAME.fullmatch(namespace) or not pool or pool.startswith("-") or not is_text(pool):
         return Removed("not ours", f"{pool}/{namespace} is not named as cephtui names its namespaces")
-    argv = rados_bench.empty_argv(_place(shell, pool, namespace), _mark(owner) if owner else "")
+    argv = objects.empty_argv(_place(shell, pool, namespace), _mark(owner) if owner else "")
     answer = await shell.ceph(argv, timeout_seconds=_EMPTY_SECONDS)
     left = answer.stdout.strip()
     if answer.status == 0:
         return Removed("done")
-    if answer.status == rados_bench.ABSENT_STATUS or _NO_POOL.search(answer.stderr):
+    if answer.status == objects.ABSENT_STATUS or _NO_POOL.search(answer.stderr):
         return Removed("absent")
-    if answer.status == rados_bench.OTHERS_STATUS:
+    if answer.status == objects.OTHERS_STATUS:
         by_hand = f"if they are yours: rados -p {pool} -N {namespace} ls, and rm each"
         return Removed("not ours", f"its {left} objects do not carry the mark of its session; {by_hand}")
     return Removed("busy" if left.isdigit() else "failed", f"{left or 'some'} objects are left: {reason(answer)}")

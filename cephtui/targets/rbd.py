@@ -36,7 +36,7 @@ DEFAULT_SPAN_BYTES = 10 << 30
 _BUSY_STATUSES = {16}
 _EXISTS_STATUS = 17
 _NAME = re.compile(r"[^/@#;:\s]+")
-"""Of pools and images; fio ends a value at some of these."""
+"""Of pools and images; tools end a value at some of these."""
 
 
 def parse(text: str, rest: str, sitting: str, data_pool: str | None) -> RbdPool | RbdImage:

@@ -18,7 +18,7 @@ from pydantic import (
 )
 
 from cephtui.reading import shown
-from cephtui.tools import OptionError, OptionField
+from cephtui.tools.base import OptionError, OptionField
 from cephtui.units import parse_duration, parse_size
 
 Refused = Sequence[tuple[str, str]]

@@ -22,6 +22,7 @@ from textual.widgets import Static
 from cephtui import report, store, units
 from cephtui.compare import DIRECTIONS, Side
 from cephtui.models import Run, SessionRow
+from cephtui.stats import known_sum
 from cephtui.store import StoreError
 from cephtui.tui.chart import Line, draw
 from cephtui.tui.keys import KeyBar, key
@@ -223,8 +224,8 @@ class Candidate:
     def row(self) -> Row:
         """As it stands in the list."""
         run = self.run
-        totals = [total for total in (run.summary.read, run.summary.write) if total]
-        figure = f"{units.iops(sum(t.iops for t in totals))} IOPS" if totals else units.DASH
+        iops = known_sum(total.iops for total in (run.summary.read, run.summary.write) if total)
+        figure = units.DASH if iops is None else f"{units.iops(iops)} IOPS"
         cells = (self.name, run.preset, figure, run.outcome or "running", "baseline" if self.baseline else "")
         return Row(self.name, cells, f"{report.conditions(run)}, {run.target}")
 

@@ -31,7 +31,7 @@ from cephtui.queue import Entry, Queue
 from cephtui.runner import NodeState, Runner, diagnosis
 from cephtui.store import StoreError
 from cephtui.targets import Target, parse_target
-from cephtui.tools import OptionError
+from cephtui.tools.base import OptionError
 from cephtui.tui.asking import Agreed, Dialogs
 from cephtui.tui.dialogs import EnterText
 from cephtui.tui.form import Edits, FormScreen
@@ -474,7 +474,7 @@ class ConsoleScreen(RunScreen):
             self.app.clear_notifications()
         command = self.query_one("#command", Static)
         command.set_class(False, "problem")
-        command.update(Text(f"$ {report.tool_command(message.run.command)}"))
+        command.update(Text(f"$ {report.tool_command(message.run.command, message.run.tool)}"))
         self.query_one(Panels).show_running(message.run)
         self.query_one(RunsTable).put(message.run)
         self._show_bar()
@@ -545,7 +545,7 @@ def _settings(entry: Entry, what: str, *, next_one: bool) -> Text:
 def _commands(plan: Plan) -> Text:
     """What would run, as it would be typed."""
     step = plan.steps[0]
-    text = Text(f"$ {report.tool_command(step.nodes[0].command)}")
+    text = Text(f"$ {report.tool_command(step.nodes[0].command, step.tool)}")
     notes = []
     if step.fill_bytes:
         each = " on each node" if len(step.nodes) > 1 else ""

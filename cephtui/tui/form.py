@@ -14,7 +14,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Label, Static
 
 from cephtui.presets import Choice, Preset, choice_text, parse_choice
-from cephtui.tools import OptionError, OptionField
+from cephtui.tools.base import OptionError, OptionField
 
 COMMON = "runtime"
 """The one option that is kept for all presets: a sitting has one length."""

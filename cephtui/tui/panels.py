@@ -14,6 +14,7 @@ from cephtui import units
 from cephtui.models import Run
 from cephtui.presets import Headline, Preset
 from cephtui.sparks import spark
+from cephtui.stats import known_sum
 from cephtui.tui.keys import key
 from cephtui.tui.look import look_of
 
@@ -24,7 +25,7 @@ def headline(run: Run, figure: Headline) -> str:
     if not totals:
         return run.outcome or ""
     texts = {
-        "iops": lambda: units.iops(sum(t.iops for t in totals)),
+        "iops": lambda: units.iops(known_sum(t.iops for t in totals)),
         "bandwidth": lambda: units.bandwidth(sum(t.bandwidth_bytes for t in totals)),
         "latency": lambda: " ".join(units.latency(t.latency_mean_seconds) for t in totals),
     }

@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 def described(preset: Preset) -> str:
     """What a preset does, in the words of its tool; the values of a sweep with commas."""
-    texts = [preset.tool.describe(options) for options in presets.combinations(preset.tool, preset.file.options)]
+    texts = [preset.tool.bind(options).describe() for options in presets.combinations(preset.tool, preset.file.options)]
     parts = zip(*(text.split(", ") for text in texts), strict=False)
     return ", ".join(map(_joined, parts))
 

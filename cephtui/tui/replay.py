@@ -96,7 +96,9 @@ class PlayedScreen(RunScreen):
     def on_live_view_began(self, message: LiveView.Began) -> None:
         """What is shown now."""
         self.run = message.run
-        self.query_one("#command", Static).update(Text(f"$ {report.tool_command(message.run.command)}"))
+        self.query_one("#command", Static).update(
+            Text(f"$ {report.tool_command(message.run.command, message.run.tool)}")
+        )
 
 
 class ReplayScreen(PlayedScreen):

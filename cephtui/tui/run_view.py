@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from rich.table import Table
@@ -17,6 +17,7 @@ from cephtui.history import DIRECTIONS, Curve, History
 from cephtui.live import LiveRun
 from cephtui.models import Finding, Interval, Mark, NodeResult, Run, Total
 from cephtui.sparks import spark
+from cephtui.stats import known_sum
 from cephtui.tui.chart import Chart, Line
 from cephtui.tui.heat_map import GUTTER, HeatMap
 from cephtui.tui.look import look_of
@@ -98,7 +99,7 @@ class Shown:
 def of_live(state: LiveRun) -> Shown:
     """A run in progress."""
     late = state.latest.missing if state.latest else ()
-    found = {d: i for d in DIRECTIONS if state.latest and (i := getattr(state.latest, d))}
+    found = state.latest.flows if state.latest else {}
     measured = state.phase != "prepare" and state.latest is not None
     reached = state.latest.elapsed_seconds if measured and state.latest else 0.0
     names = [node.node for node in state.step.nodes]
@@ -115,11 +116,10 @@ def of_live(state: LiveRun) -> Shown:
 
 def of_saved(run: Run, history: History, marks: Sequence[Mark]) -> Shown:
     """A run that is over."""
-    totals = {d: t for d in DIRECTIONS if (t := getattr(run.summary, d))}
     own = [mark for mark in marks if mark.run == run.run and mark.elapsed_seconds is not None]
     return Shown(
         history,
-        totals,
+        run.summary.flows,
         tuple(_node_in_all(node) for node in run.nodes) if len(run.nodes) > 1 else (),
         history.reached,
         tuple((mark.elapsed_seconds or 0.0, mark.text) for mark in own),
@@ -138,7 +138,16 @@ def _node_in_all(node: NodeResult) -> NodeNow:
     """A node's figures over the whole run, reads and writes together; the worse p99."""
     totals = [total for total in (node.summary.read, node.summary.write) if total]
     p99 = max((p for total in totals if (p := total.latency_p99_seconds) is not None), default=None)
-    return NodeNow(node.node, p99, iops=sum(total.iops for total in totals))
+    return NodeNow(node.node, p99, iops=known_sum(total.iops for total in totals) if totals else 0.0)
+
+
+def _color(line: str) -> str:
+    """Of a line of the main chart; what is neither read nor written has one of its own by its name."""
+    return COLORS.get(line) or NODE_COLORS[sum(line.encode()) % len(NODE_COLORS)]
+
+
+def _has_both(directions: Collection[str]) -> bool:
+    return all(direction in directions for direction in DIRECTIONS)
 
 
 def chart_lines(shown: Shown, figure: Figure, *, by_node: bool) -> list[Line]:
@@ -150,12 +159,12 @@ def chart_lines(shown: Shown, figure: Figure, *, by_node: bool) -> list[Line]:
             for number, (node, curves) in enumerate(history.nodes.items())
         ]
     lines = [
-        Line(f"{d}{word}", tuple(curve.points()), COLORS[f"{d}{word}"])
+        Line(f"{d}{word}", tuple(curve.points()), _color(f"{d}{word}"))
         for d in history.directions
         for word, name in figure.parts.items()
         if (curve := history.curves.get(f"{d}.{name}"))
     ]
-    if figure.sums and len(lines) > 1:
+    if figure.sums and _has_both(history.directions):
         total = history.total(figure.parts[""])
         lines.insert(0, Line("total", tuple(total.points()), COLORS["total"]))
     return lines
@@ -166,13 +175,13 @@ def chart_title(shown: Shown, figure: Figure, *, by_node: bool) -> Text:
     text = Text(f" {figure.title} ")
     if by_node and len(shown.history.nodes) > 1:
         return text.append("p99 by node " if figure.title == "latency" else "by node ")
-    values = {
+    values: dict[str, float | None] = {
         f"{d}{word}": getattr(now, name) for d, now in shown.current.items() for word, name in figure.parts.items()
     }
-    if figure.sums and len(values) > 1:
-        values = {"total": sum(values.values()), **values}
+    if figure.sums and _has_both(shown.current):
+        values = {"total": known_sum(values[direction] for direction in DIRECTIONS), **values}
     for name, value in values.items():
-        text.append(f" {name} {figure.as_text(value)} ", COLORS[name])
+        text.append(f" {name} {figure.as_text(value)} ", _color(name))
     if shown.whole and values:
         text.append(" over the whole run ")
     elif figure.title == "IOPS" and shown.mean_iops is not None:
@@ -285,7 +294,7 @@ class RunView(Container):
             view.display = self.heat and bool(heat)
             if self.heat and heat:
                 view.show(heat.columns(), shown.x_end, shown.marks)
-        maps = sum(map(bool, shown.history.heat.values())) if self.heat else 0
+        maps = sum(bool(shown.history.heat.get(direction)) for direction in DIRECTIONS) if self.heat else 0
         self.query_one("#charts").set_class(maps > 0, "-heat").set_class(maps > 1, "-two")
 
     def _draw_chart(self, shown: Shown) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from rich.text import Text
@@ -156,8 +157,8 @@ class RunsTable(DataTable[Text]):
     def _add_run(self, run: Run, apart: str) -> None:
         if run.run == self.baseline:
             apart = f"baseline {apart}".strip()
-        totals: list[tuple[str, Total | None]] = [("read", run.summary.read), ("write", run.summary.write)]
-        for direction, total in [pair for pair in totals if pair[1]] or [("", None)]:
+        totals: Mapping[str, Total | None] = run.summary.flows or {"": None}
+        for direction, total in totals.items():
             self.add_row(*_cells(run, direction, total, apart), key=f"{run.run} {direction}")
 
     def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:

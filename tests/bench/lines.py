@@ -11,7 +11,7 @@ from cephtui import store, units
 from cephtui.models import Interval
 from cephtui.replay import read_pieces
 from cephtui.stats import add_intervals
-from cephtui.tools import Reading
+from cephtui.tools.base import Reading
 from cephtui.tools.fio import Fio
 from cephtui.tui.live_view import DRAWS_PER_SECOND
 
@@ -76,7 +76,7 @@ def written(notes: Sequence[Note], processes: range) -> list[float]:
 def recorded_readings() -> list[tuple[int, Reading]]:
     """What the recorded node measured, each reading with the number of the piece of output that completed it."""
     run = store.read_run(RECORDING, RUN)
-    parser = Fio().parser(run.options, ramp=True, seconds=_RUNTIME)
+    parser = Fio().bind(run.options).parser(ramp=True, seconds=_RUNTIME)
     pieces = read_pieces(RECORDING / f"{RUN:03}" / "raw", "local")
     return [
         (number, reading)

@@ -24,7 +24,7 @@ from datetime import datetime
 
 from cephtui import stats
 from cephtui.models import ELAPSED_MOST_SECONDS, Finding
-from cephtui.tools import Errors, Reading, Stream, ToolResult, join_readings, spoken
+from cephtui.tools.base import Errors, Parser, Reading, Stream, ToolResult, join_readings, spoken
 
 SHORTEST_INTERVAL = 0.5
 """Seconds; what is left over at the end is joined to the interval before it if it is shorter."""
@@ -138,8 +138,8 @@ def _seconds_between(now: _Row, before: _Row) -> float:
     return lasted if 0.9 * counted <= lasted <= counted + 5 else counted
 
 
-class RadosBenchParser:
-    """See Parser. There is no ramp.
+class RadosBenchParser(Parser):
+    """There is no ramp.
 
     Of reads ``block_bytes`` is the size of each, and ``seconds`` how long they may last; None where they may end
     at any time. Writes announce both themselves. With ``measures_writes`` it is worth a finding that a write run
@@ -165,7 +165,6 @@ class RadosBenchParser:
         self._ended = False
 
     def feed(self, stream: Stream, data: bytes, elapsed_seconds: float) -> list[Reading]:
-        """See Parser."""
         if stream == "stderr":
             self._errors.add(data)
             return []
@@ -174,17 +173,17 @@ class RadosBenchParser:
         return [reading for line in lines for reading in self._take(line.rstrip("\r"), elapsed_seconds)]
 
     def expect_end(self) -> None:
-        """See Parser. rados says nothing more when it is ended, so nothing changes."""
+        """rados says nothing more when it is ended, so nothing changes."""
 
     def finish(self) -> list[Reading]:
-        """See Parser: the operations that finished after the last row are put into an interval of their own."""
+        """The operations that finished after the last row are put into an interval of their own."""
         if not self._ended:
             self._ended = True
             return [*self._rest(), *self._release()]
         return []
 
     def result(self) -> ToolResult:
-        """See Parser. Of a run that was ended only what its last row says is known."""
+        """Of a run that was ended only what its last row says is known."""
         flow = self._flow()
         return ToolResult(
             read=None if self._writes else flow,

@@ -17,7 +17,7 @@ from typing import Any
 from cephtui import stats
 from cephtui.models import ELAPSED_MOST_SECONDS, DiskUse, Finding, Interval, JobResult, Phase
 from cephtui.reading import load_json
-from cephtui.tools import Errors, Reading, Stream, ToolResult, join_readings, spoken
+from cephtui.tools.base import Errors, Parser, Reading, Stream, ToolResult, join_readings, spoken
 
 _START = re.compile(r'\{\s*"fio version"')
 _END = re.compile(r"\n\}")  # only a document's own closing brace stands at the start of a line
@@ -159,7 +159,7 @@ def _job_results(jobs: list[Mapping[str, Any]]) -> tuple[JobResult, ...]:
     return tuple(
         JobResult(
             job=f"{job['jobname']} {number}",
-            summary=stats.summarise(_flows([job], "read"), _flows([job], "write")),
+            summary=stats.summarise([{d: flow for d in _DIRECTIONS if (flow := _flow(job[d]))}]),
         )
         for number, job in enumerate(jobs, 1)
     )
@@ -184,8 +184,8 @@ def _figures(document: Mapping[str, Any], *, measured: bool) -> ToolResult:
     )
 
 
-class FioParser:
-    """See Parser. ``ramp`` tells that the command has a ramp_time, whose figures are kept apart."""
+class FioParser(Parser):
+    """``ramp`` tells that the command has a ramp_time, whose figures are kept apart."""
 
     def __init__(self, *, ramp: bool, seconds: float | None = None) -> None:
         self._seconds = seconds
@@ -208,7 +208,6 @@ class FioParser:
         self._document: Mapping[str, Any] | None = None
 
     def feed(self, stream: Stream, data: bytes, elapsed_seconds: float) -> list[Reading]:
-        """See Parser."""
         if stream == "stderr":
             self._errors.add(data)
             return []
@@ -219,17 +218,15 @@ class FioParser:
         return readings
 
     def expect_end(self) -> None:
-        """See Parser."""
         self._ending = True
 
     def finish(self) -> list[Reading]:
-        """See Parser."""
         last = self._held or self._alone
         self._held = self._alone = None
         return [last] if last else []
 
     def result(self) -> ToolResult:
-        """See Parser. A run that never left its ramp has no figures."""
+        """A run that never left its ramp has no figures."""
         figures = ToolResult()
         try:
             if self._document is not None:

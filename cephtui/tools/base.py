@@ -1,0 +1,318 @@
+"""What a benchmark program is to the rest of cephtui: options become argv, output becomes readings.
+
+A tool is a subclass of ``Tool`` in a folder of its own and a row in the table of this package. With its options it is
+a ``Workload``, whose output a ``Parser`` reads.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Literal, Self, TypeVar
+
+from cephtui.metrics import METRICS, Metric
+from cephtui.models import DiskUse, Finding, Interval, JobResult, Kind, Node, OptionValue, Phase, Place, flows_of
+from cephtui.stats import Flow, join_intervals
+
+_LINE_MOST = 500
+Stream = Literal["stdout", "stderr"]
+V = TypeVar("V")
+_LOG_LINE = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S* +[0-9a-f]+ +-?\d+ +", re.ASCII)
+_SOURCE = re.compile(r"(?:(?:\w+::)+\w+:|0x[0-9a-f]+|\w+:(?= \w+: )|(?!global_init)\w*_\w+:)\s+", re.ASCII)
+"""Where in the source a log line is from: ``librbd::io::ObjectRequest: 0x7f43 handle_write_object:``."""
+
+
+_HEAD_CHARACTERS, _TAIL_CHARACTERS = 8192, 8192
+
+
+class Errors:
+    """What a tool says on stderr: all of it, or its head and its tail where it does not end."""
+
+    def __init__(self) -> None:
+        self._head, self._tail = "", ""
+
+    def add(self, data: bytes) -> None:
+        """A piece, cut anywhere."""
+        text = data.decode("utf-8", "replace")
+        room = _HEAD_CHARACTERS - len(self._head)
+        self._head += text[:room]
+        self._tail = (self._tail + text[room:])[-_TAIL_CHARACTERS:]
+
+    @property
+    def text(self) -> str:
+        """Its lines in their order, the longest cut."""
+        return "\n".join(line[:_LINE_MOST] for line in f"{self._head}{self._tail}".splitlines())
+
+
+class OptionError(ValueError):
+    """An option or its value is not allowed; ``option`` names it, the text says what was expected."""
+
+    def __init__(self, option: str, problem: str) -> None:
+        super().__init__(f"{option}: {problem}")
+        self.option = option
+
+
+@dataclass(frozen=True, slots=True)
+class OptionField:
+    """One option of an allow-list, for a form."""
+
+    name: str
+    allowed: str
+    """What may be typed, in words: ``1 to 65536``."""
+    default: str
+    """Empty where the option is left to the tool."""
+    about: str
+    """What it does, in a few words."""
+
+
+def spoken(stderr: str) -> list[str]:
+    """What a program said, line by line: first its own words, then its libraries' logs as plain sentences."""
+    lines = [line.strip() for line in stderr.replace("\x00", " ").splitlines() if line.strip()]
+    logged = [line for line in lines if _LOG_LINE.match(line)]
+    return [line for line in lines if line not in logged] + [_plain(line) for line in logged]
+
+
+def _plain(line: str) -> str:
+    """A log line without its time, thread and place in the source."""
+    text = _LOG_LINE.sub("", line, count=1)
+    while (place := _SOURCE.match(text)) and place.end() < len(text):
+        text = text[place.end() :]
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One interval of one process: a Sample that does not yet know its run and node."""
+
+    phase: Phase
+    elapsed_seconds: float
+    interval_seconds: float
+    read: Interval | None
+    write: Interval | None
+    other: Mapping[str, Interval] = field(default_factory=dict)
+    """What was done beside reads and writes, by the tool's name for it."""
+
+    @property
+    def flows(self) -> dict[str, Interval]:
+        """All that was done, by name: ``read``, ``write``, then the others."""
+        return flows_of(self.read, self.write, self.other)
+
+
+def join_readings(first: Reading, second: Reading) -> Reading:
+    """One reading of two that follow each other."""
+    seconds = first.interval_seconds + second.interval_seconds
+    return replace(
+        second,
+        interval_seconds=seconds,
+        read=join_intervals(first.read, second.read, seconds),
+        write=join_intervals(first.write, second.write, seconds),
+        other={
+            name: joined
+            for name in {**first.other, **second.other}
+            if (joined := join_intervals(first.other.get(name), second.other.get(name), seconds))
+        },
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a tool's last output says of the whole run."""
+
+    read: Flow | None = None
+    write: Flow | None = None
+    other: Mapping[str, Flow] = field(default_factory=dict)
+    """What was done beside reads and writes, by the tool's name for it."""
+    cpu_user_percent: float | None = None
+    cpu_system_percent: float | None = None
+    disks: tuple[DiskUse, ...] = ()
+    jobs: tuple[JobResult, ...] = ()
+    error: str | None = None
+    """What the tool itself said went wrong."""
+    findings: tuple[Finding, ...] = field(default=())
+
+    @property
+    def flows(self) -> dict[str, Flow]:
+        """All that was done, by name: ``read``, ``write``, then the others."""
+        return flows_of(self.read, self.write, self.other)
+
+
+@dataclass(frozen=True, slots=True)
+class Sizing:
+    """For reads that end with the data: fill a little, measure its read rate, then size the whole fill from that."""
+
+    first_bytes: int
+    most_bytes: int
+    """However much a run could read: a pool is not filled with more for one run."""
+    unit_bytes: int
+    """What is filled is a multiple of it."""
+    probe_argv: tuple[str, ...]
+    refill_argv: Callable[[int], tuple[str, ...]]
+    """The command that fills so many bytes, the first ones included."""
+    run_seconds: float
+
+
+class Parser(ABC):
+    """Pure: takes output cut anywhere, gives readings; one object per process."""
+
+    @abstractmethod
+    def feed(self, stream: Stream, data: bytes, elapsed_seconds: float) -> list[Reading]:
+        """Readings completed by this piece of output, which arrived ``elapsed_seconds`` after the release."""
+
+    def expect_end(self) -> None:  # noqa: B027  # most tools' last words are like all others
+        """The tool was asked to stop: what comes next may be its last words."""
+
+    def finish(self) -> list[Reading]:
+        """The output has ended: readings that were held back."""
+        return []
+
+    @abstractmethod
+    def result(self) -> ToolResult:
+        """The figures of the whole run so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class Companion:
+    """A process on another node that a workload talks to, such as the server of a network test."""
+
+    node: str
+    argv: tuple[str, ...]
+    of_ceph: bool = False
+    """Whether it runs behind the node's ``ceph_prefix``."""
+
+
+@dataclass(frozen=True)
+class Workload(ABC):
+    """A tool with every option decided: its commands, how long they take, and what they do to the data.
+
+    The options may also be those of a saved run, which was made by another version or changed by hand: a method that
+    can't use them raises LookupError or ValueError.
+    """
+
+    options: dict[str, OptionValue]
+
+    @abstractmethod
+    def argv(self, name: str, size_bytes: int, place: Place) -> tuple[str, ...]:
+        """The command that measures, on regions of ``size_bytes`` each; ``name`` is the preset's."""
+
+    @abstractmethod
+    def parser(self, *, ramp: bool, seconds: float | None) -> Parser:
+        """A new parser for the output of one process that runs for so long; None where it ends with its data."""
+
+    @abstractmethod
+    def times(self) -> tuple[float, float | None]:
+        """Seconds of ramp, and of the run: None where it ends with its data."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """What it does, in one line: ``4k randwrite, depth 64, jobs 8, 60 s``."""
+
+    @abstractmethod
+    def block_bytes(self) -> int:
+        """Bytes of one I/O; 0 where they differ or there are none."""
+
+    @abstractmethod
+    def writes(self) -> bool:
+        """Whether the command that measures changes data."""
+
+    def fit(self, kind: Kind) -> Self:
+        """With the options that this kind of target needs."""
+        return self
+
+    def jobs_and_size(self, default_span_bytes: int) -> tuple[int, int]:
+        """How many regions there are and the bytes of each; raises OptionError where they can't be."""
+        return 1, default_span_bytes
+
+    def most_seconds(self) -> float | None:
+        """Seconds after which a run ends at the latest, the ramp left out; None where only its data ends it."""
+        return self.times()[1]
+
+    def needs_data(self, kind: Kind) -> bool:
+        """Whether there has to be data before; then ``fill_argv`` writes it."""
+        return False
+
+    def fill_argv(self, sizes: Sequence[int], place: Place) -> tuple[str, ...]:
+        """The command that writes a place in full: so many bytes of each of its images, or of the whole."""
+        raise NotImplementedError(f"{type(self).__name__} has no command that fills a target")
+
+    def fill_parser(self) -> Parser:
+        """A new parser for the output of ``fill_argv``, and of a sizing's commands."""
+        return self.parser(ramp=False, seconds=None)
+
+    def sizing(self, place: Place, most_bytes: int) -> Sizing | None:
+        """How to find out how much is to be filled, at most so many bytes; None where all of it is."""
+        return None
+
+    def entries(self) -> int:
+        """How many sets of figures it prints each second."""
+        return 1
+
+    def companions(self, nodes: Sequence[Node]) -> tuple[Companion, ...]:
+        """The processes that have to run on other nodes as long as it runs on these."""
+        return ()
+
+
+class Tool(ABC):
+    """One program's knowledge: what is known of it before its options are chosen."""
+
+    name: ClassVar[str]
+    """In presets, plans and sessions."""
+    title: ClassVar[str]
+    """For eyes: ``rados bench``."""
+    program: ClassVar[str]
+    """The command that has to be there."""
+    package: ClassVar[str]
+    """What installs it, of Debian."""
+    version_argv: ClassVar[tuple[str, ...]]
+    """Prints its version on stdout, on one line."""
+    of_ceph: ClassVar[bool] = False
+    """Whether it comes with Ceph, and so runs behind a node's ``ceph_prefix``."""
+    kinds: ClassVar[frozenset[Kind]]
+    """The targets it can use."""
+    other_kinds: ClassVar[str]
+    """Why it can't use another, with the next step."""
+    metrics: ClassVar[tuple[Metric, ...]] = METRICS
+    """The figures it has; the others are null in all its samples and summaries."""
+    direction_option: ClassVar[str] = ""
+    """The option that says whether it reads or writes, where each table of figures shows that anyway."""
+    secrets: ClassVar[tuple[str, ...]] = ()
+    """Names of what only the user knows, such as ``secret key``.
+
+    A process gets them by its stdin, a line each in this order, and in no other way: no argv, environment, plan or
+    session holds one.
+    """
+
+    def canonical(self, options: Mapping[str, V]) -> dict[str, V]:
+        """Every option under the one name that is used here; raises OptionError for one that is given twice."""
+        return dict(options)
+
+    @abstractmethod
+    def check_options(self, options: Mapping[str, object]) -> dict[str, OptionValue]:
+        """One value per option, normalised; raises OptionError for what is unknown, refused or out of range."""
+
+    @abstractmethod
+    def fields(self) -> tuple[OptionField, ...]:
+        """Every option that may be set, for a form."""
+
+    @abstractmethod
+    def bind(self, options: dict[str, OptionValue]) -> Workload:
+        """What it does with these options, which have been checked before."""
+
+    def check_version(self, text: str | None) -> str | None:
+        """Why the installed version can't be used, or None; ``text`` is what ``version_argv`` has printed."""
+        if text and text.strip():
+            return None
+        return f"{self.program} is not installed: apt-get install {self.package}"
+
+    def check_kind(self, kind: Kind) -> str | None:
+        """Why it can't use this kind of target, or None."""
+        return None if kind in self.kinds else self.other_kinds
+
+    def check_path(self, path: str) -> str | None:
+        """Why it can't use a file or device of this path, or None."""
+        return None
+
+    def short_command(self, command: str) -> str:
+        """A command line of its own for eyes: without what is the same over and over."""
+        return command

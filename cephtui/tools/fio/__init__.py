@@ -1,0 +1,62 @@
+"""The tool ``fio``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from cephtui.models import OptionValue
+from cephtui.tools.base import OptionField, Tool, V
+from cephtui.tools.fio import options as allowed
+from cephtui.tools.fio.command import FioWorkload
+from cephtui.tools.options import fields
+
+MINIMUM_VERSION = (3, 1)
+"""The first with ``clat_ns`` bins in json+ and working status intervals."""
+_CUT = re.compile(r"[#;\x7f]| $")
+"""Where fio ends an option's value without a word, and would then write to the file of the shorter name."""
+_IMAGE_SECTION = re.compile(r" --name=\S+ --rbdname=\S+(?: --size=\S+)?")
+
+
+class Fio(Tool):
+    """fio measures files, block devices and RBD images."""
+
+    name = title = program = package = "fio"
+    version_argv = ("fio", "--version")
+    kinds = frozenset({"file", "device", "rbd", "image"})
+    other_kinds = "fio measures images, not a pool's objects: use --target rbd:POOL"
+    direction_option = "rw"
+
+    def canonical(self, options: Mapping[str, V]) -> dict[str, V]:
+        return allowed.canonical(options)
+
+    def check_options(self, options: Mapping[str, object]) -> dict[str, OptionValue]:
+        return allowed.check(options)
+
+    def fields(self) -> tuple[OptionField, ...]:
+        return fields(allowed.FioOptions, allowed.ABOUT)
+
+    def bind(self, options: dict[str, OptionValue]) -> FioWorkload:
+        return FioWorkload(options)
+
+    def check_version(self, text: str | None) -> str | None:
+        if not text or not text.strip():
+            return super().check_version(text)
+        match = re.search(r"(\d+)\.(\d+)", text)
+        if not match or (int(match[1]), int(match[2])) < MINIMUM_VERSION:
+            wanted = ".".join(map(str, MINIMUM_VERSION))
+            return f"{text.strip()} is too old: install fio {wanted} or later (apt-get install fio)"
+        return None
+
+    def check_path(self, path: str) -> str | None:
+        return "fio can't use a path with # or ; in it or a blank at its end" if _CUT.search(path) else None
+
+    def short_command(self, command: str) -> str:
+        """Of the sections for many images the first, and how many more there are."""
+        sections = _IMAGE_SECTION.findall(command)
+        if len(sections) < 3:
+            return command
+        others = sections[1:]
+        for section in others:
+            command = command.replace(section, "", 1)
+        return f"{command}  (and {len(others)} more images)"

@@ -1,0 +1,136 @@
+"""fio: the command lines, and what they take and do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import reduce
+from typing import Self
+
+from cephtui.models import Kind, OptionValue, Place
+from cephtui.tools.base import OptionError, Workload
+from cephtui.tools.fio.output import FioParser
+from cephtui.units import duration, parse_size, short_size
+
+_FLAGS = {"time_based", "group_reporting", "norandommap", "refill_buffers"}
+
+
+def _argument(option: str, value: OptionValue) -> str | None:
+    if option in _FLAGS:
+        return f"--{option}" if value else None
+    return f"--{option}={int(value)}" if isinstance(value, bool) else f"--{option}={_text_of(value)}"
+
+
+def _text_of(value: OptionValue) -> str:
+    """Only durations are floats; fio would cut off what is not a whole second."""
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value:.0f}" if value.is_integer() else f"{value * 1000:.0f}ms"
+
+
+def _command(name: str, options: Mapping[str, OptionValue], place: Place, sizes: Sequence[int] = ()) -> tuple[str, ...]:
+    """One job, or one section for each image; what stands before the first ``name`` holds for all of them."""
+    if not place.images:
+        # a colon would separate two file names
+        where: dict[str, OptionValue] = {"filename": place.path.replace(":", r"\:")}
+        return ("fio", f"--name={name}", *_arguments({**where, **options}), *_LIVE)
+    # an engine's own options follow its choice
+    engine = {"ioengine": options["ioengine"], "clientname": place.ceph_id or "admin", "pool": place.pool}
+    jobs: list[str] = []
+    for number, image in enumerate(place.images):
+        jobs += [f"--name={name}-{number}", f"--rbdname={image}"]
+        if len(set(sizes)) > 1:
+            jobs.append(f"--size={short_size(sizes[number])}")
+    return ("fio", *_arguments({**engine, **options}), *_LIVE, *jobs)
+
+
+def _arguments(options: Mapping[str, OptionValue]) -> list[str]:
+    return [text for option, value in options.items() if (text := _argument(option, value))]
+
+
+_LIVE = ("--output-format=json+", "--status-interval=1")
+
+
+class FioWorkload(Workload):
+    """fio with its options."""
+
+    def jobs_and_size(self, default_span_bytes: int) -> tuple[int, int]:
+        """``numjobs``, and ``size`` in whole blocks."""
+        jobs, block = int(self.options["numjobs"]), parse_size(str(self.options["bs"]))
+        asked = self.options.get("size")
+        size = parse_size(str(asked)) if asked else default_span_bytes // jobs
+        if size < block:
+            raise OptionError("size", f"expected at least one block of {self.options['bs']}, got {short_size(size)}")
+        unit = block if asked or size < 1 << 20 else max(block, 1 << 20)
+        return jobs, size - size % unit if size >= unit else size - size % block
+
+    def fit(self, kind: Kind) -> Self:
+        """librbd has a cache of its own without ``direct``; jobs that share an image fight for its lock."""
+        if kind not in ("rbd", "image"):
+            return self
+        fitted = {**self.options, "ioengine": "rbd", "direct": True}
+        if kind == "image":
+            fitted["iodepth"] = int(self.options["iodepth"]) * int(self.options["numjobs"])
+            fitted["numjobs"] = 1
+        return replace(self, options=fitted)
+
+    def argv(self, name: str, size_bytes: int, place: Place) -> tuple[str, ...]:
+        """Each job has its own region of the target, or its own image."""
+        size = short_size(size_bytes)
+        chosen: dict[str, OptionValue] = {**{k: v for k, v in self.options.items() if k != "size"}, "size": size}
+        if not place.images and int(self.options["numjobs"]) > 1:
+            chosen["offset_increment"] = size
+        if place.images:
+            del chosen["numjobs"]
+        if not self.options["ramp_time"]:
+            del chosen["ramp_time"]
+        return _command(name, chosen, place)
+
+    def fill_argv(self, sizes: Sequence[int], place: Place) -> tuple[str, ...]:
+        common = reduce(math.gcd, sizes)
+        block = min(common & -common, 1 << 20)
+        bs = str(self.options["bs"]) if block < 4096 else short_size(block)
+        chosen: dict[str, OptionValue] = {
+            "rw": "write",
+            "bs": bs,
+            "iodepth": 16,
+            "ioengine": self.options["ioengine"],
+            "direct": self.options["direct"],
+            "size": short_size(sizes[0]),
+            "end_fsync": True,
+            **({"group_reporting": True} if len(place.images) > 1 else {}),
+        }
+        return _command("fill", chosen, place, sizes)
+
+    def times(self) -> tuple[float, float | None]:
+        return float(self.options["ramp_time"]), float(self.options["runtime"]) if self.options["time_based"] else None
+
+    def most_seconds(self) -> float | None:
+        return float(self.options["runtime"]) or None
+
+    def writes(self) -> bool:
+        return str(self.options["rw"]) not in ("read", "randread")
+
+    def needs_data(self, kind: Kind) -> bool:
+        """The first write of a block is not the same as the second, so writes need it too."""
+        return True
+
+    def describe(self) -> str:
+        parts = [
+            f"{self.options.get('bs', '')} {self.options.get('rw', '')}".strip(),
+            f"depth {self.options.get('iodepth', 1)}",
+            f"jobs {self.options.get('numjobs', 1)}",
+        ]
+        if self.options.get("time_based"):
+            parts.append(duration(float(self.options.get("runtime", 0))))
+        return ", ".join(parts)
+
+    def block_bytes(self) -> int:
+        return parse_size(str(self.options["bs"]))
+
+    def entries(self) -> int:
+        return 1 if self.options.get("group_reporting", True) else int(self.options.get("numjobs", 1))
+
+    def parser(self, *, ramp: bool, seconds: float | None) -> FioParser:
+        return FioParser(ramp=ramp, seconds=seconds)

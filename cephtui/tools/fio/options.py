@@ -1,0 +1,143 @@
+"""fio: which options a preset may set.
+
+They keep fio's own names and spelling (fio 3.33 HOWTO, "Job parameters"). What is not in ``FioOptions`` cannot reach
+a command line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from cephtui.models import OptionValue
+from cephtui.tools.base import OptionError, V
+from cephtui.tools.options import NUMBER, Size, explain, seconds
+
+
+def _whole_milliseconds(value: float) -> float:
+    return round(value, 3)
+
+
+Seconds = Annotated[
+    float,
+    BeforeValidator(seconds),
+    Field(ge=0, le=7 * 86400, description="seconds, or a time such as 5m, 1h"),
+    AfterValidator(_whole_milliseconds),
+    NUMBER,
+]
+Percent = Annotated[int, Field(ge=0, le=100), NUMBER]
+Count = Annotated[int, Field(ge=0, le=1_000_000), NUMBER]
+Pattern = Literal["read", "write", "randread", "randwrite", "rw", "readwrite", "randrw"]
+Engine = Literal["libaio", "io_uring", "posixaio", "psync", "pvsync", "pvsync2", "sync"]
+
+
+class FioOptions(BaseModel):
+    """The typed allow-list."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    rw: Pattern
+    bs: Size = "4k"
+    iodepth: Annotated[int, Field(ge=1, le=65536), NUMBER] = 1
+    numjobs: Annotated[int, Field(ge=1, le=1024), NUMBER] = 1
+    size: Size | None = None
+    io_size: Size | None = None
+    rwmixread: Percent | None = None
+    ioengine: Engine = "libaio"
+    direct: bool = True
+    time_based: bool = True
+    runtime: Seconds = 60
+    ramp_time: Seconds = 2
+    group_reporting: bool = True
+    fsync: Count | None = None
+    fdatasync: Count | None = None
+    end_fsync: bool | None = None
+    sync: Literal["none", "sync", "dsync"] | None = None
+    rate: Size | None = None
+    rate_iops: Annotated[int, Field(ge=1), NUMBER] | None = None
+    thinktime: Count | None = None
+    iodepth_batch_submit: Annotated[int, Field(ge=1), NUMBER] | None = None
+    iodepth_batch_complete_min: Annotated[int, Field(ge=0), NUMBER] | None = None
+    iodepth_batch_complete_max: Annotated[int, Field(ge=0), NUMBER] | None = None
+    random_distribution: (
+        Annotated[
+            str,
+            Field(
+                description="random, zipf:1.2, pareto:0.9, normal:50",
+                pattern=r"^(random|(zipf|pareto|normal):\d+(\.\d+)?(:\d+(\.\d+)?)?)$",
+            ),
+        ]
+        | None
+    ) = None
+    percentage_random: Percent | None = None
+    norandommap: bool | None = None
+    randrepeat: bool | None = None
+    randseed: Count | None = None
+    refill_buffers: bool | None = None
+    buffer_compress_percentage: Percent | None = None
+    dedupe_percentage: Percent | None = None
+
+
+ABOUT = {
+    "bs": "bytes of one I/O",
+    "iodepth": "I/Os in flight of each job",
+    "numjobs": "jobs at the same time on each node",
+    "runtime": "how long it measures",
+    "size": "how much each job works on",
+    "rw": "what it does",
+    "rwmixread": "per cent of reads in rw and randrw",
+    "ramp_time": "left out of the figures at the start",
+    "rate_iops": "at most so many I/Os a second of each job",
+    "rate": "at most so many bytes a second of each job",
+    "direct": "past the page cache",
+    "ioengine": "how fio gives I/Os to the kernel; images always use rbd",
+    "fsync": "flush after so many writes",
+}
+"""What a user changes most, in this order."""
+_ALIASES = {
+    "readwrite": "rw",
+    "blocksize": "bs",
+    "io_limit": "io_size",
+    "timeout": "runtime",
+    "iodepth_batch": "iodepth_batch_submit",
+    "iodepth_batch_complete": "iodepth_batch_complete_min",
+}
+"""fio's other names of what is in the allow-list (``fio --cmdhelp=OPTION``)."""
+_VERBS = "read, write, randread, randwrite, randrw"
+_REFUSED = (
+    (
+        r"filename|filename_format|directory|(file)?offset|offset_increment|filesize|nr_?files|pool|rbdname|clientname"
+        r"|clustername|hostname|opendir|file_service_type|busy_poll",
+        "the target decides it (--target)",
+    ),
+    (r"exec_.*|ioscheduler|pre_?run|post_?run|ioengine_so|verify_state.*|trigger.*", "it runs a command"),
+    (
+        r"output.*|.*_log|log_.*|write_.*|read_iolog.*|replay_.*|aux-path|status-interval|eta.*|bandwidth-log"
+        r"|minimal|append-terse|profile|warnings-fatal",
+        "cephtui decides what fio writes and where",
+    ),
+    (r"allow_(mounted_write|file_create)|overwrite|unlink.*|create_.*|fallocate|zonemode", "it can harm data"),
+    (r"gtod_reduce|disable_(clat|lat|slat|bw).*|clat_percentiles|percentile_list|zero_buffers|scramble_buffers",
+     "it spoils the figures"),
+)  # fmt: skip
+
+
+def canonical(options: Mapping[str, V]) -> dict[str, V]:
+    """Every option under one name: fio has two for some; raises OptionError for one that is given twice."""
+    for alias, name in _ALIASES.items():
+        if alias in options and name in options:
+            raise OptionError(alias, f"is another name of {name}, which is given too")
+    return {_ALIASES.get(option, option): value for option, value in options.items()}
+
+
+def check(options: Mapping[str, object]) -> dict[str, OptionValue]:
+    """One value per option, normalised; raises OptionError."""
+    try:
+        checked = FioOptions.model_validate(canonical(options))
+    except ValidationError as error:
+        raise explain(error, names=[*FioOptions.model_fields, *_ALIASES], refused=_REFUSED, verbs=_VERBS) from None
+    if checked.time_based and not checked.runtime:
+        raise OptionError("runtime", "expected more than 0 with time_based")
+    return checked.model_dump(exclude_none=True)

@@ -1,0 +1,61 @@
+"""ioping: the command lines, and what they take and do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cephtui.models import Kind, Place
+from cephtui.tools.base import OptionError, Parser, Workload
+from cephtui.tools.ioping.output import FillParser, IopingParser
+from cephtui.units import duration, parse_size, short_size
+
+
+class IopingWorkload(Workload):
+    """ioping with its options."""
+
+    def jobs_and_size(self, default_span_bytes: int) -> tuple[int, int]:
+        """One region, in whole requests."""
+        block = self.block_bytes()
+        asked = parse_size(str(self.options["work-size"])) if "work-size" in self.options else default_span_bytes
+        if asked < block:
+            raise OptionError("size", f"expected at most {short_size(asked)}, the size of the target")
+        return 1, asked - asked % block
+
+    def argv(self, name: str, size_bytes: int, place: Place) -> tuple[str, ...]:
+        """A line for each request, with its exact time; the first is not counted."""
+        asked = [f"-{letter}" for letter, option in (("L", "linear"),) if self.options.get(option)]
+        each = f"{round(float(self.options['interval']) * 1e6)}us"
+        lasts = f"{round(float(self.options['runtime']) * 1000)}ms"
+        words = ("-D", *asked, "-q", "-p", "1", "-i", each, "-w", lasts, "-s", str(self.block_bytes()))
+        return ("ioping", *words, "-S", str(size_bytes), place.path)
+
+    def fill_argv(self, sizes: Sequence[int], place: Place) -> tuple[str, ...]:
+        """ioping writes nothing that could be read in full afterwards; data that compresses would read too fast."""
+        count = f"count={sum(sizes)}"
+        where = ("if=/dev/urandom", f"of={place.path}", "bs=1M", count, "iflag=count_bytes,fullblock")
+        return ("env", "LC_ALL=C", "dd", *where, "conv=notrunc,fsync", "status=progress")
+
+    def fill_parser(self) -> Parser:
+        return FillParser()
+
+    def parser(self, *, ramp: bool, seconds: float | None) -> IopingParser:
+        return IopingParser(self.block_bytes())
+
+    def times(self) -> tuple[float, float | None]:
+        """There is no ramp."""
+        return 0.0, float(self.options["runtime"])
+
+    def describe(self) -> str:
+        each = f"every {float(self.options['interval']):g} s"
+        order = "in order" if self.options.get("linear") else "at random"
+        return f"{self.options['size']} read {order} {each}, {duration(float(self.options['runtime']))}"
+
+    def block_bytes(self) -> int:
+        return parse_size(str(self.options["size"]))
+
+    def writes(self) -> bool:
+        return False
+
+    def needs_data(self, kind: Kind) -> bool:
+        """What was never written is read from nowhere, and much too fast."""
+        return True

@@ -1,0 +1,214 @@
+"""ioping: its options, its command lines, its recorded output whole and in pieces, and a run of it."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cephtui import stats, store
+from cephtui.compare import figures, side_of
+from cephtui.execute import execute
+from cephtui.models import Event, Interval, Node, OptionValue, Place, Plan, Run, Sample
+from cephtui.node_run import Bench
+from cephtui.places import packaged_presets_dir
+from cephtui.plan import Request, make_plan
+from cephtui.playback import Playback
+from cephtui.presets import choose, find_presets, parse_overrides
+from cephtui.record import StopRequest
+from cephtui.session_writer import SessionWriter
+from cephtui.shell import NodeShell
+from cephtui.targets import parse_target
+from cephtui.tools import TOOLS
+from cephtui.tools.base import OptionError, Parser, Reading, Stream, ToolResult
+from cephtui.tools.ioping.output import FillParser, IopingParser
+from cephtui.transport import LocalConnection
+
+IOPING = TOOLS["ioping"]
+FOLDER = Path(__file__).parent / "recordings" / "ioping-1.3"
+READ, FILL = (FOLDER / name for name in ("read.stdout", "fill.stderr"))
+"""``ioping -D -q -p 1 -i 20000us -w 3000ms -s 4096 -S 16777216 FILE``, and dd that fills 600 MiB."""
+PLACE = Place(kind="file", path="/mnt/bench/test")
+MIB = 1 << 20
+
+
+def check(**options: object) -> dict[str, OptionValue]:
+    return IOPING.check_options({name.replace("_", "-"): value for name, value in options.items()})
+
+
+# ---------------------------------------------------------------------------------------------- options
+
+
+def test_defaults() -> None:
+    assert check() == {"runtime": 60.0, "interval": 0.1, "size": "4k"}
+    assert check(runtime="5m", interval="0.5")["runtime"] == 300.0
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "expected"),
+    [
+        ("runtime", 0, "greater than or equal to 1"),
+        ("interval", 0, "greater than or equal to 0.001"),
+        ("interval", 6, "less than or equal to 5"),
+        ("size", "0", "expected a size above 0"),
+        ("work_size", "1k", "expected at least one request of 4k, got 1k"),
+        ("write", True, "cephtui has ioping read only"),
+        ("keep", True, "cephtui has ioping read only"),
+        ("cached", True, "cephtui measures direct, synchronous reads"),
+        ("warmup", 2, "it spoils the figures"),
+        ("sise", "4k", "did you mean size?"),
+    ],
+)
+def test_what_is_refused(option: str, value: object, expected: str) -> None:
+    with pytest.raises(OptionError, match=re.escape(expected)):
+        check(**{option: value})
+
+
+def test_the_command_reads_the_region_and_prints_each_request() -> None:
+    line = IOPING.bind(check(runtime=3, interval=0.02)).argv("ping", 16 * MIB, PLACE)
+    assert shlex.join(line) == "ioping -D -q -p 1 -i 20000us -w 3000ms -s 4096 -S 16777216 /mnt/bench/test"
+    assert "-L" in IOPING.bind(check(linear=True)).argv("ping", 16 * MIB, PLACE)
+
+
+def test_the_region_is_whole_requests() -> None:
+    assert IOPING.bind(check(size="3k")).jobs_and_size(10 << 10) == (1, 9 << 10)
+    assert IOPING.bind(check(work_size="1M")).jobs_and_size(1 << 30) == (1, MIB)
+    with pytest.raises(OptionError, match="size: expected at most 1k, the size of the target"):
+        IOPING.bind(check()).jobs_and_size(1 << 10)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("ioping 1.3", None),
+        ("ioping 1.0", "ioping 1.0 is too old: install ioping 1.3 or later (apt-get install ioping)"),
+        (None, "ioping is not installed: apt-get install ioping"),
+    ],
+)
+def test_versions(text: str | None, problem: str | None) -> None:
+    assert IOPING.check_version(text) == problem
+
+
+# ---------------------------------------------------------------------------------------------- output
+
+
+def parsed(parser: Parser, pieces: list[bytes], stream: Stream = "stdout") -> tuple[list[Reading], ToolResult]:
+    readings = [reading for piece in pieces for reading in parser.feed(stream, piece, 0.0)]
+    return [*readings, *parser.finish()], parser.result()
+
+
+def test_each_request_of_the_recording_counts_with_its_own_time() -> None:
+    data = READ.read_bytes()
+    times = [int(line.split()[1]) for line in data.splitlines()]
+    readings, result = parsed(IopingParser(4096), [data])
+    assert result.read is not None
+    assert result.read.ios == len(times) == 149
+    assert result.read.bytes == 149 * 4096
+    assert result.read.moments is not None
+    assert result.read.moments.mean == pytest.approx(sum(times) / len(times) / 1e9)
+    assert result.read.bounds == (min(times) / 1e9, max(times) / 1e9)
+    assert result.read.buckets == stats.add_buckets([{stats.bucket_of(time): 1} for time in times])
+    assert result.read.iops == pytest.approx(50, abs=1), "not the 6,000 that it claims itself"
+    assert [reading.interval_seconds for reading in readings] == pytest.approx([1.0] * 3, abs=0.05)
+    assert sum(flow.ios or 0 for reading in readings for flow in reading.flows.values()) == 149
+    assert readings[-1].elapsed_seconds == pytest.approx(result.read.runtime_seconds)
+
+
+@given(st.lists(st.integers(0, 9000), max_size=8))
+def test_pieces_cut_anywhere_make_the_same(cuts: list[int]) -> None:
+    for path, make, stream in ((READ, lambda: IopingParser(4096), "stdout"), (FILL, FillParser, "stderr")):
+        data = path.read_bytes()
+        edges = [0, *sorted(min(cut, len(data)) for cut in cuts), len(data)]
+        pieces = [data[start:end] for start, end in itertools.pairwise(edges)]
+        assert parsed(make(), pieces, stream) == parsed(make(), [data], stream)  # type: ignore[arg-type]
+
+
+def test_a_request_that_hung_is_one_long_interval() -> None:
+    lines = [b"1 200000 5000 1 1 1 1 0 2 1000000000\n", b"1 4900000000 0 1 1 1 1 0 1 5000000000\n"]
+    readings, result = parsed(IopingParser(4096), lines)
+    assert [(reading.elapsed_seconds, reading.interval_seconds) for reading in readings] == [(1.0, 1.0), (6.0, 5.0)]
+    assert [reading.read and reading.read.latency_mean_seconds for reading in readings] == [0.0002, 4.9]
+    assert result.read is not None
+    assert result.read.bounds == (0.0002, 4.9)
+
+
+@given(st.binary(max_size=200))
+def test_anything_else_is_borne(data: bytes) -> None:
+    for stream in ("stdout", "stderr"):
+        parsed(IopingParser(4096), [data], stream)  # type: ignore[arg-type]
+        parsed(FillParser(), [data], stream)  # type: ignore[arg-type]
+
+
+def test_what_went_wrong_is_in_its_own_words() -> None:
+    said = b'ioping: stat "/nonexistent" failed: No such file or directory\n'
+    assert parsed(IopingParser(4096), [said], "stderr")[1] == ToolResult(error=said.decode().strip())
+    said = b"dd: failed to open '/x': Permission denied\n"
+    assert parsed(FillParser(), [said], "stderr")[1] == ToolResult(error=said.decode().strip())
+
+
+def test_filling_is_followed_and_counts_no_requests() -> None:
+    readings, result = parsed(FillParser(), [FILL.read_bytes()], "stderr")
+    assert result.error is None
+    assert result.write is not None
+    assert (result.write.ios, result.write.bytes, result.write.runtime_seconds) == (None, 600 * MIB, 7.47988)
+    assert len(readings) >= 7
+    assert sum(reading.write.bytes for reading in readings if reading.write) == 600 * MIB
+
+
+# ---------------------------------------------------------------------------------------------- a run
+
+
+def planned(target: str) -> Plan:
+    chosen = choose(find_presets(packaged_presets_dir(), Path("/nonexistent")), ["ping"])
+    overrides = parse_overrides(["runtime=2", "interval=0.02", "work-size=8M"])
+    request = Request(chosen, (Node(name="local"),), parse_target(target), overrides, repeats=2)
+    return make_plan(request, lambda: "00000001")
+
+
+def test_a_device_is_only_read() -> None:
+    first, _ = planned("device:/dev/sdb").steps
+    assert (first.writes, first.fill_bytes, first.nodes[0].prepare_argv) == (False, 0, None)
+    assert first.nodes[0].argv[-1] == "/dev/sdb"
+
+
+async def test_a_file_is_filled_read_saved_replayed_and_compared(tmp_path: Path) -> None:
+    assert shutil.which("ioping"), "ioping is not installed: apt-get install ioping"
+    plan, events = planned(f"file:{tmp_path}/file"), list[Event]()
+    node, connection = plan.hosts[0], LocalConnection()
+    session, runs = SessionWriter.open(tmp_path, "s"), list[Run]()
+    bench = Bench(session, events.append, 120.0)
+    try:
+        session.add_plan(plan)
+        async with asyncio.timeout(60):
+            for step in plan.steps:
+                runs.append(await execute(bench, plan, step, {"local": NodeShell(node, connection)}, StopRequest()))
+    finally:
+        session.close()
+        await connection.close()
+    assert [(run.outcome, run.error) for run in runs] == [("ok", None)] * 2
+    for run in runs:
+        total = run.summary.flows["read"]
+        assert total.iops == pytest.approx(50, abs=10)
+        assert total.latency_p99_seconds is not None
+        assert total.latency_max_seconds is not None
+        assert 0 < total.latency_p99_seconds <= 1.02 * total.latency_max_seconds
+    live = [event for event in events if isinstance(event, Sample) and event.run == 1]
+    filled = [sample for sample in live if sample.phase == "prepare" and sample.node is None]
+    assert sum(sample.flows["write"].bytes for sample in filled) == 8 * MIB
+    assert {sample.flows["write"].ios for sample in filled} == {None}
+    assert [e for e in Playback(tmp_path / "s", 1).until(600.0) if isinstance(e, Sample)] == live
+    assert store.read_history(tmp_path / "s", 1).directions == ["read"]
+    found = figures(side_of(runs[0], [runs[0]]), side_of(runs[1], [runs[1]]))
+    assert {figure.direction for figure in found} == {"read"}
+    assert all(figure.better is not None for figure in found)
+    measured = [sample for sample in live if sample.phase == "run" and sample.node is None]
+    last = measured[-1].flows["read"]
+    assert isinstance(last, Interval)
+    assert last.latency_buckets

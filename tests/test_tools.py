@@ -1,0 +1,381 @@
+"""A tool is one folder and one row: nothing else knows one by name, and a made-up one goes all the way."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import itertools
+import json
+import os
+import re
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.console import Console, RenderableType
+
+from cephtui import report, store
+from cephtui.compare import figures, side_of
+from cephtui.environment import parse_environment, probe_argv
+from cephtui.execute import execute
+from cephtui.history import History, together
+from cephtui.live import Live
+from cephtui.metrics import BY_NAME
+from cephtui.models import Event, Interval, Kind, Node, OptionValue, Place, Plan, Run, Sample
+from cephtui.node_run import Bench
+from cephtui.plan import Request, make_plan
+from cephtui.playback import Playback
+from cephtui.presets import PresetError, choose, find_presets, load_preset
+from cephtui.record import StopRequest
+from cephtui.session_writer import SessionWriter
+from cephtui.shell import NodeShell
+from cephtui.stats import Flow
+from cephtui.targets import parse_target
+from cephtui.tools import TOOLS
+from cephtui.tools.base import (
+    Companion,
+    OptionError,
+    OptionField,
+    Parser,
+    Reading,
+    Stream,
+    Tool,
+    ToolResult,
+    Workload,
+)
+from cephtui.tui.chart import draw
+from cephtui.tui.run_view import FIGURES, chart_lines, chart_title, of_live, of_saved
+from tests import fakes
+from tests.fakes import FakeNode, Log
+
+PACKAGE = Path(__file__).parent.parent / "cephtui"
+TABLE = PACKAGE / "tools" / "__init__.py"
+SENTENCES = {
+    "fio can't open an image in an RBD namespace: use rbd:POOL/IMAGE",
+    "namespaces are not supported (fio can't open them): use an image outside of them",
+}
+"""What a user reads of a target's name: the program that can't open it is the reason. Nothing is decided by them."""
+
+
+# ---------------------------------------------------------------------------------------------- names
+
+
+def words_of(tool: Tool) -> re.Pattern[str]:
+    """A tool's name, as it is typed, spoken, and spelled in Python."""
+    spellings = {tool.name, tool.title, tool.name.replace("-", "_")}
+    return re.compile(rf"(?<![a-z])({'|'.join(map(re.escape, sorted(spellings)))})(?![a-z])", re.IGNORECASE)
+
+
+def code_of(source: str) -> Iterator[tuple[int, str]]:
+    """Every name and every text of a program with its line.
+
+    Comments and docstrings are left out: they say where a format or a figure is from, and nothing is decided by them.
+    """
+    tree = ast.parse(source)
+    bare = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Constant(value=str() as text) if id(node) not in bare and text.lstrip(": ") not in SENTENCES:
+                yield node.lineno, text
+            case ast.Name(id=text) | ast.Attribute(attr=text):
+                yield node.lineno, text
+            case ast.arg(arg=text) | ast.keyword(arg=str() as text):
+                yield node.lineno, text
+            case ast.FunctionDef(name=text) | ast.AsyncFunctionDef(name=text) | ast.ClassDef(name=text):
+                yield node.lineno, text
+            case ast.ImportFrom(module=module, names=names):
+                yield from ((node.lineno, text) for text in (module or "", *(alias.name for alias in names)))
+            case ast.Import(names=names):
+                yield from ((node.lineno, alias.name) for alias in names)
+
+
+def users_of(tool: Tool) -> list[str]:
+    folder = PACKAGE / "tools" / tool.name.replace("-", "_")
+    assert folder.is_dir()
+    others = [path for path in sorted(PACKAGE.rglob("*.py")) if path != TABLE and folder not in path.parents]
+    wanted = words_of(tool)
+    return [
+        f"{path.relative_to(PACKAGE)}:{line}: {text.strip()[:80]}"
+        for path in others
+        for line, text in code_of(path.read_text("utf-8"))
+        if wanted.search(text)
+    ]
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_a_tool_is_known_by_name_in_its_folder_and_in_the_table_only(name: str) -> None:
+    assert users_of(TOOLS[name]) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("from cephtui.tools.fio import Fio", True),
+        ("from cephtui.tools import fio", True),
+        ("x = tools['fio']", True),
+        ("x = f'{a} fio --version'", True),
+        ("_CUT_BY_FIO = 1", True),
+        ("def fit_fio(): pass", True),
+        ("run(fio=1)", True),
+        ("'''fio's own grid.'''", False),
+        ("def f():\n    'as fio has it'", False),
+        ("x = 1  # fio", False),
+        ("x = 'portfolio'", False),
+    ],
+)
+def test_this_test_sees_a_name_wherever_it_decides_something(source: str, found: bool) -> None:
+    assert any(words_of(TOOLS["fio"]).search(text) for _, text in code_of(source)) == found
+
+
+# ---------------------------------------------------------------------------------------------- a made-up tool
+
+SECONDS = 4
+
+
+class DripParser(Parser):
+    """``SECOND BYTES DELETED``, a line a second; it counts no writes and times nothing."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+        self._bytes = self._deleted = self._seconds = 0
+
+    def feed(self, stream: Stream, data: bytes, elapsed_seconds: float) -> list[Reading]:
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        return [self._reading(*map(int, line.split())) for line in lines]
+
+    def _reading(self, second: int, nbytes: int, deleted: int) -> Reading:
+        self._seconds, self._bytes, self._deleted = second, self._bytes + nbytes, self._deleted + deleted
+        write = Interval(None, nbytes, None, float(nbytes))
+        return Reading("run", float(second), 1.0, None, write, {"delete": Interval(deleted, 0, float(deleted), 0.0)})
+
+    def result(self) -> ToolResult:
+        if not self._seconds:
+            return ToolResult(error="it said nothing")
+        lasted, rate = float(self._seconds), self._bytes / self._seconds
+        return ToolResult(
+            write=Flow(None, self._bytes, lasted, None, rate, {}, None, None),
+            other={"delete": Flow(self._deleted, 0, lasted, self._deleted / lasted, 0.0, {}, None, None)},
+        )
+
+
+@dataclass(frozen=True)
+class DripWorkload(Workload):
+    """Drip with its options."""
+
+    def argv(self, name: str, size_bytes: int, place: Place) -> tuple[str, ...]:
+        return ("drip", f"--name={name}", "--for", str(self.options["runtime"]), place.path)
+
+    def parser(self, *, ramp: bool, seconds: float | None) -> DripParser:
+        return DripParser()
+
+    def times(self) -> tuple[float, float | None]:
+        return 0.0, float(self.options["runtime"])
+
+    def describe(self) -> str:
+        return f"drip for {self.options['runtime']} s"
+
+    def block_bytes(self) -> int:
+        return 0
+
+    def writes(self) -> bool:
+        return True
+
+
+class Drip(Tool):
+    """Appends to a file, and deletes others beside it."""
+
+    name = title = program = "drip"
+    package = "drip-tools"
+    version_argv = ("drip", "-V")
+    kinds = frozenset[Kind]({"file"})
+    other_kinds = "drip wants a file: use --target file:PATH"
+    metrics = (BY_NAME["bandwidth_bytes"],)
+
+    def check_options(self, options: Mapping[str, object]) -> dict[str, OptionValue]:
+        return {"runtime": int(str(options.get("runtime", SECONDS)))}
+
+    def fields(self) -> tuple[OptionField, ...]:
+        return (OptionField("runtime", "seconds", str(SECONDS), "how long it drips"),)
+
+    def bind(self, options: dict[str, OptionValue]) -> Workload:
+        return DripWorkload(options)
+
+
+@pytest.fixture
+def presets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The tool is in the table, its output recorded, and a preset names it."""
+    monkeypatch.setitem(TOOLS, "drip", Drip())  # type: ignore[arg-type]  # it is a dict, and nobody else changes it
+    raw, folder = tmp_path / "raw", tmp_path / "presets"
+    raw.mkdir()
+    folder.mkdir()
+    lines = [f"{second} {1 << 20} {second}\n".encode() for second in range(1, SECONDS + 1)]
+    rows = [
+        {"stream": "stdout", "offset": sum(map(len, lines[:n])), "bytes": len(line), "elapsed_seconds": n + 1.0}
+        for n, line in enumerate(lines)
+    ]
+    (raw / "local.stdout").write_bytes(b"".join(lines))
+    (raw / "local.index.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    monkeypatch.setattr(fakes, "RECORDED", raw)
+    (folder / "drops.toml").write_text(
+        'title = "Drops"\ntool = "drip"\nheadline = "bandwidth"\n[options]\nruntime = 4\n'
+    )
+    return folder
+
+
+def planned(presets: Path, target: str = "file:/mnt/bench/test", nodes: tuple[str, ...] = ("a", "b")) -> Plan:
+    hosts = tuple(Node(name=name, host=name) for name in nodes)
+    chosen = choose(find_presets(presets, Path("/nonexistent")), ["drops"])
+    batches = (f"{number:08x}" for number in itertools.count(1))
+    return make_plan(Request(chosen, hosts, parse_target(target), {}), lambda: next(batches))
+
+
+async def carried_out(plan: Plan, root: Path) -> tuple[Run, list[Event]]:
+    """A run on nodes that play what was recorded, saved in the session ``s``."""
+    log, events = Log(), list[Event]([plan])
+    session = SessionWriter.open(root, "s")
+    shells = {}
+    for node in plan.hosts:
+        host = FakeNode(node, log)
+        host.tools = {"drip": "drip 1.0"}
+        shells[node.name] = NodeShell(node, await host.connect())
+    try:
+        async with asyncio.timeout(30):
+            session.add_plan(plan)
+            run = await execute(Bench(session, events.append, 120.0), plan, plan.steps[0], shells, StopRequest())
+    finally:
+        session.close()
+    return run, events
+
+
+def text_of(value: RenderableType) -> str:
+    console = Console(file=StringIO(), width=120)
+    console.print(value)
+    assert isinstance(console.file, StringIO)
+    return console.file.getvalue()
+
+
+def row_of(text: str, name: str) -> list[str]:
+    """The cells of a table's line behind a name."""
+    line = next(line for line in text.splitlines() if name in line.split())
+    return re.split(r"\s{2,}|(?<=-) ", line[line.index(name) + len(name) :].strip())
+
+
+async def test_a_made_up_tool_goes_from_its_preset_to_every_report(presets: Path, tmp_path: Path) -> None:
+    plan = planned(presets)
+    (step,) = plan.steps
+    assert [node.argv for node in step.nodes] == [
+        ("drip", "--name=drops", "--for", "4", f"/mnt/bench/test.{node}") for node in ("a", "b")
+    ]
+    assert "drops drip for 4 s" in text_of(report.plan(plan))
+
+    run, events = await carried_out(plan, tmp_path)
+    assert (run.outcome, run.error) == ("ok", None)
+    assert run == store.read_run(tmp_path / "s", 1)
+    write, deleted = run.summary.flows["write"], run.summary.flows["delete"]
+    assert (write.ios, write.iops, write.bytes, write.bandwidth_bytes) == (None, None, 8 << 20, 2 << 20)
+    assert (deleted.ios, deleted.iops) == (20, 5.0)
+    assert run.environment["a"].tools["drip"] == "drip 1.0"
+    assert {finding.code for finding in run.findings} == {"short"}
+
+    merged = [event for event in events if isinstance(event, Sample) and event.node is None]
+    assert [(s.flows["write"].ios, s.flows["write"].bytes, s.flows["delete"].ios) for s in merged] == [
+        (None, 2 << 20, 2 * second) for second in range(1, SECONDS + 1)
+    ]
+    told = text_of(report.runs([run]))
+    assert row_of(told, "write")[:3] == ["-", "2.00 MiB/s", "-"]
+    assert row_of(told, "delete")[:2] == ["5", "0 B/s"]
+    assert "delete latency" in text_of(report.run(run, store.read_history(tmp_path / "s", 1)))
+
+
+async def test_its_figures_are_compared_and_those_it_has_not_are_not_known(presets: Path, tmp_path: Path) -> None:
+    run, _ = await carried_out(planned(presets), tmp_path)
+    slower = run.model_copy(
+        update={
+            "run": 2,
+            "batch": "other",
+            "summary": run.summary.model_copy(
+                update={"write": run.summary.flows["write"].model_copy(update={"bandwidth_bytes": float(1 << 20)})}
+            ),
+        }
+    )
+    sides = side_of(run, [run, slower]), side_of(slower, [run, slower])
+    found = {(figure.direction, figure.name): figure for figure in figures(*sides)}
+    assert [name for name, _ in itertools.groupby(direction for direction, _ in found)] == ["write", "delete"]
+    assert found["write", "bandwidth_bytes"].better == "worse"
+    assert (found["write", "iops"].left, found["write", "iops"].better) == (None, None)
+    assert found["delete", "iops"].better == "same"
+    assert row_of(text_of(report.compare(*sides)), "IOPS")[:3] == ["-", "-", "-"]
+
+
+async def test_it_is_drawn_live_saved_and_replayed(presets: Path, tmp_path: Path) -> None:
+    plan = planned(presets)
+    run, events = await carried_out(plan, tmp_path)
+    live, drawn = Live(), ""
+    for event in events:
+        live.take(event)
+        if live.current and live.current.latest:
+            drawn = text_of(report.live(live, 0.0))
+            shown = of_live(live.current)
+    assert row_of(drawn, "write")[:2] == ["-", "2.00 MiB/s"]
+    assert "delete" in drawn
+    saved = of_saved(run, store.read_history(tmp_path / "s", 1), [])
+    iops, bandwidth, _ = FIGURES
+    for each in (shown, saved):
+        assert {line.label for line in chart_lines(each, bandwidth, by_node=False)} == {"write", "delete"}
+        drawing = draw(chart_lines(each, iops, by_node=False), 60, 10, y_format=iops.as_text)
+        assert len(drawing.plain.splitlines()) == 10
+        assert " write - " in chart_title(each, iops, by_node=False).plain
+        assert " mean " not in chart_title(each, iops, by_node=False).plain
+    assert shown.nodes[0].iops is None
+    again = Playback(tmp_path / "s", 1).until(60.0)
+    assert [s for s in again if isinstance(s, Sample)] == [s for s in events if isinstance(s, Sample)]
+
+
+def test_a_node_is_asked_for_its_version(presets: Path, tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin" / "drip"
+    program.write_text('#!/bin/sh\n[ "$*" = -V ] && echo "drip 1.0"\n')
+    program.chmod(0o755)
+    path = f"{program.parent}:{os.environ['PATH']}"
+    asked = subprocess.run(probe_argv(), capture_output=True, text=True, check=True, env={**os.environ, "PATH": path})
+    assert parse_environment(asked.stdout).tools["drip"] == "drip 1.0"
+    assert TOOLS["drip"].check_version("drip 1.0") is None
+    assert TOOLS["drip"].check_version(None) == "drip is not installed: apt-get install drip-tools"
+
+
+def test_it_is_refused_where_it_can_not_be_used(presets: Path) -> None:
+    with pytest.raises(OptionError, match="target: drip wants a file: use --target file:PATH"):
+        planned(presets, target="device:/dev/sdb", nodes=("a",))
+    (presets / "drops.toml").write_text('title = "Drops"\ntool = "drip"\nheadline = "latency"\n[options]\n')
+    with pytest.raises(PresetError, match=r"headline: drip has no latency, expected one of bandwidth"):
+        load_preset(presets / "drops.toml", user=False)
+
+
+def test_what_this_version_can_not_give_a_tool_is_no_half_measure(
+    presets: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A tool that wants a server or a secret is not run without."""
+    monkeypatch.setattr(Drip, "secrets", ("access key",))
+    with pytest.raises(OptionError, match="tool: drip needs its access key, which can't be given yet"):
+        planned(presets)
+    monkeypatch.setattr(Drip, "secrets", ())
+    monkeypatch.setattr(
+        DripWorkload, "companions", lambda self, nodes: (Companion(node="c", argv=("drip", "--serve")),)
+    )
+    with pytest.raises(OptionError, match="tool: drip needs a process on c beside it, which can't be started yet"):
+        planned(presets)
+
+
+def test_what_was_not_measured_is_a_gap_in_the_history() -> None:
+    history = History()
+    for second in (1.0, 2.0):
+        write = Interval(None, 4096, None, 4096.0)
+        history.add(Sample(1, None, "p", "run", second, 1.0, None, write, other={"list": Interval(2, 0, 2.0, 0.0)}))
+    assert history.directions == ["write", "list"]
+    assert history.total("iops").values() == [None, None]
+    assert history.total("bandwidth_bytes").values() == [4096.0, 4096.0]
+    assert together([])["iops"] == 0.0, "nothing was done, and that is known"
+    assert History.of(history.overview()).directions == ["write", "list"]
