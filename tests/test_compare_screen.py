@@ -214,12 +214,6 @@ async def test_escape_goes_back() -> None:
     assert app.answers == [None]
 
 
-def test_the_help_knows_every_key() -> None:
-    shown = {binding.key_display or binding.key for binding in CompareScreen.BINDINGS}
-    assert shown <= set(CompareScreen.KEYS)
-    assert all(CompareScreen.KEYS.values())
-
-
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 4, 50])
 def test_a_line_in_pieces_is_whole(count: int) -> None:
     points = [(float(x), 1.0) for x in range(count)]

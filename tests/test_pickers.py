@@ -573,9 +573,3 @@ async def test_nodes_with_the_mouse_alone() -> None:
         assert str(picker.picker.query_one("#use", Button).label) == "use (enter)"
         await picker.pilot.click("#use")
         assert picker.result == ("pve1",)
-
-
-@pytest.mark.parametrize("kind", [PresetPicker, TargetPicker, NodePicker])
-def test_every_picker_tells_its_keys(kind: type[Picker[Any]]) -> None:
-    assert {"any letter", "up, down", "enter", "tab, /", "esc"} <= set(kind.KEYS)
-    assert kind.TITLE_TEXT

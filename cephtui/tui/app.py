@@ -37,9 +37,9 @@ from cephtui.store import StoreError
 from cephtui.terminal import Ending, Interrupted, handling, say, set_waiting
 from cephtui.tui import chart
 from cephtui.tui.console import ConsoleScreen, Start
-from cephtui.tui.dialogs import Confirm, Details, Wait
+from cephtui.tui.dialogs import Confirm, Help, Wait
 from cephtui.tui.dress import dress
-from cephtui.tui.keys import help_table, key, own
+from cephtui.tui.keys import COMMANDS, HELP, commands, help_table, key
 from cephtui.tui.look import FULL, Look
 from cephtui.tui.run_screen import CompareWanted
 from cephtui.tui.themes import CSS
@@ -65,7 +65,8 @@ class CephtuiApp(RoomyApp):
     VERTICAL_BREAKPOINTS = [(0, "-short"), (32, "-tall"), (45, "-huge")]
     BINDINGS = [
         key("o", "sessions", "sessions", "saved sessions: open, compare, rename, annotate", "look", shown=True),
-        key("question_mark", "help", "help", "these keys", "more", shown=True, display="?"),
+        HELP,
+        COMMANDS,
         key("q", "quit", "quit", "quit; asks while something runs", "more", shown=True),
     ]
 
@@ -127,18 +128,12 @@ class CephtuiApp(RoomyApp):
 
     def action_help(self) -> None:
         """All keys that work where the user is, by topic."""
-        self.push_screen(Details("keys", help_table(self.screen.active_bindings.values())))
+        self.push_screen(Help("keys", help_table(commands(self.screen))))
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Every key of the screen as a command too."""
-        for active in own(screen.active_bindings.values()):
-            binding = active.binding
-            if binding.tooltip:
-                yield SystemCommand(
-                    f"{binding.description} ({binding.key_display or binding.key})",
-                    binding.tooltip,
-                    partial(self._run_command, binding.action, active.node),
-                )
+        for found in commands(screen):
+            yield SystemCommand(found.title, found.about, partial(self._run_command, found.action, found.node))
         yield from (command for command in super().get_system_commands(screen) if command.title == "Theme")
 
     def _run_command(self, action: str, node: DOMNode) -> None:

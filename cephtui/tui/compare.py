@@ -13,7 +13,6 @@ from rich.style import Style
 from rich.text import Text
 from textual import events, on, work
 from textual.app import ComposeResult
-from textual.binding import Binding
 from textual.containers import Horizontal, VerticalScroll
 from textual.screen import Screen
 from textual.widget import Widget
@@ -114,10 +113,10 @@ class Comparison(VerticalScroll):
     """What differed, and the figures: scrolled with the usual keys."""
 
     BINDINGS = [
-        Binding("j", "scroll_down", "down", show=False),
-        Binding("k", "scroll_up", "up", show=False),
-        Binding("g", "scroll_home", "top", show=False),
-        Binding("G", "scroll_end", "end", show=False),
+        key("down,j", "scroll_down", "down", "scroll down"),
+        key("up,k", "scroll_up", "up", "scroll up"),
+        key("home,g", "scroll_home", "top", "to the top"),
+        key("end,G", "scroll_end", "end", "to the end"),
     ]
     DEFAULT_CSS = """
     Comparison { height: 1fr; padding: 0 0 0 1; border-top: solid $primary-darken-1; scrollbar-size-vertical: 1; }
@@ -135,22 +134,15 @@ class Comparison(VerticalScroll):
         self.query_one(Static).update(shown)
 
 
-_KEYS = (
-    key("v", "next_figure", "figure", "IOPS, bandwidth, mean or p99 latency in the charts", "compare", shown=True),
-    key("w", "swap", "swap", "swap A and B: changes are told from A to B", "compare", shown=True),
-    key("escape", "dismiss", "back", "back", "compare", shown=True, display="esc"),
-    key("q", "app.quit", "quit", "quit", "compare"),
-)
-
-
 class CompareScreen(Screen[None]):
     """Two runs: charts over each other, and below them what differed in conditions and figures."""
 
-    BINDINGS = [*_KEYS]
-    KEYS: dict[str, str] = {
-        **{binding.key_display or binding.key: binding.tooltip for binding in _KEYS},
-        "up, down": "scroll (j, k; home and end, g and G, for the top and the end)",
-    }
+    BINDINGS = [
+        key("v", "next_figure", "figure", "IOPS, bandwidth, mean or p99 latency in the charts", "look", shown=True),
+        key("w", "swap", "swap", "swap A and B: changes are told from A to B", "look", shown=True),
+        key("escape", "dismiss", "back", "back", "more", shown=True),
+        key("q", "app.quit", "quit", "quit", "more"),
+    ]
     DEFAULT_CSS = """
     CompareScreen { layout: vertical; }
     CompareScreen #overlays { height: 35%; min-height: 7; max-height: 50%; }
@@ -264,8 +256,7 @@ class RunPicker(Picker[tuple[Path, int]]):
 
     TITLE_TEXT = "compare with"
     PLACEHOLDER = "type to filter: session, preset, target, option, outcome, baseline"
-    USE = "compare"
-    KEYS = {**Picker.KEYS, "enter": "compare with this run"}
+    BINDINGS = [key("enter", "use", "compare", "compare with this run", priority=True)]
 
     def __init__(self, root: Path, exclude: tuple[str, int]) -> None:
         super().__init__()

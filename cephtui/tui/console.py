@@ -16,6 +16,7 @@ from typing import Any
 from rich.text import Text
 from textual import on, work
 from textual.app import ComposeResult
+from textual.binding import Binding
 from textual.events import Click
 from textual.screen import ModalScreen
 from textual.widgets import Static
@@ -61,6 +62,13 @@ class Start:
     """Each node's way to Ceph, where it was given for all."""
 
 
+def _run_key(number: int) -> Binding:
+    """The key of a preset; the six that are always there have one place in the footer."""
+    word, sign = ("run", "1-6") if number == 1 else (f"run {number}", "1-6" if number <= 6 else None)
+    about = "run this preset; during a run: queue it"
+    return key(str(number), f"run_key({number})", word, about, "run", shown=number == 1, display=sign)
+
+
 class Settings(Static):
     """What will run, in a line; a click edits it."""
 
@@ -73,8 +81,7 @@ class ConsoleScreen(RunScreen):
     """Sends the runner plans and a stop, and draws what comes back."""
 
     BINDINGS = [
-        key("1", "run_key(1)", "run", "run this preset; during a run: queue it", "run", shown=True, display="1-6"),
-        *(key(str(n), f"run_key({n})", "", "", "run") for n in range(2, 10)),
+        *(_run_key(number) for number in range(1, 10)),
         key("enter", "run_selected", "run", "run the selected preset; during a run: queue it", "run"),
         key("a", "all_six", "all six", "the six presets, or your own in their place, one after the other", "run"),
         key("p", "presets", "presets", "all presets, also those without a key", "run", shown=True),
@@ -269,6 +276,10 @@ class ConsoleScreen(RunScreen):
         if found:
             self._select(found)
             self._enqueue([found])
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """A number key is there where a preset has it."""
+        return action != "run_key" or any(preset.file.key in parameters for preset in by_key(self._catalogue))
 
     def action_run_selected(self) -> None:
         """Run what is selected."""

@@ -8,22 +8,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 
-from textual import on
-from textual.binding import Binding
-
 from cephtui import presets
 from cephtui.config import Config, ConfigError, parse_node
 from cephtui.offers import DEVICES, POOLS, KnownNode, Offer, Put
 from cephtui.presets import Catalogue, Preset, PresetError
 from cephtui.targets import TargetError, parse_target
 from cephtui.transport import TransportError
-from cephtui.tui.pick_list import Beyond, Filter, Picker, Row
+from cephtui.tui.keys import ANY_LETTER, key
+from cephtui.tui.pick_list import Filter, Picker, Row
 
 Source = Callable[[str, Put], "Future[str]"]
 """Where offers come from: ``Runner.offers`` of a node."""
 _LOOK_SECONDS = 0.05
 """How often arrivals are shown while some are awaited."""
 _TYPED = "typed"
+_TARGETS = "file:PATH, device:PATH, rbd:POOL, rbd:POOL/IMAGE, pool:POOL"
 log = logging.getLogger(__name__)
 
 # ---------------------------------------------------------------------------------------------- presets
@@ -60,7 +59,7 @@ class PresetPicker(Picker[Preset]):
     """Every preset, those without a key too; a broken one says what is wrong with it."""
 
     TITLE_TEXT = "presets"
-    KEYS = {**Picker.KEYS, "enter": "choose the preset"}
+    BINDINGS = [key("enter", "use", "choose", "choose the preset", priority=True)]
 
     def __init__(self, catalogue: Catalogue) -> None:
         super().__init__()
@@ -126,12 +125,12 @@ class TargetPicker(Picker[str]):
 
     TITLE_TEXT = "target"
     PLACEHOLDER = "type to filter, or a target such as rbd:POOL or file:/mnt/x"
-    KEYS = {
-        **Picker.KEYS,
-        "any letter": "filter, or type a target: file:PATH, device:PATH, rbd:POOL, rbd:POOL/IMAGE, pool:POOL",
-        "enter": "choose the target; on a refused one, say why",
-        "right, left": "show and hide the images of a pool",
-    }
+    BINDINGS = [
+        key(f"{ANY_LETTER},slash", "filter", "filter", f"filter, or type a target: {_TARGETS}"),
+        key("enter", "use", "choose", "choose the target; on a refused one, say why", priority=True),
+        key("right,l", "images(True)", "images", "show the images of a pool", priority=True),
+        key("left,h", "images(False)", "hide images", "hide the images of a pool", priority=True),
+    ]
 
     def __init__(self, current: str, scratch: str, source: Source, node: str) -> None:
         """``current`` and ``scratch`` are targets as they are typed; ``node`` is whose pools and devices are shown."""
@@ -239,11 +238,17 @@ class TargetPicker(Picker[str]):
             self._timer.resume()
         self.show_rows(highlight=f"images {rbd}")
 
-    @on(Beyond)
-    def _beyond(self, event: Beyond) -> None:
-        event.stop()
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """An arrow to the side moves within what is typed first."""
+        typed = self.focused
+        if action != "images" or not isinstance(typed, Filter):
+            return True
+        return typed.cursor_at_end if parameters == (True,) else typed.cursor_at_start
+
+    def action_images(self, shown: bool) -> None:
+        """Show or hide the images of the pool that the keys are at."""
         rbd = self._pool_here()
-        if rbd and event.right != (rbd in self._open):
+        if rbd and shown != (rbd in self._open):
             self._toggle(rbd)
 
     def _pool_here(self) -> str | None:
@@ -286,25 +291,26 @@ def _offer_row(offer: Offer) -> Row:
 # ---------------------------------------------------------------------------------------------- nodes
 
 
+_MARK = key("space", "screen.mark", "mark", "mark the node, or all of the group", priority=True)
+
+
 class NameFilter(Filter):
     """There is no blank in a node's name: space is for marks."""
 
-    BINDINGS = [Binding("space", "screen.mark", "mark", show=False, priority=True)]
+    BINDINGS = [_MARK]
 
 
 class NodePicker(Picker[tuple[str, ...]]):
     """The nodes to run on; a group stands for its members."""
 
-    TITLE_TEXT, USE = "nodes", "use"
+    TITLE_TEXT = "nodes"
     PLACEHOLDER = "type to filter, or [user@]host[:port]"
     FILTER = NameFilter
-    BINDINGS = [Binding("space", "mark", "mark")]
-    KEYS = {
-        **Picker.KEYS,
-        "any letter": "filter, or type [user@]host[:port]",
-        "space": "mark the node, or all of the group",
-        "enter": "use the marked nodes; with none marked anew, the highlighted one",
-    }
+    BINDINGS = [
+        _MARK,
+        key(f"{ANY_LETTER},slash", "filter", "filter", "filter, or type [user@]host[:port]"),
+        key("enter", "use", "use", "use the marked nodes; with none marked anew, the highlighted one", priority=True),
+    ]
 
     def __init__(
         self, config: Config, known: Sequence[KnownNode], chosen: Sequence[str], reports: Mapping[str, str]

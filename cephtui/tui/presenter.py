@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 from rich.text import Text
 from textual.app import ComposeResult
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from cephtui.models import Interval, Total
 from cephtui.tui.big import Big
 from cephtui.tui.chart import Chart
+from cephtui.tui.dialogs import Dialog
 from cephtui.tui.keys import key
 from cephtui.tui.run_view import FIGURES, Figure, RunView, Shown, chart_lines
 
@@ -29,12 +29,12 @@ def figure_text(shown: Shown | None, figure: Figure) -> tuple[str, str]:
     return number, unit or figure.title
 
 
-class Presenter(ModalScreen[None]):
+class Presenter(Dialog[None]):
     """Follows the view behind it; the run is not touched."""
 
     BINDINGS = [
-        key("escape,f,q", "app.pop_screen", "back", "back to the console; the run goes on", "present", display="esc"),
-        key("v", "next_figure", "figure", "IOPS, bandwidth or latency", "present"),
+        key("escape,f,q", "app.pop_screen", "back", "back; the run goes on"),
+        key("v", "next_figure", "figure", "IOPS, bandwidth or latency"),
     ]
     DEFAULT_CSS = """
     Presenter { background: $background; }
