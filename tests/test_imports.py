@@ -12,7 +12,7 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "cephtui"
 CORE = (
-    ("units", "refusal", "printable"),
+    ("units", "refusal", "printable", "asyncio_private"),
     ("models",),
     ("stats", "reading"),
     ("history",),

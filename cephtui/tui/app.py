@@ -11,7 +11,6 @@ import gc
 import logging
 import os
 import stat
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -42,6 +41,7 @@ from cephtui.tui.dress import dress
 from cephtui.tui.keys import COMMANDS, HELP, commands, help_table, key
 from cephtui.tui.look import FULL, Look
 from cephtui.tui.run_screen import CompareWanted
+from cephtui.tui.textual_private import is_exiting, loop_of
 from cephtui.tui.themes import CSS
 from cephtui.tui.too_small import RoomyApp
 
@@ -140,10 +140,9 @@ class CephtuiApp(RoomyApp):
         """When the palette is gone."""
         self.call_later(self.run_action, action, node)
 
-    def _fatal_error(self) -> None:
-        """Textual's own prints the traceback with all local variables onto the terminal."""
-        error = sys.exc_info()[1]
-        if self._exit:
+    def fail(self, error: BaseException | None) -> None:
+        """A line on the terminal, and the traceback in the log."""
+        if is_exiting(self):
             log.info("while ending: %r", error)  # of a screen that was still being made
             return
         log.error("the console failed", exc_info=error)
@@ -264,11 +263,12 @@ def _let_go_of_a_dead_terminal() -> None:
 def _ask(app: CephtuiApp, end: Callable[[], object]) -> None:
     """Textual handles none of the signals that ask for the end; the application's own thread answers them."""
     _let_go_of_a_dead_terminal()
-    if app._loop is None and not app._exit:
+    loop = loop_of(app)
+    if loop is None and not is_exiting(app):
         raise Interrupted  # it has not begun yet
     with contextlib.suppress(RuntimeError):  # it has just ended
-        if app._loop is not None:
-            app._loop.call_soon_threadsafe(app.call_later, end)
+        if loop is not None:
+            loop.call_soon_threadsafe(app.call_later, end)
 
 
 def _leave(clean_up: Callable[[], object], left: Iterable[str] = ()) -> NoReturn:

@@ -21,6 +21,7 @@ from rich.text import Span, Text
 from textual.widget import Widget
 
 from cephtui.tui.look import look_of
+from cephtui.tui.plotext_private import add_signal
 
 _Point = tuple[float, float]
 _Run = list[_Point]
@@ -329,8 +330,7 @@ def _add(figure: Any, runs: Sequence[_Run], marker: Any) -> None:
     for run in runs:
         signal.line(start, False)
         start += len(run)
-    # figure.draw() would walk every point in Python for a colour cycle not used here: half of the whole time.
-    figure._signals._add(signal)
+    add_signal(figure, signal)
 
 
 def _row(drawn: str) -> _Row:
