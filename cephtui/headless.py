@@ -16,6 +16,7 @@ import click
 from rich.live import Live as LiveDisplay
 
 from cephtui import report
+from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE, EXIT_REFUSED
 from cephtui.jsonlines import line
 from cephtui.leftovers import Way, describe, way_of
 from cephtui.live import Live
@@ -30,7 +31,6 @@ from cephtui.targets.base import Removed, TargetFault
 from cephtui.terminal import Ending, Interrupted, handling, make_console, say, set_waiting, silence, waiting
 from cephtui.transport import Question, TransportError
 
-EXIT_FAILED, EXIT_REFUSED, EXIT_INCOMPLETE = 1, 3, 4
 _GRACE_SECONDS = 15
 _LIVE_PER_SECOND = 4
 _QUESTIONS_MOST = 12

@@ -26,6 +26,7 @@ from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
 from cephtui import places, store
+from cephtui.exit_codes import EXIT_INCOMPLETE
 from cephtui.history import History
 from cephtui.presets import Catalogue
 from cephtui.printable import one_line
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
     from cephtui.tui.compare import Curves
     from cephtui.tui.sessions import SessionsScreen
 
-EXIT_INCOMPLETE = 4
 _GRACE_SECONDS, _SOON_SECONDS = 10.0, 3.0
 log = logging.getLogger(__name__)
 

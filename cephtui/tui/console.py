@@ -24,7 +24,7 @@ from textual.widgets import Static
 from cephtui import report, store, units
 from cephtui.config import Config, ConfigError
 from cephtui.models import Mark, Node, Plan, Run
-from cephtui.outcomes import fails_on, got_nowhere
+from cephtui.outcomes import failed_twice, got_nowhere
 from cephtui.plan import new_batch
 from cephtui.presets import Catalogue, Preset, PresetError, by_key, the_six
 from cephtui.refusal import Refusal
@@ -365,15 +365,14 @@ class ConsoleScreen(RunScreen):
     @work
     async def _work_off(self) -> None:
         """Run what is queued until nothing is left, it is stopped, or two in a row have failed."""
-        failures, answers = 0, Answers()
+        failures, answers = list[str](), Answers()
         try:
             while self._ready:
                 entry, self._queue, self._ready = self._queue[0], self._queue[1:], self._ready - 1
                 self._show_bar()
-                failed, why = await self._run(entry, answers)
-                failures = failures + failed if why else 0
-                if failures > 1 and self._ready:
-                    self._hold(f"stopped after two failures in a row: {why}")
+                failures += await self._run(entry, answers)
+                if self._ready and (why := failed_twice(failures)):
+                    self._hold(why)
         finally:
             self._set_busy(False)
         self._show_bar()
@@ -395,8 +394,8 @@ class ConsoleScreen(RunScreen):
     async def _agree(self, entry: Entry, answers: Answers, refusal: Refusal) -> bool:
         return await carry_out.agree(refusal, entry, self._queue[: self._ready], answers, self._ask)
 
-    async def _run(self, entry: Entry, answers: Answers) -> tuple[int, str]:
-        """Carry out an entry; the result is how many of its last runs failed, two at most, and why."""
+    async def _run(self, entry: Entry, answers: Answers) -> list[str]:
+        """Carry out an entry; the result is of each of its runs why it failed, empty where it did not."""
         view = self.query_one(LiveView)
         self._cancelled = self._stopped = False
         view.announce("looking at the nodes and the target ...")
@@ -413,22 +412,20 @@ class ConsoleScreen(RunScreen):
             view.announce(f"not run: {why}" if str(why) else "not run")
             if self._cancelled:
                 self._put_back(entry.after(()))
-                return 0, ""
+                return [""]
             if str(why):
                 self.notify(str(why), title="not run", severity="error", timeout=15, markup=False)
-            return 1, str(why)
+            return [str(why)]
         except FAULTS as error:
             view.announce(f"not run: {error}")
             self.notify(str(error), title="not run", severity="error", timeout=15, markup=False)
-            return 1, str(error)
+            return [str(error)]
         view.catch_up()
         if self._stopped:
             self._put_back(entry.after(runs))
         if not runs:
             view.announce("not run")
-        if not runs or not got_nowhere(runs[-1]):
-            return 0, ""
-        return 1 + fails_on(runs), str(runs[-1].error or runs[-1].outcome)
+        return [str(run.error or run.outcome) if got_nowhere(run) else "" for run in runs] or [""]
 
     def _set_busy(self, busy: bool) -> None:
         self._busy, self._cancelled = busy, False
