@@ -19,14 +19,12 @@ from textual.widgets import Input
 from cephtui import store
 from cephtui.compare import Side
 from cephtui.models import Finding, Run, Summary
+from cephtui.tui.charts.overlay import Curves, Overlay, overlay_lines
 from cephtui.tui.compare import (
     CompareScreen,
     Comparison,
-    Curves,
-    Overlay,
     RunPicker,
     candidates,
-    overlay_lines,
 )
 from cephtui.tui.look import FULL, Look
 from cephtui.tui.pick_list import PickList

@@ -17,7 +17,7 @@ from cephtui.places import packaged_presets_dir
 from cephtui.presets import find_presets
 from cephtui.runner import Runner
 from cephtui.tui.app import ConsoleApp
-from cephtui.tui.chart import Chart
+from cephtui.tui.charts.chart import Chart
 from cephtui.tui.console import ConsoleScreen, Start
 from cephtui.tui.dialogs import Confirm, Details, TypeName
 from cephtui.tui.keys import KeyBar

@@ -35,7 +35,7 @@ from cephtui.runner import Runner
 from cephtui.session_writer import write_whole
 from cephtui.store import StoreError
 from cephtui.terminal import Ending, Interrupted, handling, say, set_waiting
-from cephtui.tui import chart
+from cephtui.tui.charts.chart import preload
 from cephtui.tui.console import ConsoleScreen, Start
 from cephtui.tui.dialogs import Confirm, Help, Wait
 from cephtui.tui.dress import dress
@@ -48,7 +48,7 @@ from cephtui.tui.too_small import RoomyApp
 
 if TYPE_CHECKING:
     from cephtui.compare import Side
-    from cephtui.tui.compare import Curves
+    from cephtui.tui.charts.overlay import Curves
     from cephtui.tui.sessions import SessionsScreen
 
 _GRACE_SECONDS, _SOON_SECONDS = 10.0, 3.0
@@ -80,7 +80,7 @@ class CephtuiApp(RoomyApp):
 
     def on_mount(self) -> None:
         """What can wait until something is seen is done behind it."""
-        self.run_worker(chart.preload, thread=True)
+        self.run_worker(preload, thread=True)
         self.call_after_refresh(_collect_again)
 
     def notify(

@@ -10,10 +10,10 @@ from textual.widgets import Static
 
 from cephtui.models import Interval, Total
 from cephtui.tui.big import Big
-from cephtui.tui.chart import Chart
+from cephtui.tui.charts.chart import Chart
 from cephtui.tui.dialogs import Dialog
 from cephtui.tui.keys import key
-from cephtui.tui.run_view import FIGURES, Figure, RunView, Shown, chart_lines
+from cephtui.tui.run_view import FIGURES, Figure, RunView, Shown, picture
 
 _DRAWS_PER_SECOND = 4
 
@@ -64,15 +64,7 @@ class Presenter(Dialog[None]):
         over = " (over the whole run)" if shown and shown.whole else ""
         self.query_one("#presented", Static).update(Text(f"{self._title()}  {figure.title}{over}"))
         if shown:
-            self.query_one(Chart).show(
-                chart_lines(shown, figure, by_node=False),
-                y_format=figure.as_text,
-                x_end=shown.x_end,
-                shade_until=shown.history.ramp_until or None,
-                marks=shown.marks,
-                spans=shown.spans,
-                binary=figure.binary,
-            )
+            self.query_one(Chart).show(picture(shown, figure))
 
     def action_next_figure(self) -> None:
         """IOPS, then bandwidth, then latency."""

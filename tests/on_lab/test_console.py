@@ -19,11 +19,11 @@ from cephtui.playback import Playback
 from cephtui.presets import find_presets
 from cephtui.runner import Runner
 from cephtui.tui.app import ConsoleApp, SavedApp
-from cephtui.tui.chart import Chart
+from cephtui.tui.charts.chart import Chart
+from cephtui.tui.charts.heat_map import HeatMap
 from cephtui.tui.console import Start
 from cephtui.tui.dialogs import EnterText
 from cephtui.tui.form import Edits, FormScreen
-from cephtui.tui.heat_map import HeatMap
 from cephtui.tui.replay import PlayedScreen, ReplayScreen, WatchScreen
 from cephtui.tui.run_screen import RunScreen
 from tests.replayed import screen_text, until
