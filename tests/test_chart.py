@@ -322,6 +322,14 @@ def test_each_line_has_its_own_colour() -> None:
     assert starts["#ff8800"] > 3
 
 
+def test_a_stretch_of_the_axis_is_coloured_where_it_is() -> None:
+    picture = Picture([line([10.0] * 31)], iops, x_end=30, spans=[(10.0, 20.0, "osd.2 down")])
+    text = draw(picture, 60, 12, Ink(span="red"))
+    (found,) = [span for span in text.spans if span.style == "red"]
+    assert set(text.plain[found.start : found.end]) <= {"━", "┬"}
+    assert text.plain[found.start : found.end].count("━") == text.plain.count("━")
+
+
 def test_an_unknown_colour_is_an_error() -> None:
     with pytest.raises(StyleSyntaxError):
         draw(Picture([Line("read", ((0.0, 1.0),), "no such colour")], iops), 40, 10, Ink())

@@ -118,7 +118,7 @@ class Canvas:
             at = start + len(row.plain) + 1
         if axes:
             text.spans.append(Span(at, len(text), ink.axis))
-            begin = at + len(gutters[0]) + 1
+            begin = at + len(gutters[0])
             text.spans.extend(Span(begin + first, begin + end, ink.span) for first, end in spans)
         return text
 
