@@ -22,7 +22,9 @@ from cephtui.tui.console import ConsoleScreen, Start
 from cephtui.tui.dialogs import Confirm, Details, TypeName
 from cephtui.tui.keys import KeyBar
 from cephtui.tui.panels import PresetPanel
-from cephtui.tui.pickers import NodePicker, PresetPicker, TargetPicker
+from cephtui.tui.pickers.nodes import NodePicker
+from cephtui.tui.pickers.presets import PresetPicker
+from cephtui.tui.pickers.targets import TargetPicker
 from tests.fakes import FakeNode
 from tests.replayed import (
     FILE,

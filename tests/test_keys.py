@@ -32,7 +32,9 @@ from cephtui.tui.form import Edits, FormScreen
 from cephtui.tui.keys import KeyBar, commands
 from cephtui.tui.log import LogScreen
 from cephtui.tui.pick_list import Picker
-from cephtui.tui.pickers import NodePicker, PresetPicker, TargetPicker
+from cephtui.tui.pickers.nodes import NodePicker
+from cephtui.tui.pickers.presets import PresetPicker
+from cephtui.tui.pickers.targets import TargetPicker
 from cephtui.tui.presenter import Presenter
 from cephtui.tui.queue import QueueScreen
 from cephtui.tui.replay import PlayedScreen, ReplayScreen, WatchScreen
@@ -133,7 +135,7 @@ def subclasses(kind: type[Any]) -> set[type[Any]]:
 
 
 def all_of(kind: type[Any]) -> set[type[Any]]:
-    for module in pkgutil.iter_modules(tui.__path__, "cephtui.tui."):
+    for module in pkgutil.walk_packages(tui.__path__, "cephtui.tui."):
         importlib.import_module(module.name)
     return subclasses(kind)
 

@@ -21,7 +21,9 @@ from cephtui.places import packaged_presets_dir
 from cephtui.presets import Catalogue, Preset, find_presets, load_preset
 from cephtui.transport import TransportError
 from cephtui.tui.pick_list import Filter, Picker, PickList, Row, RowVisual, matching, widths
-from cephtui.tui.pickers import NodePicker, PresetPicker, TargetPicker, described
+from cephtui.tui.pickers.nodes import NodePicker
+from cephtui.tui.pickers.presets import PresetPicker, described
+from cephtui.tui.pickers.targets import TargetPicker
 from tests.replayed import until
 
 UNSET = "nothing was chosen yet"

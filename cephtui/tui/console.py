@@ -226,7 +226,7 @@ class ConsoleScreen(RunScreen):
     @work
     async def action_presets(self) -> None:
         """Choose from all presets."""
-        from cephtui.tui.pickers import PresetPicker
+        from cephtui.tui.pickers.presets import PresetPicker
 
         preset = await self._ask(PresetPicker(self._catalogue))
         if preset is not None:
@@ -235,7 +235,7 @@ class ConsoleScreen(RunScreen):
     @work
     async def action_target(self) -> None:
         """Choose what is tested."""
-        from cephtui.tui.pickers import TargetPicker
+        from cephtui.tui.pickers.targets import TargetPicker
 
         ceph_node = next((n for n in self._hosts if n.name == self._where.ceph_node), self._hosts[0])
         source = partial(self._runner.offers, ceph_node)
@@ -250,7 +250,7 @@ class ConsoleScreen(RunScreen):
     async def action_nodes(self) -> None:
         """Choose the nodes; shows what is missing on each."""
         from cephtui.offers import known_nodes
-        from cephtui.tui.pickers import NodePicker
+        from cephtui.tui.pickers.nodes import NodePicker
 
         told = {name: _told(state, self._preset) for name, state in self._states.items()}
         chosen = tuple(node.name for node in self._hosts)
