@@ -17,18 +17,16 @@ from rich.text import Text
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.events import Click
 from textual.screen import ModalScreen
-from textual.widgets import Static
 
-from cephtui import report, store, units
+from cephtui import report, store
 from cephtui.config import Config, ConfigError
 from cephtui.models import Mark, Node, Plan, Run
 from cephtui.outcomes import failed_twice, got_nowhere
 from cephtui.plan import new_batch
 from cephtui.presets import Catalogue, Preset, PresetError, by_key, the_six
 from cephtui.refusal import Refusal
-from cephtui.runner import NodeState, Runner, Survey, diagnosis
+from cephtui.runner import NodeState, Runner, Survey
 from cephtui.store import StoreError
 from cephtui.targets import TargetError
 from cephtui.tools import OptionError
@@ -38,11 +36,14 @@ from cephtui.tui.dialogs import EnterText
 from cephtui.tui.form import Edits, FormScreen
 from cephtui.tui.keys import KeyBar, key
 from cephtui.tui.live_view import LiveView
+from cephtui.tui.nodes import NodeBook
 from cephtui.tui.panels import Panels
+from cephtui.tui.preview import Preview, commands
 from cephtui.tui.queue import Entry, QueueScreen, summary
 from cephtui.tui.run_screen import CompareWanted, RunScreen
 from cephtui.tui.run_view import FIGURES
 from cephtui.tui.runs_table import RunsTable
+from cephtui.tui.status_bar import StatusBar
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +68,6 @@ def _run_key(number: int) -> Binding:
     word, sign = ("run", "1-6") if number == 1 else (f"run {number}", "1-6" if number <= 6 else None)
     about = "run this preset; during a run: queue it"
     return key(str(number), f"run_key({number})", word, about, "run", shown=number == 1, display=sign)
-
-
-class Settings(Static):
-    """What will run, in a line; a click edits it."""
-
-    def on_click(self, event: Click) -> None:
-        """As the key does."""
-        self.screen.call_later(self.screen.run_action, "edit")
 
 
 class ConsoleScreen(RunScreen):
@@ -103,11 +96,10 @@ class ConsoleScreen(RunScreen):
     def __init__(self, catalogue: Catalogue, start: Start, runner: Runner) -> None:
         super().__init__()
         self._catalogue, self._start_with, self._runner = catalogue, start, runner
-        self._hosts, self._target = start.nodes, start.target
+        self._book, self._target = NodeBook(start.nodes), start.target
         self._where = Where(new_batch(), start.data_pool, start.ceph_node)
         self._preset = by_key(catalogue)[0]
         self._edits = Edits()
-        self._states: dict[str, NodeState] = {}
         self._surveys: dict[str, Survey] = {}
         """By target."""
         self._queue: tuple[Entry, ...] = ()
@@ -117,8 +109,6 @@ class ConsoleScreen(RunScreen):
         """Why they are held."""
         self._busy = self._cancelled = self._stopped = False
         self._last: Run | None = None
-        self._told: set[str] = set()
-        """Problems of nodes that were told."""
 
     @property
     def drawn(self) -> tuple[Path, Run] | None:
@@ -138,10 +128,9 @@ class ConsoleScreen(RunScreen):
 
     def compose(self) -> ComposeResult:
         """From the top: where we are, what there is, what will run, the run, the runs."""
-        yield Static(id="bar")
+        yield StatusBar(id="bar")
         yield Panels(by_key(self._catalogue))
-        yield Settings(id="form")
-        yield Static(id="command")
+        yield Preview()
         yield LiveView(self._runner.subscribe())
         yield RunsTable()
         yield KeyBar("presets", "mark", "compare")
@@ -182,7 +171,7 @@ class ConsoleScreen(RunScreen):
 
     def _entry(self, preset: Preset, edits: Edits | None = None) -> Entry:
         edits = edits or self._edits
-        return Entry(preset, self._hosts, self._target, tuple(edits.overrides(preset)), edits.repeats)
+        return Entry(preset, self._book.hosts, self._target, tuple(edits.overrides(preset)), edits.repeats)
 
     def _decide(self, entry: Entry) -> Plan:
         """Raises OptionError or TargetError."""
@@ -190,21 +179,13 @@ class ConsoleScreen(RunScreen):
         return carry_out.decide(entry, self._where, survey, self._runner.filled())
 
     def _preview(self) -> None:
-        """What would run next, and its exact command; of a run in progress, its own."""
-        command = self.query_one("#command", Static)
-        problem, text, plan = "", Text(), None
-        entry = self._entry(self._preset)
+        """What would run next."""
+        plan, problem, entry = None, "", self._entry(self._preset)
         try:
             plan = self._decide(entry)
-            what, text = report.conditions(plan.steps[0]), _commands(plan)
         except (OptionError, TargetError) as error:
-            problem, what = str(error), ""
-        if plan and len(plan.steps) > 1:
-            what += f" ({entry.text}: {len(plan.steps)} runs, about {units.duration(plan.duration_seconds)})"
-        self.query_one("#form", Static).update(_settings(entry, what, next_one=self._busy))
-        if not self._busy:
-            command.set_class(bool(problem), "problem")
-            command.update(Text(problem) if problem else text)
+            problem = str(error)
+        self.query_one(Preview).show_next(entry, plan, problem, running=self._busy)
 
     @on(Panels.Chosen)
     def _chosen(self, message: Panels.Chosen) -> None:
@@ -221,7 +202,7 @@ class ConsoleScreen(RunScreen):
             self._preview()
 
     def _preview_of(self, edits: Edits) -> Text:
-        return _commands(self._decide(self._entry(self._preset, edits)))
+        return commands(self._decide(self._entry(self._preset, edits)))
 
     @work
     async def action_presets(self) -> None:
@@ -237,7 +218,7 @@ class ConsoleScreen(RunScreen):
         """Choose what is tested."""
         from cephtui.tui.pickers.targets import TargetPicker
 
-        ceph_node = next((n for n in self._hosts if n.name == self._where.ceph_node), self._hosts[0])
+        ceph_node = self._book.of(self._where.ceph_node)
         source = partial(self._runner.offers, ceph_node)
         picker = TargetPicker(self._target, self._start_with.target, source, ceph_node.name)
         target = await self._ask(picker)
@@ -252,14 +233,14 @@ class ConsoleScreen(RunScreen):
         from cephtui.offers import known_nodes
         from cephtui.tui.pickers.nodes import NodePicker
 
-        told = {name: _told(state, self._preset) for name, state in self._states.items()}
-        chosen = tuple(node.name for node in self._hosts)
+        chosen = tuple(node.name for node in self._book.hosts)
         config = self._start_with.config
-        names = await self._ask(NodePicker(config, known_nodes(config), chosen, told))
+        reports = self._book.reports(self._preset.tool.name)
+        names = await self._ask(NodePicker(config, known_nodes(config), chosen, reports))
         if names is None or names == chosen:
             return
         try:
-            self._hosts = tuple(n.model_copy(update=dict(self._start_with.ceph)) for n in config.choose(names))
+            self._book.hosts = tuple(n.model_copy(update=dict(self._start_with.ceph)) for n in config.choose(names))
         except ConfigError as error:
             self.notify(str(error), severity="error", markup=False)
             return
@@ -404,7 +385,7 @@ class ConsoleScreen(RunScreen):
                 raise NotRun("not all nodes can be used (n shows them)")
             if self._cancelled:
                 raise NotRun
-            ready = carry_out.with_nodes(entry, self._states)
+            ready = carry_out.with_nodes(entry, self._book.states)
             runs = await carry_out.carry_out(
                 self._runner, ready, self._where, partial(self._agree, entry, answers), lambda: self._cancelled
             )
@@ -438,30 +419,22 @@ class ConsoleScreen(RunScreen):
 
     @work(exclusive=True, group="reach")
     async def _reach_nodes(self) -> None:
-        await self._all_reached(self._hosts)
+        await self._all_reached(self._book.hosts)
         self._survey_later()
 
     async def _all_reached(self, nodes: Sequence[Node]) -> bool:
         """Connect to every node that is not ready, asking what they ask; says which can't be used."""
-        waiting = [node for node in nodes if not self._is_ready(node)]
+        waiting = [node for node in nodes if not self._book.is_ready(node)]
         futures = [self._runner.reach(node) for node in waiting]
         for future in futures:
             state = await carry_out.answered(self._runner, await asyncio.wrap_future(future), self._ask)
             self._take_state(state)
-        return all(map(self._is_ready, nodes))
-
-    def _is_ready(self, node: Node) -> bool:
-        state = self._states.get(node.name)
-        return state is not None and state.environment is not None
+        return all(map(self._book.is_ready, nodes))
 
     def _take_state(self, state: NodeState) -> None:
-        self._states[state.node.name] = state
-        self._hosts = tuple(state.node if node.name == state.node.name else node for node in self._hosts)
-        # what else is missing, for other presets, the list of nodes tells
-        for problem in diagnosis(state, [self._preset.tool.name]).problems:
-            if problem not in self._told:
-                self._told.add(problem)
-                self.notify(problem, severity="error", timeout=15, markup=False)
+        # what else is missing, for other presets, is in the list of nodes
+        for problem in self._book.take(state, self._preset.tool.name):
+            self.notify(problem, severity="error", timeout=15, markup=False)
         self._show_bar()
 
     def _survey_later(self) -> None:
@@ -484,9 +457,7 @@ class ConsoleScreen(RunScreen):
             self.view.figure = [figure.name for figure in FIGURES].index(preset.file.headline)
         if self.query_one(LiveView).current:  # else it has ended already, and what is said may be why
             self.app.clear_notifications()
-        command = self.query_one("#command", Static)
-        command.set_class(False, "problem")
-        command.update(Text(f"$ {report.tool_command(message.run.command)}"))
+        self.query_one(Preview).show_running(message.run)
         self.query_one(Panels).show_running(message.run)
         self.query_one(RunsTable).put(message.run)
         self._show_bar()
@@ -503,11 +474,10 @@ class ConsoleScreen(RunScreen):
         self._show_bar()  # the first of a sitting begins a session
 
     def _show_bar(self) -> None:
-        bar = Text.assemble(("cephtui", "bold"), f"   session {self._runner.session or 'new'}   ")
-        if waiting := summary(self._queue):
-            bar.append(f"queue: {waiting}{', held' if self._is_held else ''}", "bold").append("   ")
-        bar.append_text(report.node_states(self._hosts, self._states, self._preset.tool.name))
-        self.query_one("#bar", Static).update(bar)
+        bar, waiting = self.query_one(StatusBar), summary(self._queue)
+        bar.session = self._runner.session
+        bar.queue = f"{waiting}{', held' if self._is_held else ''}" if waiting else ""
+        bar.nodes = report.node_states(self._book.hosts, self._book.states, self._preset.tool.name)
 
     # ------------------------------------------------------------------ looking
 
@@ -540,32 +510,3 @@ class ConsoleScreen(RunScreen):
         if not self.leave_zoom():
             self.app.clear_notifications()
             self.set_focus(self.query_one(Panels))
-
-
-def _told(state: NodeState, preset: Preset) -> str:
-    row = diagnosis(state, [preset.tool.name])
-    return "; ".join(row.problems) or "ready"
-
-
-def _settings(entry: Entry, what: str, *, next_one: bool) -> Text:
-    """What will run, in a line; beside a run it is the next one."""
-    panel = "" if entry.preset.file.key else f"{entry.preset.name}: "
-    head = ("next: ", "dim") if next_one else ""
-    return Text.assemble(head, panel, (what or entry.text, "bold"), ("  on ", "dim"), entry.target)
-
-
-def _commands(plan: Plan) -> Text:
-    """What would run, as it would be typed."""
-    step = plan.steps[0]
-    text = Text(f"$ {report.tool_command(step.nodes[0].command)}")
-    notes = []
-    if step.fill_bytes:
-        each = " on each node" if len(step.nodes) > 1 else ""
-        # how many of a pool's objects a run will read turns out while they are written
-        what = "what it will read" if step.nodes[0].place.namespace else units.size(step.fill_bytes)
-        notes.append(f"fills {what}{each} first")
-    if len(plan.steps) > 1:
-        notes.append(f"then {len(plan.steps) - 1} more")
-    if notes:
-        text.append(f"  # {', '.join(notes)}", "italic")
-    return text

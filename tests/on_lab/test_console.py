@@ -76,8 +76,8 @@ async def console(bench: Bench, pool: str) -> AsyncIterator[tuple[ConsoleApp, Pi
         screen = app._console_screen
         screen._edits = Edits({"write-iops": SMALL})
         async with app.run_test(size=SIZE) as pilot:
-            await until(pilot, lambda: screen.is_mounted and screen._states.keys() >= set(bench.lab.nodes), 60.0)
-            assert all(state.environment for state in screen._states.values())
+            await until(pilot, lambda: screen.is_mounted and screen._book.states.keys() >= set(bench.lab.nodes), 60.0)
+            assert all(state.environment for state in screen._book.states.values())
             yield app, pilot, root / SESSION
             await asyncio.to_thread(runner.close)
     assert runner.close() == []
