@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from cephtui import __version__
+from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE, EXIT_REFUSED
 from cephtui.printable import lines, printable
 from cephtui.terminal import (
     ENDING,
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
 
 _NUMBER_MOST = 9
 """Digits of a run's number."""
-EXIT_FAILED, EXIT_REFUSED, EXIT_INCOMPLETE = 1, 3, 4
 _GRACE_SECONDS = 15.0
 _TARGET_HELP = (
     "What to test: file:PATH, rbd:POOL, rbd:POOL/IMAGE, device:PATH or pool:POOL (its objects). "

@@ -25,7 +25,6 @@ from cephtui.record import Recorder, StopRequest
 from cephtui.refusal import Refusal
 from cephtui.session_writer import RawLimits, RunWriter, SessionWriter, unwritable
 from cephtui.shell import NodeShell
-from cephtui.targets import target_of
 from cephtui.targets.base import Target
 from cephtui.tools import TOOLS
 from cephtui.transport import TransportError
@@ -45,14 +44,13 @@ Shells = Mapping[str, NodeShell]
 log = logging.getLogger(__name__)
 
 
-async def execute(bench: Bench, plan: Plan, step: Step, shells: Shells, stop: StopRequest) -> Run:
+async def execute(bench: Bench, plan: Plan, step: Step, target: Target, shells: Shells, stop: StopRequest) -> Run:
     """Carry out a step and store it; raises OSError where nothing was begun, because it could not be stored."""
     started = time.monotonic()
     run = _begin(bench.session, step)
     writer = bench.session.start_run(run, _raw_limits(step))
     bench.publish(run)
     bench.recorder = recorder = Recorder(run.run, step.preset, shells, writer, bench.publish, stop)
-    target = target_of(step)
     nodes = [NodeRun(bench, step, n, target, shells[n.node], recorder) for n in step.nodes]
     shell = ceph_shell(plan, shells)
     before = await _preflight(bench, shell, target, step, stop)

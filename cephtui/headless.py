@@ -17,6 +17,7 @@ import click
 from rich.live import Live as LiveDisplay
 
 from cephtui import report
+from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE, EXIT_REFUSED
 from cephtui.jsonlines import line
 from cephtui.launch import PATIENCE_SECONDS, Ask, Launcher, NotRun, Unanswered
 from cephtui.leftovers import Way, describe, way_of
@@ -33,7 +34,6 @@ from cephtui.targets.base import Removed, TargetFault
 from cephtui.terminal import Ending, Interrupted, handling, make_console, say, set_waiting, silence, waiting
 from cephtui.transport import Question, TransportError
 
-EXIT_FAILED, EXIT_REFUSED, EXIT_INCOMPLETE = 1, 3, 4
 _GRACE_SECONDS = 15
 _LIVE_PER_SECOND = 4
 _SAID_AFTER_SECONDS = 1.0

@@ -40,9 +40,14 @@ def unsaved(run: Run) -> str:
     return next((finding.text for finding in run.findings if finding.code in (UNSAVED, PARTLY_SAVED)), "")
 
 
-def fails_on(runs: Sequence[Run]) -> bool:
-    """Whether the last two of the runs so far got nowhere: those that follow would not either."""
-    return len(runs) > 1 and all(map(got_nowhere, runs[-2:]))
+def failed_twice(failures: Sequence[str]) -> str:
+    """Why no more is run after two failures in a row: the next would fail too, and load the cluster for nothing.
+
+    ``failures`` say of each run so far, the first first, why it yielded nothing; empty where it did. The result is
+    empty where more is run.
+    """
+    again = len(failures) > 1 and all(failures[-2:])
+    return f"stopped after two failures in a row: {failures[-1]}" if again else ""
 
 
 def decide(

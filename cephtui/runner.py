@@ -12,7 +12,7 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -28,7 +28,7 @@ from cephtui.cluster.discovery import OnFound, discover
 from cephtui.execute import ceph_shell, execute
 from cephtui.models import Event, Mark, Node, NodeEnvironment, NodeRow, Notice, Plan, PoolActivity, Run, Sample, Step
 from cephtui.node_run import Bench, inspect, look_at
-from cephtui.outcomes import fails_on
+from cephtui.outcomes import failed_twice, got_nowhere
 from cephtui.plan import Filled, new_bytes
 from cephtui.record import StopRequest
 from cephtui.refusal import Refusal
@@ -345,7 +345,7 @@ class Runner:
             bench.session.add_plan(plan)
             self._publish(plan)
             for step in plan.steps:
-                if why := self._why_no_more(runs):
+                if why := failed_twice([_failure(run) for run in runs]):
                     self._publish(Notice(0, why))
                     self._problems.append(why)
                     break
@@ -359,10 +359,10 @@ class Runner:
                     self._publish(Notice(0, str(error)))
                     self._problems.append(f"{step.preset} was not run: {error}")
                     break
-                stop = self._stop
+                stop, target = self._stop, target_of(step)
                 try:
                     if stop.reason is None:  # else it was skipped before it began
-                        runs.append(await execute(bench, plan, step, shells, stop))
+                        runs.append(await execute(bench, plan, step, target, shells, stop))
                 except OSError as error:
                     if not runs:
                         raise
@@ -372,18 +372,11 @@ class Runner:
                 self._stopped |= bool(stop.reason)
                 self._stop = StopRequest()
                 self._loaded_at = time.monotonic()
-                if not target_of(step).kept:
+                if not target.kept:
                     await self._remove_created()
         finally:
             self._stop = None
         return tuple(runs)
-
-    @staticmethod
-    def _why_no_more(runs: Sequence[Run]) -> str:
-        """What failed twice will fail again, and loads the cluster for nothing."""
-        if not fails_on(runs):
-            return ""
-        return f"stopped after two failures in a row: {runs[-1].preset} {runs[-1].outcome}: {runs[-1].error}"
 
     async def _mark(self, text: str) -> Mark:
         bench = self._opened()
@@ -653,6 +646,11 @@ def diagnosis(state: NodeState, needed: Collection[str] = (), cluster: str | Non
         problems=tuple(problems),
         lacking=tuple(problem for name, problem in lacking.items() if name not in needed),
     )
+
+
+def _failure(run: Run) -> str:
+    """Why a run yielded nothing; empty where it did not."""
+    return f"{run.preset} {run.outcome}: {run.error}" if got_nowhere(run) else ""
 
 
 def _same_way(one: Node, other: Node) -> bool:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol, TypeVar, cast
 
+from cephtui.asyncio_private import transport_of
 from cephtui.models import Node
 from cephtui.printable import one_line
 from cephtui.tools.base import Stream
@@ -629,7 +630,7 @@ async def _begin(argv: Sequence[str]) -> tuple[asyncio.SubprocessTransport, asyn
         stderr=asyncio.subprocess.PIPE,
         start_new_session=True,
     )
-    return process._transport, process  # type: ignore[attr-defined]  # asyncio has no public way
+    return transport_of(process), process
 
 
 async def _begin_watched(token: str, argv: Sequence[str]) -> tuple[asyncio.SubprocessTransport, _LocalPipes]:

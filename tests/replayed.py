@@ -68,7 +68,7 @@ async def console(
         screen._edits = Edits(runtime=RECORDED_SECONDS)
         _keep_what_is_said(app)
         async with app.run_test(size=size) as pilot:
-            await until(pilot, lambda: screen.is_mounted and screen._states.keys() >= set(nodes))
+            await until(pilot, lambda: screen.is_mounted and screen._book.states.keys() >= set(nodes))
             try:
                 yield app, pilot
             finally:

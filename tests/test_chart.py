@@ -22,7 +22,8 @@ from rich.errors import StyleSyntaxError
 from textual.app import App, ComposeResult
 
 from cephtui.sparks import spark, spark_rows
-from cephtui.tui.chart import Chart, Line, draw, preload
+from cephtui.tui.charts.chart import Chart, Line, Picture, draw, preload
+from cephtui.tui.charts.ink import Ink
 from cephtui.tui.sparkline import Spark, Sparks
 from cephtui.units import bandwidth, iops
 
@@ -45,8 +46,8 @@ def line(values: Sequence[float | None], step: float = 1.0, label: str = "read")
 
 def rows(*lines: Line, width: int = 60, height: int = 12, **options: Any) -> list[str]:
     """The rows of a chart, checked for their number and width."""
-    defaults: dict[str, Any] = {"y_format": iops, "color": False}
-    out = draw(lines, width, height, **(defaults | options)).plain.split("\n")
+    ink = Ink(colors=options.pop("color", False), ascii=options.pop("ascii", False))
+    out = draw(Picture(lines, options.pop("y_format", iops), **options), width, height, ink).plain.split("\n")
     assert len(out) == height
     assert {cell_len(row) for row in out} == {width}
     return out
@@ -107,16 +108,8 @@ def test_any_numbers_in_any_size_give_a_text_of_that_size(
         return signal(x, y, **options)
 
     with patch.object(plotext.figure, "signal", spy):
-        text = draw(
-            lines,
-            width,
-            height,
-            y_format=iops,
-            x_end=x_end,
-            shade_until=shade_until,
-            binary=binary,
-            color=color,
-        )
+        picture = Picture(lines, iops, x_end=x_end, shade_until=shade_until, binary=binary)
+        text = draw(picture, width, height, Ink(colors=color))
     assert all(isinstance(value, float) and 0.0 <= value <= 1.0 for value in passed)
     out = text.plain.split("\n")
     assert len(out) == max(1, height)
@@ -129,7 +122,7 @@ def test_every_size_is_kept(ascii: bool, color: bool) -> None:
     series = line([100.0, 5.0, None, 70.0] * 10)
     for width in (0, 1, 2, 7, 8, 12, 13, 14, 40, 200):
         for height in (0, 1, 2, 3, 4, 5, 60):
-            text = draw([series], width, height, y_format=bandwidth, shade_until=9, ascii=ascii, color=color)
+            text = draw(Picture([series], bandwidth, shade_until=9), width, height, Ink(colors=color, ascii=ascii))
             out = text.plain.split("\n")
             assert [cell_len(row) for row in out] == ([width] * height or [0])
             assert not ascii or text.plain.isascii()
@@ -150,7 +143,7 @@ def test_charts_drawn_by_several_threads_do_not_mix() -> None:
 
 
 def test_plotext_is_imported_by_the_first_drawing_only() -> None:
-    check = "import sys, cephtui.tui.chart; sys.exit('plotext' in sys.modules)"
+    check = "import sys, cephtui.tui.charts.chart; sys.exit('plotext' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0
 
 
@@ -302,7 +295,7 @@ def test_a_text_that_has_no_room_is_left_out_and_one_of_two_is_enough() -> None:
 def ansi(*lines: Line, color: bool) -> str:
     out = StringIO()
     console = Console(file=out, force_terminal=True, color_system="truecolor", width=80)
-    console.print(draw(lines, 60, 10, y_format=iops, shade_until=3, color=color))
+    console.print(draw(Picture(lines, iops, shade_until=3), 60, 10, Ink(colors=color)))
     return out.getvalue()
 
 
@@ -318,20 +311,28 @@ def test_without_colour_several_lines_carry_their_labels() -> None:
     assert "p99" in chart[0]
     assert "p50" in "".join(chart[4:])
     assert "p99" not in "".join(plot(rows(high)))
-    assert "p99" not in draw([high, low], 60, 12, y_format=iops).plain
+    assert "p99" not in draw(Picture([high, low], iops), 60, 12, Ink()).plain
 
 
 def test_each_line_has_its_own_colour() -> None:
     upper, lower = line([10.0] * 20), Line("write", line([2.0] * 20).points, "#ff8800")
-    text = draw([upper, lower], 40, 10, y_format=iops)
+    text = draw(Picture([upper, lower], iops), 40, 10, Ink())
     starts = {str(span.style): span.start // 41 for span in text.spans if span.end > span.start}
     assert starts["cyan"] == 0
     assert starts["#ff8800"] > 3
 
 
+def test_a_stretch_of_the_axis_is_coloured_where_it_is() -> None:
+    picture = Picture([line([10.0] * 31)], iops, x_end=30, spans=[(10.0, 20.0, "osd.2 down")])
+    text = draw(picture, 60, 12, Ink(span="red"))
+    (found,) = [span for span in text.spans if span.style == "red"]
+    assert set(text.plain[found.start : found.end]) <= {"━", "┬"}
+    assert text.plain[found.start : found.end].count("━") == text.plain.count("━")
+
+
 def test_an_unknown_colour_is_an_error() -> None:
     with pytest.raises(StyleSyntaxError):
-        draw([Line("read", ((0.0, 1.0),), "no such colour")], 40, 10, y_format=iops)
+        draw(Picture([Line("read", ((0.0, 1.0),), "no such colour")], iops), 40, 10, Ink())
 
 
 # Sparklines
@@ -399,7 +400,7 @@ def screen(app: App[None]) -> list[str]:
 async def test_widgets_draw_what_they_are_shown() -> None:
     app = Screenful()
     async with app.run_test(size=(80, 24)) as pilot:
-        app.query_one(Chart).show([line([5e3] * 30)], y_format=iops, x_end=30, shade_until=5)
+        app.query_one(Chart).show(Picture([line([5e3] * 30)], iops, x_end=30, shade_until=5))
         app.query_one(Sparks).show([Spark("bandwidth", "65.4 MiB/s", (3.0, None, 3.0, 0.0))])
         await pilot.pause()
         out = screen(app)
@@ -415,7 +416,7 @@ async def test_widgets_redraw_only_what_changed() -> None:
         chart, sparkline = app.query_one(Chart), app.query_one(Sparks)
         with patch.object(chart, "refresh") as redraw, patch.object(sparkline, "refresh") as respark:
             for end in (30, 30, 60):
-                chart.show([line([5.0, None, 3.0])], y_format=iops, x_end=end)
+                chart.show(Picture([line([5.0, None, 3.0])], iops, x_end=end))
             for value in ("1", "1", "2"):
                 sparkline.show([Spark("IOPS", value, (1.0, 2.0))])
         assert redraw.call_count == 2
@@ -428,7 +429,7 @@ async def test_a_chart_obeys_no_color(monkeypatch: pytest.MonkeyPatch) -> None:
     app = Screenful()
     async with app.run_test(size=(80, 24)):
         chart = app.query_one(Chart)
-        chart.show([line([5.0, None, 3.0])], y_format=iops, shade_until=1)
+        chart.show(Picture([line([5.0, None, 3.0])], iops, shade_until=1))
         assert chart.render().spans == []
 
 

@@ -19,14 +19,12 @@ from textual.widgets import Input
 from cephtui import store
 from cephtui.compare import Side
 from cephtui.models import Finding, Run, Summary
+from cephtui.tui.charts.overlay import Curves, Overlay, overlay_lines
 from cephtui.tui.compare import (
     CompareScreen,
     Comparison,
-    Curves,
-    Overlay,
     RunPicker,
     candidates,
-    overlay_lines,
 )
 from cephtui.tui.look import FULL, Look
 from cephtui.tui.pick_list import PickList
@@ -212,12 +210,6 @@ async def test_escape_goes_back() -> None:
         await pilot.press("escape")
         await until(pilot, lambda: not isinstance(app.screen, CompareScreen))
     assert app.answers == [None]
-
-
-def test_the_help_knows_every_key() -> None:
-    shown = {binding.key_display or binding.key for binding in CompareScreen.BINDINGS}
-    assert shown <= set(CompareScreen.KEYS)
-    assert all(CompareScreen.KEYS.values())
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 4, 50])

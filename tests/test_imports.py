@@ -12,7 +12,7 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "cephtui"
 CORE = (
-    ("units", "refusal", "printable"),
+    ("units", "refusal", "printable", "asyncio_private", "exit_codes"),
     ("metrics", "models"),
     ("stats", "reading", "ceph.objects"),
     ("history",),
@@ -186,6 +186,14 @@ def test_what_is_pure_reaches_nothing(package: str) -> None:
     wrong = {module: sorted(libraries(module) & WORLD) for module in modules if libraries(module) & WORLD}
     assert not wrong
     assert modules
+
+
+def test_exit_codes_have_one_place() -> None:
+    trees = {module: ast.parse(path.read_text("utf-8")) for module, path in MODULES.items()}
+    names = ((module, n) for module, tree in trees.items() for n in ast.walk(tree) if isinstance(n, ast.Name))
+    assert {module for module, n in names if n.id.startswith("EXIT_") and isinstance(n.ctx, ast.Store)} == {
+        "exit_codes"
+    }
 
 
 def test_nothing_is_imported_by_a_name_made_at_run_time() -> None:

@@ -33,9 +33,9 @@ from textual.widgets import Button, Checkbox, DataTable, Digits, Footer, Input, 
 
 from cephtui.tui import palette, themes
 from cephtui.tui.app import ConsoleApp
+from cephtui.tui.charts.heat_map import _ASCII, _SHADES, GUTTER, HeatMap
 from cephtui.tui.dress import dress
 from cephtui.tui.filters import FewColors, OnLight, fit, in_ascii, readable
-from cephtui.tui.heat_map import _ASCII, _SHADES, GUTTER, HeatMap
 from cephtui.tui.look import LEVELS, Colors, Look, UnknownLevel, as_started, detect
 from cephtui.tui.palette import BLACK, BRIGHT, VGA, contrast
 from cephtui.tui.themes import BASIC_DARK, BASIC_LIGHT, DARK, LIGHT, PLAIN

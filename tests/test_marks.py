@@ -15,7 +15,7 @@ from cephtui import cli, store
 from cephtui.models import Mark
 from cephtui.session_writer import SessionWriter
 from cephtui.tui.app import ConsoleApp
-from cephtui.tui.chart import Chart
+from cephtui.tui.charts.chart import Chart
 from cephtui.tui.dialogs import Details, EnterText
 from tests.replayed import (
     WRITE_IOPS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cephtui.models import Outcome, Step
-from cephtui.outcomes import decide, run_findings, worst
+from cephtui.outcomes import decide, failed_twice, run_findings, worst
 from cephtui.stats import Flow
 from cephtui.tools.base import ToolResult
 from cephtui.transport import HEARTBEAT_SILENT, LOCK_HELD, NO_HEARTBEAT, NOT_RELEASED
@@ -129,3 +129,19 @@ def test_a_part_is_never_more_than_the_whole(seconds: float, text: str) -> None:
 
 def _fields(flow: Flow) -> dict[str, object]:
     return {name: getattr(flow, name) for name in Flow.__dataclass_fields__}
+
+
+@pytest.mark.parametrize(
+    ("failures", "stopped"),
+    [
+        ([], False),
+        (["a"], False),
+        (["a", "b"], True),
+        (["", "a", "b"], True),
+        (["a", "b", ""], False),
+        (["a", "", "b"], False),
+        (["a", "a", "", "b"], False),
+    ],
+)
+def test_nothing_is_run_behind_two_failures_in_a_row(failures: list[str], stopped: bool) -> None:
+    assert failed_twice(failures) == ("stopped after two failures in a row: b" if stopped else "")

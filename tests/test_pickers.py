@@ -21,7 +21,9 @@ from cephtui.places import packaged_presets_dir
 from cephtui.presets import Catalogue, Preset, find_presets, load_preset
 from cephtui.transport import TransportError
 from cephtui.tui.pick_list import Filter, Picker, PickList, Row, RowVisual, matching, widths
-from cephtui.tui.pickers import NodePicker, PresetPicker, TargetPicker, described
+from cephtui.tui.pickers.nodes import NodePicker
+from cephtui.tui.pickers.presets import PresetPicker, described
+from cephtui.tui.pickers.targets import TargetPicker
 from tests.replayed import until
 
 UNSET = "nothing was chosen yet"
@@ -573,9 +575,3 @@ async def test_nodes_with_the_mouse_alone() -> None:
         assert str(picker.picker.query_one("#use", Button).label) == "use (enter)"
         await picker.pilot.click("#use")
         assert picker.result == ("pve1",)
-
-
-@pytest.mark.parametrize("kind", [PresetPicker, TargetPicker, NodePicker])
-def test_every_picker_tells_its_keys(kind: type[Picker[Any]]) -> None:
-    assert {"any letter", "up, down", "enter", "tab, /", "esc"} <= set(kind.KEYS)
-    assert kind.TITLE_TEXT

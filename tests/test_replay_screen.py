@@ -25,8 +25,8 @@ from cephtui.report import cluster_line, tool_command
 from cephtui.session_writer import take_lock
 from cephtui.tui.app import SavedApp
 from cephtui.tui.big import Big
-from cephtui.tui.chart import Chart
-from cephtui.tui.heat_map import HeatMap
+from cephtui.tui.charts.chart import Chart
+from cephtui.tui.charts.heat_map import HeatMap
 from cephtui.tui.log import LogScreen
 from cephtui.tui.presenter import Presenter
 from cephtui.tui.replay import PlayedScreen, ReplayScreen, WatchScreen
@@ -423,12 +423,12 @@ async def test_b_draws_a_line_for_each_node(session: Path) -> None:
     async with playing(session) as shown:
         await shown.wait(moment(session))
         chart = shown.screen.query_one("#chart", Chart)
-        together = [line.label for line in chart._shown[0]]
+        together = [line.label for line in chart._shown.lines]
         await shown.press("b")
-        apart = [line.label for line in chart._shown[0]]
+        apart = [line.label for line in chart._shown.lines]
         assert title(shown.screen) == " IOPS by node "
         await shown.press("b")
-        assert [line.label for line in chart._shown[0]] == together == ["write"]
+        assert [line.label for line in chart._shown.lines] == together == ["write"]
     assert apart == [node.node for node in store.read_run(session, demo.STAR).nodes]
 
 

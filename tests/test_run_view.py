@@ -26,8 +26,9 @@ from cephtui.targets import parse_target
 from cephtui.tui import app as app_module
 from cephtui.tui.app import CephtuiApp, ConsoleApp
 from cephtui.tui.big import Big
-from cephtui.tui.chart import Chart
-from cephtui.tui.heat_map import GUTTER, HeatMap, Ink, draw
+from cephtui.tui.charts.chart import Chart
+from cephtui.tui.charts.heat_map import GUTTER, HeatMap, draw
+from cephtui.tui.charts.ink import Ink
 from cephtui.tui.live_view import LiveView
 from cephtui.tui.log import LogScreen, tail
 from cephtui.tui.presenter import Presenter
@@ -84,7 +85,7 @@ def title(app: ConsoleApp) -> str:
 def lines(view: Chart) -> list[str]:
     """What is drawn, by the labels of the lines."""
     assert view._shown is not None
-    return [line.label for line in view._shown[0]]
+    return [line.label for line in view._shown.lines]
 
 
 def heat(app: ConsoleApp, direction: str = "write") -> HeatMap:

@@ -33,7 +33,7 @@ from cephtui.runner import Inbox, NodeState, Runner
 from cephtui.session_writer import SessionWriter
 from cephtui.shell import NodeShell
 from cephtui.store import Undo
-from cephtui.targets import parse_target
+from cephtui.targets import parse_target, target_of
 from cephtui.tools import TOOLS
 from cephtui.transport import Completed, Connection, Question, TransportError
 from tests.fakes import GIB, FakeNode, Log, Script, connector
@@ -89,7 +89,9 @@ class Sitting:
             if name not in self.shells or self.shells[name].connection.closed:
                 self.shells[name] = NodeShell(host.node, await host.connect())
         async with asyncio.timeout(LONG):
-            run = await execute(self.bench, self.plan, self.plan.steps[step], self.shells, self.stop)
+            run = await execute(
+                self.bench, self.plan, self.plan.steps[step], target_of(self.plan.steps[step]), self.shells, self.stop
+            )
         assert run == store.read_run(self.directory, run.run), "what is told is what is kept"
         return run
 

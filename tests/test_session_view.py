@@ -17,7 +17,7 @@ from cephtui.models import Run, SessionNotes
 from cephtui.session_writer import take_lock
 from cephtui.tui.app import SavedApp
 from cephtui.tui.big import Big
-from cephtui.tui.chart import Chart
+from cephtui.tui.charts.chart import Chart
 from cephtui.tui.compare import CompareScreen, RunPicker
 from cephtui.tui.dialogs import Details
 from cephtui.tui.log import LogScreen
@@ -162,7 +162,7 @@ async def test_the_charts_follow_the_cursor(session: Path) -> None:
             said = text_in(shown.screen, "#said")
             assert said.startswith(f"#{run.run} {run.preset} {report.conditions(run)}, {run.target} on ")
             assert all(finding.text in said for finding in run.findings)
-            lines = {line.label: line.points for line in shown.screen.query_one("#chart", Chart)._shown[0]}
+            lines = {line.label: line.points for line in shown.screen.query_one("#chart", Chart)._shown.lines}
             history = store.read_history(session, run.run)
             for name in history.directions:
                 assert lines[name] == tuple(history.curves[f"{name}.iops"].points())
@@ -177,9 +177,9 @@ async def test_marks_are_in_the_chart_of_their_run_only(session: Path) -> None:
         chart = shown.screen.query_one("#chart", Chart)
         await shown.at(marked)
         own = [(mark.elapsed_seconds, mark.text) for mark in marks if mark.run == marked]
-        await until(shown.pilot, lambda: list(chart._shown[1]["marks"]) == own)
+        await until(shown.pilot, lambda: list(chart._shown.marks) == own)
         await shown.at(other)
-        await until(shown.pilot, lambda: not chart._shown[1]["marks"])
+        await until(shown.pilot, lambda: not chart._shown.marks)
 
 
 async def test_a_mark_under_the_cursor_keeps_the_run_that_was_shown(session: Path) -> None:

@@ -568,12 +568,6 @@ async def test_torn_notes_are_told_and_kept(root: Path) -> None:
     assert path.read_text() == '{"note": "hal'
 
 
-def test_every_key_is_told_in_the_help() -> None:
-    told = " ".join(SessionsScreen.KEYS)
-    bound = [binding.key_display or binding.key for binding in SessionsScreen.BINDINGS if binding.show]
-    assert [key for key in bound if key.replace("escape", "esc") not in told] == []
-
-
 # ---------------------------------------------------------------------------------------------- the question
 
 

@@ -146,6 +146,14 @@ def test_what_a_scheme_can_not_mean_is_refused(text: str, said: str) -> None:
     assert str(error.value).startswith(f"target {text!r}: {said}")
 
 
+def test_images_are_named_by_who_makes_them_and_not_made_up() -> None:
+    layout = Layout(jobs=2, size_bytes=1 << 20, alone=True, batch="b")
+    _, parts = parse_target("rbd:bench", sitting="me").lay_out(Node(name="pve1"), layout)
+    assert [part.spec for part in parts] == ["rbd:bench/cephtui-me-pve1-0", "rbd:bench/cephtui-me-pve1-1"]
+    with pytest.raises(AssertionError, match="names no images"):
+        parse_target("rbd:bench").lay_out(Node(name="pve1"), layout)
+
+
 def test_a_data_pool_is_for_new_images_only() -> None:
     assert parse_target("rbd:bench", data_pool="ec").data_pool == "ec"
     for other in ("file:/mnt/x", "device:/dev/sdz", "rbd:bench/image", "pool:bench"):

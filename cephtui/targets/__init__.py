@@ -24,8 +24,11 @@ _OWNER = re.compile(r"[A-Za-z0-9._-]*")
 _OF_POOLS = {"rbd": rbd.remove, "pool": pool.remove}
 
 
-def parse_target(text: str, *, sitting: str = "", data_pool: str | None = None) -> Target:
-    """The target that a text names; ``sitting`` makes the names of new images unique. Raises TargetError."""
+def parse_target(text: str, *, sitting: str | None = None, data_pool: str | None = None) -> Target:
+    """The target that a text names; raises TargetError.
+
+    ``sitting`` makes the names of new images unique. Without it the target can't be laid out.
+    """
     scheme, _, rest = text.partition(":")
     if data_pool and (scheme != "rbd" or "/" in rest):
         raise TargetError("--data-pool is for the images that rbd:POOL creates")
@@ -41,7 +44,7 @@ def parse_target(text: str, *, sitting: str = "", data_pool: str | None = None) 
 
 
 def target_of(step: Step) -> Target:
-    """What a step tests; raises TargetError."""
+    """What a step tests, where it is laid out already; raises TargetError."""
     return parse_target(step.target, data_pool=step.data_pool)
 
 

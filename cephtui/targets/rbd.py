@@ -39,14 +39,14 @@ _NAME = re.compile(r"[^/@#;:\s]+")
 """Of pools and images; tools end a value at some of these."""
 
 
-def parse(text: str, rest: str, sitting: str, data_pool: str | None) -> RbdPool | RbdImage:
+def parse(text: str, rest: str, sitting: str | None, data_pool: str | None) -> RbdPool | RbdImage:
     """The target behind ``rbd:``; raises TargetError."""
     pool, slash, image = rest.partition("/")
     if "/" in image:
         raise TargetError(f"target {text!r}: fio can't open an image in an RBD namespace: use rbd:POOL/IMAGE")
     if not _NAME.fullmatch(pool) or (slash and not _NAME.fullmatch(image)) or not is_text(rest):
         raise TargetError(f"target {text!r}: expected rbd:POOL or rbd:POOL/IMAGE")
-    return RbdImage(pool, image) if slash else RbdPool(pool, sitting or "00000000", data_pool)
+    return RbdImage(pool, image) if slash else RbdPool(pool, sitting, data_pool)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,8 @@ class RbdPool:
     """See Target: one image for each node and job, since jobs that share one fight for its lock."""
 
     name: str
-    sitting: str
+    sitting: str | None
+    """Is in the names of new images; None where they have been named."""
     data_pool: str | None = None
     kind: Kind = "rbd"
     own: bool = True
@@ -75,6 +76,7 @@ class RbdPool:
 
     def lay_out(self, node: Node, layout: Layout) -> tuple[Place, tuple[Part, ...]]:
         """See Target."""
+        assert self.sitting, "what names no images can't be laid out"
         base = f"{OWN_PREFIX}{self.sitting}-{safe_name(node.name)}"
         images = tuple(f"{base}-{job}" for job in range(layout.jobs))
         parts = tuple(Part(spec=f"rbd:{self.name}/{image}", bytes=layout.size_bytes) for image in images)

@@ -11,7 +11,6 @@ import gc
 import logging
 import os
 import stat
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -27,6 +26,7 @@ from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
 from cephtui import places, store
+from cephtui.exit_codes import EXIT_INCOMPLETE
 from cephtui.history import History
 from cephtui.presets import Catalogue
 from cephtui.printable import one_line
@@ -35,22 +35,22 @@ from cephtui.runner import Runner
 from cephtui.session_writer import write_whole
 from cephtui.store import StoreError
 from cephtui.terminal import Ending, Interrupted, handling, say, set_waiting
-from cephtui.tui import chart
+from cephtui.tui.charts.chart import preload
 from cephtui.tui.console import ConsoleScreen, Start
-from cephtui.tui.dialogs import Confirm, Details, Wait
+from cephtui.tui.dialogs import Confirm, Help, Wait
 from cephtui.tui.dress import dress
-from cephtui.tui.keys import help_table, key, own
+from cephtui.tui.keys import COMMANDS, HELP, commands, help_table, key
 from cephtui.tui.look import FULL, Look
 from cephtui.tui.run_screen import CompareWanted
+from cephtui.tui.textual_private import is_exiting, loop_of
 from cephtui.tui.themes import CSS
 from cephtui.tui.too_small import RoomyApp
 
 if TYPE_CHECKING:
     from cephtui.compare import Side
-    from cephtui.tui.compare import Curves
+    from cephtui.tui.charts.overlay import Curves
     from cephtui.tui.sessions import SessionsScreen
 
-EXIT_INCOMPLETE = 4
 _GRACE_SECONDS, _SOON_SECONDS = 10.0, 3.0
 log = logging.getLogger(__name__)
 
@@ -65,7 +65,8 @@ class CephtuiApp(RoomyApp):
     VERTICAL_BREAKPOINTS = [(0, "-short"), (32, "-tall"), (45, "-huge")]
     BINDINGS = [
         key("o", "sessions", "sessions", "saved sessions: open, compare, rename, annotate", "look", shown=True),
-        key("question_mark", "help", "help", "these keys", "more", shown=True, display="?"),
+        HELP,
+        COMMANDS,
         key("q", "quit", "quit", "quit; asks while something runs", "more", shown=True),
     ]
 
@@ -79,7 +80,7 @@ class CephtuiApp(RoomyApp):
 
     def on_mount(self) -> None:
         """What can wait until something is seen is done behind it."""
-        self.run_worker(chart.preload, thread=True)
+        self.run_worker(preload, thread=True)
         self.call_after_refresh(_collect_again)
 
     def notify(
@@ -127,28 +128,21 @@ class CephtuiApp(RoomyApp):
 
     def action_help(self) -> None:
         """All keys that work where the user is, by topic."""
-        self.push_screen(Details("keys", help_table(self.screen.active_bindings.values())))
+        self.push_screen(Help("keys", help_table(commands(self.screen))))
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Every key of the screen as a command too."""
-        for active in own(screen.active_bindings.values()):
-            binding = active.binding
-            if binding.tooltip:
-                yield SystemCommand(
-                    f"{binding.description} ({binding.key_display or binding.key})",
-                    binding.tooltip,
-                    partial(self._run_command, binding.action, active.node),
-                )
+        for found in commands(screen):
+            yield SystemCommand(found.title, found.about, partial(self._run_command, found.action, found.node))
         yield from (command for command in super().get_system_commands(screen) if command.title == "Theme")
 
     def _run_command(self, action: str, node: DOMNode) -> None:
         """When the palette is gone."""
         self.call_later(self.run_action, action, node)
 
-    def _fatal_error(self) -> None:
-        """Textual's own prints the traceback with all local variables onto the terminal."""
-        error = sys.exc_info()[1]
-        if self._exit:
+    def fail(self, error: BaseException | None) -> None:
+        """A line on the terminal, and the traceback in the log."""
+        if is_exiting(self):
             log.info("while ending: %r", error)  # of a screen that was still being made
             return
         log.error("the console failed", exc_info=error)
@@ -269,11 +263,12 @@ def _let_go_of_a_dead_terminal() -> None:
 def _ask(app: CephtuiApp, end: Callable[[], object]) -> None:
     """Textual handles none of the signals that ask for the end; the application's own thread answers them."""
     _let_go_of_a_dead_terminal()
-    if app._loop is None and not app._exit:
+    loop = loop_of(app)
+    if loop is None and not is_exiting(app):
         raise Interrupted  # it has not begun yet
     with contextlib.suppress(RuntimeError):  # it has just ended
-        if app._loop is not None:
-            app._loop.call_soon_threadsafe(app.call_later, end)
+        if loop is not None:
+            loop.call_soon_threadsafe(app.call_later, end)
 
 
 def _leave(clean_up: Callable[[], object], left: Iterable[str] = ()) -> NoReturn:

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import islice
 from pathlib import Path
-from typing import ClassVar
 
-from rich.style import Style
-from rich.text import Text
 from textual import events, on, work
 from textual.app import ComposeResult
-from textual.binding import Binding
 from textual.containers import Horizontal, VerticalScroll
 from textual.screen import Screen
-from textual.widget import Widget
 from textual.widgets import Static
 
 from cephtui import report, store, units
@@ -24,101 +19,23 @@ from cephtui.compare import DIRECTIONS, Side
 from cephtui.models import Run, SessionRow
 from cephtui.stats import known_sum
 from cephtui.store import StoreError
-from cephtui.tui.chart import Line, draw
+from cephtui.tui.charts.overlay import DRAWN, Curves, Overlay
 from cephtui.tui.keys import KeyBar, key
 from cephtui.tui.look import look_of
 from cephtui.tui.pick_list import Filter, Picker, PickList, Row
 
-Points = Sequence[tuple[float, float | None]]
-Curves = Mapping[str, Points]
-"""Elapsed seconds and values by ``read.iops``, ``write.latency_p99_seconds`` and the like."""
-
-# from the Okabe-Ito palette, and not the colours of reads and writes
-COLORS = {"A": "#009e73", "B": "#cc79a7"}
-_NAMES_ON_A_LINE = 3
-"""How often a line carries its name where colours don't tell the two apart."""
 _ROWS_BESIDE = 9
 """Rows that the sides, the headings and the first figures take: what is left is for differences."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Drawn:
-    """A figure that the charts show."""
-
-    title: str
-    name: str
-    as_text: Callable[[float | None], str]
-    binary: bool = False
-
-
-_DRAWN = (
-    _Drawn("IOPS", "iops", units.iops),
-    _Drawn("bandwidth", "bandwidth_bytes", units.bandwidth, binary=True),
-    _Drawn("mean latency", "latency_mean_seconds", units.latency),
-    _Drawn("p99 latency", "latency_p99_seconds", units.latency),
-)
-
-
-def overlay_lines(left: Points, right: Points, *, in_pieces: bool) -> list[Line]:
-    """Both sides as lines named A and B; in pieces each carries its name several times where names are drawn."""
-    pieces = _NAMES_ON_A_LINE if in_pieces else 1
-    return [
-        Line(name, part, COLORS[name]) for name, points in (("A", left), ("B", right)) for part in _cut(points, pieces)
-    ]
-
-
-def _cut(points: Points, pieces: int) -> list[tuple[tuple[float, float | None], ...]]:
-    """So many parts that follow each other; each begins where the one before ends, so that the line is whole."""
-    edges = [round(index * (len(points) - 1) / pieces) for index in range(pieces + 1)]
-    if len(points) <= pieces:
-        return [tuple(points)] if points else []
-    return [tuple(points[start : end + 1]) for start, end in pairwise(edges)]
-
-
-class Overlay(Widget):
-    """One figure of both sides in one chart. Where there is ASCII only, names on the lines tell them apart."""
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"overlay--axis"}
-    DEFAULT_CSS = """
-    Overlay { width: 1fr; height: 100%; border-top: solid $primary-darken-1; border-title-color: $foreground; }
-    Overlay > .overlay--axis { color: $foreground 60%; }
-    """
-
-    def __init__(self, direction: str) -> None:
-        super().__init__(id=f"{direction}-overlay")
-        self._direction, self._figure = direction, _DRAWN[0]
-        self._sides: tuple[Points, Points] = ((), ())
-
-    def show(self, figure: _Drawn, left: Points, right: Points) -> None:
-        """Draw this figure of both."""
-        self._figure, self._sides = figure, (left, right)
-        names = "   ".join(f"[{color}]{name}[/]" for name, color in COLORS.items())
-        self.border_title = f" compare {self._direction} {figure.title}   {names} "
-        self.refresh()
-
-    def render(self) -> Text:
-        """Draw at the present size."""
-        look = look_of(self)
-        named = look.ascii or self.app.no_color or look.colors == "none"
-        return draw(
-            overlay_lines(*self._sides, in_pieces=named),
-            *self.content_size,
-            y_format=self._figure.as_text,
-            binary=self._figure.binary,
-            ascii=look.ascii,
-            color=not named,
-            axis_style=Style(color=self.get_component_rich_style("overlay--axis").color),
-        )
 
 
 class Comparison(VerticalScroll):
     """What differed, and the figures: scrolled with the usual keys."""
 
     BINDINGS = [
-        Binding("j", "scroll_down", "down", show=False),
-        Binding("k", "scroll_up", "up", show=False),
-        Binding("g", "scroll_home", "top", show=False),
-        Binding("G", "scroll_end", "end", show=False),
+        key("down,j", "scroll_down", "down", "scroll down"),
+        key("up,k", "scroll_up", "up", "scroll up"),
+        key("home,g", "scroll_home", "top", "to the top"),
+        key("end,G", "scroll_end", "end", "to the end"),
     ]
     DEFAULT_CSS = """
     Comparison { height: 1fr; padding: 0 0 0 1; border-top: solid $primary-darken-1; scrollbar-size-vertical: 1; }
@@ -136,22 +53,15 @@ class Comparison(VerticalScroll):
         self.query_one(Static).update(shown)
 
 
-_KEYS = (
-    key("v", "next_figure", "figure", "IOPS, bandwidth, mean or p99 latency in the charts", "compare", shown=True),
-    key("w", "swap", "swap", "swap A and B: changes are told from A to B", "compare", shown=True),
-    key("escape", "dismiss", "back", "back", "compare", shown=True, display="esc"),
-    key("q", "app.quit", "quit", "quit", "compare"),
-)
-
-
 class CompareScreen(Screen[None]):
     """Two runs: charts over each other, and below them what differed in conditions and figures."""
 
-    BINDINGS = [*_KEYS]
-    KEYS: dict[str, str] = {
-        **{binding.key_display or binding.key: binding.tooltip for binding in _KEYS},
-        "up, down": "scroll (j, k; home and end, g and G, for the top and the end)",
-    }
+    BINDINGS = [
+        key("v", "next_figure", "figure", "IOPS, bandwidth, mean or p99 latency in the charts", "look", shown=True),
+        key("w", "swap", "swap", "swap A and B: changes are told from A to B", "look", shown=True),
+        key("escape", "dismiss", "back", "back", "more", shown=True),
+        key("q", "app.quit", "quit", "quit", "more"),
+    ]
     DEFAULT_CSS = """
     CompareScreen { layout: vertical; }
     CompareScreen #overlays { height: 35%; min-height: 7; max-height: 50%; }
@@ -179,7 +89,7 @@ class CompareScreen(Screen[None]):
         self.call_after_refresh(self._draw_text)
 
     def _draw_charts(self) -> None:
-        figure, directions = _DRAWN[self._figure], self._directions()
+        figure, directions = DRAWN[self._figure], self._directions()
         for direction in DIRECTIONS:
             overlay = self.query_one(f"#{direction}-overlay", Overlay)
             overlay.display = direction in directions
@@ -196,7 +106,7 @@ class CompareScreen(Screen[None]):
 
     def action_next_figure(self) -> None:
         """The next figure in the charts."""
-        self._figure = (self._figure + 1) % len(_DRAWN)
+        self._figure = (self._figure + 1) % len(DRAWN)
         self._draw_charts()
 
     def action_swap(self) -> None:
@@ -265,8 +175,7 @@ class RunPicker(Picker[tuple[Path, int]]):
 
     TITLE_TEXT = "compare with"
     PLACEHOLDER = "type to filter: session, preset, target, option, outcome, baseline"
-    USE = "compare"
-    KEYS = {**Picker.KEYS, "enter": "compare with this run"}
+    BINDINGS = [key("enter", "use", "compare", "compare with this run", priority=True)]
 
     def __init__(self, root: Path, exclude: tuple[str, int]) -> None:
         super().__init__()

@@ -16,19 +16,18 @@ from typing import Any
 from rich.text import Text
 from textual import on, work
 from textual.app import ComposeResult
-from textual.events import Click
+from textual.binding import Binding
 from textual.screen import ModalScreen
-from textual.widgets import Static
 
-from cephtui import report, store, units
+from cephtui import report, store
 from cephtui.config import Config, ConfigError
 from cephtui.launch import FAULTS, Launcher, NotRun
 from cephtui.models import Mark, Node, Plan, Run
-from cephtui.outcomes import fails_on, got_nowhere
+from cephtui.outcomes import failed_twice, got_nowhere
 from cephtui.plan import Request, make_plan, new_batch
 from cephtui.presets import Catalogue, Preset, PresetError, by_key, the_six
 from cephtui.queue import Entry, Queue
-from cephtui.runner import NodeState, Runner, diagnosis
+from cephtui.runner import NodeState, Runner
 from cephtui.store import StoreError
 from cephtui.targets import Target, parse_target
 from cephtui.tools.base import OptionError
@@ -37,11 +36,14 @@ from cephtui.tui.dialogs import EnterText
 from cephtui.tui.form import Edits, FormScreen
 from cephtui.tui.keys import KeyBar, key
 from cephtui.tui.live_view import LiveView
+from cephtui.tui.nodes import NodeBook
 from cephtui.tui.panels import Panels
+from cephtui.tui.preview import Preview, commands
 from cephtui.tui.queue import QueueScreen
 from cephtui.tui.run_screen import CompareWanted, RunScreen
 from cephtui.tui.run_view import FIGURES
 from cephtui.tui.runs_table import RunsTable
+from cephtui.tui.status_bar import StatusBar
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,20 +65,18 @@ class Start:
     """In the names of the images that are created, which it makes unique."""
 
 
-class Settings(Static):
-    """What will run, in a line; a click edits it."""
-
-    def on_click(self, event: Click) -> None:
-        """As the key does."""
-        self.screen.call_later(self.screen.run_action, "edit")
+def _run_key(number: int) -> Binding:
+    """The key of a preset; the six that are always there have one place in the footer."""
+    word, sign = ("run", "1-6") if number == 1 else (f"run {number}", "1-6" if number <= 6 else None)
+    about = "run this preset; during a run: queue it"
+    return key(str(number), f"run_key({number})", word, about, "run", shown=number == 1, display=sign)
 
 
 class ConsoleScreen(RunScreen):
     """Sends the runner plans and a stop, and draws what comes back."""
 
     BINDINGS = [
-        key("1", "run_key(1)", "run", "run this preset; during a run: queue it", "run", shown=True, display="1-6"),
-        *(key(str(n), f"run_key({n})", "", "", "run") for n in range(2, 10)),
+        *(_run_key(number) for number in range(1, 10)),
         key("enter", "run_selected", "run", "run the selected preset; during a run: queue it", "run"),
         key("a", "all_six", "all six", "the six presets, or your own in their place, one after the other", "run"),
         key("p", "presets", "presets", "all presets, also those without a key", "run", shown=True),
@@ -98,17 +98,14 @@ class ConsoleScreen(RunScreen):
     def __init__(self, catalogue: Catalogue, start: Start, runner: Runner) -> None:
         super().__init__()
         self._catalogue, self._start_with, self._runner = catalogue, start, runner
-        self._hosts, self._target = start.nodes, start.target
+        self._book, self._target = NodeBook(start.nodes), start.target
         self._preset = by_key(catalogue)[0]
         self._edits = Edits()
-        self._states: dict[str, NodeState] = {}
         self._surveyed: dict[str, Request] = {}
         """By target, with how much room it has and who else uses its pool."""
         self._queue = Queue()
         self._busy = self._cancelled = self._stopped = False
         self._last: Run | None = None
-        self._told: set[str] = set()
-        """Problems of nodes that were told."""
 
     @property
     def drawn(self) -> tuple[Path, Run] | None:
@@ -128,10 +125,9 @@ class ConsoleScreen(RunScreen):
 
     def compose(self) -> ComposeResult:
         """From the top: where we are, what there is, what will run, the run, the runs."""
-        yield Static(id="bar")
+        yield StatusBar(id="bar")
         yield Panels(by_key(self._catalogue))
-        yield Settings(id="form")
-        yield Static(id="command")
+        yield Preview()
         yield LiveView(self._runner.subscribe())
         yield RunsTable()
         yield KeyBar("presets", "mark", "compare")
@@ -174,7 +170,7 @@ class ConsoleScreen(RunScreen):
         edits = edits or self._edits
         return Request(
             (preset,),
-            self._hosts,
+            self._book.hosts,
             self._target,
             edits.overrides(preset),
             edits.repeats,
@@ -184,7 +180,7 @@ class ConsoleScreen(RunScreen):
     @property
     def _ceph_node(self) -> Node:
         """The node that asks the cluster."""
-        return next((node for node in self._hosts if node.name == self._start_with.ceph_node), self._hosts[0])
+        return self._book.of(self._start_with.ceph_node)
 
     def _plan(self, request: Request) -> Plan:
         """As far as it is known before it is the request's turn; raises OptionError."""
@@ -193,21 +189,13 @@ class ConsoleScreen(RunScreen):
         return make_plan(request, new_batch, self._runner.filled())
 
     def _preview(self) -> None:
-        """What would run next, and its exact command; of a run in progress, its own."""
-        command = self.query_one("#command", Static)
-        problem, text, plan = "", Text(), None
-        entry = Entry(self._request(self._preset))
+        """What would run next."""
+        plan, problem, entry = None, "", Entry(self._request(self._preset))
         try:
             plan = self._plan(entry.request)
-            what, text = report.conditions(plan.steps[0]), _commands(plan)
         except OptionError as error:
-            problem, what = str(error), ""
-        if plan and len(plan.steps) > 1:
-            what += f" ({entry.text}: {len(plan.steps)} runs, about {units.duration(plan.duration_seconds)})"
-        self.query_one("#form", Static).update(_settings(entry, what, next_one=self._busy))
-        if not self._busy:
-            command.set_class(bool(problem), "problem")
-            command.update(Text(problem) if problem else text)
+            problem = str(error)
+        self.query_one(Preview).show_next(entry, plan, problem, running=self._busy)
 
     @on(Panels.Chosen)
     def _chosen(self, message: Panels.Chosen) -> None:
@@ -224,12 +212,12 @@ class ConsoleScreen(RunScreen):
             self._preview()
 
     def _preview_of(self, edits: Edits) -> Text:
-        return _commands(self._plan(self._request(self._preset, edits)))
+        return commands(self._plan(self._request(self._preset, edits)))
 
     @work
     async def action_presets(self) -> None:
         """Choose from all presets."""
-        from cephtui.tui.pickers import PresetPicker
+        from cephtui.tui.pickers.presets import PresetPicker
 
         preset = await self._ask(PresetPicker(self._catalogue))
         if preset is not None:
@@ -238,7 +226,7 @@ class ConsoleScreen(RunScreen):
     @work
     async def action_target(self) -> None:
         """Choose what is tested."""
-        from cephtui.tui.pickers import TargetPicker
+        from cephtui.tui.pickers.targets import TargetPicker
 
         source = partial(self._runner.discover, self._ceph_node)
         picker = TargetPicker(self._target.spec, self._start_with.target.spec, source, self._ceph_node.name)
@@ -258,16 +246,16 @@ class ConsoleScreen(RunScreen):
     async def action_nodes(self) -> None:
         """Choose the nodes; shows what is missing on each."""
         from cephtui.cluster.discovery import known_nodes
-        from cephtui.tui.pickers import NodePicker
+        from cephtui.tui.pickers.nodes import NodePicker
 
-        told = {name: _told(state, self._preset) for name, state in self._states.items()}
-        chosen = tuple(node.name for node in self._hosts)
+        chosen = tuple(node.name for node in self._book.hosts)
         config = self._start_with.config
-        names = await self._ask(NodePicker(config, known_nodes(config), chosen, told))
+        reports = self._book.reports(self._preset.tool.name)
+        names = await self._ask(NodePicker(config, known_nodes(config), chosen, reports))
         if names is None or names == chosen:
             return
         try:
-            self._hosts = tuple(n.model_copy(update=dict(self._start_with.ceph)) for n in config.choose(names))
+            self._book.hosts = tuple(n.model_copy(update=dict(self._start_with.ceph)) for n in config.choose(names))
         except ConfigError as error:
             self.notify(str(error), severity="error", markup=False)
             return
@@ -284,6 +272,10 @@ class ConsoleScreen(RunScreen):
         if found:
             self._select(found)
             self._enqueue([found])
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """A number key is there where a preset has it."""
+        return action != "run_key" or any(preset.file.key in parameters for preset in by_key(self._catalogue))
 
     def action_run_selected(self) -> None:
         """Run what is selected."""
@@ -357,15 +349,14 @@ class ConsoleScreen(RunScreen):
     async def _work_off(self) -> None:
         """Run what is queued until nothing is left, it is stopped, or two in a row have failed."""
         agreed: Agreed = {}
-        failures = 0
+        failures: list[str] = []
         try:
             while self._queue.ready:
                 entry, self._queue = self._queue.take()
                 self._show_bar()
-                failed, why = await self._run(entry, agreed)
-                failures = failures + failed if why else 0
-                if failures > 1 and self._queue.ready:
-                    self._hold(f"stopped after two failures in a row: {why}")
+                failures += await self._run(entry, agreed)
+                if self._queue.ready and (why := failed_twice(failures)):
+                    self._hold(why)
         finally:
             self._set_busy(False)
         self._show_bar()
@@ -383,8 +374,8 @@ class ConsoleScreen(RunScreen):
         text = f"{note}. {self._queue.summary} (u shows the queue)"
         self.notify(text, severity="error", timeout=15, markup=False)
 
-    async def _run(self, entry: Entry, agreed: Agreed) -> tuple[int, str]:
-        """Carry out an entry; the result is how many of its last runs failed, two at most, and why."""
+    async def _run(self, entry: Entry, agreed: Agreed) -> list[str]:
+        """Carry out an entry; the result is of each of its runs why it failed, empty where it did not."""
         view = self.query_one(LiveView)
         self._cancelled = self._stopped = False
         view.announce("looking at the nodes and the target ...")
@@ -393,29 +384,27 @@ class ConsoleScreen(RunScreen):
                 raise NotRun("not all nodes can be used (n shows them)")
             if self._cancelled:
                 raise NotRun
-            ready = entry.with_access({name: state.node for name, state in self._states.items()})
+            ready = entry.with_access({name: state.node for name, state in self._book.states.items()})
             launcher = Launcher(self._runner, Dialogs(self._ask, entry, lambda: self._queue, agreed))
             runs = await launcher.launch(ready.request, entry.batch, lambda: self._cancelled)
         except NotRun as why:
             view.announce(f"not run: {why}" if str(why) else "not run")
             if self._cancelled:
                 self._put_back(entry.after(()))
-                return 0, ""
+                return [""]
             if str(why):
                 self.notify(str(why), title="not run", severity="error", timeout=15, markup=False)
-            return 1, str(why)
+            return [str(why)]
         except FAULTS as error:
             view.announce(f"not run: {error}")
             self.notify(str(error), title="not run", severity="error", timeout=15, markup=False)
-            return 1, str(error)
+            return [str(error)]
         view.catch_up()
         if self._stopped:
             self._put_back(entry.after(runs))
         if not runs:
             view.announce("not run")
-        if not runs or not got_nowhere(runs[-1]):
-            return 0, ""
-        return 1 + fails_on(runs), str(runs[-1].error or runs[-1].outcome)
+        return [str(run.error or run.outcome) if got_nowhere(run) else "" for run in runs] or [""]
 
     def _set_busy(self, busy: bool) -> None:
         self._busy, self._cancelled = busy, False
@@ -428,28 +417,20 @@ class ConsoleScreen(RunScreen):
 
     @work(exclusive=True, group="reach")
     async def _reach_nodes(self) -> None:
-        await self._all_reached(self._hosts)
+        await self._all_reached(self._book.hosts)
         self._survey_later()
 
     async def _all_reached(self, nodes: Sequence[Node]) -> bool:
         """Connect to every node that is not ready, asking what they ask; says which can't be used."""
-        waiting = [node for node in nodes if not self._is_ready(node)]
+        waiting = [node for node in nodes if not self._book.is_ready(node)]
         async for state in Launcher(self._runner, Dialogs(self._ask)).connect(waiting):
             self._take_state(state)
-        return all(map(self._is_ready, nodes))
-
-    def _is_ready(self, node: Node) -> bool:
-        state = self._states.get(node.name)
-        return state is not None and state.environment is not None
+        return all(map(self._book.is_ready, nodes))
 
     def _take_state(self, state: NodeState) -> None:
-        self._states[state.node.name] = state
-        self._hosts = tuple(state.node if node.name == state.node.name else node for node in self._hosts)
-        # what else is missing, for other presets, the list of nodes tells
-        for problem in diagnosis(state, [self._preset.tool.name]).problems:
-            if problem not in self._told:
-                self._told.add(problem)
-                self.notify(problem, severity="error", timeout=15, markup=False)
+        # what else is missing, for other presets, is in the list of nodes
+        for problem in self._book.take(state, self._preset.tool.name):
+            self.notify(problem, severity="error", timeout=15, markup=False)
         self._show_bar()
 
     def _survey_later(self) -> None:
@@ -472,9 +453,7 @@ class ConsoleScreen(RunScreen):
             self.view.figure = [figure.name for figure in FIGURES].index(preset.file.headline)
         if self.query_one(LiveView).current:  # else it has ended already, and what is said may be why
             self.app.clear_notifications()
-        command = self.query_one("#command", Static)
-        command.set_class(False, "problem")
-        command.update(Text(f"$ {report.tool_command(message.run.command, message.run.tool)}"))
+        self.query_one(Preview).show_running(message.run)
         self.query_one(Panels).show_running(message.run)
         self.query_one(RunsTable).put(message.run)
         self._show_bar()
@@ -491,11 +470,10 @@ class ConsoleScreen(RunScreen):
         self._show_bar()  # the first of a sitting begins a session
 
     def _show_bar(self) -> None:
-        bar = Text.assemble(("cephtui", "bold"), f"   session {self._runner.session or 'new'}   ")
-        if self.waiting:
-            bar.append(f"queue: {self.waiting}{', held' if self._queue.is_held else ''}", "bold").append("   ")
-        bar.append_text(report.node_states(self._hosts, self._states, self._preset.tool.name))
-        self.query_one("#bar", Static).update(bar)
+        bar = self.query_one(StatusBar)
+        bar.session = self._runner.session
+        bar.queue = f"{self.waiting}{', held' if self._queue.is_held else ''}" if self.waiting else ""
+        bar.nodes = report.node_states(self._book.hosts, self._book.states, self._preset.tool.name)
 
     # ------------------------------------------------------------------ looking
 
@@ -528,32 +506,3 @@ class ConsoleScreen(RunScreen):
         if not self.leave_zoom():
             self.app.clear_notifications()
             self.set_focus(self.query_one(Panels))
-
-
-def _told(state: NodeState, preset: Preset) -> str:
-    row = diagnosis(state, [preset.tool.name])
-    return "; ".join(row.problems) or "ready"
-
-
-def _settings(entry: Entry, what: str, *, next_one: bool) -> Text:
-    """What will run, in a line; beside a run it is the next one."""
-    panel = "" if entry.preset.file.key else f"{entry.preset.name}: "
-    head = ("next: ", "dim") if next_one else ""
-    return Text.assemble(head, panel, (what or entry.text, "bold"), ("  on ", "dim"), entry.target)
-
-
-def _commands(plan: Plan) -> Text:
-    """What would run, as it would be typed."""
-    step = plan.steps[0]
-    text = Text(f"$ {report.tool_command(step.nodes[0].command, step.tool)}")
-    notes = []
-    if step.fill_bytes:
-        each = " on each node" if len(step.nodes) > 1 else ""
-        # how many of a pool's objects a run will read turns out while they are written
-        what = "what it will read" if step.nodes[0].place.namespace else units.size(step.fill_bytes)
-        notes.append(f"fills {what}{each} first")
-    if len(plan.steps) > 1:
-        notes.append(f"then {len(plan.steps) - 1} more")
-    if notes:
-        text.append(f"  # {', '.join(notes)}", "italic")
-    return text

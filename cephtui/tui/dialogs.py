@@ -3,25 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeVar
 
 from rich.console import RenderableType
 from textual.app import ComposeResult
-from textual.binding import Binding
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Label, Static
 
 from cephtui.printable import printable
+from cephtui.tui.keys import COMMANDS, HELP, commands, footer, key
+
+T = TypeVar("T")
 
 
-class Confirm(ModalScreen[bool]):
+class Dialog(ModalScreen[T]):
+    """What lies over a screen and takes its keys; its own are in its frame."""
+
+    BINDINGS = [replace(HELP, show=False), COMMANDS]
+
+    def on_mount(self) -> None:
+        """Name the keys."""
+        for box in self.query(".dialog"):
+            box.border_subtitle = Content(f" {keys} ") if (keys := footer(commands(self))) else ""
+
+
+class Confirm(Dialog[bool]):
     """A yes or no; escape is no."""
 
     BINDINGS = [
-        Binding("y", "answer(True)", "yes"),
-        Binding("n,escape", "answer(False)", "no"),
-        Binding("left,right", "app.focus_next", show=False),
+        key("y", "answer(True)", "yes", "yes"),
+        key("n,escape", "answer(False)", "no", "no"),
+        key("left,right", "app.focus_next", "other", "the other answer; enter gives it"),
     ]
 
     def __init__(self, question: str, yes: str, no: str) -> None:
@@ -45,10 +60,13 @@ class Confirm(ModalScreen[bool]):
         self.dismiss(answer)
 
 
-class TypeName(ModalScreen[bool]):
+class TypeName(Dialog[bool]):
     """Something is given up for good only by typing its name."""
 
-    BINDINGS = [Binding("escape", "cancel", "cancel")]
+    BINDINGS = [
+        key("enter", "overwrite", "overwrite", "overwrite it, if its name was typed", priority=True),
+        key("escape", "cancel", "cancel", "leave it as it is"),
+    ]
 
     def __init__(self, what: str, name: str) -> None:
         super().__init__()
@@ -62,12 +80,13 @@ class TypeName(ModalScreen[bool]):
             yield Label(printable(how), markup=False)
             yield Input(id="name")
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
+    def action_overwrite(self) -> None:
         """Only the exact name counts."""
-        if event.value == self._name:
+        typed = self.query_one(Input)
+        if typed.value == self._name:
             self.dismiss(True)
         else:
-            event.input.add_class("wrong")
+            typed.add_class("wrong")
             self.notify(f"that is not its name, which is {self._name}", markup=False)
 
     def action_cancel(self) -> None:
@@ -75,10 +94,13 @@ class TypeName(ModalScreen[bool]):
         self.dismiss(False)
 
 
-class Ask(ModalScreen[str | None]):
+class Ask(Dialog[str | None]):
     """What a node asks before it can be used: a secret, masked, or a yes; escape leaves it unanswered."""
 
-    BINDINGS = [Binding("escape", "cancel", "cancel")]
+    BINDINGS = [
+        key("enter", "answer", "answer", "give this answer", priority=True),
+        key("escape", "cancel", "cancel", "leave the node out"),
+    ]
 
     def __init__(self, node: str, question: str, *, secret: bool) -> None:
         super().__init__()
@@ -92,20 +114,24 @@ class Ask(ModalScreen[str | None]):
             yield Label(f"{hint} Enter answers, escape leaves the node out.", markup=False)
             yield Input(password=self._secret, id="answer")
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
+    def action_answer(self) -> None:
         """Anything but a yes is a no, where a yes is asked for."""
-        refused = not self._secret and event.value.strip().lower() != "yes"
-        self.dismiss(None if refused else event.value)
+        value = self.query_one(Input).value
+        refused = not self._secret and value.strip().lower() != "yes"
+        self.dismiss(None if refused else value)
 
     def action_cancel(self) -> None:
         """Leave it unanswered."""
         self.dismiss(None)
 
 
-class Details(ModalScreen[None]):
+class Details(Dialog[None]):
     """Something to read; any of the usual keys closes it."""
 
-    BINDINGS = [Binding("escape,q,enter", "dismiss", "close")]
+    BINDINGS = [
+        key("escape", "dismiss", "closes", "close this", shown=True, display="escape"),
+        key("q,enter", "dismiss", "closes", "close this"),
+    ]
 
     def __init__(self, title: str, body: RenderableType) -> None:
         super().__init__()
@@ -115,14 +141,19 @@ class Details(ModalScreen[None]):
         """The text, scrollable."""
         with VerticalScroll(classes="dialog details") as box:
             box.border_title = Content(printable(self._title))
-            box.border_subtitle = "escape closes"
             yield Static(self._body)
 
 
-class Wait(ModalScreen[None]):
+class Help(Details):
+    """The keys; the key that opened it closes it too."""
+
+    BINDINGS = [replace(HELP, action="dismiss", show=False)]
+
+
+class Wait(Dialog[None]):
     """Says what is being waited for, as it stands now; the keys that quit don't wait for it."""
 
-    BINDINGS = [Binding("q,ctrl+q,ctrl+c", "app.end_at_once", "end at once", priority=True)]
+    BINDINGS = [key("q,ctrl+q,ctrl+c", "app.end_at_once", "end at once", "wait no longer", priority=True)]
 
     def __init__(self, text: Callable[[], str]) -> None:
         super().__init__()
@@ -139,13 +170,16 @@ class Wait(ModalScreen[None]):
         self.set_interval(0.25, lambda: self.query_one("#text", Label).update(printable(self._text())))
 
 
-class EnterText(ModalScreen[str | None]):
+class EnterText(Dialog[str | None]):
     """One line of text; escape gives None.
 
     ``check`` says what is wrong with a text (None: nothing); it is shown as one types, and enter then does nothing.
     """
 
-    BINDINGS = [Binding("escape", "cancel", "cancel")]
+    BINDINGS = [
+        key("enter", "keep", "keep", "keep what was typed", priority=True),
+        key("escape", "cancel", "cancel", "leave it as it is"),
+    ]
     DEFAULT_CSS = """
     EnterText Input { width: 58; max-width: 100%; }
     EnterText #wrong { width: 58; max-width: 100%; min-height: 1; color: $text-error; }
@@ -176,11 +210,12 @@ class EnterText(ModalScreen[str | None]):
         event.input.set_class(problem is not None, "wrong")
         self.query_one("#wrong", Label).update(printable(problem or ""))
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
+    def action_keep(self) -> None:
         """Only a text with which nothing is wrong."""
-        problem = self._check(event.value)
+        value = self.query_one(Input).value
+        problem = self._check(value)
         if problem is None:
-            self.dismiss(event.value)
+            self.dismiss(value)
         else:
             self.query_one("#wrong", Label).update(printable(problem))
 

@@ -17,6 +17,7 @@ from cephtui.tui import palette
 from cephtui.tui.filters import AsciiOnly, FewColors, OnLight, Printable
 from cephtui.tui.look import Look
 from cephtui.tui.palette import RGB
+from cephtui.tui.textual_private import line_filters, set_line_filters
 from cephtui.tui.themes import BASIC_DARK, BASIC_LIGHT, DARK, LIGHT, PLAIN
 
 _VGA = TerminalTheme(palette.VGA[palette.BLACK], palette.VGA[palette.WHITE], [*palette.VGA[:8]], [*palette.VGA[8:]])
@@ -90,9 +91,9 @@ def named_colors(theme: Theme) -> TerminalTheme:
 def _install_filters(app: App[None], look: Look) -> None:
     count = {"16": 16, "8": 8, "none": 0}.get(look.colors)
     colors = OnLight() if count is None else FewColors(count)
-    kept = [one for one in app._filters if not isinstance(one, Monochrome | NoColor | ANSIToTruecolor)]
+    kept = [one for one in line_filters(app) if not isinstance(one, Monochrome | NoColor | ANSIToTruecolor)]
     named = ANSIToTruecolor(app.ansi_theme, enabled=not app.native_ansi_color)
-    app._filters = [Printable(), named, *kept, colors, *([AsciiOnly()] if look.ascii else [])]
+    set_line_filters(app, [Printable(), named, *kept, colors, *([AsciiOnly()] if look.ascii else [])])
 
     def follow() -> None:
         colors.ground = _ground(app.current_theme)

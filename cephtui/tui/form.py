@@ -7,14 +7,14 @@ from dataclasses import dataclass, field, replace
 
 from rich.text import Text
 from textual.app import ComposeResult
-from textual.binding import Binding
 from textual.containers import Grid, Vertical, VerticalScroll
 from textual.events import DescendantFocus
-from textual.screen import ModalScreen
 from textual.widgets import Input, Label, Static
 
 from cephtui.presets import Choice, Preset, choice_text, parse_choice
 from cephtui.tools.base import OptionError, OptionField
+from cephtui.tui.dialogs import Dialog
+from cephtui.tui.keys import key
 
 COMMON = "runtime"
 """The one option that is kept for all presets: a sitting has one length."""
@@ -53,16 +53,16 @@ class Edits:
         return replace(self, options={**self.options, preset.name: own}, runtime=common, repeats=repeats)
 
 
-class FormScreen(ModalScreen[Edits | None]):
+class FormScreen(Dialog[Edits | None]):
     """Every option of a preset; enter keeps what was typed, escape forgets it."""
 
     BINDINGS = [
-        Binding("escape", "cancel", "cancel"),
-        Binding("enter", "keep", "keep", show=False),
+        key("enter", "keep", "keeps", "keep what was typed", shown=True, priority=True),
+        key("escape", "cancel", "cancels", "leave it as it was", shown=True),
+        key("ctrl+r", "reset", "resets", "all fields as the preset says", shown=True),
         # before the box around the fields scrolls with them
-        Binding("up", "app.focus_previous", "previous field", show=False, priority=True),
-        Binding("down", "app.focus_next", "next field", show=False, priority=True),
-        Binding("ctrl+r", "reset", "as the preset says"),
+        key("up", "app.focus_previous", "previous", "the field before", priority=True),
+        key("down", "app.focus_next", "next", "the next field", priority=True),
     ]
     DEFAULT_CSS = """
     FormScreen VerticalScroll { height: auto; max-height: 16; }
@@ -86,7 +86,6 @@ class FormScreen(ModalScreen[Edits | None]):
         """A label and an input for each option, what is allowed in it, and the command."""
         with Vertical(classes="dialog") as box:
             box.border_title = Text(f" {self._preset.file.title}: {self._preset.file.tool} options ")
-            box.border_subtitle = " enter keeps  esc cancels  ctrl+r resets "
             with VerticalScroll(can_focus=False), Grid():
                 for option in self._fields.values():
                     yield Label(option.name)
@@ -146,10 +145,6 @@ class FormScreen(ModalScreen[Edits | None]):
     def on_input_changed(self) -> None:
         """As one types."""
         self._check()
-
-    def on_input_submitted(self) -> None:
-        """Enter in a field."""
-        self.action_keep()
 
     def action_keep(self) -> None:
         """Only what can be run."""

@@ -1,22 +1,25 @@
-"""Keys: one definition gives the binding, the command in the palette, and the line in the help."""
+"""Keys: one definition gives the binding, the command in the palette, the word in the footer, the line in the help."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
 
 from rich.table import Table
 from rich.text import Text
-from textual.binding import ActiveBinding, Binding
+from textual.binding import Binding
 from textual.content import Content
+from textual.dom import DOMNode
 from textual.events import Click
 from textual.screen import Screen
 from textual.widgets import Static
 
+ANY_LETTER = "any letter"
+"""In the place of a key: what typing does where there is an input. No terminal sends it."""
 _WIDE_COLUMNS = 100
-_TEXTUALS = ("app.focus_", "screen.copy_", "screen.minimize", "screen.maximize", "app.help_quit")
 _TOPICS = ("here", "run", "replay", "runs", "look", "more")
 _SIGNS = {
-    "enter": "enter",
     "question_mark": "?",
     "slash": "/",
     "escape": "esc",
@@ -27,41 +30,82 @@ _SIGNS = {
 
 
 def key(
-    keys: str, action: str, word: str, about: str, topic: str, *, shown: bool = False, display: str | None = None
+    keys: str,
+    action: str,
+    word: str,
+    about: str,
+    topic: str = "here",
+    *,
+    shown: bool = False,
+    display: str | None = None,
+    priority: bool = False,
 ) -> Binding:
-    """A key (or several, with commas) for an action: a word for the footer, and what it does for the help."""
-    return Binding(keys, action, word, show=shown, key_display=display, tooltip=about, id=f"{topic}.{action}.{keys}")
+    """A key (or several, with commas) for an action: a word for the footer, and what it does for the help.
+
+    With ``priority`` it takes the place of the focused widget's own binding of that key.
+    """
+    name = f"{topic}.{action}.{keys}"
+    return Binding(keys, action, word, show=shown, key_display=display, priority=priority, tooltip=about, id=name)
 
 
-def own(bindings: Iterable[ActiveBinding]) -> Iterable[ActiveBinding]:
-    """Those that mean something here: what every list and scroll bar of Textual's can do is left out."""
-    return (
-        a
-        for a in bindings
-        if a.binding.description
-        and (a.binding.id or isinstance(a.node, Screen))
-        and not a.binding.action.startswith(_TEXTUALS)
-    )
+HELP = key("question_mark,f1", "app.help", "help", "these keys; f1 where text is typed", "more", shown=True)
+COMMANDS = key(
+    "ctrl+p", "app.command_palette", "commands", "all of this as commands, and the theme", "more", priority=True
+)
 
 
-def help_table(bindings: Iterable[ActiveBinding]) -> Table:
-    """All keys that work now, by topic."""
+@dataclass(frozen=True, slots=True)
+class Command:
+    """An action that can be taken now."""
+
+    node: DOMNode
+    """Where the action is looked for."""
+    action: str
+    word: str
+    about: str
+    topic: str
+    shown: bool
+    """Whether it has a place in the footer."""
+    keys: tuple[str, ...]
+    """As they are shown."""
+
+    @property
+    def title(self) -> str:
+        """For the palette."""
+        return f"{self.word} ({' '.join(self.keys)})"
+
+
+def commands(screen: Screen[Any]) -> list[Command]:
+    """All that has a ``key`` and works where the focus is; what every list of Textual's can do is left out."""
+    found: dict[tuple[DOMNode, str, str], Command] = {}
+    for node, binding, enabled, _ in screen.active_bindings.values():
+        if binding.id is None or not enabled:
+            continue
+        topic, sign = binding.id.partition(".")[0], binding.key_display or _SIGNS.get(binding.key, binding.key)
+        new = Command(node, binding.action, binding.description, binding.tooltip, topic, binding.show, (sign,))
+        at = (node, new.action, new.word)
+        keys = found.setdefault(at, new).keys
+        if sign not in keys:
+            found[at] = replace(found[at], keys=(*keys, sign))
+    return list(found.values())
+
+
+def help_table(found: Iterable[Command]) -> Table:
+    """All keys, by topic."""
     topics: dict[str, dict[str, list[str]]] = {topic: {} for topic in _TOPICS}
-    for active in own(bindings):
-        binding = active.binding
-        about = binding.tooltip if binding.id else binding.tooltip or binding.description
-        if about:
-            topic = binding.id.partition(".")[0] if binding.id else "here"
-            keys = topics.setdefault(topic, {}).setdefault(about, [])
-            name = binding.key_display or _SIGNS.get(binding.key, binding.key)
-            if name not in keys:
-                keys.append(name)
-    topics.setdefault("more", {})["all of this as commands, and the theme"] = ["ctrl+p"]
+    for command in found:
+        signs = topics[command.topic].setdefault(command.about, [])
+        signs += [sign for sign in command.keys if sign not in signs]
     table = Table.grid(padding=(0, 2))
     for topic, lines in topics.items():
-        for row, (about, keys) in enumerate(lines.items()):
-            table.add_row(Text("" if row else topic, "bold"), Text(" ".join(keys), "bold"), Text(about))
+        for row, (about, signs) in enumerate(lines.items()):
+            table.add_row(Text("" if row else topic, "bold"), Text(" ".join(signs), "bold"), Text(about))
     return table
+
+
+def footer(found: Iterable[Command]) -> str:
+    """The keys that are shown in the frame of a dialog."""
+    return "  ".join(f"{command.keys[0]} {command.word}" for command in found if command.shown)
 
 
 class KeyBar(Static):
@@ -79,7 +123,7 @@ class KeyBar(Static):
         """``spared`` are actions."""
         super().__init__()
         self._spared = spared
-        self._places: list[tuple[int, ActiveBinding]] = []
+        self._places: list[tuple[int, Command]] = []
         """Where each key ends, in columns."""
 
     def on_mount(self) -> None:
@@ -93,24 +137,17 @@ class KeyBar(Static):
 
     def show_keys(self) -> None:
         """Each key once, with its word."""
-        narrow = self.app.size.width < _WIDE_COLUMNS
-        shown: dict[str, ActiveBinding] = {}
-        for active in self.screen.active_bindings.values():
-            binding = active.binding
-            if binding.show and active.enabled and not (narrow and binding.action in self._spared):
-                shown.setdefault(binding.action, active)
+        spared = self._spared if self.app.size.width < _WIDE_COLUMNS else ()
         text, self._places = Content(), []
-        for active in shown.values():
-            text += Content("  " if text else "") + self._text(active.binding)
-            self._places.append((text.cell_length, active))
+        for command in commands(self.screen):
+            if command.shown and command.action not in spared:
+                text += Content("  " if text else "")
+                text += Content.assemble((command.keys[0], "b $footer-key-foreground"), f" {command.word}")
+                self._places.append((text.cell_length, command))
         self.update(text)
-
-    def _text(self, binding: Binding) -> Content:
-        name = binding.key_display or _SIGNS.get(binding.key) or self.app.get_key_display(binding)
-        return Content.assemble((name, "b $footer-key-foreground"), f" {binding.description}")
 
     async def on_click(self, event: Click) -> None:
         """The key under the pointer."""
-        found = next((active for end, active in self._places if event.x - 1 <= end), None)
+        found = next((command for end, command in self._places if event.x - 1 <= end), None)
         if found:
-            await self.app.run_action(found.binding.action, found.node)
+            await self.app.run_action(found.action, found.node)

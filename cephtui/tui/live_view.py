@@ -18,6 +18,7 @@ from cephtui.models import ClusterSample, Event, Mark, Notice, Run, Sample
 from cephtui.report import cluster_line, notes
 from cephtui.tui.look import look_of
 from cephtui.tui.run_view import NodesNow, RunView, of_live, of_saved
+from cephtui.tui.textual_private import unwritten_frames
 
 DRAWS_PER_SECOND = 4
 _PHASES = {"prepare": "filling", "ramp": "ramp-up", "run": "running"}
@@ -177,9 +178,8 @@ class LiveView(Container):
         self.query_one(Progress).show(state, max(0.0, self._clock() - self._received))
 
     def _is_behind(self) -> bool:
-        """Whether the terminal has not yet taken what was drawn before; Textual's queue to it holds 30 frames."""
-        writer = getattr(self.app._driver, "_writer_thread", None)
-        return bool(writer and writer._queue.qsize() > 1)
+        """Whether the terminal has not yet taken what was drawn before."""
+        return unwritten_frames(self.app) > 1
 
     def _take(self, event: Event) -> None:
         if isinstance(event, Notice) and self._live.current is None:

@@ -9,12 +9,12 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from cephtui.models import Run
 from cephtui.printable import lines
 from cephtui.reading import open_regular
+from cephtui.tui.dialogs import Dialog
 from cephtui.tui.keys import key
 
 _TAIL_BYTES = 12_000
@@ -41,13 +41,13 @@ def _tail(path: Path) -> str:
     return lines((text.partition("\n")[2] or text) if start else text)
 
 
-class LogScreen(ModalScreen[None]):
+class LogScreen(Dialog[None]):
     """One node at a time; follows a run in progress."""
 
     BINDINGS = [
-        key("escape,l,q", "app.pop_screen", "back", "back; the run goes on", "log", display="esc"),
-        key("left", "node(-1)", "node before", "the node before", "log"),
-        key("right,tab", "node(1)", "next node", "the next node", "log"),
+        key("escape,l,q", "app.pop_screen", "back", "back; the run goes on", shown=True),
+        key("left", "node(-1)", "node before", "the node before", priority=True),
+        key("right,tab", "node(1)", "next node", "the next node", priority=True),
     ]
     DEFAULT_CSS = """
     LogScreen #log-command { color: $foreground; height: auto; max-height: 40%; margin-bottom: 1; }
@@ -79,7 +79,6 @@ class LogScreen(ModalScreen[None]):
         box, scroll = self.query_one("#log"), self.query_one("#log-end", VerticalScroll)
         many = f" ({self._node + 1} of {len(self._run.nodes)}, right for the next)" if len(self._run.nodes) > 1 else ""
         box.border_title = Content(f" #{self._run.run} {self._run.preset} on {node.node}{many} ")
-        box.border_subtitle = " esc back "
         self.query_one("#log-command", Static).update(Text(f"$ {node.command}"))
         at_end = scroll.max_scroll_y - scroll.scroll_y < 2
         texts = [

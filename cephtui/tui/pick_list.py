@@ -8,12 +8,9 @@ from typing import Generic, TypeVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.css.styles import RulesMap
-from textual.message import Message
-from textual.screen import ModalScreen
 from textual.strip import Strip
 from textual.style import Style
 from textual.visual import RenderOptions, Visual
@@ -21,6 +18,8 @@ from textual.widgets import Button, Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from cephtui.printable import one_line, printable
+from cephtui.tui.dialogs import Dialog
+from cephtui.tui.keys import ANY_LETTER, commands, key
 
 _GAP = 2
 _COLUMN_MOST = 24
@@ -138,28 +137,8 @@ class RowVisual(Visual):
         return [strip for line in lines for strip in line.render_strips(width, 1, style, options)]
 
 
-class Beyond(Message):
-    """An arrow to the side that the filter has no use for: it is for the highlighted row."""
-
-    def __init__(self, *, right: bool) -> None:
-        super().__init__()
-        self.right = right
-
-
 class PickList(OptionList):
-    """The rows. Enter is told apart from a click."""
-
-    BINDINGS = [
-        Binding("j", "cursor_down", "down", show=False),
-        Binding("k", "cursor_up", "up", show=False),
-        Binding("enter", "enter", "choose", show=False),
-        Binding("right,l", "beyond(True)", "open", show=False),
-        Binding("left,h", "beyond(False)", "close", show=False),
-        Binding("slash", "screen.filter", "filter", show=False),
-    ]
-
-    class Entered(Message):
-        """Enter was pressed."""
+    """The rows."""
 
     def __init__(self) -> None:
         super().__init__(markup=False)
@@ -194,14 +173,6 @@ class PickList(OptionList):
             self.scroll_to(y=top, animate=False, immediate=True)
             self.refresh()
 
-    def action_enter(self) -> None:
-        """Enter."""
-        self.post_message(self.Entered())
-
-    def action_beyond(self, right: bool) -> None:
-        """An arrow to the side."""
-        self.post_message(Beyond(right=right))
-
 
 def _index(rows: Sequence[Row], key: str | None) -> int | None:
     """Where the row of this key is, else the first that can be chosen, else the first that is no heading."""
@@ -214,22 +185,8 @@ def _index(rows: Sequence[Row], key: str | None) -> int | None:
 class Filter(Input):
     """Where the filter is typed."""
 
-    def action_cursor_right(self, select: bool = False) -> None:
-        """See Input."""
-        if self.cursor_at_end and not select:
-            self.post_message(Beyond(right=True))
-        else:
-            super().action_cursor_right(select)
 
-    def action_cursor_left(self, select: bool = False) -> None:
-        """See Input."""
-        if self.cursor_at_start and not select:
-            self.post_message(Beyond(right=False))
-        else:
-            super().action_cursor_left(select)
-
-
-class Picker(ModalScreen[T | None], Generic[T]):
+class Picker(Dialog[T | None], Generic[T]):
     """A filter, a list, and what enter would do; what there is to choose is the subclass's."""
 
     DEFAULT_CSS = """
@@ -250,21 +207,17 @@ class Picker(ModalScreen[T | None], Generic[T]):
     Picker Button { margin-right: 1; }
     """
     BINDINGS = [
-        Binding("escape", "close", "close"),
-        Binding("up", "move('cursor_up')", "up", show=False),
-        Binding("down", "move('cursor_down')", "down", show=False),
-        Binding("pageup", "move('page_up')", "page up", show=False),
-        Binding("pagedown", "move('page_down')", "page down", show=False),
+        key(f"{ANY_LETTER},slash", "filter", "filter", "filter: rows with all the words that are typed"),
+        # before the list's own and the filter's
+        key("down,j", "move('cursor_down')", "down", "the row below", priority=True),
+        key("up,k", "move('cursor_up')", "up", "the row above", priority=True),
+        key("pagedown", "move('page_down')", "page down", "a page down", priority=True),
+        key("pageup", "move('page_up')", "page up", "a page up", priority=True),
+        key("enter", "use", "choose", "choose", priority=True),
+        key("tab", "app.focus_next", "list", "to the list, and back to the filter"),
+        key("escape", "close", "close", "close"),
     ]
-    KEYS: dict[str, str] = {
-        "any letter": "filter: rows with all the words that are typed",
-        "up, down": "move, also from the filter (j, k in the list)",
-        "enter": "choose",
-        "tab, /": "to the list, and back to the filter",
-        "esc": "close",
-    }
-    """For the help: what its keys do."""
-    TITLE_TEXT, PLACEHOLDER, USE = "", "type to filter", "choose"
+    TITLE_TEXT, PLACEHOLDER = "", "type to filter"
     FILTER: type[Filter] = Filter
 
     def compose(self) -> ComposeResult:
@@ -275,10 +228,11 @@ class Picker(ModalScreen[T | None], Generic[T]):
             yield PickList()
             yield Static(classes="note", markup=False)
             with Horizontal(classes="answer"):
-                for name, label in (("use", f"{self.USE} (enter)"), ("close", "close (esc)")):
-                    button = Button(label, id=name, compact=True)
-                    button.can_focus = False
-                    yield button
+                for command in commands(self):
+                    if command.action in ("use", "close"):
+                        button = Button(command.title, id=command.action, compact=True)
+                        button.can_focus = False
+                        yield button
 
     def on_mount(self) -> None:
         """Show what is known."""
@@ -349,12 +303,6 @@ class Picker(ModalScreen[T | None], Generic[T]):
         event.stop()
         self.show_rows(follow=True)
 
-    @on(Filter.Submitted)
-    @on(PickList.Entered)
-    def _entered(self, event: Message) -> None:
-        event.stop()
-        self.choose(self.highlighted)
-
     @on(PickList.OptionSelected)
     def _clicked(self, event: PickList.OptionSelected) -> None:
         event.stop()
@@ -369,9 +317,13 @@ class Picker(ModalScreen[T | None], Generic[T]):
     def _pressed(self, event: Button.Pressed) -> None:
         event.stop()
         if event.button.id == "use":
-            self.choose(self.highlighted)
+            self.action_use()
         else:
-            self.dismiss(None)
+            self.action_close()
+
+    def action_use(self) -> None:
+        """Choose the highlighted row."""
+        self.choose(self.highlighted)
 
     async def action_move(self, action: str) -> None:
         """A key of the list's while the filter has the focus."""

@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 from rich.text import Text
 from textual.app import ComposeResult
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from cephtui.models import Interval, Total
 from cephtui.tui.big import Big
-from cephtui.tui.chart import Chart
+from cephtui.tui.charts.chart import Chart
+from cephtui.tui.dialogs import Dialog
 from cephtui.tui.keys import key
-from cephtui.tui.run_view import FIGURES, Figure, RunView, Shown, chart_lines
+from cephtui.tui.run_view import FIGURES, Figure, RunView, Shown, picture
 
 _DRAWS_PER_SECOND = 4
 
@@ -29,12 +29,12 @@ def figure_text(shown: Shown | None, figure: Figure) -> tuple[str, str]:
     return number, unit or figure.title
 
 
-class Presenter(ModalScreen[None]):
+class Presenter(Dialog[None]):
     """Follows the view behind it; the run is not touched."""
 
     BINDINGS = [
-        key("escape,f,q", "app.pop_screen", "back", "back to the console; the run goes on", "present", display="esc"),
-        key("v", "next_figure", "figure", "IOPS, bandwidth or latency", "present"),
+        key("escape,f,q", "app.pop_screen", "back", "back; the run goes on"),
+        key("v", "next_figure", "figure", "IOPS, bandwidth or latency"),
     ]
     DEFAULT_CSS = """
     Presenter { background: $background; }
@@ -64,15 +64,7 @@ class Presenter(ModalScreen[None]):
         over = " (over the whole run)" if shown and shown.whole else ""
         self.query_one("#presented", Static).update(Text(f"{self._title()}  {figure.title}{over}"))
         if shown:
-            self.query_one(Chart).show(
-                chart_lines(shown, figure, by_node=False),
-                y_format=figure.as_text,
-                x_end=shown.x_end,
-                shade_until=shown.history.ramp_until or None,
-                marks=shown.marks,
-                spans=shown.spans,
-                binary=figure.binary,
-            )
+            self.query_one(Chart).show(picture(shown, figure))
 
     def action_next_figure(self) -> None:
         """IOPS, then bandwidth, then latency."""

@@ -7,25 +7,25 @@ from collections.abc import Callable
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import DataTable, Static
 
 from cephtui import units
 from cephtui.queue import Entry, Queue
+from cephtui.tui.dialogs import Dialog
 from cephtui.tui.keys import key
 
 
-class QueueScreen(ModalScreen[bool]):
+class QueueScreen(Dialog[bool]):
     """Reorders and removes; gives True where the queue is to be run now."""
 
     BINDINGS = [
-        key("escape,u", "back", "back", "back to the console", "queue", shown=True, display="esc"),
-        key("j", "cursor(1)", "down", "next", "queue"),
-        key("k", "cursor(-1)", "up", "previous", "queue"),
-        key("J,shift+down", "move(1)", "later", "run it later", "queue", shown=True, display="J"),
-        key("K,shift+up", "move(-1)", "sooner", "run it sooner", "queue", shown=True, display="K"),
-        key("x,delete", "remove", "take out", "take it out of the queue", "queue", shown=True, display="x"),
-        key("g", "go", "run", "run the queue", "queue", shown=True),
+        key("J,shift+down", "move(1)", "order", "run it later, run it sooner", shown=True, display="J K"),
+        key("K,shift+up", "move(-1)", "sooner", "run it later, run it sooner", display="J K"),
+        key("x,delete", "remove", "take out", "take it out of the queue", shown=True),
+        key("g", "go", "run", "run the queue", shown=True),
+        key("escape,u", "back", "back", "back to the console", shown=True),
+        key("down,j", "cursor(1)", "down", "the next", priority=True),
+        key("up,k", "cursor(-1)", "up", "the one before", priority=True),
     ]
     DEFAULT_CSS = """
     QueueScreen DataTable { height: auto; max-height: 16; }
@@ -43,7 +43,6 @@ class QueueScreen(ModalScreen[bool]):
         """The entries in their order."""
         with Vertical(classes="dialog") as box:
             box.border_title = " queue "
-            box.border_subtitle = " J K order  x take out  g run  esc back "
             table: DataTable[Text] = DataTable(cursor_type="row", zebra_stripes=True)
             yield table
             yield Static(id="queue-note")

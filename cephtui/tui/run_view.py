@@ -18,8 +18,8 @@ from cephtui.live import LiveRun
 from cephtui.models import Finding, Interval, Mark, NodeResult, Run, Total
 from cephtui.sparks import spark
 from cephtui.stats import known_sum
-from cephtui.tui.chart import Chart, Line
-from cephtui.tui.heat_map import GUTTER, HeatMap
+from cephtui.tui.charts.chart import Chart, Line, Picture
+from cephtui.tui.charts.heat_map import GUTTER, HeatMap
 from cephtui.tui.look import look_of
 from cephtui.tui.sparkline import Spark, Sparks
 
@@ -170,6 +170,21 @@ def chart_lines(shown: Shown, figure: Figure, *, by_node: bool) -> list[Line]:
     return lines
 
 
+def picture(shown: Shown, figure: Figure, *, by_node: bool = False, least_gutter: int = 0) -> Picture:
+    """The main chart."""
+    return Picture(
+        tuple(chart_lines(shown, figure, by_node=by_node)),
+        figure.as_text,
+        x_end=shown.x_end,
+        shade_until=shown.history.ramp_until or None,
+        marks=shown.marks,
+        spans=shown.spans,
+        binary=figure.binary,
+        least_gutter=least_gutter,
+        named=by_node,
+    )
+
+
 def chart_title(shown: Shown, figure: Figure, *, by_node: bool) -> Text:
     """The current figures, in the colours of the lines: the chart's legend."""
     text = Text(f" {figure.title} ")
@@ -300,17 +315,7 @@ class RunView(Container):
     def _draw_chart(self, shown: Shown) -> None:
         figure, chart = FIGURES[self.figure], self.query_one("#chart", Chart)
         chart.border_title = chart_title(shown, figure, by_node=self.by_node).markup
-        chart.show(
-            chart_lines(shown, figure, by_node=self.by_node),
-            y_format=figure.as_text,
-            x_end=shown.x_end,
-            shade_until=shown.history.ramp_until or None,
-            marks=shown.marks,
-            spans=shown.spans,
-            binary=figure.binary,
-            least_gutter=GUTTER if self.heat else 0,
-            named=self.by_node,
-        )
+        chart.show(picture(shown, figure, by_node=self.by_node, least_gutter=GUTTER if self.heat else 0))
 
     def _draw_sparks(self, shown: Shown, direction: str) -> None:
         now = shown.current.get(direction)

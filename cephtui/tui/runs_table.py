@@ -51,8 +51,9 @@ class RunsTable(DataTable[Text]):
     """One row for each direction of each run, and one for each mark."""
 
     BINDINGS = [
-        key("j", "cursor_down", "down", "the run below", "runs"),
-        key("k", "cursor_up", "up", "the run above", "runs"),
+        key("down,j", "cursor_down", "down", "the run below", "runs"),
+        key("up,k", "cursor_up", "up", "the run above", "runs"),
+        key("enter", "select_cursor", "open", "all of the run: conditions, figures, what limits them", "runs"),
     ]
 
     class Opened(Message):

@@ -8,7 +8,6 @@ from pathlib import Path
 from rich.text import Text
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import Binding
 from textual.events import Resize, ScreenResume
 from textual.message import Message
 from textual.screen import Screen
@@ -18,9 +17,10 @@ from cephtui import archive, store, units
 from cephtui.models import SessionRow
 from cephtui.store import StoreError
 from cephtui.tui.dialogs import Confirm, EnterText
-from cephtui.tui.keys import KeyBar
+from cephtui.tui.keys import KeyBar, key
 from cephtui.tui.sessions_table import SessionsTable, about, matches, run_count
 
+_FILTER_BY = "filter by words: name, preset, tag, note, cluster, node, date, outcome"
 _EMPTY = (
     "no sessions yet\n\n"
     "Whatever you run is saved by itself, nothing has to be done for it:\n"
@@ -40,24 +40,14 @@ class SessionsScreen(Screen[None]):
 
     AUTO_FOCUS = ""
     BINDINGS = [
-        Binding("slash", "filter", "filter", key_display="/"),
-        Binding("R", "rename", "rename"),
-        Binding("N", "note", "note"),
-        Binding("T", "tags", "tag"),
-        Binding("D", "delete", "delete"),
-        Binding("escape", "back", "back"),
-        Binding("q", "app.quit", "quit", show=False),
+        key("slash", "filter", "filter", _FILTER_BY, shown=True),
+        key("R", "rename", "rename", "rename the session", shown=True),
+        key("N", "note", "note", "note something about it", shown=True),
+        key("T", "tags", "tag", "tag it", shown=True),
+        key("D", "delete", "delete", "delete it; asks first", shown=True),
+        key("escape", "back", "back", "clear the filter, then back", shown=True),
+        key("q", "app.quit", "quit", "quit", "more"),
     ]
-    KEYS: dict[str, str] = {
-        "enter": "open the session: its runs and charts",
-        "/": "filter by words: name, preset, tag, note, cluster, node, date, outcome",
-        "R": "rename the session",
-        "N": "note something about it",
-        "T": "tag it",
-        "D": "delete it; asks first",
-        "j, k": "down, up; home and end (g, G) for the first and the last",
-        "esc": "clear the filter, then back",
-    }
     DEFAULT_CSS = """
     SessionsScreen #bar { height: 1; background: $primary-darken-2; color: $text; padding: 0 1; }
     SessionsScreen #filter { height: 1; border: none; padding: 0 1; background: $surface; }

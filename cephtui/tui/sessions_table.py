@@ -9,7 +9,6 @@ from rich.cells import cell_len
 from rich.console import JustifyMethod
 from rich.text import Text
 from textual import work
-from textual.binding import Binding
 from textual.coordinate import Coordinate
 from textual.events import Click
 from textual.widgets import DataTable
@@ -18,6 +17,7 @@ from cephtui import units
 from cephtui.models import SessionRow
 from cephtui.printable import printable
 from cephtui.report import OUTCOME_STYLES
+from cephtui.tui.keys import key
 
 _ORDER = ("session", "date", "cluster", "nodes", "runs", "outcomes", "tags", "note")
 _ALWAYS = {"session", "date", "runs", "outcomes", "note"}
@@ -151,11 +151,11 @@ class SessionsTable(DataTable[Text]):
     """One row a session; a click selects it, a double click opens it."""
 
     BINDINGS = [
-        Binding("enter", "select_cursor", "open"),
-        Binding("j", "cursor_down", "down", show=False),
-        Binding("k", "cursor_up", "up", show=False),
-        Binding("home,g", "scroll_top", "first", show=False),
-        Binding("end,G", "scroll_bottom", "last", show=False),
+        key("enter", "select_cursor", "open", "open the session: its runs and charts", shown=True),
+        key("down,j", "cursor_down", "down", "the session below"),
+        key("up,k", "cursor_up", "up", "the session above"),
+        key("home,g", "scroll_top", "first", "the first session"),
+        key("end,G", "scroll_bottom", "last", "the last session"),
     ]
     DEFAULT_CSS = "SessionsTable { height: 1fr; overflow-x: hidden; scrollbar-size-vertical: 1; }"
 

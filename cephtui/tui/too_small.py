@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from textwrap import wrap
-from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.control import Control
 from rich.segment import Segment
 from textual import events
-from textual.app import App
 from textual.geometry import Size
-from textual.screen import Screen
+
+from cephtui.tui.textual_private import HookedApp
 
 SMALLEST = Size(80, 24)
 """Everything is laid out for this at least."""
@@ -46,7 +45,7 @@ class Notice:
             yield Segment(line)
 
 
-class RoomyApp(App[None]):
+class RoomyApp(HookedApp):
     """An application whose screens are neither seen nor used while the terminal is too small.
 
     They stay as they are, with the dialogs on them, and take the changes of size and whatever else happens.
@@ -62,10 +61,9 @@ class RoomyApp(App[None]):
         """Whether the notice is shown."""
         return is_too_small(self.size)
 
-    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
-        """Every frame comes through here."""
-        hidden = renderable is not None and self.too_small
-        super()._display(screen, Notice(self.size, busy=self.busy) if hidden else renderable)
+    def replaced(self, frame: RenderableType | None) -> RenderableType | None:
+        """The notice in the place of every frame."""
+        return Notice(self.size, busy=self.busy) if frame is not None and self.too_small else frame
 
     async def on_event(self, event: events.Event) -> None:
         """Nothing that is typed or clicked reaches what can't be seen."""

@@ -81,7 +81,7 @@ mon data avail crit = 0
 mon data = {directory}/mon
 pid file = {directory}/run/$name.pid
 admin socket = {directory}/run/$name.asok
-# The sooner a lost daemon is noticed, the sooner a test is over.
+# An OSD that is stopped stays in: its data is not moved to others while a test looks at what is degraded.
 mon osd down out interval = 600
 
 [mgr]

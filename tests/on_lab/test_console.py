@@ -20,11 +20,11 @@ from cephtui.presets import find_presets
 from cephtui.runner import Runner
 from cephtui.targets import parse_target
 from cephtui.tui.app import ConsoleApp, SavedApp
-from cephtui.tui.chart import Chart
+from cephtui.tui.charts.chart import Chart
+from cephtui.tui.charts.heat_map import HeatMap
 from cephtui.tui.console import Start
 from cephtui.tui.dialogs import EnterText
 from cephtui.tui.form import Edits, FormScreen
-from cephtui.tui.heat_map import HeatMap
 from cephtui.tui.replay import PlayedScreen, ReplayScreen, WatchScreen
 from cephtui.tui.run_screen import RunScreen
 from tests.replayed import screen_text, until
@@ -77,8 +77,8 @@ async def console(bench: Bench, pool: str) -> AsyncIterator[tuple[ConsoleApp, Pi
         screen = app._console_screen
         screen._edits = Edits({"write-iops": SMALL})
         async with app.run_test(size=SIZE) as pilot:
-            await until(pilot, lambda: screen.is_mounted and screen._states.keys() >= set(bench.lab.nodes), 60.0)
-            assert all(state.environment for state in screen._states.values())
+            await until(pilot, lambda: screen.is_mounted and screen._book.states.keys() >= set(bench.lab.nodes), 60.0)
+            assert all(state.environment for state in screen._book.states.values())
             yield app, pilot, root / SESSION
             await asyncio.to_thread(runner.close)
     assert runner.close() == []

@@ -36,7 +36,9 @@ from cephtui.tui.dialogs import Ask, Confirm, Details, EnterText, TypeName, Wait
 from cephtui.tui.form import Edits, FormScreen
 from cephtui.tui.log import LogScreen
 from cephtui.tui.look import as_started, detect
-from cephtui.tui.pickers import NodePicker, PresetPicker, TargetPicker
+from cephtui.tui.pickers.nodes import NodePicker
+from cephtui.tui.pickers.presets import PresetPicker
+from cephtui.tui.pickers.targets import TargetPicker
 from cephtui.tui.queue import QueueScreen
 from cephtui.tui.replay import ReplayScreen, WatchScreen
 from cephtui.tui.session_view import SessionScreen

@@ -1,88 +1,26 @@
-"""Choosing a preset, a target or nodes from what really exists."""
+"""The picker of targets: they are shown as they are found."""
 
 from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 
-from textual import on
-from textual.binding import Binding
-
-from cephtui import presets
-from cephtui.cluster.discovery import DEVICES, POOLS, Candidate, KnownNode, OnFound
-from cephtui.config import Config, ConfigError, parse_node
-from cephtui.presets import Catalogue, Preset, PresetError
+from cephtui.cluster.discovery import DEVICES, POOLS, Candidate, OnFound
 from cephtui.targets import TargetError, parse_target
 from cephtui.transport import TransportError
-from cephtui.tui.pick_list import Beyond, Filter, Picker, Row
+from cephtui.tui.keys import ANY_LETTER, key
+from cephtui.tui.pick_list import Filter, Picker, Row
 
 Source = Callable[[str, OnFound], "Future[str]"]
 """Where candidates come from: ``Runner.discover`` of a node."""
 _LOOK_SECONDS = 0.05
 """How often arrivals are shown while some are awaited."""
 _TYPED = "typed"
+_TARGETS = "file:PATH, device:PATH, rbd:POOL, rbd:POOL/IMAGE, pool:POOL"
 log = logging.getLogger(__name__)
-
-# ---------------------------------------------------------------------------------------------- presets
-
-
-def described(preset: Preset) -> str:
-    """What a preset does, in the words of its tool; the values of a sweep with commas."""
-    texts = [preset.tool.bind(options).describe() for options in presets.combinations(preset.tool, preset.file.options)]
-    parts = zip(*(text.split(", ") for text in texts), strict=False)
-    return ", ".join(map(_joined, parts))
-
-
-def _joined(texts: Sequence[str]) -> str:
-    """One text of several that say the same of different values: ``4k randread`` and ``4k randwrite``."""
-    seen = list(dict.fromkeys(tuple(text.split()) for text in texts))
-    words = [list(dict.fromkeys(column)) for column in zip(*seen, strict=False)]
-    number = 1
-    for column in words:
-        number *= len(column)
-    if number != len(seen) or len(set(map(len, seen))) > 1:
-        return ",".join(" ".join(one) for one in seen)  # not every value of one word with every one of another
-    return " ".join(map(",".join, words))
-
-
-def _preset_row(name: str, entry: Preset | PresetError) -> Row:
-    if isinstance(entry, PresetError):
-        return Row(name, ("", name, "broken", ""), str(entry), refused=f"broken preset: {entry}")
-    title = f"{entry.file.title} (yours)" if entry.user else entry.file.title
-    key = str(entry.file.key or "")
-    return Row(name, (key, name, title, entry.file.tool), described(entry), more=entry.file.description)
-
-
-class PresetPicker(Picker[Preset]):
-    """Every preset, those without a key too; a broken one says what is wrong with it."""
-
-    TITLE_TEXT = "presets"
-    KEYS = {**Picker.KEYS, "enter": "choose the preset"}
-
-    def __init__(self, catalogue: Catalogue) -> None:
-        super().__init__()
-        self._catalogue = catalogue
-        heading = Row("", ("key", "name", "title", "tool"), "what it does", heading=True, always=True)
-        self._rows = [heading, *(_preset_row(row.preset, catalogue[row.preset]) for row in presets.rows(catalogue))]
-
-    def rows(self) -> list[Row]:
-        """See Picker."""
-        return self._rows
-
-    def note(self) -> str:
-        """See Picker: what the preset is for."""
-        return super().note() or (self.highlighted.more if self.highlighted else "")
-
-    def use(self, row: Row | None) -> None:
-        """See Picker."""
-        preset = self._catalogue[row.key] if row else None
-        self.dismiss(preset if isinstance(preset, Preset) else None)
-
-
-# ---------------------------------------------------------------------------------------------- targets
 
 
 @dataclass(slots=True)
@@ -126,12 +64,12 @@ class TargetPicker(Picker[str]):
 
     TITLE_TEXT = "target"
     PLACEHOLDER = "type to filter, or a target such as rbd:POOL or file:/mnt/x"
-    KEYS = {
-        **Picker.KEYS,
-        "any letter": "filter, or type a target: file:PATH, device:PATH, rbd:POOL, rbd:POOL/IMAGE, pool:POOL",
-        "enter": "choose the target; on a refused one, say why",
-        "right, left": "show and hide the images of a pool",
-    }
+    BINDINGS = [
+        key(f"{ANY_LETTER},slash", "filter", "filter", f"filter, or type a target: {_TARGETS}"),
+        key("enter", "use", "choose", "choose the target; on a refused one, say why", priority=True),
+        key("right,l", "images(True)", "images", "show the images of a pool", priority=True),
+        key("left,h", "images(False)", "hide images", "hide the images of a pool", priority=True),
+    ]
 
     def __init__(self, current: str, scratch: str, source: Source, node: str) -> None:
         """``current`` and ``scratch`` are targets as they are typed; ``node`` is whose pools and devices are shown."""
@@ -239,11 +177,17 @@ class TargetPicker(Picker[str]):
             self._timer.resume()
         self.show_rows(highlight=f"images {rbd}")
 
-    @on(Beyond)
-    def _beyond(self, event: Beyond) -> None:
-        event.stop()
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """An arrow to the side moves within what is typed first."""
+        typed = self.focused
+        if action != "images" or not isinstance(typed, Filter):
+            return True
+        return typed.cursor_at_end if parameters == (True,) else typed.cursor_at_start
+
+    def action_images(self, shown: bool) -> None:
+        """Show or hide the images of the pool that the keys are at."""
         rbd = self._pool_here()
-        if rbd and event.right != (rbd in self._open):
+        if rbd and shown != (rbd in self._open):
             self._toggle(rbd)
 
     def _pool_here(self) -> str | None:
@@ -281,132 +225,3 @@ def _candidate_row(candidate: Candidate) -> Row:
     if candidate.reason is not None:
         refused = f"{candidate.reason}: {candidate.remedy}" if candidate.remedy else candidate.reason
     return Row(candidate.spec, (candidate.spec,), _words(candidate), refused=refused)
-
-
-# ---------------------------------------------------------------------------------------------- nodes
-
-
-class NameFilter(Filter):
-    """There is no blank in a node's name: space is for marks."""
-
-    BINDINGS = [Binding("space", "screen.mark", "mark", show=False, priority=True)]
-
-
-class NodePicker(Picker[tuple[str, ...]]):
-    """The nodes to run on; a group stands for its members."""
-
-    TITLE_TEXT, USE = "nodes", "use"
-    PLACEHOLDER = "type to filter, or [user@]host[:port]"
-    FILTER = NameFilter
-    BINDINGS = [Binding("space", "mark", "mark")]
-    KEYS = {
-        **Picker.KEYS,
-        "any letter": "filter, or type [user@]host[:port]",
-        "space": "mark the node, or all of the group",
-        "enter": "use the marked nodes; with none marked anew, the highlighted one",
-    }
-
-    def __init__(
-        self, config: Config, known: Sequence[KnownNode], chosen: Sequence[str], reports: Mapping[str, str]
-    ) -> None:
-        """``chosen`` are names as they were typed; ``reports`` say of nodes that were reached how they are."""
-        super().__init__()
-        self._config, self._reports = config, reports
-        self._known = {node.name: node for node in known}
-        self._marked = list(self._members(chosen))
-        for name in self._marked:
-            self._known.setdefault(name, KnownNode(name, "typed"))
-        self._touched = False
-
-    def first(self) -> str | None:
-        """See Picker: the first that is marked."""
-        return self._marked[0] if self._marked else None
-
-    # ------------------------------------------------------------------ rows
-
-    def rows(self) -> list[Row]:
-        """See Picker: what was typed is the last."""
-        return [*map(self._row, self._known.values()), *self._typed_rows()]
-
-    def _row(self, node: KnownNode) -> Row:
-        return Row(
-            node.name, (self._sign(node.name), node.name), "; ".join(filter(None, [node.text, self._report(node)]))
-        )
-
-    def _report(self, node: KnownNode) -> str:
-        if node.name in self._reports or node.members:
-            return self._reports.get(node.name, "")
-        try:
-            return self._reports.get(parse_node(node.name, None).name, "")  # typed with a user
-        except ValueError:
-            return ""
-
-    def _sign(self, name: str) -> str:
-        members = self._members([name])
-        marked = [member in self._marked for member in members]
-        return "[x]" if marked and all(marked) else "[-]" if any(marked) else "[ ]"
-
-    def _typed_rows(self) -> Iterator[Row]:
-        if not self.typed or self.typed in self._known:
-            return
-        try:
-            parse_node(self.typed, None)
-        except ValueError:
-            return
-        yield Row(_TYPED, ("[ ]", self.typed), "use what is typed", always=True)
-
-    def note(self) -> str:
-        """See Picker: what enter would do."""
-        row = self.highlighted
-        if row is None and self.typed:
-            return "expected [user@]host[:port] or a name from the list"
-        return f"space marks; enter uses {', '.join(self._would_use(row)) or 'nothing yet'}"
-
-    # ------------------------------------------------------------------ marks
-
-    def _members(self, names: Iterable[str]) -> tuple[str, ...]:
-        """The nodes of these names and groups, each once."""
-        nodes = (self._known[name].members or (name,) if name in self._known else (name,) for name in names)
-        return tuple(dict.fromkeys(name for some in nodes for name in some))
-
-    def _named_in(self, row: Row) -> str:
-        return row.cells[1]
-
-    def _would_use(self, row: Row | None) -> tuple[str, ...]:
-        """What is marked; where nothing was marked anew, the node that the keys are at."""
-        if row is None or self._touched or self._named_in(row) in self._marked:
-            return tuple(self._marked)
-        return self._members([self._named_in(row)])
-
-    def action_mark(self) -> None:
-        """Mark the highlighted node, or take its mark away."""
-        row = self.highlighted
-        if row is None:
-            return
-        name, self._touched = self._named_in(row), True
-        members = self._members([name])
-        if self._sign(name) == "[x]":
-            self._marked = [other for other in self._marked if other not in members]
-        else:
-            self._marked += [member for member in members if member not in self._marked]
-        if row.key == _TYPED:
-            self._known[name] = KnownNode(name, "typed")
-            self.query_one(Filter).value = ""
-        self.show_rows(highlight=name, follow=row.key == _TYPED)
-
-    def click(self, row: Row) -> None:
-        """See Picker: a click marks."""
-        self.action_mark()
-
-    def use(self, row: Row | None) -> None:
-        """See Picker."""
-        names = self._would_use(row)
-        try:
-            self._config.choose(names)
-        except ConfigError as error:
-            self.notify(str(error), title="can't be used", severity="warning", markup=False)
-            return
-        if names:
-            self.dismiss(names)
-        else:
-            self.notify("mark at least one node with space", severity="warning")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from rich.cells import cell_len
@@ -14,7 +13,8 @@ from textual.widget import Widget
 
 from cephtui import units
 from cephtui.history import HeatColumn, row_seconds
-from cephtui.tui.chart import ASCII_MARK, MARK, mark_columns, time_labels
+from cephtui.tui.charts.axes import mark_columns, time_labels
+from cephtui.tui.charts.ink import Ink
 from cephtui.tui.filters import PICTURE
 from cephtui.tui.look import look_of
 
@@ -28,15 +28,6 @@ _LEAST_ROWS, _LEAST_ROWS_WITH_TIMES = 2, 6
 
 Grid = list[list[int]]
 """Completions by row, the fastest first, and column."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ink:
-    """What a map is drawn with."""
-
-    colors: bool = True
-    """Enough of them for a gradient; else shades of one."""
-    ascii: bool = False
 
 
 def draw(
@@ -65,7 +56,7 @@ def draw(
     levels = [[_level(number, most) for number in row] for row in grid]
     ground = [" "] * wide
     for at, _ in mark_columns(marks, x_end, wide):
-        ground[at] = ASCII_MARK if ink.ascii else MARK
+        ground[at] = ink.glyphs.mark
     text = Text(no_wrap=True, end="")
     for row in reversed(range(height)):
         label = _label(row, height, low, each, lines // height)

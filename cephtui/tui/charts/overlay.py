@@ -1,0 +1,91 @@
+"""One figure of two runs in one chart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import ClassVar
+
+from rich.style import Style
+from rich.text import Text
+from textual.widget import Widget
+
+from cephtui import units
+from cephtui.tui.charts.chart import Line, Picture, draw
+from cephtui.tui.charts.ink import Ink
+from cephtui.tui.look import look_of
+
+Points = Sequence[tuple[float, float | None]]
+Curves = Mapping[str, Points]
+"""Elapsed seconds and values by ``read.iops``, ``write.latency_p99_seconds`` and the like."""
+
+# from the Okabe-Ito palette, and not the colours of reads and writes
+COLORS = {"A": "#009e73", "B": "#cc79a7"}
+_NAMES_ON_A_LINE = 3
+"""How often a line carries its name where colours don't tell the two apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A figure that the charts show."""
+
+    title: str
+    name: str
+    as_text: Callable[[float | None], str]
+    binary: bool = False
+
+
+DRAWN = (
+    Drawn("IOPS", "iops", units.iops),
+    Drawn("bandwidth", "bandwidth_bytes", units.bandwidth, binary=True),
+    Drawn("mean latency", "latency_mean_seconds", units.latency),
+    Drawn("p99 latency", "latency_p99_seconds", units.latency),
+)
+
+
+def overlay_lines(left: Points, right: Points, *, in_pieces: bool) -> list[Line]:
+    """Both sides as lines named A and B; in pieces each carries its name several times where names are drawn."""
+    pieces = _NAMES_ON_A_LINE if in_pieces else 1
+    return [
+        Line(name, part, COLORS[name]) for name, points in (("A", left), ("B", right)) for part in _cut(points, pieces)
+    ]
+
+
+def _cut(points: Points, pieces: int) -> list[tuple[tuple[float, float | None], ...]]:
+    """So many parts that follow each other; each begins where the one before ends, so that the line is whole."""
+    edges = [round(index * (len(points) - 1) / pieces) for index in range(pieces + 1)]
+    if len(points) <= pieces:
+        return [tuple(points)] if points else []
+    return [tuple(points[start : end + 1]) for start, end in pairwise(edges)]
+
+
+class Overlay(Widget):
+    """One figure of both sides in one chart. Where there is ASCII only, names on the lines tell them apart."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"overlay--axis"}
+    DEFAULT_CSS = """
+    Overlay { width: 1fr; height: 100%; border-top: solid $primary-darken-1; border-title-color: $foreground; }
+    Overlay > .overlay--axis { color: $foreground 60%; }
+    """
+
+    def __init__(self, direction: str) -> None:
+        super().__init__(id=f"{direction}-overlay")
+        self._direction, self._figure = direction, DRAWN[0]
+        self._sides: tuple[Points, Points] = ((), ())
+
+    def show(self, figure: Drawn, left: Points, right: Points) -> None:
+        """Draw this figure of both."""
+        self._figure, self._sides = figure, (left, right)
+        names = "   ".join(f"[{color}]{name}[/]" for name, color in COLORS.items())
+        self.border_title = f" compare {self._direction} {figure.title}   {names} "
+        self.refresh()
+
+    def render(self) -> Text:
+        """Draw at the present size."""
+        look = look_of(self)
+        named = look.ascii or self.app.no_color or look.colors == "none"
+        lines, figure = overlay_lines(*self._sides, in_pieces=named), self._figure
+        axis = Style(color=self.get_component_rich_style("overlay--axis").color)
+        ink = Ink(colors=not named, ascii=look.ascii, axis=axis)
+        return draw(Picture(lines, figure.as_text, binary=figure.binary), *self.content_size, ink)

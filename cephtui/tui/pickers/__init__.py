@@ -1,0 +1,1 @@
+"""Choosing a preset, a target or nodes from what really exists."""

@@ -1,0 +1,137 @@
+"""The picker of nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from cephtui.cluster.discovery import KnownNode
+from cephtui.config import Config, ConfigError, parse_node
+from cephtui.tui.keys import ANY_LETTER, key
+from cephtui.tui.pick_list import Filter, Picker, Row
+
+_TYPED = "typed"
+_MARK = key("space", "screen.mark", "mark", "mark the node, or all of the group", priority=True)
+
+
+class NameFilter(Filter):
+    """There is no blank in a node's name: space is for marks."""
+
+    BINDINGS = [_MARK]
+
+
+class NodePicker(Picker[tuple[str, ...]]):
+    """The nodes to run on; a group stands for its members."""
+
+    TITLE_TEXT = "nodes"
+    PLACEHOLDER = "type to filter, or [user@]host[:port]"
+    FILTER = NameFilter
+    BINDINGS = [
+        _MARK,
+        key(f"{ANY_LETTER},slash", "filter", "filter", "filter, or type [user@]host[:port]"),
+        key("enter", "use", "use", "use the marked nodes; with none marked anew, the highlighted one", priority=True),
+    ]
+
+    def __init__(
+        self, config: Config, known: Sequence[KnownNode], chosen: Sequence[str], reports: Mapping[str, str]
+    ) -> None:
+        """``chosen`` are names as they were typed; ``reports`` say of nodes that were reached how they are."""
+        super().__init__()
+        self._config, self._reports = config, reports
+        self._known = {node.name: node for node in known}
+        self._marked = list(self._members(chosen))
+        for name in self._marked:
+            self._known.setdefault(name, KnownNode(name, "typed"))
+        self._touched = False
+
+    def first(self) -> str | None:
+        """See Picker: the first that is marked."""
+        return self._marked[0] if self._marked else None
+
+    # ------------------------------------------------------------------ rows
+
+    def rows(self) -> list[Row]:
+        """See Picker: what was typed is the last."""
+        return [*map(self._row, self._known.values()), *self._typed_rows()]
+
+    def _row(self, node: KnownNode) -> Row:
+        return Row(
+            node.name, (self._sign(node.name), node.name), "; ".join(filter(None, [node.text, self._report(node)]))
+        )
+
+    def _report(self, node: KnownNode) -> str:
+        if node.name in self._reports or node.members:
+            return self._reports.get(node.name, "")
+        try:
+            return self._reports.get(parse_node(node.name, None).name, "")  # typed with a user
+        except ValueError:
+            return ""
+
+    def _sign(self, name: str) -> str:
+        members = self._members([name])
+        marked = [member in self._marked for member in members]
+        return "[x]" if marked and all(marked) else "[-]" if any(marked) else "[ ]"
+
+    def _typed_rows(self) -> Iterator[Row]:
+        if not self.typed or self.typed in self._known:
+            return
+        try:
+            parse_node(self.typed, None)
+        except ValueError:
+            return
+        yield Row(_TYPED, ("[ ]", self.typed), "use what is typed", always=True)
+
+    def note(self) -> str:
+        """See Picker: what enter would do."""
+        row = self.highlighted
+        if row is None and self.typed:
+            return "expected [user@]host[:port] or a name from the list"
+        return f"space marks; enter uses {', '.join(self._would_use(row)) or 'nothing yet'}"
+
+    # ------------------------------------------------------------------ marks
+
+    def _members(self, names: Iterable[str]) -> tuple[str, ...]:
+        """The nodes of these names and groups, each once."""
+        nodes = (self._known[name].members or (name,) if name in self._known else (name,) for name in names)
+        return tuple(dict.fromkeys(name for some in nodes for name in some))
+
+    def _named_in(self, row: Row) -> str:
+        return row.cells[1]
+
+    def _would_use(self, row: Row | None) -> tuple[str, ...]:
+        """What is marked; where nothing was marked anew, the node that the keys are at."""
+        if row is None or self._touched or self._named_in(row) in self._marked:
+            return tuple(self._marked)
+        return self._members([self._named_in(row)])
+
+    def action_mark(self) -> None:
+        """Mark the highlighted node, or take its mark away."""
+        row = self.highlighted
+        if row is None:
+            return
+        name, self._touched = self._named_in(row), True
+        members = self._members([name])
+        if self._sign(name) == "[x]":
+            self._marked = [other for other in self._marked if other not in members]
+        else:
+            self._marked += [member for member in members if member not in self._marked]
+        if row.key == _TYPED:
+            self._known[name] = KnownNode(name, "typed")
+            self.query_one(Filter).value = ""
+        self.show_rows(highlight=name, follow=row.key == _TYPED)
+
+    def click(self, row: Row) -> None:
+        """See Picker: a click marks."""
+        self.action_mark()
+
+    def use(self, row: Row | None) -> None:
+        """See Picker."""
+        names = self._would_use(row)
+        try:
+            self._config.choose(names)
+        except ConfigError as error:
+            self.notify(str(error), title="can't be used", severity="warning", markup=False)
+            return
+        if names:
+            self.dismiss(names)
+        else:
+            self.notify("mark at least one node with space", severity="warning")

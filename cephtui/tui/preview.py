@@ -1,0 +1,86 @@
+"""What will run next and its exact command; during a run, the command of that."""
+
+from __future__ import annotations
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.events import Click
+from textual.reactive import reactive
+from textual.widgets import Static
+
+from cephtui import report, units
+from cephtui.models import Plan, Run
+from cephtui.queue import Entry
+
+
+class Settings(Static):
+    """What will run, in a line; a click edits it."""
+
+    def on_click(self, event: Click) -> None:
+        """As the key does."""
+        self.screen.call_later(self.screen.run_action, "edit")
+
+
+class Preview(Vertical):
+    """A line of settings, and the command below it."""
+
+    DEFAULT_CSS = "Preview { height: auto; }"
+    settings: reactive[Text] = reactive(Text)
+    command: reactive[Text] = reactive(Text)
+    problem = reactive(False)
+    """Whether the command is a problem instead."""
+
+    def compose(self) -> ComposeResult:
+        """The settings above."""
+        yield Settings(id="form")
+        yield Static(id="command")
+
+    def show_next(self, entry: Entry, plan: Plan | None, problem: str, *, running: bool) -> None:
+        """What would run next, or the problem where there is no plan; during a run, the command stays that of it."""
+        what = report.conditions(plan.steps[0]) if plan else ""
+        if plan and len(plan.steps) > 1:
+            what += f" ({entry.text}: {len(plan.steps)} runs, about {units.duration(plan.duration_seconds)})"
+        self.settings = _settings(entry, what, next_one=running)
+        if not running:
+            self.problem, self.command = plan is None, commands(plan) if plan else Text(problem)
+
+    def show_running(self, run: Run) -> None:
+        """The command of a run."""
+        self.problem, self.command = False, Text(f"$ {report.tool_command(run.command, run.tool)}")
+
+    def watch_settings(self, settings: Text) -> None:
+        """Show them."""
+        self.query_one("#form", Static).update(settings)
+
+    def watch_command(self, command: Text) -> None:
+        """Show it."""
+        self.query_one("#command", Static).update(command)
+
+    def watch_problem(self, problem: bool) -> None:
+        """In another colour."""
+        self.query_one("#command", Static).set_class(problem, "problem")
+
+
+def _settings(entry: Entry, what: str, *, next_one: bool) -> Text:
+    """What will run, in a line; beside a run it is the next one."""
+    panel = "" if entry.preset.file.key else f"{entry.preset.name}: "
+    head = ("next: ", "dim") if next_one else ""
+    return Text.assemble(head, panel, (what or entry.text, "bold"), ("  on ", "dim"), entry.target)
+
+
+def commands(plan: Plan) -> Text:
+    """What would run, as it would be typed."""
+    step = plan.steps[0]
+    text = Text(f"$ {report.tool_command(step.nodes[0].command, step.tool)}")
+    notes = []
+    if step.fill_bytes:
+        each = " on each node" if len(step.nodes) > 1 else ""
+        # how many of a pool's objects a run will read turns out while they are written
+        what = "what it will read" if step.nodes[0].place.namespace else units.size(step.fill_bytes)
+        notes.append(f"fills {what}{each} first")
+    if len(plan.steps) > 1:
+        notes.append(f"then {len(plan.steps) - 1} more")
+    if notes:
+        text.append(f"  # {', '.join(notes)}", "italic")
+    return text
