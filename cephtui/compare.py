@@ -11,14 +11,13 @@ from statistics import fmean, median
 from typing import Literal, TypeAlias
 
 from cephtui import units
-from cephtui.metrics import METRICS, Metric
+from cephtui.metrics import DIRECTIONS, METRICS, Metric
 from cephtui.models import ClusterEnvironment, Difference, Figure, Mark, NodeEnvironment, OptionValue, Run
 
 Better: TypeAlias = Literal["better", "worse", "same"]
 Facts: TypeAlias = dict[str, str]
 """Names and values as text, in the order in which they are shown."""
 
-DIRECTIONS = ("read", "write")
 SAME_FRACTION = 0.005
 """A smaller change is called none. It is no measure of chance: see ``verdict``."""
 _SPOILED: Mapping[str, Sequence[str]] = {"in-flight": ("iops", "bandwidth_bytes"), "space": ()}

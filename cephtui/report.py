@@ -17,7 +17,7 @@ from cephtui.compare import Side, differences, figures, in_order, marks_between,
 from cephtui.history import History
 from cephtui.leftovers import describe, way_of
 from cephtui.live import Live, LiveRun
-from cephtui.metrics import BY_NAME
+from cephtui.metrics import BY_NAME, LIVE
 from cephtui.models import (
     ClusterSample,
     Difference,
@@ -52,6 +52,7 @@ OUTCOME_STYLES = {
     "lost": "yellow",
 }
 _SPARK_WIDTH = 24
+_LIVE_COLUMNS = tuple(metric.title for metric in LIVE)
 _LISTED_MOST = 100
 """Lines of one kind, nodes or findings, that are shown: how many more there are is said."""
 _CELL_MOST = 2000
@@ -188,18 +189,11 @@ def _progress_text(state: LiveRun, elapsed: float, eta: float | None) -> str:
 def _current(state: LiveRun) -> list[RenderableType]:
     if state.latest is None or state.phase == "prepare":
         return []
-    table = _table("", "IOPS", "bandwidth", "mean", "p99", "", right=("IOPS", "bandwidth", "mean", "p99"))
+    table = _table("", *_LIVE_COLUMNS, "", right=_LIVE_COLUMNS)
     for direction, interval in state.latest.flows.items():
         history = state.history.curves[f"{direction}.iops"].values()
-        _add(
-            table,
-            direction,
-            units.iops(interval.iops),
-            units.bandwidth(interval.bandwidth_bytes),
-            units.latency(interval.latency_mean_seconds),
-            units.latency(interval.latency_p99_seconds),
-            Text(spark(history[-_SPARK_WIDTH:], _SPARK_WIDTH), style="green"),
-        )
+        figures = [metric.text_of(interval) for metric in LIVE]
+        _add(table, direction, *figures, Text(spark(history[-_SPARK_WIDTH:], _SPARK_WIDTH), style="green"))
     return [table]
 
 
@@ -207,23 +201,15 @@ def _nodes_now(state: LiveRun) -> list[RenderableType]:
     """Each node's last second, where there are several; one that is late says so."""
     if len(state.step.nodes) < 2 or state.latest is None or state.phase == "prepare":
         return []
-    table = _table("node", "IOPS", "bandwidth", "mean", "p99", "", right=("IOPS", "bandwidth", "mean", "p99"))
+    table = _table("node", *_LIVE_COLUMNS, "", right=_LIVE_COLUMNS)
     for node in state.step.nodes:
         sample = state.nodes.get(node.node)
         late = "" if node.node not in state.latest.missing else "no word"
         parts = list(sample.flows.values()) if sample else []
         if not parts:
-            _add(table, node.node, *[units.DASH] * 4, late)
+            _add(table, node.node, *[units.DASH] * len(LIVE), late)
         for interval in parts:
-            _add(
-                table,
-                node.node,
-                units.iops(interval.iops),
-                units.bandwidth(interval.bandwidth_bytes),
-                units.latency(interval.latency_mean_seconds),
-                units.latency(interval.latency_p99_seconds),
-                Text(late, style="yellow"),
-            )
+            _add(table, node.node, *[metric.text_of(interval) for metric in LIVE], Text(late, style="yellow"))
     return [table]
 
 
@@ -247,17 +233,8 @@ def cluster_line(value: ClusterSample, *, narrow: bool = False) -> str:
 
 
 _LIVE_FINDINGS = 3
-_FIGURE_COLUMNS = ("IOPS", "bandwidth", "mean", "p99", "p99.9")
-
-
-def _figures(total: Total) -> list[str]:
-    return [
-        units.iops(total.iops),
-        units.bandwidth(total.bandwidth_bytes),
-        units.latency(total.latency_mean_seconds),
-        units.latency(total.latency_p99_seconds),
-        units.latency(total.latency_p999_seconds),
-    ]
+_RUN_METRICS = (*LIVE, BY_NAME["latency_p999_seconds"])
+_RUN_COLUMNS = tuple(metric.title for metric in _RUN_METRICS)
 
 
 def varied(found: Sequence[Run]) -> dict[int, str]:
@@ -284,7 +261,7 @@ def runs(found: Sequence[Run], marks: Sequence[Mark] = (), *, errors: bool = Tru
 
     The marks stand between the runs, or behind the one that they were made in.
     """
-    table = _table("#", "preset", "", *_FIGURE_COLUMNS, "outcome", "", right=("#", *_FIGURE_COLUMNS))
+    table = _table("#", "preset", "", *_RUN_COLUMNS, "outcome", "", right=("#", *_RUN_COLUMNS))
     differing = varied(found)
     said, more = cut(marks, "marks")
     for row in in_order(found, said):
@@ -318,12 +295,10 @@ def spread(run: Run) -> str:
 
 def _add_run(table: Table, run: Run, apart: str) -> None:
     outcome = Text(run.outcome or "running", style=OUTCOME_STYLES.get(run.outcome or "", ""))
-    totals = run.summary.flows
-    if not totals:
-        _add(table, str(run.run), run.preset, "", *[units.DASH] * len(_FIGURE_COLUMNS), outcome, apart)
+    totals: Mapping[str, Total | None] = run.summary.flows or {"": None}
     for row, (direction, total) in enumerate(totals.items()):
         head, tail = (("", ""), ("", "")) if row else ((str(run.run), run.preset), (outcome, apart))
-        _add(table, *head, direction, *_figures(total), *tail)
+        _add(table, *head, direction, *[metric.text_of(total) for metric in _RUN_METRICS], *tail)
 
 
 def _note(run: Run, errors: bool) -> Text:
@@ -401,17 +376,15 @@ def _add_more(table: Table, more: str) -> None:
 
 def _node_results(value: Run) -> Table:
     """Each node's figures, and when it began and ended."""
-    columns = ("IOPS", "bandwidth", "mean", "p99", "began", "ended")
+    columns = (*_LIVE_COLUMNS, "began", "ended")
     table = _table("node", "", *columns, "outcome", right=columns)
     results, more = cut(value.nodes, "nodes")
     for result in results:
-        totals = result.summary.flows
+        totals: Mapping[str, Total | None] = result.summary.flows or {"": None}
         times = [units.latency(result.started_seconds), units.latency(result.ended_seconds)]
         outcome = Text(result.outcome or "", style=OUTCOME_STYLES.get(result.outcome or "", ""))
-        if not totals:
-            _add(table, result.node, "", *[units.DASH] * 4, *times, outcome)
         for direction, total in totals.items():
-            _add(table, result.node, direction, *_figures(total)[:4], *times, outcome)
+            _add(table, result.node, direction, *[metric.text_of(total) for metric in LIVE], *times, outcome)
     if more:
         _add(table, more)
     return table

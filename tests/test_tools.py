@@ -23,7 +23,7 @@ from cephtui.environment import parse_environment, probe_argv
 from cephtui.execute import execute
 from cephtui.history import History, together
 from cephtui.live import Live
-from cephtui.metrics import BY_NAME
+from cephtui.metrics import BY_NAME, HEADLINES
 from cephtui.models import Event, Interval, Kind, Node, OptionValue, Place, Plan, Run, Sample
 from cephtui.node_run import Bench
 from cephtui.plan import Request, make_plan
@@ -47,7 +47,7 @@ from cephtui.tools.base import (
     Workload,
 )
 from cephtui.tui.chart import draw
-from cephtui.tui.run_view import FIGURES, chart_lines, chart_title, of_live, of_saved
+from cephtui.tui.run_view import chart_lines, chart_title, of_live, of_saved
 from tests import fakes
 from tests.fakes import FakeNode, Log
 
@@ -322,10 +322,10 @@ async def test_it_is_drawn_live_saved_and_replayed(presets: Path, tmp_path: Path
     assert row_of(drawn, "write")[:2] == ["-", "2.00 MiB/s"]
     assert "delete" in drawn
     saved = of_saved(run, store.read_history(tmp_path / "s", 1), [])
-    iops, bandwidth, _ = FIGURES
+    iops, bandwidth, _ = HEADLINES
     for each in (shown, saved):
         assert {line.label for line in chart_lines(each, bandwidth, by_node=False)} == {"write", "delete"}
-        drawing = draw(chart_lines(each, iops, by_node=False), 60, 10, y_format=iops.as_text)
+        drawing = draw(chart_lines(each, iops, by_node=False), 60, 10, y_format=iops.metric.as_text)
         assert len(drawing.plain.splitlines()) == 10
         assert " write - " in chart_title(each, iops, by_node=False).plain
         assert " mean " not in chart_title(each, iops, by_node=False).plain

@@ -15,11 +15,12 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from cephtui import report, store, units
-from cephtui.compare import DIRECTIONS, Side
+from cephtui.compare import Side
+from cephtui.metrics import DIRECTIONS, LIVE
 from cephtui.models import Run, SessionRow
 from cephtui.stats import known_sum
 from cephtui.store import StoreError
-from cephtui.tui.charts.overlay import DRAWN, Curves, Overlay
+from cephtui.tui.charts.overlay import Curves, Overlay
 from cephtui.tui.keys import KeyBar, key
 from cephtui.tui.look import look_of
 from cephtui.tui.pick_list import Filter, Picker, PickList, Row
@@ -89,12 +90,12 @@ class CompareScreen(Screen[None]):
         self.call_after_refresh(self._draw_text)
 
     def _draw_charts(self) -> None:
-        figure, directions = DRAWN[self._figure], self._directions()
+        metric, directions = LIVE[self._figure], self._directions()
         for direction in DIRECTIONS:
             overlay = self.query_one(f"#{direction}-overlay", Overlay)
             overlay.display = direction in directions
-            name = f"{direction}.{figure.name}"
-            overlay.show(figure, *(curves.get(name, ()) for curves in self._curves))
+            name = f"{direction}.{metric.name}"
+            overlay.show(metric, *(curves.get(name, ()) for curves in self._curves))
 
     def _directions(self) -> list[str]:
         """Those of either side; an empty chart where there are none."""
@@ -106,7 +107,7 @@ class CompareScreen(Screen[None]):
 
     def action_next_figure(self) -> None:
         """The next figure in the charts."""
-        self._figure = (self._figure + 1) % len(DRAWN)
+        self._figure = (self._figure + 1) % len(LIVE)
         self._draw_charts()
 
     def action_swap(self) -> None:
