@@ -13,7 +13,12 @@ from rich.table import Table
 from rich.text import Text
 
 from cephtui import units
-from cephtui.compare import Side, differences, figures, in_order, marks_between, reasons, verdict
+from cephtui.analysis.batches import Batch, group
+from cephtui.analysis.conditions import differences
+from cephtui.analysis.figures import figures, why_no_verdict
+from cephtui.analysis.marks import in_order, marks_between
+from cephtui.analysis.sides import Side, finding_texts
+from cephtui.analysis.verdict import Reason
 from cephtui.history import History
 from cephtui.leftovers import describe, way_of
 from cephtui.live import Live, LiveRun
@@ -239,21 +244,17 @@ _RUN_COLUMNS = tuple(metric.title for metric in _RUN_METRICS)
 
 def varied(found: Sequence[Run]) -> dict[int, str]:
     """By the number of a run, the options that set it apart from the others of its batch."""
-    batches: dict[str, list[Run]] = {}
-    for run in found:
-        batches.setdefault(run.batch, []).append(run)
-    differing = {batch: _differing_names(runs) for batch, runs in batches.items()}
-    return {
-        run.run: " ".join(f"{name}={value}" for name, value in run.options.items() if name in differing[run.batch])
-        for run in found
-    }
+    texts: dict[int, str] = {}
+    for batch in group(found):
+        names = batch.axes - _directions(batch)
+        for run in batch.runs:
+            texts[run.run] = " ".join(f"{name}={value}" for name, value in run.options.items() if name in names)
+    return texts
 
 
-def _differing_names(runs: Sequence[Run]) -> set[str]:
-    """Of the options of a batch those that are not the same in all; the direction stands beside the figures."""
-    shown = {TOOLS[run.tool].direction_option for run in runs if run.tool in TOOLS}
-    names = {name for run in runs for name in run.options} - shown
-    return {name for name in names if len({run.options.get(name) for run in runs}) > 1}
+def _directions(batch: Batch) -> set[str]:
+    """The options that say whether it reads or writes, which stands beside the figures."""
+    return {option for run in batch.runs if run.tool in TOOLS and (option := TOOLS[run.tool].direction_option)}
 
 
 def runs(found: Sequence[Run], marks: Sequence[Mark] = (), *, errors: bool = True) -> RenderableType:
@@ -577,7 +578,7 @@ def compare(left: Side, right: Side, *, ascii: bool = False, most_differences: i
         rows.append(Text(f"and {len(rest)} more differences, at the end", style="bold"))
     rows += [*marks, "", _changes(figures(left, right), ascii)]
     for name, side in _named(left, right):
-        why, unsaid = cut(reasons(side), f"findings of {name}")
+        why, unsaid = cut(finding_texts(side), f"findings of {name}")
         rows += [_text(f"! {name}: {text}", "yellow") for text in why] + [Text(unsaid)] * bool(unsaid)
     return Group(*rows, *(["", _differences(rest)] if rest else []), *[Text(more)] * bool(more))
 
@@ -669,8 +670,18 @@ def _signed(fraction: float) -> str:
     return text if text == units.percent(0.0) else f"{sign}{text}"
 
 
+def verdict(why: Reason) -> str:
+    """That there is no verdict, and why, in one line."""
+    if why.code == "no-figures":
+        missing = [name for name, runs in zip("AB", why.runs, strict=True) if not runs]
+        return f"no figures of {' and '.join(missing)}: no verdict"
+    if why.code == "one-run-each":
+        return "one run each: no verdict"
+    return f"{why.runs[0]} and {why.runs[1]} runs: the spread is shown, no verdict yet"
+
+
 def _verdict(left: Side, right: Side) -> list[Text]:
-    lines = [Text(verdict(left, right), style="bold")]
+    lines = [Text(verdict(why_no_verdict(left, right)), style="bold")]
     if len(left.runs) > 1 or len(right.runs) > 1:
         text = "of several runs: mean (percentiles, max: median); spread: least..greatest"
         lines.append(Text(text, style="dim"))

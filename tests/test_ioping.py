@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cephtui import stats, store
-from cephtui.compare import figures, side_of
+from cephtui.analysis.figures import figures
+from cephtui.analysis.sides import side_of
 from cephtui.execute import execute
 from cephtui.models import Event, Interval, Node, OptionValue, Place, Plan, Run, Sample
 from cephtui.node_run import Bench

@@ -18,7 +18,8 @@ import pytest
 from rich.console import Console, RenderableType
 
 from cephtui import report, store
-from cephtui.compare import figures, side_of
+from cephtui.analysis.figures import figures
+from cephtui.analysis.sides import side_of
 from cephtui.environment import parse_environment, probe_argv
 from cephtui.execute import execute
 from cephtui.history import History, together
@@ -46,8 +47,9 @@ from cephtui.tools.base import (
     ToolResult,
     Workload,
 )
-from cephtui.tui.chart import draw
-from cephtui.tui.run_view import chart_lines, chart_title, of_live, of_saved
+from cephtui.tui.charts.chart import draw
+from cephtui.tui.charts.ink import Ink
+from cephtui.tui.run_view import chart_lines, chart_title, of_live, of_saved, picture
 from tests import fakes
 from tests.fakes import FakeNode, Log
 
@@ -325,7 +327,7 @@ async def test_it_is_drawn_live_saved_and_replayed(presets: Path, tmp_path: Path
     iops, bandwidth, _ = HEADLINES
     for each in (shown, saved):
         assert {line.label for line in chart_lines(each, bandwidth, by_node=False)} == {"write", "delete"}
-        drawing = draw(chart_lines(each, iops, by_node=False), 60, 10, y_format=iops.metric.as_text)
+        drawing = draw(picture(each, iops), 60, 10, Ink())
         assert len(drawing.plain.splitlines()) == 10
         assert " write - " in chart_title(each, iops, by_node=False).plain
         assert " mean " not in chart_title(each, iops, by_node=False).plain
