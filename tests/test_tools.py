@@ -34,7 +34,7 @@ from cephtui.record import StopRequest
 from cephtui.session_writer import SessionWriter
 from cephtui.shell import NodeShell
 from cephtui.stats import Flow
-from cephtui.targets import parse_target
+from cephtui.targets import parse_target, target_of
 from cephtui.tools import TOOLS
 from cephtui.tools.base import (
     Companion,
@@ -246,7 +246,8 @@ async def carried_out(plan: Plan, root: Path) -> tuple[Run, list[Event]]:
     try:
         async with asyncio.timeout(30):
             session.add_plan(plan)
-            run = await execute(Bench(session, events.append, 120.0), plan, plan.steps[0], shells, StopRequest())
+            bench, step = Bench(session, events.append, 120.0), plan.steps[0]
+            run = await execute(bench, plan, step, target_of(step), shells, StopRequest())
     finally:
         session.close()
     return run, events
