@@ -246,7 +246,7 @@ def varied(found: Sequence[Run]) -> dict[int, str]:
     """By the number of a run, the options that set it apart from the others of its batch."""
     texts: dict[int, str] = {}
     for batch in group(found):
-        names = batch.axes - _directions(batch)
+        names = set(batch.axes) - _directions(batch)
         for run in batch.runs:
             texts[run.run] = " ".join(f"{name}={value}" for name, value in run.options.items() if name in names)
     return texts

@@ -28,7 +28,7 @@ def test_a_sweep_is_a_batch_with_a_point_for_each_value_and_its_repeats() -> Non
     ]
     alone = recorded(5, batch="other", options={"rw": "randread", "iodepth": 8})
     sweep, single = group([*runs[:2], alone, *runs[2:]])
-    assert (sweep.axes, single.axes) == ({"iodepth"}, set())
+    assert (sweep.axes, single.axes) == (("iodepth",), ())
     assert [(point.options["iodepth"], [run.run for run in point.repeats]) for point in sweep.points] == [
         (1, [1, 3]),
         (64, [2, 4]),
@@ -38,7 +38,7 @@ def test_a_sweep_is_a_batch_with_a_point_for_each_value_and_its_repeats() -> Non
 
 def test_an_option_that_only_some_points_have_is_an_axis() -> None:
     (batch,) = group([recorded(1, options={"bs": "4k"}), recorded(2, options={"bs": "4k", "iodepth": 1})])
-    assert batch.axes == {"iodepth"}
+    assert batch.axes == ("iodepth",)
 
 
 def test_the_same_batch_of_another_session_is_another() -> None:

@@ -21,8 +21,8 @@ class Point:
 class Batch:
     """A preset as it was ordered once: a point for each combination of a sweep's values."""
 
-    axes: frozenset[str]
-    """Options that are not the same at all points."""
+    axes: tuple[str, ...]
+    """Options that are not the same at all points, in the order in which the runs name them."""
     points: tuple[Point, ...]
 
     @property
@@ -36,14 +36,13 @@ def group(runs: Iterable[Run]) -> list[Batch]:
     batches: dict[tuple[str, str], dict[object, list[Run]]] = {}
     for run in runs:
         batches.setdefault((run.session, run.batch), {}).setdefault(_set_up(run), []).append(run)
-    return [_batch([Point(repeats[0].options, tuple(repeats)) for repeats in found.values()])
-            for found in batches.values()]  # fmt: skip
+    return [_batch(points.values()) for points in batches.values()]
 
 
-def _batch(points: list[Point]) -> Batch:
-    names = {name for point in points for name in point.options}
-    axes = frozenset(name for name in names if len({point.options.get(name) for point in points}) > 1)
-    return Batch(axes, tuple(points))
+def _batch(found: Iterable[list[Run]]) -> Batch:
+    points = tuple(Point(repeats[0].options, tuple(repeats)) for repeats in found)
+    names = dict.fromkeys(name for point in points for name in point.options)
+    return Batch(tuple(name for name in names if len({point.options.get(name) for point in points}) > 1), points)
 
 
 def _set_up(run: Run) -> object:
@@ -58,10 +57,5 @@ def node_names(run: Run) -> list[str]:
 
 def is_run_of(run: Run, step: Step) -> bool:
     """Whether it carried out this step of a plan."""
-    return (run.batch, run.step, run.preset, run.repeat, run.options) == (
-        step.batch,
-        step.number,
-        step.preset,
-        step.repeat,
-        step.options,
-    )
+    ordered = step.batch, step.number, step.preset, step.repeat, step.options
+    return (run.batch, run.step, run.preset, run.repeat, run.options) == ordered
