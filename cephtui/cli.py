@@ -38,7 +38,7 @@ from cephtui.terminal import (
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from cephtui.compare import Side
+    from cephtui.analysis.sides import Side
     from cephtui.config import Config
     from cephtui.models import Mark, Node, Run
     from cephtui.presets import Catalogue
@@ -625,7 +625,7 @@ def sessions(as_json: bool) -> None:
 def show(what: str, as_json: bool) -> None:
     """Show the runs and marks of a session, or one run in full; with --json a run's samples and its figures."""
     from cephtui import report, store
-    from cephtui.compare import in_order
+    from cephtui.analysis.marks import in_order
 
     try:
         if what.partition("/")[2]:
@@ -698,7 +698,9 @@ def compare(left: str, right: str, as_json: bool) -> None:
     A run stands together with its repeats in the same session.
     """
     from cephtui import report, store
-    from cephtui.compare import differences, figures, marks_between
+    from cephtui.analysis.conditions import differences
+    from cephtui.analysis.figures import figures
+    from cephtui.analysis.marks import marks_between
     from cephtui.jsonlines import line
 
     try:
@@ -716,7 +718,7 @@ def compare(left: str, right: str, as_json: bool) -> None:
 def _side(what: str) -> Side:
     """A run with its repeats; raises UsageError, and StoreError for a run that can't be read."""
     from cephtui import store
-    from cephtui.compare import side_of
+    from cephtui.analysis.sides import side_of
 
     directory, number = _find_run(what)
     return side_of(store.read_run(directory, number), store.read_runs(directory)[0], store.read_marks(directory))

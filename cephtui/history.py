@@ -13,12 +13,11 @@ from typing import Annotated
 
 from pydantic import Field
 
-from cephtui.metrics import METRICS
+from cephtui.metrics import DIRECTIONS, LIVE
 from cephtui.models import Elapsed, Interval, Model, Name, Sample
 from cephtui.stats import GRID_BUCKETS, bucket_nanoseconds, completions, known_sum
 
-DIRECTIONS = ("read", "write")
-FIGURES = tuple(metric.name for metric in METRICS if metric.live)
+_FIGURES = tuple(metric.name for metric in LIVE)
 LONG_INTERVAL_SECONDS = 2.0
 CURVE_STRETCHES, NODE_STRETCHES, HEAT_STRETCHES = 2000, 500, 500
 """At most twice as many are held while a run grows."""
@@ -231,7 +230,7 @@ class History:
         self.reached = sample.elapsed_seconds
 
     def _add_direction(self, direction: str, interval: Interval, sample: Sample) -> None:
-        for figure in FIGURES:
+        for figure in _FIGURES:
             curve = self.curves.setdefault(f"{direction}.{figure}", Curve())
             # what some nodes did is no figure of all: a gap, not a dip
             value = None if sample.missing else getattr(interval, figure)

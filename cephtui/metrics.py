@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from cephtui import units
 
@@ -14,6 +14,7 @@ _AS_TEXT: Mapping[Unit, Callable[[float | None], str]] = {
     "B/s": units.bandwidth,
     "s": units.latency,
 }
+DIRECTIONS = ("read", "write")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +31,36 @@ class Metric:
     """How nodes add up: the sum, the mean weighted by their completions, or taken from all completions together."""
     live: bool = False
     """Whether it is measured each second."""
+    short: str = ""
+    """Where there is no room for the title; empty where the title is short."""
+
+    @property
+    def full_title(self) -> str:
+        """Where no other latency stands beside it: ``p99 latency``."""
+        return f"{self.title} latency" if self.unit == "s" else self.title
+
+    @property
+    def binary(self) -> bool:
+        """Whether its axis has steps of powers of two."""
+        return self.unit == "B/s"
 
     def as_text(self, value: float | None) -> str:
         """With its unit; a dash for a figure that is not known."""
         return _AS_TEXT[self.unit](value)
 
+    def of(self, flow: Any) -> float | None:
+        """Its value in a Total, or in an Interval; None without either."""
+        value: float | None = None if flow is None else getattr(flow, self.name)
+        return value
+
+    def text_of(self, flow: Any) -> str:
+        """Its value in a Total, or in an Interval, with its unit."""
+        return self.as_text(self.of(flow))
+
 
 METRICS = (
     Metric("iops", "IOPS", "IO/s", "more", "sum", live=True),
-    Metric("bandwidth_bytes", "bandwidth", "B/s", "more", "sum", live=True),
+    Metric("bandwidth_bytes", "bandwidth", "B/s", "more", "sum", live=True, short="bw"),
     Metric("latency_mean_seconds", "mean", "s", "less", "mean", live=True),
     Metric("latency_p50_seconds", "p50", "s", "less", "completions"),
     Metric("latency_p95_seconds", "p95", "s", "less", "completions"),
@@ -47,3 +69,44 @@ METRICS = (
     Metric("latency_max_seconds", "max", "s", "less", "completions"),
 )
 BY_NAME: Mapping[str, Metric] = {metric.name: metric for metric in METRICS}
+LIVE = tuple(metric for metric in METRICS if metric.live)
+"""Those that are measured each second: what is drawn over time, and stands in every table."""
+
+HeadlineName: TypeAlias = Literal["iops", "bandwidth", "latency"]
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """What a preset is about and the main chart shows."""
+
+    name: HeadlineName
+    title: str
+    metrics: tuple[Metric, ...]
+    """The figure itself first, then what is drawn beside it."""
+
+    @property
+    def metric(self) -> Metric:
+        """The figure itself."""
+        return self.metrics[0]
+
+    @property
+    def sums(self) -> bool:
+        """Whether reads and writes add up."""
+        return self.metric.over_nodes == "sum"
+
+    @property
+    def parts(self) -> dict[str, Metric]:
+        """What is drawn of each flow, by the word behind the flow's name."""
+        return {"": self.metric, **{f" {metric.title}": metric for metric in self.metrics[1:]}}
+
+    @property
+    def of_node(self) -> Metric:
+        """What is drawn of each node."""
+        return self.metrics[-1]
+
+
+HEADLINES = (
+    Headline("iops", "IOPS", (BY_NAME["iops"],)),
+    Headline("bandwidth", "bandwidth", (BY_NAME["bandwidth_bytes"],)),
+    Headline("latency", "latency", (BY_NAME["latency_mean_seconds"], BY_NAME["latency_p99_seconds"])),
+)

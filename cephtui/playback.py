@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from cephtui import store, units
+from cephtui.analysis.batches import is_run_of
 from cephtui.merge import Merger, as_sample
 from cephtui.models import ELAPSED_MOST_SECONDS, ClusterSample, Event, Mark, Model, Plan, Run, Step, Summary
 from cephtui.reading import (
@@ -36,7 +37,6 @@ def step_of(directory: Path, run: Run) -> Step:
     """The step that a run carried out; raises StoreError."""
     lines = _Lines(directory / "plans.jsonl", most_bytes=DOCUMENT_MOST_BYTES)
     found: Step | None = None  # of a plan that was stopped, the rest is planned again
-    key = (run.batch, run.step, run.preset, run.repeat, run.options)
     while (text := lines.take()) is not None:
         try:
             steps = Plan.model_validate_json(text).steps
@@ -45,7 +45,7 @@ def step_of(directory: Path, run: Run) -> Step:
                 break
             raise StoreError(f"{lines.path}: not readable: {error}") from None
         for step in steps:
-            if (step.batch, step.number, step.preset, step.repeat, step.options) == key:
+            if is_run_of(run, step):
                 found = step
                 break
     if found is None:

@@ -7,11 +7,11 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from cephtui.metrics import BY_NAME
+from cephtui.metrics import HEADLINES, HeadlineName
 from cephtui.models import Line, OptionValue, PresetRow
 from cephtui.printable import printable
 from cephtui.reading import load_toml, shown
@@ -24,13 +24,6 @@ STEPS_MOST = 200
 _SIX = range(1, 7)
 """The keys of packaged presets."""
 
-Headline: TypeAlias = Literal["iops", "bandwidth", "latency"]
-HEADLINES: Mapping[Headline, str] = {
-    "iops": "iops",
-    "bandwidth": "bandwidth_bytes",
-    "latency": "latency_mean_seconds",
-}
-"""The metric behind each."""
 Choice: TypeAlias = OptionValue | list[OptionValue]
 
 
@@ -55,7 +48,7 @@ class PresetFile(BaseModel):
     tool: Annotated[str, AfterValidator(_known_tool)] = DEFAULT_TOOL
     key: Annotated[int, Field(ge=1, le=9)] | None = None
     """The console's key for it."""
-    headline: Headline = "iops"
+    headline: HeadlineName = "iops"
     """The figure that the preset is about."""
     options: dict[str, Choice]
     """The tool's options in its own spelling; a list is a sweep, one step for each value."""
@@ -126,7 +119,7 @@ def load_preset(path: Path, *, user: bool) -> Preset:
 def _wrong_headline(file: PresetFile) -> str | None:
     """Why the tool can't have such a headline, or None."""
     tool = TOOLS[file.tool]
-    known = [word for word, name in HEADLINES.items() if BY_NAME[name] in tool.metrics]
+    known = [headline.name for headline in HEADLINES if headline.metric in tool.metrics]
     if file.headline in known:
         return None
     return f"headline: {tool.title} has no {file.headline}, expected one of {', '.join(known)}"

@@ -13,11 +13,16 @@ from rich.table import Table
 from rich.text import Text
 
 from cephtui import units
-from cephtui.compare import Side, differences, figures, in_order, marks_between, reasons, verdict
+from cephtui.analysis.batches import Batch, group
+from cephtui.analysis.conditions import differences
+from cephtui.analysis.figures import figures, why_no_verdict
+from cephtui.analysis.marks import in_order, marks_between
+from cephtui.analysis.sides import Side, finding_texts
+from cephtui.analysis.verdict import Reason
 from cephtui.history import History
 from cephtui.leftovers import describe, way_of
 from cephtui.live import Live, LiveRun
-from cephtui.metrics import BY_NAME
+from cephtui.metrics import BY_NAME, LIVE
 from cephtui.models import (
     ClusterSample,
     Difference,
@@ -52,6 +57,7 @@ OUTCOME_STYLES = {
     "lost": "yellow",
 }
 _SPARK_WIDTH = 24
+_LIVE_COLUMNS = tuple(metric.title for metric in LIVE)
 _LISTED_MOST = 100
 """Lines of one kind, nodes or findings, that are shown: how many more there are is said."""
 _CELL_MOST = 2000
@@ -188,18 +194,11 @@ def _progress_text(state: LiveRun, elapsed: float, eta: float | None) -> str:
 def _current(state: LiveRun) -> list[RenderableType]:
     if state.latest is None or state.phase == "prepare":
         return []
-    table = _table("", "IOPS", "bandwidth", "mean", "p99", "", right=("IOPS", "bandwidth", "mean", "p99"))
+    table = _table("", *_LIVE_COLUMNS, "", right=_LIVE_COLUMNS)
     for direction, interval in state.latest.flows.items():
         history = state.history.curves[f"{direction}.iops"].values()
-        _add(
-            table,
-            direction,
-            units.iops(interval.iops),
-            units.bandwidth(interval.bandwidth_bytes),
-            units.latency(interval.latency_mean_seconds),
-            units.latency(interval.latency_p99_seconds),
-            Text(spark(history[-_SPARK_WIDTH:], _SPARK_WIDTH), style="green"),
-        )
+        figures = [metric.text_of(interval) for metric in LIVE]
+        _add(table, direction, *figures, Text(spark(history[-_SPARK_WIDTH:], _SPARK_WIDTH), style="green"))
     return [table]
 
 
@@ -207,23 +206,15 @@ def _nodes_now(state: LiveRun) -> list[RenderableType]:
     """Each node's last second, where there are several; one that is late says so."""
     if len(state.step.nodes) < 2 or state.latest is None or state.phase == "prepare":
         return []
-    table = _table("node", "IOPS", "bandwidth", "mean", "p99", "", right=("IOPS", "bandwidth", "mean", "p99"))
+    table = _table("node", *_LIVE_COLUMNS, "", right=_LIVE_COLUMNS)
     for node in state.step.nodes:
         sample = state.nodes.get(node.node)
         late = "" if node.node not in state.latest.missing else "no word"
         parts = list(sample.flows.values()) if sample else []
         if not parts:
-            _add(table, node.node, *[units.DASH] * 4, late)
+            _add(table, node.node, *[units.DASH] * len(LIVE), late)
         for interval in parts:
-            _add(
-                table,
-                node.node,
-                units.iops(interval.iops),
-                units.bandwidth(interval.bandwidth_bytes),
-                units.latency(interval.latency_mean_seconds),
-                units.latency(interval.latency_p99_seconds),
-                Text(late, style="yellow"),
-            )
+            _add(table, node.node, *[metric.text_of(interval) for metric in LIVE], Text(late, style="yellow"))
     return [table]
 
 
@@ -247,36 +238,23 @@ def cluster_line(value: ClusterSample, *, narrow: bool = False) -> str:
 
 
 _LIVE_FINDINGS = 3
-_FIGURE_COLUMNS = ("IOPS", "bandwidth", "mean", "p99", "p99.9")
-
-
-def _figures(total: Total) -> list[str]:
-    return [
-        units.iops(total.iops),
-        units.bandwidth(total.bandwidth_bytes),
-        units.latency(total.latency_mean_seconds),
-        units.latency(total.latency_p99_seconds),
-        units.latency(total.latency_p999_seconds),
-    ]
+_RUN_METRICS = (*LIVE, BY_NAME["latency_p999_seconds"])
+_RUN_COLUMNS = tuple(metric.title for metric in _RUN_METRICS)
 
 
 def varied(found: Sequence[Run]) -> dict[int, str]:
     """By the number of a run, the options that set it apart from the others of its batch."""
-    batches: dict[str, list[Run]] = {}
-    for run in found:
-        batches.setdefault(run.batch, []).append(run)
-    differing = {batch: _differing_names(runs) for batch, runs in batches.items()}
-    return {
-        run.run: " ".join(f"{name}={value}" for name, value in run.options.items() if name in differing[run.batch])
-        for run in found
-    }
+    texts: dict[int, str] = {}
+    for batch in group(found):
+        names = set(batch.axes) - _directions(batch)
+        for run in batch.runs:
+            texts[run.run] = " ".join(f"{name}={value}" for name, value in run.options.items() if name in names)
+    return texts
 
 
-def _differing_names(runs: Sequence[Run]) -> set[str]:
-    """Of the options of a batch those that are not the same in all; the direction stands beside the figures."""
-    shown = {TOOLS[run.tool].direction_option for run in runs if run.tool in TOOLS}
-    names = {name for run in runs for name in run.options} - shown
-    return {name for name in names if len({run.options.get(name) for run in runs}) > 1}
+def _directions(batch: Batch) -> set[str]:
+    """The options that say whether it reads or writes, which stands beside the figures."""
+    return {option for run in batch.runs if run.tool in TOOLS and (option := TOOLS[run.tool].direction_option)}
 
 
 def runs(found: Sequence[Run], marks: Sequence[Mark] = (), *, errors: bool = True) -> RenderableType:
@@ -284,7 +262,7 @@ def runs(found: Sequence[Run], marks: Sequence[Mark] = (), *, errors: bool = Tru
 
     The marks stand between the runs, or behind the one that they were made in.
     """
-    table = _table("#", "preset", "", *_FIGURE_COLUMNS, "outcome", "", right=("#", *_FIGURE_COLUMNS))
+    table = _table("#", "preset", "", *_RUN_COLUMNS, "outcome", "", right=("#", *_RUN_COLUMNS))
     differing = varied(found)
     said, more = cut(marks, "marks")
     for row in in_order(found, said):
@@ -318,12 +296,10 @@ def spread(run: Run) -> str:
 
 def _add_run(table: Table, run: Run, apart: str) -> None:
     outcome = Text(run.outcome or "running", style=OUTCOME_STYLES.get(run.outcome or "", ""))
-    totals = run.summary.flows
-    if not totals:
-        _add(table, str(run.run), run.preset, "", *[units.DASH] * len(_FIGURE_COLUMNS), outcome, apart)
+    totals: Mapping[str, Total | None] = run.summary.flows or {"": None}
     for row, (direction, total) in enumerate(totals.items()):
         head, tail = (("", ""), ("", "")) if row else ((str(run.run), run.preset), (outcome, apart))
-        _add(table, *head, direction, *_figures(total), *tail)
+        _add(table, *head, direction, *[metric.text_of(total) for metric in _RUN_METRICS], *tail)
 
 
 def _note(run: Run, errors: bool) -> Text:
@@ -401,17 +377,15 @@ def _add_more(table: Table, more: str) -> None:
 
 def _node_results(value: Run) -> Table:
     """Each node's figures, and when it began and ended."""
-    columns = ("IOPS", "bandwidth", "mean", "p99", "began", "ended")
+    columns = (*_LIVE_COLUMNS, "began", "ended")
     table = _table("node", "", *columns, "outcome", right=columns)
     results, more = cut(value.nodes, "nodes")
     for result in results:
-        totals = result.summary.flows
+        totals: Mapping[str, Total | None] = result.summary.flows or {"": None}
         times = [units.latency(result.started_seconds), units.latency(result.ended_seconds)]
         outcome = Text(result.outcome or "", style=OUTCOME_STYLES.get(result.outcome or "", ""))
-        if not totals:
-            _add(table, result.node, "", *[units.DASH] * 4, *times, outcome)
         for direction, total in totals.items():
-            _add(table, result.node, direction, *_figures(total)[:4], *times, outcome)
+            _add(table, result.node, direction, *[metric.text_of(total) for metric in LIVE], *times, outcome)
     if more:
         _add(table, more)
     return table
@@ -604,7 +578,7 @@ def compare(left: Side, right: Side, *, ascii: bool = False, most_differences: i
         rows.append(Text(f"and {len(rest)} more differences, at the end", style="bold"))
     rows += [*marks, "", _changes(figures(left, right), ascii)]
     for name, side in _named(left, right):
-        why, unsaid = cut(reasons(side), f"findings of {name}")
+        why, unsaid = cut(finding_texts(side), f"findings of {name}")
         rows += [_text(f"! {name}: {text}", "yellow") for text in why] + [Text(unsaid)] * bool(unsaid)
     return Group(*rows, *(["", _differences(rest)] if rest else []), *[Text(more)] * bool(more))
 
@@ -696,8 +670,18 @@ def _signed(fraction: float) -> str:
     return text if text == units.percent(0.0) else f"{sign}{text}"
 
 
+def verdict(why: Reason) -> str:
+    """That there is no verdict, and why, in one line."""
+    if why.code == "no-figures":
+        missing = [name for name, runs in zip("AB", why.runs, strict=True) if not runs]
+        return f"no figures of {' and '.join(missing)}: no verdict"
+    if why.code == "one-run-each":
+        return "one run each: no verdict"
+    return f"{why.runs[0]} and {why.runs[1]} runs: the spread is shown, no verdict yet"
+
+
 def _verdict(left: Side, right: Side) -> list[Text]:
-    lines = [Text(verdict(left, right), style="bold")]
+    lines = [Text(verdict(why_no_verdict(left, right)), style="bold")]
     if len(left.runs) > 1 or len(right.runs) > 1:
         text = "of several runs: mean (percentiles, max: median); spread: least..greatest"
         lines.append(Text(text, style="dim"))

@@ -17,7 +17,9 @@ from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
 from cephtui import report, store
-from cephtui.compare import Side, differences, figures, reasons, side_of, verdict
+from cephtui.analysis.conditions import differences
+from cephtui.analysis.figures import figures, why_no_verdict
+from cephtui.analysis.sides import Side, finding_texts, side_of
 from cephtui.metrics import METRICS
 from cephtui.models import (
     ClusterEnvironment,
@@ -263,8 +265,8 @@ def test_findings_of_repeats_count_and_say_in_how_many_runs() -> None:
     found = differences(left, right)
     assert [(d.name, d.left, d.right) for d in found] == [("scrub", "yes", "in 1 of 2 runs")]
     assert differences(left, side(run(3, findings=scrub))) == []
-    assert reasons(left) == ["2 PGs were being scrubbed"]
-    assert reasons(right) == ["2 PGs were being scrubbed (in 1 of 2 runs: #4)"]
+    assert finding_texts(left) == ["2 PGs were being scrubbed"]
+    assert finding_texts(right) == ["2 PGs were being scrubbed (in 1 of 2 runs: #4)"]
 
 
 # ---------------------------------------------------------------------------------------------- figures
@@ -350,6 +352,10 @@ def test_a_finding_is_named_at_the_figures_that_it_spoils(code: str, spoiled: tu
 def test_there_is_no_verdict_yet() -> None:
     alone, pair = side(run(1)), side(run(1), run(2))
     empty = side(run(1, outcome="failed", summary=Summary()))
+
+    def verdict(left: Side, right: Side) -> str:
+        return report.verdict(why_no_verdict(left, right))
+
     assert verdict(alone, alone) == "one run each: no verdict"
     assert verdict(alone, pair) == "1 and 2 runs: the spread is shown, no verdict yet"
     assert verdict(pair, side(run(1), run(2), run(3))) == "2 and 3 runs: the spread is shown, no verdict yet"

@@ -17,15 +17,11 @@ from textual.screen import Screen
 from textual.widgets import Input
 
 from cephtui import store
-from cephtui.compare import Side
+from cephtui.analysis.sides import Side
 from cephtui.models import Finding, Run, Summary
+from cephtui.saved_runs import candidates
 from cephtui.tui.charts.overlay import Curves, Overlay, overlay_lines
-from cephtui.tui.compare import (
-    CompareScreen,
-    Comparison,
-    RunPicker,
-    candidates,
-)
+from cephtui.tui.compare import CompareScreen, Comparison, RunPicker
 from cephtui.tui.look import FULL, Look
 from cephtui.tui.pick_list import PickList
 from tests.replayed import MIXED, SESSION, WRITE_IOPS, until

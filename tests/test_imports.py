@@ -15,7 +15,9 @@ CORE = (
     ("units", "refusal", "printable", "asyncio_private", "exit_codes"),
     ("metrics", "models"),
     ("stats", "reading", "ceph.objects"),
-    ("history",),
+    ("history", "analysis", "analysis.batches", "analysis.verdict"),
+    ("analysis.sides",),
+    ("analysis.conditions", "analysis.figures", "analysis.marks"),
     ("tools.base",),
     ("tools.options",),
     ("tools.*",),
@@ -26,7 +28,7 @@ CORE = (
     ("ceph.pool_guards", "ceph.watch", "incidents", "cluster"),
     ("presets",),
     ("store",),
-    ("session_writer",),
+    ("session_writer", "saved_runs"),
     ("archive",),
     ("transport",),
     ("ssh.config", "ssh.questions", "ssh.proxy"),
@@ -50,7 +52,6 @@ CORE = (
 )
 FRONT_ENDS = (
     ("live", "sparks", "terminal", "playback", "demo"),
-    ("compare",),
     ("report",),
     ("tui", "headless"),
     ("cli",),
@@ -68,8 +69,8 @@ SCREENS = {
 OWNERS = {**SCREENS, "asyncssh": {"ssh"}}
 """What only some may import."""
 PURE = (
+    "analysis",
     "ceph",
-    "compare",
     "devices",
     "history",
     "incidents",

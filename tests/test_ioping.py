@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cephtui import stats, store
-from cephtui.compare import figures, side_of
+from cephtui.analysis.figures import figures
+from cephtui.analysis.sides import side_of
 from cephtui.execute import execute
 from cephtui.models import Event, Interval, Node, OptionValue, Place, Plan, Run, Sample
 from cephtui.node_run import Bench
@@ -25,7 +26,7 @@ from cephtui.presets import choose, find_presets, parse_overrides
 from cephtui.record import StopRequest
 from cephtui.session_writer import SessionWriter
 from cephtui.shell import NodeShell
-from cephtui.targets import parse_target
+from cephtui.targets import parse_target, target_of
 from cephtui.tools import TOOLS
 from cephtui.tools.base import OptionError, Parser, Reading, Stream, ToolResult
 from cephtui.tools.ioping.output import FillParser, IopingParser
@@ -188,7 +189,8 @@ async def test_a_file_is_filled_read_saved_replayed_and_compared(tmp_path: Path)
         session.add_plan(plan)
         async with asyncio.timeout(60):
             for step in plan.steps:
-                runs.append(await execute(bench, plan, step, {"local": NodeShell(node, connection)}, StopRequest()))
+                shells = {"local": NodeShell(node, connection)}
+                runs.append(await execute(bench, plan, step, target_of(step), shells, StopRequest()))
     finally:
         session.close()
         await connection.close()

@@ -19,7 +19,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from cephtui import demo, store, tui
-from cephtui.compare import Side
+from cephtui.analysis.sides import Side
 from cephtui.config import Config
 from cephtui.offers import KnownNode
 from cephtui.places import packaged_presets_dir

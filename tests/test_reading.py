@@ -19,10 +19,13 @@ import pytest
 from rich.console import Console
 
 from cephtui import archive, playback, reading, report, stats, store
+from cephtui.analysis.conditions import differences
+from cephtui.analysis.figures import figures
+from cephtui.analysis.marks import in_order, marks_between
+from cephtui.analysis.sides import Side, side_of
 from cephtui.ceph.cluster import parse_status
 from cephtui.ceph.rates import parse_osd_perf
 from cephtui.cluster.monitor import _Answers as Answers
-from cephtui.compare import Side, differences, figures, in_order, marks_between, side_of
 from cephtui.config import ConfigError
 from cephtui.config import load as load_config
 from cephtui.environment import parse_environment

@@ -18,6 +18,7 @@ from cephtui import store, units
 from cephtui.history import History
 from cephtui.jsonlines import parse_sample
 from cephtui.live import Live
+from cephtui.metrics import HEADLINES
 from cephtui.models import ClusterSample, Event, Finding, Interval, Mark, Node, Sample
 from cephtui.places import packaged_presets_dir
 from cephtui.plan import Request, make_plan, new_batch
@@ -33,7 +34,7 @@ from cephtui.tui.live_view import LiveView
 from cephtui.tui.log import LogScreen, tail
 from cephtui.tui.presenter import Presenter
 from cephtui.tui.run_screen import RunScreen
-from cephtui.tui.run_view import FIGURES, NodeNow, RunView, Shown, of_live, of_saved
+from cephtui.tui.run_view import NodeNow, RunView, Shown, of_live, of_saved
 from tests.fakes import FakeNode
 from tests.replayed import (
     MIXED,
@@ -99,7 +100,7 @@ async def test_a_key_goes_round_the_figures(tmp_path: Path) -> None:
     async with half_drawn(tmp_path) as (app, pilot, _):
         assert title(app).split()[0] == "IOPS"
         seen = {}
-        for _ in FIGURES:
+        for _ in HEADLINES:
             await pilot.press("v")
             await pilot.pause()
             seen[title(app).split()[0]] = text_of(app, chart(app))
@@ -116,7 +117,7 @@ async def test_a_key_goes_round_the_figures(tmp_path: Path) -> None:
 async def test_what_the_chart_shows_is_not_shown_again_below_it(tmp_path: Path) -> None:
     async with half_drawn(tmp_path) as (app, pilot, _):
         below = []
-        for _ in FIGURES:
+        for _ in HEADLINES:
             await pilot.pause()
             below.append(set(text_of(app, console_screen(app).query_one("#write-sparks")).split()))
             await pilot.press("v")

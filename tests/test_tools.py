@@ -18,12 +18,13 @@ import pytest
 from rich.console import Console, RenderableType
 
 from cephtui import report, store
-from cephtui.compare import figures, side_of
+from cephtui.analysis.figures import figures
+from cephtui.analysis.sides import side_of
 from cephtui.environment import parse_environment, probe_argv
 from cephtui.execute import execute
 from cephtui.history import History, together
 from cephtui.live import Live
-from cephtui.metrics import BY_NAME
+from cephtui.metrics import BY_NAME, HEADLINES
 from cephtui.models import Event, Interval, Kind, Node, OptionValue, Place, Plan, Run, Sample
 from cephtui.node_run import Bench
 from cephtui.plan import Request, make_plan
@@ -33,7 +34,7 @@ from cephtui.record import StopRequest
 from cephtui.session_writer import SessionWriter
 from cephtui.shell import NodeShell
 from cephtui.stats import Flow
-from cephtui.targets import parse_target
+from cephtui.targets import parse_target, target_of
 from cephtui.tools import TOOLS
 from cephtui.tools.base import (
     Companion,
@@ -46,8 +47,9 @@ from cephtui.tools.base import (
     ToolResult,
     Workload,
 )
-from cephtui.tui.chart import draw
-from cephtui.tui.run_view import FIGURES, chart_lines, chart_title, of_live, of_saved
+from cephtui.tui.charts.chart import draw
+from cephtui.tui.charts.ink import Ink
+from cephtui.tui.run_view import chart_lines, chart_title, of_live, of_saved, picture
 from tests import fakes
 from tests.fakes import FakeNode, Log
 
@@ -244,7 +246,8 @@ async def carried_out(plan: Plan, root: Path) -> tuple[Run, list[Event]]:
     try:
         async with asyncio.timeout(30):
             session.add_plan(plan)
-            run = await execute(Bench(session, events.append, 120.0), plan, plan.steps[0], shells, StopRequest())
+            bench, step = Bench(session, events.append, 120.0), plan.steps[0]
+            run = await execute(bench, plan, step, target_of(step), shells, StopRequest())
     finally:
         session.close()
     return run, events
@@ -322,10 +325,10 @@ async def test_it_is_drawn_live_saved_and_replayed(presets: Path, tmp_path: Path
     assert row_of(drawn, "write")[:2] == ["-", "2.00 MiB/s"]
     assert "delete" in drawn
     saved = of_saved(run, store.read_history(tmp_path / "s", 1), [])
-    iops, bandwidth, _ = FIGURES
+    iops, bandwidth, _ = HEADLINES
     for each in (shown, saved):
         assert {line.label for line in chart_lines(each, bandwidth, by_node=False)} == {"write", "delete"}
-        drawing = draw(chart_lines(each, iops, by_node=False), 60, 10, y_format=iops.as_text)
+        drawing = draw(picture(each, iops), 60, 10, Ink())
         assert len(drawing.plain.splitlines()) == 10
         assert " write - " in chart_title(each, iops, by_node=False).plain
         assert " mean " not in chart_title(each, iops, by_node=False).plain

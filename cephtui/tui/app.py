@@ -47,7 +47,7 @@ from cephtui.tui.themes import CSS
 from cephtui.tui.too_small import RoomyApp
 
 if TYPE_CHECKING:
-    from cephtui.compare import Side
+    from cephtui.analysis.sides import Side
     from cephtui.tui.charts.overlay import Curves
     from cephtui.tui.sessions import SessionsScreen
 
@@ -158,7 +158,7 @@ def _collect_again() -> None:
 
 def _side(directory: Path, number: int) -> tuple[Side, Curves]:
     """A run with its repeats, and its curves; raises StoreError."""
-    from cephtui.compare import side_of
+    from cephtui.analysis.sides import side_of
 
     run = store.read_run(directory, number)
     side = side_of(run, store.read_runs(directory)[0], store.read_marks(directory))

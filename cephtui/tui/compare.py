@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
 
@@ -14,12 +13,13 @@ from textual.containers import Horizontal, VerticalScroll
 from textual.screen import Screen
 from textual.widgets import Static
 
-from cephtui import report, store, units
-from cephtui.compare import DIRECTIONS, Side
-from cephtui.models import Run, SessionRow
+from cephtui import report, units
+from cephtui.analysis.sides import Side
+from cephtui.metrics import DIRECTIONS, LIVE
+from cephtui.saved_runs import SavedRun, candidates
 from cephtui.stats import known_sum
 from cephtui.store import StoreError
-from cephtui.tui.charts.overlay import DRAWN, Curves, Overlay
+from cephtui.tui.charts.overlay import Curves, Overlay
 from cephtui.tui.keys import KeyBar, key
 from cephtui.tui.look import look_of
 from cephtui.tui.pick_list import Filter, Picker, PickList, Row
@@ -89,12 +89,12 @@ class CompareScreen(Screen[None]):
         self.call_after_refresh(self._draw_text)
 
     def _draw_charts(self) -> None:
-        figure, directions = DRAWN[self._figure], self._directions()
+        metric, directions = LIVE[self._figure], self._directions()
         for direction in DIRECTIONS:
             overlay = self.query_one(f"#{direction}-overlay", Overlay)
             overlay.display = direction in directions
-            name = f"{direction}.{figure.name}"
-            overlay.show(figure, *(curves.get(name, ()) for curves in self._curves))
+            name = f"{direction}.{metric.name}"
+            overlay.show(metric, *(curves.get(name, ()) for curves in self._curves))
 
     def _directions(self) -> list[str]:
         """Those of either side; an empty chart where there are none."""
@@ -106,7 +106,7 @@ class CompareScreen(Screen[None]):
 
     def action_next_figure(self) -> None:
         """The next figure in the charts."""
-        self._figure = (self._figure + 1) % len(DRAWN)
+        self._figure = (self._figure + 1) % len(LIVE)
         self._draw_charts()
 
     def action_swap(self) -> None:
@@ -123,51 +123,13 @@ _AT_ONCE, _SHOWN = 50, 200
 """Runs that are read in one go, and that are listed before the user has asked for more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A run to compare with."""
-
-    directory: Path
-    run: Run
-    baseline: bool
-
-    def row(self) -> Row:
-        """As it stands in the list."""
-        run = self.run
-        iops = known_sum(total.iops for total in (run.summary.read, run.summary.write) if total)
-        figure = units.DASH if iops is None else f"{units.iops(iops)} IOPS"
-        cells = (self.name, run.preset, figure, run.outcome or "running", "baseline" if self.baseline else "")
-        return Row(self.name, cells, f"{report.conditions(run)}, {run.target}")
-
-    @property
-    def name(self) -> str:
-        """``tuning/3``."""
-        return f"{self.directory.name}/{self.run.run}"
-
-
-def candidates(root: Path, exclude: tuple[str, int]) -> Iterator[Candidate]:
-    """All runs but the excluded one (session, number): the newest session and run first, baselines before the rest.
-
-    The baseline of the excluded run's own session is the first of all. Sessions are read as they are needed; what
-    can't be read is left out. Raises StoreError where the directory of the sessions can't be read.
-    """
-    rows = store.list_sessions(root)[::-1]
-    own = [row for row in rows if row.session == exclude[0]]
-    first = [found for row in own for found in _of_session(row, exclude) if found.baseline]
-    yield from first
-    given = {found.name for found in first}
-    for row in rows:
-        yield from (found for found in _of_session(row, exclude) if found.name not in given)
-
-
-def _of_session(row: SessionRow, exclude: tuple[str, int]) -> list[Candidate]:
-    try:
-        runs, _ = store.read_runs(Path(row.path))
-    except StoreError:
-        return []
-    found = [Candidate(Path(row.path), run, run.run == row.baseline) for run in runs]
-    others = [each for each in found if (row.session, each.run.run) != exclude]
-    return sorted(others, key=lambda each: (not each.baseline, -each.run.run))
+def _row(saved: SavedRun) -> Row:
+    """As it stands in the list."""
+    run = saved.run
+    iops = known_sum(total.iops for total in (run.summary.read, run.summary.write) if total)
+    figure = units.DASH if iops is None else f"{units.iops(iops)} IOPS"
+    cells = (saved.name, run.preset, figure, run.outcome or "running", "baseline" if saved.baseline else "")
+    return Row(saved.name, cells, f"{report.conditions(run)}, {run.target}")
 
 
 class RunPicker(Picker[tuple[Path, int]]):
@@ -180,7 +142,7 @@ class RunPicker(Picker[tuple[Path, int]]):
     def __init__(self, root: Path, exclude: tuple[str, int]) -> None:
         super().__init__()
         self._source = candidates(root, exclude)
-        self._found: dict[str, Candidate] = {}
+        self._found: dict[str, SavedRun] = {}
         self._rows: list[Row] = []
         self._most = _SHOWN
         self._reading = self._all_read = False
@@ -243,8 +205,8 @@ class RunPicker(Picker[tuple[Path, int]]):
             self._take(found)
         self._reading = False
 
-    def _take(self, found: list[Candidate]) -> None:
+    def _take(self, found: list[SavedRun]) -> None:
         self._all_read = not found
         self._found |= {each.name: each for each in found}
-        self._rows += [each.row() for each in found]
+        self._rows += [_row(each) for each in found]
         self.show_rows()

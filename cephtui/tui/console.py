@@ -22,6 +22,7 @@ from textual.screen import ModalScreen
 from cephtui import report, store
 from cephtui.config import Config, ConfigError
 from cephtui.launch import FAULTS, Launcher, NotRun
+from cephtui.metrics import HEADLINES
 from cephtui.models import Mark, Node, Plan, Run
 from cephtui.outcomes import failed_twice, got_nowhere
 from cephtui.plan import Request, make_plan, new_batch
@@ -41,7 +42,6 @@ from cephtui.tui.panels import Panels
 from cephtui.tui.preview import Preview, commands
 from cephtui.tui.queue import QueueScreen
 from cephtui.tui.run_screen import CompareWanted, RunScreen
-from cephtui.tui.run_view import FIGURES
 from cephtui.tui.runs_table import RunsTable
 from cephtui.tui.status_bar import StatusBar
 
@@ -450,7 +450,7 @@ class ConsoleScreen(RunScreen):
         self._last = message.run
         preset = self._catalogue.get(message.run.preset)
         if isinstance(preset, Preset):
-            self.view.figure = [figure.name for figure in FIGURES].index(preset.file.headline)
+            self.view.figure = [figure.name for figure in HEADLINES].index(preset.file.headline)
         if self.query_one(LiveView).current:  # else it has ended already, and what is said may be why
             self.app.clear_notifications()
         self.query_one(Preview).show_running(message.run)

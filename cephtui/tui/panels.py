@@ -11,25 +11,24 @@ from textual.reactive import reactive
 from textual.widgets import Static
 
 from cephtui import units
+from cephtui.metrics import HEADLINES, HeadlineName
 from cephtui.models import Run
-from cephtui.presets import Headline, Preset
+from cephtui.presets import Preset
 from cephtui.sparks import spark
 from cephtui.stats import known_sum
 from cephtui.tui.keys import key
 from cephtui.tui.look import look_of
 
 
-def headline(run: Run, figure: Headline) -> str:
-    """The figure that a preset is about, of reads and writes together; of latency the mean. Marked if spoiled."""
+def headline(run: Run, name: HeadlineName) -> str:
+    """The figure that a preset is about, of reads and writes together if they add up. Marked if spoiled."""
     totals = [t for t in (run.summary.read, run.summary.write) if t]
     if not totals:
         return run.outcome or ""
-    texts = {
-        "iops": lambda: units.iops(known_sum(t.iops for t in totals)),
-        "bandwidth": lambda: units.bandwidth(sum(t.bandwidth_bytes for t in totals)),
-        "latency": lambda: " ".join(units.latency(t.latency_mean_seconds) for t in totals),
-    }
-    return texts[figure]() + (" !" if run.findings else "")
+    figure = next(figure for figure in HEADLINES if figure.name == name)
+    values = [figure.metric.of(total) for total in totals]
+    shown = [known_sum(values)] if figure.sums else values
+    return " ".join(map(figure.metric.as_text, shown)) + (" !" if run.findings else "")
 
 
 _SHORT = {"read": "r", "write": "w"}

@@ -8,23 +8,24 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.widgets import Static
 
+from cephtui.metrics import HEADLINES, Headline
 from cephtui.models import Interval, Total
 from cephtui.tui.big import Big
 from cephtui.tui.charts.chart import Chart
 from cephtui.tui.dialogs import Dialog
 from cephtui.tui.keys import key
-from cephtui.tui.run_view import FIGURES, Figure, RunView, Shown, picture
+from cephtui.tui.run_view import RunView, Shown, picture
 
 _DRAWS_PER_SECOND = 4
 
 
-def figure_text(shown: Shown | None, figure: Figure) -> tuple[str, str]:
+def figure_text(shown: Shown | None, figure: Headline) -> tuple[str, str]:
     """The figure of all directions now, as a number and its unit."""
     known: list[Interval | Total] = list(shown.current.values()) if shown else []
-    values = [value for now in known if (value := getattr(now, figure.parts[""])) is not None]
+    values = [value for now in known if (value := figure.metric.of(now)) is not None]
     if not values:
         return "-", ""
-    text = figure.as_text(sum(values) if figure.sums else max(values))
+    text = figure.metric.as_text(sum(values) if figure.sums else max(values))
     number, _, unit = text.partition(" ")
     return number, unit or figure.title
 
@@ -59,7 +60,7 @@ class Presenter(Dialog[None]):
         self.set_interval(1 / _DRAWS_PER_SECOND, self._follow)
 
     def _follow(self) -> None:
-        figure, shown = FIGURES[self._view.figure], self._view.shown
+        figure, shown = HEADLINES[self._view.figure], self._view.shown
         self.query_one(Big).show(*figure_text(shown, figure))
         over = " (over the whole run)" if shown and shown.whole else ""
         self.query_one("#presented", Static).update(Text(f"{self._title()}  {figure.title}{over}"))
@@ -68,5 +69,5 @@ class Presenter(Dialog[None]):
 
     def action_next_figure(self) -> None:
         """IOPS, then bandwidth, then latency."""
-        self._view.figure = (self._view.figure + 1) % len(FIGURES)
+        self._view.figure = (self._view.figure + 1) % len(HEADLINES)
         self._follow()

@@ -12,10 +12,11 @@ from textual.message import Message
 from textual.screen import Screen
 
 from cephtui import report
+from cephtui.metrics import HEADLINES
 from cephtui.models import Run
 from cephtui.tui.dialogs import Details
 from cephtui.tui.keys import key
-from cephtui.tui.run_view import FIGURES, RunView
+from cephtui.tui.run_view import RunView
 from cephtui.tui.runs_table import RunsTable
 
 
@@ -57,7 +58,7 @@ class RunScreen(Screen[None]):
 
     def action_next_figure(self) -> None:
         """IOPS, then bandwidth, then latency."""
-        self.view.figure = (self.view.figure + 1) % len(FIGURES)
+        self.view.figure = (self.view.figure + 1) % len(HEADLINES)
 
     def action_by_node(self) -> None:
         """A line for each node, or of all together."""

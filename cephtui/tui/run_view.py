@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from rich.table import Table
@@ -13,8 +13,9 @@ from textual.reactive import reactive
 from textual.widgets import Static
 
 from cephtui import units
-from cephtui.history import DIRECTIONS, Curve, History
+from cephtui.history import Curve, History
 from cephtui.live import LiveRun
+from cephtui.metrics import DIRECTIONS, HEADLINES, LIVE, Headline, Metric
 from cephtui.models import Finding, Interval, Mark, NodeResult, Run, Total
 from cephtui.sparks import spark
 from cephtui.stats import known_sum
@@ -29,44 +30,6 @@ NODE_COLORS = ("#e69f00", "#56b4e9", "#009e73", "#cc79a7", "#d55e00", "#0072b2",
 _NODE_SPARK_COLUMNS, _NODE_FIGURES_COLUMNS = 12, 26
 _NODES_MOST = 50
 """Where the room is not known yet."""
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """What the main chart shows."""
-
-    name: str
-    """As a preset's headline names it."""
-    title: str
-    parts: Mapping[str, str]
-    """What is drawn of each direction: a word behind its name, and the figure."""
-    node_part: str
-    """What is drawn of each node."""
-    as_text: Callable[[float | None], str]
-    sums: bool = False
-    """Whether reads and writes add up."""
-    binary: bool = False
-
-
-FIGURES = (
-    Figure("iops", "IOPS", {"": "iops"}, "iops", units.iops, sums=True),
-    Figure(
-        "bandwidth", "bandwidth", {"": "bandwidth_bytes"}, "bandwidth_bytes", units.bandwidth, sums=True, binary=True
-    ),
-    Figure(
-        "latency",
-        "latency",
-        {"": "latency_mean_seconds", " p99": "latency_p99_seconds"},
-        "latency_p99_seconds",
-        units.latency,
-    ),
-)
-_SPARKS: dict[str, tuple[str, Callable[[float | None], str]]] = {
-    "iops": ("IOPS", units.iops),
-    "bandwidth_bytes": ("bw", units.bandwidth),
-    "latency_mean_seconds": ("mean", units.latency),
-    "latency_p99_seconds": ("p99", units.latency),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,56 +113,56 @@ def _has_both(directions: Collection[str]) -> bool:
     return all(direction in directions for direction in DIRECTIONS)
 
 
-def chart_lines(shown: Shown, figure: Figure, *, by_node: bool) -> list[Line]:
+def chart_lines(shown: Shown, figure: Headline, *, by_node: bool) -> list[Line]:
     """The lines of the main chart."""
     history = shown.history
     if by_node and len(history.nodes) > 1:
         return [
-            Line(node, tuple(curves[figure.node_part].points()), NODE_COLORS[number % len(NODE_COLORS)])
+            Line(node, tuple(curves[figure.of_node.name].points()), NODE_COLORS[number % len(NODE_COLORS)])
             for number, (node, curves) in enumerate(history.nodes.items())
         ]
     lines = [
         Line(f"{d}{word}", tuple(curve.points()), _color(f"{d}{word}"))
         for d in history.directions
-        for word, name in figure.parts.items()
-        if (curve := history.curves.get(f"{d}.{name}"))
+        for word, metric in figure.parts.items()
+        if (curve := history.curves.get(f"{d}.{metric.name}"))
     ]
     if figure.sums and _has_both(history.directions):
-        total = history.total(figure.parts[""])
+        total = history.total(figure.metric.name)
         lines.insert(0, Line("total", tuple(total.points()), COLORS["total"]))
     return lines
 
 
-def picture(shown: Shown, figure: Figure, *, by_node: bool = False, least_gutter: int = 0) -> Picture:
+def picture(shown: Shown, figure: Headline, *, by_node: bool = False, least_gutter: int = 0) -> Picture:
     """The main chart."""
     return Picture(
         tuple(chart_lines(shown, figure, by_node=by_node)),
-        figure.as_text,
+        figure.metric.as_text,
         x_end=shown.x_end,
         shade_until=shown.history.ramp_until or None,
         marks=shown.marks,
         spans=shown.spans,
-        binary=figure.binary,
+        binary=figure.metric.binary,
         least_gutter=least_gutter,
         named=by_node,
     )
 
 
-def chart_title(shown: Shown, figure: Figure, *, by_node: bool) -> Text:
+def chart_title(shown: Shown, figure: Headline, *, by_node: bool) -> Text:
     """The current figures, in the colours of the lines: the chart's legend."""
     text = Text(f" {figure.title} ")
     if by_node and len(shown.history.nodes) > 1:
-        return text.append("p99 by node " if figure.title == "latency" else "by node ")
+        return text.append("by node " if len(figure.metrics) == 1 else f"{figure.of_node.title} by node ")
     values: dict[str, float | None] = {
-        f"{d}{word}": getattr(now, name) for d, now in shown.current.items() for word, name in figure.parts.items()
+        f"{d}{word}": metric.of(now) for d, now in shown.current.items() for word, metric in figure.parts.items()
     }
     if figure.sums and _has_both(shown.current):
         values = {"total": known_sum(values[direction] for direction in DIRECTIONS), **values}
     for name, value in values.items():
-        text.append(f" {name} {figure.as_text(value)} ", _color(name))
+        text.append(f" {name} {figure.metric.as_text(value)} ", _color(name))
     if shown.whole and values:
         text.append(" over the whole run ")
-    elif figure.title == "IOPS" and shown.mean_iops is not None:
+    elif figure.name == "iops" and shown.mean_iops is not None:
         text.append(f" mean {units.iops(shown.mean_iops)} ")
     return text
 
@@ -284,14 +247,14 @@ class RunView(Container):
     def clear(self) -> None:
         """Show nothing; the rows for writes are there, empty, so that nothing jumps at the start."""
         self.shown = None
-        self.query_one("#chart", Chart).border_title = f" {FIGURES[self.figure].title} "
+        self.query_one("#chart", Chart).border_title = f" {HEADLINES[self.figure].title} "
         self.query_one("#chart", Chart).clear()
         self.query_one(NodesNow).display = False
         for direction in DIRECTIONS:
             self.query_one(f"#{direction}-sparks").display = direction == "write"
             self.query_one(f"#{direction}-heat").display = False
         for each in self.query(Sparks):
-            each.show([Spark(label, units.DASH) for name, (label, _) in self._sparks_beside()])
+            each.show([Spark(metric.short or metric.title, units.DASH) for metric in self._metrics_beside()])
 
     def show(self, shown: Shown) -> None:
         """Draw this."""
@@ -313,22 +276,21 @@ class RunView(Container):
         self.query_one("#charts").set_class(maps > 0, "-heat").set_class(maps > 1, "-two")
 
     def _draw_chart(self, shown: Shown) -> None:
-        figure, chart = FIGURES[self.figure], self.query_one("#chart", Chart)
+        figure, chart = HEADLINES[self.figure], self.query_one("#chart", Chart)
         chart.border_title = chart_title(shown, figure, by_node=self.by_node).markup
         chart.show(picture(shown, figure, by_node=self.by_node, least_gutter=GUTTER if self.heat else 0))
 
     def _draw_sparks(self, shown: Shown, direction: str) -> None:
         now = shown.current.get(direction)
         found = []
-        for name, (label, as_text) in self._sparks_beside():
-            curve = shown.history.curves.get(f"{direction}.{name}") or Curve()
-            found.append(Spark(label, as_text(getattr(now, name)) if now else units.DASH, tuple(curve.values())))
+        for metric in self._metrics_beside():
+            curve = shown.history.curves.get(f"{direction}.{metric.name}") or Curve()
+            found.append(Spark(metric.short or metric.title, metric.text_of(now), tuple(curve.values())))
         self.query_one(f"#{direction}-sparks", Sparks).show(found)
 
-    def _sparks_beside(self) -> list[tuple[str, tuple[str, Callable[[float | None], str]]]]:
+    def _metrics_beside(self) -> list[Metric]:
         """The figures that the chart does not show."""
-        drawn = next(iter(FIGURES[self.figure].parts.values()))
-        return [(name, entry) for name, entry in _SPARKS.items() if name != drawn]
+        return [metric for metric in LIVE if metric != HEADLINES[self.figure].metric]
 
     def _redraw(self) -> None:
         if self.shown:

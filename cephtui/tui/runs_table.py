@@ -9,27 +9,21 @@ from rich.text import Text
 from textual.message import Message
 from textual.widgets import DataTable
 
-from cephtui import units
+from cephtui.metrics import LIVE
 from cephtui.models import Mark, Run, Total
 from cephtui.report import OUTCOME_STYLES, varied
 from cephtui.tui.keys import key
 
-_COLUMNS = ("#", "preset", "", "IOPS", "bandwidth", "mean", "p99", "outcome", "")
-_RIGHT = {"#", "IOPS", "bandwidth", "mean", "p99"}
+_FIGURES = [metric.title for metric in LIVE]
+_COLUMNS = ("#", "preset", "", *_FIGURES, "outcome", "")
+_RIGHT = {"#", *_FIGURES}
 _MARKS_MOST = 500
 """The newest marks; a table of more is slow, and of use to nobody."""
 _MARK_COLUMNS, _OTHER_COLUMNS = 40, 64
 
 
 def _cells(run: Run, direction: str, total: Total | None, apart: str) -> list[Text]:
-    figures = [units.DASH] * 4
-    if total:
-        figures = [
-            units.iops(total.iops),
-            units.bandwidth(total.bandwidth_bytes),
-            units.latency(total.latency_mean_seconds),
-            units.latency(total.latency_p99_seconds),
-        ]
+    figures = [metric.text_of(total) for metric in LIVE]
     outcome = run.outcome or "running"
     marked = f"{outcome} !" if run.findings else outcome
     texts = [str(run.run), run.preset, direction, *figures, marked, apart]
@@ -44,7 +38,8 @@ def _cells(run: Run, direction: str, total: Total | None, apart: str) -> list[Te
 def _mark_cells(mark: Mark, columns: int) -> list[Text]:
     text = mark.text if len(mark.text) <= columns else mark.text[: columns - 1] + "…"
     when = f"{mark.at.astimezone():%H:%M:%S}"
-    return [Text("*", "bold", justify="right"), Text(text, "bold italic"), *[Text("")] * 5, Text(when, "dim"), Text("")]
+    blank = [Text("")] * (1 + len(_FIGURES))
+    return [Text("*", "bold", justify="right"), Text(text, "bold italic"), *blank, Text(when, "dim"), Text("")]
 
 
 class RunsTable(DataTable[Text]):

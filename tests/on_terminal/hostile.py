@@ -20,8 +20,8 @@ from textual import work
 from textual.screen import Screen
 
 from cephtui import cli, demo, report, store
+from cephtui.analysis.sides import side_of
 from cephtui.cluster.discovery import POOLS, Candidate, KnownNode, OnFound
-from cephtui.compare import side_of
 from cephtui.config import Config
 from cephtui.models import ClusterSample, Mark, Node, Run, SessionNotes
 from cephtui.plan import Request

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import ClassVar
 
@@ -11,7 +10,7 @@ from rich.style import Style
 from rich.text import Text
 from textual.widget import Widget
 
-from cephtui import units
+from cephtui.metrics import LIVE, Metric
 from cephtui.tui.charts.chart import Line, Picture, draw
 from cephtui.tui.charts.ink import Ink
 from cephtui.tui.look import look_of
@@ -24,24 +23,6 @@ Curves = Mapping[str, Points]
 COLORS = {"A": "#009e73", "B": "#cc79a7"}
 _NAMES_ON_A_LINE = 3
 """How often a line carries its name where colours don't tell the two apart."""
-
-
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """A figure that the charts show."""
-
-    title: str
-    name: str
-    as_text: Callable[[float | None], str]
-    binary: bool = False
-
-
-DRAWN = (
-    Drawn("IOPS", "iops", units.iops),
-    Drawn("bandwidth", "bandwidth_bytes", units.bandwidth, binary=True),
-    Drawn("mean latency", "latency_mean_seconds", units.latency),
-    Drawn("p99 latency", "latency_p99_seconds", units.latency),
-)
 
 
 def overlay_lines(left: Points, right: Points, *, in_pieces: bool) -> list[Line]:
@@ -71,21 +52,21 @@ class Overlay(Widget):
 
     def __init__(self, direction: str) -> None:
         super().__init__(id=f"{direction}-overlay")
-        self._direction, self._figure = direction, DRAWN[0]
+        self._direction, self._metric = direction, LIVE[0]
         self._sides: tuple[Points, Points] = ((), ())
 
-    def show(self, figure: Drawn, left: Points, right: Points) -> None:
+    def show(self, metric: Metric, left: Points, right: Points) -> None:
         """Draw this figure of both."""
-        self._figure, self._sides = figure, (left, right)
+        self._metric, self._sides = metric, (left, right)
         names = "   ".join(f"[{color}]{name}[/]" for name, color in COLORS.items())
-        self.border_title = f" compare {self._direction} {figure.title}   {names} "
+        self.border_title = f" compare {self._direction} {metric.full_title}   {names} "
         self.refresh()
 
     def render(self) -> Text:
         """Draw at the present size."""
         look = look_of(self)
         named = look.ascii or self.app.no_color or look.colors == "none"
-        lines, figure = overlay_lines(*self._sides, in_pieces=named), self._figure
+        lines, metric = overlay_lines(*self._sides, in_pieces=named), self._metric
         axis = Style(color=self.get_component_rich_style("overlay--axis").color)
         ink = Ink(colors=not named, ascii=look.ascii, axis=axis)
-        return draw(Picture(lines, figure.as_text, binary=figure.binary), *self.content_size, ink)
+        return draw(Picture(lines, metric.as_text, binary=metric.binary), *self.content_size, ink)

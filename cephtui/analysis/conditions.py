@@ -1,0 +1,158 @@
+"""In what two sides were not alike, other than their figures."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TypeAlias
+
+from cephtui import units
+from cephtui.analysis.batches import node_names
+from cephtui.analysis.sides import Side
+from cephtui.models import ClusterEnvironment, Difference, NodeEnvironment, OptionValue, Run
+
+Facts: TypeAlias = dict[str, str]
+"""Names and values as text, in the order in which they are shown."""
+_LENGTH_SECONDS, _LENGTH_FRACTION = 1.0, 0.02
+"""By how much two runs may last longer than one another and count as equally long."""
+
+
+def differences(left: Side, right: Side) -> list[Difference]:
+    """All that was not alike in two chosen runs, the most important first; findings are those of the repeats too.
+
+    First what was asked for, then nodes, versions, findings, outcome and length, then the cluster.
+    """
+    first, second = left.run, right.run
+    return [
+        *_differing("run", _asked(first), _asked(second)),
+        *_differing("option", _options(first), _options(second)),
+        *_differing("nodes", {"names": _listed(node_names(first))}, {"names": _listed(node_names(second))}),
+        *_node_differences(first, second),
+        *_differing("cephtui", {"version": _text(first.cephtui_version)}, {"version": _text(second.cephtui_version)}),
+        *_differing("finding", _found(left), _found(right), missing="no"),
+        *_differing("run", {"outcome": first.outcome or "running"}, {"outcome": second.outcome or "running"}),
+        *_length_difference(first, second),
+        *_cluster_differences(first.cluster, second.cluster),
+    ]
+
+
+def _differing(topic: str, left: Facts, right: Facts, missing: str = units.DASH) -> list[Difference]:
+    """The facts that are not equal; one that only one side has stands against ``missing``."""
+    pairs = {name: (left.get(name, missing), right.get(name, missing)) for name in (left | right)}
+    return [Difference(topic=topic, name=name, left=a, right=b) for name, (a, b) in pairs.items() if a != b]
+
+
+def _text(value: OptionValue | None) -> str:
+    if value is None or value == "":
+        return units.DASH
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _listed(words: Sequence[str]) -> str:
+    return ", ".join(words) or units.DASH
+
+
+def _asked(run: Run) -> Facts:
+    return {"preset": run.preset, "tool": run.tool, "target": run.target}
+
+
+def _options(run: Run) -> Facts:
+    return {name: _text(value) for name, value in run.options.items()}
+
+
+def _found(side: Side) -> Facts:
+    """By code which part of the runs has a finding; in all of 3 is the same as in the one."""
+    texts = {}
+    for code, runs in side.findings().items():
+        texts[code] = "yes" if len(runs) == len(side.runs) else f"in {len(runs)} of {len(side.runs)} runs"
+    return texts
+
+
+def _node_differences(left: Run, right: Run) -> list[Difference]:
+    """Nodes of the same name with each other, the rest in their order; what is left over is in the names."""
+    names, others = dict.fromkeys(node_names(left)), dict.fromkeys(node_names(right))
+    pairs = [(name, name) for name in names if name in others]
+    pairs += zip([n for n in names if n not in others], [n for n in others if n not in names], strict=False)
+    found = []
+    for name, other in pairs:
+        topic = name if name == other else f"{name} / {other}"
+        tools = {left.tool, right.tool}
+        facts, counterpart = (_node_facts(run.environment.get(n), tools) for run, n in ((left, name), (right, other)))
+        found += _differing(topic, facts, counterpart)
+    return found
+
+
+def _node_facts(found: NodeEnvironment | None, tools: Collection[str]) -> Facts:
+    """What hardly changes by itself: the load of the moment is not among it, nor are tools that did not run."""
+    if found is None:
+        return {}
+    return {
+        "kernel": _text(found.kernel),
+        "os": _text(found.os),
+        "cpu": _text(found.cpu),
+        "cpus": _text(found.cpu_count),
+        "memory": units.size(found.memory_bytes) if found.memory_bytes else units.DASH,
+        **{
+            name: text
+            for name, text in found.tools.items()
+            if name == "ceph" or (name in tools and text != found.tools.get("ceph"))
+        },
+        "filesystem": _text(found.filesystem),
+        "device": _text(found.device),
+        **{f"nic {name}": units.bit_rate(speed) for name, speed in found.nic_bits_per_second.items()},
+    }
+
+
+def _length_difference(left: Run, right: Run) -> list[Difference]:
+    """How long was measured, without the ramp; what a timer makes of it is none."""
+    lengths = [_measured_seconds(run) for run in (left, right)]
+    known = [seconds for seconds in lengths if seconds is not None]
+    if len(known) == len(lengths) and max(known) - min(known) <= max(_LENGTH_SECONDS, _LENGTH_FRACTION * max(known)):
+        return []
+    texts = [units.DASH if seconds is None else units.duration(seconds) for seconds in lengths]
+    return _differing("run", {"measured": texts[0]}, {"measured": texts[1]})
+
+
+def _measured_seconds(run: Run) -> float | None:
+    return max((total.runtime_seconds for total in run.summary.flows.values()), default=None)
+
+
+def _cluster_differences(left: ClusterEnvironment | None, right: ClusterEnvironment | None) -> list[Difference]:
+    """In one line where only one run had to do with a cluster."""
+    if left is None or right is None:
+        return _differing("cluster", {"state": _cluster_in_short(left)}, {"state": _cluster_in_short(right)})
+    states = list(left.pg_states | right.pg_states)
+    return _differing("cluster", _cluster_facts(left, states), _cluster_facts(right, states))
+
+
+def _cluster_in_short(found: ClusterEnvironment | None) -> str:
+    if found is None:
+        return units.DASH
+    version = f"ceph {found.ceph_version}" if found.ceph_version else "ceph"
+    return ", ".join(part for part in (version, found.health) if part)
+
+
+def _cluster_facts(found: ClusterEnvironment, pg_states: Sequence[str]) -> Facts:
+    has_mclock = "mclock" in (found.osd_op_queue or "")
+    return {
+        "ceph": _text(found.ceph_version),
+        "health": _text(found.health),
+        "OSDs": _text(found.osds),
+        "OSDs up": _text(found.osds_up),
+        "OSDs in": _text(found.osds_in),
+        **{f"PGs {state}": str(found.pg_states.get(state, 0)) for state in pg_states if found.pg_states},
+        **{_pool_name(name): _pool_text(name, value) for name, value in found.pool.items()},
+        "OSD queue": _text(found.osd_op_queue),
+        "mclock profile": _text(found.osd_mclock_profile) if has_mclock else units.DASH,
+        "image features": _listed(found.image_features),
+        "checks": _listed(found.checks) if found.checks or found.health is None else "none",
+    }
+
+
+def _pool_name(fact: str) -> str:
+    return f"pool {fact.removesuffix('_bytes')}"
+
+
+def _pool_text(fact: str, value: OptionValue | None) -> str:
+    return units.size(value) if fact.endswith("_bytes") and isinstance(value, int) else _text(value)

@@ -1,0 +1,61 @@
+"""The figures of two sides beside each other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from cephtui.analysis.sides import Side
+from cephtui.analysis.verdict import Reason, judge, why_none
+from cephtui.metrics import DIRECTIONS, METRICS, Metric
+from cephtui.models import Figure
+
+_SPOILED: Mapping[str, Sequence[str]] = {"in-flight": ("iops", "bandwidth_bytes"), "space": ()}
+"""By a finding's code the figures that it limits, where it is not all of them."""
+
+
+def figures(left: Side, right: Side) -> list[Figure]:
+    """Every figure of what either side did: reads, writes, then the others."""
+    found = {name for run in (*left.runs, *right.runs) for name in run.summary.flows}
+    directions = [*(name for name in DIRECTIONS if name in found), *sorted(found.difference(DIRECTIONS))]
+    codes = tuple(left.findings()), tuple(right.findings())
+    return [_figure(direction, metric, left, right, codes) for direction in directions for metric in METRICS]
+
+
+def why_no_verdict(left: Side, right: Side) -> Reason:
+    """Of all figures together."""
+    return why_none(*(0 if side.problem else len(side.runs) for side in (left, right)))
+
+
+def _figure(
+    direction: str, metric: Metric, left: Side, right: Side, codes: tuple[Sequence[str], Sequence[str]]
+) -> Figure:
+    before, after = _values(left, direction, metric), _values(right, direction, metric)
+    verdict = judge(metric, before, after)
+    return Figure(
+        direction=direction,
+        name=metric.name,
+        left=verdict.left,
+        right=verdict.right,
+        change_fraction=verdict.change,
+        better=verdict.word,
+        left_spread=_spread(before),
+        right_spread=_spread(after),
+        left_findings=_spoiled_by(codes[0], metric) if before else (),
+        right_findings=_spoiled_by(codes[1], metric) if after else (),
+    )
+
+
+def _values(side: Side, direction: str, metric: Metric) -> list[float]:
+    """One of each run that has it."""
+    found = [metric.of(run.summary.flows.get(direction)) for run in side.runs]
+    return [float(value) for value in found if value is not None and math.isfinite(value)]
+
+
+def _spread(values: Sequence[float]) -> tuple[float, float] | None:
+    return (min(values), max(values)) if len(values) > 1 else None
+
+
+def _spoiled_by(codes: Sequence[str], metric: Metric) -> tuple[str, ...]:
+    """Those of the findings of a side's runs that limit what a figure means."""
+    return tuple(code for code in codes if metric.name in _SPOILED.get(code, (metric.name,)))

@@ -1,0 +1,37 @@
+"""What the user did, among the runs."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+
+from cephtui.analysis.sides import Side
+from cephtui.models import Mark, Run
+
+
+def marks_between(left: Side, right: Side) -> list[tuple[str, Mark]]:
+    """What the user did from the beginning of the first run to the end of the last, each with its session's name."""
+    runs = [*left.runs, *right.runs]
+    first = min(run.started_at for run in runs)
+    last = max(run.started_at + timedelta(seconds=run.duration_seconds) for run in runs)
+    found = {
+        (side.run.session, mark): None for side in (left, right) for mark in side.marks if first <= mark.at <= last
+    }
+    return sorted(found, key=lambda each: each[1].at)
+
+
+def in_order(runs: Sequence[Run], marks: Iterable[Mark]) -> list[Run | Mark]:
+    """The runs of a session with its marks: behind the run that they were made in, or between two."""
+    numbers, starts = [run.run for run in runs], [run.started_at for run in runs]
+
+    def place(mark: Mark) -> int:
+        return bisect_right(starts, mark.at) if mark.run is None else bisect_right(numbers, mark.run)
+
+    behind: dict[int, list[Mark]] = {}
+    for mark in sorted(marks, key=lambda mark: mark.at):
+        behind.setdefault(place(mark), []).append(mark)
+    found: list[Run | Mark] = [*behind.get(0, [])]
+    for number, run in enumerate(runs, 1):
+        found += [run, *behind.get(number, [])]
+    return found

@@ -1,0 +1,76 @@
+"""A run with its repeats: one side of a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from cephtui.analysis.batches import group
+from cephtui.models import Mark, Run
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A run and its repeats, the chosen run first; more than one only where all of them ended well."""
+
+    runs: tuple[Run, ...]
+    marks: tuple[Mark, ...] = ()
+    """All of its session."""
+
+    @property
+    def run(self) -> Run:
+        """The chosen run."""
+        return self.runs[0]
+
+    @property
+    def name(self) -> str:
+        """``tuning/3``, as it is typed."""
+        return f"{self.run.session}/{self.run.run}"
+
+    @property
+    def problem(self) -> str | None:
+        """Why the side has no figures, or None."""
+        return None if _is_measured(self.run) else f"{self.run.outcome or 'running'}: no figures"
+
+    def findings(self) -> dict[str, tuple[Run, ...]]:
+        """The runs that have a finding, by its code; the order is that of the runs."""
+        found: dict[str, tuple[Run, ...]] = {}
+        for run in self.runs:
+            for code in dict.fromkeys(finding.code for finding in run.findings):
+                found[code] = (*found.get(code, ()), run)
+        return found
+
+
+def side_of(run: Run, runs_of_its_session: Iterable[Run], marks: Iterable[Mark] = ()) -> Side:
+    """A run with its repeats: the same preset, options, target and nodes, in the same batch.
+
+    Only runs that ended well are repeats of each other; any other run stands alone.
+    """
+    if run.outcome != "ok":
+        return Side((run,), tuple(marks))
+    others = (other for other in runs_of_its_session if other.run != run.run)
+    _, *alike = group([run, *others])[0].points[0].repeats
+    repeats = [other for other in alike if other.outcome == "ok" and _is_measured(other)]
+    return Side((run, *sorted(repeats, key=lambda other: other.run)), tuple(marks))
+
+
+def _is_measured(run: Run) -> bool:
+    return bool(run.summary.flows)
+
+
+def finding_texts(side: Side) -> list[str]:
+    """What limits the figures of a side, in the words of the first run that has it; and which runs, if not all."""
+    found = side.findings()
+    texts: dict[str, list[str]] = {code: [] for code in found}
+    for run in side.runs:
+        for finding in run.findings:
+            runs = found[finding.code]
+            if runs[0] is run:
+                texts[finding.code].append(finding.text + _where(side, runs))
+    return [text for each in texts.values() for text in each]
+
+
+def _where(side: Side, runs: Sequence[Run]) -> str:
+    if len(runs) == len(side.runs):
+        return ""
+    return f" (in {len(runs)} of {len(side.runs)} runs: {', '.join(f'#{run.run}' for run in runs)})"
