@@ -15,7 +15,7 @@ from cephtui import stats, units
 from cephtui.cluster import reader
 from cephtui.cluster.reader import ClusterError, ClusterReader
 from cephtui.environment import parse_environment, probe_argv
-from cephtui.models import Event, Finding, NodeEnvironment, NodeResult, NodeStep, Notice, Outcome, Part, Step
+from cephtui.models import Event, Finding, NodeEnvironment, NodeResult, NodeStep, Notice, Outcome, Part, RbdPlace, Step
 from cephtui.outcomes import decide, run_findings
 from cephtui.plan import fill_command
 from cephtui.record import Recorder, StopRequest
@@ -210,7 +210,7 @@ class NodeRun:
     async def image_features(self) -> tuple[str, ...]:
         """Of the first image that is used, which is like the others; raises TransportError."""
         place = self._node_step.place
-        if self._found.features or not place.images:
+        if self._found.features or not isinstance(place, RbdPlace):
             return self._found.features
         info = await image_info(self._shell, place.pool, place.images[0])
         return info.features if info else ()

@@ -16,7 +16,7 @@ from cephtui.ceph.cluster import ClusterState
 from cephtui.cluster import monitor, preflight, reader
 from cephtui.cluster.monitor import Observation
 from cephtui.cluster.reader import ClusterError, ClusterReader
-from cephtui.models import Kind, Node, NodeStep, Place, Step
+from cephtui.models import Kind, Node, NodeStep, RbdPlace, Step
 from cephtui.shell import NodeShell
 from cephtui.transport import UNLOCKED, Chunk, Completed, Lock, TransportError
 from tests.clusters import RECORDINGS, RecordedShell, ok
@@ -94,7 +94,7 @@ async def test_what_is_missing_is_told_from_what_can_not_be_asked() -> None:
 
 
 def step(*, writes: bool = True, data_pool: str | None = None) -> Step:
-    node = NodeStep(node="n1", argv=("fio",), command="fio", place=Place(kind="rbd", pool="rec"))
+    node = NodeStep(node="n1", argv=("fio",), command="fio", place=RbdPlace(kind="rbd", pool="rec", images=()))
     return Step(
         preset="write-iops",
         tool="fio",

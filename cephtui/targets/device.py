@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from cephtui import devices
 from cephtui.devices import DeviceFacts
-from cephtui.models import Kind, Node, Part, Place
+from cephtui.models import FilePlace, Kind, Node, Part, Place
 from cephtui.refusal import Refusal
 from cephtui.shell import Shell
 from cephtui.targets import rbd
@@ -43,7 +43,7 @@ class DeviceTarget:
     def lay_out(self, node: Node, layout: Layout) -> tuple[Place, tuple[Part, ...]]:
         """See Target."""
         part = Part(spec=self.spec, bytes=layout.jobs * layout.size_bytes)
-        return Place(kind="device", path=self.path), (part,)
+        return FilePlace(kind="device", path=self.path), (part,)
 
     async def inspect(self, shell: Shell, use: Use) -> Found:
         """See Target. A mapped image takes the guards of the image besides."""

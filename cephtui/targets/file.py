@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from cephtui import units
-from cephtui.models import Finding, Kind, Node, OptionValue, Part, Place
+from cephtui.models import FilePlace, Finding, Kind, Node, OptionValue, Part, Place
 from cephtui.refusal import Refusal
 from cephtui.shell import Shell, reason
 from cephtui.targets.base import Found, Layout, Removed, TargetError, TargetFault, Use, is_text, page_cache
@@ -150,7 +150,7 @@ class FileTarget:
         """See Target. Several nodes may share the file system, so each has a file of its own."""
         path = self.path if layout.alone else f"{self.path}.{node.name}"
         part = Part(spec=f"file:{path}", bytes=layout.jobs * layout.size_bytes)
-        return Place(kind="file", path=path), (part,)
+        return FilePlace(kind="file", path=path), (part,)
 
     async def inspect(self, shell: Shell, use: Use) -> Found:
         """See Target."""

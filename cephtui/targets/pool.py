@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from cephtui.ceph import objects
 from cephtui.cluster import preflight
-from cephtui.models import Kind, Node, Part, Place
+from cephtui.models import Kind, Node, Part, Place, RadosPlace
 from cephtui.shell import Shell, reason
 from cephtui.targets.base import (
     OWN_NAME,
@@ -54,7 +54,7 @@ class PoolTarget:
         """See Target: a namespace for each node, so that what is counted and emptied is its own."""
         namespace = f"{OWN_PREFIX}{layout.batch}-{safe_name(node.name)}"
         part = Part(spec=f"pool:{self.name}/{namespace}", bytes=layout.size_bytes)
-        return Place(kind="pool", pool=self.name, namespace=namespace), (part,)
+        return RadosPlace(kind="pool", pool=self.name, namespace=namespace), (part,)
 
     async def inspect(self, shell: Shell, use: Use) -> Found:
         """See Target: the cluster's guards are those of the pool."""
@@ -88,8 +88,8 @@ def _mark(owner: str) -> str:
     return f"{OWNER_KEY}.{owner}"
 
 
-def _place(shell: Shell, pool: str, namespace: str) -> Place:
-    return Place(kind="pool", pool=pool, namespace=namespace, ceph_id=shell.node.ceph_id)
+def _place(shell: Shell, pool: str, namespace: str) -> RadosPlace:
+    return RadosPlace(kind="pool", pool=pool, namespace=namespace, ceph_id=shell.node.ceph_id)
 
 
 async def remove(shell: Shell, pool: str, namespace: str, owner: str | None) -> Removed:

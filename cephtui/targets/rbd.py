@@ -13,7 +13,7 @@ from cephtui.ceph.images import ImageFacts, ImageInfo
 from cephtui.cluster import preflight, reader
 from cephtui.cluster.reader import ClusterError, ClusterReader
 from cephtui.devices import RbdMapping
-from cephtui.models import Finding, Kind, Node, Part, Place
+from cephtui.models import Finding, Kind, Node, Part, Place, RbdPlace
 from cephtui.refusal import Refusal
 from cephtui.shell import Shell, reason
 from cephtui.targets.base import (
@@ -80,7 +80,7 @@ class RbdPool:
         base = f"{OWN_PREFIX}{self.sitting}-{safe_name(node.name)}"
         images = tuple(f"{base}-{job}" for job in range(layout.jobs))
         parts = tuple(Part(spec=f"rbd:{self.name}/{image}", bytes=layout.size_bytes) for image in images)
-        return Place(kind="rbd", pool=self.name, images=images), parts
+        return RbdPlace(kind="rbd", pool=self.name, images=images), parts
 
     async def inspect(self, shell: Shell, use: Use) -> Found:
         """See Target: the cluster's guards are those of the pool; here is only what is there already."""
@@ -144,7 +144,7 @@ class RbdImage:
     def lay_out(self, node: Node, layout: Layout) -> tuple[Place, tuple[Part, ...]]:
         """See Target."""
         part = Part(spec=self.spec, bytes=layout.jobs * layout.size_bytes)
-        return Place(kind="image", pool=self.pool, images=(self.image,)), (part,)
+        return RbdPlace(kind="image", pool=self.pool, images=(self.image,)), (part,)
 
     async def inspect(self, shell: Shell, use: Use) -> Found:
         """See Target."""
