@@ -58,7 +58,7 @@ def way_of(undo: Undo, own: Mapping[str, Node]) -> Way:
     kind, rest = kind_of(undo.target), undo.target.partition(":")[2]
     listed = (undo.at or Node(name=LOCAL)).model_copy(update={"name": undo.node})
     mine = own.get(undo.node)
-    if kind is not None and kind.is_path:
+    if kind is not None and kind.leaves_files:
         return Way(_but_ceph(listed), _but_ceph(mine) if mine else None, None)
     return Way(listed, mine, rest.partition("/")[0])
 

@@ -617,7 +617,7 @@ def _is_here(undo: Undo) -> bool:
     """Whether it is a file of the console's own machine, and not of a container there."""
     here = Node(name="local") if undo.at is None else undo.at
     kind = kind_of(undo.target)
-    return kind is not None and kind.is_path and here.host is None and not here.prefix
+    return kind is not None and kind.leaves_files and here.host is None and not here.prefix
 
 
 _OF_DEVICES = "wipefs"

@@ -105,7 +105,7 @@ def test_a_kind_and_its_examples_belong_together(kind: TargetKind) -> None:
         assert kind_of(target.spec) is kind
         assert target.kind in get_args(Kind)
         assert (target.pool is not None) == kind.in_pool
-        assert not (kind.is_path and kind.in_pool)
+        assert not (kind.in_pool and (kind.is_path or kind.leaves_files))
 
 
 def test_the_help_names_every_target() -> None:

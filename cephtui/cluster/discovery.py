@@ -49,7 +49,7 @@ async def discover(shell: Shell, of: str, on_found: OnFound) -> str:
         if of == POOLS:
             return await _pools(shell, on_found)
         if of == DEVICES:
-            return await KINDS[DeviceKind.scheme].discover(shell, "", on_found)
+            return await DeviceKind().discover(shell, "", on_found)
         kind = kind_of(of)
         return await kind.discover(shell, of.partition(":")[2], on_found) if kind else ""
     except ClusterError as error:

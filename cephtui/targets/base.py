@@ -152,10 +152,11 @@ class TargetKind(ABC):
     examples: ClassVar[tuple[str, ...]]
     """How its targets are written: ``rbd:POOL``."""
     is_path: ClassVar[bool] = False
-    """Whether the name behind the scheme is a path on the node.
+    """Whether the name behind the scheme is a path on the node: on another machine it has to be absolute."""
+    leaves_files: ClassVar[bool] = False
+    """Whether what cephtui makes are files of the node, in which Ceph has no part.
 
-    For another machine it has to be absolute. Ceph has no part in it, and what a killed console has left of it on its
-    own machine is removed when the next one starts.
+    Those that a killed console has left on its own machine are removed when the next one starts.
     """
     in_pool: ClassVar[bool] = False
     """Whether what cephtui makes is in a Ceph pool, whose name comes first and may change.

@@ -185,7 +185,7 @@ class FileKind(TargetKind):
 
     scheme = "file"
     examples = ("file:PATH",)
-    is_path = True
+    is_path = leaves_files = True
 
     def parse(self, name: str, sitting: str | None = None) -> FileTarget:
         return FileTarget(parse_path(self.spec(name), name))
