@@ -479,12 +479,13 @@ def _check_session_name(name: str | None) -> None:
 def _target(text: str | None, stack: ExitStack, nodes: Sequence[Node], data_pool: str | None, owner_id: str) -> Target:
     from cephtui.places import cache_dir
     from cephtui.scratch import scratch_target
-    from cephtui.targets import TargetError, parse_target
+    from cephtui.targets import TargetError, kind_of, parse_target
 
     remote = [node.name for node in nodes if node.host is not None]
     if not text and remote:
         raise click.UsageError(f"--target is missing: say what to test on {remote[0]}, such as rbd:POOL or file:PATH")
-    if text and remote and text.startswith(("file:", "device:")) and not text.partition(":")[2].startswith("/"):
+    kind = kind_of(text) if text else None
+    if text and remote and kind and kind.is_path and not text.partition(":")[2].startswith("/"):
         raise click.UsageError(f"target {text!r}: expected an absolute path on {remote[0]}")
     try:
         if text:

@@ -112,7 +112,7 @@ async def _preflight(bench: Bench, shell: NodeShell, target: Target, step: Step,
     wanted = new_bytes([step])
     while True:
         try:
-            found = await preflight.check(shell, target.kind, target.pool, step, wanted)
+            found = await preflight.check(shell, target, step, wanted)
         except TransportError as error:
             return Preflight(Refusal(str(error)))
         fresh = bench.removed_at is not None and time.monotonic() - bench.removed_at < _FREED_SECONDS

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from cephtui.config import LOCAL
 from cephtui.models import Node
 from cephtui.store import Undo
+from cephtui.targets import kind_of
 
 _CEPH_FIELDS = ("ceph_conf", "ceph_keyring", "ceph_id", "ceph_mon_host")
 _PLAIN = re.compile(r"[A-Za-z0-9_:][A-Za-z0-9_.:%@+\\-]*")
@@ -54,10 +55,10 @@ class Way:
 
 def way_of(undo: Undo, own: Mapping[str, Node]) -> Way:
     """How the node of something left behind is reached; ``own`` are the user's nodes by their names."""
-    scheme, _, rest = undo.target.partition(":")
+    kind, rest = kind_of(undo.target), undo.target.partition(":")[2]
     listed = (undo.at or Node(name=LOCAL)).model_copy(update={"name": undo.node})
     mine = own.get(undo.node)
-    if scheme == "file":
+    if kind is not None and kind.leaves_files:
         return Way(_but_ceph(listed), _but_ceph(mine) if mine else None, None)
     return Way(listed, mine, rest.partition("/")[0])
 

@@ -313,18 +313,45 @@ class ClusterSample(Model):
     """Commit latency by the id of the OSD."""
 
 
-class Place(Model):
-    """Where a step's data is on one node, in words that are no tool's; a tool makes its own options of it."""
+class _Place(Model):
+    """Where a step's data is on one node, in words that are no tool's; a tool makes its own options of it.
+
+    Every kind of place is stored with all of these keys, and those that are another's are empty.
+    """
 
     kind: Kind
     path: str = ""
-    """Of a file or device."""
     pool: str = ""
     images: tuple[str, ...] = ()
     namespace: str = ""
-    """The RADOS namespace of the objects."""
     ceph_id: str | None = None
     """Ceph's user without ``client.``; null is the tools' default."""
+
+
+class FilePlace(_Place):
+    """A path that programs open."""
+
+    kind: Literal["file", "device"]
+    path: str
+
+
+class RbdPlace(_Place):
+    """Images of a pool, one for each job."""
+
+    kind: Literal["rbd", "image"]
+    pool: str
+    images: tuple[str, ...]
+
+
+class RadosPlace(_Place):
+    """The objects in a RADOS namespace of a pool."""
+
+    kind: Literal["pool"]
+    pool: str
+    namespace: str
+
+
+Place: TypeAlias = Annotated[FilePlace | RbdPlace | RadosPlace, Field(discriminator="kind")]
 
 
 class Part(Model):

@@ -15,7 +15,19 @@ from cephtui import stats, units
 from cephtui.cluster import reader
 from cephtui.cluster.reader import ClusterError, ClusterReader
 from cephtui.environment import parse_environment, probe_argv
-from cephtui.models import Event, Finding, NodeEnvironment, NodeResult, NodeStep, Notice, Outcome, Part, Step
+from cephtui.models import (
+    Event,
+    FilePlace,
+    Finding,
+    NodeEnvironment,
+    NodeResult,
+    NodeStep,
+    Notice,
+    Outcome,
+    Part,
+    RbdPlace,
+    Step,
+)
 from cephtui.outcomes import decide, run_findings
 from cephtui.plan import fill_command
 from cephtui.record import Recorder, StopRequest
@@ -26,7 +38,7 @@ from cephtui.targets.base import Found, Target, TargetFault, Use
 from cephtui.targets.rbd import image_info
 from cephtui.tools import TOOLS
 from cephtui.tools.base import Parser, Reading, Sizing, ToolResult
-from cephtui.transport import Chunk, Lock, Process, TransportError, shortened
+from cephtui.transport import UNLOCKED, Chunk, Lock, Process, TransportError, shortened
 
 SILENCE_SECONDS = 10.0
 """A tool that prints nothing, or completes nothing, for so long is reported as stalled."""
@@ -210,7 +222,7 @@ class NodeRun:
     async def image_features(self) -> tuple[str, ...]:
         """Of the first image that is used, which is like the others; raises TransportError."""
         place = self._node_step.place
-        if self._found.features or not place.images:
+        if self._found.features or not isinstance(place, RbdPlace):
             return self._found.features
         info = await image_info(self._shell, place.pool, place.images[0])
         return info.features if info else ()
@@ -364,9 +376,11 @@ class NodeRun:
 
     def _lock(self) -> Lock:
         """Of a file or device; a file that was made for this sitting has to be its own still."""
-        path = self._node_step.place.path
-        is_made = (self.name, f"file:{path}") in self._bench.created
-        return Lock(path, self._bench.session.owner if is_made else "")
+        place = self._node_step.place
+        if not isinstance(place, FilePlace):
+            return UNLOCKED
+        is_made = any((self.name, part.spec) in self._bench.created for part in self._node_step.parts)
+        return Lock(place.path, self._bench.session.owner if is_made else "")
 
     async def _drive(
         self, process: Process, parser: Parser, stop: StopRequest, *, preparing: bool

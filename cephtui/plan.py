@@ -7,7 +7,19 @@ import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from cephtui.models import Node, NodeStep, OptionValue, Part, Place, Plan, PoolActivity, Step, Write
+from cephtui.models import (
+    Node,
+    NodeStep,
+    OptionValue,
+    Part,
+    Place,
+    Plan,
+    PoolActivity,
+    RadosPlace,
+    RbdPlace,
+    Step,
+    Write,
+)
 from cephtui.presets import Choice, Preset, combinations
 from cephtui.printable import printable
 from cephtui.shell import with_ceph
@@ -211,22 +223,23 @@ def _node_step(draft: _Draft, request: Request, node: Node, needs: Filled, known
 
 def fill_command(workload: Workload, node: Node, place: Place, fill: tuple[Part, ...]) -> tuple[str, ...]:
     """What writes these parts of a place in full, behind the node's prefix."""
-    images = tuple(part.spec.rpartition("/")[2] for part in fill) if place.images else ()
-    only = place.model_copy(update={"images": images})
-    return with_ceph(node, workload.fill_argv([part.bytes for part in fill], only))
+    if isinstance(place, RbdPlace):
+        place = place.model_copy(update={"images": tuple(part.spec.rpartition("/")[2] for part in fill)})
+    return with_ceph(node, workload.fill_argv([part.bytes for part in fill], place))
 
 
 def _writes(draft: _Draft, place: Place, fill: tuple[Part, ...], parts: tuple[Part, ...]) -> tuple[Write, ...]:
     """What is written, in words: objects of a pool are as many as a run turns out to need."""
     filled, changed = "is written in full before its first use", "is overwritten by the benchmark"
-    if place.namespace:
+    objects = isinstance(place, RadosPlace)
+    if objects:
         filled, changed = "is filled with as much as the run reads, at most", "gets new objects"
     elif len(parts) > 1:
         changed = "are overwritten by the benchmark"
     writes = [Write(what=f"{part.spec} {filled}", bytes=part.bytes) for part in fill]
     if draft.workload.writes():
         names = ", ".join(part.spec for part in parts)
-        writes.append(Write(what=f"{names} {changed}", bytes=parts[0].bytes if place.namespace else None))
+        writes.append(Write(what=f"{names} {changed}", bytes=parts[0].bytes if objects else None))
     return tuple(writes)
 
 

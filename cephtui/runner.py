@@ -24,7 +24,7 @@ from cephtui import places, session_writer, store
 from cephtui.ceph.pool_guards import guard_busy_pool
 from cephtui.cluster import preflight
 from cephtui.cluster.access import with_access
-from cephtui.cluster.discovery import OnFound, discover
+from cephtui.cluster.discovery import discover
 from cephtui.execute import ceph_shell, execute
 from cephtui.models import Event, Mark, Node, NodeEnvironment, NodeRow, Notice, Plan, PoolActivity, Run, Sample, Step
 from cephtui.node_run import Bench, inspect, look_at
@@ -37,8 +37,9 @@ from cephtui.session_writer import SessionWriter, unwritable
 from cephtui.shell import NodeShell
 from cephtui.ssh import connect
 from cephtui.store import StoreError, Undo
-from cephtui.targets import remove, target_of
+from cephtui.targets import kind_of, remove, target_of
 from cephtui.targets.base import Removed, Target, TargetFault
+from cephtui.targets.candidates import OnFound
 from cephtui.tools import TOOLS
 from cephtui.transport import Connection, Paced, Question, TransportError, Turns
 
@@ -479,7 +480,7 @@ class Runner:
         step = next((step for step in plan.steps if step.writes), first)
         largest = max(new_bytes([step]) for step in plan.steps)
         wanted = new_bytes(plan.steps) if target.kept else largest
-        before = await preflight.check(ceph_shell(plan, shells), target.kind, target.pool, step, wanted)
+        before = await preflight.check(ceph_shell(plan, shells), target, step, wanted)
         busy = guard_busy_pool(plan.pool_use, writes=step.writes, nodes=len(step.nodes), agreed=plan.shared_pool)
         found = [refusal for refusal in (before.refusal, busy) if refusal]
         if before.state is None and before.refusal:
@@ -590,10 +591,11 @@ class Runner:
 async def remove_patiently(shell: NodeShell, undo: Undo, say: Callable[[str], None]) -> Removed:
     """Remove a part of cephtui's, again and again while something still has it open; raises TransportError."""
     until = asyncio.get_running_loop().time() + PATIENCE_SECONDS
-    told = False
+    kind, told = kind_of(undo.target), False
     while True:
         removed = await remove(shell, undo)
-        if removed.status != "busy" or undo.target.startswith("file:") or asyncio.get_running_loop().time() > until:
+        is_passing = removed.status == "busy" and kind is not None and kind.in_pool
+        if not is_passing or asyncio.get_running_loop().time() > until:
             return removed
         if not told:
             say(f"{undo.target} is still in use, waiting for the end of it ({removed.text})")
@@ -614,7 +616,8 @@ def leftovers(left: Iterable[tuple[str, str]]) -> list[str]:
 def _is_here(undo: Undo) -> bool:
     """Whether it is a file of the console's own machine, and not of a container there."""
     here = Node(name="local") if undo.at is None else undo.at
-    return undo.target.startswith("file:") and here.host is None and not here.prefix
+    kind = kind_of(undo.target)
+    return kind is not None and kind.leaves_files and here.host is None and not here.prefix
 
 
 _OF_DEVICES = "wipefs"

@@ -10,14 +10,14 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from cephtui.targets.file import FileTarget, parse_path
+from cephtui.targets.file import FileKind, FileTarget
 
 _PREFIX = "scratch-"
 
 
 def is_scratch(spec: str, cache: Path) -> bool:
     """Whether a part is in such a directory, and goes with it."""
-    return spec.startswith(f"file:{cache}/{_PREFIX}")
+    return spec.startswith(FileTarget(f"{cache}/{_PREFIX}").spec)
 
 
 def _lock(directory: Path) -> int | None:
@@ -65,5 +65,4 @@ def scratch_target(cache: Path) -> Iterator[FileTarget]:
     Raises OSError where the cache can't be written, TargetError where a tool can't use its path.
     """
     with scratch_directory(cache) as directory:
-        path = str(directory / "scratch")
-        yield FileTarget(parse_path(f"file:{path}", path))
+        yield FileKind().parse(str(directory / "scratch"))

@@ -16,8 +16,9 @@ from cephtui.ceph.cluster import ClusterState
 from cephtui.cluster import monitor, preflight, reader
 from cephtui.cluster.monitor import Observation
 from cephtui.cluster.reader import ClusterError, ClusterReader
-from cephtui.models import Kind, Node, NodeStep, Place, Step
+from cephtui.models import Node, NodeStep, RbdPlace, Step
 from cephtui.shell import NodeShell
+from cephtui.targets import parse_target
 from cephtui.transport import UNLOCKED, Chunk, Completed, Lock, TransportError
 from tests.clusters import RECORDINGS, RecordedShell, ok
 
@@ -94,7 +95,7 @@ async def test_what_is_missing_is_told_from_what_can_not_be_asked() -> None:
 
 
 def step(*, writes: bool = True, data_pool: str | None = None) -> Step:
-    node = NodeStep(node="n1", argv=("fio",), command="fio", place=Place(kind="rbd", pool="rec"))
+    node = NodeStep(node="n1", argv=("fio",), command="fio", place=RbdPlace(kind="rbd", pool="rec", images=()))
     return Step(
         preset="write-iops",
         tool="fio",
@@ -111,15 +112,15 @@ def step(*, writes: bool = True, data_pool: str | None = None) -> Step:
     )
 
 
-async def checked(shell: RecordedShell, pool: str = "rec", kind: Kind = "rbd", of: Step | None = None) -> str:
+async def checked(shell: RecordedShell, target: str = "rbd:rec", of: Step | None = None) -> str:
     """Why a run is refused; empty where it is not."""
     checked_step = of or step()
-    found = await preflight.check(shell, kind, pool, checked_step, 1 << 20 if checked_step.writes else 0)
+    found = await preflight.check(shell, parse_target(target), checked_step, 1 << 20 if checked_step.writes else 0)
     return found.refusal.text if found.refusal else ""
 
 
 async def test_what_a_cluster_is_like_before_a_run() -> None:
-    found = await preflight.check(RecordedShell("healthy"), "rbd", "rec", step(), 1 << 20)
+    found = await preflight.check(RecordedShell("healthy"), parse_target("rbd:rec"), step(), 1 << 20)
 
     assert (found.refusal, found.is_full, found.pools) == (None, False, ("rec",))
     assert found.state is not None
@@ -131,7 +132,7 @@ async def test_what_a_cluster_is_like_before_a_run() -> None:
 
 
 async def test_a_run_goes_on_without_what_the_caps_deny_and_says_so() -> None:
-    found = await preflight.check(RecordedShell("denied"), "rbd", "rec", step(), 1 << 20)
+    found = await preflight.check(RecordedShell("denied"), parse_target("rbd:rec"), step(), 1 << 20)
 
     assert found.refusal is None
     assert found.environment is not None
@@ -145,18 +146,18 @@ async def test_a_run_goes_on_without_what_the_caps_deny_and_says_so() -> None:
 
 
 async def test_the_pools_of_a_run_are_guarded() -> None:
-    assert "there is no pool nope" in await checked(RecordedShell("healthy"), "nope")
+    assert "there is no pool nope" in await checked(RecordedShell("healthy"), "rbd:nope")
     assert "there is no pool nope" in await checked(RecordedShell("healthy"), of=step(data_pool="nope"))
-    assert "erasure-coded" in await checked(RecordedShell("healthy"), "recdata")
-    assert await checked(RecordedShell("healthy"), "recdata", "pool") == ""
+    assert "erasure-coded" in await checked(RecordedShell("healthy"), "rbd:recdata")
+    assert await checked(RecordedShell("healthy"), "pool:recdata") == ""
     assert await checked(RecordedShell("healthy"), of=step(data_pool="recdata")) == ""
-    full = await preflight.check(RecordedShell("healthy"), "rbd", "rec", step(), 1 << 50)
+    full = await preflight.check(RecordedShell("healthy"), parse_target("rbd:rec"), step(), 1 << 50)
     assert full.is_full
     assert "not enough room in pool rec" in str(full.refusal)
     # to be read, an image is opened for writing, which hangs in a full pool; objects are not
     reads = step(writes=False)
-    assert "the cluster is full" in await checked(RecordedShell("full", "healthy"), kind="image", of=reads)
-    assert await checked(RecordedShell("full", "healthy"), kind="pool", of=reads) == ""
+    assert "the cluster is full" in await checked(RecordedShell("full", "healthy"), "rbd:rec/image", of=reads)
+    assert await checked(RecordedShell("full", "healthy"), "pool:rec", of=reads) == ""
 
 
 @pytest.mark.parametrize(

@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cephtui.models import Place
+from cephtui.models import FilePlace
 from cephtui.tools.base import OptionError
 from cephtui.tools.fio import Fio
 from cephtui.tools.fio.options import FioOptions
 from cephtui.units import parse_size
 
 FIO = Fio()
-TARGET = Place(kind="file", path="/mnt/bench/test")
+TARGET = FilePlace(kind="file", path="/mnt/bench/test")
 MIB = 1 << 20
 
 

@@ -17,7 +17,7 @@ from cephtui import stats, store
 from cephtui.analysis.figures import figures
 from cephtui.analysis.sides import side_of
 from cephtui.execute import execute
-from cephtui.models import Event, Interval, Node, OptionValue, Place, Plan, Run, Sample
+from cephtui.models import Event, FilePlace, Interval, Node, OptionValue, Plan, Run, Sample
 from cephtui.node_run import Bench
 from cephtui.places import packaged_presets_dir
 from cephtui.plan import Request, make_plan
@@ -36,7 +36,7 @@ IOPING = TOOLS["ioping"]
 FOLDER = Path(__file__).parent / "recordings" / "ioping-1.3"
 READ, FILL = (FOLDER / name for name in ("read.stdout", "fill.stderr"))
 """``ioping -D -q -p 1 -i 20000us -w 3000ms -s 4096 -S 16777216 FILE``, and dd that fills 600 MiB."""
-PLACE = Place(kind="file", path="/mnt/bench/test")
+PLACE = FilePlace(kind="file", path="/mnt/bench/test")
 MIB = 1 << 20
 
 

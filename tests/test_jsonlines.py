@@ -13,8 +13,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from cephtui.jsonlines import line, parse_sample, sample_line, schema
-from cephtui.models import ClusterSample, Interval, NodeRow, Phase, Plan, Run, Sample
+from cephtui.jsonlines import as_json, line, parse_sample, sample_line, schema
+from cephtui.models import (
+    ClusterSample,
+    FilePlace,
+    Interval,
+    Model,
+    NodeRow,
+    Phase,
+    Place,
+    Plan,
+    RadosPlace,
+    RbdPlace,
+    Run,
+    Sample,
+)
 from cephtui.printable import printable
 
 COUNTS = st.integers(0, 1 << 62)
@@ -202,3 +215,22 @@ def test_the_schema_is_json_and_tells_events_apart() -> None:
     events |= {"Difference": "difference", "Figure": "figure"}
     assert {reference["$ref"].rpartition("/")[2] for reference in whole["anyOf"]} == set(events)
     assert {name: whole["$defs"][name]["properties"]["event"]["const"] for name in events} == events
+
+
+@pytest.mark.parametrize(
+    ("kind", "own", "model"),
+    [
+        ("file", {"path": "/mnt/x"}, FilePlace),
+        ("device", {"path": "/dev/sdz"}, FilePlace),
+        ("rbd", {"pool": "bench", "images": ["a-0", "a-1"]}, RbdPlace),
+        ("image", {"pool": "bench", "images": ["vm"]}, RbdPlace),
+        ("pool", {"pool": "bench", "namespace": "cephtui-1", "ceph_id": "bench"}, RadosPlace),
+    ],
+)
+def test_a_place_has_the_same_keys_whatever_its_kind(kind: str, own: dict[str, Any], model: type[Model]) -> None:
+    """As in sessions written when there was one model for all of them."""
+    stored = {"kind": kind, "path": "", "pool": "", "images": [], "namespace": "", "ceph_id": None, **own}
+    adapter: TypeAdapter[Any] = TypeAdapter(Place)
+    place = adapter.validate_json(json.dumps(stored))
+    assert type(place) is model
+    assert list(json.loads(as_json(place)).items()) == list(stored.items())

@@ -14,11 +14,12 @@ from textual.app import App
 from textual.pilot import Pilot
 from textual.widgets import Button, Static
 
-from cephtui.cluster.discovery import DEVICES, POOLS, Candidate, KnownNode, OnFound
+from cephtui.cluster.discovery import DEVICES, POOLS, KnownNode
 from cephtui.config import Config
 from cephtui.models import Node
 from cephtui.places import packaged_presets_dir
 from cephtui.presets import Catalogue, Preset, find_presets, load_preset
+from cephtui.targets.candidates import Candidate, OnFound
 from cephtui.transport import TransportError
 from cephtui.tui.pick_list import Filter, Picker, PickList, Row, RowVisual, matching, widths
 from cephtui.tui.pickers.nodes import NodePicker

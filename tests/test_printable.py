@@ -30,7 +30,11 @@ EXACT = {
         for name in ["host", "user", "ssh_config", "prefix", "ceph_prefix", "ceph_conf", "ceph_keyring", "ceph_id"]
     ),
     "Node.ceph_mon_host",
-    *(f"Place.{name}" for name in ["path", "pool", "images", "namespace", "ceph_id"]),
+    *(
+        f"{place}.{name}"
+        for place in ["_Place", "FilePlace", "RbdPlace", "RadosPlace"]
+        for name in ["path", "pool", "images", "namespace", "ceph_id"]
+    ),
     *("NodeStep.prefix", "NodeStep.argv", "NodeStep.prepare_argv", "Part.spec"),
     *("Step.target", "Step.data_pool", "Plan.ceph_node", "Plan.destroy", "Undo.target", "SessionRow.path"),
 }

@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 
 from cephtui.ceph.objects import ABSENT_STATUS, OTHERS_STATUS, claim_argv, empty_argv, list_argv
 from cephtui.metrics import METRICS
-from cephtui.models import Interval, Place
+from cephtui.models import Interval, RadosPlace
 from cephtui.stats import Flow, total
 from cephtui.tools.base import OptionError, Reading, ToolResult
 from cephtui.tools.rados_bench import RadosBench
@@ -33,7 +33,7 @@ from cephtui.tools.rados_bench.output import SHORTEST_INTERVAL, RadosBenchParser
 from cephtui.units import parse_size
 
 TOOL = RadosBench()
-PLACE = Place(kind="pool", pool="bench", namespace="cephtui-1", ceph_id="admin")
+PLACE = RadosPlace(kind="pool", pool="bench", namespace="cephtui-1", ceph_id="admin")
 MIB, GIB = 1 << 20, 1 << 30
 FOLDER = Path(__file__).parent / "recordings" / "rados-16.2"
 NAMES = tuple(json.loads((FOLDER / "commands.json").read_text()))
@@ -252,7 +252,7 @@ def test_versions() -> None:
 # ---------------------------------------------------------------------------------------------- emptying
 
 
-def replace_place(**changes: Any) -> Place:
+def replace_place(**changes: Any) -> RadosPlace:
     return PLACE.model_copy(update=changes)
 
 

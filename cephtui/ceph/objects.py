@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from cephtui.models import Place
+from cephtui.models import Place, RadosPlace
 
 
 def rados(place: Place, *words: str) -> tuple[str, ...]:
     """A rados command on a place's own objects; raises ValueError where they are not told from others."""
-    if not place.pool or not place.namespace:
+    if not (isinstance(place, RadosPlace) and place.pool and place.namespace):
         raise ValueError("expected a pool and a namespace")
     user = ("--id", place.ceph_id) if place.ceph_id else ()
     return ("rados", *user, "-p", place.pool, "-N", place.namespace, *words)

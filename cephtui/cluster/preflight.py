@@ -11,9 +11,10 @@ from cephtui.ceph.pools import OsdMap
 from cephtui.ceph.rates import PoolRates
 from cephtui.cluster import reader
 from cephtui.cluster.reader import ClusterError, ClusterReader
-from cephtui.models import ClusterEnvironment, Finding, Kind, OptionValue, PoolActivity, Step
+from cephtui.models import ClusterEnvironment, Finding, OptionValue, PoolActivity, Step
 from cephtui.refusal import Refusal
 from cephtui.shell import Shell
+from cephtui.targets.base import Target
 
 LINGER_SECONDS = 15.0
 """How long a pool's client I/O rates, which are averages, show clients that have ended."""
@@ -110,8 +111,9 @@ async def _rates(asked: ClusterReader, pool: str, tries: int) -> PoolRates | Non
 # ---------------------------------------------------------------------------------------------- before a run
 
 
-async def check(shell: Shell, kind: Kind, pool: str | None, step: Step, new_bytes: int) -> Preflight:
-    """The cluster before a step, and the guards on a pool for so many new bytes; raises TransportError."""
+async def check(shell: Shell, target: Target, step: Step, new_bytes: int) -> Preflight:
+    """The cluster before a step, and the guards on its pool for so many new bytes; raises TransportError."""
+    pool = target.pool
     if pool is None:
         return Preflight()
     asked = ClusterReader(shell)
@@ -120,8 +122,7 @@ async def check(shell: Shell, kind: Kind, pool: str | None, step: Step, new_byte
         pools = await asked.pools()
     except ClusterError as error:
         return Preflight(_named(shell, error))
-    # an image is opened for writing even where it is only read: in a full pool that hangs
-    opens_for_writing = step.writes or kind in ("rbd", "image")
+    opens_for_writing = step.writes or target.opens_for_writing
     osd_map = pools.osd_map
     for name in filter(None, (pool, step.data_pool)):
         found = osd_map.pools.get(name)
@@ -133,7 +134,7 @@ async def check(shell: Shell, kind: Kind, pool: str | None, step: Step, new_byte
         down = await asked.optional(reader.OSDS_DOWN)
         state = replace(state, osds_down=down.names if down else None)
     data_pool = osd_map.pools[step.data_pool or pool]
-    if kind == "rbd":
+    if target.creates_images:
         refusal = pool_guards.guard_image_pool(osd_map.pools[pool], data_pool if step.data_pool else None)
     space = pools.space(data_pool)
     full = pool_guards.guard_space(space, new_bytes)

@@ -1,27 +1,36 @@
 """What is tested: where the data is, whether it may be written, how it is created and removed.
 
-One module for each kind of target; ``base`` says what they have in common.
+To add a kind of target: its module here, and its row in the table.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import replace
 
 from cephtui.cluster import reader
 from cephtui.cluster.reader import ClusterError, ClusterReader
 from cephtui.models import Step
 from cephtui.shell import Shell
 from cephtui.store import Undo
-from cephtui.targets import device, file, pool, rbd
-from cephtui.targets.base import Removed, Target, TargetError, is_text
-from cephtui.targets.device import DeviceTarget
-from cephtui.targets.file import FileTarget
-from cephtui.targets.pool import PoolTarget
+from cephtui.targets.base import Removed, Target, TargetError, TargetKind
+from cephtui.targets.device import DeviceKind
+from cephtui.targets.file import FileKind
+from cephtui.targets.pool import PoolKind
+from cephtui.targets.rbd import RbdKind
 
-__all__ = ["Target", "TargetError", "parse_target", "remove", "target_of"]
-EXPECTED = "file:PATH, rbd:POOL, rbd:POOL/IMAGE, device:PATH or pool:POOL"
+__all__ = ["Target", "TargetError", "kind_of", "parse_target", "remove", "target_of"]
+KINDS: Mapping[str, TargetKind] = {kind.scheme: kind for kind in (FileKind(), RbdKind(), DeviceKind(), PoolKind())}
+"""Every kind of target by its scheme."""
+EXAMPLES = tuple(example for kind in KINDS.values() for example in kind.examples)
 _OWNER = re.compile(r"[A-Za-z0-9._-]*")
-_OF_POOLS = {"rbd": rbd.remove, "pool": pool.remove}
+
+
+def kind_of(text: str) -> TargetKind | None:
+    """The kind of a target, or of a part of one, by its scheme; None for any other text."""
+    scheme, colon, _ = text.partition(":")
+    return KINDS.get(scheme) if colon else None
 
 
 def parse_target(text: str, *, sitting: str | None = None, data_pool: str | None = None) -> Target:
@@ -29,18 +38,18 @@ def parse_target(text: str, *, sitting: str | None = None, data_pool: str | None
 
     ``sitting`` makes the names of new images unique. Without it the target can't be laid out.
     """
-    scheme, _, rest = text.partition(":")
-    if data_pool and (scheme != "rbd" or "/" in rest):
+    kind, name = kind_of(text), text.partition(":")[2]
+    if kind is None or not name:
+        raise TargetError(f"unknown target {text!r}: expected {', '.join(EXAMPLES[:-1])} or {EXAMPLES[-1]}")
+    target = kind.parse(name, sitting)
+    return with_data_pool(target, data_pool) if data_pool else target
+
+
+def with_data_pool(target: Target, name: str) -> Target:
+    """A target whose new images have their data in this pool; raises TargetError where it has none."""
+    if not target.creates_images:
         raise TargetError("--data-pool is for the images that rbd:POOL creates")
-    if rest and scheme == "file":
-        return FileTarget(file.parse_path(text, rest))
-    if rest and scheme == "device":
-        return DeviceTarget(device.parse_path(text, rest))
-    if rest and scheme == "rbd":
-        return rbd.parse(text, rest, sitting, data_pool)
-    if rest and scheme == "pool":
-        return PoolTarget(pool.parse_name(text, rest))
-    raise TargetError(f"unknown target {text!r}: expected {EXPECTED}")
+    return replace(target, data_pool=name)
 
 
 def target_of(step: Step) -> Target:
@@ -53,15 +62,13 @@ async def remove(shell: Shell, undo: Undo) -> Removed:
 
     What is gone with its pool, or was removed by others, is done.
     """
-    scheme, _, name = undo.target.partition(":")
-    if scheme == "file" and name.startswith("/") and is_text(name):
-        return await file.remove(shell, name, undo.owner)
-    if scheme not in _OF_POOLS or not _OWNER.fullmatch(undo.owner or ""):
+    kind, name = kind_of(undo.target), undo.target.partition(":")[2]
+    if kind is None or (kind.in_pool and not _OWNER.fullmatch(undo.owner or "")):
         return Removed("not ours", "it is nothing that cephtui makes")
-    pool, _, part = name.partition("/")
-    removed = await _OF_POOLS[scheme](shell, pool, part, undo.owner)
-    if removed.status != "absent":
+    removed = await kind.remove(shell, name, undo.owner)
+    if not kind.in_pool or removed.status != "absent":
         return removed
+    pool, _, part = name.partition("/")
     try:
         now = await _name_now(shell, pool, undo)
     except ClusterError as error:
@@ -69,7 +76,7 @@ async def remove(shell: Shell, undo: Undo) -> Removed:
     if now is None:
         return Removed("done", f"it is gone with its pool: there is no pool {pool} any more")
     if now != pool:
-        removed = await _OF_POOLS[scheme](shell, now, part, undo.owner)
+        removed = await kind.remove(shell, f"{now}/{part}", undo.owner)
     return Removed("done", "it was gone already") if removed.status == "absent" else removed
 
 

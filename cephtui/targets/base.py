@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import ClassVar, Literal
 
 from cephtui.models import Finding, Kind, Node, OptionValue, Part, Place
 from cephtui.refusal import Refusal
 from cephtui.shell import Shell
+from cephtui.targets.candidates import ASKS_FIRST, Candidate, OnFound, PoolFacts
 
 OWN_PREFIX = "cephtui-"
 """Images and namespaces of cephtui's own begin with it."""
@@ -86,69 +88,116 @@ class Removed:
         return self.status in ("done", "not ours")
 
 
-class Target(Protocol):
+@dataclass(frozen=True, slots=True)
+class Target(ABC):
     """What is tested."""
 
+    kind: ClassVar[Kind]
+    """What a tool can do with it."""
+    own: ClassVar[bool] = True
+    """Whether its data is cephtui's own; other data is filled only where it is given up."""
+    kept: ClassVar[bool] = True
+    """Whether its parts stay for the next step; else they are removed after each."""
+    one_node: ClassVar[bool] = False
+    """Whether only one node can use it."""
+    default_span_bytes: ClassVar[int] = 10 << 30
+    """How much of it is used on each node where no size is asked for."""
+    opens_for_writing: ClassVar[bool] = False
+    """Whether it is opened for writing even where it is only read: in a full pool that hangs."""
+    creates_images: ClassVar[bool] = False
+    """Whether its parts are new images, whose data may be in another pool."""
+
+    pool: str | None = field(default=None, kw_only=True)
+    """The Ceph pool that it is known to be in."""
+    data_pool: str | None = field(default=None, kw_only=True)
+    """The erasure-coded pool for the data of new images."""
+
     @property
+    @abstractmethod
     def spec(self) -> str:
         """The target as the user writes it."""
-        ...
-
-    @property
-    def kind(self) -> Kind:
-        """What a tool can do with it."""
-        ...
-
-    @property
-    def pool(self) -> str | None:
-        """The Ceph pool that it is known to be in."""
-        ...
-
-    @property
-    def data_pool(self) -> str | None:
-        """The erasure-coded pool for the data of new images."""
-        ...
-
-    @property
-    def own(self) -> bool:
-        """Whether its data is cephtui's own; other data is filled only where it is given up."""
-        ...
-
-    @property
-    def kept(self) -> bool:
-        """Whether its parts stay for the next step; else they are removed after each."""
-        ...
-
-    @property
-    def one_node(self) -> bool:
-        """Whether only one node can use it."""
-        ...
-
-    @property
-    def default_span_bytes(self) -> int:
-        """How much of it is used on each node where no size is asked for."""
-        ...
 
     @property
     def names(self) -> tuple[str, ...]:
         """What the user may type to give up what is there."""
-        ...
+        return ()
 
+    @property
+    def listed_by(self) -> str | None:
+        """The target below which ``discover`` finds what else is in the same pool; None where it finds nothing."""
+        return None
+
+    @abstractmethod
     def lay_out(self, node: Node, layout: Layout) -> tuple[Place, tuple[Part, ...]]:
         """Where a step's data is on a node."""
-        ...
 
+    @abstractmethod
     async def inspect(self, shell: Shell, use: Use) -> Found:
-        """Look at it and apply its guards; writes nothing. Raises TargetFault and TransportError."""
-        ...
+        """Inspect it and apply its guards; writes nothing. Raises TargetFault and TransportError."""
 
     async def create(self, shell: Shell, part: Part, owner: str) -> str:
         """Make a part that carries its owner, and give its identity. Raises TargetFault and TransportError."""
-        ...
+        raise TargetFault(f"{self.spec} exists already: cephtui does not create it")
 
     async def room(self, shell: Shell, nodes: int) -> int | None:
         """Bytes that it has for the default span on each of so many nodes; None where that is no question."""
-        ...
+        return None
+
+
+class TargetKind(ABC):
+    """All that is known of a scheme, before there is a target of it."""
+
+    scheme: ClassVar[str]
+    """What its targets and their parts begin with, before a colon."""
+    examples: ClassVar[tuple[str, ...]]
+    """How its targets are written: ``rbd:POOL``."""
+    is_path: ClassVar[bool] = False
+    """Whether the name behind the scheme is a path on the node: on another machine it has to be absolute."""
+    leaves_files: ClassVar[bool] = False
+    """Whether what cephtui makes are files of the node, in which Ceph has no part.
+
+    Those that a killed console has left on its own machine are removed when the next one starts.
+    """
+    in_pool: ClassVar[bool] = False
+    """Whether what cephtui makes is in a Ceph pool, whose name comes first and may change.
+
+    A killed client keeps it in use for a while.
+    """
+
+    @abstractmethod
+    def parse(self, name: str, sitting: str | None = None) -> Target:
+        """The target of this name; raises TargetError. ``sitting`` makes the names of new images unique."""
+
+    async def remove(self, shell: Shell, name: str, owner: str | None) -> Removed:
+        """Remove the part of this name if it carries its owner, and nothing else; raises TransportError."""
+        return Removed("not ours", "it is nothing that cephtui makes")
+
+    def in_this_pool(self, found: PoolFacts) -> Candidate | None:
+        """What can be tested in a pool."""
+        return None
+
+    async def discover(self, shell: Shell, name: str, on_found: OnFound) -> str:
+        """Find the candidates below a name, or all of the node where it is empty.
+
+        The result is why there is none, or not all of them, in words; else empty. Raises ClusterError and
+        TransportError.
+        """
+        return ""
+
+    def spec(self, name: str) -> str:
+        """A target or a part of this kind, as it is written."""
+        return f"{self.scheme}:{name}"
+
+    def candidate(self, name: str, text: str, refusal: Refusal | None) -> Candidate:
+        """A candidate as a guard sees it; one that can't be named is refused as well."""
+        spec = self.spec(name)
+        try:
+            self.parse(name)
+        except TargetError as error:
+            return Candidate(spec, text, str(error).partition(": ")[2])
+        if refusal is None or refusal.confirm:
+            return Candidate(spec, f"{text}, {ASKS_FIRST}" if refusal else text)
+        return Candidate(spec, text, refusal.problem, refusal.remedy)
 
 
 def is_text(text: str) -> bool:

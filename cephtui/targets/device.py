@@ -4,49 +4,54 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
-from cephtui import devices
+from cephtui import devices, units
 from cephtui.devices import DeviceFacts
-from cephtui.models import Kind, Node, Part, Place
+from cephtui.models import FilePlace, Kind, Node, Part, Place
 from cephtui.refusal import Refusal
-from cephtui.shell import Shell
+from cephtui.shell import Shell, reason
 from cephtui.targets import rbd
-from cephtui.targets.base import Found, Layout, TargetError, TargetFault, Use, page_cache, unverified
+from cephtui.targets.base import (
+    Found,
+    Layout,
+    Target,
+    TargetError,
+    TargetFault,
+    TargetKind,
+    Use,
+    page_cache,
+    unverified,
+)
+from cephtui.targets.candidates import NOT_LOOKED_AT, Candidate, OnFound, by_number, look_closely
 from cephtui.targets.file import parse_path as parse_file_path
 
-DEFAULT_SPAN_BYTES = 10 << 30
+_WRITING = Use(parts=(), writes=True, known=True, options={}, destroy=())
 
 
 @dataclass(frozen=True, slots=True)
-class DeviceTarget:
-    """See Target."""
+class DeviceTarget(Target):
+    """A block device that exists."""
+
+    kind: ClassVar[Kind] = "device"
+    own: ClassVar[bool] = False
 
     path: str
-    kind: Kind = "device"
-    pool: None = None
-    data_pool: None = None
-    own: bool = False
-    kept: bool = True
-    one_node: bool = False
-    default_span_bytes: int = DEFAULT_SPAN_BYTES
 
     @property
     def spec(self) -> str:
-        """See Target."""
         return f"device:{self.path}"
 
     @property
     def names(self) -> tuple[str, ...]:
-        """See Target."""
         return devices.names(self.path)
 
     def lay_out(self, node: Node, layout: Layout) -> tuple[Place, tuple[Part, ...]]:
-        """See Target."""
         part = Part(spec=self.spec, bytes=layout.jobs * layout.size_bytes)
-        return Place(kind="device", path=self.path), (part,)
+        return FilePlace(kind="device", path=self.path), (part,)
 
     async def inspect(self, shell: Shell, use: Use) -> Found:
-        """See Target. A mapped image takes the guards of the image besides."""
+        """A mapped image takes the guards of the image besides."""
         facts = await self._look_at(shell)
         span = sum(part.bytes for part in use.parts)
         refusal = self._guard(facts, span, use)
@@ -57,12 +62,7 @@ class DeviceTarget:
         identity = f"{facts.number} {facts.size}"
         return replace(found, identities={self.spec: identity})
 
-    async def create(self, shell: Shell, part: Part, owner: str) -> str:
-        """See Target: there is nothing to create."""
-        raise TargetFault(f"{self.path} is a device, which cephtui does not create")
-
     async def room(self, shell: Shell, nodes: int) -> int | None:
-        """See Target."""
         return (await self._look_at(shell)).size or None
 
     async def _look_at(self, shell: Shell) -> DeviceFacts:
@@ -76,6 +76,43 @@ class DeviceTarget:
         if use.writes:
             return devices.guard_device(self.path, facts, span, use.destroy)
         return devices.guard_reading(self.path, facts, span)
+
+
+class DeviceKind(TargetKind):
+    """Block devices."""
+
+    scheme = "device"
+    examples = ("device:PATH",)
+    is_path = True
+
+    def parse(self, name: str, sitting: str | None = None) -> DeviceTarget:
+        return DeviceTarget(parse_path(self.spec(name), name))
+
+    async def discover(self, shell: Shell, name: str, on_found: OnFound) -> str:
+        """Disks, partitions and volumes; what plainly is in use is not looked at closely."""
+        answer = await shell.run(devices.list_argv())
+        if answer.status != 0:
+            return f"can't list the devices: {reason(answer)}"
+        found = sorted(devices.parse_list(answer.stdout), key=lambda facts: by_number(facts.aliases[0]))
+        listed = [self._listed(facts) for facts in found]
+        on_found(listed)
+        await look_closely(listed, lambda candidate: self._looked_at(shell, candidate), on_found)
+        return "" if listed else "there are no block devices"
+
+    def _listed(self, facts: DeviceFacts) -> Candidate:
+        path = facts.aliases[0]
+        refusal = devices.guard_listed(path, facts)
+        backing = f" on {facts.backing}" if facts.backing else ""
+        text = f"{units.size(facts.size)}{backing}"
+        return self.candidate(path, text if refusal else f"{text}, {NOT_LOOKED_AT}", refusal)
+
+    async def _looked_at(self, shell: Shell, listed: Candidate) -> Candidate:
+        path = listed.spec.removeprefix("device:")
+        try:
+            found = await DeviceTarget(path).inspect(shell, _WRITING)
+        except TargetFault as fault:
+            return replace(listed, reason=str(fault))
+        return self.candidate(path, listed.text.removesuffix(f", {NOT_LOOKED_AT}"), found.refusal)
 
 
 def parse_path(text: str, rest: str) -> str:

@@ -9,20 +9,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Literal
+from typing import ClassVar, Literal
 
 from cephtui import units
-from cephtui.models import Finding, Kind, Node, OptionValue, Part, Place
+from cephtui.models import FilePlace, Finding, Kind, Node, OptionValue, Part, Place
 from cephtui.refusal import Refusal
 from cephtui.shell import Shell, reason
-from cephtui.targets.base import Found, Layout, Removed, TargetError, TargetFault, Use, is_text, page_cache
+from cephtui.targets.base import (
+    Found,
+    Layout,
+    Removed,
+    Target,
+    TargetError,
+    TargetFault,
+    TargetKind,
+    Use,
+    is_text,
+    page_cache,
+)
 from cephtui.tools import TOOLS
 
 MARK_BYTES = 4096
 MARK = "cephtui scratch file"
 """The block after the span of a file of cephtui's begins with this, its owner in the second line: no benchmark
 reaches it, every file system keeps it, and it goes where the file goes."""
-DEFAULT_SPAN_BYTES = 1 << 30
 _REMOVE_STATUSES: Mapping[int, Literal["done", "busy", "not ours"]] = {0: "done", 75: "busy", 76: "not ours"}
 _RESERVE_PERCENT, _RESERVE_MOST_BYTES = 5, 10 << 30
 _IN_MEMORY = {"tmpfs", "ramfs"}
@@ -124,36 +134,29 @@ class FileFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class FileTarget:
-    """See Target."""
+class FileTarget(Target):
+    """A file, or one for each node."""
+
+    kind: ClassVar[Kind] = "file"
+    default_span_bytes: ClassVar[int] = 1 << 30
 
     path: str
-    kind: Kind = "file"
-    pool: None = None
-    data_pool: None = None
-    own: bool = True
-    kept: bool = True
-    one_node: bool = False
-    default_span_bytes: int = DEFAULT_SPAN_BYTES
 
     @property
     def spec(self) -> str:
-        """See Target."""
         return f"file:{self.path}"
 
     @property
     def names(self) -> tuple[str, ...]:
-        """See Target."""
         return names_of(self.path)
 
     def lay_out(self, node: Node, layout: Layout) -> tuple[Place, tuple[Part, ...]]:
-        """See Target. Several nodes may share the file system, so each has a file of its own."""
+        """Several nodes may share the file system, so each has a file of its own."""
         path = self.path if layout.alone else f"{self.path}.{node.name}"
         part = Part(spec=f"file:{path}", bytes=layout.jobs * layout.size_bytes)
-        return Place(kind="file", path=path), (part,)
+        return FilePlace(kind="file", path=path), (part,)
 
     async def inspect(self, shell: Shell, use: Use) -> Found:
-        """See Target."""
         (part,) = use.parts
         path = part.spec.removeprefix("file:")
         facts = await look_at(shell, path)
@@ -169,16 +172,28 @@ class FileTarget:
         )
 
     async def create(self, shell: Shell, part: Part, owner: str) -> str:
-        """See Target: makes the file, or fits and takes over one of cephtui's; its device and inode identify it."""
+        """Makes the file, or fits and takes over one of cephtui's; its device and inode identify it."""
         path = part.spec.removeprefix("file:")
         made = await shell.run(create_argv(path, part.bytes, owner))
         if made.status != 0:
             raise TargetFault(f"can't create {path}: {reason(made)}")
         return made.stdout.strip()
 
-    async def room(self, shell: Shell, nodes: int) -> int | None:
-        """See Target: the default is small, and the guard looks at the free space."""
-        return None
+
+class FileKind(TargetKind):
+    """Files. What fits is no question: the default is small, and the guard knows the free space."""
+
+    scheme = "file"
+    examples = ("file:PATH",)
+    is_path = leaves_files = True
+
+    def parse(self, name: str, sitting: str | None = None) -> FileTarget:
+        return FileTarget(parse_path(self.spec(name), name))
+
+    async def remove(self, shell: Shell, name: str, owner: str | None) -> Removed:
+        if not name.startswith("/") or not is_text(name):
+            return await super().remove(shell, name, owner)
+        return await remove(shell, name, owner)
 
 
 def inspect_argv(path: str) -> tuple[str, ...]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import ClassVar
 
 from cephtui.ceph import objects
 from cephtui.cluster import preflight
-from cephtui.models import Kind, Node, Part, Place
+from cephtui.models import Kind, Node, Part, Place, RadosPlace
 from cephtui.shell import Shell, reason
 from cephtui.targets.base import (
     OWN_NAME,
@@ -16,52 +17,52 @@ from cephtui.targets.base import (
     Found,
     Layout,
     Removed,
+    Target,
     TargetError,
     TargetFault,
+    TargetKind,
     Use,
     is_text,
     safe_name,
 )
+from cephtui.targets.candidates import Candidate, PoolFacts
+from cephtui.targets.rbd import RbdPool
+from cephtui.tools import TOOLS
 
 _EMPTY_SECONDS = 600.0
 _NO_POOL = re.compile(r"error opening pool .*\(2\) No such file or directory")
 
 
 @dataclass(frozen=True, slots=True)
-class PoolTarget:
-    """See Target."""
+class PoolTarget(Target):
+    """New objects in a pool."""
 
-    name: str
-    kind: Kind = "pool"
-    data_pool: None = None
-    own: bool = True
-    kept: bool = False
-    one_node: bool = False
-    default_span_bytes: int = 1 << 60
-    names: tuple[str, ...] = ()
+    kind: ClassVar[Kind] = "pool"
+    kept: ClassVar[bool] = False
+    default_span_bytes: ClassVar[int] = 1 << 60
+
+    pool: str
 
     @property
     def spec(self) -> str:
-        """See Target."""
-        return f"pool:{self.name}"
+        return f"pool:{self.pool}"
 
     @property
-    def pool(self) -> str:
-        """See Target."""
-        return self.name
+    def listed_by(self) -> str:
+        return RbdPool(self.pool).spec
 
     def lay_out(self, node: Node, layout: Layout) -> tuple[Place, tuple[Part, ...]]:
-        """See Target: a namespace for each node, so that what is counted and emptied is its own."""
+        """A namespace for each node, so that what is counted and emptied is its own."""
         namespace = f"{OWN_PREFIX}{layout.batch}-{safe_name(node.name)}"
-        part = Part(spec=f"pool:{self.name}/{namespace}", bytes=layout.size_bytes)
-        return Place(kind="pool", pool=self.name, namespace=namespace), (part,)
+        part = Part(spec=f"pool:{self.pool}/{namespace}", bytes=layout.size_bytes)
+        return RadosPlace(kind="pool", pool=self.pool, namespace=namespace), (part,)
 
     async def inspect(self, shell: Shell, use: Use) -> Found:
-        """See Target: the cluster's guards are those of the pool."""
+        """The cluster's guards are those of the pool."""
         return Found(to_create=use.parts)
 
     async def create(self, shell: Shell, part: Part, owner: str) -> str:
-        """See Target: a namespace is there as soon as an object is in it, and the first is the mark of its owner."""
+        """A namespace is there as soon as an object is in it, and the first is the mark of its owner."""
         pool, _, namespace = part.spec.removeprefix("pool:").partition("/")
         made = await shell.ceph(objects.claim_argv(_place(shell, pool, namespace), _mark(owner)))
         if made.status != 0:
@@ -69,9 +70,28 @@ class PoolTarget:
         return part.spec
 
     async def room(self, shell: Shell, nodes: int) -> int | None:
-        """See Target: half of what the guards allow; a run ends by its time, not by this."""
-        most = await preflight.room_bytes(shell, self.name)
+        """Half of what the guards allow; a run ends by its time, not by this."""
+        most = await preflight.room_bytes(shell, self.pool)
         return None if most is None else most // 2 // nodes
+
+
+class PoolKind(TargetKind):
+    """Pools, for objects."""
+
+    scheme = "pool"
+    examples = ("pool:POOL",)
+    in_pool = True
+
+    def parse(self, name: str, sitting: str | None = None) -> PoolTarget:
+        return PoolTarget(parse_name(self.spec(name), name))
+
+    async def remove(self, shell: Shell, name: str, owner: str | None) -> Removed:
+        pool, _, namespace = name.partition("/")
+        return await remove(shell, pool, namespace, owner)
+
+    def in_this_pool(self, found: PoolFacts) -> Candidate:
+        users = " and ".join(tool.title for tool in TOOLS.values() if PoolTarget.kind in tool.kinds)
+        return self.candidate(found.pool.name, f"objects for {users}, {found.room}", found.unserved or found.full)
 
 
 def parse_name(text: str, name: str) -> str:
@@ -88,8 +108,8 @@ def _mark(owner: str) -> str:
     return f"{OWNER_KEY}.{owner}"
 
 
-def _place(shell: Shell, pool: str, namespace: str) -> Place:
-    return Place(kind="pool", pool=pool, namespace=namespace, ceph_id=shell.node.ceph_id)
+def _place(shell: Shell, pool: str, namespace: str) -> RadosPlace:
+    return RadosPlace(kind="pool", pool=pool, namespace=namespace, ceph_id=shell.node.ceph_id)
 
 
 async def remove(shell: Shell, pool: str, namespace: str, owner: str | None) -> Removed:

@@ -6,14 +6,15 @@ import asyncio
 import hashlib
 import re
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from cephtui import units
-from cephtui.ceph import answers, images, proxmox
+from cephtui.ceph import answers, images, pool_guards, proxmox
 from cephtui.ceph.images import ImageFacts, ImageInfo
 from cephtui.cluster import preflight, reader
 from cephtui.cluster.reader import ClusterError, ClusterReader
 from cephtui.devices import RbdMapping
-from cephtui.models import Finding, Kind, Node, Part, Place
+from cephtui.models import Finding, Kind, Node, Part, Place, RbdPlace
 from cephtui.refusal import Refusal
 from cephtui.shell import Shell, reason
 from cephtui.targets.base import (
@@ -23,74 +24,60 @@ from cephtui.targets.base import (
     Found,
     Layout,
     Removed,
+    Target,
     TargetError,
     TargetFault,
+    TargetKind,
     Use,
     is_text,
     safe_name,
     unverified,
 )
+from cephtui.targets.candidates import NOT_LOOKED_AT, Candidate, OnFound, PoolFacts, by_number, look_closely
 from cephtui.transport import Completed
 
-DEFAULT_SPAN_BYTES = 10 << 30
 _BUSY_STATUSES = {16}
 _EXISTS_STATUS = 17
 _NAME = re.compile(r"[^/@#;:\s]+")
 """Of pools and images; tools end a value at some of these."""
 
 
-def parse(text: str, rest: str, sitting: str | None, data_pool: str | None) -> RbdPool | RbdImage:
-    """The target behind ``rbd:``; raises TargetError."""
-    pool, slash, image = rest.partition("/")
-    if "/" in image:
-        raise TargetError(f"target {text!r}: fio can't open an image in an RBD namespace: use rbd:POOL/IMAGE")
-    if not _NAME.fullmatch(pool) or (slash and not _NAME.fullmatch(image)) or not is_text(rest):
-        raise TargetError(f"target {text!r}: expected rbd:POOL or rbd:POOL/IMAGE")
-    return RbdImage(pool, image) if slash else RbdPool(pool, sitting, data_pool)
-
-
 @dataclass(frozen=True, slots=True)
-class RbdPool:
-    """See Target: one image for each node and job, since jobs that share one fight for its lock."""
+class RbdPool(Target):
+    """New images: one for each node and job, since jobs that share one fight for its lock."""
 
-    name: str
-    sitting: str | None
+    kind: ClassVar[Kind] = "rbd"
+    opens_for_writing: ClassVar[bool] = True
+    creates_images: ClassVar[bool] = True
+
+    pool: str
+    sitting: str | None = None
     """Is in the names of new images; None where they have been named."""
-    data_pool: str | None = None
-    kind: Kind = "rbd"
-    own: bool = True
-    kept: bool = True
-    one_node: bool = False
-    default_span_bytes: int = DEFAULT_SPAN_BYTES
-    names: tuple[str, ...] = ()
 
     @property
     def spec(self) -> str:
-        """See Target."""
-        return f"rbd:{self.name}"
+        return f"rbd:{self.pool}"
 
     @property
-    def pool(self) -> str:
-        """See Target."""
-        return self.name
+    def listed_by(self) -> str:
+        return self.spec
 
     def lay_out(self, node: Node, layout: Layout) -> tuple[Place, tuple[Part, ...]]:
-        """See Target."""
         assert self.sitting, "what names no images can't be laid out"
         base = f"{OWN_PREFIX}{self.sitting}-{safe_name(node.name)}"
         images = tuple(f"{base}-{job}" for job in range(layout.jobs))
-        parts = tuple(Part(spec=f"rbd:{self.name}/{image}", bytes=layout.size_bytes) for image in images)
-        return Place(kind="rbd", pool=self.name, images=images), parts
+        parts = tuple(Part(spec=f"rbd:{self.pool}/{image}", bytes=layout.size_bytes) for image in images)
+        return RbdPlace(kind="rbd", pool=self.pool, images=images), parts
 
     async def inspect(self, shell: Shell, use: Use) -> Found:
-        """See Target: the cluster's guards are those of the pool; here is only what is there already."""
+        """The cluster's guards are those of the pool; here is only what is there already."""
         known = [part for part in use.parts if part.spec in use.filled]
         found = await asyncio.gather(*(_identity(shell, part) for part in known))
         there = {part.spec: identity for part, identity in zip(known, found, strict=True) if identity}
         return Found(identities=there, to_create=use.parts)
 
     async def create(self, shell: Shell, part: Part, owner: str) -> str:
-        """See Target: the identity is the image's id. One of this sitting that is too small is made anew.
+        """The identity is the image's id. One of this sitting that is too small is made anew.
 
         rbd can't create and mark an image at once. So it gets its own name last: until then it has one that nobody
         else can have given (see ``_unmarked_name``), and under its own name it is never without its mark.
@@ -113,51 +100,100 @@ class RbdPool:
         return identity
 
     async def room(self, shell: Shell, nodes: int) -> int | None:
-        """See Target: half of what the guards allow, the other half is for those who use the pool."""
-        most = await preflight.room_bytes(shell, self.data_pool or self.name)
+        """Half of what the guards allow, the other half is for those who use the pool."""
+        most = await preflight.room_bytes(shell, self.data_pool or self.pool)
         return None if most is None else most // 2 // nodes
 
 
 @dataclass(frozen=True, slots=True)
-class RbdImage:
-    """See Target: an image that exists; one node and one job, since only one client can hold its lock."""
+class RbdImage(Target):
+    """An image that exists; one node and one job, since only one client can hold its lock."""
+
+    kind: ClassVar[Kind] = "image"
+    own: ClassVar[bool] = False
+    one_node: ClassVar[bool] = True
+    opens_for_writing: ClassVar[bool] = True
 
     pool: str
     image: str
-    kind: Kind = "image"
-    data_pool: None = None
-    own: bool = False
-    kept: bool = True
-    one_node: bool = True
-    default_span_bytes: int = DEFAULT_SPAN_BYTES
 
     @property
     def spec(self) -> str:
-        """See Target."""
         return f"rbd:{self.pool}/{self.image}"
 
     @property
+    def listed_by(self) -> str:
+        return RbdPool(self.pool).spec
+
+    @property
     def names(self) -> tuple[str, ...]:
-        """See Target."""
         return self.image, f"{self.pool}/{self.image}"
 
     def lay_out(self, node: Node, layout: Layout) -> tuple[Place, tuple[Part, ...]]:
-        """See Target."""
         part = Part(spec=self.spec, bytes=layout.jobs * layout.size_bytes)
-        return Place(kind="image", pool=self.pool, images=(self.image,)), (part,)
+        return RbdPlace(kind="image", pool=self.pool, images=(self.image,)), (part,)
 
     async def inspect(self, shell: Shell, use: Use) -> Found:
-        """See Target."""
         return await inspect_image(shell, self.pool, self.image, use)
 
-    async def create(self, shell: Shell, part: Part, owner: str) -> str:
-        """See Target: there is nothing to create."""
-        raise TargetFault(f"{self.spec} is an existing image, which cephtui does not create")
-
     async def room(self, shell: Shell, nodes: int) -> int | None:
-        """See Target: the image's size."""
+        """The image's size."""
         info = await image_info(shell, self.pool, self.image)
         return info.size if info else None
+
+
+class RbdKind(TargetKind):
+    """Pools for new images, and the images that exist."""
+
+    scheme = "rbd"
+    examples = ("rbd:POOL", "rbd:POOL/IMAGE")
+    in_pool = True
+
+    def parse(self, name: str, sitting: str | None = None) -> RbdPool | RbdImage:
+        pool, slash, image = name.partition("/")
+        text = self.spec(name)
+        if "/" in image:
+            raise TargetError(f"target {text!r}: fio can't open an image in an RBD namespace: use rbd:POOL/IMAGE")
+        if not _NAME.fullmatch(pool) or (slash and not _NAME.fullmatch(image)) or not is_text(name):
+            raise TargetError(f"target {text!r}: expected rbd:POOL or rbd:POOL/IMAGE")
+        return RbdImage(pool, image) if slash else RbdPool(pool, sitting)
+
+    async def remove(self, shell: Shell, name: str, owner: str | None) -> Removed:
+        pool, _, image = name.partition("/")
+        return await remove(shell, pool, image, owner)
+
+    def in_this_pool(self, found: PoolFacts) -> Candidate:
+        refusal = found.unserved or pool_guards.guard_image_pool(found.pool, None) or found.full
+        return self.candidate(found.pool.name, f"new images, {found.pool.text}, {found.room}", refusal)
+
+    async def discover(self, shell: Shell, name: str, on_found: OnFound) -> str:
+        """The images of a pool: all names at once, then what is found out about each."""
+        names = await ClusterReader(shell).ask(reader.image_names(name))
+        listed = [self._listed(name, image) for image in sorted(names, key=by_number)]
+        on_found(listed)
+        await look_closely(listed, lambda candidate: self._looked_at(shell, candidate), on_found)
+        return "" if names else f"pool {name} has no images"
+
+    def _listed(self, pool: str, image: str) -> Candidate:
+        """A guest's disk is known by its name."""
+        refusal = images.guard_name(pool, image)
+        return self.candidate(f"{pool}/{image}", "image" if refusal else f"image, {NOT_LOOKED_AT}", refusal)
+
+    async def _looked_at(self, shell: Shell, listed: Candidate) -> Candidate:
+        name = listed.spec.removeprefix("rbd:")
+        pool, _, image = name.partition("/")
+        try:
+            facts = await image_facts(shell, pool, image)
+        except ClusterError as error:
+            return self.candidate(name, "image", error.refusal)
+        return self.candidate(name, _text_of(facts), images.guard_image(facts, 0, ()))
+
+
+def _text_of(facts: ImageFacts) -> str:
+    info = facts.info
+    clone = f", clone of {info.parent}" if info.parent else ""
+    data = f", data in pool {info.data_pool}" if info.data_pool else ""
+    return f"image of {units.size(info.size)}{clone}{data}"
 
 
 async def inspect_image(

@@ -30,7 +30,7 @@ from cephtui.presets import Catalogue, Preset, PresetError, by_key, the_six
 from cephtui.queue import Entry, Queue
 from cephtui.runner import NodeState, Runner
 from cephtui.store import StoreError
-from cephtui.targets import Target, parse_target
+from cephtui.targets import Target, parse_target, with_data_pool
 from cephtui.tools.base import OptionError
 from cephtui.tui.asking import Agreed, Dialogs
 from cephtui.tui.dialogs import EnterText
@@ -239,8 +239,8 @@ class ConsoleScreen(RunScreen):
     def _parsed(self, text: str) -> Target:
         """A target that can be understood; only where images are created has the data pool a meaning."""
         start = self._start_with
-        data_pool = start.data_pool if parse_target(text).kind == "rbd" else None
-        return parse_target(text, sitting=start.owner_id, data_pool=data_pool)
+        target = parse_target(text, sitting=start.owner_id)
+        return with_data_pool(target, start.data_pool) if start.data_pool and target.creates_images else target
 
     @work
     async def action_nodes(self) -> None:

@@ -10,7 +10,7 @@ from textual.reactive import reactive
 from textual.widgets import Static
 
 from cephtui import report, units
-from cephtui.models import Plan, Run
+from cephtui.models import Plan, RadosPlace, Run
 from cephtui.queue import Entry
 
 
@@ -77,7 +77,7 @@ def commands(plan: Plan) -> Text:
     if step.fill_bytes:
         each = " on each node" if len(step.nodes) > 1 else ""
         # how many of a pool's objects a run will read turns out while they are written
-        what = "what it will read" if step.nodes[0].place.namespace else units.size(step.fill_bytes)
+        what = "what it will read" if isinstance(step.nodes[0].place, RadosPlace) else units.size(step.fill_bytes)
         notes.append(f"fills {what}{each} first")
     if len(plan.steps) > 1:
         notes.append(f"then {len(plan.steps) - 1} more")

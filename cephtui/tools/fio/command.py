@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import reduce
 from typing import Self
 
-from cephtui.models import Kind, OptionValue, Place
+from cephtui.models import Kind, OptionValue, Place, RbdPlace
 from cephtui.tools.base import OptionError, Workload
 from cephtui.tools.fio.output import FioParser
 from cephtui.units import duration, parse_size, short_size
@@ -31,7 +31,7 @@ def _text_of(value: OptionValue) -> str:
 
 def _command(name: str, options: Mapping[str, OptionValue], place: Place, sizes: Sequence[int] = ()) -> tuple[str, ...]:
     """One job, or one section for each image; what stands before the first ``name`` holds for all of them."""
-    if not place.images:
+    if not isinstance(place, RbdPlace):
         # a colon would separate two file names
         where: dict[str, OptionValue] = {"filename": place.path.replace(":", r"\:")}
         return ("fio", f"--name={name}", *_arguments({**where, **options}), *_LIVE)
@@ -79,10 +79,10 @@ class FioWorkload(Workload):
         """Each job has its own region of the target, or its own image."""
         size = short_size(size_bytes)
         chosen: dict[str, OptionValue] = {**{k: v for k, v in self.options.items() if k != "size"}, "size": size}
-        if not place.images and int(self.options["numjobs"]) > 1:
-            chosen["offset_increment"] = size
-        if place.images:
+        if isinstance(place, RbdPlace):
             del chosen["numjobs"]
+        elif int(self.options["numjobs"]) > 1:
+            chosen["offset_increment"] = size
         if not self.options["ramp_time"]:
             del chosen["ramp_time"]
         return _command(name, chosen, place)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 
-from cephtui.cluster.discovery import DEVICES, POOLS, Candidate, OnFound
-from cephtui.targets import TargetError, parse_target
+from cephtui.cluster.discovery import DEVICES, POOLS
+from cephtui.targets import EXAMPLES, TargetError, parse_target
+from cephtui.targets.candidates import Candidate, OnFound
 from cephtui.transport import TransportError
 from cephtui.tui.keys import ANY_LETTER, key
 from cephtui.tui.pick_list import Filter, Picker, Row
@@ -19,7 +22,6 @@ Source = Callable[[str, OnFound], "Future[str]"]
 _LOOK_SECONDS = 0.05
 """How often arrivals are shown while some are awaited."""
 _TYPED = "typed"
-_TARGETS = "file:PATH, device:PATH, rbd:POOL, rbd:POOL/IMAGE, pool:POOL"
 log = logging.getLogger(__name__)
 
 
@@ -65,7 +67,7 @@ class TargetPicker(Picker[str]):
     TITLE_TEXT = "target"
     PLACEHOLDER = "type to filter, or a target such as rbd:POOL or file:/mnt/x"
     BINDINGS = [
-        key(f"{ANY_LETTER},slash", "filter", "filter", f"filter, or type a target: {_TARGETS}"),
+        key(f"{ANY_LETTER},slash", "filter", "filter", f"filter, or type a target: {', '.join(EXAMPLES)}"),
         key("enter", "use", "choose", "choose the target; on a refused one, say why", priority=True),
         key("right,l", "images(True)", "images", "show the images of a pool", priority=True),
         key("left,h", "images(False)", "hide images", "hide the images of a pool", priority=True),
@@ -77,7 +79,7 @@ class TargetPicker(Picker[str]):
         self._current, self._scratch, self._source, self._node = current, scratch, source, node
         self._asked: dict[str, _Asked] = {}
         self._open: set[str] = set()
-        """The pools, as ``rbd:POOL``, whose images are shown."""
+        """The pools whose images are shown, as the targets that their images are asked of."""
 
     def on_mount(self) -> None:
         """Ask at once, and show what comes as it comes."""
@@ -119,19 +121,18 @@ class TargetPicker(Picker[str]):
     def _pool_rows(self) -> Iterator[Row]:
         asked = self._asked[POOLS]
         yield _heading(f"pools, seen from {self._node}", asked, "asking the cluster ...")
-        for candidate in asked.candidates.values():
-            yield _candidate_row(candidate)
-            rbd = candidate.spec.replace("pool:", "rbd:", 1)
-            if candidate.spec.startswith("pool:") and self._holds_images(rbd):
-                yield from self._image_rows(rbd)
+        for images_of, candidates in groupby(asked.candidates.values(), lambda each: self._images_of(each.spec)):
+            yield from map(_candidate_row, candidates)
+            if images_of:
+                yield from self._image_rows(images_of)
 
-    def _image_rows(self, rbd: str) -> Iterator[Row]:
+    def _image_rows(self, images_of: str) -> Iterator[Row]:
         """A row that shows and hides the images of a pool, and they."""
-        pool, is_open = rbd.removeprefix("rbd:"), rbd in self._open
-        asked = self._asked.get(rbd) if is_open else None
+        pool, is_open = images_of.partition(":")[2], images_of in self._open
+        asked = self._asked.get(images_of) if is_open else None
         state = _state(asked, f"asking for the images of {pool} ...") if asked else ""
         text = state or f"existing images of {pool}{'' if is_open else ' (right arrow)'}"
-        yield Row(f"images {rbd}", (f"{'-' if is_open else '+'} {rbd}/...",), text)
+        yield Row(f"images {images_of}", (f"{'-' if is_open else '+'} {images_of}/...",), text)
         if asked:
             yield from (_candidate_row(candidate) for candidate in asked.candidates.values())
 
@@ -170,12 +171,12 @@ class TargetPicker(Picker[str]):
         elif row:
             self.dismiss(row.cells[0])
 
-    def _toggle(self, rbd: str) -> None:
-        self._open ^= {rbd}
-        if rbd in self._open and rbd not in self._asked:
-            self._ask(rbd)
+    def _toggle(self, images_of: str) -> None:
+        self._open ^= {images_of}
+        if images_of in self._open and images_of not in self._asked:
+            self._ask(images_of)
             self._timer.resume()
-        self.show_rows(highlight=f"images {rbd}")
+        self.show_rows(highlight=f"images {images_of}")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """An arrow to the side moves within what is typed first."""
@@ -186,19 +187,19 @@ class TargetPicker(Picker[str]):
 
     def action_images(self, shown: bool) -> None:
         """Show or hide the images of the pool that the keys are at."""
-        rbd = self._pool_here()
-        if rbd and shown != (rbd in self._open):
-            self._toggle(rbd)
-
-    def _pool_here(self) -> str | None:
-        """The pool of the highlighted row, as ``rbd:POOL``, where images can be in it."""
         key = self.highlighted.key.removeprefix("images ").removeprefix("given ") if self.highlighted else ""
-        rbd = key.replace("pool:", "rbd:", 1).partition("/")[0]
-        return rbd if self._holds_images(rbd) else None
+        images_of = self._images_of(key)
+        if images_of and shown != (images_of in self._open):
+            self._toggle(images_of)
 
-    def _holds_images(self, rbd: str) -> bool:
-        candidate = self._asked[POOLS].candidates.get(rbd)
-        return candidate is not None and candidate.reason is None
+    def _images_of(self, spec: str) -> str | None:
+        """What the images in the pool of a target are asked of, as ``rbd:POOL``; None where none can be there."""
+        try:
+            images_of = parse_target(spec).listed_by
+        except TargetError:
+            return None
+        candidate = self._asked[POOLS].candidates.get(images_of) if images_of else None
+        return images_of if candidate and candidate.reason is None else None
 
 
 def _heading(title: str, asked: _Asked, waiting: str) -> Row:
@@ -215,9 +216,9 @@ def _words(candidate: Candidate) -> str:
     """What a candidate is; a refusal without the name that stands before it."""
     if candidate.reason is None:
         return candidate.text
-    scheme, _, name = candidate.spec.partition(":")
-    noun = {"device": "", "rbd": "image " if "/" in name else "pool ", "pool": "pool "}.get(scheme, "")
-    return f"{candidate.text}, refused: {candidate.reason.removeprefix(f'{noun}{name} ')}"
+    name = re.escape(candidate.spec.partition(":")[2])
+    reason = re.sub(rf"^(\w+ )?{name} ", "", candidate.reason)
+    return f"{candidate.text}, refused: {reason}"
 
 
 def _candidate_row(candidate: Candidate) -> Row:

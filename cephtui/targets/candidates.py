@@ -1,0 +1,69 @@
+"""What can be tested on a node, as a picker lists it. What a guard would refuse to write is there with its reason."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from cephtui.ceph.pools import Pool
+from cephtui.refusal import Refusal
+
+LOOKED_AT_MOST = 50
+"""Images of a pool, or devices of a node, that are looked at closely: each takes a few commands."""
+LOOKED_AT_ONCE = 4
+ASKS_FIRST = "asks first"
+"""In the words of what may be written once its name is typed."""
+NOT_LOOKED_AT = "not looked at"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """What can be tested, or could be if no guard refused it."""
+
+    spec: str
+    """As it is typed on the command line: ``rbd:bench``, ``device:/dev/sdb``."""
+    text: str
+    """What it is, in words."""
+    reason: str | None = None
+    """Why a guard would refuse to write there; None where it would not."""
+    remedy: str = ""
+    """What can be done about it."""
+
+
+OnFound = Callable[[Sequence[Candidate]], None]
+"""Takes candidates as they are found; one of the same ``spec`` as before replaces it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PoolFacts:
+    """A pool of the cluster, and what its guards say of a write."""
+
+    pool: Pool
+    unserved: Refusal | None
+    """Why it can't serve a write."""
+    full: Refusal | None
+    room: str
+    """Who else it is for and what fits into it, in words."""
+
+
+async def look_closely(
+    listed: Sequence[Candidate], look: Callable[[Candidate], Awaitable[Candidate]], on_found: OnFound
+) -> None:
+    """The first of those that nothing speaks against yet, a few at a time; raises TransportError."""
+    waiting = iter([candidate for candidate in listed if candidate.reason is None][:LOOKED_AT_MOST])
+
+    async def take_turns() -> None:
+        for candidate in waiting:
+            on_found([await look(candidate)])
+
+    ended = await asyncio.gather(*(take_turns() for _ in range(LOOKED_AT_ONCE)), return_exceptions=True)
+    for error in ended:
+        if error is not None:
+            raise error
+
+
+def by_number(name: str) -> list[tuple[int, str]]:
+    """Sorts as people count: disk 2 before disk 10."""
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)]
