@@ -22,9 +22,9 @@ from cephtui.tools.fio.options import FioOptions
 from cephtui.tools.rados_bench.options import RadosBenchOptions
 from cephtui.tui import app as app_module
 from cephtui.tui.app import CephtuiApp, ConsoleApp
-from cephtui.tui.console import _commands
 from cephtui.tui.form import Edits, FormScreen
 from cephtui.tui.panels import Panels
+from cephtui.tui.preview import commands
 from tests.replayed import (
     FILE,
     WRITE_IOPS,
@@ -91,7 +91,7 @@ class Bare(CephtuiApp):
         self.push_screen(FormScreen(self.preset, self.edits, self.preview), self.results.append)
 
     def preview(self, edits: Edits) -> Text:
-        return _commands(self.plan(edits))
+        return commands(self.plan(edits))
 
     def plan(self, edits: Edits) -> Plan:
         target = parse_target(self.target, sitting=SITTING)

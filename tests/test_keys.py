@@ -20,10 +20,11 @@ from textual.widget import Widget
 
 from cephtui import demo, store, tui
 from cephtui.analysis.sides import Side
+from cephtui.cluster.discovery import KnownNode
 from cephtui.config import Config
-from cephtui.offers import KnownNode
 from cephtui.places import packaged_presets_dir
 from cephtui.presets import Preset, find_presets
+from cephtui.queue import Queue
 from cephtui.tui.app import CephtuiApp, SavedApp
 from cephtui.tui.compare import CompareScreen, RunPicker
 from cephtui.tui.console import ConsoleScreen
@@ -118,7 +119,7 @@ def screens(root: Path) -> Iterator[Screen[Any]]:
     yield TargetPicker("file:/x", "file:/y", lambda of, put: Future(), "local")
     yield NodePicker(Config(), [KnownNode("pve1", "")], [], {})
     yield FormScreen(preset, Edits(), lambda edits: Text("$ fio"))
-    yield QueueScreen(tuple, lambda entries: None, "")
+    yield QueueScreen(Queue, lambda queue: None)
     yield Confirm("Really?", "yes", "no")
     yield TypeName("what there is", "its name")
     yield Ask("pve1", "password?", secret=True)
