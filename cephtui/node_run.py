@@ -361,7 +361,7 @@ class NodeRun:
         )
 
     def _lock(self) -> Lock:
-        """Of a file or device; a file that was made for this sitting has to be its own still."""
+        """Of a file or device; a file that this console has made has to carry its owner still."""
         path = self._node_step.place.path
         is_made = (self.name, f"file:{path}") in self._bench.created
         return Lock(path, self._bench.session.owner if is_made else "")
