@@ -556,18 +556,18 @@ def cleanup(where: Where, dry_run: bool, yes: bool, as_listed: bool) -> int:
     unreadable = unreadable_lists(sessions_dir())
     for problem in unreadable:
         say(f"{problem}: what it lists may still be there")
+    code = EXIT_FAILED if unreadable else 0
     if not left:
         make_console().print("nothing else was left behind" if unreadable else "nothing was left behind")
-        return EXIT_FAILED if unreadable else 0
+        return code
     own = where.known()
     make_console().print(report.left_behind(left, own))
     if dry_run:
-        return EXIT_FAILED if unreadable else 0
+        return code
     if not yes and not (sys.stdin.isatty() and click.confirm("Remove this?", err=True)):
         raise Refused("nothing was removed: say --yes" if not sys.stdin.isatty() else "nothing was removed")
     with Runner(sessions_dir()) as runner:
-        code = headless.clean_up(runner, left, own, as_listed=as_listed)
-    return code or (EXIT_FAILED if unreadable else 0)
+        return headless.clean_up(runner, left, own, as_listed=as_listed) or code
 
 
 # ---------------------------------------------------------------------------------------------- listings

@@ -375,7 +375,7 @@ class NodeRun:
         )
 
     def _lock(self) -> Lock:
-        """Of a file or device; a file that was made for this sitting has to be its own still."""
+        """Of a file or device; a file that this console has made has to carry its owner still."""
         place = self._node_step.place
         if not isinstance(place, FilePlace):
             return UNLOCKED

@@ -414,8 +414,17 @@ def test_only_its_owner_removes_a_file(tmp_path: Path) -> None:
     assert owned("remove", path, "two").returncode == 0
 
 
+def test_what_is_no_file_is_not_taken_and_says_so(tmp_path: Path) -> None:
+    fifo, folder = tmp_path / "fifo", tmp_path / "folder"
+    os.mkfifo(fifo)
+    folder.mkdir()
+    for path in (fifo, folder):
+        made = create(path)
+        assert (made.returncode, made.stderr) == (1, f"{path} exists and is not cephtui's\n")
+
+
 def test_the_mark_is_whole_however_the_shell_writes_it(tmp_path: Path) -> None:
-    """It comes in two pieces, and one in ten times only the first is there when it is asked for."""
+    """It comes in two pieces, and now and then only the first is there when it is asked for."""
     path = tmp_path / "x"
     for number in range(100):
         assert owned("create", path, f"one-{number}").returncode == 0

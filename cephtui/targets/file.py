@@ -81,7 +81,8 @@ if [ ! -e "$path" ]; then
     ( set -o noclobber; : > "$path" ) || exit 1
     new=yes
 fi
-[ -f "$path" ] && exec 9< "$path" || exit 1
+[ -f "$path" ] || refuse "exists and is not cephtui's"
+exec 9< "$path" || exit 1
 flock -w 1 9 || refuse "is in use by another run"
 [ "$(stat -Lc %d:%i /proc/self/fd/9)" = "$(stat -Lc %d:%i -- "$path")" ] || refuse "is gone"
 [ -n "$new" ] || marked "$path" || refuse "exists and is not cephtui's"
