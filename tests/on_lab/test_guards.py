@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import struct
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -30,6 +31,7 @@ from .others import (
     said,
     still,
     wait_clean,
+    wait_pgs,
 )
 from .runs import Bench, wait_for
 
@@ -486,6 +488,7 @@ def test_recovery_is_told_beside_the_figures(bench: Bench, pool: str) -> None:
             lab.ceph("osd", "set", flag)
         lab.ceph("osd", "out", "0")
         wait_for(lambda: lab.ceph("status")["pgmap"].get("misplaced_ratio"), 60, "misplaced objects")
+        wait_pgs(lab, pool)
         console = bench.run("read-iops", target=f"rbd:{pool}/data", words=["--shared-pool"], **SMALL)
     finally:
         lab.ceph("osd", "in", "0")
@@ -517,7 +520,8 @@ def test_scrubbing_is_told_beside_the_figures(bench: Bench, pool: str) -> None:
     wait_clean(lab)
 
     found = findings(console)
-    assert "PGs were being scrubbed" in found["scrub"]
+    # of the state before the run, or of what was seen during it
+    assert re.search(r"PGs were being (deep-)?scrubbed", found["scrub"]), found
     assert "pgs" not in found
 
 
