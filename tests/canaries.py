@@ -8,8 +8,10 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from cephtui import history, models, store
+from cephtui import models
+from cephtui.analysis import history
 from cephtui.models import Model
+from cephtui.sessions import store
 
 HOSTILE = "\u202e\u2066\u2069\u200e\u200f\u061c\u200b\ufeff\u2028\u2029\x7f\0\x85\x9d\u3164\U000e0041\ufe0f\xad"
 CANARY = f"[/Pw]\x1b]0;PWNED\x07\x1b[31337m\x9b31337m{HOSTILE}\n\tend [link=http://pwned.example]x[@click=app.bell]"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cephtui.models import Node
-from cephtui.transport import Completed, TransportError
+from cephtui.nodes.transport import Completed, TransportError
 
 RECORDINGS = Path(__file__).parent / "recordings" / "ceph-16.2"
 COMMANDS: dict[str, dict[str, Any]] = json.loads((RECORDINGS / "commands.json").read_text())

@@ -11,8 +11,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cephtui.models import Node
-from cephtui.replay import read_pieces
-from cephtui.transport import COMMAND_SECONDS, UNLOCKED, Chunk, Completed, Connection, Lock, Question, TransportError
+from cephtui.nodes.replay import read_pieces
+from cephtui.nodes.transport import (
+    COMMAND_SECONDS,
+    UNLOCKED,
+    Chunk,
+    Completed,
+    Connection,
+    Lock,
+    Question,
+    TransportError,
+)
 
 RECORDED = Path(__file__).parent / "recordings" / "replay" / "001" / "raw"
 """Random writes of 4 KiB for 20 s after a ramp of 2 s, and the filling of 1 GiB before."""

@@ -13,14 +13,14 @@ from textual.pilot import Pilot
 from textual.widget import Widget
 from textual.widgets import DataTable, Static
 
-from cephtui import store
 from cephtui.models import Node
-from cephtui.places import packaged_presets_dir
+from cephtui.nodes.replay import ReplayConnection
+from cephtui.nodes.transport import Connection, Question
+from cephtui.paths import packaged_presets_dir
 from cephtui.presets import find_presets
-from cephtui.replay import ReplayConnection
-from cephtui.runner import Connect, Runner
+from cephtui.running.runner import Connect, Runner
+from cephtui.sessions import store
 from cephtui.targets import parse_target
-from cephtui.transport import Connection, Question
 from cephtui.tui.app import ConsoleApp
 from cephtui.tui.console import ConsoleScreen, Start
 from cephtui.tui.form import Edits

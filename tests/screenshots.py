@@ -15,11 +15,11 @@ from typing import Any
 import resvg_py
 from textual.pilot import Pilot
 
-from cephtui import archive, demo, store
 from cephtui.models import Event, Node
-from cephtui.places import packaged_presets_dir
+from cephtui.paths import packaged_presets_dir
 from cephtui.presets import find_presets
-from cephtui.runner import NodeState, Runner, Survey
+from cephtui.running.runner import NodeState, Runner, Survey
+from cephtui.sessions import archive, demo, store
 from cephtui.targets import parse_target
 from cephtui.tui.app import CephtuiApp, ConsoleApp, SavedApp
 from cephtui.tui.console import Start

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from cephtui import store
 from cephtui.analysis.batches import group, is_run_of
 from cephtui.analysis.verdict import Kind, Reason, Verdict, Word, judge
 from cephtui.metrics import BY_NAME
 from cephtui.models import NodeResult, Run, Step
+from cephtui.sessions import store
 from tests.replayed import SESSION, WRITE_IOPS
 
 IOPS, P99 = BY_NAME["iops"], BY_NAME["latency_p99_seconds"]

@@ -16,10 +16,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cephtui import archive, session_writer, store
 from cephtui.models import SCHEMA_VERSION, ClusterEnvironment, NodeEnvironment, NodeResult, SessionNotes, SessionRow
-from cephtui.session_writer import SessionWriter, mark_undone, take_lock
-from cephtui.store import StoreError, Undo
+from cephtui.sessions import archive, store, writer
+from cephtui.sessions.store import StoreError, Undo
+from cephtui.sessions.writer import SessionWriter, mark_undone, take_lock
 from tests.test_store import run_of, write_session
 
 UNDO = Undo(node="local", target="file:/mnt/bench/test")
@@ -253,7 +253,7 @@ def test_sessions_that_can_not_be_listed_are_told(root: Path, monkeypatch: pytes
 def test_a_row_that_can_not_be_kept_keeps_nobody_from_closing(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     session = SessionWriter.open(root, "full")
     session.start_run(run_of("full")).finish(run_of("full", outcome="ok"))
-    monkeypatch.setattr(session_writer, "write_whole", no_space)
+    monkeypatch.setattr(writer, "write_whole", no_space)
     session.close()
     assert not store.is_locked(session.directory)
     assert (row_of(session.directory).runs, row_of(session.directory).error) == (1, None)
@@ -331,7 +331,7 @@ def test_a_full_disk_leaves_the_notes_as_they_were(root: Path, monkeypatch: pyte
     directory = varied(root)
     archive.annotate(directory, note="before")
     there = everything(directory)
-    monkeypatch.setattr(session_writer.os, "fsync", no_space)
+    monkeypatch.setattr(writer.os, "fsync", no_space)
     with pytest.raises(StoreError, match=r"can't write .*notes\.json: No space left on device: the notes stay"):
         archive.annotate(directory, note="after")
     assert everything(directory) == there

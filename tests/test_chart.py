@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.errors import StyleSyntaxError
 from textual.app import App, ComposeResult
 
-from cephtui.sparks import spark, spark_rows
+from cephtui.reports.sparks import spark, spark_rows
 from cephtui.tui.charts.chart import Chart, Line, Picture, draw, preload
 from cephtui.tui.charts.ink import Ink
 from cephtui.tui.sparkline import Spark, Sparks

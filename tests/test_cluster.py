@@ -17,9 +17,9 @@ from cephtui.cluster import monitor, preflight, reader
 from cephtui.cluster.monitor import Observation
 from cephtui.cluster.reader import ClusterError, ClusterReader
 from cephtui.models import Node, NodeStep, RbdPlace, Step
-from cephtui.shell import NodeShell
+from cephtui.nodes.shell import NodeShell
+from cephtui.nodes.transport import UNLOCKED, Chunk, Completed, Lock, TransportError
 from cephtui.targets import parse_target
-from cephtui.transport import UNLOCKED, Chunk, Completed, Lock, TransportError
 from tests.clusters import RECORDINGS, RecordedShell, ok
 
 DENIED = Completed(13, "", "Error EACCES: access denied")

@@ -16,21 +16,13 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
-from cephtui import report, store
 from cephtui.analysis.conditions import differences
 from cephtui.analysis.figures import figures, why_no_verdict
 from cephtui.analysis.sides import Side, finding_texts, side_of
 from cephtui.metrics import METRICS
-from cephtui.models import (
-    ClusterEnvironment,
-    Figure,
-    Finding,
-    NodeEnvironment,
-    NodeResult,
-    Run,
-    Summary,
-    Total,
-)
+from cephtui.models import ClusterEnvironment, Figure, Finding, NodeEnvironment, NodeResult, Run, Summary, Total
+from cephtui.reports import report
+from cephtui.sessions import store
 from tests.replayed import MIXED, SESSION, WRITE_IOPS
 
 FIGURES = tuple(metric.name for metric in METRICS)
@@ -509,7 +501,7 @@ def data(tmp_path: Path) -> Path:
 def cephtui(data: Path, *args: str, **environment: str) -> subprocess.CompletedProcess[str]:
     own = {"CEPHTUI_DATA_DIR": str(data), "XDG_STATE_HOME": str(data), "XDG_CONFIG_HOME": str(data), "COLUMNS": "80"}
     return subprocess.run(
-        [sys.executable, "-m", "cephtui.cli", *args],
+        [sys.executable, "-m", "cephtui.cli.main", *args],
         capture_output=True,
         text=True,
         env={**os.environ, **own, **environment},
@@ -571,7 +563,7 @@ def test_a_broken_run_is_named(data: Path) -> None:
 def test_the_shell_completes_sessions_and_their_runs(data: Path, typed: str, expected: list[str]) -> None:
     (data / "sessions" / "other").mkdir()
     words = {"COMP_WORDS": f"cephtui compare {typed}", "COMP_CWORD": "2", "_CEPHTUI_COMPLETE": "bash_complete"}
-    program = "from cephtui.cli import cli; cli.main(prog_name='cephtui')"
+    program = "from cephtui.cli.main import cli; cli.main(prog_name='cephtui')"
     done = subprocess.run(
         [sys.executable, "-c", program],
         capture_output=True,

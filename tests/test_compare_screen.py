@@ -16,10 +16,10 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Input
 
-from cephtui import store
 from cephtui.analysis.sides import Side
 from cephtui.models import Finding, Run, Summary
-from cephtui.saved_runs import candidates
+from cephtui.sessions import store
+from cephtui.sessions.saved_runs import candidates
 from cephtui.tui.charts.overlay import Curves, Overlay, overlay_lines
 from cephtui.tui.compare import CompareScreen, Comparison, RunPicker
 from cephtui.tui.look import FULL, Look

@@ -11,11 +11,12 @@ from syrupy.assertion import SnapshotAssertion
 from textual.command import CommandList, CommandPalette
 from textual.widgets import DataTable
 
-from cephtui import store, units
+from cephtui import units
 from cephtui.models import Node
-from cephtui.places import packaged_presets_dir
+from cephtui.paths import packaged_presets_dir
 from cephtui.presets import find_presets
-from cephtui.runner import Runner
+from cephtui.running.runner import Runner
+from cephtui.sessions import store
 from cephtui.targets import parse_target
 from cephtui.tui.app import ConsoleApp
 from cephtui.tui.charts.chart import Chart

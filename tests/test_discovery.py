@@ -12,13 +12,13 @@ import pytest
 
 from cephtui import config, devices
 from cephtui.ceph import images
-from cephtui.cluster import discovery
 from cephtui.config import Config
 from cephtui.devices import DeviceFacts
 from cephtui.models import Node
-from cephtui.runner import Runner
+from cephtui.nodes.transport import Completed, Question, TransportError
+from cephtui.running.runner import Runner
+from cephtui.targets import discovery
 from cephtui.targets.candidates import LOOKED_AT_MOST, LOOKED_AT_ONCE, Candidate
-from cephtui.transport import Completed, Question, TransportError
 from tests.clusters import RECORDINGS, Argv, RecordedShell, ok
 from tests.fakes import FakeNode, connector
 

@@ -14,8 +14,8 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from cephtui.models import Node, Plan
-from cephtui.places import packaged_presets_dir
-from cephtui.plan import Request, make_plan, new_batch
+from cephtui.paths import packaged_presets_dir
+from cephtui.planning import Request, make_plan, new_batch
 from cephtui.presets import Preset, choice_text, load_preset, parse_overrides
 from cephtui.targets import parse_target
 from cephtui.tools.fio.options import FioOptions

@@ -229,10 +229,10 @@ def test_the_command_line_starts_light() -> None:
 @pytest.mark.parametrize(
     ("module", "source", "expected"),
     [
-        ("store", "import cephtui.runner", {"cephtui.runner"}),
-        ("store", "from cephtui import runner, __version__", {"cephtui.runner", "cephtui"}),
-        ("store", "from cephtui.runner import Runner", {"cephtui.runner"}),
-        ("store", "def f():\n    if 1:\n        from . import runner", {"cephtui.runner"}),
+        ("store", "import cephtui.running.runner", {"cephtui.running.runner"}),
+        ("store", "from cephtui import runner, __version__", {"cephtui.running.runner", "cephtui"}),
+        ("store", "from cephtui.running.runner import Runner", {"cephtui.running.runner"}),
+        ("store", "def f():\n    if 1:\n        from . import runner", {"cephtui.running.runner"}),
         ("tools.fio", "from . import output", {"cephtui.tools.fio.output"}),
         ("tools.fio.command", "from .output import FioParser", {"cephtui.tools.fio.output"}),
         ("tools.base", "from ..stats import Flow", {"cephtui.stats"}),

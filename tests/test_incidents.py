@@ -9,14 +9,15 @@ from pathlib import Path
 
 import pytest
 
-import cephtui.demo
-from cephtui import incidents, store
-from cephtui.incidents import Course
+import cephtui.sessions.demo
+from cephtui.analysis import incidents
+from cephtui.analysis.incidents import Course
 from cephtui.jsonlines import parse_sample
 from cephtui.models import ClusterSample, Finding, Interval, Sample
+from cephtui.sessions import store
 
 CLEAN = {"active+clean": 33}
-DEMO = Path(cephtui.demo.__file__).parent / "session.tar.xz"
+DEMO = Path(cephtui.sessions.demo.__file__).parent / "session.tar.xz"
 
 
 def said(at: float, **changes: object) -> ClusterSample:

@@ -13,24 +13,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cephtui import stats, store
+from cephtui import stats
 from cephtui.analysis.figures import figures
 from cephtui.analysis.sides import side_of
-from cephtui.execute import execute
 from cephtui.models import Event, FilePlace, Interval, Node, OptionValue, Plan, Run, Sample
-from cephtui.node_run import Bench
-from cephtui.places import packaged_presets_dir
-from cephtui.plan import Request, make_plan
-from cephtui.playback import Playback
+from cephtui.nodes.shell import NodeShell
+from cephtui.nodes.transport import LocalConnection
+from cephtui.paths import packaged_presets_dir
+from cephtui.planning import Request, make_plan
 from cephtui.presets import choose, find_presets, parse_overrides
-from cephtui.record import StopRequest
-from cephtui.session_writer import SessionWriter
-from cephtui.shell import NodeShell
+from cephtui.running.node_run import Bench
+from cephtui.running.recorder import StopRequest
+from cephtui.running.step_run import execute
+from cephtui.sessions import store
+from cephtui.sessions.playback import Playback
+from cephtui.sessions.writer import SessionWriter
 from cephtui.targets import parse_target, target_of
 from cephtui.tools import TOOLS
 from cephtui.tools.base import OptionError, Parser, Reading, Stream, ToolResult
 from cephtui.tools.ioping.output import FillParser, IopingParser
-from cephtui.transport import LocalConnection
 
 IOPING = TOOLS["ioping"]
 FOLDER = Path(__file__).parent / "recordings" / "ioping-1.3"

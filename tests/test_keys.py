@@ -18,13 +18,14 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widget import Widget
 
-from cephtui import demo, store, tui
+from cephtui import tui
 from cephtui.analysis.sides import Side
-from cephtui.cluster.discovery import KnownNode
 from cephtui.config import Config
-from cephtui.places import packaged_presets_dir
+from cephtui.paths import packaged_presets_dir
 from cephtui.presets import Preset, find_presets
-from cephtui.queue import Queue
+from cephtui.running.queue import Queue
+from cephtui.sessions import demo, store
+from cephtui.targets.discovery import KnownNode
 from cephtui.tui.app import CephtuiApp, SavedApp
 from cephtui.tui.compare import CompareScreen, RunPicker
 from cephtui.tui.console import ConsoleScreen

@@ -8,15 +8,15 @@ from typing import Any, TypeVar, cast
 
 import pytest
 
-from cephtui.launch import Ask, Launcher, NotRun, Unanswered
 from cephtui.models import Node, NodeEnvironment, Plan, Run
-from cephtui.places import packaged_presets_dir
-from cephtui.plan import Request
+from cephtui.nodes.transport import Question, TransportError
+from cephtui.paths import packaged_presets_dir
+from cephtui.planning import Request
 from cephtui.presets import load_preset
 from cephtui.refusal import Refusal
-from cephtui.runner import NodeState, Runner, Survey
+from cephtui.running.launch import Ask, Launcher, NotRun, Unanswered
+from cephtui.running.runner import NodeState, Runner, Survey
 from cephtui.targets import parse_target
-from cephtui.transport import Question, TransportError
 
 T = TypeVar("T")
 NODES = tuple(Node(name=name, host=f"{name}.example") for name in ("pve1", "pve2"))
@@ -119,7 +119,7 @@ async def test_a_node_that_asks_for_ever_is_given_up() -> None:
 
 
 async def test_what_takes_longer_is_announced_with_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cephtui.launch.PATIENCE_SECONDS", 0.01)
+    monkeypatch.setattr("cephtui.running.launch.PATIENCE_SECONDS", 0.01)
     runner, ask = FakeRunner(), Script()
     late: Future[NodeState] = Future()
     monkeypatch.setattr(runner, "reach", lambda node, pool: late if node.name == "pve2" else done(NodeState(node)))

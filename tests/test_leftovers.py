@@ -9,12 +9,12 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from cephtui.leftovers import describe, way_of
 from cephtui.models import Node, Part
-from cephtui.store import Undo
+from cephtui.nodes.transport import Completed
+from cephtui.running.leftovers import describe, way_of
+from cephtui.sessions.store import Undo
 from cephtui.targets import parse_target, remove
 from cephtui.targets.base import Removed, TargetFault
-from cephtui.transport import Completed
 
 from .fakes import dumped
 

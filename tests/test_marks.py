@@ -11,9 +11,10 @@ from click.testing import CliRunner
 from textual.pilot import Pilot
 from textual.widgets import DataTable, Input
 
-from cephtui import cli, store
+from cephtui.cli import main as cli
 from cephtui.models import Mark
-from cephtui.session_writer import SessionWriter
+from cephtui.sessions import store
+from cephtui.sessions.writer import SessionWriter
 from cephtui.tui.app import ConsoleApp
 from cephtui.tui.charts.chart import Chart
 from cephtui.tui.dialogs import Details, EnterText

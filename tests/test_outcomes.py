@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from cephtui.models import Outcome, Step
-from cephtui.outcomes import decide, failed_twice, run_findings, worst
+from cephtui.nodes.transport import HEARTBEAT_SILENT, LOCK_HELD, NO_HEARTBEAT, NOT_RELEASED
+from cephtui.running.outcomes import decide, failed_twice, run_findings, worst
 from cephtui.stats import Flow
 from cephtui.tools.base import ToolResult
-from cephtui.transport import HEARTBEAT_SILENT, LOCK_HELD, NO_HEARTBEAT, NOT_RELEASED
 
 FLOW = Flow(
     ios=1000,

@@ -14,13 +14,13 @@ from textual.app import App
 from textual.pilot import Pilot
 from textual.widgets import Button, Static
 
-from cephtui.cluster.discovery import DEVICES, POOLS, KnownNode
 from cephtui.config import Config
 from cephtui.models import Node
-from cephtui.places import packaged_presets_dir
+from cephtui.nodes.transport import TransportError
+from cephtui.paths import packaged_presets_dir
 from cephtui.presets import Catalogue, Preset, find_presets, load_preset
 from cephtui.targets.candidates import Candidate, OnFound
-from cephtui.transport import TransportError
+from cephtui.targets.discovery import DEVICES, POOLS, KnownNode
 from cephtui.tui.pick_list import Filter, Picker, PickList, Row, RowVisual, matching, widths
 from cephtui.tui.pickers.nodes import NodePicker
 from cephtui.tui.pickers.presets import PresetPicker, described

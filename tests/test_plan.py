@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from cephtui.models import Node, NodeStep, Plan
-from cephtui.places import packaged_presets_dir
-from cephtui.plan import Request, make_plan, new_batch
+from cephtui.paths import packaged_presets_dir
+from cephtui.planning import Request, make_plan, new_batch
 from cephtui.presets import Choice, choose, find_presets, parse_overrides
 from cephtui.targets import Target, parse_target
 from cephtui.targets.file import FileTarget

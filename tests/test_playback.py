@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from cephtui import demo, store
 from cephtui.jsonlines import line
 from cephtui.models import ClusterSample, Event, Mark, Plan, Run, Sample
-from cephtui.playback import Follower, Playback, lasted_seconds
-from cephtui.session_writer import take_lock
-from cephtui.store import StoreError
+from cephtui.sessions import demo, store
+from cephtui.sessions.playback import Follower, Playback, lasted_seconds
+from cephtui.sessions.store import StoreError
+from cephtui.sessions.writer import take_lock
 from cephtui.tui.replay import Player
 
 END = float("inf")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cephtui.places import packaged_presets_dir
+from cephtui.paths import packaged_presets_dir
 from cephtui.presets import (
     STEPS_MOST,
     Catalogue,

@@ -16,11 +16,13 @@ from pydantic import BaseModel
 from rich.segment import Segment
 from textual.color import Color
 
-from cephtui import cli, models, store
+from cephtui import models
+from cephtui.cli import main as cli
 from cephtui.jsonlines import as_json, line, parse_sample
 from cephtui.models import Info, Notice, SessionRow
-from cephtui.plan import _quoted
+from cephtui.planning import _quoted
 from cephtui.printable import lines, one_line, printable
+from cephtui.sessions import store
 from cephtui.tui.filters import Printable
 from tests.canaries import CANARY, HOSTILE, filled, public_models
 

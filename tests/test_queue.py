@@ -16,14 +16,14 @@ from textual.pilot import Pilot
 from textual.widgets import DataTable, Static
 
 from cephtui.models import Node
-from cephtui.places import packaged_presets_dir
-from cephtui.plan import Request
-from cephtui.playback import step_of
+from cephtui.nodes.transport import Connection, Question, TransportError
+from cephtui.paths import packaged_presets_dir
+from cephtui.planning import Request
 from cephtui.presets import Choice, Preset, load_preset
-from cephtui.queue import Entry, Queue
-from cephtui.store import Undo
+from cephtui.running.queue import Entry, Queue
+from cephtui.sessions.playback import step_of
+from cephtui.sessions.store import Undo
 from cephtui.targets import parse_target
-from cephtui.transport import Connection, Question, TransportError
 from cephtui.tui.app import ConsoleApp
 from cephtui.tui.dialogs import TypeName
 from cephtui.tui.form import Edits

@@ -18,19 +18,18 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from cephtui import archive, playback, reading, report, stats, store
+from cephtui import reading, stats
 from cephtui.analysis.conditions import differences
 from cephtui.analysis.figures import figures
 from cephtui.analysis.marks import in_order, marks_between
+from cephtui.analysis.merge import as_sample
 from cephtui.analysis.sides import Side, side_of
 from cephtui.ceph.cluster import parse_status
 from cephtui.ceph.rates import parse_osd_perf
 from cephtui.cluster.monitor import _Answers as Answers
 from cephtui.config import ConfigError
 from cephtui.config import load as load_config
-from cephtui.environment import parse_environment
 from cephtui.jsonlines import line, parse_sample
-from cephtui.merge import as_sample
 from cephtui.models import (
     ClusterEnvironment,
     ClusterSample,
@@ -49,9 +48,12 @@ from cephtui.models import (
     Summary,
     Total,
 )
+from cephtui.nodes.probe import parse_environment
 from cephtui.presets import PresetError, load_preset
-from cephtui.session_writer import SessionWriter, take_lock
-from cephtui.store import StoreError, Undo
+from cephtui.reports import report
+from cephtui.sessions import archive, playback, store
+from cephtui.sessions.store import StoreError, Undo
+from cephtui.sessions.writer import SessionWriter, take_lock
 from cephtui.tools.base import OptionError, ToolResult
 from cephtui.tools.fio import Fio
 from cephtui.tools.fio.output import FioParser

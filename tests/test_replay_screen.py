@@ -18,11 +18,12 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Static
 
-from cephtui import demo, store, units
-from cephtui.live import Live, LiveRun
-from cephtui.playback import Playback, lasted_seconds
-from cephtui.report import cluster_line, tool_command
-from cephtui.session_writer import take_lock
+from cephtui import units
+from cephtui.analysis.live import Live, LiveRun
+from cephtui.reports.report import cluster_line, tool_command
+from cephtui.sessions import demo, store
+from cephtui.sessions.playback import Playback, lasted_seconds
+from cephtui.sessions.writer import take_lock
 from cephtui.tui.app import SavedApp
 from cephtui.tui.big import Big
 from cephtui.tui.charts.chart import Chart

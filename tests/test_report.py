@@ -6,8 +6,9 @@ from io import StringIO
 
 from rich.console import Console, RenderableType
 
-from cephtui import report, store
 from cephtui.models import NodeEnvironment, NodeRow, PresetRow, Run, SessionRow
+from cephtui.reports import report
+from cephtui.sessions import store
 from tests.replayed import SESSION, WRITE_IOPS
 
 

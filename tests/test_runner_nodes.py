@@ -12,30 +12,32 @@ from pathlib import Path
 
 import pytest
 
-from cephtui import node_run, report, runner, store
+from cephtui.analysis.live import Live
 from cephtui.ceph.cluster import ClusterState, HealthCheck
 from cephtui.cluster import monitor, preflight
 from cephtui.cluster.monitor import Observation
 from cephtui.cluster.preflight import Preflight
 from cephtui.cluster.reader import ClusterError
-from cephtui.execute import execute
 from cephtui.jsonlines import line, parse_sample
-from cephtui.live import Live
 from cephtui.models import ClusterSample, Event, Node, NodeEnvironment, Notice, Outcome, Plan, Run, Sample, Total
-from cephtui.node_run import Bench, Filled
-from cephtui.places import packaged_presets_dir
-from cephtui.plan import Request, make_plan
-from cephtui.playback import step_of
+from cephtui.nodes.shell import NodeShell
+from cephtui.nodes.transport import Completed, Connection, Question, TransportError
+from cephtui.paths import packaged_presets_dir
+from cephtui.planning import Request, make_plan
 from cephtui.presets import choose, find_presets, parse_overrides
-from cephtui.record import StopRequest
 from cephtui.refusal import Refusal
-from cephtui.runner import Inbox, NodeState, Runner
-from cephtui.session_writer import SessionWriter
-from cephtui.shell import NodeShell
-from cephtui.store import Undo
+from cephtui.reports import report
+from cephtui.running import node_run, runner
+from cephtui.running.node_run import Bench, Filled
+from cephtui.running.recorder import StopRequest
+from cephtui.running.runner import Inbox, NodeState, Runner
+from cephtui.running.step_run import execute
+from cephtui.sessions import store
+from cephtui.sessions.playback import step_of
+from cephtui.sessions.store import Undo
+from cephtui.sessions.writer import SessionWriter
 from cephtui.targets import parse_target, target_of
 from cephtui.tools import TOOLS
-from cephtui.transport import Completed, Connection, Question, TransportError
 from tests.fakes import GIB, FakeNode, Log, Script, connector
 
 THREE = ("a", "b", "c")
@@ -480,7 +482,7 @@ async def test_where_the_pool_is_gone_that_is_the_error(
     async def deleted(shell: NodeShell, names: tuple[str, ...]) -> str:
         return "pool bench was deleted during the run"
 
-    monkeypatch.setattr("cephtui.execute.deleted_pool", deleted)
+    monkeypatch.setattr("cephtui.running.step_run.deleted_pool", deleted)
     sitting = sit()
     sitting.hosts["b"].scripts[PRESET] = Script(status=1, stderr="fio: io_u error on file x: Operation not permitted")
     run = await sitting.run()

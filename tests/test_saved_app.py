@@ -17,7 +17,9 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import DataTable
 
-from cephtui import cli, demo, places, store
+from cephtui import paths
+from cephtui.cli import main as cli
+from cephtui.sessions import demo, store
 from cephtui.tui import app as tui_app
 from cephtui.tui.app import SavedApp
 from cephtui.tui.compare import CompareScreen, RunPicker
@@ -177,7 +179,7 @@ async def test_a_terminal_that_is_too_small_is_told_and_the_replay_goes_on(sessi
 @pytest.fixture
 def at_home(session: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The recorded session is among the user's own."""
-    monkeypatch.setattr(places, "sessions_dir", lambda: session.parent)
+    monkeypatch.setattr(paths, "sessions_dir", lambda: session.parent)
     return session
 
 
@@ -247,7 +249,7 @@ def test_a_recording_that_can_not_be_played_is_one_line(opened: list[Any], tmp_p
     shutil.copytree(session, tmp_path / "torn")
     (tmp_path / "torn" / "plans.jsonl").unlink()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(places, "sessions_dir", lambda: tmp_path)
+        patch.setattr(paths, "sessions_dir", lambda: tmp_path)
         result = run("replay", "torn/1")
     assert result.exit_code == 1
     (line,) = result.output.splitlines()

@@ -12,9 +12,11 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import DataTable
 
-from cephtui import archive, demo, report, store, units
+from cephtui import units
 from cephtui.models import Run, SessionNotes
-from cephtui.session_writer import take_lock
+from cephtui.reports import report
+from cephtui.sessions import archive, demo, store
+from cephtui.sessions.writer import take_lock
 from cephtui.tui.app import SavedApp
 from cephtui.tui.big import Big
 from cephtui.tui.charts.chart import Chart

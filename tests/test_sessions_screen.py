@@ -16,10 +16,10 @@ from textual.screen import Screen
 from textual.widgets import Button, DataTable, Input, Label, Static
 
 import cephtui.tui
-from cephtui import archive, store
 from cephtui.models import ClusterEnvironment, NodeResult, SessionNotes, SessionRow
-from cephtui.session_writer import SessionWriter
-from cephtui.store import Undo
+from cephtui.sessions import archive, store
+from cephtui.sessions.store import Undo
+from cephtui.sessions.writer import SessionWriter
 from cephtui.tui.dialogs import Confirm, EnterText
 from cephtui.tui.sessions import SessionsScreen
 from cephtui.tui.sessions_table import SessionsTable, about, fitted

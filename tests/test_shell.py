@@ -8,8 +8,8 @@ import subprocess
 import pytest
 
 from cephtui.models import Node
-from cephtui.shell import NodeShell, with_ceph
-from cephtui.transport import TransportError
+from cephtui.nodes.shell import NodeShell, with_ceph
+from cephtui.nodes.transport import TransportError
 from tests.fakes import FakeNode
 
 PLAIN = Node(name="a", host="a")

@@ -21,12 +21,12 @@ from typing import Any
 import asyncssh
 import pytest
 
-from cephtui import ssh, transport
 from cephtui.models import Node
-from cephtui.ssh import attempt, config, reach
-from cephtui.ssh.connection import SshConnection, command_line
-from cephtui.ssh.hostkeys import HostKey
-from cephtui.transport import LocalConnection, Question, TransportError, WatchedProcess
+from cephtui.nodes import ssh, transport
+from cephtui.nodes.ssh import attempt, config, route
+from cephtui.nodes.ssh.connection import SshConnection, command_line
+from cephtui.nodes.ssh.hostkeys import HostKey
+from cephtui.nodes.transport import LocalConnection, Question, TransportError, WatchedProcess
 
 USER, PASSWORD = "tester", "a pass word"
 CHECK = "check the user, and the key that IdentityFile names"
@@ -375,7 +375,7 @@ async def test_a_node_without_a_host_is_the_consoles_own_machine() -> None:
 
 def test_asyncssh_is_not_imported_for_the_consoles_own_machine() -> None:
     program = (
-        "import asyncio, sys; from cephtui.ssh import connect; from cephtui.models import Node;"
+        "import asyncio, sys; from cephtui.nodes.ssh import connect; from cephtui.models import Node;"
         "asyncio.run(connect(Node(name='local'), {})); print('asyncssh' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
@@ -901,14 +901,14 @@ async def test_no_such_host() -> None:
 
 
 async def test_a_server_that_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reach, "ATTEMPT_SECONDS", 0.5)
+    monkeypatch.setattr(route, "ATTEMPT_SECONDS", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         node = Node(name="n1", host="127.0.0.1", port=silent.getsockname()[1])
         assert await refused(node) == "n1: timed out: not connected and logged in within 0 s"
 
 
 async def test_a_server_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reach, "CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr(route, "CONNECT_SECONDS", 0.5)
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
@@ -929,7 +929,7 @@ async def test_a_server_that_hangs_up_on_the_first_is_asked_again(server: Server
 
 
 async def test_a_server_that_always_hangs_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reach, "CONNECT_SECONDS", 1.0)
+    monkeypatch.setattr(route, "CONNECT_SECONDS", 1.0)
     async with Cable(1).plugged() as cable:
         cable.refuse = 1000
         assert await refused(node_of(cable)) == "n1: the server hangs up before the login, for 1 s"
@@ -1121,7 +1121,7 @@ async def test_a_login_script_that_prints_without_end(
     server: Server, monkeypatch: pytest.MonkeyPatch, stream: str
 ) -> None:
     monkeypatch.setattr(transport, "ANSWER_MOST_BYTES", 4 << 20)
-    monkeypatch.setattr("cephtui.ssh.connection.READY_SECONDS", 12.0)
+    monkeypatch.setattr("cephtui.nodes.ssh.connection.READY_SECONDS", 12.0)
     connection = await connect(server)
     server.before = f"exec timeout 3 yes 'good morning' {stream}"
     with pytest.raises(TransportError, match=r"^n1: more than 4 MiB came from echo x: does a prefix or a login"):

@@ -16,11 +16,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cephtui import history, store
+from cephtui.analysis import history
 from cephtui.jsonlines import line
 from cephtui.models import SCHEMA_VERSION, Interval, Plan, Run, Sample
-from cephtui.session_writer import RawLimits, SessionWriter, mark_undone
-from cephtui.store import StoreError, Undo
+from cephtui.sessions import store
+from cephtui.sessions.store import StoreError, Undo
+from cephtui.sessions.writer import RawLimits, SessionWriter, mark_undone
 from tests.mounts import mounted
 
 PLAN = Plan(steps=(), duration_seconds=1.0, session_bytes=1000)
@@ -414,7 +415,7 @@ def test_a_second_writer_is_refused(root: Path) -> None:
 
 def test_a_killed_writer_holds_nothing(root: Path) -> None:
     """The lock is the kernel's, so that no crash can leave it behind."""
-    program = "import sys, pathlib; from cephtui.session_writer import SessionWriter as W\n"
+    program = "import sys, pathlib; from cephtui.sessions.writer import SessionWriter as W\n"
     program += "held = W.open(pathlib.Path(sys.argv[1]), 'tuning'); print(flush=True); sys.stdin.read()"
     argv = [sys.executable, "-c", program, str(root)]
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:

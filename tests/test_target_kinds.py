@@ -10,7 +10,7 @@ from typing import get_args
 
 import pytest
 
-from cephtui import cli
+from cephtui.cli import main as cli
 from cephtui.models import Kind
 from cephtui.targets import EXAMPLES, KINDS, kind_of, parse_target
 from cephtui.targets.base import TargetKind

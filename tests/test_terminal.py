@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from cephtui import store
+from cephtui.sessions import store
 
 PRESET = """
 title = "Write IOPS"
@@ -52,7 +52,7 @@ class Terminal:
             "XDG_STATE_HOME": str(home / "state"),
         }
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "cephtui.cli", "--session", "s"],
+            [sys.executable, "-m", "cephtui.cli.main", "--session", "s"],
             stdin=child,
             stdout=child,
             stderr=child,

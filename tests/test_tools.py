@@ -17,36 +17,27 @@ from pathlib import Path
 import pytest
 from rich.console import Console, RenderableType
 
-from cephtui import report, store
 from cephtui.analysis.figures import figures
+from cephtui.analysis.history import History, together
+from cephtui.analysis.live import Live
 from cephtui.analysis.sides import side_of
-from cephtui.environment import parse_environment, probe_argv
-from cephtui.execute import execute
-from cephtui.history import History, together
-from cephtui.live import Live
 from cephtui.metrics import BY_NAME, HEADLINES
 from cephtui.models import Event, Interval, Kind, Node, OptionValue, Place, Plan, Run, Sample
-from cephtui.node_run import Bench
-from cephtui.plan import Request, make_plan
-from cephtui.playback import Playback
+from cephtui.nodes.probe import parse_environment, probe_argv
+from cephtui.nodes.shell import NodeShell
+from cephtui.planning import Request, make_plan
 from cephtui.presets import PresetError, choose, find_presets, load_preset
-from cephtui.record import StopRequest
-from cephtui.session_writer import SessionWriter
-from cephtui.shell import NodeShell
+from cephtui.reports import report
+from cephtui.running.node_run import Bench
+from cephtui.running.recorder import StopRequest
+from cephtui.running.step_run import execute
+from cephtui.sessions import store
+from cephtui.sessions.playback import Playback
+from cephtui.sessions.writer import SessionWriter
 from cephtui.stats import Flow
 from cephtui.targets import parse_target, target_of
 from cephtui.tools import TOOLS
-from cephtui.tools.base import (
-    Companion,
-    OptionError,
-    OptionField,
-    Parser,
-    Reading,
-    Stream,
-    Tool,
-    ToolResult,
-    Workload,
-)
+from cephtui.tools.base import Companion, OptionError, OptionField, Parser, Reading, Stream, Tool, ToolResult, Workload
 from cephtui.tui.charts.chart import draw
 from cephtui.tui.charts.ink import Ink
 from cephtui.tui.run_view import chart_lines, chart_title, of_live, of_saved, picture

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cephtui import transport
-from cephtui.replay import ReplayProcess, _Piece
+from cephtui.nodes import transport
+from cephtui.nodes.replay import ReplayProcess, _Piece
+from cephtui.nodes.transport import Chunk, LocalConnection, TransportError, WatchedProcess, shortened, until_ready
 from cephtui.tools.base import Stream
-from cephtui.transport import Chunk, LocalConnection, TransportError, WatchedProcess, shortened, until_ready
 
 READY, STARTED = b"cephtui ready t\n", b"cephtui started t\n"
 

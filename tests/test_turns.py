@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from cephtui import transport
 from cephtui.models import Node
-from cephtui.runner import Runner
-from cephtui.transport import TransportError, Turns
+from cephtui.nodes import transport
+from cephtui.nodes.transport import TransportError, Turns
+from cephtui.running.runner import Runner
 
 from .fakes import FakeConnection, FakeNode
 

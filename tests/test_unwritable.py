@@ -14,16 +14,16 @@ from typing import IO
 
 import pytest
 
-from cephtui import runner as runner_module
-from cephtui import session_writer
-from cephtui.headless import JsonOutput, carry_out
+from cephtui.cli.headless import JsonOutput, carry_out
 from cephtui.jsonlines import line
 from cephtui.models import Node, Plan, Run
-from cephtui.places import packaged_presets_dir
-from cephtui.plan import Request, make_plan
+from cephtui.paths import packaged_presets_dir
+from cephtui.planning import Request, make_plan
 from cephtui.presets import choose, find_presets, parse_overrides
-from cephtui.runner import Runner
-from cephtui.store import StoreError
+from cephtui.running import runner as runner_module
+from cephtui.running.runner import Runner
+from cephtui.sessions import writer
+from cephtui.sessions.store import StoreError
 from cephtui.targets import parse_target
 from tests.fakes import FakeNode, connector
 
@@ -45,9 +45,9 @@ class Trouble:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.where, self.number, self.after = "", errno.EIO, 0
         self.met = 0
-        self._write, self._whole = session_writer._write_all, session_writer.write_whole
-        monkeypatch.setattr(session_writer, "_write_all", self._write_all)
-        monkeypatch.setattr(session_writer, "write_whole", self._write_whole)
+        self._write, self._whole = writer._write_all, writer.write_whole
+        monkeypatch.setattr(writer, "_write_all", self._write_all)
+        monkeypatch.setattr(writer, "write_whole", self._write_whole)
 
     def _meet(self, path: str) -> None:
         if self.where and self.where in path:
@@ -176,14 +176,14 @@ def test_what_becomes_of_the_files_in_mid_run_is_told(
     change: Callable[[Path], None],
     code: str | None,
 ) -> None:
-    sample, seen = session_writer.RunWriter.sample, itertools.count()
+    sample, seen = writer.RunWriter.sample, itertools.count()
 
-    def changing(self: session_writer.RunWriter, given: object) -> None:
+    def changing(self: writer.RunWriter, given: object) -> None:
         sample(self, given)  # type: ignore[arg-type]
         if next(seen) == 12:
             change(desk.directory)
 
-    monkeypatch.setattr(session_writer.RunWriter, "sample", changing)
+    monkeypatch.setattr(writer.RunWriter, "sample", changing)
     status = carry_out(desk.runner, plan("write-iops"), JsonOutput())
     (run,) = desk.published()
     printed = capsys.readouterr()

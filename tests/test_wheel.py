@@ -70,7 +70,7 @@ def test_it_has_the_command_the_licence_and_the_version(unpacked: Path) -> None:
     information = unpacked / f"cephtui-{__version__}.dist-info"
     commands = configparser.ConfigParser()
     commands.read(information / "entry_points.txt")
-    assert dict(commands["console_scripts"]) == {"cephtui": "cephtui.cli:main"}
+    assert dict(commands["console_scripts"]) == {"cephtui": "cephtui.cli.main:main"}
     assert f"\nVersion: {__version__}\n" in (information / "METADATA").read_text()
     assert (information / "licenses" / "LICENSE").read_text() == (CHECKOUT / "LICENSE").read_text()
 

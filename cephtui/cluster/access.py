@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cephtui.ceph import proxmox
 from cephtui.models import Node
-from cephtui.shell import NodeShell
+from cephtui.nodes.shell import NodeShell
 
 
 async def with_access(shell: NodeShell, pool: str | None) -> Node:

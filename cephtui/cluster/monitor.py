@@ -14,8 +14,8 @@ from cephtui.ceph.cluster import ClusterState, OsdsAway
 from cephtui.ceph.rates import OsdLatency
 from cephtui.cluster.reader import ClusterError
 from cephtui.models import ClusterSample
-from cephtui.shell import NodeShell, with_ceph_user
-from cephtui.transport import TransportError
+from cephtui.nodes.shell import NodeShell, with_ceph_user
+from cephtui.nodes.transport import TransportError
 
 WATCH_SECONDS = 2.0
 _STARTS = 5

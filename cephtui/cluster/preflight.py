@@ -12,8 +12,8 @@ from cephtui.ceph.rates import PoolRates
 from cephtui.cluster import reader
 from cephtui.cluster.reader import ClusterError, ClusterReader
 from cephtui.models import ClusterEnvironment, Finding, OptionValue, PoolActivity, Step
+from cephtui.nodes.shell import Shell
 from cephtui.refusal import Refusal
-from cephtui.shell import Shell
 from cephtui.targets.base import Target
 
 LINGER_SECONDS = 15.0

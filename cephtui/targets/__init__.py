@@ -12,8 +12,8 @@ from dataclasses import replace
 from cephtui.cluster import reader
 from cephtui.cluster.reader import ClusterError, ClusterReader
 from cephtui.models import Step
-from cephtui.shell import Shell
-from cephtui.store import Undo
+from cephtui.nodes.shell import Shell
+from cephtui.sessions.store import Undo
 from cephtui.targets.base import Removed, Target, TargetError, TargetKind
 from cephtui.targets.device import DeviceKind
 from cephtui.targets.file import FileKind

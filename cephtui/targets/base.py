@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from cephtui.models import Finding, Kind, Node, OptionValue, Part, Place
+from cephtui.nodes.shell import Shell
 from cephtui.refusal import Refusal
-from cephtui.shell import Shell
 from cephtui.targets.candidates import ASKS_FIRST, Candidate, OnFound, PoolFacts
 
 OWN_PREFIX = "cephtui-"

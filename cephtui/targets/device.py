@@ -9,8 +9,8 @@ from typing import ClassVar
 from cephtui import devices, units
 from cephtui.devices import DeviceFacts
 from cephtui.models import FilePlace, Kind, Node, Part, Place
+from cephtui.nodes.shell import Shell, reason
 from cephtui.refusal import Refusal
-from cephtui.shell import Shell, reason
 from cephtui.targets import rbd
 from cephtui.targets.base import (
     Found,

@@ -9,7 +9,7 @@ from typing import ClassVar
 from cephtui.ceph import objects
 from cephtui.cluster import preflight
 from cephtui.models import Kind, Node, Part, Place, RadosPlace
-from cephtui.shell import Shell, reason
+from cephtui.nodes.shell import Shell, reason
 from cephtui.targets.base import (
     OWN_NAME,
     OWN_PREFIX,

@@ -15,8 +15,9 @@ from cephtui.cluster import preflight, reader
 from cephtui.cluster.reader import ClusterError, ClusterReader
 from cephtui.devices import RbdMapping
 from cephtui.models import Finding, Kind, Node, Part, Place, RbdPlace
+from cephtui.nodes.shell import Shell, reason
+from cephtui.nodes.transport import Completed
 from cephtui.refusal import Refusal
-from cephtui.shell import Shell, reason
 from cephtui.targets.base import (
     OWN_NAME,
     OWN_PREFIX,
@@ -34,7 +35,6 @@ from cephtui.targets.base import (
     unverified,
 )
 from cephtui.targets.candidates import NOT_LOOKED_AT, Candidate, OnFound, PoolFacts, by_number, look_closely
-from cephtui.transport import Completed
 
 _BUSY_STATUSES = {16}
 _EXISTS_STATUS = 17

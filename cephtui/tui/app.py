@@ -25,15 +25,16 @@ from textual.dom import DOMNode
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
-from cephtui import places, store
+from cephtui import paths
+from cephtui.analysis.history import History
 from cephtui.exit_codes import EXIT_INCOMPLETE
-from cephtui.history import History
 from cephtui.presets import Catalogue
 from cephtui.printable import one_line
 from cephtui.reading import TOML_MOST_BYTES, read_bytes
-from cephtui.runner import Runner
-from cephtui.session_writer import write_whole
-from cephtui.store import StoreError
+from cephtui.running.runner import Runner
+from cephtui.sessions import store
+from cephtui.sessions.store import StoreError
+from cephtui.sessions.writer import write_whole
 from cephtui.terminal import Ending, Interrupted, handling, say, set_waiting
 from cephtui.tui.charts.chart import preload
 from cephtui.tui.console import ConsoleScreen, Start
@@ -146,7 +147,7 @@ class CephtuiApp(RoomyApp):
             log.info("while ending: %r", error)  # of a screen that was still being made
             return
         log.error("the console failed", exc_info=error)
-        self.panic(Text(one_line(f"cephtui: unexpected error: {error!r}; the traceback is in {places.log_file()}")))
+        self.panic(Text(one_line(f"cephtui: unexpected error: {error!r}; the traceback is in {paths.log_file()}")))
 
 
 def _collect_again() -> None:
@@ -282,7 +283,7 @@ def _leave(clean_up: Callable[[], object], left: Iterable[str] = ()) -> NoReturn
 
 def _run(app: CephtuiApp) -> None:
     """In the theme that was chosen last, where this terminal can show it; what is chosen now is kept."""
-    file = places.theme_file()
+    file = paths.theme_file()
     with contextlib.suppress(OSError, ValueError):
         chosen = read_bytes(file, TOML_MOST_BYTES).decode("utf-8").strip()
         if chosen in app.available_themes:
@@ -340,7 +341,7 @@ def run_console(
     ``clean_up`` is called where the process has to end without returning from here. Raises StoreError, and
     Interrupted where the end was not waited for.
     """
-    root = places.sessions_dir()
+    root = paths.sessions_dir()
     with Runner(root, session) as runner:
         app = ConsoleApp(catalogue, start, runner, root, look)
         ending = _ConsoleEnding(app, runner, clean_up)

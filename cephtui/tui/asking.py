@@ -8,11 +8,11 @@ from typing import Any
 
 from textual.screen import ModalScreen
 
-from cephtui.launch import Ask, Unanswered
 from cephtui.models import Node
-from cephtui.queue import Entry, Queue
+from cephtui.nodes.transport import Question
 from cephtui.refusal import ConfirmKind, Refusal
-from cephtui.transport import Question
+from cephtui.running.launch import Ask, Unanswered
+from cephtui.running.queue import Entry, Queue
 from cephtui.tui import dialogs
 
 Show = Callable[[ModalScreen[Any]], Awaitable[Any]]

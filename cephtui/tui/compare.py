@@ -13,12 +13,13 @@ from textual.containers import Horizontal, VerticalScroll
 from textual.screen import Screen
 from textual.widgets import Static
 
-from cephtui import report, units
+from cephtui import units
 from cephtui.analysis.sides import Side
 from cephtui.metrics import DIRECTIONS, LIVE
-from cephtui.saved_runs import SavedRun, candidates
+from cephtui.reports import report
+from cephtui.sessions.saved_runs import SavedRun, candidates
+from cephtui.sessions.store import StoreError
 from cephtui.stats import known_sum
-from cephtui.store import StoreError
 from cephtui.tui.charts.overlay import Curves, Overlay
 from cephtui.tui.keys import KeyBar, key
 from cephtui.tui.look import look_of

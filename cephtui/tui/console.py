@@ -19,17 +19,18 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.screen import ModalScreen
 
-from cephtui import report, store
 from cephtui.config import Config, ConfigError
-from cephtui.launch import FAULTS, Launcher, NotRun
 from cephtui.metrics import HEADLINES
 from cephtui.models import Mark, Node, Plan, Run
-from cephtui.outcomes import failed_twice, got_nowhere
-from cephtui.plan import Request, make_plan, new_batch
+from cephtui.planning import Request, make_plan, new_batch
 from cephtui.presets import Catalogue, Preset, PresetError, by_key, the_six
-from cephtui.queue import Entry, Queue
-from cephtui.runner import NodeState, Runner
-from cephtui.store import StoreError
+from cephtui.reports import report
+from cephtui.running.launch import FAULTS, Launcher, NotRun
+from cephtui.running.outcomes import failed_twice, got_nowhere
+from cephtui.running.queue import Entry, Queue
+from cephtui.running.runner import NodeState, Runner
+from cephtui.sessions import store
+from cephtui.sessions.store import StoreError
 from cephtui.targets import Target, parse_target, with_data_pool
 from cephtui.tools.base import OptionError
 from cephtui.tui.asking import Agreed, Dialogs
@@ -245,7 +246,7 @@ class ConsoleScreen(RunScreen):
     @work
     async def action_nodes(self) -> None:
         """Choose the nodes; shows what is missing on each."""
-        from cephtui.cluster.discovery import known_nodes
+        from cephtui.targets.discovery import known_nodes
         from cephtui.tui.pickers.nodes import NodePicker
 
         chosen = tuple(node.name for node in self._book.hosts)

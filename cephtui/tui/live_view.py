@@ -13,9 +13,9 @@ from textual.message import Message
 from textual.widgets import Static
 
 from cephtui import units
-from cephtui.live import Live, LiveRun
+from cephtui.analysis.live import Live, LiveRun
 from cephtui.models import ClusterSample, Event, Mark, Notice, Run, Sample
-from cephtui.report import cluster_line, notes
+from cephtui.reports.report import cluster_line, notes
 from cephtui.tui.look import look_of
 from cephtui.tui.run_view import NodesNow, RunView, of_live, of_saved
 from cephtui.tui.textual_private import unwritten_frames

@@ -14,7 +14,7 @@ from cephtui import units
 from cephtui.metrics import HEADLINES, HeadlineName
 from cephtui.models import Run
 from cephtui.presets import Preset
-from cephtui.sparks import spark
+from cephtui.reports.sparks import spark
 from cephtui.stats import known_sum
 from cephtui.tui.keys import key
 from cephtui.tui.look import look_of

@@ -9,9 +9,10 @@ from textual.events import Click
 from textual.reactive import reactive
 from textual.widgets import Static
 
-from cephtui import report, units
+from cephtui import units
 from cephtui.models import Plan, RadosPlace, Run
-from cephtui.queue import Entry
+from cephtui.reports import report
+from cephtui.running.queue import Entry
 
 
 class Settings(Static):

@@ -10,7 +10,7 @@ from textual.containers import Vertical
 from textual.widgets import DataTable, Static
 
 from cephtui import units
-from cephtui.queue import Entry, Queue
+from cephtui.running.queue import Entry, Queue
 from cephtui.tui.dialogs import Dialog
 from cephtui.tui.keys import key
 

@@ -10,10 +10,11 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.widgets import Static
 
-from cephtui import report, units
+from cephtui import units
 from cephtui.models import Event, Run
-from cephtui.playback import Follower, Playback, lasted_seconds
-from cephtui.store import StoreError
+from cephtui.reports import report
+from cephtui.sessions.playback import Follower, Playback, lasted_seconds
+from cephtui.sessions.store import StoreError
 from cephtui.tui.keys import KeyBar, key
 from cephtui.tui.live_view import DRAWS_PER_SECOND, LiveView
 from cephtui.tui.look import look_of

@@ -11,9 +11,9 @@ from textual import on
 from textual.message import Message
 from textual.screen import Screen
 
-from cephtui import report
 from cephtui.metrics import HEADLINES
 from cephtui.models import Run
+from cephtui.reports import report
 from cephtui.tui.dialogs import Details
 from cephtui.tui.keys import key
 from cephtui.tui.run_view import RunView

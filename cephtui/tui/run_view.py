@@ -13,11 +13,11 @@ from textual.reactive import reactive
 from textual.widgets import Static
 
 from cephtui import units
-from cephtui.history import Curve, History
-from cephtui.live import LiveRun
+from cephtui.analysis.history import Curve, History
+from cephtui.analysis.live import LiveRun
 from cephtui.metrics import DIRECTIONS, HEADLINES, LIVE, Headline, Metric
 from cephtui.models import Finding, Interval, Mark, NodeResult, Run, Total
-from cephtui.sparks import spark
+from cephtui.reports.sparks import spark
 from cephtui.stats import known_sum
 from cephtui.tui.charts.chart import Chart, Line, Picture
 from cephtui.tui.charts.heat_map import GUTTER, HeatMap

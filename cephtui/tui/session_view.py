@@ -10,10 +10,11 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.widgets import Static
 
-from cephtui import archive, report, store
-from cephtui.history import History
+from cephtui.analysis.history import History
 from cephtui.models import Mark, Run, SessionNotes
-from cephtui.store import StoreError
+from cephtui.reports import report
+from cephtui.sessions import archive, store
+from cephtui.sessions.store import StoreError
 from cephtui.tui.keys import KeyBar, key
 from cephtui.tui.replay import ReplayScreen
 from cephtui.tui.run_screen import RunScreen

@@ -13,9 +13,10 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import DataTable, Input, Static
 
-from cephtui import archive, store, units
+from cephtui import units
 from cephtui.models import SessionRow
-from cephtui.store import StoreError
+from cephtui.sessions import archive, store
+from cephtui.sessions.store import StoreError
 from cephtui.tui.dialogs import Confirm, EnterText
 from cephtui.tui.keys import KeyBar, key
 from cephtui.tui.sessions_table import SessionsTable, about, matches, run_count

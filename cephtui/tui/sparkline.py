@@ -11,7 +11,7 @@ from rich.style import Style
 from rich.text import Text
 from textual.widget import Widget
 
-from cephtui.sparks import spark_rows
+from cephtui.reports.sparks import spark_rows
 from cephtui.tui.look import look_of
 
 # Textual's own Sparkline does not serve here: it scales min..max, so a flat line looks like full swing,

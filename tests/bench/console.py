@@ -18,10 +18,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cephtui import store
 from cephtui.jsonlines import parse_sample
 from cephtui.models import Sample
-from cephtui.store import StoreError
+from cephtui.sessions import store
+from cephtui.sessions.store import StoreError
 
 from . import precedence
 from .drawn import Drawn
@@ -31,7 +31,7 @@ from .sitting import NotMeasured
 
 COLUMNS, ROWS = 120, 36
 SESSION = "bench"
-CEPHTUI = (sys.executable, "-m", "cephtui.cli")
+CEPHTUI = (sys.executable, "-m", "cephtui.cli.main")
 LISTENING = b"--direct=1"
 """In the preview of the command, which is drawn when the console listens to keys."""
 NODES_PLACE = "ssh"

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from textual.app import ComposeResult
 
-from cephtui.history import History
+from cephtui.analysis.history import History
 from cephtui.models import Event
 from cephtui.tui import app
 from cephtui.tui.live_view import LiveView

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from cephtui import store, units
+from cephtui import units
 from cephtui.models import Interval
-from cephtui.replay import read_pieces
+from cephtui.nodes.replay import read_pieces
+from cephtui.sessions import store
 from cephtui.stats import add_intervals
 from cephtui.tools.base import Reading
 from cephtui.tools.fio import Fio

@@ -25,8 +25,8 @@ from typing import Literal
 
 import asyncssh
 
-from cephtui import store
-from cephtui.replay import ReplayConnection, ReplayProcess
+from cephtui.nodes.replay import ReplayConnection, ReplayProcess
+from cephtui.sessions import store
 
 from . import sitting
 from .recording import CHECKOUT, RECORDING, RUN, names

@@ -8,9 +8,9 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from cephtui import store
 from cephtui.models import Plan, Run
-from cephtui.session_writer import SessionWriter, write_whole
+from cephtui.sessions import store
+from cephtui.sessions.writer import SessionWriter, write_whole
 
 from . import stream
 from .console import LISTENING, START_SECONDS, Console, console

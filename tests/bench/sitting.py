@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cephtui.models import Node, OptionValue, Plan, Run
-from cephtui.plan import Request, make_plan, new_batch
+from cephtui.planning import Request, make_plan, new_batch
 from cephtui.presets import Preset, PresetFile
-from cephtui.runner import Runner
+from cephtui.running.runner import Runner
 from cephtui.targets import parse_target
 
 PRESET = "bench"

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from cephtui import store
-from cephtui.history import History
+from cephtui.analysis.history import History
 from cephtui.models import Interval, Node, NodeResult, Plan, Run, Sample, Step
-from cephtui.places import packaged_presets_dir
-from cephtui.plan import Request, make_plan, new_batch
+from cephtui.paths import packaged_presets_dir
+from cephtui.planning import Request, make_plan, new_batch
 from cephtui.presets import choose, find_presets
+from cephtui.sessions import store
 from cephtui.stats import Buckets, bucket_of, make_interval
 from cephtui.targets import parse_target
 

@@ -7,9 +7,9 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from cephtui.store import Undo, pending
+from cephtui.nodes.transport import LocalConnection
+from cephtui.sessions.store import Undo, pending
 from cephtui.targets.file import create_argv
-from cephtui.transport import LocalConnection
 
 from .sandbox import Console, Sandbox, sets
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from cephtui import demo
+from cephtui.sessions import demo
 
 from .sandbox import Console, Sandbox, wait_for
 

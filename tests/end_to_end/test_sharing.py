@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from cephtui.nodes.transport import LocalConnection
 from cephtui.targets import file
-from cephtui.transport import LocalConnection
 
 from .conftest import NewSandbox
 from .sandbox import Console, Sandbox, sets, wait_for

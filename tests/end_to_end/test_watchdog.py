@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from cephtui import transport
 from cephtui.models import Node
-from cephtui.runner import Runner
+from cephtui.nodes import transport
+from cephtui.nodes.transport import UNLOCKED, LocalConnection, Lock, TransportError, WatchedProcess
+from cephtui.running.runner import Runner
 from cephtui.targets import file
-from cephtui.transport import UNLOCKED, LocalConnection, Lock, TransportError, WatchedProcess
 
 from .sandbox import Process, processes_marked, wait_for
 

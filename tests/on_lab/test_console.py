@@ -11,13 +11,14 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import DataTable, Static
 
-from cephtui import config, store, units
-from cephtui.live import Live
+from cephtui import config, units
+from cephtui.analysis.live import Live
 from cephtui.models import Run, Sample, Total
-from cephtui.places import packaged_presets_dir
-from cephtui.playback import Playback
+from cephtui.paths import packaged_presets_dir
 from cephtui.presets import find_presets
-from cephtui.runner import Runner
+from cephtui.running.runner import Runner
+from cephtui.sessions import store
+from cephtui.sessions.playback import Playback
 from cephtui.targets import parse_target
 from cephtui.tui.app import ConsoleApp, SavedApp
 from cephtui.tui.charts.chart import Chart

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from cephtui import config
-from cephtui.cluster.discovery import known_nodes
 from cephtui.models import Node
-from cephtui.runner import Runner
+from cephtui.running.runner import Runner
 from cephtui.targets.candidates import Candidate
+from cephtui.targets.discovery import known_nodes
 
 from .others import erasure_profile, opened, pool_on
 from .runs import Bench

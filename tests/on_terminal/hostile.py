@@ -19,16 +19,18 @@ from rich.text import Text
 from textual import work
 from textual.screen import Screen
 
-from cephtui import cli, demo, report, store
 from cephtui.analysis.sides import side_of
-from cephtui.cluster.discovery import POOLS, KnownNode
+from cephtui.cli import main as cli
 from cephtui.config import Config
 from cephtui.models import ClusterSample, Mark, Node, Run, SessionNotes
-from cephtui.plan import Request
+from cephtui.planning import Request
 from cephtui.presets import find_presets, load_preset
-from cephtui.queue import Entry, Queue
-from cephtui.store import Undo
+from cephtui.reports import report
+from cephtui.running.queue import Entry, Queue
+from cephtui.sessions import demo, store
+from cephtui.sessions.store import Undo
 from cephtui.targets.candidates import Candidate, OnFound
+from cephtui.targets.discovery import POOLS, KnownNode
 from cephtui.targets.file import FileTarget
 from cephtui.tui import app as tui_app
 from cephtui.tui.app import SavedApp

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 
-from cephtui import cli
+from cephtui.cli import main as cli
 from tests.canaries import NAME
 
 LISTINGS = (

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 PATIENCE_SECONDS = 60.0
-CONSOLE = (sys.executable, "-m", "cephtui.cli", "--session", "s")
+CONSOLE = (sys.executable, "-m", "cephtui.cli.main", "--session", "s")
 PRESET = """
 title = "Write IOPS"
 key = 2

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from textual.color import Color
 
-from cephtui import store
 from cephtui.models import Run
+from cephtui.sessions import store
 from cephtui.tui.themes import LIGHT
 from tests.on_terminal.terminals import CONSOLE, environment, recorder, tmux, until
 

@@ -18,10 +18,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from cephtui.models import Mark, Node, Run
-from cephtui.places import packaged_presets_dir
-from cephtui.plan import Request, make_plan, new_batch
+from cephtui.paths import packaged_presets_dir
+from cephtui.planning import Request, make_plan, new_batch
 from cephtui.presets import Choice, choose, find_presets
-from cephtui.runner import Runner
+from cephtui.running.runner import Runner
 from cephtui.targets import parse_target
 from tests.lab import Lab
 

@@ -12,7 +12,7 @@ from rich.text import Text
 from textual.widget import Widget
 
 from cephtui import units
-from cephtui.history import HeatColumn, row_seconds
+from cephtui.analysis.history import HeatColumn, row_seconds
 from cephtui.tui.charts.axes import mark_columns, time_labels
 from cephtui.tui.charts.ink import Ink
 from cephtui.tui.filters import PICTURE

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from cephtui.cluster.discovery import KnownNode
 from cephtui.config import Config, ConfigError, parse_node
+from cephtui.targets.discovery import KnownNode
 from cephtui.tui.keys import ANY_LETTER, key
 from cephtui.tui.pick_list import Filter, Picker, Row
 

@@ -10,10 +10,10 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
-from cephtui.cluster.discovery import DEVICES, POOLS
+from cephtui.nodes.transport import TransportError
 from cephtui.targets import EXAMPLES, TargetError, parse_target
 from cephtui.targets.candidates import Candidate, OnFound
-from cephtui.transport import TransportError
+from cephtui.targets.discovery import DEVICES, POOLS
 from cephtui.tui.keys import ANY_LETTER, key
 from cephtui.tui.pick_list import Filter, Picker, Row
 

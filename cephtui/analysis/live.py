@@ -1,0 +1,141 @@
+"""A run in progress as a front end sees it: events in, series and progress out. Pure, no drawing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from cephtui.analysis.history import History
+from cephtui.analysis.incidents import Course
+from cephtui.models import ClusterSample, Event, Mark, Notice, Phase, Plan, Run, Sample, Step
+from cephtui.stats import known_sum
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a phase is; ``fraction`` and ``eta_seconds`` are None where its end is not known."""
+
+    phase: Phase
+    elapsed_seconds: float
+    fraction: float | None
+    eta_seconds: float | None
+
+
+@dataclass(slots=True)
+class LiveRun:
+    """Follows one run through its samples of all nodes merged."""
+
+    run: Run
+    step: Step
+    phase: Phase = "prepare"
+    prepared_bytes: int = 0
+    history: History = field(default_factory=History)
+    latest: Sample | None = None
+    nodes: dict[str, Sample] = field(default_factory=dict)
+    """The latest of each node."""
+    cluster: ClusterSample | None = None
+    course: Course = field(default_factory=Course)
+    """What happened so far."""
+    marks: tuple[Mark, ...] = ()
+    notice: str | None = None
+    _ios: int | None = 0
+    _seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.history.ramp_until = self.step.ramp_seconds
+        if not self.step.fill_bytes:
+            self.phase = "ramp" if self.step.ramp_seconds else "run"
+
+    @property
+    def directions(self) -> list[str]:
+        """``read`` and ``write`` as far as the run has them."""
+        return self.history.directions
+
+    @property
+    def wanted_bytes(self) -> int:
+        """How much is written on all nodes before the benchmark."""
+        return sum(part.bytes for node in self.step.nodes for part in node.fill)
+
+    @property
+    def expected_seconds(self) -> float | None:
+        """Length of ramp and run; None where the run ends with its data."""
+        return None if self.step.run_seconds is None else self.step.ramp_seconds + self.step.run_seconds
+
+    def add(self, sample: Sample) -> None:
+        """Take in a sample of one node, or of all merged."""
+        self.history.add(sample)
+        self.course.add(sample)
+        if sample.node is not None:
+            self.nodes[sample.node] = sample
+            return
+        self.latest = sample
+        self.notice = None
+        if sample.phase == "prepare":
+            self.prepared_bytes += sample.write.bytes if sample.write else 0
+            return
+        self.phase = sample.phase
+        if sample.phase == "run":
+            self._seconds += sample.interval_seconds
+            ios = [interval.ios for interval in (sample.read, sample.write) if interval]
+            self._ios = known_sum([self._ios, *ios])
+
+    def node_p99(self, node: str) -> float | None:
+        """The worst of a node's last reads and writes."""
+        sample = self.nodes.get(node)
+        if sample is not None and sample.phase == "prepare":
+            return None
+        known = [i.latency_p99_seconds for i in sample.flows.values()] if sample else []
+        return max((value for value in known if value is not None), default=None)
+
+    def mean_iops(self) -> float | None:
+        """I/O operations a second since the end of the ramp, reads and writes together; None where not counted."""
+        return self._ios / self._seconds if self._seconds and self._ios is not None else None
+
+    def progress(self, since_sample_seconds: float = 0.0) -> Progress:
+        """How far the current phase is, ``since_sample_seconds`` after the latest sample."""
+        elapsed = (self.latest.elapsed_seconds if self.latest else 0.0) + since_sample_seconds
+        if self.phase == "prepare":
+            return self._prepare_progress(elapsed)
+        expected = self.expected_seconds
+        if expected is None:
+            return Progress(self.phase, elapsed, None, None)
+        return Progress(self.phase, elapsed, min(1.0, elapsed / expected), max(0.0, expected - elapsed))
+
+    def _prepare_progress(self, elapsed: float) -> Progress:
+        wanted = self.wanted_bytes
+        if not wanted or not self.prepared_bytes:
+            return Progress("prepare", elapsed, None, None)
+        fraction = min(1.0, self.prepared_bytes / wanted)
+        return Progress("prepare", elapsed, fraction, max(0.0, elapsed / fraction - elapsed))
+
+
+@dataclass(slots=True)
+class Live:
+    """Follows all that a runner publishes: which step of which plan is running, and how it goes."""
+
+    steps: tuple[Step, ...] = ()
+    current: LiveRun | None = None
+
+    @property
+    def place(self) -> str:
+        """Which step is running, of how many: ``2/5``; one that was skipped counts too."""
+        assert self.current
+        return f"{self.current.step.number}/{self.steps[-1].number}"
+
+    def take(self, event: Event) -> None:
+        """Take in what has happened."""
+        if isinstance(event, Plan):
+            self.steps = event.steps
+        elif isinstance(event, Run) and event.outcome is None:
+            step = next((step for step in self.steps if step.number == event.step), self.steps[0])
+            self.current = LiveRun(event, step)
+        elif isinstance(event, Run):
+            self.current = None
+        elif isinstance(event, Sample) and self.current:
+            self.current.add(event)
+        elif isinstance(event, ClusterSample) and self.current:
+            self.current.cluster = event
+            self.current.course.cluster(event)
+        elif isinstance(event, Mark) and self.current and event.run == self.current.run.run:
+            self.current.marks += (event,)
+        elif isinstance(event, Notice) and self.current:
+            self.current.notice = event.text

@@ -1,0 +1,1 @@
+"""The command line: no arguments open the console, verbs run headless."""

@@ -1,0 +1,1 @@
+"""Nodes: how commands run there, on the console's own machine and over SSH."""

@@ -1,0 +1,77 @@
+"""Short commands on a node, behind its prefix and with its way to Ceph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from cephtui.models import Node
+from cephtui.nodes.transport import Completed, Connection
+from cephtui.printable import one_line
+from cephtui.tools.base import spoken
+
+
+class Shell(Protocol):
+    """A node as targets see it."""
+
+    @property
+    def node(self) -> Node:
+        """Which node it is."""
+        ...
+
+    async def run(self, argv: Sequence[str], *, timeout_seconds: float = ...) -> Completed:
+        """A command to its end, where the benchmark runs; raises TransportError."""
+        ...
+
+    async def ceph(self, argv: Sequence[str], *, timeout_seconds: float = ...) -> Completed:
+        """A ceph, rbd or rados command, or a script of such, to its end; raises TransportError."""
+        ...
+
+
+def with_ceph(node: Node, argv: Sequence[str]) -> tuple[str, ...]:
+    """``argv`` with the node's way to Ceph in its environment: paths and names, no secrets; behind any prefix."""
+    words = _environment(node)
+    return ("env", *words, *argv) if words else tuple(argv)
+
+
+def _environment(node: Node, arguments: str = "") -> list[str]:
+    conf = node.ceph_conf
+    if conf is None and node.ceph_mon_host:
+        conf = "/dev/null"  # without any file librados does not connect, even where it knows the monitors
+        arguments = f"--mon-host={node.ceph_mon_host} {arguments}".strip()
+    settings = {"CEPH_CONF": conf, "CEPH_KEYRING": node.ceph_keyring, "CEPH_ARGS": arguments}
+    return [f"{name}={value}" for name, value in settings.items() if value]
+
+
+def with_ceph_user(node: Node, argv: Sequence[str]) -> tuple[str, ...]:
+    """A command of Ceph's, or a script of such, with the node's way to Ceph and its user."""
+    limited = (argv[0], "--connect-timeout", "20", *argv[1:]) if argv[0] == "ceph" else tuple(argv)
+    words = _environment(node, f"--id {node.ceph_id}" if node.ceph_id else "")
+    return ("env", *words, *limited) if words else limited
+
+
+@dataclass(frozen=True, slots=True)
+class NodeShell:
+    """See Shell."""
+
+    node: Node
+    connection: Connection
+
+    async def run(self, argv: Sequence[str], *, timeout_seconds: float = 30.0) -> Completed:
+        """See Shell."""
+        return await self.connection.run((*self.node.prefix, *argv), timeout_seconds=timeout_seconds)
+
+    async def ceph(self, argv: Sequence[str], *, timeout_seconds: float = 30.0) -> Completed:
+        """See Shell."""
+        return await self.connection.run(
+            (*self.node.ceph_prefix, *with_ceph_user(self.node, argv)), timeout_seconds=timeout_seconds
+        )
+
+
+def reason(failed: Completed) -> str:
+    """The last line of what a command that failed has said, rather not of its libraries' logs."""
+    said = [line.strip() for line in failed.stderr.splitlines()]
+    lines = spoken(failed.stderr)
+    own = [line for line in lines if line in said]
+    return one_line((own or lines)[-1]) if lines else f"status {failed.status}, no reason given"

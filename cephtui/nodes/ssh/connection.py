@@ -1,0 +1,252 @@
+"""A connection that is up: short commands, and sessions for benchmarks."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import shlex
+import statistics
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any
+
+import asyncssh
+
+from cephtui.models import Node
+from cephtui.nodes.ssh.proxy import GOODBYE_SECONDS, Proxy
+from cephtui.nodes.ssh.route import Route
+from cephtui.nodes.transport import (
+    COMMAND_SECONDS,
+    READY_SECONDS,
+    UNLOCKED,
+    Completed,
+    EndlessAnswer,
+    Lock,
+    Question,
+    TransportError,
+    WatchedProcess,
+    answer_of,
+    decoded,
+    shortened,
+    until_ready,
+    watchdog_argv,
+)
+from cephtui.printable import one_line
+
+COMMANDS_AT_ONCE = 4
+"""Short commands on one connection; an sshd allows ten sessions (MaxSessions), and a benchmark needs one."""
+_PINGS = 5
+_LAST_WORDS_BYTES = 4096
+_PLAIN: dict[str, Any] = {"encoding": None, "request_pty": False, "env": {}, "send_env": []}
+"""Of a session: bytes, no terminal, and nothing of the console's environment, whatever ssh_config says."""
+
+
+async def open_connection(node: Node, host: str, answers: Mapping[str, str]) -> SshConnection | Question:
+    """See ``connect``; the node is at this host."""
+    route = Route(node, answers)
+    reached = await route.take(host)
+    if isinstance(reached, Question):
+        return reached
+    connection = SshConnection(node, reached, route.proxies)
+    try:
+        await connection.measure()
+    except BaseException:
+        await connection.close()
+        raise
+    return connection
+
+
+async def _last_words(process: asyncssh.SSHClientProcess[bytes]) -> bytes:
+    """The beginning of what it says on stderr before it ends; it may print without end, or not end."""
+    try:
+        async with asyncio.timeout(GOODBYE_SECONDS):
+            return await process.stderr.readexactly(_LAST_WORDS_BYTES)
+    except asyncio.IncompleteReadError as error:
+        return error.partial
+    except TimeoutError:
+        return b""
+
+
+def command_line(argv: Sequence[str]) -> str:
+    """A command for the login shell, whichever it is.
+
+    Quoted as by shlex.join; but fish reads a backslash in quotes as an escape, so it stands outside of them. ``exec``
+    because a shell that stays would report the end by a signal as a status.
+    """
+    return "exec " + " ".join("\\\\".join(shlex.quote(part) for part in word.split("\\")) for word in argv)
+
+
+class _Session(asyncssh.SSHClientSession[bytes]):
+    """Hands on what asyncssh says of a session, and is the way to its process."""
+
+    def __init__(self, token: str, round_trip_seconds: float) -> None:
+        self.process = WatchedProcess(self, token, round_trip_seconds)
+        self._channel: asyncssh.SSHClientChannel[bytes] | None = None
+
+    def connection_made(self, chan: asyncssh.SSHClientChannel[bytes]) -> None:
+        """See asyncssh.SSHClientSession."""
+        self._channel = chan
+
+    def session_started(self) -> None:
+        """See asyncssh.SSHClientSession."""
+        self.process.opened()
+
+    def data_received(self, data: bytes, datatype: int | None) -> None:
+        """See asyncssh.SSHClientSession."""
+        self.process.received("stdout" if datatype is None else "stderr", data)
+
+    def eof_received(self) -> bool:
+        """See asyncssh.SSHClientSession; the exit status may still come."""
+        return True
+
+    def exit_status_received(self, status: int) -> None:
+        """See asyncssh.SSHClientSession."""
+        self.process.exited(status)
+
+    def exit_signal_received(self, signal: str, core_dumped: bool, msg: str, lang: str) -> None:
+        """See asyncssh.SSHClientSession: the watchdog itself was killed."""
+        self.process.exited(None)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """See asyncssh.SSHClientSession: the session has ended, or the connection under it."""
+        self.process.ended(lost=exc is not None)
+
+    def write(self, data: bytes) -> None:
+        """See Way."""
+        with contextlib.suppress(OSError):
+            if self._channel:
+                self._channel.write(data)
+
+    def write_eof(self) -> None:
+        """See Way."""
+        with contextlib.suppress(OSError):
+            if self._channel:
+                self._channel.write_eof()
+
+    def pause(self) -> None:
+        """See Way."""
+        if self._channel:
+            self._channel.pause_reading()
+
+    def resume(self) -> None:
+        """See Way."""
+        if self._channel:
+            self._channel.resume_reading()
+
+    def abandon(self) -> None:
+        """See Way."""
+        if self._channel:
+            self._channel.close()
+
+
+class SshConnection:
+    """A node reached over SSH."""
+
+    round_trip_seconds = 0.0
+
+    def __init__(self, node: Node, connection: asyncssh.SSHClientConnection, proxies: Sequence[Proxy]) -> None:
+        self.node = node
+        self._connection, self._proxies = connection, proxies
+        self._turns = asyncio.Semaphore(COMMANDS_AT_ONCE)
+
+    @property
+    def closed(self) -> bool:
+        """See Connection."""
+        return self._connection.is_closed()
+
+    async def measure(self) -> None:
+        """Measure the round trip: the median of a few lines sent to ``cat`` and back; raises TransportError.
+
+        So what is measured is the way that the order to begin takes, and the report of it: network, sshd and pipe,
+        but not the start of a shell, as it would be by running ``true``.
+        """
+        async with self._within(READY_SECONDS, "not ready to run anything"):
+            self.round_trip_seconds = await self._echoed()
+
+    async def run(self, argv: Sequence[str], *, timeout_seconds: float = COMMAND_SECONDS) -> Completed:
+        """See Connection."""
+        async with self._turns, self._within(timeout_seconds, "no answer"):
+            return await self._run(argv)
+
+    async def start(
+        self,
+        argv: Sequence[str],
+        *,
+        prefix: Sequence[str] = (),
+        token: str,
+        limit_seconds: float,
+        lock: Lock = UNLOCKED,
+    ) -> WatchedProcess:
+        """See Connection."""
+        wrapped = (*prefix, *watchdog_argv(argv, token=token, limit_seconds=limit_seconds, lock=lock))
+        session = _Session(token, self.round_trip_seconds)
+        async with self._within(READY_SECONDS, "no new session"):
+            await self._connection.create_session(lambda: session, command_line(wrapped), **_PLAIN)
+        await until_ready(session.process, self.node.name)
+        if self.closed:
+            raise self._failed(None)
+        return session.process
+
+    async def close(self) -> None:
+        """See Connection."""
+        self._connection.close()
+        try:
+            await asyncio.wait_for(self._connection.wait_closed(), GOODBYE_SECONDS)
+        except TimeoutError:
+            self._connection.abort()
+        for proxy in self._proxies:
+            await proxy.gone()
+
+    async def _run(self, argv: Sequence[str]) -> Completed:
+        async with self._process(command_line(argv)) as process:
+            process.stdin.write_eof()
+            try:
+                stdout, stderr = await answer_of(process.stdout, process.stderr)
+            except EndlessAnswer as error:
+                raise TransportError(f"{self.node.name}: {error.of(argv)}") from None
+            await process.wait_closed()
+            status = process.returncode
+        if status is None:
+            raise self._failed(None)
+        return Completed(128 - status if status < 0 else status, decoded(stdout), decoded(stderr))
+
+    async def _echoed(self) -> float:
+        times = []
+        async with self._process(command_line(["cat"])) as process:
+            for number in range(_PINGS + 1):
+                line = b"cephtui %d\n" % number
+                started = time.monotonic()
+                process.stdin.write(line)
+                try:
+                    await process.stdout.readuntil(line)
+                except asyncio.IncompleteReadError as error:
+                    said = shortened(one_line(decoded(error.partial + await _last_words(process))), 300)
+                    problem = f"can't run commands there: {said or 'no reason given'}"
+                    raise TransportError(f"{self.node.name}: {problem}") from None
+                times.append(time.monotonic() - started)
+        return statistics.median(times[1:])  # the first waits for the login shell
+
+    @contextlib.asynccontextmanager
+    async def _process(self, line: str) -> AsyncIterator[asyncssh.SSHClientProcess[bytes]]:
+        """A process that is let go of at the end; asyncssh's own context would wait for a node that is silent."""
+        process = await self._connection.create_process(line, **_PLAIN)
+        try:
+            yield process
+        finally:
+            process.close()
+
+    @contextlib.asynccontextmanager
+    async def _within(self, seconds: float, late: str) -> AsyncIterator[None]:
+        """Bounds what is done on the connection; every error of it becomes a TransportError."""
+        try:
+            async with asyncio.timeout(seconds):
+                yield
+        except TimeoutError:
+            raise TransportError(f"{self.node.name}: {late} within {seconds:.0f} s") from None
+        except (asyncssh.Error, OSError) as error:
+            raise self._failed(error) from None
+
+    def _failed(self, error: Exception | None) -> TransportError:
+        if self.closed or not isinstance(error, asyncssh.ChannelOpenError):
+            return TransportError(f"{self.node.name}: the connection was lost")
+        return TransportError(f"{self.node.name}: no session there (MaxSessions?): {one_line(error.reason)}")

@@ -1,0 +1,114 @@
+"""The user's keys, from an agent and from files, in the order in which they are tried."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import asyncssh
+
+from cephtui.nodes.ssh.config import Identities
+from cephtui.nodes.ssh.questions import Questions
+
+
+class Keys:
+    """The keys for one attempt to log in."""
+
+    def __init__(self, identities: Identities, questions: Questions) -> None:
+        self._identities, self._questions = identities, questions
+        self._files = [path for path in identities.files if path.exists()]
+        self._in_order = self._offers()
+        self._tried: list[Path | None] = []
+        """The file of each key that was tried, None for those of the agent."""
+        self._agent: asyncssh.SSHAgentClient | None = None
+
+    @property
+    def tried(self) -> str:
+        """Files, and how many keys of the agent."""
+        files = [str(path) for path in dict.fromkeys(self._tried) if path]
+        agents = self._tried.count(None)
+        return ", ".join([*files, *([f"{agents} key{'s' * (agents > 1)} of the agent"] if agents else [])])
+
+    async def next(self) -> asyncssh.SSHKeyPair | None:
+        """The next to try; None after the last."""
+        return await anext(self._in_order, None)
+
+    def leave_agent(self) -> None:
+        """Nothing is to be signed any more."""
+        if self._agent:
+            self._agent.close()
+            self._agent = None
+
+    async def _offers(self) -> AsyncIterator[asyncssh.SSHKeyPair]:
+        """In the order of ssh: the agent's, then files; those with a passphrase last."""
+        offered = set()
+        for key in await self._of_agent():
+            offered.add(key.public_data)
+            self._tried.append(None)
+            yield key
+        locked = []
+        for path in self._files:
+            try:
+                keys = await self._load(path, None)
+            except asyncssh.KeyImportError as error:
+                if str(error).startswith("Passphrase"):
+                    locked.append(path)
+                continue
+            for key in keys:
+                if key.public_data not in offered:
+                    self._tried.append(path)
+                    yield key
+        for path in locked:
+            for key in [] if _public(path) in offered else await self._unlocked(path):
+                self._tried.append(path)
+                yield key
+
+    async def _of_agent(self) -> Sequence[asyncssh.SSHKeyPair]:
+        """Those that are also in a file come first. An agent that does not answer has none."""
+        if not self._identities.agent:
+            return []
+        try:
+            self._agent = await asyncssh.connect_agent(self._identities.agent)
+            keys = await self._agent.get_keys()
+        except (OSError, ValueError):
+            return []
+        wanted = await asyncio.to_thread(lambda: {_public(path) for path in self._files})
+        first = [key for key in keys if key.public_data in wanted]
+        return first if self._identities.only else [*first, *(key for key in keys if key.public_data not in wanted)]
+
+    async def _load(self, path: Path, passphrase: Any) -> Sequence[asyncssh.SSHKeyPair]:
+        certificates = [str(file) for file in self._identities.certificates if file.exists()]
+        try:
+            return await asyncio.to_thread(asyncssh.load_keypairs, str(path), passphrase, certificates)
+        except OSError as error:
+            raise asyncssh.KeyImportError(str(error)) from None
+
+    async def _unlocked(self, path: Path) -> Sequence[asyncssh.SSHKeyPair]:
+        """The keys of a file with a passphrase; an unknown one is asked for when the server wants the key."""
+        question = str(path), f"Passphrase for the key {path}:"
+        if str(path) not in self._questions and _public(path):
+
+            def ask(_: str) -> str:
+                self._questions.secret(*question, for_server=False)
+                raise asyncssh.KeyImportError("no passphrase yet")
+
+            return await self._load(path, ask)
+        passphrase = self._questions.secret(*question, for_server=False)
+        if not passphrase:
+            return []
+        try:
+            return await self._load(path, passphrase)
+        except (asyncssh.KeyImportError, asyncssh.KeyEncryptionError):
+            self._questions.secret(*question, for_server=False)  # once more: it was wrong
+            return []
+
+
+def _public(path: Path) -> bytes | None:
+    """The public part of a key file, where it is at hand."""
+    for file in (f"{path}.pub", str(path)):
+        with contextlib.suppress(OSError, asyncssh.KeyImportError):
+            return asyncssh.read_public_key(file).public_data
+    return None

@@ -1,0 +1,156 @@
+"""Logging in: whether a host key is accepted, and which keys and secrets the host gets to see."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import asyncssh
+
+from cephtui.nodes.ssh.config import Hop
+from cephtui.nodes.ssh.hostkeys import HostKey
+from cephtui.nodes.ssh.keys import Keys
+from cephtui.nodes.ssh.questions import Questions
+from cephtui.printable import one_line
+
+
+class Login(asyncssh.SSHClient):
+    """What asyncssh wants to know while it logs in, from the answers that there are."""
+
+    def __init__(
+        self, hop: Hop, answers: Mapping[str, str], at_end: Callable[[], None], *, interactive: bool = True
+    ) -> None:
+        self.problem: str | None = None
+        """Why we can't log in, or don't."""
+        self.unknown_authority = False
+        """Whether the host has shown a certificate by somebody unknown."""
+        self.began = self.logged_in = False
+        self.questions = Questions(hop.node.name, answers)
+        self._hop, self._at_end = hop, at_end
+        self._keys = Keys(hop.identities, self.questions)
+        self._accepted: HostKey | None = None
+        self._secrets: dict[str, None] = {}
+        """The methods for which there was one."""
+        self._interactive = interactive
+        """Whether keyboard-interactive is tried."""
+        self._asked: Counter[str] | None = None
+        """How often each prompt has come since keyboard-interactive began; None before it."""
+
+    @property
+    def tried(self) -> str:
+        """The ways to log in that were tried."""
+        keys, mine = self._keys.tried, self._hop.identities
+        missing = [str(path) for path in mine.files if mine.named and not path.exists()]
+        tried = [*([f"publickey ({keys})"] if keys else []), *self._secrets]
+        tried += (
+            ["keyboard-interactive (the server asks nothing)"] if self.asks_nothing or not self._interactive else []
+        )
+        password = "given" if self.questions.passed_over else "taken"
+        text = ", ".join(tried) or f"nothing, there is no key, and no password is {password}"
+        return f"{text} ({', '.join(missing)} is not there)" if missing else text
+
+    @property
+    def asks_nothing(self) -> bool:
+        """Whether the server has refused keyboard-interactive without a question, as an sshd without PAM does."""
+        return self._asked is not None and not self._asked
+
+    # ------------------------------------------------------------------ asyncssh's callbacks
+
+    def validate_host_public_key(self, host: str, addr: str, port: int, key: asyncssh.SSHKey) -> bool:
+        """Whether to go on with a host that shows this key; a revoked one asyncssh has refused before."""
+        shown, known = HostKey(key.get_algorithm(), key.public_data), self._hop.entry.known
+        match known.judge(shown):
+            case "known":
+                return True
+            case "unknown":
+                return self._accept(shown)
+            case "changed":
+                expected = " or ".join(str(key) for key in known.keys)
+                self.problem = (
+                    f"host key has CHANGED: expected {expected}, got {shown}; either somebody stands between, or it "
+                    f"was made anew: then remove the old one with {known.removal}"
+                )
+        return False
+
+    def validate_host_ca_key(self, host: str, addr: str, port: int, key: asyncssh.SSHKey) -> bool:
+        """Whether to believe a certificate that this key has signed."""
+        trusted = self._hop.entry.known.trusts(HostKey(key.get_algorithm(), key.public_data))
+        self.unknown_authority = not trusted
+        return trusted
+
+    def begin_auth(self, username: str) -> None:
+        """The host has proved that the key is its own."""
+        self.began = True
+        if self._accepted:
+            self._hop.entry.store(self._accepted)
+
+    def auth_completed(self) -> None:
+        """Logged in."""
+        self.logged_in = True
+        self._keys.leave_agent()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The connection has ended."""
+        self._keys.leave_agent()
+        self._at_end()
+
+    async def public_key_auth_requested(self) -> asyncssh.SSHKeyPair | None:
+        """The next key to try."""
+        key = await self._keys.next()
+        return None if self.questions.open else key
+
+    def password_auth_requested(self) -> str | None:
+        """The password."""
+        self.questions.begin_try()
+        answer = self.questions.secret(f"password:{self._hop.login}", f"Password for {self._hop.login}:")
+        if answer:
+            self._secrets["password"] = None
+        return answer or None
+
+    def password_change_requested(self, prompt: str, lang: str) -> Any:
+        """The password is right and has expired."""
+        self.questions.forget()
+        self.problem = f"the password of {self._hop.login} has expired: change it with ssh, then try again"
+        return NotImplemented
+
+    def kbdint_auth_requested(self) -> str | None:
+        """Whether to be asked by the server; not again where it has asked nothing: it would refuse us for ever."""
+        if self.questions.open or self.asks_nothing or not self._interactive:
+            return None
+        self.questions.begin_try()
+        self._asked = Counter()
+        return ""
+
+    def kbdint_challenge_received(
+        self, name: str, instructions: str, lang: str, prompts: Sequence[tuple[str, bool]]
+    ) -> list[str] | None:
+        """Answers to what the server asks."""
+        assert self._asked is not None
+        answers = []
+        for prompt, _ in prompts:
+            asked = one_line(prompt)
+            self._asked[asked] += 1
+            again = f" ({self._asked[asked]})" if self._asked[asked] > 1 else ""
+            text = one_line(f"{self._hop.login}: {instructions} {prompt or 'Answer:'}")
+            answer = self.questions.secret(f"prompt:{self._hop.login}:{asked}{again}", text)
+            if not answer:
+                return None
+            answers.append(answer)
+        if prompts:
+            self._secrets["keyboard-interactive"] = None
+        return answers
+
+    # ------------------------------------------------------------------
+
+    def _accept(self, key: HostKey) -> bool:
+        entry = self._hop.entry
+        text = (
+            f"The authenticity of {entry.name} can't be established: {key.type} key {key.fingerprint}. "
+            f"Accept{f' and add it to {entry.file}' if entry.file else ''}?"
+        )
+        accepted = self.questions.accepted(f"hostkey:{key.fingerprint}", text)
+        self._accepted = key if accepted else None
+        if accepted is False:
+            self.problem = f"its host key was not accepted: {key}"
+        return accepted is True

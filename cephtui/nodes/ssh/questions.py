@@ -1,0 +1,77 @@
+"""What the user has answered so far, and what is to be asked next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from cephtui.nodes.transport import Question
+
+
+class Questions:
+    """The questions of one attempt to log in."""
+
+    def __init__(self, node: str, answers: Mapping[str, str]) -> None:
+        self.open: Question | None = None
+        """The first without an answer: there is nothing more to try until there is one."""
+        self.passed_over = False
+        """Whether a secret was left empty."""
+        self._node, self._answers = node, answers
+        self._given: set[str] = set()
+        self._shown: list[Question] = []
+        """What the server got to see in its newest try: one of it is wrong where the server refuses us after it."""
+        self._anew = False
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._answers
+
+    def accepted(self, key: str, text: str) -> bool | None:
+        """Whether the user has said yes; None where there is no answer, and the question is put."""
+        if key in self._answers:
+            return self._answers[key] == "yes"
+        self.open = Question(self._node, key, text, secret=False)
+        return None
+
+    def begin_try(self) -> None:
+        """What the server gets to see from now on is accepted or refused as a whole."""
+        self._anew = True
+
+    def secret(self, key: str, text: str, *, for_server: bool = True) -> str | None:
+        """A password or the like; None where there is none, or it was given already, and the question is put."""
+        if self.open:
+            return None
+        question = Question(self._node, key, text, secret=True)
+        if key in self._given:
+            self.open = self._wrong() if for_server and self._shown else _wrong(question)
+        elif key not in self._answers:
+            self.open = question
+        else:
+            self._give(question, for_server)
+            return self._answers[key]
+        return None
+
+    def left(self, *, denied: bool) -> Question | None:
+        """What to ask the user, where anything; ``denied`` if the server has refused us."""
+        return self.open if self.open or not denied or not self._shown else self._wrong()
+
+    def forget(self) -> None:
+        """What the server has seen was right, and yet it refuses us."""
+        self._shown = []
+
+    def _give(self, question: Question, for_server: bool) -> None:
+        self._given.add(question.key)
+        empty = not self._answers[question.key]
+        self.passed_over |= empty
+        if self._anew or empty or not for_server:
+            self._anew, self._shown = False, []
+        if for_server and not empty:
+            self._shown.append(question)
+
+    def _wrong(self) -> Question:
+        """The first of what was refused; the others are asked for after it, as a code is used up by one try."""
+        first, *others = self._shown
+        return _wrong(replace(first, refused=tuple(question.key for question in others)))
+
+
+def _wrong(question: Question) -> Question:
+    return replace(question, text=f"That was wrong. {question.text}")

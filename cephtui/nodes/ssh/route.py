@@ -1,0 +1,99 @@
+"""The way to a node, by way of its jump hosts; a busy server is asked again."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+
+import asyncssh
+
+from cephtui.models import Node
+from cephtui.nodes.ssh.attempt import AsksNothing, Attempt, NoSuchAuthority, Reached, TurnedAway
+from cephtui.nodes.ssh.config import Hop, look_up, split_host
+from cephtui.nodes.ssh.proxy import Proxy
+from cephtui.nodes.transport import Question
+
+ATTEMPT_SECONDS = 15.0
+"""Bound of one attempt to connect and log in; an sshd under load or a slow PAM takes seconds."""
+CONNECT_SECONDS = 20.0
+"""For so long we come back to a server that hangs up: an sshd does with ten others at its door (MaxStartups)."""
+HOPS_MOST = 8
+
+
+class Route:
+    """The way to one node."""
+
+    def __init__(self, node: Node, answers: Mapping[str, str]) -> None:
+        self.proxies: list[Proxy] = []
+        """Programs that carry a connection."""
+        self._node, self._answers = node, answers
+
+    async def take(self, host: str) -> Reached:
+        """Connect to the node, at this host; raises TransportError."""
+        reached: Reached | None = None
+        try:
+            reached = await self._reach(await self._look_up(host, self._node.user, self._node.port))
+        finally:
+            if not isinstance(reached, asyncssh.SSHClientConnection):
+                for proxy in self.proxies:
+                    await proxy.gone()
+        return reached
+
+    async def _look_up(self, host: str, user: str | None, port: int | None) -> Hop:
+        return await asyncio.to_thread(look_up, self._node, host, user, port)
+
+    async def _reach(self, hop: Hop, behind: tuple[str, ...] = ()) -> Reached:
+        """Connect to a host, and before to its jump hosts; ``behind`` are those that come after it."""
+        if len(behind) > HOPS_MOST:
+            raise hop.error(f"its jump hosts lead in a circle: {' -> '.join(behind)}")
+        jump = await self._last_jump(hop)
+        tunnel = await self._reach(jump, (*behind, hop.typed)) if jump else None
+        if isinstance(tunnel, Question):
+            return tunnel
+        reached: Reached | None = None
+        try:
+            reached = await self._keep_trying(hop, tunnel)
+        finally:
+            if tunnel and isinstance(reached, asyncssh.SSHClientConnection):
+                reached.set_tunnel(tunnel)  # which closes it with the connection
+            elif tunnel:
+                tunnel.close()
+        return reached
+
+    async def _last_jump(self, hop: Hop) -> Hop | None:
+        """The jump host next to a host: it is reached by way of the others before it, or as its own entry says."""
+        if not hop.jumps:
+            return None
+        try:
+            jump = await self._look_up(*split_host(hop.jumps[-1]))
+        except ValueError as error:
+            raise hop.error(str(error)) from None
+        if (jump.host, jump.port) == (hop.host, hop.port):
+            return None  # ``Host *`` sends the jump host to itself
+        return replace(jump, jumps=hop.jumps[:-1]) if len(hop.jumps) > 1 else jump
+
+    async def _keep_trying(self, hop: Hop, tunnel: asyncssh.SSHClientConnection | None) -> Reached:
+        end, pause, certificates, interactive = time.monotonic() + CONNECT_SECONDS, 0.25, True, True
+        while True:
+            attempt = Attempt(hop, self._answers, tunnel, certificates=certificates, interactive=interactive)
+            try:
+                async with asyncio.timeout(ATTEMPT_SECONDS):
+                    return await attempt.make()
+            except NoSuchAuthority:
+                certificates = False
+                continue
+            except AsksNothing:
+                interactive = False
+                continue
+            except TurnedAway as error:
+                if time.monotonic() + pause > end:
+                    raise hop.error(f"{error}, for {CONNECT_SECONDS:.0f} s") from None
+            except TimeoutError:
+                raise hop.error(f"timed out: not connected and logged in within {ATTEMPT_SECONDS:.0f} s") from None
+            finally:
+                self.proxies += [attempt.proxy] if attempt.proxy else []
+            await asyncio.sleep(pause * random.uniform(0.5, 1.5))  # those who came together come back apart
+            pause = min(2 * pause, 4.0)

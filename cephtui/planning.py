@@ -1,0 +1,265 @@
+"""Preset x nodes x target x repeats -> Plan: everything is decided here, nothing is done."""
+
+from __future__ import annotations
+
+import secrets
+import shlex
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from cephtui.models import (
+    Node,
+    NodeStep,
+    OptionValue,
+    Part,
+    Place,
+    Plan,
+    PoolActivity,
+    RadosPlace,
+    RbdPlace,
+    Step,
+    Write,
+)
+from cephtui.nodes.shell import with_ceph
+from cephtui.presets import Choice, Preset, combinations
+from cephtui.printable import printable
+from cephtui.targets.base import Layout, Target
+from cephtui.tools.base import OptionError, Tool, Workload
+
+FILL_BYTES_PER_SECOND = 200e6
+"""Assumed for the estimate of a filling; only a measurement could tell."""
+STEPS_MOST = 1000
+"""More than this many steps in one plan are taken for a mistake."""
+_OVERHEAD_SECONDS = 1.0
+# a json+ document of one group is 13 to 20 KB, its samples 3 to 6 KB, both once a second
+_STORED_BYTES_PER_SECOND = 32_000
+_STORED_BYTES_PER_RUN = 64_000
+
+
+Filled = Mapping[tuple[str, str], int]
+"""Bytes known to be filled, by node and part."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a user asks for."""
+
+    presets: tuple[Preset, ...]
+    nodes: tuple[Node, ...]
+    target: Target
+    overrides: Mapping[str, Choice]
+    repeats: int = 1
+    destroy: tuple[str, ...] = ()
+    ceph_node: str | None = None
+    shared_pool: bool = False
+    room_bytes: int | None = None
+    """The most that the default span may take on each node."""
+    pool_use: PoolActivity | None = None
+    begun: int = 0
+    """So many of the first steps have had their turn: the plan is the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    preset: Preset
+    repeat: int
+    workload: Workload
+    layout: Layout
+    places: dict[str, tuple[Place, tuple[Part, ...]]]
+    """By node."""
+
+
+def new_batch() -> str:
+    """An id that ties steps together, unique over sessions."""
+    return secrets.token_hex(4)
+
+
+def make_plan(request: Request, new_batch: Callable[[], str], filled: Filled | None = None) -> Plan:
+    """The plan for a request, with what is known to be filled; raises OptionError."""
+    if request.target.one_node and len(request.nodes) > 1:
+        raise OptionError("node", f"{request.target.spec} can be used by one node only: use rbd:POOL for several")
+    drafts = _drafts(request, new_batch)[request.begun :]
+    needs = _needs(drafts)
+    known = dict(filled or {})
+    fills = request.target.own or bool(set(request.target.names) & set(request.destroy))
+    fills = fills or any(draft.workload.writes() for draft in drafts)
+    steps: list[Step] = []
+    for number, draft in enumerate(drafts, request.begun + 1):
+        if not request.target.kept:
+            known = {}
+        to_fill = fills and draft.workload.needs_data(request.target.kind)
+        step = _step(number, draft, request, needs, known if to_fill else None)
+        known.update({(node.node, part.spec): part.bytes for node in step.nodes for part in node.fill})
+        steps.append(step)
+    return Plan(
+        steps=tuple(steps),
+        hosts=request.nodes,
+        ceph_node=request.ceph_node,
+        pool_use=request.pool_use,
+        shared_pool=request.shared_pool,
+        destroy=request.destroy,
+        duration_seconds=sum(map(_seconds, steps)),
+        session_bytes=sum(_stored_bytes(s, d.workload) for s, d in zip(steps, drafts, strict=True)),
+    )
+
+
+def new_bytes(steps: Sequence[Step]) -> int:
+    """Bytes that these steps add to a pool at most, on all nodes together."""
+    parts = {(node.node, part.spec): part.bytes for step in steps for node in step.nodes for part in node.fill}
+    written = {
+        (node.node, part.spec): part.bytes
+        for step in steps
+        if step.writes and not step.filled
+        for node in step.nodes
+        for part in node.parts
+    }
+    return sum({**written, **parts}.values())
+
+
+def _drafts(request: Request, new_batch: Callable[[], str]) -> list[_Draft]:
+    chosen = [combinations(p.tool, {**p.file.options, **p.tool.canonical(request.overrides)}) for p in request.presets]
+    number = sum(map(len, chosen)) * request.repeats
+    if number > STEPS_MOST:
+        raise OptionError("repeat", f"{number:,} steps are too many, expected at most {STEPS_MOST:,} in one plan")
+    drafts = []
+    for preset, combined in zip(request.presets, chosen, strict=True):
+        batch = new_batch()
+        for repeat in range(1, request.repeats + 1):
+            drafts += [_draft(request, preset, batch, repeat, options) for options in combined]
+    return drafts
+
+
+def _draft(request: Request, preset: Preset, batch: str, repeat: int, options: dict[str, OptionValue]) -> _Draft:
+    target = request.target
+    if problem := preset.tool.check_kind(target.kind):
+        raise OptionError("target", problem)
+    workload = preset.tool.bind(options).fit(target.kind)
+    _check_needs(preset.tool, workload, request.nodes)
+    span = target.default_span_bytes
+    if request.room_bytes is not None:
+        span = min(span, request.room_bytes)
+    jobs, size = workload.jobs_and_size(span)
+    layout = Layout(jobs, size, len(request.nodes) == 1, batch)
+    places = {node.name: target.lay_out(node, layout) for node in request.nodes}
+    return _Draft(preset, repeat, workload, layout, places)
+
+
+def _check_needs(tool: Tool, workload: Workload, nodes: tuple[Node, ...]) -> None:
+    """Raises OptionError for a tool that wants more than a command on each node."""
+    if tool.secrets:
+        raise OptionError("tool", f"{tool.title} needs its {', '.join(tool.secrets)}, which can't be given yet")
+    if companions := workload.companions(nodes):
+        where = ", ".join(each.node for each in companions)
+        raise OptionError("tool", f"{tool.title} needs a process on {where} beside it, which can't be started yet")
+
+
+def _needs(drafts: list[_Draft]) -> dict[tuple[str, str], int]:
+    """The most bytes that any step needs of each part: it is filled once."""
+    needs: dict[tuple[str, str], int] = {}
+    for draft in drafts:
+        for node, (_, parts) in draft.places.items():
+            for part in parts:
+                needs[node, part.spec] = max(part.bytes, needs.get((node, part.spec), 0))
+    return needs
+
+
+def _step(number: int, draft: _Draft, request: Request, needs: Filled, known: Filled | None) -> Step:
+    """``known`` is what is filled already; None where nothing has to be filled."""
+    workload = draft.workload
+    ramp, run = workload.times()
+    nodes = tuple(_node_step(draft, request, node, needs, known) for node in request.nodes)
+    fill_bytes = max(sum(part.bytes for part in node.fill) for node in nodes)
+    return Step(
+        preset=draft.preset.name,
+        tool=draft.preset.tool.name,
+        batch=draft.layout.batch,
+        repeat=draft.repeat,
+        number=number,
+        target=request.target.spec,
+        data_pool=request.target.data_pool,
+        writes=bool(fill_bytes) or workload.writes(),
+        filled=known is not None,
+        span_bytes=draft.layout.jobs * draft.layout.size_bytes,
+        fill_bytes=fill_bytes,
+        block_bytes=workload.block_bytes(),
+        options=workload.options,
+        nodes=nodes,
+        prepare_seconds=_likely_bytes(draft, nodes[0], fill_bytes) * len(nodes) / FILL_BYTES_PER_SECOND,
+        ramp_seconds=ramp,
+        run_seconds=run,
+        most_seconds=workload.most_seconds(),
+    )
+
+
+def _likely_bytes(draft: _Draft, node: NodeStep, fill_bytes: int) -> float:
+    """What will be filled: all of it, or about as much as a run reads that ends with its data."""
+    sizing = draft.workload.sizing(node.place, fill_bytes) if fill_bytes else None
+    return min(fill_bytes, FILL_BYTES_PER_SECOND * sizing.run_seconds) if sizing else fill_bytes
+
+
+def _node_step(draft: _Draft, request: Request, node: Node, needs: Filled, known: Filled | None) -> NodeStep:
+    place, parts = draft.places[node.name]
+    place = place.model_copy(update={"ceph_id": node.ceph_id})
+    fill: tuple[Part, ...] = ()
+    if known is not None:
+        unfilled = [part.spec for part in parts if known.get((node.name, part.spec), 0) < part.bytes]
+        fill = tuple(Part(spec=spec, bytes=needs[node.name, spec]) for spec in unfilled)
+    prefix = node.ceph_prefix if draft.preset.tool.of_ceph else node.prefix
+    argv = with_ceph(node, draft.workload.argv(draft.preset.name, draft.layout.size_bytes, place))
+    prepare = fill_command(draft.workload, node, place, fill) if fill else None
+    return NodeStep(
+        node=node.name,
+        prefix=prefix,
+        argv=argv,
+        command=_quoted((*prefix, *argv)),
+        place=place,
+        parts=parts,
+        fill=fill,
+        prepare_argv=prepare,
+        prepare_command=_quoted((*prefix, *prepare)) if prepare else None,
+        writes=_writes(draft, place, fill, parts),
+    )
+
+
+def fill_command(workload: Workload, node: Node, place: Place, fill: tuple[Part, ...]) -> tuple[str, ...]:
+    """What writes these parts of a place in full, behind the node's prefix."""
+    if isinstance(place, RbdPlace):
+        place = place.model_copy(update={"images": tuple(part.spec.rpartition("/")[2] for part in fill)})
+    return with_ceph(node, workload.fill_argv([part.bytes for part in fill], place))
+
+
+def _writes(draft: _Draft, place: Place, fill: tuple[Part, ...], parts: tuple[Part, ...]) -> tuple[Write, ...]:
+    """What is written, in words: objects of a pool are as many as a run turns out to need."""
+    filled, changed = "is written in full before its first use", "is overwritten by the benchmark"
+    objects = isinstance(place, RadosPlace)
+    if objects:
+        filled, changed = "is filled with as much as the run reads, at most", "gets new objects"
+    elif len(parts) > 1:
+        changed = "are overwritten by the benchmark"
+    writes = [Write(what=f"{part.spec} {filled}", bytes=part.bytes) for part in fill]
+    if draft.workload.writes():
+        names = ", ".join(part.spec for part in parts)
+        writes.append(Write(what=f"{names} {changed}", bytes=parts[0].bytes if objects else None))
+    return tuple(writes)
+
+
+def _seconds(step: Step) -> float:
+    run = step.run_seconds or step.most_seconds or 0.0
+    return step.prepare_seconds + step.ramp_seconds + run + _OVERHEAD_SECONDS
+
+
+def _stored_bytes(step: Step, workload: Workload) -> int:
+    entries = workload.entries()
+    return _STORED_BYTES_PER_RUN + round(_seconds(step) * _STORED_BYTES_PER_SECOND * entries * len(step.nodes))
+
+
+def _quoted(words: Iterable[str]) -> str:
+    """A command line for eyes that a shell takes, too; what can't be printed is escaped as bash has it."""
+    return " ".join(map(_word, words))
+
+
+def _word(word: str) -> str:
+    if printable(word) == word:
+        return shlex.quote(word)
+    escaped = word.replace("\\", "\\\\").replace("'", "\\'")
+    return f"$'{printable(escaped)}'"

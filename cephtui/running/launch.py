@@ -1,0 +1,137 @@
+"""From what a user chose to its runs: nodes connected, the target surveyed, guards and questions answered."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import replace
+from typing import Protocol, TypeVar
+
+from cephtui.models import Node, Run
+from cephtui.nodes.transport import Question, TransportError
+from cephtui.planning import Request, make_plan
+from cephtui.refusal import Refusal
+from cephtui.running.runner import NodeState, Runner
+from cephtui.sessions.store import StoreError
+from cephtui.targets import TargetError
+from cephtui.targets.base import TargetFault
+from cephtui.tools.base import OptionError
+
+FAULTS = (StoreError, TransportError, TargetFault, TargetError, OptionError)
+"""What can go wrong before a run; the text is one line for the user."""
+_QUESTIONS_MOST = 12
+"""Of one node: a server that asks for more is not going to be satisfied."""
+PATIENCE_SECONDS = 2.0
+"""What takes longer is announced."""
+T = TypeVar("T")
+
+
+class NotRun(Exception):
+    """Nothing was run: the text says why; empty where the user has decided so."""
+
+    def __init__(self, text: str = "", refusal: Refusal | None = None) -> None:
+        super().__init__(text)
+        self.refusal = refusal
+
+
+class Unanswered(Exception):
+    """A question of a node was not answered; the text says why, with the node's name."""
+
+
+class Ask(Protocol):
+    """Whoever sits in front: dialogs of the console, prompts on a terminal, or flags."""
+
+    async def answer(self, node: Node, question: Question) -> str:
+        """What the user types; raises Unanswered."""
+        ...
+
+    async def agree(self, refusal: Refusal) -> bool:
+        """Whether the user goes on in spite of a refusal that can be confirmed; may raise NotRun."""
+        ...
+
+    def say(self, text: str) -> None:
+        """What is being waited for."""
+        ...
+
+
+class Launcher:
+    """Brings requests to their runs."""
+
+    def __init__(self, runner: Runner, ask: Ask) -> None:
+        self._runner, self._ask = runner, ask
+
+    async def connect(self, nodes: Sequence[Node], pool: str | None = None) -> AsyncIterator[NodeState]:
+        """Connect to nodes at the same time and ask the user what they ask; a node that can't be used has a problem.
+
+        ``pool`` helps to choose between several Ceph accesses that a node has.
+        """
+        asked = [self._runner.reach(node, pool=pool) for node in nodes]
+        for number, future in enumerate(asked):
+            so_far = f" {number} of {len(nodes)} nodes are connected" if number else ""
+            yield await self._answered(await self._patiently(future, f"connecting ...{so_far}"), pool)
+
+    async def survey(self, request: Request, *, patient: bool = True) -> Request:
+        """The request with how much room its target has, and who else uses the pool.
+
+        ``patient`` waits for up to a quarter of a minute where the pool is, or has just been, in use. Raises NotRun,
+        TransportError and TargetFault.
+        """
+        asked = self._runner.survey(request.target, request.nodes, request.ceph_node, patient=patient)
+        survey = await self._patiently(asked, "looking at the target ...")
+        if survey.refusal:
+            await self._confirm([survey.refusal])
+        return replace(request, room_bytes=survey.room_bytes, pool_use=survey.pool_use)
+
+    async def launch(self, request: Request, batch: str, cancelled: Callable[[], bool]) -> tuple[Run, ...]:
+        """Run a request whose nodes are connected, under this batch. Raises NotRun, and FAULTS."""
+        surveyed = await self.survey(request)
+        _go_on(cancelled)
+        plan = make_plan(surveyed, lambda: batch, self._runner.filled())
+        refusals = await asyncio.wrap_future(self._runner.check(plan))
+        await self._confirm(refusals)
+        _go_on(cancelled)
+        if refusals:
+            plan = make_plan(_confirmed(surveyed, refusals), lambda: batch, self._runner.filled())
+        return await asyncio.wrap_future(self._runner.submit(plan))
+
+    async def _answered(self, state: NodeState, pool: str | None) -> NodeState:
+        for _ in range(_QUESTIONS_MOST):
+            if state.question is None:
+                return state
+            try:
+                answer = await self._ask.answer(state.node, state.question)
+            except Unanswered as why:
+                return replace(state, question=None, problem=str(why))
+            state = await asyncio.wrap_future(self._runner.reach(state.node, {state.question.key: answer}, pool))
+        return replace(state, question=None, problem=f"{state.node.name}: too many wrong answers")
+
+    async def _confirm(self, refusals: Sequence[Refusal]) -> None:
+        """Raises NotRun where one can't be confirmed, or was not."""
+        for refusal in refusals:
+            if refusal.confirm is None:
+                raise NotRun(refusal.text, refusal)
+            if not await self._ask.agree(refusal):
+                raise NotRun
+
+    async def _patiently(self, future: Future[T], text: str) -> T:
+        """The result; what takes longer than a moment is announced."""
+        result = asyncio.wrap_future(future)
+        with contextlib.suppress(TimeoutError):
+            return await asyncio.wait_for(asyncio.shield(result), PATIENCE_SECONDS)
+        self._ask.say(text)
+        return await result
+
+
+def _go_on(cancelled: Callable[[], bool]) -> None:
+    if cancelled():
+        raise NotRun("stopped before it began")
+
+
+def _confirmed(request: Request, refusals: Sequence[Refusal]) -> Request:
+    return replace(
+        request,
+        destroy=tuple(r.confirm for r in refusals if r.confirm and r.confirm_kind == "destroy"),
+        shared_pool=any(r.confirm_kind == "shared-pool" for r in refusals),
+    )

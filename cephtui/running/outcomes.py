@@ -1,0 +1,124 @@
+"""What became of a run, and what its length and its end do to the figures: decided here and nowhere else."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Sequence
+
+from cephtui import units
+from cephtui.models import Finding, Outcome, Run, Step
+from cephtui.nodes.transport import HEARTBEAT_SECONDS, HEARTBEAT_SILENT, LOCK_HELD, NO_HEARTBEAT, NO_LOCK, NOT_RELEASED
+from cephtui.stats import Flow
+from cephtui.tools.base import ToolResult
+
+SHORT_RUN_SECONDS = 10.0
+UNSAVED, PARTLY_SAVED = "unsaved", "partly-saved"
+"""Findings of a run whose session could not be written."""
+_DISAGREE = 0.02
+_WORST: tuple[Outcome, ...] = ("ok", "stopped", "lost", "refused", "failed")
+
+
+def worst(outcomes: list[Outcome]) -> Outcome:
+    """The outcome that several add up to."""
+    return max(outcomes, key=_WORST.index, default="ok")
+
+
+def got_nowhere(run: Run) -> bool:
+    """Whether a run ended by itself without a result."""
+    return run.outcome in ("failed", "refused", "lost")
+
+
+def unsaved(run: Run) -> str:
+    """What of a run could not be written to its session, and why; empty where all of it was."""
+    return next((finding.text for finding in run.findings if finding.code in (UNSAVED, PARTLY_SAVED)), "")
+
+
+def failed_twice(failures: Sequence[str]) -> str:
+    """Why no more is run after two failures in a row: the next would fail too, and load the cluster for nothing.
+
+    ``failures`` say of each run so far, the first first, why it yielded nothing; empty where it did. The result is
+    empty where more is run.
+    """
+    again = len(failures) > 1 and all(failures[-2:])
+    return f"stopped after two failures in a row: {failures[-1]}" if again else ""
+
+
+def decide(
+    status: int | None, stop_reason: str | None, result: ToolResult, pause_seconds: float = 0.0
+) -> tuple[Outcome, str | None]:
+    """What became of a command; the only place that decides it for a run that has begun.
+
+    ``pause_seconds`` is the longest time in which the console sent no heartbeat.
+    """
+    if stop_reason or (stop_reason is not None and status != 0):  # the user's wish may come after the end
+        return "stopped", stop_reason or None
+    if status is None:
+        return "lost", "it ended without an exit status: it was killed, or what it ran behind (its prefix) was"
+    if status in (HEARTBEAT_SILENT, NOT_RELEASED, NO_HEARTBEAT):
+        return "lost", _silence(status, pause_seconds, result)
+    if status in (LOCK_HELD, NO_LOCK):
+        return "refused", result.error
+    if status == 124:
+        return "failed", "it did not end in its time and was ended"
+    if status != 0:
+        return "failed", result.error or f"it ended with {_status(status)}"
+    if not result.flows:
+        return "failed", result.error or "it ended without having done any I/O"
+    return "ok", None
+
+
+def _silence(status: int, pause_seconds: float, result: ToolResult) -> str:
+    """Who stood still when no heartbeat came through: the console knows when it has sent one."""
+    if pause_seconds > 2 * HEARTBEAT_SECONDS:
+        stood = units.duration(pause_seconds)
+        return f"the console stood still for {stood} and sent no heartbeat, so the benchmark was ended"
+    if status == NO_HEARTBEAT:
+        return result.error or "no heartbeat of the console came through: does the prefix pass on stdin?"
+    ended = "it was not begun" if status == NOT_RELEASED else "the benchmark was ended"
+    text = "the console's heartbeats were sent in time and did not come through"
+    return f"{text}: the connection, sshd or the node stood still, so {ended}"
+
+
+def _status(status: int) -> str:
+    """An exit status, and the signal where it stands for one."""
+    names = {128 + number: number.name for number in signal.Signals}
+    return f"status {status} ({names[status]})" if status in names else f"status {status}"
+
+
+def run_findings(step: Step, outcome: Outcome, result: ToolResult) -> list[Finding]:
+    """What the length and the end of a run do to its figures."""
+    flows = list(result.flows.values())
+    if not flows:
+        if outcome == "stopped" and step.ramp_seconds:
+            return [Finding(code="incomplete", text="stopped before the ramp was over: nothing was measured")]
+        return []
+    lasted = max(flow.runtime_seconds for flow in flows)
+    found = [finding for flow in (result.read, result.write) if flow and (finding := _in_flight(step, flow))]
+    if outcome in ("stopped", "lost"):
+        return [*found, Finding(code="incomplete", text=_incomplete(step, lasted))]
+    if lasted < SHORT_RUN_SECONDS:
+        text = f"only {lasted:.1f} s measured: too short for caches to settle"
+        found.append(Finding(code="short", text=text))
+    return found
+
+
+def _incomplete(step: Step, lasted: float) -> str:
+    asked = step.run_seconds
+    if asked and lasted >= asked - 0.05:
+        return f"it did not end by itself: {lasted:.1f} s measured, {units.duration(asked)} were asked for"
+    return f"incomplete: {lasted:.1f} s{f' of {units.duration(asked)}' if asked else ''} measured"
+
+
+def _in_flight(step: Step, flow: Flow) -> Finding | None:
+    """A tool may count I/Os when they begin and bytes when they end: what was in flight as the ramp ended is in the
+    bytes only, what was in flight at the end in the I/Os only."""
+    block = step.block_bytes
+    if not block or flow.ios is None:
+        return None
+    missing = flow.bytes // block - flow.ios
+    if abs(missing) <= _DISAGREE * flow.ios:
+        return None
+    off = units.percent(100 * abs(missing) / flow.ios)
+    were = "1 I/O was" if abs(missing) == 1 else f"{abs(missing)} I/Os were"
+    when = "as the ramp ended" if missing > 0 else "at the end and did not complete"
+    return Finding(code="in-flight", text=f"IOPS and bandwidth disagree by {off}: {were} in flight {when}")

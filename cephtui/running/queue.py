@@ -1,0 +1,129 @@
+"""What is to be run, one after the other, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from cephtui import units
+from cephtui.models import Node, Plan, Run
+from cephtui.planning import Request, new_batch
+from cephtui.presets import Preset, choice_text
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One preset on its nodes and its target, as it was when it was queued."""
+
+    request: Request
+    """Of one preset."""
+    batch: str = ""
+    """Of all its runs."""
+    seconds: float = 0.0
+    """Estimate."""
+    steps: int = 1
+    """How many runs it is: the points of a sweep, each as often as it is repeated."""
+
+    @classmethod
+    def of(cls, request: Request, plan: Callable[[Request], Plan]) -> Entry:
+        """With how much it is; raises what ``plan`` raises."""
+        return cls(request, new_batch()).planned(plan)
+
+    def planned(self, plan: Callable[[Request], Plan]) -> Entry:
+        """The same with what is left of it counted and estimated anew; raises what ``plan`` raises."""
+        planned = plan(self.request)
+        steps = self.request.begun + len(planned.steps)
+        return replace(self, seconds=planned.duration_seconds, steps=steps)
+
+    @property
+    def preset(self) -> Preset:
+        """What is run."""
+        return self.request.presets[0]
+
+    @property
+    def target(self) -> str:
+        """What is tested."""
+        return self.request.target.spec
+
+    @property
+    def text(self) -> str:
+        """What differs from the preset, in words."""
+        request = self.request
+        options = [f"{option} {choice_text(value)}" for option, value in request.overrides.items()]
+        times = [f"{request.repeats} times"] if request.repeats > 1 else []
+        rest = [f"{self.steps - request.begun} of {self.steps} runs left"] if request.begun else []
+        return ", ".join([*options, *times, *rest])
+
+    def after(self, runs: Sequence[Run]) -> Entry | None:
+        """What of it still waits after these runs; without any, its next one was called off. None for nothing."""
+        begun = (runs[-1].step if runs else None) or self.request.begun + 1
+        return replace(self, request=replace(self.request, begun=begun)) if begun < self.steps else None
+
+    def with_access(self, nodes: Mapping[str, Node]) -> Entry:
+        """With the Ceph access that was found on each node, by its name."""
+        found = tuple(nodes.get(node.name, node) for node in self.request.nodes)
+        return replace(self, request=replace(self.request, nodes=found))
+
+    @property
+    def place(self) -> tuple[str, frozenset[str]]:
+        """The target, and the names of the nodes that load it."""
+        return self.target, frozenset(node.name for node in self.request.nodes)
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """Entries in their order: the first ``ready`` of them run by themselves, the others are held until released."""
+
+    entries: tuple[Entry, ...] = ()
+    ready: int = 0
+    note: str = ""
+    """Why some are held."""
+
+    @property
+    def is_held(self) -> bool:
+        """Whether some do not run by themselves."""
+        return self.ready < len(self.entries)
+
+    @property
+    def summary(self) -> str:
+        """How many wait, and for how long; empty for none."""
+        if not self.entries:
+            return ""
+        return f"{len(self.entries)} waiting, about {units.duration(sum(entry.seconds for entry in self.entries))}"
+
+    def push(self, entries: Sequence[Entry]) -> Queue:
+        """With more, ready, before what is held."""
+        order = (*self.entries[: self.ready], *entries, *self.entries[self.ready :])
+        return replace(self, entries=order, ready=self.ready + len(entries))
+
+    def take(self) -> tuple[Entry, Queue]:
+        """The first, which has to be ready, and the rest."""
+        return self.entries[0], replace(self, entries=self.entries[1:], ready=self.ready - 1)
+
+    def put_back(self, entry: Entry, *, held: bool) -> Queue:
+        """With the rest of an entry: first of all, or first of what is held."""
+        at = self.ready if held else 0
+        order = (*self.entries[:at], entry, *self.entries[at:])
+        return replace(self, entries=order, ready=self.ready + (not held))
+
+    def hold(self, note: str) -> Queue:
+        """With all of it held."""
+        return replace(self, ready=0, note=note)
+
+    def release(self) -> Queue:
+        """With all of it ready."""
+        return replace(self, ready=len(self.entries))
+
+    def moved(self, index: int, by: int) -> Queue:
+        """With one entry before or behind its neighbour; the same where there is none."""
+        to = index + by
+        if not (0 <= index < len(self.entries) and 0 <= to < len(self.entries)):
+            return self
+        order = list(self.entries)
+        order.insert(to, order.pop(index))
+        return replace(self, entries=tuple(order))
+
+    def without(self, index: int) -> Queue:
+        """Without one entry."""
+        order = self.entries[:index] + self.entries[index + 1 :]
+        return replace(self, entries=order, ready=min(self.ready, len(order)))

@@ -1,0 +1,137 @@
+"""What the nodes of a run say: stored first, then published, of each node and of all merged."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime
+
+from cephtui.analysis.incidents import Course
+from cephtui.analysis.merge import Merged, Merger, as_sample
+from cephtui.models import ClusterSample, Event, Mark, Phase, Sample
+from cephtui.nodes.transport import Chunk
+from cephtui.sessions.writer import RunWriter
+from cephtui.tools.base import Reading
+
+CUT_SHORT = "the session can't be written any more"
+_LATE_SECONDS = 5.0
+"""So long after the last tick the console has stood still."""
+log = logging.getLogger(__name__)
+
+
+class StopRequest:
+    """Asks a run to end; the first reason counts. An empty reason is the user's wish."""
+
+    def __init__(self) -> None:
+        self.reason: str | None = None
+        self._event = asyncio.Event()
+
+    def request(self, reason: str = "") -> None:
+        """Ask for the end."""
+        if self.reason is None:
+            self.reason = reason
+        self._event.set()
+
+    async def asked_within(self, seconds: float) -> bool:
+        """Wait for the wish, but not for longer."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._event.wait(), seconds)
+        return self._event.is_set()
+
+
+class Recorder:
+    """Where one run's output goes; what can't be kept ends the run, it is not worth the load on the cluster."""
+
+    def __init__(
+        self,
+        run: int,
+        preset: str,
+        nodes: Iterable[str],
+        writer: RunWriter,
+        publish: Callable[[Event], None],
+        stop: StopRequest,
+    ) -> None:
+        self._run, self._preset, self._nodes = run, preset, tuple(nodes)
+        self._writer, self._publish, self._stop = writer, publish, stop
+        self._mergers: dict[bool, Merger] = {}
+        self.course = Course()
+        self._begun = self._ticked = time.monotonic()
+        self._released: float | None = None
+        self.unsaved = ""
+        """Why not all of it is in the session; empty where it is."""
+
+    def raw(self, process: str, chunk: Chunk, elapsed_seconds: float) -> None:
+        """A piece of output of ``NODE`` or ``NODE.prepare``."""
+        with self._guarded():
+            self._writer.raw(process, chunk.stream, chunk.data, round(elapsed_seconds, 4))
+
+    def readings(self, node: str, readings: list[Reading], *, preparing: bool) -> None:
+        """What a node has measured."""
+        for reading in readings:
+            self._keep(as_sample(self._run, self._preset, node, reading, preparing=preparing))
+        self._merged(self._merger(preparing).add(node, readings, time.monotonic()), preparing)
+
+    def end(self, node: str, *, preparing: bool) -> None:
+        """A node says nothing more in this phase, or never began it."""
+        if self._released is not None and not preparing:
+            self.course.end(node, round(time.monotonic() - self._released, 3))
+        self._merged(self._merger(preparing).end(node, time.monotonic()), preparing)
+
+    def tick(self) -> None:
+        """To be called about once a second: closes what a node that is late would hold open."""
+        now, self._ticked, before = time.monotonic(), time.monotonic(), self._ticked
+        if self._released is not None and now - max(before, self._released) > _LATE_SECONDS:
+            self.course.stood_still(max(before, self._released) - self._released, now - self._released)
+        for preparing, merger in self._mergers.items():
+            self._merged(merger.tick(time.monotonic()), preparing)
+
+    def released(self) -> None:
+        """The benchmark begins now."""
+        self._released = time.monotonic()
+
+    def mark(self, text: str) -> Mark:
+        """What the user says that was done, at this moment of the run."""
+        elapsed = None if self._released is None else round(time.monotonic() - self._released, 3)
+        return Mark(at=datetime.now(UTC), run=self._run, elapsed_seconds=elapsed, text=text)
+
+    def cluster(self, said: ClusterSample) -> None:
+        """What the cluster says of itself now; the first time, as it was before the run."""
+        phase: Phase = "run" if self._released else "prepare"
+        elapsed = round(time.monotonic() - (self._released or self._begun), 3)
+        sample = said.model_copy(update={"run": self._run, "phase": phase, "elapsed_seconds": elapsed})
+        self.course.cluster(sample)
+        with self._guarded():
+            self._writer.cluster(sample)
+            self._publish(sample)
+
+    def _merger(self, preparing: bool) -> Merger:
+        return self._mergers.setdefault(preparing, Merger(self._nodes))
+
+    def _merged(self, merged: list[Merged], preparing: bool) -> None:
+        for each in merged:
+            self._keep(as_sample(self._run, self._preset, None, each.reading, each.missing, preparing=preparing))
+
+    def _keep(self, sample: Sample) -> None:
+        self.course.add(sample)
+        with self._guarded():
+            self._writer.sample(sample)
+            self._publish(sample)
+
+    def close(self) -> None:
+        """Nothing more is said."""
+        with self._guarded():
+            self._writer.close()
+
+    @contextlib.contextmanager
+    def _guarded(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            if not self.unsaved:
+                where = self._writer.directory
+                log.error("can't write %s", where, exc_info=error)
+                self.unsaved = f"{error.strerror or error} ({where})"
+                self._stop.request(f"{CUT_SHORT}: {self.unsaved}")

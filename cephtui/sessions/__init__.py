@@ -1,0 +1,1 @@
+"""Sessions on disk: read, written, kept and played again."""

@@ -1,0 +1,188 @@
+"""What a user does with saved sessions: note, tag, rename, delete.
+
+Nothing here follows a link out of the directory of the sessions, and nothing is taken from a console that writes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from cephtui.jsonlines import as_json
+from cephtui.models import SessionNotes
+from cephtui.reading import open_regular
+from cephtui.sessions.store import NOTES_FILE, StoreError, check_name, pending, read_notes
+from cephtui.sessions.writer import take_lock, write_whole
+
+__all__ = [
+    "annotate",
+    "check_deletable",
+    "delete",
+    "name_problem",
+    "parse_tags",
+    "read_notes",
+    "rename",
+    "size_bytes",
+    "write_notes",
+]
+
+_OWN = ("session.json", "lock", "plans.jsonl", "undo.jsonl")
+"""One of them is in every session, however broken, and in no other directory."""
+_DELETED = ".deleted-"
+"""Begins the name of what is being removed; a dot hides it from every listing."""
+
+
+def parse_tags(text: str) -> tuple[str, ...]:
+    """Tags as typed, between commas or spaces."""
+    return tuple(dict.fromkeys(text.replace(",", " ").split()))
+
+
+# ---------------------------------------------------------------------------------------------- notes
+
+
+def write_notes(directory: Path, notes: SessionNotes) -> None:
+    """Replace a session's notes; allowed while a console writes the session. Raises StoreError."""
+    _check_own(directory)
+    path = directory / NOTES_FILE
+    try:
+        write_whole(path, as_json(notes, indent=1))
+    except OSError as error:
+        raise StoreError(f"can't write {path}: {error.strerror}: the notes stay as they were") from None
+
+
+def annotate(directory: Path, **changes: object) -> SessionNotes:
+    """Change some of a session's notes (``note``, ``tags``, ``baseline``) and keep the others; raises StoreError."""
+    try:
+        notes = SessionNotes.model_validate({**read_notes(directory).model_dump(), **changes})
+    except ValidationError as error:
+        raise StoreError(f"notes of session {directory.name}: {error.errors()[0]['msg']}") from None
+    write_notes(directory, notes)
+    return notes
+
+
+# ---------------------------------------------------------------------------------------------- names
+
+
+def name_problem(root: Path, old: str, new: str) -> str | None:
+    """Why a session can't get a new name; None where it can."""
+    try:
+        check_name(new)
+    except StoreError as error:
+        return str(error)
+    if new != old and os.path.lexists(root / new):
+        return f"there is a session {new} already: choose another name"
+    return None
+
+
+def rename(root: Path, old: str, new: str) -> Path:
+    """Give a session a new name; its directory. Raises StoreError."""
+    check_name(old)
+    directory, target = root / old, root / new
+    _check_own(directory)
+    problem = name_problem(root, old, new)
+    if problem:
+        raise StoreError(problem)
+    if new != old:
+        with _held(directory):
+            _move(directory, target)
+    return target
+
+
+def _move(directory: Path, target: Path) -> None:
+    try:
+        directory.rename(target)
+    except OSError as error:
+        raise StoreError(f"can't rename {directory} to {target.name}: {error.strerror}") from None
+
+
+# ---------------------------------------------------------------------------------------------- the end
+
+
+def size_bytes(directory: Path) -> int:
+    """What the files of a session hold; links are not followed."""
+    total = 0
+    for folder, _, names in os.walk(directory):
+        for name in names:
+            with contextlib.suppress(OSError):
+                total += os.lstat(os.path.join(folder, name)).st_size
+    return total
+
+
+def check_deletable(directory: Path) -> None:
+    """Raises StoreError where a session must be kept: a console writes it, or what it has created is still there."""
+    _check_own(directory)
+    with _held(directory):
+        _check_undone(directory)
+
+
+def delete(directory: Path) -> None:
+    """Remove a session for good; raises StoreError.
+
+    It leaves the listing first and in one step, so that no crash can leave half a session listed.
+    """
+    _check_own(directory)
+    gone = directory.with_name(f"{_DELETED}{secrets.token_hex(4)}-{directory.name}")
+    with _held(directory):
+        _check_undone(directory)
+        _move(directory, gone)
+    _remove(gone, directory.name)
+    for left in directory.parent.glob(f"{_DELETED}*"):  # of a console that was killed here
+        shutil.rmtree(left, ignore_errors=True)
+
+
+def _remove(gone: Path, name: str) -> None:
+    shutil.rmtree(gone, ignore_errors=True)
+    if not gone.exists():
+        return
+    try:
+        shutil.rmtree(gone)
+    except OSError as error:
+        reason = f"{error.strerror}: remove {gone} by hand"
+        raise StoreError(f"session {name} is deleted, but not all of its files could be removed: {reason}") from None
+
+
+def _check_undone(directory: Path) -> None:
+    path = directory / "undo.jsonl"
+    try:
+        open_regular(path).close()
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise StoreError(f"{path}: {error.strerror}: it tells what must be removed before: mend it first") from None
+    left = pending(directory)
+    if left:
+        what = f"{left[0].target} on {left[0].node}" + (f" and {len(left) - 1} more" if len(left) > 1 else "")
+        raise StoreError(f"session {directory.name} has left {what} behind: cephtui cleanup removes them first")
+
+
+# ---------------------------------------------------------------------------------------------- whose it is
+
+
+def _check_own(directory: Path) -> None:
+    """Raises StoreError for what is no session, or lies elsewhere."""
+    check_name(directory.name)
+    if directory.is_symlink():
+        raise StoreError(f"{directory} is a link: change the session where it is")
+    if not directory.is_dir():
+        raise StoreError(f"no session {directory.name!r}: cephtui sessions lists them")
+    if not any(os.path.lexists(directory / name) for name in _OWN):
+        raise StoreError(f"{directory} is no session of cephtui's: change or remove it by hand")
+
+
+@contextlib.contextmanager
+def _held(directory: Path) -> Iterator[None]:
+    """Nobody else writes it meanwhile; raises StoreError."""
+    try:
+        lock = take_lock(directory)
+    except OSError as error:
+        raise StoreError(f"{directory}: {error.strerror}") from None
+    if lock is None:
+        raise StoreError(f"session {directory.name} is being written by a console: end that one first")
+    with lock:
+        yield

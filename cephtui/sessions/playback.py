@@ -1,0 +1,378 @@
+"""A saved run as it happened: its raw output through the same parsers, as the events that a runner published.
+
+The same reader plays a run that is over, and follows one that another process is writing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from cephtui import units
+from cephtui.analysis.batches import is_run_of
+from cephtui.analysis.merge import Merger, as_sample
+from cephtui.models import ELAPSED_MOST_SECONDS, ClusterSample, Event, Mark, Model, Plan, Run, Step, Summary
+from cephtui.reading import DOCUMENT_MOST_BYTES, LINE_MOST_BYTES, SERIES_MOST_BYTES, load_json, open_regular, shown
+from cephtui.sessions import store
+from cephtui.sessions.store import StoreError
+from cephtui.tools import TOOLS
+from cephtui.tools.base import Parser, Reading, Stream
+
+M = TypeVar("M", bound=Model)
+_PIECE_MOST_BYTES = 16 << 20
+"""Of output that arrived at once: some 100 KB."""
+
+
+def step_of(directory: Path, run: Run) -> Step:
+    """The step that a run carried out; raises StoreError."""
+    lines = _Lines(directory / "plans.jsonl", most_bytes=DOCUMENT_MOST_BYTES)
+    found: Step | None = None  # of a plan that was stopped, the rest is planned again
+    while (text := lines.take()) is not None:
+        try:
+            steps = Plan.model_validate_json(text).steps
+        except ValueError as error:
+            if found:
+                break
+            raise StoreError(f"{lines.path}: not readable: {error}") from None
+        for step in steps:
+            if is_run_of(run, step):
+                found = step
+                break
+    if found is None:
+        raise StoreError(f"{lines.path}: the plan of run {run.run} is not in it")
+    return found
+
+
+@dataclass(slots=True)
+class _Lines:
+    """The complete lines of a file that may grow."""
+
+    path: Path
+    most_bytes: int = LINE_MOST_BYTES
+    """Of one line."""
+    _offset: int = 0
+    _ahead: list[bytes] = field(default_factory=list)
+
+    def peek(self) -> bytes | None:
+        """The next line, or None where there is none yet; raises StoreError."""
+        if not self._ahead:
+            try:
+                with open_regular(self.path) as file:
+                    file.seek(self._offset)
+                    data = file.read(LINE_MOST_BYTES) or b""
+                    if len(data) == LINE_MOST_BYTES < self.most_bytes and b"\n" not in data:
+                        data += file.readline(self.most_bytes - LINE_MOST_BYTES)
+            except FileNotFoundError:
+                return None
+            except OSError as error:
+                raise StoreError(f"{self.path}: {error.strerror}") from None
+            whole = data[: data.rfind(b"\n") + 1]
+            if not whole and len(data) == self.most_bytes:
+                raise StoreError(f"{self.path}: not readable: a line of more than {units.size(self.most_bytes)}")
+            self._offset += len(whole)
+            self._ahead = whole.splitlines()[::-1]
+        return self._ahead[-1] if self._ahead else None
+
+    def take(self) -> bytes | None:
+        """The next line, which is not given again."""
+        found = self.peek()
+        if found is not None:
+            self._ahead.pop()
+        return found
+
+    def peek_at(self, model: type[M]) -> M | None:
+        """The next line as a model; what can't be read is left out."""
+        with contextlib.suppress(StoreError):
+            while (text := self.peek()) is not None:
+                with contextlib.suppress(ValueError):
+                    return model.model_validate_json(text)
+                self.take()
+        return None
+
+
+@dataclass(slots=True)
+class _Output:
+    """What one process of a node printed, and the parser that reads it; filling may take several commands."""
+
+    node: str
+    raw: Path
+    process: str
+    lines: _Lines
+    parser: Parser
+    commands_seconds: float = 0.0
+    """How long the commands before this one took."""
+    elapsed_seconds: float = 0.0
+    """Of this command, when its newest piece arrived."""
+    ended: bool = False
+    broken: bool = False
+    """It is not read any further; that was told."""
+    _next: dict[str, Any] | None = None
+    """What the index says of the next piece, once that was read."""
+
+    def due(self) -> float | None:
+        """When the next piece arrived; None where there is none yet. Raises StoreError."""
+        row = self._row()
+        if row is None:
+            return None
+        before = self.commands_seconds + (self.elapsed_seconds if self.restarts() else 0.0)
+        return before + float(row["elapsed_seconds"])
+
+    def restarts(self) -> bool:
+        """Whether the next piece is a new command's."""
+        row = self._row()
+        return row is not None and row["elapsed_seconds"] < self.elapsed_seconds
+
+    def restart(self, parser: Parser) -> None:
+        """Begin to read a new command's output."""
+        self.commands_seconds += self.elapsed_seconds
+        self.elapsed_seconds, self.parser = 0.0, parser
+
+    def feed(self) -> list[Reading]:
+        """Read the next piece; raises StoreError."""
+        row = self._row()
+        assert row is not None
+        self.lines.take()
+        self._next = None
+        self.elapsed_seconds = float(row["elapsed_seconds"])
+        stream: Stream = "stderr" if row["stream"] == "stderr" else "stdout"
+        path = self.raw / f"{self.process}.{stream}"
+        try:
+            with open_regular(path) as file:
+                file.seek(row["offset"])
+                data = file.read(row["bytes"]) or b""
+        except OSError as error:
+            raise self._give_up(f"{path}: {error.strerror}") from None
+        if len(data) < row["bytes"]:
+            raise self._give_up(f"{path}: shorter than its index says: the rest can't be played")
+        return self.parser.feed(stream, data, self.elapsed_seconds)
+
+    def _row(self) -> dict[str, Any] | None:
+        if self.broken or self._next is not None:
+            return self._next
+        try:
+            text = self.lines.peek()
+            row: dict[str, Any] | None = None if text is None else load_json(text)
+            if row is not None and not _is_index(row):
+                raise ValueError("not an index of output")
+            self._next = row
+            return row
+        except StoreError as error:
+            raise self._give_up(str(error)) from None
+        except (ValueError, AttributeError) as error:
+            raise self._give_up(f"{self.lines.path}: not readable: {error}") from None
+
+    def _give_up(self, text: str) -> StoreError:
+        self.broken, self._next = True, None
+        return StoreError(text)
+
+
+def _is_index(row: dict[str, Any]) -> bool:
+    """Whether the piece it tells of can be: a wrong one must not read for ever, or fill the memory."""
+    kinds = {"elapsed_seconds": int | float, "stream": str, "offset": int, "bytes": int}
+    return (
+        all(isinstance(row.get(name), kind) for name, kind in kinds.items())
+        and -ELAPSED_MOST_SECONDS < row["elapsed_seconds"] < ELAPSED_MOST_SECONDS
+        and 0 <= row["offset"] <= SERIES_MOST_BYTES
+        and 0 <= row["bytes"] <= _PIECE_MOST_BYTES
+    )
+
+
+class _Phase:
+    """The filling, or the benchmark, on all nodes."""
+
+    def __init__(self, run: Run, step: Step, directory: Path, *, preparing: bool) -> None:
+        self._run, self._step, self.preparing = run, step, preparing
+        raw = directory / f"{run.run:03}" / "raw"
+        word = ".prepare" if preparing else ""
+        self.outputs = [
+            _Output(n.node, raw, f"{n.node}{word}", _Lines(raw / f"{n.node}{word}.index.jsonl"), self._parser())
+            for n in run.nodes
+        ]
+        self._merger = Merger(node.node for node in run.nodes)
+        self.seconds = 0.0
+        """When the newest piece arrived."""
+
+    def _parser(self) -> Parser:
+        workload, step = TOOLS[self._run.tool].bind(self._run.options), self._step
+        if self.preparing:
+            return workload.fill_parser()
+        return workload.parser(ramp=step.ramp_seconds > 0, seconds=step.run_seconds)
+
+    def next_due(self) -> float | None:
+        """When the next piece of any node arrived."""
+        return min((due for output in self.outputs if (due := output.due()) is not None), default=None)
+
+    def take(self) -> list[Event]:
+        """Read the next piece of all nodes."""
+        due, output = min(((due, o) for o in self.outputs if (due := o.due()) is not None), key=lambda pair: pair[0])
+        self.seconds = max(self.seconds, due)
+        if output.restarts():
+            output.restart(self._parser())
+        return self._samples(output, output.feed())
+
+    def end(self, *, all_of_them: bool) -> list[Event]:
+        """The last words of nodes that have no more to say: of those that are through, or of all."""
+        found: list[Event] = []
+        for output in self.outputs:
+            if not output.ended and (all_of_them or output.due() is None):
+                output.ended = True
+                found += self._samples(output, output.parser.finish(), ended=True)
+        return found
+
+    def _samples(self, output: _Output, readings: list[Reading], *, ended: bool = False) -> list[Event]:
+        run, preset = self._run.run, self._run.preset
+        merged = self._merger.add(output.node, readings, self.seconds)
+        if ended:
+            merged += self._merger.end(output.node, self.seconds)
+        own = [as_sample(run, preset, output.node, r, preparing=self.preparing) for r in readings]
+        of_all = [as_sample(run, preset, None, m.reading, m.missing, preparing=self.preparing) for m in merged]
+        return [*own, *of_all]
+
+
+class Playback:
+    """Gives the events of one run in their order, as far as they are asked for and have happened."""
+
+    def __init__(self, directory: Path, number: int) -> None:
+        """Raises StoreError."""
+        self.directory, self.number = directory, number
+        self.run = store.read_run(directory, number)
+        self.step = step_of(directory, self.run)
+        try:
+            self._filling = _Phase(self.run, self.step, directory, preparing=True)
+            self._measuring = _Phase(self.run, self.step, directory, preparing=False)
+        except (LookupError, ValueError, OverflowError) as error:
+            path = directory / f"{number:03}" / "run.json"
+            raise StoreError(f"{path}: can't be played: tool {shown(self.run.tool)} or its options: {error}") from None
+        self._cluster = _Lines(directory / f"{number:03}" / "cluster.jsonl")
+        self._marks = _Lines(directory / "marks.jsonl")
+        self._begun = self.over = False
+        self._found: list[Event] = []
+        missing = _missing_index(directory / f"{number:03}" / "raw") if self.run.outcome else None
+        self._problem = StoreError(f"{missing}: missing: the node's output can't be played") if missing else None
+
+    @property
+    def prepared_seconds(self) -> float:
+        """How long the filling took, as far as it has been read."""
+        return self._filling.seconds
+
+    def until(self, seconds: float) -> list[Event]:
+        """What happened up to so many seconds after the beginning and has not been given yet.
+
+        Raises StoreError, once for each output that can't be read; the next call gives what there is without it.
+        """
+        if self._problem:
+            problem, self._problem = self._problem, None
+            raise problem
+        if self.run.outcome is None:  # looked at before the pieces: what is over has all of them
+            self.run = store.read_run(self.directory, self.number)
+        for event in self._events(seconds):
+            self._found.append(event)
+        found, self._found = self._found, []
+        return found
+
+    def _events(self, seconds: float) -> Iterator[Event]:
+        if not self._begun:
+            yield from self._begin()
+        if self.over:
+            return
+        yield from self._phase(self._filling, seconds)
+        if self._filling.next_due() is None and self._is_released():
+            yield from self._filling.end(all_of_them=True)
+            yield from self._phase(self._measuring, seconds - self.prepared_seconds)
+            if self._is_over and self._measuring.next_due() is None:
+                yield from self._measuring.end(all_of_them=True)
+                self.over = True
+                yield self.run
+
+    def _begin(self) -> list[Event]:
+        self._begun = True
+        empty = {"outcome": None, "error": None, "findings": (), "summary": Summary()}
+        plan = Plan(steps=(self.step,), duration_seconds=0.0, session_bytes=0)
+        return [plan, self.run.model_copy(update=empty)]
+
+    def _phase(self, phase: _Phase, seconds: float) -> Iterator[Event]:
+        while (due := phase.next_due()) is not None and due <= seconds:
+            yield from self._beside(phase, due)
+            yield from phase.take()
+            if self._is_over:
+                yield from phase.end(all_of_them=False)
+        yield from self._beside(phase, seconds)
+
+    def _beside(self, phase: _Phase, seconds: float) -> Iterator[Event]:
+        """What the cluster said, and what the user did, in a phase."""
+        while (said := self._cluster.peek_at(ClusterSample)) is not None:
+            if (said.phase == "prepare") != phase.preparing or said.elapsed_seconds > seconds:
+                break
+            yield said
+            self._cluster.take()
+        while not phase.preparing and (mark := self._marks.peek_at(Mark)) is not None:
+            if mark.run == self.number and (mark.elapsed_seconds or 0.0) > seconds:
+                break
+            if mark.run == self.number:
+                yield mark
+            self._marks.take()
+
+    def _is_released(self) -> bool:
+        """Whether the filling is over."""
+        return self._measuring.next_due() is not None or self._is_over
+
+    @property
+    def _is_over(self) -> bool:
+        return self.run.outcome is not None
+
+
+def _missing_index(raw: Path) -> Path | None:
+    """The first that should tell when the pieces of an output arrived, and is not there."""
+    indexes = [output.with_suffix(".index.jsonl") for output in sorted(raw.glob("*.stdout"))]
+    return next((index for index in indexes if not index.exists()), None)
+
+
+class Follower:
+    """The runs of a session that another process writes, from the newest on: what ``watch`` listens to."""
+
+    def __init__(self, directory: Path) -> None:
+        """Raises StoreError."""
+        self._directory = directory
+        self._playback: Playback | None = None
+
+    def drain(self) -> list[Event]:
+        """All that has happened since the last call; raises StoreError."""
+        if self._playback is None or self._playback.over:
+            self._playback = self._following()
+        return self._playback.until(float("inf")) if self._playback else []
+
+    def _following(self) -> Playback | None:
+        """The newest run, where it is not the one that was followed before."""
+        try:
+            runs = store.run_directories(self._directory)
+        except OSError as error:
+            raise StoreError(f"{self._directory}: {error.strerror}") from None
+        numbers = [number for number, path in runs if os.path.lexists(path / "run.json")]
+        if not numbers or (self._playback and self._playback.number == numbers[-1]):
+            return self._playback
+        return Playback(self._directory, numbers[-1])
+
+
+def lasted_seconds(directory: Path, run: Run, step: Step) -> float:
+    """How long a run took, the filling included; of one in progress, how long it is expected to take."""
+    raw = directory / f"{run.run:03}" / "raw"
+    filled = max((_last_elapsed(raw / f"{node.node}.prepare.index.jsonl") for node in run.nodes), default=0.0)
+    measured = max((_last_elapsed(raw / f"{node.node}.index.jsonl") for node in run.nodes), default=0.0)
+    if run.outcome is None:
+        measured = max(measured, step.ramp_seconds + (step.run_seconds or 0.0))
+    return filled + measured
+
+
+def _last_elapsed(index: Path) -> float:
+    """When the last piece in an index arrived; 0 where there is none."""
+    try:
+        with open_regular(index) as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - 4096))
+            last = load_json(file.read(4096).splitlines()[-1])
+        return float(last["elapsed_seconds"]) if _is_index(last) else 0.0
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return 0.0

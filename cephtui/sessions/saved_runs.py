@@ -1,0 +1,52 @@
+"""The runs of all saved sessions, in the order in which a user looks for one to compare with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from cephtui.models import Run, SessionRow
+from cephtui.sessions import store
+from cephtui.sessions.store import StoreError
+
+
+@dataclass(frozen=True, slots=True)
+class SavedRun:
+    """A run and where it is."""
+
+    directory: Path
+    """Of its session."""
+    run: Run
+    baseline: bool
+    """Whether it is the one of its session that others are compared with."""
+
+    @property
+    def name(self) -> str:
+        """``tuning/3``."""
+        return f"{self.directory.name}/{self.run.run}"
+
+
+def candidates(root: Path, exclude: tuple[str, int]) -> Iterator[SavedRun]:
+    """All runs but the excluded one (session, number): the newest session and run first, baselines before the rest.
+
+    The baseline of the excluded run's own session is the first of all. Sessions are read as they are needed; what
+    can't be read is left out. Raises StoreError where the directory of the sessions can't be read.
+    """
+    rows = store.list_sessions(root)[::-1]
+    own = [row for row in rows if row.session == exclude[0]]
+    first = [found for row in own for found in _of_session(row, exclude) if found.baseline]
+    yield from first
+    given = {found.name for found in first}
+    for row in rows:
+        yield from (found for found in _of_session(row, exclude) if found.name not in given)
+
+
+def _of_session(row: SessionRow, exclude: tuple[str, int]) -> list[SavedRun]:
+    try:
+        runs, _ = store.read_runs(Path(row.path))
+    except StoreError:
+        return []
+    found = [SavedRun(Path(row.path), run, run.run == row.baseline) for run in runs]
+    others = [each for each in found if (row.session, each.run.run) != exclude]
+    return sorted(others, key=lambda each: (not each.baseline, -each.run.run))

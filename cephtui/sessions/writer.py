@@ -1,0 +1,350 @@
+"""The one writer of a session: what was written survives a crash, a full disk and a second console.
+
+The layout is told in ``store``, which reads it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import json
+import os
+import secrets
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO
+
+from cephtui import __version__, units
+from cephtui.analysis.history import History
+from cephtui.jsonlines import as_json, line, sample_line
+from cephtui.models import ClusterSample, Finding, Mark, Plan, Run, Sample, Session
+from cephtui.reading import open_to_append
+from cephtui.sessions.store import (
+    ROW_FILE,
+    StoreError,
+    Undo,
+    check_name,
+    is_locked,
+    read_session,
+    row_to_keep,
+    run_directories,
+)
+from cephtui.tools.base import Stream
+
+_RESERVE, _RESERVE_BYTES = ".reserve", 256 << 10
+_LOCK_TRIES = 5
+_TAIL_BYTES = 64 << 10
+"""Of the end of a raw output that is stored in part."""
+_SPARE_MOST_BYTES, _SPARE_SHARE = 1 << 30, 20
+"""Raw output leaves a twentieth of the disk free, or so much."""
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+
+
+@dataclass(frozen=True, slots=True)
+class RawLimits:
+    """How much raw output of a run is stored; of each stream of a process, with its index."""
+
+    first_bytes: int = 64 << 20
+    bytes_per_second: int = 128 << 10
+    """What may be added in each second of the process; several times what a tool prints."""
+    spare_bytes: int = 0
+    """What has to be free after it: many times what the samples need."""
+
+
+@dataclass(slots=True)
+class _RawOutput:
+    """A stream of a process."""
+
+    said_bytes: int = 0
+    stored_bytes: int = 0
+    index_bytes: int = 0
+    tail: bytes = b""
+    is_cut: bool = False
+    """Whether it is stored no more, but for its tail."""
+
+
+def unwritable(error: OSError) -> str:
+    """Why a session can't be written, in a line."""
+    where = f" ({error.filename})" if error.filename else ""
+    return f"can't write the session: {error.strerror or error}{where}"
+
+
+def _write_all(file: IO[bytes], data: bytes) -> None:
+    """To an unbuffered file, so that what was written survives the process; a full disk takes all of it or nothing."""
+    start, view = file.tell(), memoryview(data)
+    try:
+        while view:
+            view = view[file.write(view) :]
+    except OSError:
+        file.truncate(file.seek(start))
+        raise
+
+
+def write_whole(path: Path, text: str) -> None:
+    """A file that is there complete or not at all; raises OSError."""
+    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        with partial.open("wb", buffering=0) as file:
+            _write_all(file, text.encode())
+            os.fsync(file.fileno())
+        partial.replace(path)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
+    finally:
+        with contextlib.suppress(OSError):
+            partial.unlink()
+
+
+def take_lock(directory: Path) -> IO[bytes] | None:
+    """The session's lock, held until the file is closed; None where a console writes the session. Raises OSError."""
+    file = open_to_append(directory / "lock")
+    for _ in range(_LOCK_TRIES):
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return file
+        except OSError:
+            time.sleep(0.02)  # a reader that looks whether it is held holds it for a moment itself
+    file.close()
+    return None
+
+
+class RunWriter:
+    """Writes one run; every method raises OSError as the file system gives it."""
+
+    def __init__(self, directory: Path, run: Run, reserve: Path, limits: RawLimits) -> None:
+        self.directory = directory
+        self._reserve, self._limits = reserve, limits
+        self._outputs: dict[tuple[str, Stream], _RawOutput] = {}
+        self._files: dict[str, IO[bytes]] = {}
+        self._history = History()
+        directory.mkdir()  # a session that was removed is not begun again: its lock and its undo list are gone
+        (directory / "raw").mkdir()
+        self.write(run)
+
+    def write(self, run: Run) -> None:
+        """The run as it stands; makes room from the reserve where the disk is full."""
+        text = as_json(run, indent=1)
+        try:
+            write_whole(self.directory / "run.json", text)
+        except OSError:
+            with contextlib.suppress(OSError):
+                self._reserve.unlink()
+            write_whole(self.directory / "run.json", text)
+
+    def sample(self, sample: Sample) -> None:
+        """One line of samples."""
+        _write_all(self._file("samples.jsonl"), sample_line(sample).encode() + b"\n")
+        self._history.add(sample)
+
+    def cluster(self, sample: ClusterSample) -> None:
+        """One line of what the cluster says."""
+        _write_all(self._file("cluster.jsonl"), line(sample).encode() + b"\n")
+
+    def raw(self, process: str, stream: Stream, data: bytes, elapsed_seconds: float) -> None:
+        """A piece of output of ``NODE`` or ``NODE.prepare``, and when it arrived.
+
+        Of more than is normal, or than the disk has room for, the beginning is stored, and at the end of the run the
+        end, in a file of its own.
+        """
+        output = self._outputs.setdefault((process, stream), _RawOutput())
+        output.said_bytes += len(data)
+        if not output.is_cut:
+            output.is_cut = not self._store(process, stream, output, data, elapsed_seconds)
+        if output.is_cut:
+            output.tail = (output.tail + data)[-_TAIL_BYTES:]
+
+    def _store(self, process: str, stream: Stream, output: _RawOutput, data: bytes, elapsed_seconds: float) -> bool:
+        """Whether there was room for it."""
+        offset = output.stored_bytes
+        entry = {"stream": stream, "offset": offset, "bytes": len(data), "elapsed_seconds": elapsed_seconds}
+        index = json.dumps(entry).encode() + b"\n"
+        most = self._limits.first_bytes + self._limits.bytes_per_second * elapsed_seconds
+        if offset + output.index_bytes + len(data) + len(index) > most or not self._has_room(len(data)):
+            return False
+        try:
+            _write_all(self._file(f"raw/{process}.{stream}"), data)
+            _write_all(self._file(f"raw/{process}.index.jsonl"), index)
+        except OSError as error:
+            if error.errno in _NO_ROOM:
+                return False  # whether the run can go on is for the samples to tell
+            raise
+        output.stored_bytes += len(data)
+        output.index_bytes += len(index)
+        return True
+
+    def _has_room(self, wanted_bytes: int) -> bool:
+        try:
+            disk = os.statvfs(self.directory)
+        except OSError:
+            return True  # what is the matter shows when it is written
+        share = disk.f_blocks * disk.f_frsize // _SPARE_SHARE
+        spare = max(self._limits.spare_bytes, min(_SPARE_MOST_BYTES, share))
+        return disk.f_bavail * disk.f_frsize >= wanted_bytes + spare
+
+    def findings(self) -> tuple[Finding, ...]:
+        """What is stored in part only."""
+        cut = {f"{process}.{stream}": o for (process, stream), o in self._outputs.items() if o.is_cut}
+        if not cut:
+            return ()
+        name, output = next(iter(cut.items()))
+        others = f", and so {len(cut) - 1} more" if len(cut) > 1 else ""
+        sizes = f"{units.size(output.stored_bytes)} of {units.size(output.said_bytes)}"
+        text = f"raw output stored only in part: of {name} the first {sizes}, and its end{others}; the samples go on"
+        return (Finding(code="raw-cut", text=text),)
+
+    def _write_tails(self) -> None:
+        for (process, stream), output in self._outputs.items():
+            if output.is_cut:
+                left_out = output.said_bytes - output.stored_bytes - len(output.tail)
+                with contextlib.suppress(OSError):
+                    path = self.directory / "raw" / f"{process}.{stream}.tail"
+                    path.write_bytes(b"cephtui: %d bytes are left out here\n" % left_out + output.tail)
+
+    def finish(self, run: Run) -> None:
+        """The run with its outcome, and its overview."""
+        self.close()
+        self._write_tails()
+        self.write(run)
+        with contextlib.suppress(OSError):  # it can be made again from the samples
+            write_whole(self.directory / "overview.json", as_json(self._history.overview()))
+
+    def close(self) -> None:
+        """Leave the run as it stands; raises OSError, once all files are closed, for one that is not there any more."""
+        with contextlib.ExitStack() as stack:
+            for file in self._files.values():
+                stack.callback(file.close)
+            for name, file in self._files.items():
+                if not file.closed and not os.fstat(file.fileno()).st_nlink:
+                    raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self.directory / name))
+
+    def _file(self, name: str) -> IO[bytes]:
+        if name not in self._files:
+            self._files[name] = open_to_append(self.directory / name)
+        return self._files[name]
+
+
+class SessionWriter:
+    """The one writer of a session, from ``open`` to ``close``."""
+
+    def __init__(self, directory: Path, lock: IO[bytes]) -> None:
+        self.directory = directory
+        self.owner = f"{directory.name}-{secrets.token_hex(16)}"
+        """What is created meanwhile carries it: nobody else's has it, not even a session's of the same name."""
+        self._held = lock
+        self._run: RunWriter | None = None
+        self._reserve = directory / _RESERVE
+        self._next = 1 + max((number for number, _ in run_directories(directory)), default=0)
+
+    @property
+    def name(self) -> str:
+        """The session's name."""
+        return self.directory.name
+
+    @classmethod
+    def open(cls, root: Path, name: str | None) -> SessionWriter:
+        """Open or create a session (by default one named after the time); raises StoreError."""
+        check_name(name)
+        try:
+            directory = root / name if name else _new_directory(root)
+            directory.mkdir(parents=True, exist_ok=True)
+            name = directory.name
+            lock = take_lock(directory)
+            if lock is None:
+                raise StoreError(f"session {name} is being written by another cephtui: choose another --session")
+            return cls._prepared(directory, lock)
+        except OSError as error:
+            raise StoreError(f"can't write session {root / (name or '')}: {error.strerror}") from None
+
+    @classmethod
+    def _prepared(cls, directory: Path, lock: IO[bytes]) -> SessionWriter:
+        try:
+            (directory / ROW_FILE).unlink(missing_ok=True)  # it is about to become wrong
+            if (directory / "session.json").exists():
+                read_session(directory)
+            else:
+                new = Session(session=directory.name, created_at=datetime.now(UTC), cephtui_version=__version__)
+                write_whole(directory / "session.json", as_json(new, indent=1))
+            writer = cls(directory, lock)
+            # given up when the disk is full, so that a run's outcome can still be written
+            write_whole(writer._reserve, "0" * _RESERVE_BYTES)
+            return writer
+        except BaseException:
+            lock.close()
+            raise
+
+    def add_plan(self, plan: Plan) -> None:
+        """Keep a plan; raises StoreError."""
+        try:
+            self._append("plans.jsonl", line(plan))
+        except OSError as error:
+            raise StoreError(f"can't write session {self.directory}: {error.strerror}") from None
+
+    def next_run(self) -> int:
+        """The number of the next run; counts on from what the session holds."""
+        number, self._next = self._next, self._next + 1
+        return number
+
+    def start_run(self, run: Run, limits: RawLimits | None = None) -> RunWriter:
+        """Begin to write a run; raises OSError."""
+        self._run = RunWriter(self.directory / f"{run.run:03}", run, self._reserve, limits or RawLimits())
+        return self._run
+
+    def undo(self, entry: Undo) -> None:
+        """Note what is about to be created, or (``done``) that it has been removed; raises OSError."""
+        self._append("undo.jsonl", line(entry))
+
+    def mark(self, mark: Mark) -> None:
+        """Keep what the user says that was done; raises OSError."""
+        self._append("marks.jsonl", line(mark))
+
+    def close(self) -> None:
+        """Let go of the session; what can't be written any more is left as it is."""
+        with contextlib.suppress(OSError):
+            if self._run:
+                self._run.close()
+        with contextlib.suppress(OSError):
+            self._reserve.unlink()
+        if not self._held.closed:
+            self._keep_row()
+        with contextlib.suppress(OSError):
+            self._held.close()
+
+    def _keep_row(self) -> None:
+        """What makes listing quick; without it the runs are read."""
+        with contextlib.suppress(OSError):
+            text = row_to_keep(self.directory)
+            if text is not None:
+                write_whole(self.directory / ROW_FILE, text)
+
+    def _append(self, name: str, text: str) -> None:
+        with open_to_append(self.directory / name) as file:
+            _write_all(file, text.encode() + b"\n")
+            os.fsync(file.fileno())
+
+
+def _new_directory(root: Path) -> Path:
+    """A new one, named after the time; another console may start in the same second. Raises OSError."""
+    root.mkdir(parents=True, exist_ok=True)
+    base = datetime.now().strftime("%Y-%m-%d-%H%M%S")
+    for name in (base, *(f"{base}-{number}" for number in range(2, 100))):
+        with contextlib.suppress(FileExistsError):
+            (root / name).mkdir()
+            return root / name
+    raise FileExistsError(errno.EEXIST, "too many sessions in one second", str(root / base))
+
+
+def mark_undone(directory: Path, undo: Undo) -> None:
+    """Note in a session that nobody writes that something it left behind has been removed; raises OSError."""
+    with open_to_append(directory / "undo.jsonl") as file:
+        _write_all(file, line(undo.model_copy(update={"done": True})).encode() + b"\n")
+
+
+def drop_reserves(root: Path) -> None:
+    """Remove the reserves of sessions whose consoles were killed."""
+    for path in root.glob(f"*/{_RESERVE}"):
+        if not is_locked(path.parent):
+            with contextlib.suppress(OSError):
+                path.unlink()

@@ -1,0 +1,125 @@
+"""The candidates for a target on a node: pools and images of its cluster, its block devices; and the known nodes.
+
+Nothing is written. What a guard would refuse to write is a candidate too, with its reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from cephtui import config as nodes
+from cephtui import units
+from cephtui.ceph import answers, pool_guards
+from cephtui.ceph.cluster import ClusterState
+from cephtui.ceph.pool_guards import Space
+from cephtui.ceph.pools import Pool
+from cephtui.cluster.reader import ClusterError, ClusterReader, Pools
+from cephtui.config import Config
+from cephtui.models import Node
+from cephtui.nodes.shell import Shell
+from cephtui.targets import KINDS, kind_of
+from cephtui.targets.candidates import OnFound, PoolFacts
+from cephtui.targets.device import DeviceKind
+
+POOLS = "pools"
+"""What can be tested in each pool."""
+DEVICES = "devices"
+_LEAST_BYTES = 4 << 20
+"""One object: a pool without room for it can't be measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownNode:
+    """A name that can be given for nodes."""
+
+    name: str
+    text: str
+    """What it is, in words."""
+    members: tuple[str, ...] = ()
+    """Names of the nodes, where it is a group."""
+
+
+async def discover(shell: Shell, of: str, on_found: OnFound) -> str:
+    """Find the candidates ``of`` a node: ``POOLS``, ``DEVICES``, or those below a target (``rbd:POOL``).
+
+    The result is why there is none, or not all of them, in words; else empty. Raises TransportError.
+    """
+    try:
+        if of == POOLS:
+            return await _pools(shell, on_found)
+        if of == DEVICES:
+            return await DeviceKind().discover(shell, "", on_found)
+        kind = kind_of(of)
+        return await kind.discover(shell, of.partition(":")[2], on_found) if kind else ""
+    except ClusterError as error:
+        return str(error)
+
+
+# ---------------------------------------------------------------------------------------------- pools
+
+
+async def _pools(shell: Shell, on_found: OnFound) -> str:
+    """Each pool for each kind of target that can be in it, by five commands."""
+    asked = ClusterReader(shell)
+    state, pools = await asked.status(), await asked.pools()
+    in_order = sorted(pools.osd_map.pools.values(), key=_pool_order)
+    facts = [_facts(pools, state, pool) for pool in in_order]
+    found = (kind.in_this_pool(pool) for pool in facts for kind in KINDS.values())
+    on_found([candidate for candidate in found if candidate])
+    return "" if in_order else "the cluster has no pool: ceph osd pool create NAME"
+
+
+def _pool_order(pool: Pool) -> tuple[bool, str]:
+    """Those that are meant for images first; last what CephFS, the gateways and Ceph itself use."""
+    return bool(pool.applications) and "rbd" not in pool.applications, pool.name
+
+
+def _facts(pools: Pools, state: ClusterState, pool: Pool) -> PoolFacts:
+    space = pools.space(pool)
+    return PoolFacts(
+        pool,
+        pool_guards.guard_pool(pool.name, pools.osd_map, state, pools.pgs_of(pool), writes=True),
+        pool_guards.guard_space(space, _LEAST_BYTES),
+        ", ".join([*_used_by(pool), _room_text(space)]),
+    )
+
+
+def _used_by(pool: Pool) -> list[str]:
+    others = [name for name in pool.applications if name != "rbd"]
+    return [f"used by {', '.join(others)}"] if others else []
+
+
+def _room_text(space: Space) -> str:
+    """What the guards let a run write."""
+    room = pool_guards.headroom(space)
+    return "free space unknown: no permission" if room is None else f"room for {units.size(room)}"
+
+
+# ---------------------------------------------------------------------------------------------- nodes
+
+
+def known_nodes(config: Config) -> tuple[KnownNode, ...]:
+    """This machine, the nodes and groups of the config file, the hosts of the SSH configuration; reads that."""
+    named = {nodes.LOCAL: KnownNode(nodes.LOCAL, "this machine")}
+    named |= {name: KnownNode(name, _node_text(node)) for name, node in config.nodes.items()}
+    named |= {name: KnownNode(name, _group_text(some), some) for name, some in config.groups.items()}
+    return (*named.values(), *_ssh_nodes(config, named))
+
+
+def _ssh_nodes(config: Config, named: Mapping[str, KnownNode]) -> Iterable[KnownNode]:
+    hosts = nodes.ssh_hosts(config.ssh_config)
+    return (KnownNode(host, "from the SSH configuration") for host in hosts if host not in named)
+
+
+def _node_text(node: Node) -> str:
+    if node.host is None:
+        return "this machine"
+    user = f"{node.user}@" if node.user else ""
+    port = f":{node.port}" if node.port else ""
+    behind = f", behind {' '.join(node.prefix)}" if node.prefix else ""
+    return f"{user}{node.host}{port}{behind}"
+
+
+def _group_text(members: Sequence[str]) -> str:
+    return f"group: {answers.listed(members, 8)}"
