@@ -11,8 +11,8 @@ from typing import Annotated, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from cephtui.metrics import HEADLINES, HeadlineName
 from cephtui.models import Line, OptionValue, PresetRow
+from cephtui.models.metrics import HEADLINES, HeadlineName
 from cephtui.printable import printable
 from cephtui.reading import load_toml, shown
 from cephtui.tools import DEFAULT_TOOL, TOOLS

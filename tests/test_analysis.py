@@ -6,8 +6,8 @@ import pytest
 
 from cephtui.analysis.batches import group, is_run_of
 from cephtui.analysis.verdict import Kind, Reason, Verdict, Word, judge
-from cephtui.metrics import BY_NAME
 from cephtui.models import NodeResult, Run, Step
+from cephtui.models.metrics import BY_NAME
 from cephtui.sessions import store
 from tests.replayed import SESSION, WRITE_IOPS
 

@@ -15,6 +15,7 @@ from cephtui.ceph import cluster
 from cephtui.ceph.cluster import ClusterState
 from cephtui.cluster import monitor, preflight, reader
 from cephtui.cluster.monitor import Observation
+from cephtui.cluster.preflight import Preflight
 from cephtui.cluster.reader import ClusterError, ClusterReader
 from cephtui.models import Node, NodeStep, RbdPlace, Step
 from cephtui.nodes.shell import NodeShell
@@ -112,15 +113,19 @@ def step(*, writes: bool = True, data_pool: str | None = None) -> Step:
     )
 
 
+async def check(shell: RecordedShell, of: Step, new_bytes: int, target: str = "rbd:rec") -> Preflight:
+    return await preflight.check(shell, parse_target(target).demand(of, new_bytes))
+
+
 async def checked(shell: RecordedShell, target: str = "rbd:rec", of: Step | None = None) -> str:
     """Why a run is refused; empty where it is not."""
     checked_step = of or step()
-    found = await preflight.check(shell, parse_target(target), checked_step, 1 << 20 if checked_step.writes else 0)
+    found = await check(shell, checked_step, 1 << 20 if checked_step.writes else 0, target)
     return found.refusal.text if found.refusal else ""
 
 
 async def test_what_a_cluster_is_like_before_a_run() -> None:
-    found = await preflight.check(RecordedShell("healthy"), parse_target("rbd:rec"), step(), 1 << 20)
+    found = await check(RecordedShell("healthy"), step(), 1 << 20)
 
     assert (found.refusal, found.is_full, found.pools) == (None, False, ("rec",))
     assert found.state is not None
@@ -132,7 +137,7 @@ async def test_what_a_cluster_is_like_before_a_run() -> None:
 
 
 async def test_a_run_goes_on_without_what_the_caps_deny_and_says_so() -> None:
-    found = await preflight.check(RecordedShell("denied"), parse_target("rbd:rec"), step(), 1 << 20)
+    found = await check(RecordedShell("denied"), step(), 1 << 20)
 
     assert found.refusal is None
     assert found.environment is not None
@@ -151,7 +156,7 @@ async def test_the_pools_of_a_run_are_guarded() -> None:
     assert "erasure-coded" in await checked(RecordedShell("healthy"), "rbd:recdata")
     assert await checked(RecordedShell("healthy"), "pool:recdata") == ""
     assert await checked(RecordedShell("healthy"), of=step(data_pool="recdata")) == ""
-    full = await preflight.check(RecordedShell("healthy"), parse_target("rbd:rec"), step(), 1 << 50)
+    full = await check(RecordedShell("healthy"), step(), 1 << 50)
     assert full.is_full
     assert "not enough room in pool rec" in str(full.refusal)
     # to be read, an image is opened for writing, which hangs in a full pool; objects are not

@@ -19,8 +19,8 @@ from rich.console import Console, RenderableType
 from cephtui.analysis.conditions import differences
 from cephtui.analysis.figures import figures, why_no_verdict
 from cephtui.analysis.sides import Side, finding_texts, side_of
-from cephtui.metrics import METRICS
 from cephtui.models import ClusterEnvironment, Figure, Finding, NodeEnvironment, NodeResult, Run, Summary, Total
+from cephtui.models.metrics import METRICS
 from cephtui.reports import report
 from cephtui.sessions import store
 from tests.replayed import MIXED, SESSION, WRITE_IOPS

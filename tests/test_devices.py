@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from cephtui import devices
-from cephtui.devices import DeviceFacts, RbdMapping, guard_device, parse_device
-from cephtui.refusal import Refusal
+from cephtui.models.refusal import Refusal
+from cephtui.targets import devices
+from cephtui.targets.devices import DeviceFacts, RbdMapping, guard_device, parse_device
 
 MIB = 1 << 20
 SIZE = 64 * MIB

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from cephtui import config, devices
+from cephtui import config
 from cephtui.ceph import images
 from cephtui.config import Config
-from cephtui.devices import DeviceFacts
 from cephtui.models import Node
 from cephtui.nodes.transport import Completed, Question, TransportError
 from cephtui.running.runner import Runner
-from cephtui.targets import discovery
+from cephtui.targets import devices, discovery
 from cephtui.targets.candidates import LOOKED_AT_MOST, LOOKED_AT_ONCE, Candidate
+from cephtui.targets.devices import DeviceFacts
 from tests.clusters import RECORDINGS, Argv, RecordedShell, ok
 from tests.fakes import FakeNode, connector
 

@@ -18,8 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cephtui import stats
-from cephtui.jsonlines import sample_line
 from cephtui.models import Interval, Sample, Total
+from cephtui.sessions.jsonlines import sample_line
 from cephtui.tools.base import Reading, ToolResult
 from cephtui.tools.fio.output import SHORTEST_INTERVAL, FioParser
 

@@ -12,9 +12,9 @@ import pytest
 import cephtui.sessions.demo
 from cephtui.analysis import incidents
 from cephtui.analysis.incidents import Course
-from cephtui.jsonlines import parse_sample
 from cephtui.models import ClusterSample, Finding, Interval, Sample
 from cephtui.sessions import store
+from cephtui.sessions.jsonlines import parse_sample
 
 CLEAN = {"active+clean": 33}
 DEMO = Path(cephtui.sessions.demo.__file__).parent / "session.tar.xz"

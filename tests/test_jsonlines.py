@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from cephtui.jsonlines import as_json, line, parse_sample, sample_line, schema
 from cephtui.models import (
     ClusterSample,
     FilePlace,
@@ -29,6 +28,7 @@ from cephtui.models import (
     Sample,
 )
 from cephtui.printable import printable
+from cephtui.sessions.jsonlines import as_json, line, parse_sample, sample_line, schema
 
 COUNTS = st.integers(0, 1 << 62)
 RATES = st.floats(0, 1e12).map(lambda value: round(value, 1))

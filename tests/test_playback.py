@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from cephtui.jsonlines import line
 from cephtui.models import ClusterSample, Event, Mark, Plan, Run, Sample
 from cephtui.sessions import demo, store
+from cephtui.sessions.jsonlines import line
 from cephtui.sessions.playback import Follower, Playback, lasted_seconds
 from cephtui.sessions.store import StoreError
 from cephtui.sessions.writer import take_lock

@@ -18,11 +18,11 @@ from textual.color import Color
 
 from cephtui import models
 from cephtui.cli import main as cli
-from cephtui.jsonlines import as_json, line, parse_sample
 from cephtui.models import Info, Notice, SessionRow
 from cephtui.planning import _quoted
 from cephtui.printable import lines, one_line, printable
 from cephtui.sessions import store
+from cephtui.sessions.jsonlines import as_json, line, parse_sample
 from cephtui.tui.filters import Printable
 from tests.canaries import CANARY, HOSTILE, filled, public_models
 

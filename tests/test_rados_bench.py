@@ -23,8 +23,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cephtui.ceph.objects import ABSENT_STATUS, OTHERS_STATUS, claim_argv, empty_argv, list_argv
-from cephtui.metrics import METRICS
 from cephtui.models import Interval, RadosPlace
+from cephtui.models.metrics import METRICS
 from cephtui.stats import Flow, total
 from cephtui.tools.base import OptionError, Reading, ToolResult
 from cephtui.tools.rados_bench import RadosBench

@@ -29,7 +29,6 @@ from cephtui.ceph.rates import parse_osd_perf
 from cephtui.cluster.monitor import _Answers as Answers
 from cephtui.config import ConfigError
 from cephtui.config import load as load_config
-from cephtui.jsonlines import line, parse_sample
 from cephtui.models import (
     ClusterEnvironment,
     ClusterSample,
@@ -52,6 +51,7 @@ from cephtui.nodes.probe import parse_environment
 from cephtui.presets import PresetError, load_preset
 from cephtui.reports import report
 from cephtui.sessions import archive, playback, store
+from cephtui.sessions.jsonlines import line, parse_sample
 from cephtui.sessions.store import StoreError, Undo
 from cephtui.sessions.writer import SessionWriter, take_lock
 from cephtui.tools.base import OptionError, ToolResult

@@ -17,13 +17,13 @@ from textual.widgets import Static
 from cephtui import units
 from cephtui.analysis.history import History
 from cephtui.analysis.live import Live
-from cephtui.jsonlines import parse_sample
-from cephtui.metrics import HEADLINES
 from cephtui.models import ClusterSample, Event, Finding, Interval, Mark, Node, Sample
+from cephtui.models.metrics import HEADLINES
 from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Request, make_plan, new_batch
 from cephtui.presets import load_preset
 from cephtui.sessions import store
+from cephtui.sessions.jsonlines import parse_sample
 from cephtui.targets import parse_target
 from cephtui.tui import app as app_module
 from cephtui.tui.app import CephtuiApp, ConsoleApp

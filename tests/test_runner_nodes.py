@@ -18,14 +18,13 @@ from cephtui.cluster import monitor, preflight
 from cephtui.cluster.monitor import Observation
 from cephtui.cluster.preflight import Preflight
 from cephtui.cluster.reader import ClusterError
-from cephtui.jsonlines import line, parse_sample
 from cephtui.models import ClusterSample, Event, Node, NodeEnvironment, Notice, Outcome, Plan, Run, Sample, Total
+from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import NodeShell
 from cephtui.nodes.transport import Completed, Connection, Question, TransportError
 from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Request, make_plan
 from cephtui.presets import choose, find_presets, parse_overrides
-from cephtui.refusal import Refusal
 from cephtui.reports import report
 from cephtui.running import node_run, runner
 from cephtui.running.node_run import Bench, Filled
@@ -33,6 +32,7 @@ from cephtui.running.recorder import StopRequest
 from cephtui.running.runner import Inbox, NodeState, Runner
 from cephtui.running.step_run import execute
 from cephtui.sessions import store
+from cephtui.sessions.jsonlines import line, parse_sample
 from cephtui.sessions.playback import step_of
 from cephtui.sessions.store import Undo
 from cephtui.sessions.writer import SessionWriter

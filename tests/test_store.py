@@ -17,9 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cephtui.analysis import history
-from cephtui.jsonlines import line
 from cephtui.models import SCHEMA_VERSION, Interval, Plan, Run, Sample
 from cephtui.sessions import store
+from cephtui.sessions.jsonlines import line
 from cephtui.sessions.store import StoreError, Undo
 from cephtui.sessions.writer import RawLimits, SessionWriter, mark_undone
 from tests.mounts import mounted

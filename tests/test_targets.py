@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cephtui.models import Node
-from cephtui.refusal import Refusal
+from cephtui.models.refusal import Refusal
 from cephtui.targets import TargetError, parse_target
 from cephtui.targets import file as file_target
 from cephtui.targets.base import Layout

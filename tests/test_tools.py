@@ -21,8 +21,8 @@ from cephtui.analysis.figures import figures
 from cephtui.analysis.history import History, together
 from cephtui.analysis.live import Live
 from cephtui.analysis.sides import side_of
-from cephtui.metrics import BY_NAME, HEADLINES
 from cephtui.models import Event, Interval, Kind, Node, OptionValue, Place, Plan, Run, Sample
+from cephtui.models.metrics import BY_NAME, HEADLINES
 from cephtui.nodes.probe import parse_environment, probe_argv
 from cephtui.nodes.shell import NodeShell
 from cephtui.planning import Request, make_plan

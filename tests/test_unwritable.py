@@ -15,7 +15,6 @@ from typing import IO
 import pytest
 
 from cephtui.cli.headless import JsonOutput, carry_out
-from cephtui.jsonlines import line
 from cephtui.models import Node, Plan, Run
 from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Request, make_plan
@@ -23,6 +22,7 @@ from cephtui.presets import choose, find_presets, parse_overrides
 from cephtui.running import runner as runner_module
 from cephtui.running.runner import Runner
 from cephtui.sessions import writer
+from cephtui.sessions.jsonlines import line
 from cephtui.sessions.store import StoreError
 from cephtui.targets import parse_target
 from tests.fakes import FakeNode, connector

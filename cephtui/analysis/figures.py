@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from cephtui.analysis.sides import Side
 from cephtui.analysis.verdict import Reason, judge, why_none
-from cephtui.metrics import DIRECTIONS, METRICS, Metric
 from cephtui.models import Figure
+from cephtui.models.metrics import DIRECTIONS, METRICS, Metric
 
 _SPOILED: Mapping[str, Sequence[str]] = {"in-flight": ("iops", "bandwidth_bytes"), "space": ()}
 """By a finding's code the figures that it limits, where it is not all of them."""

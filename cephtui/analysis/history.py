@@ -13,8 +13,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from cephtui.metrics import DIRECTIONS, LIVE
 from cephtui.models import Elapsed, Interval, Model, Name, Sample
+from cephtui.models.metrics import DIRECTIONS, LIVE
 from cephtui.stats import GRID_BUCKETS, bucket_nanoseconds, completions, known_sum
 
 _FIGURES = tuple(metric.name for metric in LIVE)

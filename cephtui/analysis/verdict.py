@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Literal, TypeAlias
 
-from cephtui.metrics import Metric
+from cephtui.models.metrics import Metric
 
 Word: TypeAlias = Literal["better", "same", "worse"]
 Kind: TypeAlias = Literal["better", "not worse", "same", "not better", "worse", "no verdict"]

@@ -9,7 +9,7 @@ from typing import Any
 
 from cephtui import units
 from cephtui.ceph import answers
-from cephtui.refusal import Refusal
+from cephtui.models.refusal import Refusal
 
 _GUEST = re.compile(r"(vm|base)-")
 _DUMPED_LENGTH = re.compile(r"^value \((\d+) bytes\)", re.MULTILINE)

@@ -13,7 +13,7 @@ from cephtui.ceph.in_use import ImagesInUse
 from cephtui.ceph.pools import OsdMap, OsdUsage, Pg, Pool, PoolUsage
 from cephtui.ceph.rates import PoolRates
 from cephtui.models import Finding, PoolActivity
-from cephtui.refusal import Refusal
+from cephtui.models.refusal import Refusal
 
 USABLE = 0.8
 """The part of what is free that a run may fill."""

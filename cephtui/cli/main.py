@@ -504,11 +504,11 @@ def nodes(presets: tuple[str, ...], where: Where, as_json: bool) -> int:
     A node is ready where it can run the presets that are named; without any, where it can run some.
     """
     from cephtui.cli import headless
-    from cephtui.jsonlines import line
     from cephtui.paths import sessions_dir
     from cephtui.presets import PresetError, choose
     from cephtui.reports import report
     from cephtui.running.runner import Runner
+    from cephtui.sessions.jsonlines import line
 
     try:
         needed = {preset.tool.name for preset in choose(_catalogue(), presets)}
@@ -567,7 +567,7 @@ def cleanup(where: Where, dry_run: bool, yes: bool, as_listed: bool) -> int:
 
 
 def _list(rows: Iterable[Any], render: Callable[[Any], RenderableType], as_json: bool) -> None:
-    from cephtui.jsonlines import line
+    from cephtui.sessions.jsonlines import line
 
     found = list(rows)
     if not as_json:
@@ -662,9 +662,9 @@ def _find_run(what: str) -> tuple[Path, int]:
 
 
 def _show_run(directory: Path, number: int, as_json: bool) -> None:
-    from cephtui.jsonlines import line
     from cephtui.reports import report
     from cephtui.sessions import store
+    from cephtui.sessions.jsonlines import line
 
     value = store.read_run(directory, number)
     marks = [mark for mark in store.read_marks(directory) if mark.run == number]
@@ -696,9 +696,9 @@ def compare(left: str, right: str, as_json: bool) -> None:
     from cephtui.analysis.conditions import differences
     from cephtui.analysis.figures import figures
     from cephtui.analysis.marks import marks_between
-    from cephtui.jsonlines import line
     from cephtui.reports import report
     from cephtui.sessions import store
+    from cephtui.sessions.jsonlines import line
 
     try:
         sides = _side(left), _side(right)
@@ -798,9 +798,9 @@ def info(as_json: bool) -> None:
     import platform
 
     from cephtui import paths
-    from cephtui.jsonlines import line
     from cephtui.models import Info
     from cephtui.reports import report
+    from cephtui.sessions.jsonlines import line
     from cephtui.tools import TOOLS
 
     tools = {name: _version(tool.version_argv) for name, tool in TOOLS.items()}
@@ -836,7 +836,7 @@ def schema() -> None:
     """Print the JSON Schema of what `run --json` prints and a session keeps."""
     import json
 
-    from cephtui.jsonlines import schema as event_schema
+    from cephtui.sessions.jsonlines import schema as event_schema
 
     print(json.dumps(event_schema(), indent=2))
 

@@ -11,16 +11,30 @@ from cephtui.ceph.pools import OsdMap
 from cephtui.ceph.rates import PoolRates
 from cephtui.cluster import reader
 from cephtui.cluster.reader import ClusterError, ClusterReader
-from cephtui.models import ClusterEnvironment, Finding, OptionValue, PoolActivity, Step
+from cephtui.models import ClusterEnvironment, Finding, OptionValue, PoolActivity
+from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import Shell
-from cephtui.refusal import Refusal
-from cephtui.targets.base import Target
 
 LINGER_SECONDS = 15.0
 """How long a pool's client I/O rates, which are averages, show clients that have ended."""
 _LINGER_TRIES = 7
 _SPARED = 0.9
 """Of the room that there is: others may write between the query and the guard."""
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What a step needs of the cluster."""
+
+    pool: str | None
+    """None is a step that uses no pool."""
+    data_pool: str | None
+    """The erasure-coded pool for the data of new images."""
+    writes: bool
+    opens_for_writing: bool
+    """Whether it opens its data for writing, be it only to read."""
+    creates_images: bool
+    new_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +125,9 @@ async def _rates(asked: ClusterReader, pool: str, tries: int) -> PoolRates | Non
 # ---------------------------------------------------------------------------------------------- before a run
 
 
-async def check(shell: Shell, target: Target, step: Step, new_bytes: int) -> Preflight:
-    """The cluster before a step, and the guards on its pool for so many new bytes; raises TransportError."""
-    pool = target.pool
+async def check(shell: Shell, demand: Demand) -> Preflight:
+    """The cluster before a step, and the guards on the step's pools; raises TransportError."""
+    pool = demand.pool
     if pool is None:
         return Preflight()
     asked = ClusterReader(shell)
@@ -122,27 +136,26 @@ async def check(shell: Shell, target: Target, step: Step, new_bytes: int) -> Pre
         pools = await asked.pools()
     except ClusterError as error:
         return Preflight(_named(shell, error))
-    opens_for_writing = step.writes or target.opens_for_writing
     osd_map = pools.osd_map
-    for name in filter(None, (pool, step.data_pool)):
+    for name in filter(None, (pool, demand.data_pool)):
         found = osd_map.pools.get(name)
         pgs = pools.pgs_of(found) if found else None
-        refusal = pool_guards.guard_pool(name, osd_map, state, pgs, writes=opens_for_writing)
+        refusal = pool_guards.guard_pool(name, osd_map, state, pgs, writes=demand.opens_for_writing)
         if refusal:
             return Preflight(refusal)
     if state.osds_up < state.osds:
         down = await asked.optional(reader.OSDS_DOWN)
         state = replace(state, osds_down=down.names if down else None)
-    data_pool = osd_map.pools[step.data_pool or pool]
-    if target.creates_images:
-        refusal = pool_guards.guard_image_pool(osd_map.pools[pool], data_pool if step.data_pool else None)
+    data_pool = osd_map.pools[demand.data_pool or pool]
+    if demand.creates_images:
+        refusal = pool_guards.guard_image_pool(osd_map.pools[pool], data_pool if demand.data_pool else None)
     space = pools.space(data_pool)
-    full = pool_guards.guard_space(space, new_bytes)
+    full = pool_guards.guard_space(space, demand.new_bytes)
     findings = (*cluster.findings(state), *pool_guards.pool_findings(data_pool))
-    if step.writes:
+    if demand.writes:
         findings = (*findings, *pool_guards.space_findings(space))
     environment = await _environment(asked, state, osd_map, data_pool.name)
-    return Preflight(refusal or full, full is not None, findings, environment, state, pool, step.data_pool)
+    return Preflight(refusal or full, full is not None, findings, environment, state, pool, demand.data_pool)
 
 
 async def _environment(asked: ClusterReader, state: ClusterState, osd_map: OsdMap, pool: str) -> ClusterEnvironment:

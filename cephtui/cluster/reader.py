@@ -15,9 +15,9 @@ from cephtui.ceph.in_use import ImagesInUse
 from cephtui.ceph.pool_guards import Space
 from cephtui.ceph.pools import CrushRule, OsdMap, OsdUsage, Pg, Pool, PoolUsage
 from cephtui.ceph.rates import PoolRates
+from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import Shell, reason
 from cephtui.nodes.transport import Completed, TransportError
-from cephtui.refusal import Refusal
 
 _FORMAT = ("-f", "json")
 _SEE_ACCESS = "see --ceph-conf and --ceph-id"

@@ -21,7 +21,6 @@ from cephtui.analysis.live import Live, LiveRun
 from cephtui.analysis.marks import in_order, marks_between
 from cephtui.analysis.sides import Side, finding_texts
 from cephtui.analysis.verdict import Reason
-from cephtui.metrics import BY_NAME, LIVE
 from cephtui.models import (
     ClusterSample,
     Difference,
@@ -39,6 +38,7 @@ from cephtui.models import (
     Step,
     Total,
 )
+from cephtui.models.metrics import BY_NAME, LIVE
 from cephtui.printable import one_line, printable
 from cephtui.reports.sparks import spark
 from cephtui.running.leftovers import describe, way_of

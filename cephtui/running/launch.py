@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import Protocol, TypeVar
 
 from cephtui.models import Node, Run
+from cephtui.models.refusal import Refusal
 from cephtui.nodes.transport import Question, TransportError
 from cephtui.planning import Request, make_plan
-from cephtui.refusal import Refusal
 from cephtui.running.runner import NodeState, Runner
 from cephtui.sessions.store import StoreError
 from cephtui.targets import TargetError

@@ -25,11 +25,11 @@ from cephtui.ceph.pool_guards import guard_busy_pool
 from cephtui.cluster import preflight
 from cephtui.cluster.access import with_access
 from cephtui.models import Event, Mark, Node, NodeEnvironment, NodeRow, Notice, Plan, PoolActivity, Run, Sample, Step
+from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import NodeShell
 from cephtui.nodes.ssh import connect
 from cephtui.nodes.transport import Connection, Paced, Question, TransportError, Turns
 from cephtui.planning import Filled, new_bytes
-from cephtui.refusal import Refusal
 from cephtui.running.node_run import Bench, inspect, look_at
 from cephtui.running.outcomes import failed_twice, got_nowhere
 from cephtui.running.recorder import StopRequest
@@ -481,7 +481,7 @@ class Runner:
         step = next((step for step in plan.steps if step.writes), first)
         largest = max(new_bytes([step]) for step in plan.steps)
         wanted = new_bytes(plan.steps) if target.kept else largest
-        before = await preflight.check(ceph_shell(plan, shells), target, step, wanted)
+        before = await preflight.check(ceph_shell(plan, shells), target.demand(step, wanted))
         busy = guard_busy_pool(plan.pool_use, writes=step.writes, nodes=len(step.nodes), agreed=plan.shared_pool)
         found = [refusal for refusal in (before.refusal, busy) if refusal]
         if before.state is None and before.refusal:

@@ -18,10 +18,10 @@ from cephtui.cluster.monitor import Observation
 from cephtui.cluster.preflight import Preflight
 from cephtui.cluster.reader import ClusterError, ClusterReader
 from cephtui.models import ClusterEnvironment, Finding, NodeResult, Notice, Plan, Run, Step
+from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import NodeShell
 from cephtui.nodes.transport import TransportError
 from cephtui.planning import new_bytes
-from cephtui.refusal import Refusal
 from cephtui.running.node_run import Bench, NodeRun
 from cephtui.running.outcomes import PARTLY_SAVED, UNSAVED, worst
 from cephtui.running.recorder import Recorder, StopRequest
@@ -112,7 +112,7 @@ async def _preflight(bench: Bench, shell: NodeShell, target: Target, step: Step,
     wanted = new_bytes([step])
     while True:
         try:
-            found = await preflight.check(shell, target, step, wanted)
+            found = await preflight.check(shell, target.demand(step, wanted))
         except TransportError as error:
             return Preflight(Refusal(str(error)))
         fresh = bench.removed_at is not None and time.monotonic() - bench.removed_at < _FREED_SECONDS

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from cephtui.jsonlines import as_json
 from cephtui.models import SessionNotes
 from cephtui.reading import open_regular
+from cephtui.sessions.jsonlines import as_json
 from cephtui.sessions.store import NOTES_FILE, StoreError, check_name, pending, read_notes
 from cephtui.sessions.writer import take_lock, write_whole
 

@@ -31,7 +31,6 @@ from pydantic import ValidationError
 
 from cephtui import units
 from cephtui.analysis.history import History, Overview
-from cephtui.jsonlines import parse_sample
 from cephtui.models import (
     SCHEMA_VERSION,
     ClusterSample,
@@ -56,6 +55,7 @@ from cephtui.reading import (
     read_bytes,
     read_lines,
 )
+from cephtui.sessions.jsonlines import parse_sample
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _SLACK_BYTES = 512 << 10

@@ -19,9 +19,9 @@ from typing import IO
 
 from cephtui import __version__, units
 from cephtui.analysis.history import History
-from cephtui.jsonlines import as_json, line, sample_line
 from cephtui.models import ClusterSample, Finding, Mark, Plan, Run, Sample, Session
 from cephtui.reading import open_to_append
+from cephtui.sessions.jsonlines import as_json, line, sample_line
 from cephtui.sessions.store import (
     ROW_FILE,
     StoreError,

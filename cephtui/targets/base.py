@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
-from cephtui.models import Finding, Kind, Node, OptionValue, Part, Place
+from cephtui.cluster.preflight import Demand
+from cephtui.models import Finding, Kind, Node, OptionValue, Part, Place, Step
+from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import Shell
-from cephtui.refusal import Refusal
 from cephtui.targets.candidates import ASKS_FIRST, Candidate, OnFound, PoolFacts
 
 OWN_PREFIX = "cephtui-"
@@ -138,6 +139,11 @@ class Target(ABC):
     async def create(self, shell: Shell, part: Part, owner: str) -> str:
         """Make a part that carries its owner, and give its identity. Raises TargetFault and TransportError."""
         raise TargetFault(f"{self.spec} exists already: cephtui does not create it")
+
+    def demand(self, step: Step, new_bytes: int) -> Demand:
+        """What a step on it that adds so many bytes needs of the cluster."""
+        opens_for_writing = step.writes or self.opens_for_writing
+        return Demand(self.pool, step.data_pool, step.writes, opens_for_writing, self.creates_images, new_bytes)
 
     async def room(self, shell: Shell, nodes: int) -> int | None:
         """Bytes that it has for the default span on each of so many nodes; None where that is no question."""

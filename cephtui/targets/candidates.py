@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from cephtui.ceph.pools import Pool
-from cephtui.refusal import Refusal
+from cephtui.models.refusal import Refusal
 
 LOOKED_AT_MOST = 50
 """Images of a pool, or devices of a node, that are looked at closely: each takes a few commands."""

@@ -6,12 +6,11 @@ import os
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from cephtui import devices, units
-from cephtui.devices import DeviceFacts
+from cephtui import units
 from cephtui.models import FilePlace, Kind, Node, Part, Place
+from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import Shell, reason
-from cephtui.refusal import Refusal
-from cephtui.targets import rbd
+from cephtui.targets import devices, rbd
 from cephtui.targets.base import (
     Found,
     Layout,
@@ -24,6 +23,7 @@ from cephtui.targets.base import (
     unverified,
 )
 from cephtui.targets.candidates import NOT_LOOKED_AT, Candidate, OnFound, by_number, look_closely
+from cephtui.targets.devices import DeviceFacts
 from cephtui.targets.file import parse_path as parse_file_path
 
 _WRITING = Use(parts=(), writes=True, known=True, options={}, destroy=())

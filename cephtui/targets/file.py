@@ -13,8 +13,8 @@ from typing import ClassVar, Literal
 
 from cephtui import units
 from cephtui.models import FilePlace, Finding, Kind, Node, OptionValue, Part, Place
+from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import Shell, reason
-from cephtui.refusal import Refusal
 from cephtui.targets.base import (
     Found,
     Layout,

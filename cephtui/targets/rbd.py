@@ -13,11 +13,10 @@ from cephtui.ceph import answers, images, pool_guards, proxmox
 from cephtui.ceph.images import ImageFacts, ImageInfo
 from cephtui.cluster import preflight, reader
 from cephtui.cluster.reader import ClusterError, ClusterReader
-from cephtui.devices import RbdMapping
 from cephtui.models import Finding, Kind, Node, Part, Place, RbdPlace
+from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import Shell, reason
 from cephtui.nodes.transport import Completed
-from cephtui.refusal import Refusal
 from cephtui.targets.base import (
     OWN_NAME,
     OWN_PREFIX,
@@ -35,6 +34,7 @@ from cephtui.targets.base import (
     unverified,
 )
 from cephtui.targets.candidates import NOT_LOOKED_AT, Candidate, OnFound, PoolFacts, by_number, look_closely
+from cephtui.targets.devices import RbdMapping
 
 _BUSY_STATUSES = {16}
 _EXISTS_STATUS = 17

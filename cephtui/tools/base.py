@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal, Self, TypeVar
 
-from cephtui.metrics import METRICS, Metric
 from cephtui.models import DiskUse, Finding, Interval, JobResult, Kind, Node, OptionValue, Phase, Place, flows_of
+from cephtui.models.metrics import METRICS, Metric
 from cephtui.stats import Flow, join_intervals
 
 _LINE_MOST = 500

@@ -9,8 +9,8 @@ from typing import Any
 from textual.screen import ModalScreen
 
 from cephtui.models import Node
+from cephtui.models.refusal import ConfirmKind, Refusal
 from cephtui.nodes.transport import Question
-from cephtui.refusal import ConfirmKind, Refusal
 from cephtui.running.launch import Ask, Unanswered
 from cephtui.running.queue import Entry, Queue
 from cephtui.tui import dialogs

@@ -15,7 +15,7 @@ from textual.widgets import Static
 
 from cephtui import units
 from cephtui.analysis.sides import Side
-from cephtui.metrics import DIRECTIONS, LIVE
+from cephtui.models.metrics import DIRECTIONS, LIVE
 from cephtui.reports import report
 from cephtui.sessions.saved_runs import SavedRun, candidates
 from cephtui.sessions.store import StoreError

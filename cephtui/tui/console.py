@@ -20,8 +20,8 @@ from textual.binding import Binding
 from textual.screen import ModalScreen
 
 from cephtui.config import Config, ConfigError
-from cephtui.metrics import HEADLINES
 from cephtui.models import Mark, Node, Plan, Run
+from cephtui.models.metrics import HEADLINES
 from cephtui.planning import Request, make_plan, new_batch
 from cephtui.presets import Catalogue, Preset, PresetError, by_key, the_six
 from cephtui.reports import report

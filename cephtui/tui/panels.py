@@ -11,8 +11,8 @@ from textual.reactive import reactive
 from textual.widgets import Static
 
 from cephtui import units
-from cephtui.metrics import HEADLINES, HeadlineName
 from cephtui.models import Run
+from cephtui.models.metrics import HEADLINES, HeadlineName
 from cephtui.presets import Preset
 from cephtui.reports.sparks import spark
 from cephtui.stats import known_sum

@@ -8,8 +8,8 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.widgets import Static
 
-from cephtui.metrics import HEADLINES, Headline
 from cephtui.models import Interval, Total
+from cephtui.models.metrics import HEADLINES, Headline
 from cephtui.tui.big import Big
 from cephtui.tui.charts.chart import Chart
 from cephtui.tui.dialogs import Dialog

@@ -11,8 +11,8 @@ from textual import on
 from textual.message import Message
 from textual.screen import Screen
 
-from cephtui.metrics import HEADLINES
 from cephtui.models import Run
+from cephtui.models.metrics import HEADLINES
 from cephtui.reports import report
 from cephtui.tui.dialogs import Details
 from cephtui.tui.keys import key

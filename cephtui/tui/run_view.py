@@ -15,8 +15,8 @@ from textual.widgets import Static
 from cephtui import units
 from cephtui.analysis.history import Curve, History
 from cephtui.analysis.live import LiveRun
-from cephtui.metrics import DIRECTIONS, HEADLINES, LIVE, Headline, Metric
 from cephtui.models import Finding, Interval, Mark, NodeResult, Run, Total
+from cephtui.models.metrics import DIRECTIONS, HEADLINES, LIVE, Headline, Metric
 from cephtui.reports.sparks import spark
 from cephtui.stats import known_sum
 from cephtui.tui.charts.chart import Chart, Line, Picture

@@ -9,8 +9,8 @@ from rich.text import Text
 from textual.message import Message
 from textual.widgets import DataTable
 
-from cephtui.metrics import LIVE
 from cephtui.models import Mark, Run, Total
+from cephtui.models.metrics import LIVE
 from cephtui.reports.report import OUTCOME_STYLES, varied
 from cephtui.tui.keys import key
 

@@ -18,9 +18,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cephtui.jsonlines import parse_sample
 from cephtui.models import Sample
 from cephtui.sessions import store
+from cephtui.sessions.jsonlines import parse_sample
 from cephtui.sessions.store import StoreError
 
 from . import precedence

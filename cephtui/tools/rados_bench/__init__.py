@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cephtui.metrics import METRICS
 from cephtui.models import OptionValue
+from cephtui.models.metrics import METRICS
 from cephtui.tools.base import OptionField, Tool
 from cephtui.tools.options import fields
 from cephtui.tools.rados_bench import options as allowed

@@ -10,7 +10,7 @@ from rich.style import Style
 from rich.text import Text
 from textual.widget import Widget
 
-from cephtui.metrics import LIVE, Metric
+from cephtui.models.metrics import LIVE, Metric
 from cephtui.tui.charts.chart import Line, Picture, draw
 from cephtui.tui.charts.ink import Ink
 from cephtui.tui.look import look_of

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from cephtui import units
+from cephtui.models.refusal import Refusal
 from cephtui.reading import load_json
-from cephtui.refusal import Refusal
 
 # O_RDONLY|O_EXCL asks the kernel for the claim that mounts, swap, LVM, RAID, ZFS, OSDs and exports take, in every
 # mount namespace; read-only, since closing a device that was open for writing wakes udev. No coreutils opens so.
