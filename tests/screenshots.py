@@ -16,9 +16,10 @@ import resvg_py
 from textual.pilot import Pilot
 
 from cephtui.models import Event, Node
+from cephtui.nodes.state import NodeState
 from cephtui.paths import packaged_presets_dir
 from cephtui.presets import find_presets
-from cephtui.running.runner import NodeState, Runner, Survey
+from cephtui.running.runner import Runner, Survey
 from cephtui.sessions import archive, demo, store
 from cephtui.targets import parse_target
 from cephtui.tui.app import CephtuiApp, ConsoleApp, SavedApp

@@ -10,12 +10,13 @@ import pytest
 
 from cephtui.models import Node, NodeEnvironment, Plan, Run
 from cephtui.models.refusal import Refusal
+from cephtui.nodes.state import NodeState
 from cephtui.nodes.transport import Question, TransportError
 from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Request
 from cephtui.presets import load_preset
 from cephtui.running.launch import Ask, Launcher, NotRun, Unanswered
-from cephtui.running.runner import NodeState, Runner, Survey
+from cephtui.running.runner import Runner, Survey
 from cephtui.targets import parse_target
 
 T = TypeVar("T")

@@ -11,10 +11,10 @@ import pytest
 
 from cephtui.models import Node, Part
 from cephtui.nodes.transport import Completed
-from cephtui.running.leftovers import describe, way_of
 from cephtui.sessions.store import Undo
 from cephtui.targets import parse_target, remove
 from cephtui.targets.base import Removed, TargetFault
+from cephtui.targets.leftovers import describe, way_of
 
 from .fakes import dumped
 

@@ -21,15 +21,17 @@ from cephtui.cluster.reader import ClusterError
 from cephtui.models import ClusterSample, Event, Node, NodeEnvironment, Notice, Outcome, Plan, Run, Sample, Total
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import NodeShell
+from cephtui.nodes.state import NodeState
 from cephtui.nodes.transport import Completed, Connection, Question, TransportError
 from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Request, make_plan
 from cephtui.presets import choose, find_presets, parse_overrides
 from cephtui.reports import report
 from cephtui.running import node_run, runner
+from cephtui.running.inbox import Inbox
 from cephtui.running.node_run import Bench, Filled
 from cephtui.running.recorder import StopRequest
-from cephtui.running.runner import Inbox, NodeState, Runner
+from cephtui.running.runner import Runner
 from cephtui.running.step_run import execute
 from cephtui.sessions import store
 from cephtui.sessions.jsonlines import line, parse_sample

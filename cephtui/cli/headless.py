@@ -20,18 +20,20 @@ from cephtui.analysis.live import Live
 from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE, EXIT_REFUSED
 from cephtui.models import Event, Node, NodeRow, Notice, Outcome, Plan, Run
 from cephtui.models.refusal import Refusal
+from cephtui.nodes.state import NodeState, diagnosis
 from cephtui.nodes.transport import Question, TransportError
 from cephtui.planning import Request
 from cephtui.printable import one_line
 from cephtui.reports import report
+from cephtui.running.inbox import Inbox
 from cephtui.running.launch import PATIENCE_SECONDS, Ask, Launcher, NotRun, Unanswered
-from cephtui.running.leftovers import Way, describe, way_of
 from cephtui.running.outcomes import unsaved, worst
 from cephtui.running.recorder import CUT_SHORT
-from cephtui.running.runner import Inbox, NodeState, Runner, diagnosis, leftovers
+from cephtui.running.runner import Runner, leftovers
 from cephtui.sessions.jsonlines import line
 from cephtui.sessions.store import Undo
 from cephtui.targets.base import Removed, TargetFault
+from cephtui.targets.leftovers import Way, describe, way_of
 from cephtui.terminal import Ending, Interrupted, handling, make_console, say, set_waiting, silence, waiting
 
 _GRACE_SECONDS = 15

@@ -39,11 +39,11 @@ from cephtui.models import (
     Total,
 )
 from cephtui.models.metrics import BY_NAME, LIVE
+from cephtui.nodes.state import NodeState
 from cephtui.printable import one_line, printable
 from cephtui.reports.sparks import spark
-from cephtui.running.leftovers import describe, way_of
-from cephtui.running.runner import NodeState
 from cephtui.sessions.store import Undo
+from cephtui.targets.leftovers import describe, way_of
 from cephtui.tools import TOOLS
 
 _LEFT_MOST = 200

@@ -11,9 +11,10 @@ from typing import Protocol, TypeVar
 
 from cephtui.models import Node, Run
 from cephtui.models.refusal import Refusal
+from cephtui.nodes.state import NodeState
 from cephtui.nodes.transport import Question, TransportError
 from cephtui.planning import Request, make_plan
-from cephtui.running.runner import NodeState, Runner
+from cephtui.running.runner import Runner
 from cephtui.sessions.store import StoreError
 from cephtui.targets import TargetError
 from cephtui.targets.base import TargetFault

@@ -11,8 +11,7 @@ import contextlib
 import logging
 import threading
 import time
-from collections import deque
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -24,12 +23,14 @@ from cephtui import paths
 from cephtui.ceph.pool_guards import guard_busy_pool
 from cephtui.cluster import preflight
 from cephtui.cluster.access import with_access
-from cephtui.models import Event, Mark, Node, NodeEnvironment, NodeRow, Notice, Plan, PoolActivity, Run, Sample, Step
+from cephtui.models import Event, Mark, Node, Notice, Plan, PoolActivity, Run, Step
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import NodeShell
 from cephtui.nodes.ssh import connect
+from cephtui.nodes.state import NodeState
 from cephtui.nodes.transport import Connection, Paced, Question, TransportError, Turns
 from cephtui.planning import Filled, new_bytes
+from cephtui.running.inbox import Inbox
 from cephtui.running.node_run import Bench, inspect, look_at
 from cephtui.running.outcomes import failed_twice, got_nowhere
 from cephtui.running.recorder import StopRequest
@@ -42,9 +43,7 @@ from cephtui.targets.base import Removed, Target, TargetFault
 from cephtui.targets.candidates import OnFound
 from cephtui.targets.discovery import discover
 from cephtui.targets.scratch import is_scratch
-from cephtui.tools import TOOLS
 
-INBOX_EVENTS = 4096
 CONNECTS_AT_ONCE = 4
 """An sshd refuses some of more than ten that have not yet logged in (MaxStartups)."""
 PATIENCE_SECONDS = 60.0
@@ -56,47 +55,7 @@ _AT_START_MOST = 100
 log = logging.getLogger(__name__)
 
 
-class Inbox:
-    """What has happened, for one listener; bounded, so that a listener that stands still costs no memory."""
-
-    def __init__(self) -> None:
-        self.dropped = 0
-        """Samples that were left out because the listener was too slow; the session has them."""
-        self._events: deque[Event] = deque()
-        self._changed = threading.Condition()
-
-    def put(self, event: Event) -> None:
-        """Called by the runner; never waits."""
-        with self._changed:
-            if isinstance(event, Sample) and len(self._events) >= INBOX_EVENTS:
-                self.dropped += 1
-                return
-            self._events.append(event)
-            self._changed.notify()
-
-    def drain(self, timeout_seconds: float = 0.0) -> list[Event]:
-        """All that has happened since the last call; waits up to the timeout for the first of it."""
-        with self._changed:
-            if not self._events and timeout_seconds:
-                self._changed.wait(timeout_seconds)
-            events = list(self._events)
-            self._events.clear()
-            return events
-
-
 Connect = Callable[[Node, Mapping[str, str]], Awaitable[Connection | Question]]
-
-
-@dataclass(frozen=True, slots=True)
-class NodeState:
-    """A node as it was found: ready, or why not, or what it asks."""
-
-    node: Node
-    """With the way to Ceph that was found on it."""
-    environment: NodeEnvironment | None = None
-    round_trip_seconds: float = 0.0
-    problem: str | None = None
-    question: Question | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -619,37 +578,6 @@ def _is_here(undo: Undo) -> bool:
     here = Node(name="local") if undo.at is None else undo.at
     kind = kind_of(undo.target)
     return kind is not None and kind.leaves_files and here.host is None and not here.prefix
-
-
-_OF_DEVICES = "wipefs"
-"""The one command that only the guard of devices needs, which says so itself."""
-
-
-def diagnosis(state: NodeState, needed: Collection[str] = (), cluster: str | None = None) -> NodeRow:
-    """A node's state as a row: what is missing there, and the command that installs it.
-
-    The tools that are ``needed`` have to work there; where none is named, one of them has to.
-    """
-    node, environment = state.node, state.environment
-    problems, lacking = [state.problem] if state.problem else [], dict[str, str]()
-    if environment:
-        found = {name: tool.check_version(environment.tools.get(name)) for name, tool in TOOLS.items()}
-        lacking = {name: problem for name, problem in found.items() if problem}
-        if not needed and len(lacking) == len(TOOLS):
-            needed = TOOLS
-        lacking |= {text.split()[0]: text for text in environment.missing}
-        needed = {*needed, *(lacking.keys() - TOOLS.keys() - {_OF_DEVICES})}
-        problems += [problem for name, problem in lacking.items() if name in needed]
-    return NodeRow(
-        node=node.name,
-        host=node.host,
-        ready=environment is not None and not problems,
-        round_trip_seconds=state.round_trip_seconds or None if node.host else None,
-        environment=environment,
-        cluster=cluster,
-        problems=tuple(problems),
-        lacking=tuple(problem for name, problem in lacking.items() if name not in needed),
-    )
 
 
 def _failure(run: Run) -> str:

@@ -22,13 +22,14 @@ from textual.screen import ModalScreen
 from cephtui.config import Config, ConfigError
 from cephtui.models import Mark, Node, Plan, Run
 from cephtui.models.metrics import HEADLINES
+from cephtui.nodes.state import NodeState
 from cephtui.planning import Request, make_plan, new_batch
 from cephtui.presets import Catalogue, Preset, PresetError, by_key, the_six
 from cephtui.reports import report
 from cephtui.running.launch import FAULTS, Launcher, NotRun
 from cephtui.running.outcomes import failed_twice, got_nowhere
 from cephtui.running.queue import Entry, Queue
-from cephtui.running.runner import NodeState, Runner
+from cephtui.running.runner import Runner
 from cephtui.sessions import store
 from cephtui.sessions.store import StoreError
 from cephtui.targets import Target, parse_target, with_data_pool

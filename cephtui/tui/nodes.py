@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from cephtui.models import Node
-from cephtui.running.runner import NodeState, diagnosis
+from cephtui.nodes.state import NodeState, diagnosis
 
 
 class NodeBook:

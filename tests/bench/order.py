@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from cephtui.models import OptionValue, Run, Sample
-from cephtui.running.runner import Inbox
+from cephtui.running.inbox import Inbox
 from tests.lab import Lab
 
 from . import bare, precedence
