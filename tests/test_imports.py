@@ -12,77 +12,41 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "cephtui"
 CORE = (
-    ("units", "refusal", "printable", "asyncio_private", "exit_codes"),
-    ("metrics", "models"),
-    ("stats", "reading", "ceph.objects"),
-    ("history", "analysis", "analysis.batches", "analysis.verdict"),
-    ("analysis.sides",),
-    ("analysis.conditions", "analysis.figures", "analysis.marks"),
-    ("tools.base",),
-    ("tools.options",),
-    ("tools.*",),
+    ("exit_codes", "paths", "printable", "units"),
+    ("models", "reading"),
+    ("ceph", "config", "stats"),
     ("tools",),
-    ("jsonlines", "environment", "places", "config", "devices", "ssh.hostkeys"),
-    ("ceph", "ceph.answers", "ceph.in_use", "ceph.proxmox"),
-    ("ceph.cluster", "ceph.images", "ceph.pools", "ceph.rates"),
-    ("ceph.pool_guards", "ceph.watch", "incidents", "cluster"),
-    ("presets",),
-    ("store",),
-    ("session_writer", "saved_runs"),
-    ("archive",),
-    ("transport",),
-    ("ssh.config", "ssh.questions", "ssh.proxy"),
-    ("ssh.keys",),
-    ("ssh.login",),
-    ("ssh.attempt",),
-    ("ssh.reach",),
-    ("ssh.connection",),
-    ("ssh", "shell", "replay", "outcomes", "merge"),
-    ("record",),
-    ("targets.candidates", "cluster.reader", "cluster.access"),
-    ("targets.base",),
-    ("cluster.preflight", "cluster.monitor"),
-    ("targets.file", "targets.rbd"),
-    ("targets.device", "targets.pool"),
+    ("analysis", "nodes", "presets"),
+    ("cluster", "sessions"),
     ("targets",),
-    ("plan", "scratch", "cluster.discovery", "leftovers"),
-    ("node_run",),
-    ("execute",),
-    ("runner",),
-    ("launch", "queue"),
+    ("planning",),
+    ("running",),
 )
-FRONT_ENDS = (
-    ("live", "sparks", "terminal", "playback", "demo"),
-    ("report",),
-    ("tui", "headless"),
-    ("cli",),
-)
+FRONT_ENDS = (("terminal",), ("reports",), ("tui",), ("cli",))
 LAYERS = CORE + FRONT_ENDS
-"""A module imports from layers above its own only; one name with all below it (``tui``) may use itself, and so may
-each tool's folder (``tools.*``)."""
+"""Packages and the modules beside them. Each imports from layers above its own only, and from itself."""
 SCREENS = {
     "textual": {"tui"},
     "plotext": {"tui"},
-    "rich": {"report", "terminal", "headless", "tui", "cli"},
-    "click": {"headless", "cli"},
+    "rich": {"reports", "terminal", "tui", "cli"},
+    "click": {"cli"},
 }
 """What draws and talks to the user, and who may import it."""
-OWNERS = {**SCREENS, "asyncssh": {"ssh"}}
+OWNERS = {**SCREENS, "asyncssh": {"nodes.ssh"}}
 """What only some may import."""
 PURE = (
     "analysis",
     "ceph",
-    "devices",
-    "history",
-    "incidents",
-    "merge",
-    "metrics",
+    "models",
+    "planning",
     "printable",
+    "running.queue",
     "stats",
+    "targets.devices",
     "tools",
     "units",
 )
-"""Modules, with all below them, that only take and give data."""
+"""Packages and modules that only take and give data."""
 WORLD = {"asyncio", "asyncssh", "fcntl", "shutil", "signal", "socket", "subprocess", "tempfile", "threading"}
 """What reaches out of the process."""
 
@@ -95,15 +59,9 @@ def name_of(path: Path) -> str:
 MODULES = {name_of(path): path for path in sorted(PACKAGE.rglob("*.py"))}
 
 
-def layer_of(module: str) -> tuple[int, str] | None:
-    """The number of its layer, and the name that puts it there."""
-    names = {name: number for number, layer in enumerate(LAYERS) for name in layer}
-    for name in (module, *([module.partition(".")[0]] if module.startswith("tui.") else [])):
-        if name in names:
-            return names[name], name
-    if module.startswith("tools."):
-        return names["tools.*"], ".".join(module.split(".")[:2])
-    return None
+def is_in(module: str, package: str) -> bool:
+    """Whether it is this module, or in this package."""
+    return module == package or module.startswith(f"{package}.")
 
 
 def imports(module: str, source: str) -> set[str]:
@@ -135,27 +93,40 @@ def own_imports(module: str) -> set[str]:
     return {name.removeprefix("cephtui.") for name in found if is_module(name)}
 
 
+HEIGHTS = {name: height for height, layer in enumerate(LAYERS) for name in layer}
+
+
 def check(module: str, imported: str) -> str | None:
     """What is wrong with an import, or None."""
-    place, other = layer_of(module), layer_of(imported)
-    if place is None or other is None or place[1] == other[1] or other[0] < place[0]:
+    package, other = module.partition(".")[0], imported.partition(".")[0]
+    if package == other or HEIGHTS[other] < HEIGHTS[package]:
         return None
     return f"cephtui.{module} imports cephtui.{imported}, which stands beside or below it in tests/test_imports.py"
 
 
-def test_every_module_has_a_layer() -> None:
-    homeless = [str(MODULES[module]) for module in MODULES if module and layer_of(module) is None]
-    assert not homeless, f"put {', '.join(homeless)} into LAYERS in tests/test_imports.py, below all that it imports"
-
-
-def test_every_layer_has_its_modules() -> None:
-    gone = [name for layer in LAYERS for name in layer if name not in MODULES and name != "tools.*"]
-    assert not gone, f"take {', '.join(gone)} out of LAYERS in tests/test_imports.py"
+def test_every_package_has_a_layer() -> None:
+    assert {module.partition(".")[0] for module in MODULES} - {""} == HEIGHTS.keys()
 
 
 def test_imports_flow_one_way() -> None:
     wrong = [problem for module in MODULES for name in sorted(own_imports(module)) if (problem := check(module, name))]
     assert not wrong, "\n".join(wrong)
+
+
+TOOL_FOLDERS = [
+    name for name, path in MODULES.items() if path.name == "__init__.py" and path.parent.parent == PACKAGE / "tools"
+]
+
+
+def test_tools_know_nothing_of_each_other() -> None:
+    inside = [(module, folder) for folder in TOOL_FOLDERS for module in MODULES if is_in(module, folder)]
+    allowed = {module for module in MODULES if not is_in(module, "tools")} | {"tools.base", "tools.options"}
+    wrong = {
+        module: sorted(name for name in own_imports(module) if name not in allowed and not is_in(name, folder))
+        for module, folder in inside
+    }
+    assert not {module: names for module, names in wrong.items() if names}
+    assert len(TOOL_FOLDERS) > 2
 
 
 def test_there_are_no_cycles() -> None:
@@ -177,14 +148,14 @@ def libraries(module: str) -> set[str]:
 @pytest.mark.parametrize("library", OWNERS)
 def test_only_front_ends_draw_and_only_ssh_connects(library: str) -> None:
     users = {module for module in MODULES if library in libraries(module)}
-    wrong = {module for module in users if module.partition(".")[0] not in OWNERS[library]}
+    wrong = {module for module in users if not any(is_in(module, owner) for owner in OWNERS[library])}
     assert not wrong, f"{library} is imported by {', '.join(sorted(wrong))}"
     assert users
 
 
 @pytest.mark.parametrize("package", PURE)
 def test_what_is_pure_reaches_nothing(package: str) -> None:
-    modules = [module for module in MODULES if module == package or module.startswith(f"{package}.")]
+    modules = [module for module in MODULES if is_in(module, package)]
     wrong = {module: sorted(libraries(module) & WORLD) for module in modules if libraries(module) & WORLD}
     assert not wrong
     assert modules
@@ -215,29 +186,31 @@ def loaded(*modules: str) -> set[str]:
 
 
 def test_the_core_runs_without_what_draws() -> None:
-    assert not loaded(*(name for layer in CORE for name in layer if name != "tools.*")) & set(SCREENS)
+    assert not loaded(
+        *(module for module in MODULES if module and HEIGHTS[module.partition(".")[0]] < len(CORE))
+    ) & set(SCREENS)
 
 
 def test_ssh_is_loaded_by_connecting_only() -> None:
-    assert "asyncssh" not in loaded(*(module for module in MODULES if not module.startswith("ssh.")))
+    assert "asyncssh" not in loaded(*(module for module in MODULES if not module.startswith("nodes.ssh.")))
 
 
 def test_the_command_line_starts_light() -> None:
-    assert not loaded("cli") & {"asyncssh", "textual", "plotext", "pydantic", "asyncio"}
+    assert not loaded("cli.main") & {"asyncssh", "textual", "plotext", "pydantic", "asyncio"}
 
 
 @pytest.mark.parametrize(
     ("module", "source", "expected"),
     [
-        ("store", "import cephtui.running.runner", {"cephtui.running.runner"}),
-        ("store", "from cephtui import runner, __version__", {"cephtui.running.runner", "cephtui"}),
-        ("store", "from cephtui.running.runner import Runner", {"cephtui.running.runner"}),
-        ("store", "def f():\n    if 1:\n        from . import runner", {"cephtui.running.runner"}),
+        ("config", "import cephtui.planning", {"cephtui.planning"}),
+        ("config", "from cephtui import planning, __version__", {"cephtui.planning", "cephtui"}),
+        ("config", "from cephtui.planning import make_plan", {"cephtui.planning"}),
+        ("config", "def f():\n    if 1:\n        from . import planning", {"cephtui.planning"}),
         ("tools.fio", "from . import output", {"cephtui.tools.fio.output"}),
         ("tools.fio.command", "from .output import FioParser", {"cephtui.tools.fio.output"}),
         ("tools.base", "from ..stats import Flow", {"cephtui.stats"}),
         ("tools", "from .fio import Fio", {"cephtui.tools.fio"}),
-        ("store", "import rich.console as x", {"rich.console"}),
+        ("config", "import rich.console as x", {"rich.console"}),
     ],
 )
 def test_this_test_sees_every_kind_of_import(module: str, source: str, expected: set[str]) -> None:
@@ -247,24 +220,17 @@ def test_this_test_sees_every_kind_of_import(module: str, source: str, expected:
 @pytest.mark.parametrize(
     ("module", "imported", "allowed"),
     [
-        ("runner", "store", True),
-        ("store", "runner", False),
+        ("running.runner", "sessions.store", True),
+        ("sessions.store", "running.runner", False),
         ("units", "models", False),
-        ("runner", "tui.app", False),
+        ("running.runner", "tui.app", False),
         ("tui.app", "tui.console", True),
-        ("tui.app", "cli", False),
-        ("cli", "tui.app", True),
-        ("tools.fio", "tools.fio.output", True),
-        ("tools.fio.output", "tools.base", True),
-        ("tools", "tools.fio", True),
-        ("tools.fio", "tools", False),
-        ("tools.fio", "tools.rados_bench", False),
-        ("targets", "targets.rbd", True),
-        ("targets.rbd", "targets.device", False),
-        ("ceph.watch", "ceph.rates", True),
-        ("ceph.rates", "transport", False),
-        ("ssh", "ssh.connection", True),
-        ("ssh.config", "ssh.reach", False),
+        ("tui.app", "cli.main", False),
+        ("cli.main", "tui.app", True),
+        ("tools.fio", "tools.base", True),
+        ("targets.rbd", "cluster.reader", True),
+        ("cluster.reader", "targets.rbd", False),
+        ("ceph.rates", "nodes.transport", False),
     ],
 )
 def test_this_test_knows_up_from_down(module: str, imported: str, allowed: bool) -> None:

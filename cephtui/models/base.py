@@ -1,0 +1,71 @@
+"""What all models have in common: types with their bounds, and how they are validated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetCoreSchemaHandler
+from pydantic_core import CoreSchema
+
+from cephtui.printable import one_line, printable
+
+SCHEMA_VERSION = 1
+"""Major version of every stored and printed object: keys may be added under it, never changed or removed."""
+Outcome: TypeAlias = Literal["ok", "failed", "stopped", "lost", "refused"]
+Kind: TypeAlias = Literal["file", "device", "rbd", "image", "pool"]
+"""``rbd`` is images of cephtui's own in a pool, one for each job; ``image`` is one that exists, for a single job."""
+Phase: TypeAlias = Literal["prepare", "ramp", "run"]
+FIGURE_MOST = 1e60
+"""Above every figure there is; sums, quotients and squares of smaller ones are still finite."""
+ELAPSED_MOST_SECONDS = 1e9
+"""Some thirty years: longer than any run."""
+Line: TypeAlias = Annotated[str, AfterValidator(one_line)]
+"""Words for eyes, on one line, whoever wrote them."""
+Name: TypeAlias = Annotated[str, AfterValidator(printable)]
+"""For eyes too, with all its blanks; what commands are made of is a plain ``str``, and exact."""
+NODES_MOST = 10_000
+"""Of one run."""
+OptionValue: TypeAlias = bool | Annotated[int, Field(gt=-(10**60))] | float | Name
+Amount: TypeAlias = Annotated[float, Field(ge=0)]
+Elapsed: TypeAlias = Annotated[float, Field(gt=-ELAPSED_MOST_SECONDS, lt=ELAPSED_MOST_SECONDS)]
+_BOUNDS: Mapping[str, Mapping[str, Any]] = {
+    "int": {"ge": 0, "lt": 10**60},
+    "float": {"gt": -FIGURE_MOST, "lt": FIGURE_MOST, "allow_inf_nan": False},
+    # far enough from the ends of the calendar for every time zone
+    "datetime": {"ge": datetime(1970, 1, 1, tzinfo=UTC), "lt": datetime(3000, 1, 1, tzinfo=UTC)},
+}
+"""By type what holds for every value of it in a model, where the field does not say otherwise."""
+
+
+class Model(BaseModel):
+    """Metadata: validated when read, unknown keys ignored so that newer minor versions stay readable.
+
+    Whole numbers are counts and not negative; no number is infinite or none; times are of the years 1970 to 2999.
+    """
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="ignore",
+        json_schema_serialization_defaults_required=True,
+        defer_build=True,  # most are not used before something is seen
+    )
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """The fields' own schemas, with the bounds of their types."""
+        schema = handler(source)
+        _set_bounds(schema)
+        return schema
+
+
+def _set_bounds(schema: Any) -> None:
+    """In a schema and all that it is made of; what has a bound of its own keeps it."""
+    if isinstance(schema, dict):
+        for name, bound in _BOUNDS.get(str(schema.get("type")), {}).items():
+            if not (name in ("ge", "gt") and schema.keys() & {"ge", "gt"}):
+                schema.setdefault(name, bound)
+    if isinstance(schema, dict | list | tuple):
+        for part in schema.values() if isinstance(schema, dict) else schema:
+            _set_bounds(part)

@@ -1,0 +1,82 @@
+"""Nodes, and the conditions on them and in the cluster."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from cephtui.models.base import Line, Model, Name, OptionValue
+
+
+class Node(Model):
+    """A host that runs benchmarks, and its way to Ceph. Paths are paths on that host."""
+
+    name: Name
+    """As it stands in figures and files: the key in the config file, or what was typed."""
+    host: str | None = None
+    """Name or address for SSH, looked up in ``ssh_config``; None is the console's own machine."""
+    user: str | None = None
+    port: int | None = None
+    ssh_config: str | None = None
+    """A file in the format of ssh_config(5) instead of ``~/.ssh/config``."""
+    prefix: tuple[str, ...] = ()
+    """Stands before the benchmark's command line: ``sudo -n``, ``kubectl exec ... --``."""
+    ceph_prefix: tuple[str, ...] = ()
+    """Stands before ceph, rbd and rados instead: ``cephadm shell --``."""
+    ceph_conf: str | None = None
+    ceph_keyring: str | None = None
+    ceph_id: str | None = None
+    """Ceph's user without ``client.``."""
+    ceph_mon_host: str | None = None
+    """The monitors, where there is no ``ceph_conf`` that names them."""
+
+
+class NodeEnvironment(Model):
+    """The conditions on one node when a run began."""
+
+    os: Line | None = None
+    kernel: Line | None = None
+    cpu: Line | None = None
+    cpu_count: int | None = None
+    memory_bytes: int | None = None
+    load_1m: float | None = None
+    tools: dict[Name, Line] = Field(default_factory=dict)
+    """What each benchmark program that is installed says of its version, by its name."""
+    nic_bits_per_second: dict[Name, int] = Field(default_factory=dict)
+    """Of each network interface that is up and says how fast it is."""
+    missing: tuple[Line, ...] = ()
+    """Commands that cephtui needs and that are not there, with what installs them."""
+    filesystem: Line | None = None
+    device: Line | None = None
+
+
+class ClusterEnvironment(Model):
+    """The conditions in the cluster when a run began; null where the key may not ask."""
+
+    ceph_version: Line | None = None
+    health: Line | None = None
+    checks: tuple[Line, ...] = ()
+    osds: int | None = None
+    osds_up: int | None = None
+    osds_in: int | None = None
+    pg_states: dict[Name, int] = Field(default_factory=dict)
+    pool: dict[Name, OptionValue | None] = Field(default_factory=dict)
+    """Name, type, size, pg_num, autoscale mode, CRUSH rule and what else the pool is."""
+    osd_op_queue: Line | None = None
+    osd_mclock_profile: Line | None = None
+    """It has a meaning with the queue ``mclock_scheduler`` only."""
+    image_features: tuple[Line, ...] = ()
+    no_permission: tuple[Line, ...] = ()
+    """Commands that the key may not give."""
+
+
+class PoolActivity(Model):
+    """Who else uses a pool; null where the key may not ask."""
+
+    pool: Name
+    images_in_use: int | None = None
+    images: int | None = None
+    images_looked_at: int | None = None
+    """Fewer than there are where the key may not ask the OSDs and there are many."""
+    client_iops: float | None = None
+    text: Line = ""
+    """All that in words."""

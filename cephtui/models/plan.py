@@ -1,0 +1,138 @@
+"""What will run: steps with the exact command of each node."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import Field
+
+from cephtui.models.base import SCHEMA_VERSION, Elapsed, Kind, Line, Model, Name, OptionValue
+from cephtui.models.nodes import Node, PoolActivity
+
+
+class _Place(Model):
+    """Where a step's data is on one node, in words that are no tool's; a tool makes its own options of it.
+
+    Every kind of place is stored with all of these keys, and those that are another's are empty.
+    """
+
+    kind: Kind
+    path: str = ""
+    pool: str = ""
+    images: tuple[str, ...] = ()
+    namespace: str = ""
+    ceph_id: str | None = None
+    """Ceph's user without ``client.``; null is the tools' default."""
+
+
+class FilePlace(_Place):
+    """A path that programs open."""
+
+    kind: Literal["file", "device"]
+    path: str
+
+
+class RbdPlace(_Place):
+    """Images of a pool, one for each job."""
+
+    kind: Literal["rbd", "image"]
+    pool: str
+    images: tuple[str, ...]
+
+
+class RadosPlace(_Place):
+    """The objects in a RADOS namespace of a pool."""
+
+    kind: Literal["pool"]
+    pool: str
+    namespace: str
+
+
+Place: TypeAlias = Annotated[FilePlace | RbdPlace | RadosPlace, Field(discriminator="kind")]
+
+
+class Part(Model):
+    """A piece of a target that is made, filled and removed as a whole: a file, an image, a namespace, a device."""
+
+    spec: str
+    bytes: int
+
+
+class Write(Model):
+    """Data that a step will write somewhere."""
+
+    what: Line
+    bytes: int | None = None
+    """Bytes written while preparing; null for what the benchmark itself writes until its time is over."""
+
+
+class NodeStep(Model):
+    """A step's exact commands on one node."""
+
+    node: Name
+    prefix: tuple[str, ...] = ()
+    argv: tuple[str, ...]
+    command: Name
+    """``prefix`` and ``argv`` quoted for eyes and for pasting into a shell."""
+    place: Place
+    parts: tuple[Part, ...] = ()
+    """All that the step uses of the target."""
+    fill: tuple[Part, ...] = ()
+    """What of it is written in full before; an earlier step has filled the rest."""
+    prepare_argv: tuple[str, ...] | None = None
+    prepare_command: Name | None = None
+    writes: tuple[Write, ...] = ()
+
+
+class Step(Model):
+    """One command set on one or more nodes: a preset with every option decided."""
+
+    preset: Name
+    tool: Name
+    batch: Name
+    """Ties the steps of one sweep and its repeats together."""
+    repeat: int = 1
+    number: int | None = None
+    """Its place in what was ordered, from 1; the rest of a plan that was stopped counts on."""
+    target: str
+    data_pool: str | None = None
+    """For the data of new images, where the target is a replicated pool beside an erasure-coded one."""
+    writes: bool = False
+    """Whether the benchmark, or the filling before it, changes data."""
+    filled: bool = True
+    """Whether all that it uses is written in full before; else nobody knows what it reads."""
+    span_bytes: int
+    """The part of the target that the step uses on each node: ``size`` times ``numjobs``."""
+    fill_bytes: int = 0
+    """How much is written before on each node; 0 where an earlier step has filled it."""
+    block_bytes: int = 0
+    """Bytes of one I/O."""
+    options: dict[Name, OptionValue]
+    nodes: tuple[NodeStep, ...]
+    prepare_seconds: Elapsed
+    """Estimate; the speed of the target is not known before it was measured."""
+    ramp_seconds: Elapsed
+    run_seconds: Elapsed | None
+    """Null where the run ends with its data and not with its time."""
+    most_seconds: Elapsed | None = None
+    """After which it ends at the latest, the ramp left out; null where nothing but its data ends it."""
+
+
+class Plan(Model):
+    """All that will run, in order, decided before anything starts."""
+
+    event: Literal["plan"] = "plan"
+    schema_version: int = SCHEMA_VERSION
+    steps: tuple[Step, ...]
+    hosts: tuple[Node, ...] = ()
+    """The nodes as they are reached."""
+    ceph_node: str | None = None
+    """The node that asks the cluster; by default the first."""
+    pool_use: PoolActivity | None = None
+    shared_pool: bool = False
+    """Whether the user has agreed to load a pool that others use."""
+    destroy: tuple[str, ...] = ()
+    """Existing data that the user gave up by typing its name."""
+    duration_seconds: float
+    session_bytes: int
+    """About how much the session will grow on disk."""

@@ -1,0 +1,87 @@
+"""What a run measured as a whole: totals of each flow, of each node and job, and findings."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from cephtui.models.base import Amount, Elapsed, Line, Model, Name, Outcome
+from cephtui.models.samples import flows_of
+
+
+class Total(Model):
+    """What one flow did over a whole run, the ramp left out; latency is completion latency."""
+
+    ios: int | None
+    """Null where the tool does not count them."""
+    bytes: int
+    runtime_seconds: Annotated[Elapsed, Field(ge=0)]
+    iops: Amount | None
+    bandwidth_bytes: Amount
+    latency_mean_seconds: Amount | None = None
+    latency_p50_seconds: Amount | None = None
+    latency_p95_seconds: Amount | None = None
+    latency_p99_seconds: Amount | None = None
+    latency_p999_seconds: Amount | None = None
+    latency_min_seconds: Amount | None = None
+    latency_max_seconds: Amount | None = None
+    latency_stddev_seconds: Amount | None = None
+
+
+class Summary(Model):
+    """Read and write apart; null where the run had none of it."""
+
+    read: Total | None = None
+    write: Total | None = None
+    other: dict[Name, Total] = Field(default_factory=dict)
+    """What was done beside reads and writes, by the tool's name for it."""
+
+    @property
+    def flows(self) -> dict[str, Total]:
+        """All that was done, by name: ``read``, ``write``, then the others."""
+        return flows_of(self.read, self.write, self.other)
+
+
+class DiskUse(Model):
+    """How busy a block device was during the run, as the tool reports it."""
+
+    name: Name
+    utilisation_percent: float
+
+
+class JobResult(Model):
+    """The figures of one job, where the tool reports jobs apart."""
+
+    job: Name
+    summary: Summary
+
+
+class NodeResult(Model):
+    """One node's part in a run."""
+
+    node: Name
+    outcome: Outcome | None = None
+    error: Line | None = None
+    command: Name
+    started_seconds: Elapsed | None = None
+    """When the benchmark began, after that of the first node."""
+    ended_seconds: Elapsed | None = None
+    """When it ended, by the same clock."""
+    summary: Summary = Summary()
+    cpu_user_percent: float | None = None
+    cpu_system_percent: float | None = None
+    disks: tuple[DiskUse, ...] = ()
+    jobs: tuple[JobResult, ...] = ()
+
+
+class Finding(Model):
+    """Something that limits what a run's figures mean, with the reason in words."""
+
+    code: Name
+    text: Line
+    label: Line | None = None
+    """In two or three words, for the time line: ``osd.2 down``."""
+    from_seconds: Elapsed | None = None
+    """What happened at a time of the run has one: elapsed, from the release of the benchmark."""
+    to_seconds: Elapsed | None = None

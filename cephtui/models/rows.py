@@ -1,0 +1,120 @@
+"""Lines of listings and comparisons."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import AwareDatetime, Field
+
+from cephtui.models.base import SCHEMA_VERSION, Line, Model, Name, OptionValue
+from cephtui.models.nodes import NodeEnvironment
+
+
+class SessionRow(Model):
+    """One line of the listing of sessions; ``error`` instead of figures where a file of it is broken."""
+
+    event: Literal["session"] = "session"
+    schema_version: int = SCHEMA_VERSION
+    session: Name
+    path: str
+    created_at: AwareDatetime | None = None
+    runs: int = 0
+    presets: tuple[Name, ...] = ()
+    outcomes: dict[Name, int] = Field(default_factory=dict)
+    cluster: Line | None = None
+    """Short, such as ``ceph 16.2.15``: of the last run that asked one; null where none did."""
+    nodes: tuple[Name, ...] = ()
+    """Their names, in the order in which they came into use."""
+    note: Line = ""
+    tags: tuple[Line, ...] = ()
+    baseline: int | None = None
+    """The number of the run that the user compares others with."""
+    writing: bool = False
+    error: Line | None = None
+
+
+class PresetRow(Model):
+    """One line of the listing of presets; ``error`` instead of the rest where its file is broken."""
+
+    event: Literal["preset"] = "preset"
+    schema_version: int = SCHEMA_VERSION
+    preset: Name
+    title: Line = ""
+    description: Line = ""
+    tool: Name = ""
+    user: bool = False
+    """True where the file is the user's own, not the package's."""
+    path: Name = ""
+    options: dict[Name, OptionValue | list[OptionValue]] = Field(default_factory=dict)
+    error: Line | None = None
+
+
+class NodeRow(Model):
+    """What a node is like, and what is missing there."""
+
+    event: Literal["node"] = "node"
+    schema_version: int = SCHEMA_VERSION
+    node: Name
+    host: Name | None = None
+    ready: bool = False
+    """Whether it can be used: it is reached, and has no ``problems``."""
+    round_trip_seconds: float | None = None
+    environment: NodeEnvironment | None = None
+    cluster: Line | None = None
+    """Its health as asked from there, or why it can't be asked; null where Ceph's programs are not installed."""
+    problems: tuple[Line, ...] = ()
+    """Each with the next step: the command that installs what is missing."""
+    lacking: tuple[Line, ...] = ()
+    """What can't be used there either and is not needed, each with the next step."""
+
+
+class Info(Model):
+    """Versions, and where things are."""
+
+    event: Literal["info"] = "info"
+    schema_version: int = SCHEMA_VERSION
+    cephtui_version: Line
+    python_version: Line
+    tools: dict[Name, Line]
+    presets: tuple[Name, ...]
+    sessions: Name
+    config: Name
+    cache: Name
+    log: Name
+
+
+class Difference(Model):
+    """Something in which two runs were not alike, other than their figures."""
+
+    event: Literal["difference"] = "difference"
+    schema_version: int = SCHEMA_VERSION
+    topic: Name
+    """``run``, ``option``, ``nodes``, the name of a node, ``cephtui``, ``finding`` or ``cluster``."""
+    name: Name
+    left: Name
+    """As text with its unit; ``-`` where it is not known."""
+    right: Name
+
+
+class Figure(Model):
+    """A figure of two runs, in its base unit; null where a side has none."""
+
+    event: Literal["figure"] = "figure"
+    schema_version: int = SCHEMA_VERSION
+    direction: Name
+    """``read``, ``write``, or the name of another flow."""
+    name: Name
+    """As in the figures of a run: ``latency_p99_seconds``."""
+    left: float | None
+    """Of several runs the mean; of percentiles and the greatest latency the median."""
+    right: float | None
+    change_fraction: float | None
+    """From left to right: 0.1 is 10 % more; null where left is zero or one is not known."""
+    better: Literal["better", "worse", "same"] | None
+    """What the change means. It says nothing of chance."""
+    left_spread: tuple[float, float] | None = None
+    """The least and the greatest of several runs; null for a single one."""
+    right_spread: tuple[float, float] | None = None
+    left_findings: tuple[Name, ...] = ()
+    """Codes of the findings that limit what this figure means."""
+    right_findings: tuple[Name, ...] = ()

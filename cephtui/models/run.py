@@ -1,0 +1,75 @@
+"""A run, what the user did meanwhile, and all that is published while it goes on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import AwareDatetime, Field
+
+from cephtui.models.base import NODES_MOST, SCHEMA_VERSION, Elapsed, Line, Model, Name, OptionValue, Outcome
+from cephtui.models.nodes import ClusterEnvironment, NodeEnvironment
+from cephtui.models.plan import Plan
+from cephtui.models.results import Finding, NodeResult, Summary
+from cephtui.models.samples import ClusterSample, Sample
+from cephtui.printable import one_line
+
+
+class Run(Model):
+    """One step carried out on all its nodes. Without ``outcome`` it is in progress, or its console was lost."""
+
+    event: Literal["run"] = "run"
+    schema_version: int = SCHEMA_VERSION
+    session: Name
+    run: int
+    batch: Name
+    repeat: int = 1
+    step: int | None = None
+    """The ``number`` of the step in its plan; null where an earlier cephtui has written it."""
+    preset: Name
+    tool: Name
+    target: Name
+    options: dict[Name, OptionValue]
+    outcome: Outcome | None = None
+    error: Line | None = None
+    command: Name
+    """On the first node; ``nodes`` has that of each."""
+    cephtui_version: Line | None = None
+    started_at: AwareDatetime
+    duration_seconds: Elapsed = 0.0
+    """From the start of preparing to the end of the last node."""
+    start_spread_seconds: Elapsed | None = None
+    """Between the first node's start and the last's; null for a single node."""
+    findings: tuple[Finding, ...] = ()
+    cluster: ClusterEnvironment | None = None
+    environment: dict[Name, NodeEnvironment] = Field(default_factory=dict, max_length=NODES_MOST)
+    summary: Summary = Summary()
+    nodes: Annotated[tuple[NodeResult, ...], Field(max_length=NODES_MOST)] = ()
+
+
+class Mark(Model):
+    """What the user did at a moment, in words: a change whose effect is to be seen."""
+
+    event: Literal["mark"] = "mark"
+    schema_version: int = SCHEMA_VERSION
+    at: AwareDatetime
+    run: int | None = None
+    """The run in progress then; null between two runs."""
+    elapsed_seconds: Elapsed | None = None
+    """In the run, from the release of the benchmark; null before."""
+    text: Line
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something to tell the user while a run goes on (a stall, a phase); never part of the public stream."""
+
+    run: int
+    text: str
+
+    def __post_init__(self) -> None:
+        """In it is what nodes say."""
+        object.__setattr__(self, "text", one_line(self.text))
+
+
+Event: TypeAlias = Plan | Sample | ClusterSample | Run | Mark | Notice

@@ -1,0 +1,108 @@
+"""What a run measured in one interval, and what the cluster said meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Literal, TypeVar
+
+from pydantic import Field
+
+from cephtui.models.base import SCHEMA_VERSION, Elapsed, Line, Model, Name, Phase
+
+_T = TypeVar("_T")
+
+
+def flows_of(read: _T | None, write: _T | None, other: Mapping[str, _T]) -> dict[str, _T]:
+    """All that a run did, by name: reads first, then writes."""
+    return {name: flow for name, flow in (("read", read), ("write", write), *other.items()) if flow is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """What one flow (reads, writes or another) did in one interval; a dataclass because there are many of them."""
+
+    ios: int | None
+    """I/O operations completed in the interval; null where the tool does not count them."""
+    bytes: int
+    iops: float | None
+    bandwidth_bytes: float
+    """Bytes per second."""
+    latency_mean_seconds: float | None = None
+    """Mean completion latency; null where nothing completed or the tool measured none."""
+    latency_p99_seconds: float | None = None
+    latency_buckets: Annotated[
+        Mapping[int, int] | None,
+        Field(
+            description="Completions per bucket of the fixed latency grid, only buckets that hold any. Bucket i below "
+            "128 holds i nanoseconds; above, with e = i // 64 - 1, it holds the 2**e nanoseconds from "
+            "(64 + i % 64) * 2**e on. There are 1856 buckets, 64 to an octave.",
+            json_schema_extra={"propertyNames": {"pattern": "^[0-9]+$"}},
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One interval of one node, or of all nodes merged."""
+
+    run: int
+    node: Annotated[str | None, Field(description="The node's name; null for all nodes merged.")]
+    preset: str
+    phase: Phase
+    elapsed_seconds: Annotated[
+        float,
+        Field(description="End of the interval, from the release of the benchmark (in prepare: of the filling)."),
+    ]
+    interval_seconds: float
+    read: Interval | None
+    write: Interval | None
+    missing: Annotated[
+        tuple[str, ...],
+        Field(description="Nodes that said nothing in time: their part is not in the figures of all nodes."),
+    ] = ()
+    other: Annotated[
+        Mapping[str, Interval],
+        Field(description="What was done beside reads and writes, by the tool's name for it; left out where nothing."),
+    ] = field(default_factory=dict)
+    event: Literal["sample"] = "sample"
+
+    @property
+    def flows(self) -> dict[str, Interval]:
+        """All that was done, by name: ``read``, ``write``, then the others."""
+        return flows_of(self.read, self.write, self.other)
+
+
+class ClusterSample(Model):
+    """What the cluster says of itself during a run."""
+
+    event: Literal["cluster"] = "cluster"
+    schema_version: int = SCHEMA_VERSION
+    run: int
+    phase: Phase = "run"
+    elapsed_seconds: Elapsed
+    """When the answer came, from the release of the benchmark (in prepare: from the beginning of the run)."""
+    health: Line | None = None
+    osds: int | None = None
+    osds_up: int | None = None
+    osds_in: int | None = None
+    osds_down: tuple[Name, ...] | None = None
+    """Their names; null where that is not known, as in sessions of earlier versions."""
+    osds_out: tuple[Name, ...] | None = None
+    checks: dict[Name, Line] = Field(default_factory=dict)
+    """What health complains of, by the code of the check; what is muted is left out."""
+    flags: tuple[Name, ...] = ()
+    """Of the whole cluster: ``noout``."""
+    slow_ops: int | None = None
+    monitors: int | None = None
+    monitors_in_quorum: int | None = None
+    pools: int | None = None
+    pg_states: dict[Name, int] = Field(default_factory=dict)
+    degraded_ratio: float | None = None
+    """0 to 1, of all object copies."""
+    misplaced_ratio: float | None = None
+    client_iops: float | None = None
+    client_bandwidth_bytes: float | None = None
+    recovery_bandwidth_bytes: float | None = None
+    osd_latency_seconds: dict[Name, float] = Field(default_factory=dict)
+    """Commit latency by the id of the OSD."""
