@@ -18,7 +18,8 @@ from cephtui.nodes.replay import ReplayConnection
 from cephtui.nodes.transport import Connection, Question
 from cephtui.paths import packaged_presets_dir
 from cephtui.presets import find_presets
-from cephtui.running.runner import Connect, Runner
+from cephtui.running.connections import Connect
+from cephtui.running.runner import Runner
 from cephtui.sessions import store
 from cephtui.targets import parse_target
 from cephtui.tui.app import ConsoleApp
@@ -101,7 +102,7 @@ def let_go(app: ConsoleApp, hosts: Mapping[str, FakeNode], *presets: str) -> Non
     """Have these (by default all) presets run to their ends."""
     for host in hosts.values():
         for preset in presets or PRESETS:
-            app._runner._loop.call_soon_threadsafe(host.scripts[preset].go_on.set)
+            app._runner._thread.call_soon(host.scripts[preset].go_on.set)
 
 
 connector_to = fakes.connector

@@ -15,11 +15,13 @@ from typing import Any
 import resvg_py
 from textual.pilot import Pilot
 
-from cephtui.models import Event, Node
+from cephtui.models import Event, Node, Run
 from cephtui.nodes.state import NodeState
 from cephtui.paths import packaged_presets_dir
 from cephtui.presets import find_presets
-from cephtui.running.runner import Runner, Survey
+from cephtui.running.node_requests import NodeRequests
+from cephtui.running.runner import Runner
+from cephtui.running.survey import Survey
 from cephtui.sessions import archive, demo, store
 from cephtui.targets import parse_target
 from cephtui.tui.app import CephtuiApp, ConsoleApp, SavedApp
@@ -49,6 +51,7 @@ class Recorded(Runner):
         self._player = Player(directory, demo.STAR, 1.0)
         self._player.paused = True
         self._seconds = seconds
+        self.nodes = _AsRecorded(self._player.run)
 
     def subscribe(self) -> Any:
         """See Runner: what the console listens to."""
@@ -59,16 +62,20 @@ class Recorded(Runner):
         self._player.seek(max(self._seconds, self._player.position))
         return self._player.drain()
 
+
+class _AsRecorded(NodeRequests):
+    """Answers about the nodes as they were in the recorded run."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+
     def reach(self, node: Node, *_: object) -> Future[NodeState]:  # type: ignore[override]
-        """See Runner: as the node was."""
-        return _done(NodeState(node, self._player.run.environment[node.name]))
+        return _done(NodeState(node, self._run.environment[node.name]))
 
     def survey(self, *_: object, **__: object) -> Future[Survey]:  # type: ignore[override]
-        """See Runner: nothing is asked."""
         return _done(Survey(room_bytes=1 << 30))
 
     def remove_left_behind(self) -> Future[None]:
-        """See Runner: nothing was."""
         return _done(None)
 
 

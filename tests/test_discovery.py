@@ -431,8 +431,8 @@ def test_a_runner_asks_a_node(tmp_path: Path) -> None:
     seen: list[Candidate] = []
 
     with Runner(tmp_path, connect_node=connector({"a": host})) as runner:
-        problem = runner.discover(host.node, "devices", seen.extend).result(10)
-        no_ceph = runner.discover(host.node, "pools", seen.extend).result(10)
+        problem = runner.nodes.discover(host.node, "devices", seen.extend).result(10)
+        no_ceph = runner.nodes.discover(host.node, "pools", seen.extend).result(10)
 
     assert (problem, [candidate.spec for candidate in seen]) == ("", ["device:/dev/sda"])
     assert no_ceph == "can't ask the cluster: Ceph's programs are not installed: apt-get install ceph-common"
@@ -444,6 +444,6 @@ def test_a_node_that_can_not_be_asked_is_told_in_words(tmp_path: Path) -> None:
     asking.questions = [Question("b", "password", "password of root@b", secret=True)]
 
     with Runner(tmp_path, connect_node=connector({"a": gone, "b": asking})) as runner:
-        answers = [runner.discover(host.node, "pools", lambda some: None).result(10) for host in (gone, asking)]
+        answers = [runner.nodes.discover(host.node, "pools", lambda some: None).result(10) for host in (gone, asking)]
 
     assert answers == ["a: no route to host", "b: not connected: password of root@b"]

@@ -22,7 +22,7 @@ from cephtui.nodes.transport import LocalConnection
 from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Request, make_plan
 from cephtui.presets import choose, find_presets, parse_overrides
-from cephtui.running.node_run import Bench
+from cephtui.running.bench import Bench
 from cephtui.running.recorder import StopRequest
 from cephtui.running.step_run import execute
 from cephtui.sessions import store

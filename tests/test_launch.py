@@ -16,7 +16,8 @@ from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Request
 from cephtui.presets import load_preset
 from cephtui.running.launch import Ask, Launcher, NotRun, Unanswered
-from cephtui.running.runner import Runner, Survey
+from cephtui.running.runner import Runner
+from cephtui.running.survey import Survey
 from cephtui.targets import parse_target
 
 T = TypeVar("T")
@@ -46,6 +47,7 @@ class FakeRunner:
     def __init__(
         self, questions: Sequence[Question] = (), survey: Survey | None = None, refusals: Sequence[Refusal] = ()
     ) -> None:
+        self.nodes = self
         self.questions, self.surveyed, self.refusals = list(questions), survey or Survey(), list(refusals)
         self.given: list[tuple[str, dict[str, str]]] = []
         self.plans: list[Plan] = []

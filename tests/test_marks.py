@@ -101,7 +101,7 @@ async def test_a_mark_while_a_target_is_filled_has_no_second_of_the_run(tmp_path
         await pilot.press("2")
         await until(pilot, lambda: bool(hosts["local"].log.of("waits in fill")))
         await mark(app, pilot, CHANGE)
-        app._runner._loop.call_soon_threadsafe(hosts["local"].scripts["fill"].go_on.set)
+        app._runner._thread.call_soon(hosts["local"].scripts["fill"].go_on.set)
         await running(app, pilot)
         assert CHANGE not in text_of(app, console_screen(app).query_one("#chart"))
     assert [(each.run, each.elapsed_seconds) for each in marks(tmp_path)] == [(1, None)]

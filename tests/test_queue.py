@@ -292,7 +292,7 @@ async def test_stop_in_repeats_before_anything_has_begun_holds_the_others(tmp_pa
         await pilot.press("2")
         await until(pilot, lambda: len(tried) == 2)
         await pilot.press("s")
-        app._runner._loop.call_soon_threadsafe(gate.set)
+        app._runner._thread.call_soon(gate.set)
         await until(pilot, lambda: not app.busy)
         assert [entry.text for entry in console_screen(app)._queue.entries] == ["runtime 20, 3 times, 2 of 3 runs left"]
         await opened(app, pilot)
@@ -318,7 +318,7 @@ async def test_skip_before_the_run_has_begun_takes_it_out(tmp_path: Path) -> Non
         await pilot.press("2", "4")
         await until(pilot, lambda: len(tried) == 2)
         await pilot.press("x")
-        app._runner._loop.call_soon_threadsafe(gate.set)
+        app._runner._thread.call_soon(gate.set)
         await until(pilot, lambda: len(saved(tmp_path)) == 1)
         await finished(app, pilot)
     assert [run.preset for run in saved(tmp_path)] == ["read-iops"]
@@ -342,7 +342,7 @@ async def test_stop_and_skip_while_a_run_waits_for_its_turn_meet_that_run(tmp_pa
         await pilot.press("2")
         await until(pilot, lambda: app._runner._jobs.empty() and len(inspections(hosts["pve1"])) == 1)
         await pilot.press(key)
-        app._runner._loop.call_soon_threadsafe(gate.set)
+        app._runner._thread.call_soon(gate.set)
         await until(pilot, lambda: not app.busy)
         assert shown(app, "#progress") == "not run"
     assert saved(tmp_path) == []

@@ -20,16 +20,18 @@ from cephtui.cluster.preflight import Preflight
 from cephtui.cluster.reader import ClusterError
 from cephtui.models import ClusterSample, Event, Node, NodeEnvironment, Notice, Outcome, Plan, Run, Sample, Total
 from cephtui.models.refusal import Refusal
+from cephtui.nodes import probe
+from cephtui.nodes import state as state_module
 from cephtui.nodes.shell import NodeShell
-from cephtui.nodes.state import NodeState
+from cephtui.nodes.state import NodeState, diagnosis
 from cephtui.nodes.transport import Completed, Connection, Question, TransportError
 from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Request, make_plan
 from cephtui.presets import choose, find_presets, parse_overrides
 from cephtui.reports import report
-from cephtui.running import node_run, runner
+from cephtui.running import cleanup, node_run
+from cephtui.running.bench import Bench, Filled
 from cephtui.running.inbox import Inbox
-from cephtui.running.node_run import Bench, Filled
 from cephtui.running.recorder import StopRequest
 from cephtui.running.runner import Runner
 from cephtui.running.step_run import execute
@@ -742,7 +744,7 @@ def test_an_image_that_is_still_in_use_is_removed_when_it_is_free(desk: Callable
 def test_an_image_that_stays_in_use_is_told_with_what_removes_it_later(
     desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runner, "PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(cleanup, "PATIENCE_SECONDS", 0.0)
     this = desk(plan(target=RBD, nodes=("a", "b")))
     this.submit()
     this.hosts["b"].busy = 1
@@ -756,7 +758,7 @@ def test_an_image_that_stays_in_use_is_told_with_what_removes_it_later(
 
     again = desk(this.plan, this.hosts, session="another")
     assert undo.at is not None
-    assert again.runner.remove(undo.at, undo, directory).result(LONG).status == "done"
+    assert again.runner.nodes.remove(undo.at, undo, directory).result(LONG).status == "done"
     assert this.hosts["b"].there == {}
     assert store.left_behind(this.directory.parent) == []
 
@@ -873,9 +875,9 @@ def test_a_node_that_can_not_be_reached_is_told_and_nothing_is_started(desk: Cal
     hosts = hosts_of(whole)
     hosts["b"].unreachable = "no route to host"
     this = desk(whole, hosts)
-    state = this.runner.reach(whole.hosts[1]).result(LONG)
+    state = this.runner.nodes.reach(whole.hosts[1]).result(LONG)
     assert (state.problem, state.environment, state.question) == ("b: no route to host", None, None)
-    assert [refusal.text for refusal in this.runner.check(whole).result(LONG)] == ["b: no route to host"]
+    assert [refusal.text for refusal in this.runner.nodes.check(whole).result(LONG)] == ["b: no route to host"]
     with pytest.raises(TransportError, match=r"^b: no route to host$"):
         this.submit()
     assert [what for what, _ in this.log.events if what.startswith(("started", "created"))] == []
@@ -884,14 +886,14 @@ def test_a_node_that_can_not_be_reached_is_told_and_nothing_is_started(desk: Cal
 
 def test_a_node_that_is_reached_says_what_it_is_like(desk: Callable[..., Desk]) -> None:
     this = desk(plan())
-    state = this.runner.reach(this.plan.hosts[0]).result(LONG)
+    state = this.runner.nodes.reach(this.plan.hosts[0]).result(LONG)
     assert state.problem is None
     assert state.environment is not None
     assert state.environment.tools == {"fio": "fio-3.33"}
     assert state.round_trip_seconds == pytest.approx(0.002)
-    assert runner.diagnosis(state).ready
+    assert diagnosis(state).ready
     this.hosts["b"].tools = {}
-    row = runner.diagnosis(this.runner.reach(this.plan.hosts[1]).result(LONG))
+    row = diagnosis(this.runner.nodes.reach(this.plan.hosts[1]).result(LONG))
     assert not row.ready
     assert "fio is not installed: apt-get install fio" in row.problems
 
@@ -899,7 +901,7 @@ def test_a_node_that_is_reached_says_what_it_is_like(desk: Callable[..., Desk]) 
 @pytest.fixture
 def two_tools(monkeypatch: pytest.MonkeyPatch) -> None:
     """However many there are: the rule is told by two."""
-    monkeypatch.setattr(runner, "TOOLS", {name: TOOLS[name] for name in ("fio", "rados-bench")})
+    monkeypatch.setattr(state_module, "TOOLS", {name: TOOLS[name] for name in ("fio", "rados-bench")})
 
 
 FIO_MISSES, RADOS_MISSES = (tool.check_version(None) or "" for tool in (TOOLS["fio"], TOOLS["rados-bench"]))
@@ -921,7 +923,7 @@ FIO_MISSES, RADOS_MISSES = (tool.check_version(None) or "" for tool in (TOOLS["f
 def test_a_tool_is_missing_only_where_it_is_needed(
     two_tools: None, tools: dict[str, str], needed: tuple[str, ...], problems: list[str], lacking: list[str]
 ) -> None:
-    row = runner.diagnosis(NodeState(Node(name="b"), NodeEnvironment(tools=tools)), needed)
+    row = diagnosis(NodeState(Node(name="b"), NodeEnvironment(tools=tools)), needed)
     assert ([*row.problems], row.ready) == (problems, not problems)
     assert [text.partition(" (")[0] for text in row.lacking] == lacking
 
@@ -929,7 +931,7 @@ def test_a_tool_is_missing_only_where_it_is_needed(
 def test_what_every_run_needs_is_missing_on_any_node_and_what_devices_need_is_not(two_tools: None) -> None:
     texts = [f"{command} is not installed: apt-get install util-linux" for command in ("flock", "wipefs")]
     found = NodeEnvironment(tools={"fio": "fio-3.33"}, missing=tuple(texts))
-    row = runner.diagnosis(NodeState(Node(name="b"), found), ["fio"])
+    row = diagnosis(NodeState(Node(name="b"), found), ["fio"])
     assert (row.problems, row.lacking, row.ready) == ((texts[0],), (RADOS_MISSES, texts[1]), False)
 
 
@@ -944,7 +946,7 @@ def test_the_line_of_nodes_says_what_lacks_the_tool_in_question(word: str, tools
 async def test_a_tool_says_by_itself_whether_it_is_behind_the_prefix_of_ceph(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another tool of the host's, and programs of Ceph's that are on the host and not where they would run."""
     boxed = Node(name="a", ceph_prefix=("cephadm", "shell", "--"))
-    monkeypatch.setattr(node_run, "TOOLS", {**TOOLS, "elbencho": TOOLS["fio"]})
+    monkeypatch.setattr(probe, "TOOLS", {**TOOLS, "elbencho": TOOLS["fio"]})
 
     class Box(FakeNode):
         def answer_to(self, argv: tuple[str, ...]) -> Completed:
@@ -953,7 +955,7 @@ async def test_a_tool_says_by_itself_whether_it_is_behind_the_prefix_of_ceph(mon
                 self.tools = {"fio": "fio-2", "elbencho": "2", "ceph": "ceph version 18"}
             return super().answer_to(argv)
 
-    environment = await node_run.look_at(NodeShell(boxed, await Box(boxed).connect()))
+    environment = await probe.probe(NodeShell(boxed, await Box(boxed).connect()))
     assert environment.tools == {"fio": "fio-1", "elbencho": "1", "ceph": "ceph version 18"}
 
 
@@ -965,11 +967,11 @@ def test_what_a_node_asks_is_answered_one_by_one_and_remembered(desk: Callable[.
     hosts["b"].questions = [key, password]
     this = desk(whole, hosts)
     node = whole.hosts[1]
-    assert this.runner.reach(node).result(LONG).question == key
-    assert this.runner.reach(node, {"another": "yes"}).result(LONG).question == key
-    assert this.runner.reach(node, {key.key: "yes"}).result(LONG).question == password
+    assert this.runner.nodes.reach(node).result(LONG).question == key
+    assert this.runner.nodes.reach(node, {"another": "yes"}).result(LONG).question == key
+    assert this.runner.nodes.reach(node, {key.key: "yes"}).result(LONG).question == password
     assert this.log.of("connected") == []
-    state = this.runner.reach(node, {password.key: "s3cret"}).result(LONG)
+    state = this.runner.nodes.reach(node, {password.key: "s3cret"}).result(LONG)
     assert (state.question, state.problem) == (None, None)
     (run,) = this.submit()
     assert run.outcome == "ok"
@@ -1039,7 +1041,7 @@ def test_what_a_dead_console_left_elsewhere_is_not_touched_at_the_start(
     for undo in left:
         hosts[undo.node].there[undo.target] = "old"
     this = desk(plan(nodes=("b",)), hosts)
-    this.runner.remove_left_behind().result(LONG)
+    this.runner.nodes.remove_left_behind().result(LONG)
     assert [undo.target for _, undo in store.left_behind(tmp_path)] == [undo.target for undo in left[1:]]
     assert len(hosts["local"].there) == len(hosts["b"].there) == 1
     assert this.notices() == ["removed file:/cache/old, left behind by session dead"]

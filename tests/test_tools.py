@@ -28,7 +28,7 @@ from cephtui.nodes.shell import NodeShell
 from cephtui.planning import Request, make_plan
 from cephtui.presets import PresetError, choose, find_presets, load_preset
 from cephtui.reports import report
-from cephtui.running.node_run import Bench
+from cephtui.running.bench import Bench
 from cephtui.running.recorder import StopRequest
 from cephtui.running.step_run import execute
 from cephtui.sessions import store

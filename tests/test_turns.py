@@ -89,6 +89,6 @@ def test_a_runner_gives_turns_to_all_nodes_of_a_host(tmp_path: Path) -> None:
 
     nodes = [Node(name=f"n{number}", host=f"h{number % 2}", ceph_conf="/c") for number in range(32)]
     with Runner(tmp_path, connect_node=connect) as runner:
-        states = [future.result(30) for future in [runner.reach(node) for node in nodes]]
+        states = [future.result(30) for future in [runner.nodes.reach(node) for node in nodes]]
     assert [state.problem for state in states] == [None] * 32
     assert dict(most) == {"h0": 6, "h1": 6}

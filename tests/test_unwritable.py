@@ -19,7 +19,7 @@ from cephtui.models import Node, Plan, Run
 from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Request, make_plan
 from cephtui.presets import choose, find_presets, parse_overrides
-from cephtui.running import runner as runner_module
+from cephtui.running import cleanup
 from cephtui.running.runner import Runner
 from cephtui.sessions import writer
 from cephtui.sessions.jsonlines import line
@@ -215,15 +215,15 @@ def test_a_removal_that_does_not_end_is_left_after_a_minute_of_its_own(
 ) -> None:
     desk.runner.submit(plan("write-iops")).result(LONG)
     assert desk.runner.left == (("a", "file:/mnt/bench/test"),)
-    assert not desk.runner.removing
+    assert not desk.runner.cleanup.progress
     asked_at = time.monotonic() - 50.0
-    assert not desk.runner.is_overdue(asked_at)
-    assert desk.runner.is_overdue(asked_at - 11.0)
-    with desk.runner._counted("a", "file:/mnt/bench/test"), desk.runner._counted("a", "rbd:bench/x"):
-        assert desk.runner.removing == "removing 1 of 2: file:/mnt/bench/test"
-        assert not desk.runner.is_overdue(asked_at - 100.0), "it has just begun"
-        monkeypatch.setattr(runner_module, "ENDING_SECONDS", -1.0)
-        assert desk.runner.is_overdue(time.monotonic())
+    assert not desk.runner.cleanup.is_overdue(asked_at)
+    assert desk.runner.cleanup.is_overdue(asked_at - 11.0)
+    with desk.runner.cleanup.counted("a", "file:/mnt/bench/test"), desk.runner.cleanup.counted("a", "rbd:bench/x"):
+        assert desk.runner.cleanup.progress == "removing 1 of 2: file:/mnt/bench/test"
+        assert not desk.runner.cleanup.is_overdue(asked_at - 100.0), "it has just begun"
+        monkeypatch.setattr(cleanup, "ENDING_SECONDS", -1.0)
+        assert desk.runner.cleanup.is_overdue(time.monotonic())
         assert desk.runner.left == (("a", "file:/mnt/bench/test"), ("a", "rbd:bench/x"))
     monkeypatch.undo()
     assert desk.runner.tidy_up().wait(LONG)

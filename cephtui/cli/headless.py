@@ -25,11 +25,12 @@ from cephtui.nodes.transport import Question, TransportError
 from cephtui.planning import Request
 from cephtui.printable import one_line
 from cephtui.reports import report
+from cephtui.running.cleanup import leftovers
 from cephtui.running.inbox import Inbox
 from cephtui.running.launch import PATIENCE_SECONDS, Ask, Launcher, NotRun, Unanswered
 from cephtui.running.outcomes import unsaved, worst
 from cephtui.running.recorder import CUT_SHORT
-from cephtui.running.runner import Runner, leftovers
+from cephtui.running.runner import Runner
 from cephtui.sessions.jsonlines import line
 from cephtui.sessions.store import Undo
 from cephtui.targets.base import Removed, TargetFault
@@ -52,7 +53,7 @@ def dry_run(runner: Runner, plan: Plan, as_json: bool) -> int:
         print(line(plan), flush=True)
     else:
         make_console().print(report.plan(plan))
-    refusals = runner.check(plan).result()
+    refusals = runner.nodes.check(plan).result()
     for refusal in refusals:
         say(f"refused: {refusal.text}")
     return EXIT_REFUSED if refusals else 0
@@ -62,8 +63,8 @@ def carry_out(runner: Runner, plan: Plan, output: Output) -> int:
     """Run a plan to its end, printing what happens; the exit code. Raises StoreError where nothing could be run."""
 
     inbox = runner.subscribe()
-    with _stopping(runner.tidy_up, runner.is_overdue, runner.abandon) as ending:
-        runner.remove_left_behind()
+    with _stopping(runner.tidy_up, runner.cleanup.is_overdue, runner.abandon) as ending:
+        runner.nodes.remove_left_behind()
         progress = _Progress(runner, ending)
         try:
             code = _followed(runner, plan, inbox, output, progress)
@@ -101,7 +102,7 @@ class _Progress:
 
     def show(self) -> None:
         """Called a few times a second."""
-        since, text = self._runner.removing_since, self._runner.removing
+        since, text = self._runner.cleanup.begun_at, self._runner.cleanup.progress
         if text and text != self._said and time.monotonic() - since > _SAID_AFTER_SECONDS:
             say(f"{text}{_AGAIN if self.is_awaited and not self._said else ''}")
             self._said = text
@@ -196,7 +197,7 @@ def _patiently(asked: Future[T], text: str) -> T:
 def diagnose(runner: Runner, nodes: Sequence[Node], needed: Collection[str] = ()) -> list[NodeRow]:
     """What each node is like, and what is missing there of the tools that are ``needed`` (see ``diagnosis``)."""
     states = connect(runner, nodes)
-    asked = [runner.health(s.node) if s.environment and s.environment.tools.get("ceph") else None for s in states]
+    asked = [runner.nodes.health(s.node) if s.environment and s.environment.tools.get("ceph") else None for s in states]
     return [
         diagnosis(state, needed, _patiently(health, "asking the cluster ...") if health else None)
         for state, health in zip(states, asked, strict=True)
@@ -226,7 +227,7 @@ def clean_up(
     except (Interrupted, click.Abort):
         raise Interrupted(*still_there()) from None
     failed = 0
-    with _stopping(lambda: say(f"finishing the removal{_AGAIN}"), runner.is_overdue, still_there) as ending:
+    with _stopping(lambda: say(f"finishing the removal{_AGAIN}"), runner.cleanup.is_overdue, still_there) as ending:
         for way, found in wanted.items():
             if way in refused:
                 failed += len(found)
@@ -296,7 +297,7 @@ def _removed(
     there: dict[tuple[str, str], None],
 ) -> int:
     """Remove these from a node, and take them out of what is ``there``; how many could not be."""
-    removing = [None if state.problem else runner.remove(state.node, undo, path) for path, undo in found]
+    removing = [None if state.problem else runner.nodes.remove(state.node, undo, path) for path, undo in found]
     failed = 0
     for (_, undo), done in zip(found, removing, strict=True):
         removed = _waited_for(done, inbox) if done else Removed("failed", state.problem or "")

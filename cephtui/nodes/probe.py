@@ -6,6 +6,7 @@ import re
 import shlex
 
 from cephtui.models import NodeEnvironment
+from cephtui.nodes.shell import Shell
 from cephtui.tools import TOOLS
 
 _FACTS = r"""
@@ -30,6 +31,22 @@ _NUMBERS = {"cpu_count": _WHOLE, "memory_bytes": _WHOLE, "load_1m": re.compile(r
 
 _CEPH_VERSION_ARGV = ("rados", "--version")
 """ceph itself would take eight times as long to say the same."""
+
+
+async def probe(shell: Shell) -> NodeEnvironment:
+    """The environment of a node, with the versions of Ceph's programs behind its prefix; raises TransportError."""
+    environment = parse_environment((await shell.run(probe_argv())).stdout)
+    if not (shell.node.prefix or shell.node.ceph_prefix):
+        return environment
+    behind = parse_environment((await shell.ceph(probe_argv())).stdout)
+    own = {name: version for name, version in environment.tools.items() if not _is_of_ceph(name)}
+    of_ceph = {name: version for name, version in behind.tools.items() if _is_of_ceph(name)}
+    return environment.model_copy(update={"tools": {**own, **of_ceph}})
+
+
+def _is_of_ceph(program: str) -> bool:
+    """Whether it runs behind a node's ``ceph_prefix``."""
+    return program == "ceph" or (program in TOOLS and TOOLS[program].of_ceph)
 
 
 def probe_argv() -> tuple[str, ...]:

@@ -68,7 +68,7 @@ class Launcher:
 
         ``pool`` helps to choose between several Ceph accesses that a node has.
         """
-        asked = [self._runner.reach(node, pool=pool) for node in nodes]
+        asked = [self._runner.nodes.reach(node, pool=pool) for node in nodes]
         for number, future in enumerate(asked):
             so_far = f" {number} of {len(nodes)} nodes are connected" if number else ""
             yield await self._answered(await self._patiently(future, f"connecting ...{so_far}"), pool)
@@ -79,7 +79,7 @@ class Launcher:
         ``patient`` waits for up to a quarter of a minute where the pool is, or has just been, in use. Raises NotRun,
         TransportError and TargetFault.
         """
-        asked = self._runner.survey(request.target, request.nodes, request.ceph_node, patient=patient)
+        asked = self._runner.nodes.survey(request.target, request.nodes, request.ceph_node, patient=patient)
         survey = await self._patiently(asked, "looking at the target ...")
         if survey.refusal:
             await self._confirm([survey.refusal])
@@ -90,7 +90,7 @@ class Launcher:
         surveyed = await self.survey(request)
         _go_on(cancelled)
         plan = make_plan(surveyed, lambda: batch, self._runner.filled())
-        refusals = await asyncio.wrap_future(self._runner.check(plan))
+        refusals = await asyncio.wrap_future(self._runner.nodes.check(plan))
         await self._confirm(refusals)
         _go_on(cancelled)
         if refusals:
@@ -105,7 +105,7 @@ class Launcher:
                 answer = await self._ask.answer(state.node, state.question)
             except Unanswered as why:
                 return replace(state, question=None, problem=str(why))
-            state = await asyncio.wrap_future(self._runner.reach(state.node, {state.question.key: answer}, pool))
+            state = await asyncio.wrap_future(self._runner.nodes.reach(state.node, {state.question.key: answer}, pool))
         return replace(state, question=None, problem=f"{state.node.name}: too many wrong answers")
 
     async def _confirm(self, refusals: Sequence[Refusal]) -> None:

@@ -7,15 +7,13 @@ import contextlib
 import logging
 import secrets
 import time
-from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, field
+from collections.abc import Coroutine
 from typing import Any
 
 from cephtui import stats, units
 from cephtui.cluster import reader
 from cephtui.cluster.reader import ClusterError, ClusterReader
 from cephtui.models import (
-    Event,
     FilePlace,
     Finding,
     NodeEnvironment,
@@ -27,15 +25,16 @@ from cephtui.models import (
     RbdPlace,
     Step,
 )
-from cephtui.nodes.probe import parse_environment, probe_argv
-from cephtui.nodes.shell import NodeShell, Shell, with_ceph
+from cephtui.nodes.shell import NodeShell, with_ceph
 from cephtui.nodes.transport import UNLOCKED, Chunk, Lock, Process, TransportError, shortened
 from cephtui.planning import fill_command
+from cephtui.running.bench import Bench, Filled
+from cephtui.running.inspection import inspect
 from cephtui.running.outcomes import decide, run_findings
 from cephtui.running.recorder import Recorder, StopRequest
 from cephtui.sessions.store import Undo
-from cephtui.sessions.writer import SessionWriter, unwritable
-from cephtui.targets.base import Found, Target, TargetFault, Use
+from cephtui.sessions.writer import unwritable
+from cephtui.targets.base import Found, Target, TargetFault
 from cephtui.targets.rbd import image_info
 from cephtui.tools import TOOLS
 from cephtui.tools.base import Parser, Reading, Sizing, ToolResult
@@ -56,31 +55,6 @@ _SAID_BYTES = 64 << 10
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Filled:
-    """What is known to be written in full: so many bytes of the part with this identity."""
-
-    identity: str
-    bytes: int
-
-
-@dataclass(slots=True)
-class Bench:
-    """What the runs of one sitting share."""
-
-    session: SessionWriter
-    publish: Callable[[Event], None]
-    stall_seconds: float
-    filled: dict[tuple[str, str], Filled] = field(default_factory=dict)
-    """By node and part."""
-    created: dict[tuple[str, str], Undo] = field(default_factory=dict)
-    """What has to be removed, by node and part."""
-    recorder: Recorder | None = None
-    """Of the run in progress."""
-    removed_at: float | None = None
-    """When something was removed last, by the monotonic clock: a pool's figures follow some time after."""
-
-
 class Ended(Exception):
     """A node's part of the run ends here, with this outcome."""
 
@@ -88,53 +62,6 @@ class Ended(Exception):
         super().__init__(error)
         self.outcome: Outcome = outcome
         self.error = error
-
-
-@dataclass(frozen=True, slots=True)
-class Inspection:
-    """What a node is like, and what it says of the target."""
-
-    environment: NodeEnvironment
-    problem: str | None
-    """Why the tool can't run there."""
-    found: Found
-
-
-async def look_at(shell: Shell) -> NodeEnvironment:
-    """What a node is like; raises TransportError."""
-    environment = parse_environment((await shell.run(probe_argv())).stdout)
-    if not (shell.node.prefix or shell.node.ceph_prefix):
-        return environment
-    behind = parse_environment((await shell.ceph(probe_argv())).stdout)
-    own = {name: version for name, version in environment.tools.items() if not _is_of_ceph(name)}
-    of_ceph = {name: version for name, version in behind.tools.items() if _is_of_ceph(name)}
-    return environment.model_copy(update={"tools": {**own, **of_ceph}})
-
-
-def _is_of_ceph(program: str) -> bool:
-    """Whether it runs behind a node's ``ceph_prefix``."""
-    return program == "ceph" or (program in TOOLS and TOOLS[program].of_ceph)
-
-
-async def inspect(
-    shell: Shell,
-    step: Step,
-    node_step: NodeStep,
-    target: Target,
-    destroy: tuple[str, ...],
-    filled: frozenset[str] = frozenset(),
-) -> Inspection:
-    """Look at a node and the target on it, and apply the guards; writes nothing.
-
-    Raises TransportError and TargetFault.
-    """
-    use = Use(node_step.parts, step.writes, step.filled, step.options, destroy, filled)
-    environment, found = await asyncio.gather(look_at(shell), target.inspect(shell, use))
-    problem = TOOLS[step.tool].check_version(environment.tools.get(step.tool))
-    if problem:
-        return Inspection(environment, f"{shell.node.name}: {problem}", Found())
-    environment = environment.model_copy(update={"filesystem": found.filesystem, "device": found.device})
-    return Inspection(environment, None, found)
 
 
 class NodeRun:

@@ -22,7 +22,8 @@ from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import NodeShell
 from cephtui.nodes.transport import TransportError
 from cephtui.planning import new_bytes
-from cephtui.running.node_run import Bench, NodeRun
+from cephtui.running.bench import Bench
+from cephtui.running.node_run import NodeRun
 from cephtui.running.outcomes import PARTLY_SAVED, UNSAVED, worst
 from cephtui.running.recorder import Recorder, StopRequest
 from cephtui.sessions.writer import RawLimits, RunWriter, SessionWriter, unwritable

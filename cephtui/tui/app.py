@@ -188,7 +188,7 @@ class ConsoleApp(CephtuiApp):
 
     def on_mount(self) -> None:
         """What was left behind is removed meanwhile."""
-        self._runner.remove_left_behind()
+        self._runner.nodes.remove_left_behind()
 
     @property
     def busy(self) -> bool:
@@ -227,7 +227,7 @@ class ConsoleApp(CephtuiApp):
         if not self.busy and not self._runner.left:
             self.exit()
             return
-        self.push_screen(Wait(lambda: self._runner.removing or "stopping the run and cleaning up ..."))
+        self.push_screen(Wait(lambda: self._runner.cleanup.progress or "stopping the run and cleaning up ..."))
         self.run_worker(self._end(tidied))
 
     async def _end(self, tidied: threading.Event) -> None:
@@ -325,7 +325,7 @@ class _ConsoleEnding:
     def _tick(self, seconds: float) -> None:
         """What is to be removed has its time; then the application has some to end."""
         asked_at = self._signals.asked_at
-        if self._done_at is None and asked_at is not None and self._runner.is_overdue(asked_at):
+        if self._done_at is None and asked_at is not None and self._runner.cleanup.is_overdue(asked_at):
             self._second()
         if self._done_at is None and self._runner.tidy_up().is_set():
             self._done_at = time.monotonic()

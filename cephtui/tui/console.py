@@ -230,7 +230,7 @@ class ConsoleScreen(RunScreen):
         """Choose what is tested."""
         from cephtui.tui.pickers.targets import TargetPicker
 
-        source = partial(self._runner.discover, self._ceph_node)
+        source = partial(self._runner.nodes.discover, self._ceph_node)
         picker = TargetPicker(self._target.spec, self._start_with.target.spec, source, self._ceph_node.name)
         text = await self._ask(picker)
         if text is not None:

@@ -48,7 +48,7 @@ def sitting(root: Path, nodes: Sequence[Node], target: str, options: Mapping[str
     file = PresetFile(title=PRESET, options=dict(options))
     request = Request((Preset(PRESET, Path(), True, file),), tuple(nodes), parse_target(target), {})
     with Runner(root) as runner:
-        states = [reached.result() for reached in [runner.reach(node) for node in nodes]]
+        states = [reached.result() for reached in [runner.nodes.reach(node) for node in nodes]]
         if problem := next((state.problem or state.question for state in states if not state.environment), None):
             raise NotMeasured(str(problem))
         yield Sitting(runner, request)

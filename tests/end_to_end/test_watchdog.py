@@ -420,7 +420,7 @@ def test_a_runner_ends_in_the_middle_of_looking_at_its_node(tmp_path: Path) -> N
     def look_and_end() -> None:
         for turn in range(30):
             with Runner(tmp_path / "sessions") as runner:
-                runner.reach(Node(name="local"))
+                runner.nodes.reach(Node(name="local"))
                 time.sleep(turn / 1000)
             ended.append(turn)
 

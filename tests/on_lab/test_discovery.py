@@ -34,7 +34,7 @@ def node_of(bench: Bench, name: str = "lab1", **more: str) -> Node:
 
 def found(runner: Runner, node: Node, of: str) -> tuple[dict[str, Candidate], str]:
     seen: dict[str, Candidate] = {}
-    problem = runner.discover(node, of, lambda some: seen.update({one.spec: one for one in some})).result(60)
+    problem = runner.nodes.discover(node, of, lambda some: seen.update({one.spec: one for one in some})).result(60)
     return seen, problem
 
 

@@ -41,7 +41,7 @@ class Sitting:
             Node(name=name, host=name, ssh_config=str(lab.ssh_config), ceph_conf=str(lab.ceph_conf))
             for name in lab.nodes
         ]
-        states = [reached.result() for reached in [runner.reach(node) for node in nodes]]
+        states = [reached.result() for reached in [runner.nodes.reach(node) for node in nodes]]
         self.nodes = tuple(state.node for state in states)
         self._sitting = new_batch()
 
@@ -55,7 +55,7 @@ class Sitting:
     ) -> tuple[Run, ...]:
         """A preset on all nodes, to its end."""
         parsed = parse_target(f"{target}:{self.lab.pool}", sitting=self._sitting)
-        room = self.runner.survey(parsed, self.nodes, patient=False).result().room_bytes
+        room = self.runner.nodes.survey(parsed, self.nodes, patient=False).result().room_bytes
         request = Request(
             choose(self._presets, [preset]), self.nodes, parsed, options, repeats, shared_pool=True, room_bytes=room
         )

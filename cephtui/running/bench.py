@@ -1,0 +1,51 @@
+"""What the runs of one console session share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from cephtui.models import Event, Mark
+from cephtui.running.recorder import Recorder
+from cephtui.sessions.store import StoreError, Undo
+from cephtui.sessions.writer import SessionWriter, unwritable
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """The bytes of a part that are known to be prefilled, as long as the part has this identity."""
+
+    identity: str
+    bytes: int
+
+
+@dataclass(slots=True)
+class Bench:
+    """The session that is written, and what is known of the data on the nodes."""
+
+    session: SessionWriter
+    publish: Callable[[Event], None]
+    stall_seconds: float
+    filled: dict[tuple[str, str], Filled] = field(default_factory=dict)
+    """By node and part."""
+    created: dict[tuple[str, str], Undo] = field(default_factory=dict)
+    """What has to be removed, by node and part."""
+    problems: list[str] = field(default_factory=list)
+    """Steps that were not run and parts that were not removed, for the user to read at the end."""
+    recorder: Recorder | None = None
+    """Of the run in progress."""
+    loaded_at: float | None = None
+    """When the last run ended, by the monotonic clock."""
+    removed_at: float | None = None
+    """When something was removed last, by the monotonic clock: a pool's figures follow some time after."""
+
+    def mark(self, text: str) -> Mark:
+        """Store and publish a mark on the time line of the run in progress; raises StoreError."""
+        mark = self.recorder.mark(text) if self.recorder else Mark(at=datetime.now(UTC), text=text)
+        try:
+            self.session.mark(mark)
+        except OSError as error:
+            raise StoreError(unwritable(error)) from None
+        self.publish(mark)
+        return mark

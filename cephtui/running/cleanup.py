@@ -1,0 +1,176 @@
+"""Removal of what cephtui has created: after a step, at the end, and of what earlier consoles have left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from cephtui import paths
+from cephtui.models import Event, Node, Notice
+from cephtui.nodes.shell import NodeShell
+from cephtui.nodes.transport import TransportError
+from cephtui.running.bench import Bench
+from cephtui.running.connections import Connections
+from cephtui.sessions import store, writer
+from cephtui.sessions.store import Undo
+from cephtui.targets import kind_of, remove
+from cephtui.targets.base import Removed
+from cephtui.targets.scratch import is_scratch
+
+PATIENCE_SECONDS = 60.0
+"""How long a removal is tried again: the watch of a client that was killed lasts about 30 s."""
+ENDING_SECONDS = 60.0
+"""How long the end of the console waits for a removal."""
+_AT_START_MOST = 100
+"""Files that are removed before the first plan; the rest is for cleanup."""
+log = logging.getLogger(__name__)
+
+
+class Cleanup:
+    """Removes parts of targets; how far it is can be read from any thread."""
+
+    def __init__(self, root: Path, connections: Connections, publish: Callable[[Event], None]) -> None:
+        self._root, self._connections, self._publish = root, connections, publish
+        self._at_start = asyncio.Lock()
+        """Held while what earlier consoles have left behind is being removed."""
+        self._removing: dict[tuple[str, str], None] = {}
+        self._in_all, self._begun_at = 0, 0.0
+
+    # ------------------------------------------------------------------ read from any thread
+
+    @property
+    def removing(self) -> tuple[tuple[str, str], ...]:
+        """Nodes and parts that are being removed."""
+        return tuple(self._removing)
+
+    @property
+    def progress(self) -> str:
+        """Which removal of how many is in progress; empty where nothing is being removed."""
+        left = self.removing
+        return f"removing {self._in_all - len(left) + 1} of {self._in_all}: {left[0][1]}" if left else ""
+
+    @property
+    def begun_at(self) -> float:
+        """When the removal began, by the monotonic clock; 0 where nothing is being removed."""
+        return self._begun_at if self._removing else 0.0
+
+    def is_overdue(self, asked_at: float) -> bool:
+        """Whether to wait no longer for the end that was asked for at this time, by the monotonic clock.
+
+        A removal has a minute of its own.
+        """
+        return time.monotonic() - max(asked_at, self.begun_at) > ENDING_SECONDS
+
+    # ------------------------------------------------------------------ on the runner's thread
+
+    async def remove_left_behind(self) -> None:
+        """Remove what killed consoles have left on this machine; the first plan waits for it.
+
+        It may use a file of the same name. The user has agreed to nothing yet, so no command in a session's list is
+        run, and only files of this machine are removed.
+        """
+        async with self._at_start:
+            writer.drop_reserves(self._root)
+            left = [(path, undo) for path, undo in store.left_behind(self._root) if _is_here(undo)]
+            for directory, undo in left[:_AT_START_MOST]:
+                removed = await self.remove(directory, Node(name="local"), undo)
+                if removed.status == "done":
+                    self._publish(Notice(0, f"removed {undo.target}, left behind by session {directory.name}"))
+                elif removed.status == "not ours":
+                    self._publish(Notice(0, f"{undo.target} of session {directory.name} stays: {removed.text}"))
+                else:  # in use, or not to be removed now: the next start will see to it
+                    log.warning("can't remove %s: %s", undo.target, removed.text)
+
+    async def finish_left_behind(self) -> None:
+        """Wait until nothing that was left behind is being removed any more."""
+        async with self._at_start:
+            pass
+
+    async def remove(self, directory: Path, node: Node, undo: Undo) -> Removed:
+        """Remove a part that the session in this directory has left behind; raises nothing."""
+        try:
+            removed = await self._remove(node, undo)
+            if removed.is_settled:
+                writer.mark_undone(directory, undo)
+        except (OSError, TransportError) as error:
+            return Removed("failed", str(error))
+        return removed
+
+    async def remove_created(self, bench: Bench) -> None:
+        """Remove all that the present console session has created; what can't be removed becomes a problem."""
+        await asyncio.gather(*(self._undo(bench, key) for key in list(bench.created)))
+
+    async def _undo(self, bench: Bench, key: tuple[str, str]) -> None:
+        undo, again = bench.created[key], ": cephtui cleanup tries again"
+        assert undo.at is not None
+        try:
+            removed = await self._remove(undo.at, undo)
+            problem = removed.text if removed.status != "done" else ""
+            if removed.is_settled:
+                again = ""
+                with contextlib.suppress(OSError):  # cephtui cleanup will then find it removed
+                    bench.session.undo(undo.model_copy(update={"done": True}))
+        except TransportError as error:
+            problem = str(error)
+        except Exception as error:  # one part's trouble must not leave the others behind
+            log.exception("can't remove %s", undo.target)
+            problem = f"unexpected error: {error!r}"
+        bench.removed_at = time.monotonic()
+        del bench.created[key]
+        bench.filled.pop(key, None)
+        if problem:
+            bench.problems.append(f"{undo.node}: {undo.target} was not removed: {problem}{again}")
+
+    async def _remove(self, node: Node, undo: Undo) -> Removed:
+        """Raises TransportError."""
+        with self.counted(node.name, undo.target):
+            shell = await self._connections.shell(node)
+            return await remove_patiently(shell, undo, lambda text: self._publish(Notice(0, text)))
+
+    @contextlib.contextmanager
+    def counted(self, node: str, spec: str) -> Iterator[None]:
+        """Count a part in the progress while it is being removed; all at the same time is one removal."""
+        if not self._removing:
+            self._in_all, self._begun_at = 0, time.monotonic()
+        self._in_all += 1
+        self._removing[node, spec] = None
+        try:
+            yield
+        finally:
+            self._removing.pop((node, spec), None)
+
+
+async def remove_patiently(shell: NodeShell, undo: Undo, say: Callable[[str], None]) -> Removed:
+    """Remove a part of cephtui's, again and again while a client still has it open; raises TransportError."""
+    until = asyncio.get_running_loop().time() + PATIENCE_SECONDS
+    kind, is_announced = kind_of(undo.target), False
+    while True:
+        removed = await remove(shell, undo)
+        is_passing = removed.status == "busy" and kind is not None and kind.in_pool
+        if not is_passing or asyncio.get_running_loop().time() > until:
+            return removed
+        if not is_announced:
+            say(f"{undo.target} is still in use, waiting for the end of it ({removed.text})")
+            is_announced = True
+        await asyncio.sleep(2.0)
+
+
+def leftovers(left: Iterable[tuple[str, str]]) -> list[str]:
+    """A line for each node's part that stays; scratch files are left out, they go with their directory."""
+    cache = paths.cache_dir()
+    return [
+        f"{node}: {spec} was not removed: cephtui cleanup removes it"
+        for node, spec in left
+        if not is_scratch(spec, cache)
+    ]
+
+
+def _is_here(undo: Undo) -> bool:
+    """Whether it is a file of the console's own machine, and not of a container there."""
+    here = Node(name="local") if undo.at is None else undo.at
+    kind = kind_of(undo.target)
+    return kind is not None and kind.leaves_files and here.host is None and not here.prefix

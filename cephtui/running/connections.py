@@ -1,0 +1,84 @@
+"""The connections to all nodes: one for each node, made when it is needed and made again after it was lost."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+from cephtui.cluster.access import with_access
+from cephtui.models import Node
+from cephtui.nodes.probe import probe
+from cephtui.nodes.shell import NodeShell
+from cephtui.nodes.state import NodeState
+from cephtui.nodes.transport import Connection, Paced, Question, TransportError, Turns
+
+CONNECTS_AT_ONCE = 4
+"""An sshd refuses some of more than ten connections that have not yet logged in (MaxStartups)."""
+
+Connect = Callable[[Node, Mapping[str, str]], Awaitable[Connection | Question]]
+
+
+class Connections:
+    """Connections by the name of their node, and the answers that were given to the questions of each node."""
+
+    def __init__(self, connect: Connect) -> None:
+        self._connect = connect
+        self._connections: dict[str, Connection] = {}
+        self._answers: dict[str, dict[str, str]] = {}
+        self._locks: dict[str, asyncio.Lock] = {}
+        self._connecting = asyncio.Semaphore(CONNECTS_AT_ONCE)
+        self._turns = Turns()
+        self._ending = False
+
+    async def reach(self, node: Node, answers: Mapping[str, str], pool: str | None) -> NodeState:
+        """Connect to a node, with the answers to its questions, and probe it; raises nothing."""
+        self._answers.setdefault(node.name, {}).update(answers)
+        try:
+            made = await self._connection(node)
+            if isinstance(made, Question):
+                return NodeState(node, question=made)
+            node = await with_access(NodeShell(node, made), pool)
+            environment = await probe(NodeShell(node, made))
+        except TransportError as error:
+            return NodeState(node, problem=str(error))
+        return NodeState(node, environment, made.round_trip_seconds)
+
+    async def shell(self, node: Node) -> NodeShell:
+        """A shell on a node whose questions have been answered before; raises TransportError."""
+        made = await self._connection(node)
+        if isinstance(made, Question):
+            raise TransportError(f"{node.name}: not connected: {made.topic}")
+        return NodeShell(node, made)
+
+    async def shells(self, nodes: Sequence[Node]) -> dict[str, NodeShell]:
+        """Shells on several nodes by their names; raises TransportError."""
+        found = await asyncio.gather(*map(self.shell, nodes))
+        return {shell.node.name: shell for shell in found}
+
+    async def close(self) -> None:
+        """Close all connections and make no more."""
+        self._ending = True
+        for connection in list(self._connections.values()):
+            await connection.close()
+
+    async def _connection(self, node: Node) -> Connection | Question:
+        async with self._locks.setdefault(node.name, asyncio.Lock()):  # or each of many would make a connection
+            known = self._connections.get(node.name)
+            if known is not None and not known.closed and _is_same_address(known.node, node):
+                return known
+            async with self._connecting:
+                if self._ending:
+                    raise TransportError(f"{node.name}: cephtui is ending")
+                answers = self._answers.get(node.name, {})
+                made = await self._connect(node, answers)
+            if not isinstance(made, Question):
+                self._connections[node.name] = paced = Paced(made, self._turns)
+                return paced
+            for key in (made.key, *made.refused):
+                answers.pop(key, None)
+            return made
+
+
+def _is_same_address(one: Node, other: Node) -> bool:
+    """Whether one connection serves both."""
+    return (one.host, one.user, one.port, one.ssh_config) == (other.host, other.user, other.port, other.ssh_config)

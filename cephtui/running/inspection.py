@@ -1,0 +1,43 @@
+"""A node and the target on it, inspected before anything is written."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from cephtui.models import NodeEnvironment, NodeStep, Step
+from cephtui.nodes.probe import probe
+from cephtui.nodes.shell import Shell
+from cephtui.targets.base import Found, Target, Use
+from cephtui.tools import TOOLS
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """The environment of a node, and the state of the target on it."""
+
+    environment: NodeEnvironment
+    problem: str | None
+    """Why the tool can't run there."""
+    found: Found
+
+
+async def inspect(
+    shell: Shell,
+    step: Step,
+    node_step: NodeStep,
+    target: Target,
+    destroy: tuple[str, ...],
+    filled: frozenset[str] = frozenset(),
+) -> Inspection:
+    """Inspect a node and the target on it, and apply the guards; writes nothing.
+
+    ``filled`` are the parts that this console session has prefilled. Raises TransportError and TargetFault.
+    """
+    use = Use(node_step.parts, step.writes, step.filled, step.options, destroy, filled)
+    environment, found = await asyncio.gather(probe(shell), target.inspect(shell, use))
+    problem = TOOLS[step.tool].check_version(environment.tools.get(step.tool))
+    if problem:
+        return Inspection(environment, f"{shell.node.name}: {problem}", Found())
+    environment = environment.model_copy(update={"filesystem": found.filesystem, "device": found.device})
+    return Inspection(environment, None, found)

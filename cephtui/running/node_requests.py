@@ -1,0 +1,107 @@
+"""What other threads ask of nodes, besides plans; each answer is a Future."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Mapping
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from cephtui.cluster import preflight
+from cephtui.models import Node, Plan
+from cephtui.models.refusal import Refusal
+from cephtui.nodes.state import NodeState
+from cephtui.nodes.transport import TransportError
+from cephtui.running import survey
+from cephtui.running.cleanup import Cleanup
+from cephtui.running.connections import Connections
+from cephtui.running.survey import Survey
+from cephtui.sessions import store
+from cephtui.sessions.store import StoreError, Undo
+from cephtui.targets.base import Removed, Target, TargetFault
+from cephtui.targets.candidates import OnFound
+from cephtui.targets.discovery import discover
+
+T = TypeVar("T")
+
+
+class Call(Protocol):
+    """Runs a coroutine on the runner's thread."""
+
+    def __call__(self, coroutine: Coroutine[Any, Any, T], /) -> Future[T]: ...
+
+
+class NodeRequests:
+    """Requests about nodes, their targets and their cluster. Called from any thread."""
+
+    def __init__(
+        self,
+        call: Call,
+        root: Path,
+        connections: Connections,
+        cleanup: Cleanup,
+        loaded_at: Callable[[], float | None],
+    ) -> None:
+        self._call, self._root = call, root
+        self._connections, self._cleanup, self._loaded_at = connections, cleanup, loaded_at
+
+    def reach(self, node: Node, answers: Mapping[str, str] | None = None, pool: str | None = None) -> Future[NodeState]:
+        """Connect to a node, with the answers to its questions, and probe it; raises nothing.
+
+        ``pool`` helps to choose between several Ceph accesses that the node has.
+        """
+        return self._call(self._connections.reach(node, answers or {}, pool))
+
+    def health(self, node: Node) -> Future[str]:
+        """The health of a node's cluster, or why it can't be asked; or a TransportError."""
+        return self._call(self._health(node))
+
+    def survey(
+        self, target: Target, nodes: tuple[Node, ...], ceph_node: str | None = None, *, patient: bool = True
+    ) -> Future[Survey]:
+        """What a plan has to know of a target; or a TransportError or TargetFault.
+
+        ``patient`` takes up to a quarter of a minute where the pool is, or has just been, in use.
+        """
+        return self._call(self._survey(target, nodes, ceph_node, patient))
+
+    def check(self, plan: Plan) -> Future[list[Refusal]]:
+        """Why the guards refuse a plan, without starting it; empty where they don't."""
+        return self._call(self._check(plan))
+
+    def discover(self, node: Node, of: str, on_found: OnFound) -> Future[str]:
+        """Find the candidates of a node (see ``discovery.discover``); the result is why not all of them, or empty.
+
+        ``on_found`` is called on the runner's thread and must not wait. Cancelling the future ends the search.
+        """
+        return self._call(self._discover(node, of, on_found))
+
+    def remove(self, node: Node, undo: Undo, directory: Path) -> Future[Removed]:
+        """Remove what a session has left behind, connecting to this node."""
+        return self._call(self._cleanup.remove(directory, node, undo))
+
+    def remove_left_behind(self) -> Future[None]:
+        """Remove what killed consoles have left on this machine; notices report it."""
+        return self._call(self._cleanup.remove_left_behind())
+
+    async def _health(self, node: Node) -> str:
+        return await preflight.health(await self._connections.shell(node))
+
+    async def _survey(self, target: Target, nodes: tuple[Node, ...], ceph_node: str | None, patient: bool) -> Survey:
+        asked = next((node for node in nodes if node.name == ceph_node), nodes[0])
+        shell = await self._connections.shell(asked)
+        return await survey.survey(shell, target, len(nodes), self._loaded_at(), patient=patient)
+
+    async def _check(self, plan: Plan) -> list[Refusal]:
+        try:
+            store.check_space(self._root, plan)
+            found = await survey.refusals(plan, await self._connections.shells(plan.hosts))
+        except (StoreError, TransportError, TargetFault) as error:
+            found = [Refusal(str(error))]
+        return list({refusal.text: refusal for refusal in found}.values())
+
+    async def _discover(self, node: Node, of: str, on_found: OnFound) -> str:
+        try:
+            return await discover(await self._connections.shell(node), of, on_found)
+        except TransportError as error:
+            return str(error)

@@ -1,0 +1,77 @@
+"""What is asked of nodes and cluster before a plan is run: room and other users of a target, and all refusals."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from cephtui.ceph.pool_guards import guard_busy_pool
+from cephtui.cluster import preflight
+from cephtui.models import Plan, PoolActivity, Step
+from cephtui.models.refusal import Refusal
+from cephtui.nodes.shell import NodeShell
+from cephtui.planning import new_bytes
+from cephtui.running.inspection import inspect
+from cephtui.running.step_run import ceph_shell
+from cephtui.targets import target_of
+from cephtui.targets.base import Target
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What a plan has to know of a target beforehand."""
+
+    room_bytes: int | None = None
+    pool_use: PoolActivity | None = None
+    refusal: Refusal | None = None
+    """Why the target can't be surveyed."""
+
+
+async def survey(shell: NodeShell, target: Target, nodes: int, loaded_at: float | None, *, patient: bool) -> Survey:
+    """Survey a target for so many nodes from the one that asks the cluster; raises TransportError and TargetFault.
+
+    ``loaded_at`` is when cephtui's own last run ended, by the monotonic clock: its load lingers in the figures.
+    """
+    if target.pool is None:
+        return Survey(await target.room(shell, nodes))
+    refusal = await preflight.guard_service(shell, target.pool)
+    if refusal:
+        return Survey(refusal=refusal)
+    own_load = loaded_at is not None and time.monotonic() - loaded_at < preflight.LINGER_SECONDS
+    room, use = await asyncio.gather(
+        target.room(shell, nodes),
+        preflight.pool_activity(shell, target.pool, own_load=own_load, patient=patient),
+    )
+    return Survey(room, use)
+
+
+async def refusals(plan: Plan, shells: Mapping[str, NodeShell]) -> list[Refusal]:
+    """Why the guards refuse a plan; raises TransportError and TargetFault."""
+    first = plan.steps[0]
+    target = target_of(first)
+    step = next((step for step in plan.steps if step.writes), first)
+    largest = max(new_bytes([step]) for step in plan.steps)
+    wanted = new_bytes(plan.steps) if target.kept else largest
+    before = await preflight.check(ceph_shell(plan, shells), target.demand(step, wanted))
+    busy = guard_busy_pool(plan.pool_use, writes=step.writes, nodes=len(step.nodes), agreed=plan.shared_pool)
+    found = [refusal for refusal in (before.refusal, busy) if refusal]
+    if before.state is None and before.refusal:
+        return found  # a cluster that does not serve does not answer further queries either
+    for name, each in _distinct(plan):
+        node_step = next(node for node in each.nodes if node.node == name)
+        inspection = await inspect(shells[name], each, node_step, target, plan.destroy)
+        if inspection.problem:
+            found.append(Refusal(inspection.problem))
+        if inspection.found.refusal:
+            found.append(inspection.found.refusal)
+    return found
+
+
+def _distinct(plan: Plan) -> list[tuple[str, Step]]:
+    """The steps that differ for the guards, with their nodes: a long sweep uses the same part of the target."""
+    found = {
+        (node.node, step.tool, node.parts, step.writes): step for step in reversed(plan.steps) for node in step.nodes
+    }
+    return [(node, step) for (node, *_), step in found.items()]
