@@ -29,7 +29,7 @@ from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Request, make_plan
 from cephtui.presets import choose, find_presets, parse_overrides
 from cephtui.reports import report
-from cephtui.running import cleanup, node_run
+from cephtui.running import cleanup, follow
 from cephtui.running.bench import Bench, Filled
 from cephtui.running.inbox import Inbox
 from cephtui.running.recorder import StopRequest
@@ -626,7 +626,7 @@ async def test_a_wish_to_stop_that_comes_after_the_end_of_one_does_not_spoil_it(
 async def test_a_node_that_stands_still_ends_the_run_and_is_named(
     sit: Callable[..., Sitting], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(node_run, "SILENCE_SECONDS", 0.5)
+    monkeypatch.setattr(follow, "SILENCE_SECONDS", 0.5)
     sitting = sit(stall_seconds=1.5)
     sitting.hosts["b"].scripts[PRESET] = Script(waits_after=8.0)
     run = await sitting.run()

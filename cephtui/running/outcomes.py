@@ -18,6 +18,15 @@ _DISAGREE = 0.02
 _WORST: tuple[Outcome, ...] = ("ok", "stopped", "lost", "refused", "failed")
 
 
+class Ended(Exception):
+    """A node's part of the run ends here, with this outcome."""
+
+    def __init__(self, outcome: Outcome, error: str | None) -> None:
+        super().__init__(error)
+        self.outcome: Outcome = outcome
+        self.error = error
+
+
 def worst(outcomes: list[Outcome]) -> Outcome:
     """The outcome that several add up to."""
     return max(outcomes, key=_WORST.index, default="ok")

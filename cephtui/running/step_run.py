@@ -23,6 +23,7 @@ from cephtui.nodes.shell import NodeShell
 from cephtui.nodes.transport import TransportError
 from cephtui.planning import new_bytes
 from cephtui.running.bench import Bench
+from cephtui.running.follow import NodeTask
 from cephtui.running.node_run import NodeRun
 from cephtui.running.outcomes import PARTLY_SAVED, UNSAVED, worst
 from cephtui.running.recorder import Recorder, StopRequest
@@ -52,7 +53,7 @@ async def execute(bench: Bench, plan: Plan, step: Step, target: Target, shells: 
     writer = bench.session.start_run(run, _raw_limits(step))
     bench.publish(run)
     bench.recorder = recorder = Recorder(run.run, step.preset, shells, writer, bench.publish, stop)
-    nodes = [NodeRun(bench, step, n, target, shells[n.node], recorder) for n in step.nodes]
+    nodes = [NodeRun(NodeTask(bench, step, n, target, shells[n.node], recorder)) for n in step.nodes]
     shell = ceph_shell(plan, shells)
     before = await _preflight(bench, shell, target, step, stop)
     busy = pool_guards.guard_busy_pool(

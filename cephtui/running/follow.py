@@ -1,0 +1,182 @@
+"""A command of a run on one node, followed to its end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from cephtui import stats, units
+from cephtui.models import FilePlace, Finding, NodeStep, Notice, Outcome, Step
+from cephtui.nodes.shell import NodeShell
+from cephtui.nodes.transport import UNLOCKED, Chunk, Lock, Process
+from cephtui.running.bench import Bench
+from cephtui.running.outcomes import Ended, decide
+from cephtui.running.recorder import Recorder, StopRequest
+from cephtui.targets.base import Target
+from cephtui.tools.base import Parser, Reading, ToolResult
+
+SILENCE_SECONDS = 10.0
+"""A tool that prints nothing, or completes nothing, for so long is reported as stalled."""
+CONNECTION_LOST = "the connection was lost"
+_LIMIT_SLACK_SECONDS = 600.0
+_LAST_WORDS_SECONDS = 0.55
+"""Wait this long after the last reading before stopping the tool: its final interval is long enough to be reported."""
+_CANT_END = "can't be ended"
+_STDERR_BYTES = 64 << 10
+"""Of the end of a command's stderr: the watchdog writes last."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeTask:
+    """A step's part on one node, and what it is carried out with."""
+
+    bench: Bench
+    step: Step
+    node_step: NodeStep
+    target: Target
+    shell: NodeShell
+    recorder: Recorder
+
+    @property
+    def name(self) -> str:
+        """The node's name."""
+        return self.node_step.node
+
+    def lock(self) -> Lock:
+        """Of a file or device; a file that this console has created must still carry its owner."""
+        place = self.node_step.place
+        if not isinstance(place, FilePlace):
+            return UNLOCKED
+        is_created = any((self.name, part.spec) in self.bench.created for part in self.node_step.parts)
+        return Lock(place.path, self.bench.session.owner if is_created else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Stall:
+    """How long a tool has been without output, or with output but without a completed I/O."""
+
+    missing: Literal["no output", "no completion"]
+    seconds: float
+    is_new: bool
+    """Whether it has to be reported: it lasts for SILENCE_SECONDS, and has not been reported yet."""
+
+
+class StallDetector:
+    """Detects stalls. All times are of one clock, which is the caller's."""
+
+    def __init__(self, now: float) -> None:
+        self._output_at = self._completed_at = now
+        self._is_reported = False
+
+    def output(self, at: float) -> None:
+        """Output has arrived."""
+        self._output_at = at
+
+    def completed(self, at: float) -> None:
+        """I/Os have been completed."""
+        self._completed_at = at
+
+    def check(self, now: float) -> Stall:
+        """The stall until now, however short; a long one is new once."""
+        is_silent = now - self._output_at >= SILENCE_SECONDS
+        seconds = now - (self._output_at if is_silent else self._completed_at)
+        before, self._is_reported = self._is_reported, seconds >= SILENCE_SECONDS
+        return Stall("no output" if is_silent else "no completion", seconds, self._is_reported and not before)
+
+
+class Follow:
+    """Starts commands of a task and follows them: stores and publishes their output, ends those that stall."""
+
+    def __init__(self, task: NodeTask, findings: list[Finding]) -> None:
+        self.doing = ""
+        """When, in words: ``while measuring``."""
+        self._task, self._findings = task, findings
+        self._read_at = 0.0
+
+    @property
+    def lost(self) -> str:
+        """That the connection was lost, and during what."""
+        return f"{self._task.name}: {CONNECTION_LOST} {self.doing}".rstrip()
+
+    async def start(self, argv: Sequence[str], limit_seconds: float, stop: StopRequest) -> Process:
+        """Bring a command up to its release; raises TransportError, and Ended after a stop."""
+        if stop.reason is not None:
+            raise Ended("stopped", stop.reason or None)
+        return await self._task.shell.connection.start(
+            argv,
+            prefix=self._task.node_step.prefix,
+            token=secrets.token_hex(16),
+            limit_seconds=limit_seconds + _LIMIT_SLACK_SECONDS,
+            lock=self._task.lock(),
+        )
+
+    async def to_end(
+        self, process: Process, parser: Parser, stop: StopRequest, *, preparing: bool
+    ) -> tuple[Outcome, str | None, ToolResult]:
+        """Follow a command to its end: its outcome, the error, and the figures."""
+        detector, stderr = StallDetector(time.monotonic()), b""
+        supervisor = asyncio.create_task(self._supervise(process, parser, detector, stop))
+        try:
+            async for chunk in process.chunks():
+                detector.output(chunk.time)
+                if chunk.stream == "stderr":
+                    stderr = (stderr + chunk.data)[-_STDERR_BYTES:]
+                self._emit(self._parsed(chunk, process, parser, preparing), detector, preparing)
+            self._emit(parser.finish(), detector, preparing)
+        finally:
+            supervisor.cancel()
+            await process.stop()
+            status = await process.wait()
+            if not preparing:
+                self._task.recorder.end(self._task.name, preparing=False)
+        self._find_unkillable(stderr)
+        result = parser.result()
+        outcome, error = decide(status, stop.reason, result, process.longest_pause_seconds)
+        if outcome == "lost" and (process.way_lost or self._task.shell.connection.closed):
+            error = self.lost
+        return outcome, error, result
+
+    def _parsed(self, chunk: Chunk, process: Process, parser: Parser, preparing: bool) -> list[Reading]:
+        name, half_trip = self._task.name, self._task.shell.connection.round_trip_seconds / 2
+        elapsed = max(0.0, chunk.time - half_trip - process.released_at)
+        self._task.recorder.raw(f"{name}.prepare" if preparing else name, chunk, elapsed)
+        return parser.feed(chunk.stream, chunk.data, elapsed)
+
+    def _emit(self, readings: list[Reading], detector: StallDetector, preparing: bool) -> None:
+        if not readings:
+            return
+        self._read_at = time.monotonic()
+        if any(stats.done(reading.flows.values()) for reading in readings):
+            detector.completed(self._read_at)
+        if not preparing and readings[-1].phase == "run":
+            self.doing = "while measuring"
+        self._task.recorder.readings(self._task.name, readings, preparing=preparing)
+
+    def _find_unkillable(self, stderr: bytes) -> None:
+        """Processes that even KILL does not end, as the watchdog reports them."""
+        for line in stderr.decode("utf-8", "replace").splitlines():
+            if line.startswith("cephtui: process ") and _CANT_END in line:
+                text = f"{self._task.name}: {line.removeprefix('cephtui: ')}"
+                self._findings.append(Finding(code="unkillable", text=text))
+
+    async def _supervise(self, process: Process, parser: Parser, detector: StallDetector, stop: StopRequest) -> None:
+        """End the command after a stop request, or after a stall of ``stall_seconds``."""
+        bench, name = self._task.bench, self._task.name
+        while not await stop.asked_within(1.0):
+            self._task.recorder.tick()
+            stall = detector.check(time.monotonic())
+            lasted = units.duration(stall.seconds)
+            if stall.is_new:
+                with contextlib.suppress(OSError):
+                    text = f"stalled: {stall.missing} from {self._task.step.tool} on {name} for {lasted}"
+                    bench.publish(Notice(0, text))
+            if stall.seconds >= bench.stall_seconds:
+                stop.request(f"stalled: {stall.missing} from {name} for {lasted}")
+        parser.expect_end()
+        await asyncio.sleep(max(0.0, self._read_at + _LAST_WORDS_SECONDS - time.monotonic()))
+        await process.stop()
