@@ -14,11 +14,10 @@ from cephtui.models import Node
 from cephtui.nodes.replay import read_pieces
 from cephtui.nodes.transport import (
     COMMAND_SECONDS,
-    UNLOCKED,
     Chunk,
+    Command,
     Completed,
     Connection,
-    Lock,
     Question,
     TransportError,
 )
@@ -56,7 +55,7 @@ class FakeProcess:
         self.argv = argv
         self.released_at = time.monotonic()
         self.released, self.ended = asyncio.Event(), asyncio.Event()
-        self.longest_pause_seconds, self.way_lost = 0.0, False
+        self.longest_pause_seconds, self.connection_lost = 0.0, False
         self._host, self._name = host, name
         self._status: int | None = 0
         self._stopped = False
@@ -159,27 +158,19 @@ class FakeConnection:
         self._check()
         return completed
 
-    async def start(
-        self,
-        argv: Sequence[str],
-        *,
-        prefix: Sequence[str] = (),
-        token: str,
-        limit_seconds: float,
-        lock: Lock = UNLOCKED,
-    ) -> FakeProcess:
+    async def start(self, command: Command) -> FakeProcess:
         """See Connection."""
         self._check()
-        assert limit_seconds > 0
-        assert token
-        host, name = self._host, _name_of(tuple(argv))
+        assert command.limit_seconds > 0
+        assert command.token
+        host, name = self._host, _name_of(tuple(command.argv))
         host.log.add(f"started {name}", host.name)
-        host.started.append((*prefix, *argv))
-        host.locks.append(lock.path)
+        host.started.append((*command.prefix, *command.argv))
+        host.locks.append(command.lock.path)
         script = host.scripts.get(name, Script())
         if script.fails:
             raise TransportError(f"{host.name}: {script.fails}")
-        process = FakeProcess(host, name, tuple(argv))
+        process = FakeProcess(host, name, tuple(command.argv))
         self.processes.append(process)
         if script.ready:
             await script.ready.wait()

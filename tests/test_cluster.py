@@ -19,7 +19,7 @@ from cephtui.cluster.preflight import Preflight
 from cephtui.cluster.reader import ClusterError, ClusterReader
 from cephtui.models import Node, NodeStep, RbdPlace, Step
 from cephtui.nodes.shell import NodeShell
-from cephtui.nodes.transport import UNLOCKED, Chunk, Completed, Lock, TransportError
+from cephtui.nodes.transport import Chunk, Command, Completed, TransportError
 from cephtui.targets import parse_target
 from tests.clusters import RECORDINGS, RecordedShell, ok
 
@@ -257,7 +257,7 @@ class Watch:
     ends: bool = True
     released_at: float = 0.0
     longest_pause_seconds: float = 0.0
-    way_lost: bool = False
+    connection_lost: bool = False
     calls: list[str] = field(default_factory=list)
 
     def release(self) -> None:
@@ -291,16 +291,8 @@ class Watching:
     async def run(self, argv: Sequence[str], *, timeout_seconds: float = 30.0) -> Completed:
         raise AssertionError(f"not to be run: {argv}")
 
-    async def start(
-        self,
-        argv: Sequence[str],
-        *,
-        prefix: Sequence[str] = (),
-        token: str,
-        limit_seconds: float,
-        lock: Lock = UNLOCKED,
-    ) -> Watch:
-        self.started.append((*prefix, *argv))
+    async def start(self, command: Command) -> Watch:
+        self.started.append((*command.prefix, *command.argv))
         return self.watches[min(len(self.started), len(self.watches)) - 1]
 
     async def close(self) -> None:

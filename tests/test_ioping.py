@@ -17,8 +17,8 @@ from cephtui import stats
 from cephtui.analysis.figures import figures
 from cephtui.analysis.sides import side_of
 from cephtui.models import Event, FilePlace, Interval, Node, OptionValue, Plan, Run, Sample
+from cephtui.nodes.local import LocalConnection
 from cephtui.nodes.shell import NodeShell
-from cephtui.nodes.transport import LocalConnection
 from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Request, make_plan
 from cephtui.presets import choose, find_presets, parse_overrides

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cephtui.models import Outcome, Step
-from cephtui.nodes.transport import HEARTBEAT_SILENT, LOCK_HELD, NO_HEARTBEAT, NOT_RELEASED
+from cephtui.nodes.watched import HEARTBEAT_SILENT, LOCK_HELD, NO_HEARTBEAT, NOT_RELEASED
 from cephtui.running.outcomes import decide, failed_twice, run_findings, worst
 from cephtui.stats import Flow
 from cephtui.tools.base import ToolResult

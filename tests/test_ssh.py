@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import functools
 import os
-import secrets
 import shlex
 import shutil
 import socket
@@ -22,11 +21,13 @@ import asyncssh
 import pytest
 
 from cephtui.models import Node
-from cephtui.nodes import ssh, transport
+from cephtui.nodes import answers, ssh, watched
+from cephtui.nodes.local import LocalConnection
 from cephtui.nodes.ssh import attempt, config, route
 from cephtui.nodes.ssh.connection import SshConnection, command_line
 from cephtui.nodes.ssh.hostkeys import HostKey
-from cephtui.nodes.transport import LocalConnection, Question, TransportError, WatchedProcess
+from cephtui.nodes.transport import Command, Question, TransportError
+from cephtui.nodes.watched import WatchedProcess
 
 USER, PASSWORD = "tester", "a pass word"
 CHECK = "check the user, and the key that IdentityFile names"
@@ -1120,7 +1121,7 @@ async def test_many_short_commands_at_once(connected: SshConnection, server: Ser
 async def test_a_login_script_that_prints_without_end(
     server: Server, monkeypatch: pytest.MonkeyPatch, stream: str
 ) -> None:
-    monkeypatch.setattr(transport, "ANSWER_MOST_BYTES", 4 << 20)
+    monkeypatch.setattr(answers, "ANSWER_MOST_BYTES", 4 << 20)
     monkeypatch.setattr("cephtui.nodes.ssh.connection.READY_SECONDS", 12.0)
     connection = await connect(server)
     server.before = f"exec timeout 3 yes 'good morning' {stream}"
@@ -1162,8 +1163,8 @@ async def test_a_server_without_another_session(
 
 async def start(connection: SshConnection, script: str, **more: Any) -> WatchedProcess:
     """Bring a shell script up to its release."""
-    given = {"token": secrets.token_hex(16), "limit_seconds": 60, **more}
-    return await connection.start(["bash", "-c", script], **given)
+    given = {"limit_seconds": 60, **more}
+    return await connection.start(Command(["bash", "-c", script], **given))
 
 
 async def outcome(process: WatchedProcess, *, release: bool = True) -> tuple[int | None, bytes, bytes]:
@@ -1203,7 +1204,7 @@ async def test_a_stop_before_the_release(connected: SshConnection, tmp_path: Pat
     made = tmp_path / "made"
     process = await start(connected, f"touch {made}")
     await process.stop()
-    assert await outcome(process, release=False) == (transport.NOT_RELEASED, b"", b"")
+    assert await outcome(process, release=False) == (watched.NOT_RELEASED, b"", b"")
     assert not made.exists()
 
 
@@ -1234,13 +1235,13 @@ async def test_the_reason_is_told_where_nothing_can_begin(connected: SshConnecti
 async def test_a_prefix_that_does_not_pass_stdin_on(connected: SshConnection) -> None:
     process = await start(connected, "echo never", prefix=["sh", "-c", 'exec "$@" </dev/null', "sh"])
     status, stdout, stderr = await outcome(process)
-    assert (status, stdout) == (transport.NO_HEARTBEAT, b"")
+    assert (status, stdout) == (watched.NO_HEARTBEAT, b"")
     assert b"nothing comes in on stdin" in stderr
 
 
 @pytest.mark.timing
 async def test_what_is_never_ready_is_given_up(connected: SshConnection, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transport, "READY_SECONDS", 0.5)
+    monkeypatch.setattr(watched, "READY_SECONDS", 0.5)
     started = time.monotonic()
     with pytest.raises(TransportError, match="n1: not ready to run anything within 0 s: waiting for a password"):
         await start(connected, "true", prefix=["sh", "-c", "echo waiting for a password >&2; sleep 1"])
@@ -1306,7 +1307,7 @@ async def test_what_does_not_end_after_a_stop_is_let_go(
     connected: SshConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As where the link is down, or a process hangs in the kernel; here it only hides, and keeps the pipes open."""
-    monkeypatch.setattr(transport, "_ABANDON_SECONDS", 1.0)
+    monkeypatch.setattr(watched, "_ABANDON_SECONDS", 1.0)
     process = await start(connected, "env -i setsid sleep 3 & echo up; sleep 1000")
     await first_line(process)
     started = time.monotonic()

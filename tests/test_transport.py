@@ -1,4 +1,4 @@
-"""What every way to a process has in common, over a way that does nothing."""
+"""What all channels to a process have in common, over one that does nothing."""
 
 from __future__ import annotations
 
@@ -12,34 +12,37 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cephtui.nodes import transport
+from cephtui.nodes import watched
+from cephtui.nodes.answers import shortened
+from cephtui.nodes.local import LocalConnection
 from cephtui.nodes.replay import ReplayProcess, _Piece
-from cephtui.nodes.transport import Chunk, LocalConnection, TransportError, WatchedProcess, shortened, until_ready
+from cephtui.nodes.transport import Chunk, Command, TransportError
+from cephtui.nodes.watched import WatchedProcess, until_ready
 from cephtui.tools.base import Stream
 
 READY, STARTED = b"cephtui ready t\n", b"cephtui started t\n"
 
 
-class NoWay:
-    """Remembers what it was told."""
+class NoChannel:
+    """Remembers what was sent."""
 
     def __init__(self) -> None:
-        self.told: list[bytes | str] = []
+        self.sent: list[bytes | str] = []
 
     def write(self, data: bytes) -> None:
-        self.told.append(data)
+        self.sent.append(data)
 
     def write_eof(self) -> None:
-        self.told.append("eof")
+        self.sent.append("eof")
 
     def pause(self) -> None:
-        self.told.append("pause")
+        self.sent.append("pause")
 
     def resume(self) -> None:
-        self.told.append("resume")
+        self.sent.append("resume")
 
     def abandon(self) -> None:
-        self.told.append("abandon")
+        self.sent.append("abandon")
 
 
 async def everything(process: Any) -> list[tuple[Stream, bytes]]:
@@ -51,7 +54,7 @@ def outputs(events: list[tuple[Stream, bytes]]) -> dict[Stream, bytes]:
     """The output of each stream, put together."""
 
     async def run() -> dict[Stream, bytes]:
-        process = WatchedProcess(NoWay(), "t")
+        process = WatchedProcess(NoChannel(), "t")
         for stream, data in events:
             process.received(stream, data)
         process.ended()
@@ -91,29 +94,29 @@ def test_what_was_said_before_ready_is_nothing_where_it_was_ready() -> None:
 
 
 async def test_the_heartbeat_goes_on_until_the_stop(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transport, "HEARTBEAT_SECONDS", 0.02)
-    way = NoWay()
-    process = WatchedProcess(way, "t")
-    assert way.told == []
+    monkeypatch.setattr(watched, "HEARTBEAT_SECONDS", 0.02)
+    channel = NoChannel()
+    process = WatchedProcess(channel, "t")
+    assert channel.sent == []
     process.opened()
-    assert way.told == [b"\n"]
+    assert channel.sent == [b"\n"]
     await asyncio.sleep(0.2)
     process.release()
     await asyncio.sleep(0.2)
     await process.stop()
-    beats = list(way.told)
+    beats = list(channel.sent)
     assert beats[-1] == "eof"
     assert 5 < beats.count(b"\n") < 25
     assert 2 < beats.index(b"go\n") < len(beats) - 3
     await asyncio.sleep(0.1)
-    assert way.told == beats
+    assert channel.sent == beats
     process.ended()
 
 
 async def test_a_console_that_stands_still_knows_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """From the heartbeats that it sent, and where the process has ended meanwhile too."""
-    monkeypatch.setattr(transport, "HEARTBEAT_SECONDS", 0.02)
-    quick, stood = WatchedProcess(NoWay(), "t"), WatchedProcess(NoWay(), "t")
+    monkeypatch.setattr(watched, "HEARTBEAT_SECONDS", 0.02)
+    quick, stood = WatchedProcess(NoChannel(), "t"), WatchedProcess(NoChannel(), "t")
     time.sleep(0.4)  # before the way is open there is no heartbeat to miss
     quick.opened()
     await asyncio.sleep(0.05)
@@ -123,14 +126,14 @@ async def test_a_console_that_stands_still_knows_it(monkeypatch: pytest.MonkeyPa
     time.sleep(0.4)
     stood.exited(76)
     assert stood.longest_pause_seconds >= 0.4
-    assert not stood.way_lost
+    assert not stood.connection_lost
     stood.ended(lost=True)
-    assert stood.way_lost
+    assert stood.connection_lost
     quick.ended()
 
 
 async def test_the_start_is_timed_by_its_report_less_half_the_round_trip() -> None:
-    process = WatchedProcess(NoWay(), "t", round_trip_seconds=0.2)
+    process = WatchedProcess(NoChannel(), "t", round_trip_seconds=0.2)
     process.received("stdout", READY)
     await process.ready()
     before = time.monotonic()
@@ -150,7 +153,7 @@ async def test_the_start_is_timed_by_its_report_less_half_the_round_trip() -> No
 
 
 async def test_nothing_has_begun_before_its_release() -> None:
-    process = WatchedProcess(NoWay(), "t", round_trip_seconds=60)
+    process = WatchedProcess(NoChannel(), "t", round_trip_seconds=60)
     process.received("stdout", READY)
     process.release()
     released = process.released_at
@@ -161,7 +164,7 @@ async def test_nothing_has_begun_before_its_release() -> None:
 
 @pytest.mark.parametrize(("status", "lost", "expected"), [(3, False, 3), (0, True, None), (None, False, None)])
 async def test_no_status_of_what_was_lost(status: int | None, lost: bool, expected: int | None) -> None:
-    process = WatchedProcess(NoWay(), "t")
+    process = WatchedProcess(NoChannel(), "t")
     process.exited(status)
     process.ended(lost=lost)
     process.ended()
@@ -172,26 +175,26 @@ async def test_no_status_of_what_was_lost(status: int | None, lost: bool, expect
 
 @pytest.mark.parametrize("exited", [True, False])
 async def test_what_does_not_end_is_let_go(exited: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transport, "_ABANDON_SECONDS", 0.1)
-    way = NoWay()
-    process = WatchedProcess(way, "t")
+    monkeypatch.setattr(watched, "_ABANDON_SECONDS", 0.1)
+    channel = NoChannel()
+    process = WatchedProcess(channel, "t")
     if exited:
         process.exited(5)
     else:
         await process.stop()
     assert await asyncio.wait_for(process.wait(), 1) == (5 if exited else None)
-    assert way.told == ["eof", "abandon"]
+    assert channel.sent == ["eof", "abandon"]
 
 
 async def test_what_is_never_ready_is_let_go_with_its_last_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transport, "READY_SECONDS", 0.1)
-    way = NoWay()
-    process = WatchedProcess(way, "t")
+    monkeypatch.setattr(watched, "READY_SECONDS", 0.1)
+    channel = NoChannel()
+    process = WatchedProcess(channel, "t")
     process.received("stderr", b"a\n\n  moment\x1b\n")
     with pytest.raises(TransportError) as error:
         await until_ready(process, "n1")
     assert str(error.value) == "n1: not ready to run anything within 0 s: a moment\\x1b"
-    assert way.told == ["abandon"]
+    assert channel.sent == ["abandon"]
 
 
 async def test_a_replay_waits_for_its_release_too() -> None:
@@ -205,17 +208,17 @@ async def test_a_replay_waits_for_its_release_too() -> None:
 
 
 async def test_output_that_is_not_read_makes_its_process_wait() -> None:
-    way = NoWay()
-    process = WatchedProcess(way, "t")
+    channel = NoChannel()
+    process = WatchedProcess(channel, "t")
     process.received("stdout", READY + STARTED)
     for _ in range(200):
-        if "pause" in way.told:
+        if "pause" in channel.sent:
             break
         process.received("stdout", b"x" * 65536)
-    assert way.told.count("pause") == 1
+    assert channel.sent.count("pause") == 1
     assert process._queued_bytes < 8 << 20
     reader = process.chunks()
-    while "resume" not in way.told:
+    while "resume" not in channel.sent:
         assert (await anext(reader)).data == b"x" * 65536
     assert 0 < process._queued_bytes < 4 << 20
     # whoever stops it may not read it any more: its end is not held up, and costs no memory
@@ -223,7 +226,7 @@ async def test_output_that_is_not_read_makes_its_process_wait() -> None:
     for _ in range(2000):
         process.received("stderr", b"y" * 65536)
     assert process._queued_bytes < 8 << 20
-    assert way.told.count("pause") == 1
+    assert channel.sent.count("pause") == 1
     process.ended()
     assert await process.wait() is None
 
@@ -246,9 +249,8 @@ async def test_a_short_command_that_prints_without_end(stream: str) -> None:
 
 
 async def test_a_benchmark_here_waits_for_its_reader() -> None:
-    process = await LocalConnection().start(
-        ["bash", "-c", "head -c 60M /dev/zero; head -c 60M /dev/zero >&2"], token="t", limit_seconds=60
-    )
+    script = "head -c 60M /dev/zero; head -c 60M /dev/zero >&2"
+    process = await LocalConnection().start(Command(["bash", "-c", script], limit_seconds=60))
     process.release()
     while not process._paused:
         await asyncio.sleep(0.05)

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from cephtui.models import Node
-from cephtui.nodes import transport
-from cephtui.nodes.transport import TransportError, Turns
+from cephtui.nodes import turns as turns_module
+from cephtui.nodes.transport import TransportError
+from cephtui.nodes.turns import Turns
 from cephtui.running.runner import Runner
 
 from .fakes import FakeConnection, FakeNode
@@ -37,8 +38,8 @@ async def test_turns_are_bounded_on_each_host_and_in_all() -> None:
 
 
 async def test_a_turn_is_waited_for_as_long_as_something_moves(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transport, "_TURNS_ON_A_HOST", 1)
-    monkeypatch.setattr(transport, "_STANDSTILL_SECONDS", 2.5)
+    monkeypatch.setattr(turns_module, "_TURNS_ON_A_HOST", 1)
+    monkeypatch.setattr(turns_module, "_STANDSTILL_SECONDS", 2.5)
     turns, node = Turns(), Node(name="n1", host="h")
     ended: list[int] = []
 

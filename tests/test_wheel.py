@@ -18,11 +18,12 @@ CHECKOUT = Path(__file__).parent.parent
 PRESETS = {path.stem for path in (CHECKOUT / "presets").glob("*.toml")}
 REPORT = """
 import json, pathlib, cephtui
-from cephtui.places import packaged_presets_dir
+from cephtui.paths import packaged_presets_dir
 from cephtui.presets import find_presets, by_key
-from cephtui.transport import watchdog_argv
+from cephtui.nodes.transport import Command
+from cephtui.nodes.watched import watchdog_argv
 found = by_key(find_presets(packaged_presets_dir(), pathlib.Path("none")))
-watchdog = watchdog_argv(["true"], token="t", limit_seconds=1)
+watchdog = watchdog_argv(Command(["true"], limit_seconds=1))
 print(json.dumps([cephtui.__file__, {p.name: str(p.path) for p in found}, watchdog[2]]))
 """
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import codecs
 import contextlib
-import secrets
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
@@ -15,7 +14,7 @@ from cephtui.ceph.rates import OsdLatency
 from cephtui.cluster.reader import ClusterError
 from cephtui.models import ClusterSample
 from cephtui.nodes.shell import NodeShell, with_ceph_user
-from cephtui.nodes.transport import TransportError
+from cephtui.nodes.transport import Command, TransportError
 
 WATCH_SECONDS = 2.0
 _STARTS = 5
@@ -106,12 +105,8 @@ async def observe(shell: NodeShell, pool: str) -> AsyncGenerator[Observation, No
 
 async def _answered(shell: NodeShell, argv: tuple[str, ...]) -> AsyncGenerator[Observation, None]:
     """Until the command that asks the cluster has ended; raises TransportError."""
-    process = await shell.connection.start(
-        with_ceph_user(shell.node, argv),
-        prefix=shell.node.ceph_prefix,
-        token=secrets.token_hex(16),
-        limit_seconds=_A_WEEK_SECONDS,
-    )
+    watching = Command(with_ceph_user(shell.node, argv), prefix=shell.node.ceph_prefix, limit_seconds=_A_WEEK_SECONDS)
+    process = await shell.connection.start(watching)
     try:
         process.release()
         parser, decoder, known = watch.CephWatch(), codecs.getincrementaldecoder("utf-8")("replace"), _Answers()

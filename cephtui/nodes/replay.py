@@ -1,4 +1,4 @@
-"""A saved run's raw output played again, through the same runner, parser and screens as a real node's."""
+"""A saved run's raw output, played through the same runner, parser and screens as a real node's."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cephtui.models import Node, NodeEnvironment
-from cephtui.nodes.transport import COMMAND_SECONDS, UNLOCKED, Chunk, Completed, Lock, TransportError
+from cephtui.nodes.transport import COMMAND_SECONDS, Chunk, Command, Completed, TransportError
 from cephtui.reading import load_json, read_bytes
 from cephtui.tools.base import Stream
 
@@ -40,22 +40,21 @@ def read_pieces(raw: Path, process: str) -> list[_Piece]:
 
 
 class ReplayProcess:
-    """See Process: the pieces at their times, divided by ``speed``."""
+    """Plays the pieces at their times, divided by ``speed``."""
 
     def __init__(self, pieces: Sequence[_Piece], speed: float) -> None:
         self.released_at = time.monotonic()
-        self.longest_pause_seconds, self.way_lost = 0.0, False
+        self.longest_pause_seconds, self.connection_lost = 0.0, False
         self._pieces, self._speed = pieces, speed
         self._released, self._stopped = asyncio.Event(), asyncio.Event()
         self._status = 128  # as fio ends at TERM, unless the recording comes to its end
 
     def release(self) -> None:
-        """See Process."""
         self.released_at = time.monotonic()
         self._released.set()
 
     async def chunks(self) -> AsyncIterator[Chunk]:
-        """See Process. The times are those of the recording, whatever the speed."""
+        """With the times of the recording, whatever the speed."""
         await self._released.wait()
         for piece in self._pieces:
             due = self.released_at + piece.elapsed_seconds / self._speed
@@ -67,17 +66,15 @@ class ReplayProcess:
         self._status = 0
 
     async def stop(self) -> None:
-        """See Process."""
         self._stopped.set()
         self._released.set()
 
     async def wait(self) -> int | None:
-        """See Process."""
         return self._status
 
 
 class ReplayConnection:
-    """A node that answers as the recorded one did; a new target is there and free, and nothing is written."""
+    """A node that answers as the recorded one did; any target exists and is unused, and nothing is written."""
 
     round_trip_seconds = 0.0
     closed = False
@@ -89,7 +86,6 @@ class ReplayConnection:
         self._raw, self._environment, self._speed = raw, environment, speed
 
     async def run(self, argv: Sequence[str], *, timeout_seconds: float = COMMAND_SECONDS) -> Completed:
-        """See Connection."""
         answers = {
             "cephtui-probe": {
                 **self._environment.model_dump(exclude_none=True, exclude={"tools", "nic_bits_per_second", "missing"}),
@@ -109,18 +105,9 @@ class ReplayConnection:
         answer = answers.get(argv[3], {})
         return Completed(0, "\n".join(f"{key}\t{value}" for key, value in answer.items()), "")
 
-    async def start(
-        self,
-        argv: Sequence[str],
-        *,
-        prefix: Sequence[str] = (),
-        token: str,
-        limit_seconds: float,
-        lock: Lock = UNLOCKED,
-    ) -> ReplayProcess:
-        """See Connection."""
-        process = f"{self.node.name}.prepare" if "--name=fill" in argv else self.node.name
+    async def start(self, command: Command) -> ReplayProcess:
+        process = f"{self.node.name}.prepare" if "--name=fill" in command.argv else self.node.name
         return ReplayProcess(read_pieces(self._raw, process), self._speed)
 
     async def close(self) -> None:
-        """See Connection."""
+        pass

@@ -53,17 +53,13 @@ def with_ceph_user(node: Node, argv: Sequence[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class NodeShell:
-    """See Shell."""
-
     node: Node
     connection: Connection
 
     async def run(self, argv: Sequence[str], *, timeout_seconds: float = 30.0) -> Completed:
-        """See Shell."""
         return await self.connection.run((*self.node.prefix, *argv), timeout_seconds=timeout_seconds)
 
     async def ceph(self, argv: Sequence[str], *, timeout_seconds: float = 30.0) -> Completed:
-        """See Shell."""
         return await self.connection.run(
             (*self.node.ceph_prefix, *with_ceph_user(self.node, argv)), timeout_seconds=timeout_seconds
         )

@@ -10,7 +10,8 @@ from cephtui.models import Node
 from cephtui.nodes.probe import probe
 from cephtui.nodes.shell import NodeShell
 from cephtui.nodes.state import NodeState
-from cephtui.nodes.transport import Connection, Paced, Question, TransportError, Turns
+from cephtui.nodes.transport import Connection, Question, TransportError
+from cephtui.nodes.turns import Paced, Turns
 
 CONNECTS_AT_ONCE = 4
 """An sshd refuses some of more than ten connections that have not yet logged in (MaxStartups)."""

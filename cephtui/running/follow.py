@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import secrets
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from typing import Literal
 from cephtui import stats, units
 from cephtui.models import FilePlace, Finding, NodeStep, Notice, Outcome, Step
 from cephtui.nodes.shell import NodeShell
-from cephtui.nodes.transport import UNLOCKED, Chunk, Lock, Process
+from cephtui.nodes.transport import UNLOCKED, Chunk, Command, Lock, Process
 from cephtui.running.bench import Bench
 from cephtui.running.outcomes import Ended, decide
 from cephtui.running.recorder import Recorder, StopRequest
@@ -107,13 +106,13 @@ class Follow:
         """Bring a command up to its release; raises TransportError, and Ended after a stop."""
         if stop.reason is not None:
             raise Ended("stopped", stop.reason or None)
-        return await self._task.shell.connection.start(
+        command = Command(
             argv,
             prefix=self._task.node_step.prefix,
-            token=secrets.token_hex(16),
             limit_seconds=limit_seconds + _LIMIT_SLACK_SECONDS,
             lock=self._task.lock(),
         )
+        return await self._task.shell.connection.start(command)
 
     async def to_end(
         self, process: Process, parser: Parser, stop: StopRequest, *, preparing: bool
@@ -137,7 +136,7 @@ class Follow:
         self._find_unkillable(stderr)
         result = parser.result()
         outcome, error = decide(status, stop.reason, result, process.longest_pause_seconds)
-        if outcome == "lost" and (process.way_lost or self._task.shell.connection.closed):
+        if outcome == "lost" and (process.connection_lost or self._task.shell.connection.closed):
             error = self.lost
         return outcome, error, result
 

@@ -9,7 +9,8 @@ from typing import Any
 
 from cephtui import stats
 from cephtui.models import Finding, NodeEnvironment, NodeResult, Outcome, RbdPlace
-from cephtui.nodes.transport import Process, TransportError, shortened
+from cephtui.nodes.answers import shortened
+from cephtui.nodes.transport import Process, TransportError
 from cephtui.running.follow import CONNECTION_LOST, Follow, NodeTask
 from cephtui.running.inspection import inspect
 from cephtui.running.outcomes import Ended, run_findings

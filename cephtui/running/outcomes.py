@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from cephtui import units
 from cephtui.models import Finding, Outcome, Run, Step
-from cephtui.nodes.transport import HEARTBEAT_SECONDS, HEARTBEAT_SILENT, LOCK_HELD, NO_HEARTBEAT, NO_LOCK, NOT_RELEASED
+from cephtui.nodes.watched import HEARTBEAT_SECONDS, HEARTBEAT_SILENT, LOCK_HELD, NO_HEARTBEAT, NO_LOCK, NOT_RELEASED
 from cephtui.stats import Flow
 from cephtui.tools.base import ToolResult
 

@@ -26,6 +26,7 @@ from typing import Literal
 import asyncssh
 
 from cephtui.nodes.replay import ReplayConnection, ReplayProcess
+from cephtui.nodes.transport import Command
 from cephtui.sessions import store
 
 from . import sitting
@@ -113,7 +114,7 @@ class Recorded:
         await self._play(process, await self._start(self._playing, argv, token), number)
 
     async def _start(self, connection: ReplayConnection, argv: list[str], token: str) -> ReplayProcess:
-        return await connection.start(argv, token=token, limit_seconds=0)
+        return await connection.start(Command(argv, token=token, limit_seconds=0))
 
     async def _play(self, process: asyncssh.SSHServerProcess[bytes], tool: ReplayProcess, number: int | None) -> None:
         """The tool's output; what is noted has the number of the benchmark."""

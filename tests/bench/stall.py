@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from cephtui.nodes.transport import HEARTBEAT_SECONDS
+from cephtui.nodes.watched import HEARTBEAT_SECONDS
 
 from .console import NODES_PLACE, START_SECONDS, Console, on_nodes
 from .figures import largest_gap

@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from cephtui.nodes.transport import LocalConnection
+from cephtui.nodes.local import LocalConnection
 from cephtui.sessions.store import Undo, pending
 from cephtui.targets.file import create_argv
 

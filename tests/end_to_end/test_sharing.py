@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cephtui.nodes.transport import LocalConnection
+from cephtui.nodes.local import LocalConnection
 from cephtui.targets import file
 
 from .conftest import NewSandbox

@@ -15,8 +15,10 @@ from pathlib import Path
 import pytest
 
 from cephtui.models import Node
-from cephtui.nodes import transport
-from cephtui.nodes.transport import UNLOCKED, LocalConnection, Lock, TransportError, WatchedProcess
+from cephtui.nodes import watched as watchdog
+from cephtui.nodes.local import LocalConnection
+from cephtui.nodes.transport import UNLOCKED, Command, Lock, TransportError
+from cephtui.nodes.watched import WatchedProcess
 from cephtui.running.runner import Runner
 from cephtui.targets import file
 
@@ -42,7 +44,8 @@ class Watched:
     ) -> WatchedProcess:
         """Bring one up to its release."""
         connection = LocalConnection()
-        return await connection.start(argv, prefix=prefix, token=self.token, limit_seconds=limit, lock=lock)
+        command = Command(argv, prefix=prefix, token=self.token, limit_seconds=limit, lock=lock)
+        return await connection.start(command)
 
     async def start(self, *argv: str, limit: float = 60, lock: Lock = UNLOCKED) -> WatchedProcess:
         """Start one."""
@@ -132,7 +135,7 @@ async def test_a_stop_before_the_release(watched: Watched, tmp_path: Path) -> No
     started = time.monotonic()
     await process.stop()
     process.release()
-    assert await outcome(process) == (transport.NOT_RELEASED, b"", b"")
+    assert await outcome(process) == (watchdog.NOT_RELEASED, b"", b"")
     assert time.monotonic() - started < 1
     assert not made.exists()
 
@@ -160,7 +163,7 @@ async def test_a_prefix_that_does_not_pass_stdin_on(watched: Watched) -> None:
     """As ``kubectl exec`` without ``-i``: no heartbeat would ever come."""
     process = await watched.ready("echo", "never", prefix=("sh", "-c", 'exec "$@" </dev/null', "sh"))
     status, stdout, stderr = await outcome(process)
-    assert (status, stdout) == (transport.NO_HEARTBEAT, b"")
+    assert (status, stdout) == (watchdog.NO_HEARTBEAT, b"")
     assert stderr.startswith(b"cephtui: nothing comes in on stdin")
 
 
@@ -175,7 +178,7 @@ async def test_a_prefix_that_is_not_there(watched: Watched) -> None:
 
 
 async def test_what_is_never_ready_is_given_up(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transport, "READY_SECONDS", 0.5)
+    monkeypatch.setattr(watchdog, "READY_SECONDS", 0.5)
     with pytest.raises(TransportError, match="local: not ready to run anything within 0 s: one moment"):
         await watched.ready("true", prefix=("sh", "-c", "echo one moment; exec sleep 1000.25"))
     await asleep("1000.25", awake=True)
@@ -277,7 +280,7 @@ async def test_a_held_lock_keeps_the_command_from_starting(watched: Watched, tmp
     with lock.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         status, stdout, stderr = await outcome(await watched.shell(f"touch {made}", lock=Lock(str(lock))))
-    assert (status, stdout) == (transport.LOCK_HELD, b"")
+    assert (status, stdout) == (watchdog.LOCK_HELD, b"")
     assert stderr.decode() == f"cephtui: {lock} is in use by another run\n"
     assert not made.exists()
 
@@ -318,7 +321,7 @@ async def test_only_the_last_owner_of_a_file_comes_to_use_it(watched: Watched, t
         made = await LocalConnection().run(file.create_argv(str(target), 1 << 20, owner))
         assert made.status == 0, made
     refused = await outcome(await watched.shell("echo ran", lock=Lock(str(target), "first")))
-    assert refused == (transport.LOCK_HELD, b"", f"cephtui: {target} is in use by another run\n".encode())
+    assert refused == (watchdog.LOCK_HELD, b"", f"cephtui: {target} is in use by another run\n".encode())
     holding = await watched.shell(f"echo up; {FOREVER}", lock=Lock(str(target), "second"))
     await first_line(holding)
     before = target.read_bytes()
@@ -364,7 +367,7 @@ async def test_a_command_beyond_kill_does_not_hold_the_console(
     watched: Watched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As in an uninterruptible sleep; here it only hides from the sweep, and keeps the pipes open."""
-    monkeypatch.setattr(transport, "_ABANDON_SECONDS", 1.0)
+    monkeypatch.setattr(watchdog, "_ABANDON_SECONDS", 1.0)
     process = await watched.shell("env -i setsid sleep 8 & echo up; sleep 1000")
     await first_line(process)
     started = time.monotonic()

@@ -12,7 +12,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING
 
 from cephtui.models import Node
-from cephtui.nodes.transport import Connection, LocalConnection, Question
+from cephtui.nodes.local import LocalConnection
+from cephtui.nodes.transport import Connection, Question
 
 if TYPE_CHECKING:
     from cephtui.nodes.ssh.connection import SshConnection

@@ -13,24 +13,11 @@ from typing import Any
 import asyncssh
 
 from cephtui.models import Node
+from cephtui.nodes.answers import EndlessAnswer, answer_of, decoded, shortened
 from cephtui.nodes.ssh.proxy import GOODBYE_SECONDS, Proxy
 from cephtui.nodes.ssh.route import Route
-from cephtui.nodes.transport import (
-    COMMAND_SECONDS,
-    READY_SECONDS,
-    UNLOCKED,
-    Completed,
-    EndlessAnswer,
-    Lock,
-    Question,
-    TransportError,
-    WatchedProcess,
-    answer_of,
-    decoded,
-    shortened,
-    until_ready,
-    watchdog_argv,
-)
+from cephtui.nodes.transport import COMMAND_SECONDS, Command, Completed, Question, TransportError
+from cephtui.nodes.watched import READY_SECONDS, WatchedProcess, until_ready, watchdog_argv
 from cephtui.printable import one_line
 
 COMMANDS_AT_ONCE = 4
@@ -77,64 +64,52 @@ def command_line(argv: Sequence[str]) -> str:
 
 
 class _Session(asyncssh.SSHClientSession[bytes]):
-    """Hands on what asyncssh says of a session, and is the way to its process."""
+    """Passes on asyncssh's events of a session, and is the channel to its process."""
 
     def __init__(self, token: str, round_trip_seconds: float) -> None:
         self.process = WatchedProcess(self, token, round_trip_seconds)
         self._channel: asyncssh.SSHClientChannel[bytes] | None = None
 
     def connection_made(self, chan: asyncssh.SSHClientChannel[bytes]) -> None:
-        """See asyncssh.SSHClientSession."""
         self._channel = chan
 
     def session_started(self) -> None:
-        """See asyncssh.SSHClientSession."""
         self.process.opened()
 
     def data_received(self, data: bytes, datatype: int | None) -> None:
-        """See asyncssh.SSHClientSession."""
         self.process.received("stdout" if datatype is None else "stderr", data)
 
     def eof_received(self) -> bool:
-        """See asyncssh.SSHClientSession; the exit status may still come."""
-        return True
+        return True  # the exit status may still come
 
     def exit_status_received(self, status: int) -> None:
-        """See asyncssh.SSHClientSession."""
         self.process.exited(status)
 
     def exit_signal_received(self, signal: str, core_dumped: bool, msg: str, lang: str) -> None:
-        """See asyncssh.SSHClientSession: the watchdog itself was killed."""
-        self.process.exited(None)
+        self.process.exited(None)  # the watchdog itself was killed
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """See asyncssh.SSHClientSession: the session has ended, or the connection under it."""
-        self.process.ended(lost=exc is not None)
+        self.process.ended(lost=exc is not None)  # without exc the session has ended, and not the connection
 
     def write(self, data: bytes) -> None:
-        """See Way."""
         with contextlib.suppress(OSError):
             if self._channel:
                 self._channel.write(data)
 
     def write_eof(self) -> None:
-        """See Way."""
         with contextlib.suppress(OSError):
             if self._channel:
                 self._channel.write_eof()
 
     def pause(self) -> None:
-        """See Way."""
         if self._channel:
             self._channel.pause_reading()
 
     def resume(self) -> None:
-        """See Way."""
         if self._channel:
             self._channel.resume_reading()
 
     def abandon(self) -> None:
-        """See Way."""
         if self._channel:
             self._channel.close()
 
@@ -151,7 +126,6 @@ class SshConnection:
 
     @property
     def closed(self) -> bool:
-        """See Connection."""
         return self._connection.is_closed()
 
     async def measure(self) -> None:
@@ -164,31 +138,19 @@ class SshConnection:
             self.round_trip_seconds = await self._echoed()
 
     async def run(self, argv: Sequence[str], *, timeout_seconds: float = COMMAND_SECONDS) -> Completed:
-        """See Connection."""
         async with self._turns, self._within(timeout_seconds, "no answer"):
             return await self._run(argv)
 
-    async def start(
-        self,
-        argv: Sequence[str],
-        *,
-        prefix: Sequence[str] = (),
-        token: str,
-        limit_seconds: float,
-        lock: Lock = UNLOCKED,
-    ) -> WatchedProcess:
-        """See Connection."""
-        wrapped = (*prefix, *watchdog_argv(argv, token=token, limit_seconds=limit_seconds, lock=lock))
-        session = _Session(token, self.round_trip_seconds)
+    async def start(self, command: Command) -> WatchedProcess:
+        session = _Session(command.token, self.round_trip_seconds)
         async with self._within(READY_SECONDS, "no new session"):
-            await self._connection.create_session(lambda: session, command_line(wrapped), **_PLAIN)
+            await self._connection.create_session(lambda: session, command_line(watchdog_argv(command)), **_PLAIN)
         await until_ready(session.process, self.node.name)
         if self.closed:
             raise self._failed(None)
         return session.process
 
     async def close(self) -> None:
-        """See Connection."""
         self._connection.close()
         try:
             await asyncio.wait_for(self._connection.wait_closed(), GOODBYE_SECONDS)

@@ -7,7 +7,7 @@ import contextlib
 import socket
 from typing import cast
 
-from cephtui.nodes.transport import decoded
+from cephtui.nodes.answers import decoded
 from cephtui.printable import one_line
 
 GOODBYE_SECONDS = 2.0
@@ -40,15 +40,13 @@ class Proxy(asyncio.SubprocessProtocol):
         return one_line(decoded(self._said))[-300:] or (f"exit status {status}" if status else None)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """See asyncio.BaseProtocol."""
         self._transport = cast(asyncio.SubprocessTransport, transport)
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
-        """See asyncio.SubprocessProtocol."""
         self._said = (self._said + data)[-4096:]
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """See asyncio.BaseProtocol: it has ended, and said all."""
+        # the process has ended, and so has all its output
         self._end()
         if self._ending:
             self._ending.cancel()

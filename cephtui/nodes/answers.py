@@ -1,0 +1,63 @@
+"""The output of short commands, bounded and as text."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+from collections.abc import Sequence
+from typing import Protocol
+
+from cephtui.printable import one_line
+
+ANSWER_MOST_BYTES = 64 << 20
+"""Of a short command: the PGs of the largest clusters are a quarter of it."""
+_TEXT_MOST = 2000
+
+
+class EndlessAnswer(Exception):
+    """A short command prints more than any answer is long."""
+
+    @staticmethod
+    def of(argv: Sequence[str]) -> str:
+        """The error for the user."""
+        command = shortened(one_line(shlex.join(argv)), 60)
+        most = f"{ANSWER_MOST_BYTES >> 20} MiB"
+        return f"more than {most} came from {command}: does a prefix or a login script there print without end?"
+
+
+class Reads(Protocol):
+    """A stream of a command's output."""
+
+    async def read(self, n: int, /) -> bytes:
+        """Up to so many bytes; empty at the end."""
+        ...
+
+
+async def answer_of(stdout: Reads, stderr: Reads) -> tuple[bytes, bytes]:
+    """All output of a short command on both streams; raises EndlessAnswer."""
+    size = 0
+
+    async def all_of(stream: Reads) -> bytes:
+        nonlocal size
+        pieces = []
+        while piece := await stream.read(65536):
+            size += len(piece)
+            if size > ANSWER_MOST_BYTES:
+                raise EndlessAnswer
+            pieces.append(piece)
+        return b"".join(pieces)
+
+    return await asyncio.gather(all_of(stdout), all_of(stderr))
+
+
+def shortened(text: str, most: int = _TEXT_MOST) -> str:
+    """A readable text: its head and its tail where it is long."""
+    half = most // 2
+    if len(text) <= most:
+        return text
+    return f"{text[:half]} ... {len(text) - 2 * half:,} characters left out ... {text[-half:]}"
+
+
+def decoded(output: bytes) -> str:
+    """A short command's output as text, whatever it is."""
+    return output.decode("utf-8", "replace")
