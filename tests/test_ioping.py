@@ -28,7 +28,7 @@ from cephtui.running.step_run import execute
 from cephtui.sessions import store
 from cephtui.sessions.playback import Playback
 from cephtui.sessions.writer import SessionWriter
-from cephtui.targets import parse_target, target_of
+from cephtui.targets import parse_target
 from cephtui.tools import TOOLS
 from cephtui.tools.base import OptionError, Parser, Reading, Stream, ToolResult
 from cephtui.tools.ioping.output import FillParser, IopingParser
@@ -191,7 +191,7 @@ async def test_a_file_is_filled_read_saved_replayed_and_compared(tmp_path: Path)
         async with asyncio.timeout(60):
             for step in plan.steps:
                 shells = {"local": NodeShell(node, connection)}
-                runs.append(await execute(bench, plan, step, target_of(step), shells, StopRequest()))
+                runs.append(await execute(bench, plan, step, parse_target(step.target), shells, StopRequest()))
     finally:
         session.close()
         await connection.close()

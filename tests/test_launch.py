@@ -18,7 +18,7 @@ from cephtui.presets import load_preset
 from cephtui.running.launch import Ask, Launcher, NotRun, Unanswered
 from cephtui.running.runner import Runner
 from cephtui.running.survey import Survey
-from cephtui.targets import parse_target
+from cephtui.targets import Target, parse_target
 
 T = TypeVar("T")
 NODES = tuple(Node(name=name, host=f"{name}.example") for name in ("pve1", "pve2"))
@@ -64,10 +64,12 @@ class FakeRunner:
     def filled(self) -> dict[tuple[str, str], int]:
         return {}
 
-    def check(self, plan: Plan) -> Future[list[Refusal]]:
+    def check(self, plan: Plan, target: Target) -> Future[list[Refusal]]:
+        assert target is REQUEST.target, "parsed once"
         return done(self.refusals)
 
-    def submit(self, plan: Plan) -> Future[tuple[Run, ...]]:
+    def submit(self, plan: Plan, target: Target) -> Future[tuple[Run, ...]]:
+        assert target is REQUEST.target, "parsed once"
         self.plans.append(plan)
         return done(())
 

@@ -40,7 +40,7 @@ from cephtui.sessions.jsonlines import line, parse_sample
 from cephtui.sessions.playback import step_of
 from cephtui.sessions.store import Undo
 from cephtui.sessions.writer import SessionWriter
-from cephtui.targets import parse_target, target_of
+from cephtui.targets import Target, parse_target
 from cephtui.tools import TOOLS
 from tests.fakes import GIB, FakeNode, Log, Script, connector
 
@@ -66,6 +66,10 @@ def plan(
     request = Request(choose(catalogue, presets or (PRESET,)), hosts, parse_target(target, sitting=SITTING), overrides)
     batches = (f"{number:08x}" for number in itertools.count(1))
     return make_plan(request, lambda: next(batches))
+
+
+def target_of(whole: Plan) -> Target:
+    return parse_target(whole.steps[0].target)
 
 
 def hosts_of(whole: Plan) -> dict[str, FakeNode]:
@@ -96,7 +100,7 @@ class Sitting:
                 self.shells[name] = NodeShell(host.node, await host.connect())
         async with asyncio.timeout(LONG):
             run = await execute(
-                self.bench, self.plan, self.plan.steps[step], target_of(self.plan.steps[step]), self.shells, self.stop
+                self.bench, self.plan, self.plan.steps[step], target_of(self.plan), self.shells, self.stop
             )
         assert run == store.read_run(self.directory, run.run), "what is told is what is kept"
         return run
@@ -655,7 +659,7 @@ class Desk:
         return next(iter(self.hosts.values())).log
 
     def submit(self) -> tuple[Run, ...]:
-        return self.runner.submit(self.plan).result(LONG)
+        return self.runner.submit(self.plan, target_of(self.plan)).result(LONG)
 
     def notices(self) -> list[str]:
         return [event.text for event in self.inbox.drain() if isinstance(event, Notice)]
@@ -877,7 +881,9 @@ def test_a_node_that_can_not_be_reached_is_told_and_nothing_is_started(desk: Cal
     this = desk(whole, hosts)
     state = this.runner.nodes.reach(whole.hosts[1]).result(LONG)
     assert (state.problem, state.environment, state.question) == ("b: no route to host", None, None)
-    assert [refusal.text for refusal in this.runner.nodes.check(whole).result(LONG)] == ["b: no route to host"]
+    assert [refusal.text for refusal in this.runner.nodes.check(whole, target_of(whole)).result(LONG)] == [
+        "b: no route to host"
+    ]
     with pytest.raises(TransportError, match=r"^b: no route to host$"):
         this.submit()
     assert [what for what, _ in this.log.events if what.startswith(("started", "created"))] == []
@@ -998,7 +1004,7 @@ def test_a_stop_ends_the_run_and_drops_the_rest_of_the_plan(desk: Callable[..., 
     for host in hosts.values():
         host.scripts[PRESET] = Script(waits_after=8.0)
     this = desk(whole, hosts)
-    done, queued = this.runner.submit(whole), this.runner.submit(whole)
+    done, queued = (this.runner.submit(whole, target_of(whole)) for _ in range(2))
     this.follow(lambda event: isinstance(event, Sample) and event.node is None and event.phase == "run")
     this.runner.stop()
     (run,) = done.result(LONG)
@@ -1015,7 +1021,7 @@ def test_closing_in_mid_run_stops_it_and_cleans_up(desk: Callable[..., Desk]) ->
     for host in hosts.values():
         host.scripts[PRESET] = Script(waits_after=8.0)
     this = desk(whole, hosts)
-    done = this.runner.submit(whole)
+    done = this.runner.submit(whole, target_of(whole))
     this.follow(lambda event: isinstance(event, Sample) and event.node is None and event.phase == "run")
     assert this.runner.close() == []
     (run,) = done.result(0)

@@ -35,7 +35,7 @@ from cephtui.sessions import store
 from cephtui.sessions.playback import Playback
 from cephtui.sessions.writer import SessionWriter
 from cephtui.stats import Flow
-from cephtui.targets import parse_target, target_of
+from cephtui.targets import parse_target
 from cephtui.tools import TOOLS
 from cephtui.tools.base import Companion, OptionError, OptionField, Parser, Reading, Stream, Tool, ToolResult, Workload
 from cephtui.tui.charts.chart import draw
@@ -238,7 +238,7 @@ async def carried_out(plan: Plan, root: Path) -> tuple[Run, list[Event]]:
         async with asyncio.timeout(30):
             session.add_plan(plan)
             bench, step = Bench(session, events.append, 120.0), plan.steps[0]
-            run = await execute(bench, plan, step, target_of(step), shells, StopRequest())
+            run = await execute(bench, plan, step, parse_target(step.target), shells, StopRequest())
     finally:
         session.close()
     return run, events

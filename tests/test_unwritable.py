@@ -29,14 +29,14 @@ from tests.fakes import FakeNode, connector
 
 HOST = Node(name="a", host="a")
 LONG = 30.0
+TARGET = parse_target("file:/mnt/bench/test")
 
 
 def plan(*presets: str) -> Plan:
     catalogue = find_presets(packaged_presets_dir(), Path("/nonexistent"))
     overrides = parse_overrides(("runtime=20",))
     batches = (f"{number:08x}" for number in itertools.count(1))
-    target = parse_target("file:/mnt/bench/test")
-    return make_plan(Request(choose(catalogue, presets), (HOST,), target, overrides), lambda: next(batches))
+    return make_plan(Request(choose(catalogue, presets), (HOST,), TARGET, overrides), lambda: next(batches))
 
 
 class Trouble:
@@ -111,7 +111,7 @@ def test_a_run_that_can_not_be_kept_is_told_with_its_figures(
     desk: Desk, trouble: Trouble, where: str, after: int, outcome: str, code: str | None, number: int
 ) -> None:
     trouble.where, trouble.after, trouble.number = where, after, number
-    (run,) = desk.runner.submit(plan("write-iops")).result(LONG)
+    (run,) = desk.runner.submit(plan("write-iops"), TARGET).result(LONG)
     assert desk.published() == [run]
     assert run.outcome == outcome
     assert codes(run) & {"unsaved", "partly-saved"} == ({code} if code else set())
@@ -125,7 +125,7 @@ def test_a_run_that_can_not_be_kept_is_told_with_its_figures(
 
 def test_what_can_not_be_noted_is_not_created(desk: Desk, trouble: Trouble) -> None:
     trouble.where = "undo.jsonl"
-    (run,) = desk.runner.submit(plan("write-iops")).result(LONG)
+    (run,) = desk.runner.submit(plan("write-iops"), TARGET).result(LONG)
     assert (run.outcome, desk.host.log.of("created file:/mnt/bench/test")) == ("refused", [])
     assert "can't write the session: Input/output error" in (run.error or "")
     assert desk.runner.close() == []
@@ -133,7 +133,7 @@ def test_what_can_not_be_noted_is_not_created(desk: Desk, trouble: Trouble) -> N
 
 def test_a_step_that_can_not_be_begun_keeps_those_before_it(desk: Desk, trouble: Trouble) -> None:
     trouble.where = "002/run.json"
-    (run,) = desk.runner.submit(plan("write-iops", "read-iops")).result(LONG)
+    (run,) = desk.runner.submit(plan("write-iops", "read-iops"), TARGET).result(LONG)
     assert run.outcome == "ok"
     (problem,) = desk.runner.close()
     assert problem.startswith("read-iops was not run: can't write the session: Input/output error (")
@@ -143,7 +143,7 @@ def test_a_step_that_can_not_be_begun_keeps_those_before_it(desk: Desk, trouble:
 def test_a_first_step_that_can_not_be_begun_is_a_fault_of_the_session(desk: Desk, trouble: Trouble) -> None:
     trouble.where = "001/run.json"
     with pytest.raises(StoreError, match=r"can't write the session: Input/output error \("):
-        desk.runner.submit(plan("write-iops")).result(LONG)
+        desk.runner.submit(plan("write-iops"), TARGET).result(LONG)
 
 
 def remove(directory: Path) -> None:
@@ -184,7 +184,7 @@ def test_what_becomes_of_the_files_in_mid_run_is_told(
             change(desk.directory)
 
     monkeypatch.setattr(writer.RunWriter, "sample", changing)
-    status = carry_out(desk.runner, plan("write-iops"), JsonOutput())
+    status = carry_out(desk.runner, plan("write-iops"), TARGET, JsonOutput())
     (run,) = desk.published()
     printed = capsys.readouterr()
     assert line(run) in printed.out.splitlines()
@@ -198,10 +198,10 @@ def test_what_becomes_of_the_files_in_mid_run_is_told(
 
 def test_a_session_that_was_removed_is_not_begun_again(desk: Desk) -> None:
     """Its lock is gone: another console would take what it creates for left behind."""
-    desk.runner.submit(plan("write-iops")).result(LONG)
+    desk.runner.submit(plan("write-iops"), TARGET).result(LONG)
     shutil.rmtree(desk.directory)
     with pytest.raises(StoreError, match="No such file or directory"):
-        desk.runner.submit(plan("write-iops")).result(LONG)
+        desk.runner.submit(plan("write-iops"), TARGET).result(LONG)
     assert desk.runner.close() == []
     assert desk.host.there == {}
     assert not desk.directory.exists()
@@ -213,7 +213,7 @@ def test_a_session_that_was_removed_is_not_begun_again(desk: Desk) -> None:
 def test_a_removal_that_does_not_end_is_left_after_a_minute_of_its_own(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    desk.runner.submit(plan("write-iops")).result(LONG)
+    desk.runner.submit(plan("write-iops"), TARGET).result(LONG)
     assert desk.runner.left == (("a", "file:/mnt/bench/test"),)
     assert not desk.runner.cleanup.progress
     asked_at = time.monotonic() - 50.0
@@ -228,6 +228,6 @@ def test_a_removal_that_does_not_end_is_left_after_a_minute_of_its_own(
     monkeypatch.undo()
     assert desk.runner.tidy_up().wait(LONG)
     assert desk.runner.left == ()
-    assert desk.runner.submit(plan("write-iops")).result(LONG) == (), "nothing is begun any more"
+    assert desk.runner.submit(plan("write-iops"), TARGET).result(LONG) == (), "nothing is begun any more"
     with contextlib.suppress(StoreError):
         assert desk.runner.close() == []

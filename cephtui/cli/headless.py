@@ -33,7 +33,7 @@ from cephtui.running.recorder import CUT_SHORT
 from cephtui.running.runner import Runner
 from cephtui.sessions.jsonlines import line
 from cephtui.sessions.store import Undo
-from cephtui.targets.base import Removed, TargetFault
+from cephtui.targets.base import Removed, Target, TargetFault
 from cephtui.targets.leftovers import Way, describe, way_of
 from cephtui.terminal import Ending, Interrupted, handling, make_console, say, set_waiting, silence, waiting
 
@@ -46,20 +46,20 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 
-def dry_run(runner: Runner, plan: Plan, as_json: bool) -> int:
+def dry_run(runner: Runner, plan: Plan, target: Target, as_json: bool) -> int:
     """Show what would happen, guards included, and run nothing; the exit code."""
 
     if as_json:
         print(line(plan), flush=True)
     else:
         make_console().print(report.plan(plan))
-    refusals = runner.nodes.check(plan).result()
+    refusals = runner.nodes.check(plan, target).result()
     for refusal in refusals:
         say(f"refused: {refusal.text}")
     return EXIT_REFUSED if refusals else 0
 
 
-def carry_out(runner: Runner, plan: Plan, output: Output) -> int:
+def carry_out(runner: Runner, plan: Plan, target: Target, output: Output) -> int:
     """Run a plan to its end, printing what happens; the exit code. Raises StoreError where nothing could be run."""
 
     inbox = runner.subscribe()
@@ -67,14 +67,14 @@ def carry_out(runner: Runner, plan: Plan, output: Output) -> int:
         runner.nodes.remove_left_behind()
         progress = _Progress(runner, ending)
         try:
-            code = _followed(runner, plan, inbox, output, progress)
+            code = _followed(runner, plan, target, inbox, output, progress)
         finally:
             _tidy_up(runner, inbox, progress)
     return code or (EXIT_INCOMPLETE if ending.asked else 0)
 
 
-def _followed(runner: Runner, plan: Plan, inbox: Inbox, output: Output, progress: _Progress) -> int:
-    done = runner.submit(plan)
+def _followed(runner: Runner, plan: Plan, target: Target, inbox: Inbox, output: Output, progress: _Progress) -> int:
+    done = runner.submit(plan, target)
     try:
         with output:
             _follow(inbox, output, done.done, progress)

@@ -450,8 +450,9 @@ def run(
             runner = stack.enter_context(Runner(sessions_dir(), session, stall_seconds=stall_timeout))
             plan = make_plan(headless.survey(runner, request, draft), new_batch)
             if dry_run:
-                return headless.dry_run(runner, plan, as_json)
-            return headless.carry_out(runner, plan, headless.JsonOutput() if as_json else headless.TerminalOutput())
+                return headless.dry_run(runner, plan, chosen, as_json)
+            output = headless.JsonOutput() if as_json else headless.TerminalOutput()
+            return headless.carry_out(runner, plan, chosen, output)
         except (PresetError, OptionError) as error:
             raise click.UsageError(str(error)) from None
         except (StoreError, NotRun) as error:

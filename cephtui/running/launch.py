@@ -90,12 +90,12 @@ class Launcher:
         surveyed = await self.survey(request)
         _go_on(cancelled)
         plan = make_plan(surveyed, lambda: batch, self._runner.filled())
-        refusals = await asyncio.wrap_future(self._runner.nodes.check(plan))
+        refusals = await asyncio.wrap_future(self._runner.nodes.check(plan, request.target))
         await self._confirm(refusals)
         _go_on(cancelled)
         if refusals:
             plan = make_plan(_confirmed(surveyed, refusals), lambda: batch, self._runner.filled())
-        return await asyncio.wrap_future(self._runner.submit(plan))
+        return await asyncio.wrap_future(self._runner.submit(plan, request.target))
 
     async def _answered(self, state: NodeState, pool: str | None) -> NodeState:
         for _ in range(_QUESTIONS_MOST):

@@ -65,9 +65,9 @@ class NodeRequests:
         """
         return self._call(self._survey(target, nodes, ceph_node, patient))
 
-    def check(self, plan: Plan) -> Future[list[Refusal]]:
+    def check(self, plan: Plan, target: Target) -> Future[list[Refusal]]:
         """Why the guards refuse a plan, without starting it; empty where they don't."""
-        return self._call(self._check(plan))
+        return self._call(self._check(plan, target))
 
     def discover(self, node: Node, of: str, on_found: OnFound) -> Future[str]:
         """Find the candidates of a node (see ``discovery.discover``); the result is why not all of them, or empty.
@@ -92,10 +92,10 @@ class NodeRequests:
         shell = await self._connections.shell(asked)
         return await survey.survey(shell, target, len(nodes), self._loaded_at(), patient=patient)
 
-    async def _check(self, plan: Plan) -> list[Refusal]:
+    async def _check(self, plan: Plan, target: Target) -> list[Refusal]:
         try:
             store.check_space(self._root, plan)
-            found = await survey.refusals(plan, await self._connections.shells(plan.hosts))
+            found = await survey.refusals(plan, target, await self._connections.shells(plan.hosts))
         except (StoreError, TransportError, TargetFault) as error:
             found = [Refusal(str(error))]
         return list({refusal.text: refusal for refusal in found}.values())

@@ -14,7 +14,7 @@ from cephtui.running.outcomes import failed_twice, got_nowhere
 from cephtui.running.recorder import StopRequest
 from cephtui.running.step_run import execute
 from cephtui.sessions.writer import unwritable
-from cephtui.targets import target_of
+from cephtui.targets.base import Target
 
 log = logging.getLogger(__name__)
 
@@ -22,8 +22,9 @@ log = logging.getLogger(__name__)
 class PlanRun:
     """One plan in progress; nodes that were lost are reached again before each step."""
 
-    def __init__(self, plan: Plan, connections: Connections, cleanup: Cleanup) -> None:
-        self._plan, self._connections, self._cleanup = plan, connections, cleanup
+    def __init__(self, plan: Plan, target: Target, connections: Connections, cleanup: Cleanup) -> None:
+        self._plan, self._target = plan, target
+        self._connections, self._cleanup = connections, cleanup
         self._stop = StopRequest()
         """Of the present step."""
         self._stopped = False
@@ -70,14 +71,14 @@ class PlanRun:
     async def _run(self, bench: Bench, step: Step) -> list[Run]:
         """The step's run; none where it was skipped before it began. Raises TransportError and OSError."""
         shells = await self._connections.shells(self._plan.hosts)
-        stop, target = self._stop, target_of(step)
+        stop = self._stop
         runs: list[Run] = []
         if stop.reason is None:
-            runs.append(await execute(bench, self._plan, step, target, shells, stop))
+            runs.append(await execute(bench, self._plan, step, self._target, shells, stop))
         self._stopped |= bool(stop.reason)
         self._stop = StopRequest()
         bench.loaded_at = time.monotonic()
-        if not target.kept:
+        if not self._target.kept:
             await self._cleanup.remove_created(bench)
         return runs
 

@@ -30,6 +30,7 @@ from cephtui.running.plan_run import PlanRun
 from cephtui.sessions import store
 from cephtui.sessions.store import StoreError
 from cephtui.sessions.writer import SessionWriter, unwritable
+from cephtui.targets.base import Target
 
 STALL_SECONDS = 120.0
 log = logging.getLogger(__name__)
@@ -38,6 +39,7 @@ log = logging.getLogger(__name__)
 @dataclass(frozen=True, slots=True)
 class _Job:
     plan: Plan
+    target: Target
     done: Future[tuple[Run, ...]]
 
     def drop(self) -> None:
@@ -112,9 +114,12 @@ class Runner:
         """The directory of that session; None where there is none yet."""
         return self._root / self.session if self.session and (self._root / self.session).is_dir() else None
 
-    def submit(self, plan: Plan) -> Future[tuple[Run, ...]]:
-        """Queue a plan. The result is its runs, fewer than its steps after a stop; or a StoreError."""
-        job = _Job(plan, Future())
+    def submit(self, plan: Plan, target: Target) -> Future[tuple[Run, ...]]:
+        """Queue a plan, with the target that it was made for.
+
+        The result is its runs, fewer than its steps after a stop; or a StoreError.
+        """
+        job = _Job(plan, target, Future())
         self._thread.call_soon(lambda: job.drop() if self._tidying_up else self._jobs.put_nowait(job))
         return job.done
 
@@ -171,7 +176,7 @@ class Runner:
         try:
             while (job := await self._jobs.get()) is not None:
                 if job.done.set_running_or_notify_cancel():
-                    await job.fulfil(self._carry_out(job.plan))
+                    await job.fulfil(self._carry_out(job.plan, job.target))
             await self.cleanup.finish_left_behind()
         finally:
             try:
@@ -183,8 +188,8 @@ class Runner:
             await self._leave.wait()
             await self._connections.close()
 
-    async def _carry_out(self, plan: Plan) -> tuple[Run, ...]:
-        self._current = PlanRun(plan, self._connections, self.cleanup)
+    async def _carry_out(self, plan: Plan, target: Target) -> tuple[Run, ...]:
+        self._current = PlanRun(plan, target, self._connections, self.cleanup)
         try:
             if self._tidying_up:
                 self._current.stop()

@@ -15,7 +15,6 @@ from cephtui.nodes.shell import NodeShell
 from cephtui.planning import new_bytes
 from cephtui.running.inspection import inspect
 from cephtui.running.step_run import ceph_shell
-from cephtui.targets import target_of
 from cephtui.targets.base import Target
 
 
@@ -47,11 +46,9 @@ async def survey(shell: NodeShell, target: Target, nodes: int, loaded_at: float 
     return Survey(room, use)
 
 
-async def refusals(plan: Plan, shells: Mapping[str, NodeShell]) -> list[Refusal]:
+async def refusals(plan: Plan, target: Target, shells: Mapping[str, NodeShell]) -> list[Refusal]:
     """Why the guards refuse a plan; raises TransportError and TargetFault."""
-    first = plan.steps[0]
-    target = target_of(first)
-    step = next((step for step in plan.steps if step.writes), first)
+    step = next((step for step in plan.steps if step.writes), plan.steps[0])
     largest = max(new_bytes([step]) for step in plan.steps)
     wanted = new_bytes(plan.steps) if target.kept else largest
     before = await preflight.check(ceph_shell(plan, shells), target.demand(step, wanted))

@@ -11,7 +11,6 @@ from dataclasses import replace
 
 from cephtui.cluster import reader
 from cephtui.cluster.reader import ClusterError, ClusterReader
-from cephtui.models import Step
 from cephtui.nodes.shell import Shell
 from cephtui.sessions.store import Undo
 from cephtui.targets.base import Removed, Target, TargetError, TargetKind
@@ -20,7 +19,7 @@ from cephtui.targets.file import FileKind
 from cephtui.targets.pool import PoolKind
 from cephtui.targets.rbd import RbdKind
 
-__all__ = ["Target", "TargetError", "kind_of", "parse_target", "remove", "target_of"]
+__all__ = ["Target", "TargetError", "kind_of", "parse_target", "remove"]
 KINDS: Mapping[str, TargetKind] = {kind.scheme: kind for kind in (FileKind(), RbdKind(), DeviceKind(), PoolKind())}
 """Every kind of target by its scheme."""
 EXAMPLES = tuple(example for kind in KINDS.values() for example in kind.examples)
@@ -50,11 +49,6 @@ def with_data_pool(target: Target, name: str) -> Target:
     if not target.creates_images:
         raise TargetError("--data-pool is for the images that rbd:POOL creates")
     return replace(target, data_pool=name)
-
-
-def target_of(step: Step) -> Target:
-    """What a step tests, where it is laid out already; raises TargetError."""
-    return parse_target(step.target, data_pool=step.data_pool)
 
 
 async def remove(shell: Shell, undo: Undo) -> Removed:

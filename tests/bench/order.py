@@ -72,7 +72,7 @@ def _wait(session: Sitting, inbox: Inbox, *phases: str) -> float:
     plan = session.plan()
     inbox.drain()
     started = time.monotonic()
-    done = session.runner.submit(plan)
+    done = session.runner.submit(plan, session.request.target)
     while time.monotonic() < started + _LIMIT_SECONDS:
         for event in inbox.drain(1.0):
             if isinstance(event, Sample) and event.node is None and event.phase in (phases or ("ramp", "run")):

@@ -34,7 +34,7 @@ class Sitting:
 
     def run(self, begun: Callable[[], None] = lambda: None) -> Run:
         """One run to its good end; ``begun`` is called beside it. Raises NotMeasured."""
-        done = self.runner.submit(self.plan())
+        done = self.runner.submit(self.plan(), self.request.target)
         begun()
         (run,) = done.result(_LIMIT_SECONDS)
         if run.outcome != "ok":

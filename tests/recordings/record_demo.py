@@ -59,7 +59,7 @@ class Sitting:
         request = Request(
             choose(self._presets, [preset]), self.nodes, parsed, options, repeats, shared_pool=True, room_bytes=room
         )
-        done = self.runner.submit(make_plan(request, new_batch, self.runner.filled()))
+        done = self.runner.submit(make_plan(request, new_batch, self.runner.filled()), parsed)
         if beside:
             threading.Thread(target=beside).start()
         runs = done.result()
