@@ -26,8 +26,8 @@ from cephtui.printable import printable
 from cephtui.targets.base import Layout, Target
 from cephtui.tools.base import OptionError, Tool, Workload
 
-FILL_BYTES_PER_SECOND = 200e6
-"""Assumed for the estimate of a filling; only a measurement could tell."""
+PREFILL_BYTES_PER_SECOND = 200e6
+"""Assumed for the estimate of a prefill; the real rate is known only once it was measured."""
 STEPS_MOST = 1000
 """More than this many steps in one plan are taken for a mistake."""
 _OVERHEAD_SECONDS = 1.0
@@ -36,13 +36,13 @@ _STORED_BYTES_PER_SECOND = 32_000
 _STORED_BYTES_PER_RUN = 64_000
 
 
-Filled = Mapping[tuple[str, str], int]
-"""Bytes known to be filled, by node and part."""
+Prefilled = Mapping[tuple[str, str], int]
+"""Bytes known to be prefilled, by node and part."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a user asks for."""
+    """The choice of a user."""
 
     presets: tuple[Preset, ...]
     nodes: tuple[Node, ...]
@@ -56,7 +56,7 @@ class Request:
     """The most that the default span may take on each node."""
     pool_use: PoolActivity | None = None
     begun: int = 0
-    """So many of the first steps have had their turn: the plan is the rest."""
+    """Number of the first steps that were run already: the plan is the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,25 +70,25 @@ class _Draft:
 
 
 def new_batch() -> str:
-    """An id that ties steps together, unique over sessions."""
+    """An id of a batch of steps, unique over sessions."""
     return secrets.token_hex(4)
 
 
-def make_plan(request: Request, new_batch: Callable[[], str], filled: Filled | None = None) -> Plan:
-    """The plan for a request, with what is known to be filled; raises OptionError."""
+def make_plan(request: Request, new_batch: Callable[[], str], prefilled: Prefilled | None = None) -> Plan:
+    """The plan for a request; raises OptionError."""
     if request.target.one_node and len(request.nodes) > 1:
         raise OptionError("node", f"{request.target.spec} can be used by one node only: use rbd:POOL for several")
     drafts = _drafts(request, new_batch)[request.begun :]
     needs = _needs(drafts)
-    known = dict(filled or {})
-    fills = request.target.own or bool(set(request.target.names) & set(request.destroy))
-    fills = fills or any(draft.workload.writes() for draft in drafts)
+    known = dict(prefilled or {})
+    may_prefill = request.target.own or bool(set(request.target.names) & set(request.destroy))
+    may_prefill = may_prefill or any(draft.workload.writes() for draft in drafts)
     steps: list[Step] = []
     for number, draft in enumerate(drafts, request.begun + 1):
         if not request.target.kept:
             known = {}
-        to_fill = fills and draft.workload.needs_data(request.target.kind)
-        step = _step(number, draft, request, needs, known if to_fill else None)
+        prefills = may_prefill and draft.workload.needs_data(request.target.kind)
+        step = _step(number, draft, request, needs, known if prefills else None)
         known.update({(node.node, part.spec): part.bytes for node in step.nodes for part in node.fill})
         steps.append(step)
     return Plan(
@@ -154,7 +154,7 @@ def _check_needs(tool: Tool, workload: Workload, nodes: tuple[Node, ...]) -> Non
 
 
 def _needs(drafts: list[_Draft]) -> dict[tuple[str, str], int]:
-    """The most bytes that any step needs of each part: it is filled once."""
+    """The most bytes that any step needs of each part: it is prefilled once."""
     needs: dict[tuple[str, str], int] = {}
     for draft in drafts:
         for node, (_, parts) in draft.places.items():
@@ -163,8 +163,8 @@ def _needs(drafts: list[_Draft]) -> dict[tuple[str, str], int]:
     return needs
 
 
-def _step(number: int, draft: _Draft, request: Request, needs: Filled, known: Filled | None) -> Step:
-    """``known`` is what is filled already; None where nothing has to be filled."""
+def _step(number: int, draft: _Draft, request: Request, needs: Prefilled, known: Prefilled | None) -> Step:
+    """``known`` are the bytes that are prefilled already; None where nothing has to be prefilled."""
     workload = draft.workload
     ramp, run = workload.times()
     nodes = tuple(_node_step(draft, request, node, needs, known) for node in request.nodes)
@@ -184,7 +184,7 @@ def _step(number: int, draft: _Draft, request: Request, needs: Filled, known: Fi
         block_bytes=workload.block_bytes(),
         options=workload.options,
         nodes=nodes,
-        prepare_seconds=_likely_bytes(draft, nodes[0], fill_bytes) * len(nodes) / FILL_BYTES_PER_SECOND,
+        prepare_seconds=_likely_bytes(draft, nodes[0], fill_bytes) * len(nodes) / PREFILL_BYTES_PER_SECOND,
         ramp_seconds=ramp,
         run_seconds=run,
         most_seconds=workload.most_seconds(),
@@ -192,12 +192,12 @@ def _step(number: int, draft: _Draft, request: Request, needs: Filled, known: Fi
 
 
 def _likely_bytes(draft: _Draft, node: NodeStep, fill_bytes: int) -> float:
-    """What will be filled: all of it, or about as much as a run reads that ends with its data."""
+    """Bytes that will be prefilled: all, or about as many as a run reads that ends with its data."""
     sizing = draft.workload.sizing(node.place, fill_bytes) if fill_bytes else None
-    return min(fill_bytes, FILL_BYTES_PER_SECOND * sizing.run_seconds) if sizing else fill_bytes
+    return min(fill_bytes, PREFILL_BYTES_PER_SECOND * sizing.run_seconds) if sizing else fill_bytes
 
 
-def _node_step(draft: _Draft, request: Request, node: Node, needs: Filled, known: Filled | None) -> NodeStep:
+def _node_step(draft: _Draft, request: Request, node: Node, needs: Prefilled, known: Prefilled | None) -> NodeStep:
     place, parts = draft.places[node.name]
     place = place.model_copy(update={"ceph_id": node.ceph_id})
     fill: tuple[Part, ...] = ()
@@ -206,7 +206,7 @@ def _node_step(draft: _Draft, request: Request, node: Node, needs: Filled, known
         fill = tuple(Part(spec=spec, bytes=needs[node.name, spec]) for spec in unfilled)
     prefix = node.ceph_prefix if draft.preset.tool.of_ceph else node.prefix
     argv = with_ceph(node, draft.workload.argv(draft.preset.name, draft.layout.size_bytes, place))
-    prepare = fill_command(draft.workload, node, place, fill) if fill else None
+    prepare = prefill_command(draft.workload, node, place, fill) if fill else None
     return NodeStep(
         node=node.name,
         prefix=prefix,
@@ -221,19 +221,19 @@ def _node_step(draft: _Draft, request: Request, node: Node, needs: Filled, known
     )
 
 
-def fill_command(workload: Workload, node: Node, place: Place, fill: tuple[Part, ...]) -> tuple[str, ...]:
-    """What writes these parts of a place in full, behind the node's prefix."""
+def prefill_command(workload: Workload, node: Node, place: Place, fill: tuple[Part, ...]) -> tuple[str, ...]:
+    """The command that prefills these parts of a place, behind the node's prefix."""
     if isinstance(place, RbdPlace):
         place = place.model_copy(update={"images": tuple(part.spec.rpartition("/")[2] for part in fill)})
     return with_ceph(node, workload.fill_argv([part.bytes for part in fill], place))
 
 
 def _writes(draft: _Draft, place: Place, fill: tuple[Part, ...], parts: tuple[Part, ...]) -> tuple[Write, ...]:
-    """What is written, in words: objects of a pool are as many as a run turns out to need."""
+    """The written data in words; of a pool, the number of objects depends on the rate of the run."""
     filled, changed = "is written in full before its first use", "is overwritten by the benchmark"
     objects = isinstance(place, RadosPlace)
     if objects:
-        filled, changed = "is filled with as much as the run reads, at most", "gets new objects"
+        filled, changed = "is prefilled with at most as much as the run reads", "gets new objects"
     elif len(parts) > 1:
         changed = "are overwritten by the benchmark"
     writes = [Write(what=f"{part.spec} {filled}", bytes=part.bytes) for part in fill]
@@ -254,7 +254,7 @@ def _stored_bytes(step: Step, workload: Workload) -> int:
 
 
 def _quoted(words: Iterable[str]) -> str:
-    """A command line for eyes that a shell takes, too; what can't be printed is escaped as bash has it."""
+    """A readable command line that a shell takes, too; unprintable characters are escaped as bash does."""
     return " ".join(map(_word, words))
 
 

@@ -30,7 +30,7 @@ from cephtui.planning import Request, make_plan
 from cephtui.presets import choose, find_presets, parse_overrides
 from cephtui.reports import report
 from cephtui.running import cleanup, follow
-from cephtui.running.bench import Bench, Filled
+from cephtui.running.bench import Bench, Prefilled
 from cephtui.running.inbox import Inbox
 from cephtui.running.recorder import StopRequest
 from cephtui.running.runner import Runner
@@ -268,14 +268,14 @@ async def test_what_is_filled_is_not_filled_again_unless_it_is_another_file(sit:
     await sitting.run(1)
     assert sorted(sitting.log.of("started fill")) == ["a", "b", "b", "c"]
     assert sorted(sitting.log.of("started read-iops")) == ["a", "b", "c"]
-    assert sitting.bench.filled["b", "file:/mnt/bench/test.b"].identity == "replaced"
+    assert sitting.bench.prefilled["b", "file:/mnt/bench/test.b"].identity == "replaced"
 
 
 async def test_a_node_that_has_nothing_to_fill_is_not_missed_in_the_filling(sit: Callable[..., Sitting]) -> None:
     sitting = sit()
     spec = "file:/mnt/bench/test.a"
     sitting.hosts["a"].there[spec] = "known"
-    sitting.bench.filled["a", spec] = Filled("known", GIB)
+    sitting.bench.prefilled["a", spec] = Prefilled("known", GIB)
     run = await sitting.run()
     assert run.outcome == "ok"
     assert sorted(sitting.log.of("started fill")) == ["b", "c"]
@@ -505,11 +505,11 @@ async def test_a_node_that_is_lost_while_filling_is_not_measured_and_the_others_
     sitting.hosts["b"].scripts["fill"] = Script(lost_after=0.0)
     run = await sitting.run()
     assert (run.outcome, outcomes(run)) == ("lost", {"a": "ok", "b": "lost", "c": "ok"})
-    assert errors(run)["b"] == f"b: the connection was lost while {FILE} was being filled"
+    assert errors(run)["b"] == f"b: the connection was lost while {FILE} was being prefilled"
     assert sorted(sitting.log.of(f"started {PRESET}")) == ["a", "c"]
     assert ios(written(run)) == 2 * recorded_total().ios
     assert {s.missing for s in sitting.samples(None, "ramp", "run")} == {()}
-    assert {node for node, _ in sitting.bench.filled} == {"a", "c"}, "it may have been written in part"
+    assert {node for node, _ in sitting.bench.prefilled} == {"a", "c"}, "it may have been written in part"
     assert {node for node, _ in sitting.bench.created} == {*THREE}, "it has to be removed"
 
 
@@ -518,9 +518,9 @@ async def test_a_filling_that_falls_short_is_no_filling(sit: Callable[..., Sitti
     sitting = sit(plan(set=("size=129M",)))
     run = await sitting.run()
     assert outcomes(run) == {"a": "failed", "b": "failed", "c": "failed"}
-    assert {*errors(run).values()} == {f"filling {FILE}: not all of it was written"}
+    assert {*errors(run).values()} == {f"prefilling {FILE}: not all of it was written"}
     assert sitting.log.of(f"started {PRESET}") == []
-    assert sitting.bench.filled == {}
+    assert sitting.bench.prefilled == {}
 
 
 async def test_a_filling_that_fails_is_told_with_the_words_of_the_tool(sit: Callable[..., Sitting]) -> None:
@@ -528,7 +528,7 @@ async def test_a_filling_that_fails_is_told_with_the_words_of_the_tool(sit: Call
     sitting.hosts["b"].scripts["fill"] = Script(status=1, stderr="fio: io_u error on file /mnt/bench/test.b\n")
     run = await sitting.run()
     assert outcomes(run) == {"a": "ok", "b": "failed", "c": "ok"}
-    assert errors(run)["b"] == f"filling {FILE}: fio: io_u error on file /mnt/bench/test.b"
+    assert errors(run)["b"] == f"prefilling {FILE}: fio: io_u error on file /mnt/bench/test.b"
 
 
 async def test_a_node_that_can_not_create_is_refused_and_told(sit: Callable[..., Sitting]) -> None:
@@ -573,7 +573,7 @@ async def test_a_stop_while_filling_ends_it_everywhere_and_measures_nothing(sit:
     assert set(outcomes(run).values()) == {"stopped"}
     assert sorted(sitting.log.of("stopped fill")) == [*THREE]
     assert sitting.log.of(f"started {PRESET}") == []
-    assert sitting.bench.filled == {}
+    assert sitting.bench.prefilled == {}
 
 
 async def test_a_stop_while_only_one_still_fills_measures_nothing(sit: Callable[..., Sitting]) -> None:

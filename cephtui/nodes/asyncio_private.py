@@ -1,4 +1,4 @@
-"""What asyncio has no public name for. Seen in Python 3.11."""
+"""Private names of asyncio. Seen in Python 3.11."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from typing import cast
 
 
 def transport_of(process: asyncio.subprocess.Process) -> asyncio.SubprocessTransport:
-    """What has to be closed for the pipes of a process that goes on."""
+    """Closing it closes the pipes of a process that still runs."""
     return cast(asyncio.SubprocessTransport, process._transport)  # type: ignore[attr-defined]

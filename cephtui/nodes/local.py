@@ -105,7 +105,7 @@ class LocalConnection:
 
     async def close(self) -> None:
         """An event loop that ends while a process is being started waits for it for ever (Python 3.11 to 3.13: it
-        cancels the opening of the pipes, too); so what is being started comes to its start here.
+        cancels the opening of the pipes, too); so a process that is being started is waited for here.
         """
         async with self._starting:
             self.closed = True
@@ -155,6 +155,6 @@ async def _let_go(transport: asyncio.SubprocessTransport) -> None:
 
 
 def _close(transport: asyncio.SubprocessTransport) -> None:
-    """Close all pipes to a process, and kill it; sudo and what runs under it may not be ours to kill."""
+    """Close all pipes to a process, and kill it; sudo and its children may not be ours to kill."""
     with contextlib.suppress(PermissionError):
         transport.close()

@@ -1,4 +1,4 @@
-"""The conditions on a node: asked in one short script, kept with every run."""
+"""The environment of a node: queried by one short script, stored with every run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _WHOLE = re.compile(r"[0-9]{1,20}")
 _NUMBERS = {"cpu_count": _WHOLE, "memory_bytes": _WHOLE, "load_1m": re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")}
 
 _CEPH_VERSION_ARGV = ("rados", "--version")
-"""ceph itself would take eight times as long to say the same."""
+"""ceph itself would take eight times as long to report the same."""
 
 
 async def probe(shell: Shell) -> NodeEnvironment:
@@ -55,7 +55,7 @@ def probe_argv() -> tuple[str, ...]:
 
 
 def _versions() -> str:
-    """The shell text that says the version of every tool; what several ask with the same command is asked once."""
+    """The shell text that reports the version of every tool; each command runs once, however many tools share it."""
     names: dict[tuple[str, ...], list[str]] = {}
     for tool in TOOLS.values():
         names.setdefault(tool.version_argv, []).append(tool.name)
@@ -68,10 +68,12 @@ def _versions() -> str:
 
 
 def parse_environment(text: str) -> NodeEnvironment:
-    """What ``probe_argv`` printed; what is missing or no number stays None."""
-    said = dict(line.split("\t", 1) for line in text.splitlines() if "\t" in line)
+    """The output of ``probe_argv``; a missing value, or one that is no number, stays None."""
+    printed = dict(line.split("\t", 1) for line in text.splitlines() if "\t" in line)
     known = {
-        key: value for key, value in said.items() if value and (key not in _NUMBERS or _NUMBERS[key].fullmatch(value))
+        key: value
+        for key, value in printed.items()
+        if value and (key not in _NUMBERS or _NUMBERS[key].fullmatch(value))
     }
     missing = _under("missing.", known).items()
     return NodeEnvironment.model_validate(

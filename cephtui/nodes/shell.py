@@ -1,4 +1,4 @@
-"""Short commands on a node, behind its prefix and with its way to Ceph."""
+"""Short commands on a node, behind its prefix and with its Ceph access."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Shell(Protocol):
 
 
 def with_ceph(node: Node, argv: Sequence[str]) -> tuple[str, ...]:
-    """``argv`` with the node's way to Ceph in its environment: paths and names, no secrets; behind any prefix."""
+    """``argv`` with the node's Ceph access in its environment: paths and names, no secrets; behind any prefix."""
     words = _environment(node)
     return ("env", *words, *argv) if words else tuple(argv)
 
@@ -45,7 +45,7 @@ def _environment(node: Node, arguments: str = "") -> list[str]:
 
 
 def with_ceph_user(node: Node, argv: Sequence[str]) -> tuple[str, ...]:
-    """A command of Ceph's, or a script of such, with the node's way to Ceph and its user."""
+    """A command of Ceph's, or a script of such, with the node's Ceph access and its user."""
     limited = (argv[0], "--connect-timeout", "20", *argv[1:]) if argv[0] == "ceph" else tuple(argv)
     words = _environment(node, f"--id {node.ceph_id}" if node.ceph_id else "")
     return ("env", *words, *limited) if words else limited
@@ -66,8 +66,8 @@ class NodeShell:
 
 
 def reason(failed: Completed) -> str:
-    """The last line of what a command that failed has said, rather not of its libraries' logs."""
-    said = [line.strip() for line in failed.stderr.splitlines()]
+    """The last line of a failed command's stderr, preferably none of its libraries' logs."""
+    printed = [line.strip() for line in failed.stderr.splitlines()]
     lines = spoken(failed.stderr)
-    own = [line for line in lines if line in said]
+    own = [line for line in lines if line in printed]
     return one_line((own or lines)[-1]) if lines else f"status {failed.status}, no reason given"

@@ -1,4 +1,4 @@
-"""A node as it was found: ready, or what is missing there, or what it asks."""
+"""The state of a node: ready, or the parts that are missing there, or its question to the user."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from cephtui.tools import TOOLS
 
 @dataclass(frozen=True, slots=True)
 class NodeState:
-    """A node as it was found: ready, or why not, or what it asks."""
+    """A node that is ready, or has a problem, or a question to the user."""
 
     node: Node
-    """With the way to Ceph that was found on it."""
+    """With the Ceph access that was found on it."""
     environment: NodeEnvironment | None = None
     round_trip_seconds: float = 0.0
     problem: str | None = None
@@ -23,11 +23,11 @@ class NodeState:
 
 
 _OF_DEVICES = "wipefs"
-"""The one command that only the guard of devices needs, which says so itself."""
+"""The one command that only the guard of devices needs, which reports it itself."""
 
 
 def diagnosis(state: NodeState, needed: Collection[str] = (), cluster: str | None = None) -> NodeRow:
-    """A node's state as a row: what is missing there, and the command that installs it.
+    """A node's state as a row: missing tools and commands, each with the command that installs it.
 
     The tools that are ``needed`` have to work there; where none is named, one of them has to.
     """

@@ -1,4 +1,4 @@
-"""How commands run on a node: what every kind of connection has in common."""
+"""How commands run on a node: the protocols of every kind of connection."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a connection needs from the user before it can be made; the answer goes into the next attempt."""
+    """A connection's question to the user before it can be made; the answer goes into the next attempt."""
 
     node: str
     key: str
@@ -67,7 +67,7 @@ class Command:
     argv: Sequence[str]
     _: KW_ONLY
     prefix: Sequence[str] = ()
-    """What the watchdog runs behind (``sudo -n``, ``kubectl exec -i ... --``): so it is in the same container as the
+    """The watchdog runs behind it (``sudo -n``, ``kubectl exec -i ... --``): so it is in the same container as the
     command, and has the same rights."""
     limit_seconds: float
     """The watchdog ends the command after this time."""

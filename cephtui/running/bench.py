@@ -1,4 +1,4 @@
-"""What the runs of one console session share."""
+"""State that the runs of one console session share."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cephtui.sessions.writer import SessionWriter, unwritable
 
 
 @dataclass(frozen=True, slots=True)
-class Filled:
+class Prefilled:
     """The bytes of a part that are known to be prefilled, as long as the part has this identity."""
 
     identity: str
@@ -22,15 +22,15 @@ class Filled:
 
 @dataclass(slots=True)
 class Bench:
-    """The session that is written, and what is known of the data on the nodes."""
+    """The session that is written, and the parts on the nodes that are known to be created or prefilled."""
 
     session: SessionWriter
     publish: Callable[[Event], None]
     stall_seconds: float
-    filled: dict[tuple[str, str], Filled] = field(default_factory=dict)
+    prefilled: dict[tuple[str, str], Prefilled] = field(default_factory=dict)
     """By node and part."""
     created: dict[tuple[str, str], Undo] = field(default_factory=dict)
-    """What has to be removed, by node and part."""
+    """Parts that have to be removed, by node and part."""
     problems: list[str] = field(default_factory=list)
     """Steps that were not run and parts that were not removed, for the user to read at the end."""
     recorder: Recorder | None = None

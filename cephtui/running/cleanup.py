@@ -1,4 +1,4 @@
-"""Removal of what cephtui has created: after a step, at the end, and of what earlier consoles have left behind."""
+"""Removal of what cephtui has created: after a step, at the end, and after consoles that were killed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Cleanup:
     def __init__(self, root: Path, connections: Connections, publish: Callable[[Event], None]) -> None:
         self._root, self._connections, self._publish = root, connections, publish
         self._at_start = asyncio.Lock()
-        """Held while what earlier consoles have left behind is being removed."""
+        """Held while the leftovers of killed consoles are being removed."""
         self._removing: dict[tuple[str, str], None] = {}
         self._in_all, self._begun_at = 0, 0.0
 
@@ -68,9 +68,9 @@ class Cleanup:
     # ------------------------------------------------------------------ on the runner's thread
 
     async def remove_left_behind(self) -> None:
-        """Remove what killed consoles have left on this machine; the first plan waits for it.
+        """Remove the leftovers of killed consoles on this machine; the first plan waits for it.
 
-        It may use a file of the same name. The user has agreed to nothing yet, so no command in a session's list is
+        That may use a file of the same name. The user has agreed to nothing yet, so no command in a session's list is
         run, and only files of this machine are removed.
         """
         async with self._at_start:
@@ -86,7 +86,7 @@ class Cleanup:
                     log.warning("can't remove %s: %s", undo.target, removed.text)
 
     async def finish_left_behind(self) -> None:
-        """Wait until nothing that was left behind is being removed any more."""
+        """Wait until no leftovers are being removed."""
         async with self._at_start:
             pass
 
@@ -121,7 +121,7 @@ class Cleanup:
             problem = f"unexpected error: {error!r}"
         bench.removed_at = time.monotonic()
         del bench.created[key]
-        bench.filled.pop(key, None)
+        bench.prefilled.pop(key, None)
         if problem:
             bench.problems.append(f"{undo.node}: {undo.target} was not removed: {problem}{again}")
 

@@ -32,7 +32,7 @@ _STDERR_BYTES = 64 << 10
 
 @dataclass(frozen=True, slots=True)
 class NodeTask:
-    """A step's part on one node, and what it is carried out with."""
+    """A step's part on one node, with all that its execution needs."""
 
     bench: Bench
     step: Step
@@ -99,7 +99,7 @@ class Follow:
 
     @property
     def lost(self) -> str:
-        """That the connection was lost, and during what."""
+        """The error where the connection was lost, with the phase in which that happened."""
         return f"{self._task.name}: {CONNECTION_LOST} {self.doing}".rstrip()
 
     async def start(self, argv: Sequence[str], limit_seconds: float, stop: StopRequest) -> Process:

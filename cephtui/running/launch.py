@@ -1,4 +1,4 @@
-"""From what a user chose to its runs: nodes connected, the target surveyed, guards and questions answered."""
+"""From a request to its runs: nodes are connected, the target is surveyed, guards and questions are answered."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from cephtui.targets.base import TargetFault
 from cephtui.tools.base import OptionError
 
 FAULTS = (StoreError, TransportError, TargetFault, TargetError, OptionError)
-"""What can go wrong before a run; the text is one line for the user."""
+"""Errors before a run; the text is one line for the user."""
 _QUESTIONS_MOST = 12
 """Of one node: a server that asks for more is not going to be satisfied."""
 PATIENCE_SECONDS = 2.0
-"""What takes longer is announced."""
+"""Longer waits are announced."""
 T = TypeVar("T")
 
 
 class NotRun(Exception):
-    """Nothing was run: the text says why; empty where the user has decided so."""
+    """Nothing was run. The text is the reason; empty where the user has decided so."""
 
     def __init__(self, text: str = "", refusal: Refusal | None = None) -> None:
         super().__init__(text)
@@ -38,22 +38,22 @@ class NotRun(Exception):
 
 
 class Unanswered(Exception):
-    """A question of a node was not answered; the text says why, with the node's name."""
+    """A question of a node was not answered. The text is the reason, with the node's name."""
 
 
 class Ask(Protocol):
-    """Whoever sits in front: dialogs of the console, prompts on a terminal, or flags."""
+    """The user: dialogs of the console, prompts on a terminal, or flags."""
 
     async def answer(self, node: Node, question: Question) -> str:
-        """What the user types; raises Unanswered."""
+        """The user's answer; raises Unanswered."""
         ...
 
     async def agree(self, refusal: Refusal) -> bool:
-        """Whether the user goes on in spite of a refusal that can be confirmed; may raise NotRun."""
+        """Whether the user confirms a refusal that can be confirmed; may raise NotRun."""
         ...
 
     def say(self, text: str) -> None:
-        """What is being waited for."""
+        """Show the reason of a longer wait."""
         ...
 
 
@@ -64,7 +64,7 @@ class Launcher:
         self._runner, self._ask = runner, ask
 
     async def connect(self, nodes: Sequence[Node], pool: str | None = None) -> AsyncIterator[NodeState]:
-        """Connect to nodes at the same time and ask the user what they ask; a node that can't be used has a problem.
+        """Connect to nodes at the same time, with their questions put to the user; an unusable node has a problem.
 
         ``pool`` helps to choose between several Ceph accesses that a node has.
         """
@@ -74,13 +74,13 @@ class Launcher:
             yield await self._answered(await self._patiently(future, f"connecting ...{so_far}"), pool)
 
     async def survey(self, request: Request, *, patient: bool = True) -> Request:
-        """The request with how much room its target has, and who else uses the pool.
+        """The request with the room that its target has, and the pool's other clients.
 
         ``patient`` waits for up to a quarter of a minute where the pool is, or has just been, in use. Raises NotRun,
         TransportError and TargetFault.
         """
         asked = self._runner.nodes.survey(request.target, request.nodes, request.ceph_node, patient=patient)
-        survey = await self._patiently(asked, "looking at the target ...")
+        survey = await self._patiently(asked, "inspecting the target ...")
         if survey.refusal:
             await self._confirm([survey.refusal])
         return replace(request, room_bytes=survey.room_bytes, pool_use=survey.pool_use)
@@ -117,7 +117,7 @@ class Launcher:
                 raise NotRun
 
     async def _patiently(self, future: Future[T], text: str) -> T:
-        """The result; what takes longer than a moment is announced."""
+        """The result; announced where it takes longer than PATIENCE_SECONDS."""
         result = asyncio.wrap_future(future)
         with contextlib.suppress(TimeoutError):
             return await asyncio.wait_for(asyncio.shield(result), PATIENCE_SECONDS)

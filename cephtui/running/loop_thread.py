@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class LoopThread:
-    """Runs one coroutine to its end, and beside it what other threads call."""
+    """Runs one coroutine to its end, and beside it the calls of other threads."""
 
     def __init__(self, name: str, main: Callable[[], Coroutine[Any, Any, None]]) -> None:
         self._main, self._ready = main, threading.Event()

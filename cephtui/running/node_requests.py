@@ -1,4 +1,4 @@
-"""What other threads ask of nodes, besides plans; each answer is a Future."""
+"""Requests of other threads to nodes, besides plans; each answer is a Future."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class NodeRequests:
     def survey(
         self, target: Target, nodes: tuple[Node, ...], ceph_node: str | None = None, *, patient: bool = True
     ) -> Future[Survey]:
-        """What a plan has to know of a target; or a TransportError or TargetFault.
+        """The facts that a plan needs of a target; or a TransportError or TargetFault.
 
         ``patient`` takes up to a quarter of a minute where the pool is, or has just been, in use.
         """
@@ -77,11 +77,11 @@ class NodeRequests:
         return self._call(self._discover(node, of, on_found))
 
     def remove(self, node: Node, undo: Undo, directory: Path) -> Future[Removed]:
-        """Remove what a session has left behind, connecting to this node."""
+        """Remove a leftover of the session in this directory, connecting to this node."""
         return self._call(self._cleanup.remove(directory, node, undo))
 
     def remove_left_behind(self) -> Future[None]:
-        """Remove what killed consoles have left on this machine; notices report it."""
+        """Remove the leftovers of killed consoles on this machine; notices report it."""
         return self._call(self._cleanup.remove_left_behind())
 
     async def _health(self, node: Node) -> str:

@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 
 
 class NodeRun:
-    """One step on one node; what goes wrong ends this node's part and no other's."""
+    """One step on one node; an error ends this node's part and no other's."""
 
     def __init__(self, task: NodeTask) -> None:
         self.outcome: Outcome | None = None
@@ -67,7 +67,7 @@ class NodeRun:
     async def inspect(self, destroy: tuple[str, ...]) -> None:
         """Inspect the node and the target, and apply the guards."""
         task = self._task
-        filled = frozenset(spec for node, spec in task.bench.filled if node == self.name)
+        filled = frozenset(spec for node, spec in task.bench.prefilled if node == self.name)
         inspection = await inspect(task.shell, task.step, task.node_step, task.target, destroy, filled)
         self.environment, self._found = inspection.environment, inspection.found
         if inspection.problem:
@@ -77,7 +77,7 @@ class NodeRun:
         self.findings += self._found.findings
 
     async def prepare(self, stop: StopRequest) -> None:
-        """Create and prefill what is missing."""
+        """Create and prefill the missing parts."""
         self._follow.doing = f"while {self._task.target.spec} was being prepared"
         try:
             await Preparation(self._task, self._found, self._follow).carry_out(stop)

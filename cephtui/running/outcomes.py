@@ -1,4 +1,4 @@
-"""What became of a run, and what its length and its end do to the figures: decided here and nowhere else."""
+"""The outcome of a run, and the findings that follow from its length and its end: decided here and nowhere else."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Ended(Exception):
 
 
 def worst(outcomes: list[Outcome]) -> Outcome:
-    """The outcome that several add up to."""
+    """The worst of several outcomes."""
     return max(outcomes, key=_WORST.index, default="ok")
 
 
@@ -38,15 +38,15 @@ def got_nowhere(run: Run) -> bool:
 
 
 def unsaved(run: Run) -> str:
-    """What of a run could not be written to its session, and why; empty where all of it was."""
+    """Which part of a run could not be written to its session, and why; empty where all was written."""
     return next((finding.text for finding in run.findings if finding.code in (UNSAVED, PARTLY_SAVED)), "")
 
 
 def failed_twice(failures: Sequence[str]) -> str:
     """Why no more is run after two failures in a row: the next would fail too, and load the cluster for nothing.
 
-    ``failures`` say of each run so far, the first first, why it yielded nothing; empty where it did. The result is
-    empty where more is run.
+    ``failures`` are the reasons why each run so far yielded nothing, in their order; empty for a run with a result.
+    The result is empty where more is run.
     """
     again = len(failures) > 1 and all(failures[-2:])
     return f"stopped after two failures in a row: {failures[-1]}" if again else ""
@@ -55,14 +55,14 @@ def failed_twice(failures: Sequence[str]) -> str:
 def decide(
     status: int | None, stop_reason: str | None, result: ToolResult, pause_seconds: float = 0.0
 ) -> tuple[Outcome, str | None]:
-    """What became of a command; the only place that decides it for a run that has begun.
+    """The outcome of a command, and the error; the only place that decides it for a run that has begun.
 
     ``pause_seconds`` is the longest time in which the console sent no heartbeat.
     """
     if stop_reason or (stop_reason is not None and status != 0):  # the user's wish may come after the end
         return "stopped", stop_reason or None
     if status is None:
-        return "lost", "it ended without an exit status: it was killed, or what it ran behind (its prefix) was"
+        return "lost", "it ended without an exit status: it was killed, or its prefix was"
     if status in (HEARTBEAT_SILENT, NOT_RELEASED, NO_HEARTBEAT):
         return "lost", _silence(status, pause_seconds, result)
     if status in (LOCK_HELD, NO_LOCK):
@@ -77,7 +77,7 @@ def decide(
 
 
 def _silence(status: int, pause_seconds: float, result: ToolResult) -> str:
-    """Who stood still when no heartbeat came through: the console knows when it has sent one."""
+    """The side that stood still when no heartbeat came through: the console knows when it has sent one."""
     if pause_seconds > 2 * HEARTBEAT_SECONDS:
         stood = units.duration(pause_seconds)
         return f"the console stood still for {stood} and sent no heartbeat, so the benchmark was ended"
@@ -95,7 +95,7 @@ def _status(status: int) -> str:
 
 
 def run_findings(step: Step, outcome: Outcome, result: ToolResult) -> list[Finding]:
-    """What the length and the end of a run do to its figures."""
+    """Findings that follow from the length and the end of a run."""
     flows = list(result.flows.values())
     if not flows:
         if outcome == "stopped" and step.ramp_seconds:
@@ -119,8 +119,8 @@ def _incomplete(step: Step, lasted: float) -> str:
 
 
 def _in_flight(step: Step, flow: Flow) -> Finding | None:
-    """A tool may count I/Os when they begin and bytes when they end: what was in flight as the ramp ended is in the
-    bytes only, what was in flight at the end in the I/Os only."""
+    """A tool may count I/Os when they begin and bytes when they end: an I/O in flight as the ramp ended is in the bytes
+    only, one in flight at the end in the I/Os only."""
     block = step.block_bytes
     if not block or flow.ios is None:
         return None

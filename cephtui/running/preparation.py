@@ -9,8 +9,8 @@ from cephtui.cluster import reader
 from cephtui.cluster.reader import ClusterError, ClusterReader
 from cephtui.models import Part
 from cephtui.nodes.shell import with_ceph
-from cephtui.planning import fill_command
-from cephtui.running.bench import Filled
+from cephtui.planning import prefill_command
+from cephtui.running.bench import Prefilled
 from cephtui.running.follow import Follow, NodeTask
 from cephtui.running.outcomes import Ended
 from cephtui.running.recorder import StopRequest
@@ -20,17 +20,17 @@ from cephtui.targets.base import Found
 from cephtui.tools import TOOLS
 from cephtui.tools.base import Sizing, ToolResult
 
-_SLOWEST_FILL_BYTES_PER_SECOND = 2e6
+_SLOWEST_PREFILL_BYTES_PER_SECOND = 2e6
 _PROBE_LIMIT_SECONDS, _PROBE_LEAST_SECONDS, _GROWTH = 30.0, 1.0, 8
 _MORE_THAN_NEEDED = 2.0
-"""Of what a run would read at the speed of the first objects."""
+"""Times the data that a run would read at the speed of the first objects."""
 log = logging.getLogger(__name__)
 
 
 class Preparation:
-    """Creates and prefills what a task needs and does not find.
+    """Creates and prefills the parts that a task needs.
 
-    Nothing is read or measured that was not written before, unless the user wants that.
+    Nothing is read or measured that was not written before, unless the user asks for that.
     """
 
     def __init__(self, task: NodeTask, found: Found, follow: Follow) -> None:
@@ -52,20 +52,20 @@ class Preparation:
         await self._prefill(parts, stop)
         for part in parts:
             identity = made.get(part.spec) or self._found.identities.get(part.spec, "")
-            self._bench.filled[self._task.name, part.spec] = Filled(identity, part.bytes)
+            self._bench.prefilled[self._task.name, part.spec] = Prefilled(identity, part.bytes)
 
     def _is_prefilled(self, part: Part) -> bool:
-        known = self._bench.filled.get((self._task.name, part.spec))
+        known = self._bench.prefilled.get((self._task.name, part.spec))
         is_same = known and known.identity == self._found.identities.get(part.spec)
         return bool(known and is_same and known.bytes >= part.bytes)
 
     def _to_prefill(self, missing: list[Part]) -> tuple[Part, ...]:
-        """As planned, where later steps may need more of it; as found, where it is not what was filled before."""
+        """As planned, since later steps may need more of a part; unplanned are parts that were replaced meanwhile."""
         planned = {part.spec: part for part in self._task.node_step.fill}
         return tuple(planned.get(part.spec, part) for part in missing)
 
     async def _note_undo(self, parts: list[Part]) -> None:
-        """What is about to be made has to be removed."""
+        """Store that these parts have to be removed, before they are created."""
         bench = self._bench
         new = [part.spec for part in parts if (self._task.name, part.spec) not in bench.created]
         cluster, pool_id = await self._origin() if new else (None, None)
@@ -85,7 +85,7 @@ class Preparation:
             bench.created[self._task.name, spec] = undo
 
     async def _origin(self) -> tuple[str | None, int | None]:
-        """The cluster and the pool, by what stays theirs alone; None where there is none, or it can't be asked."""
+        """The ids of the cluster and of the pool; None where there is no pool, or its cluster can't be asked."""
         if self._task.target.pool is None:
             return None, None
         try:
@@ -112,38 +112,41 @@ class Preparation:
         planned = self._task.node_step
         if planned.prepare_argv and parts == planned.fill:
             return planned.prepare_argv
-        return fill_command(self._workload, self._task.shell.node, planned.place, parts)
+        return prefill_command(self._workload, self._task.shell.node, planned.place, parts)
 
     async def _prefill_as_needed(self, sizing: Sizing, part: Part, stop: StopRequest) -> None:
-        """Fill more and more until what is there lasts long enough to tell the speed, and then as much as it takes."""
-        node, filled = self._task.shell.node, sizing.first_bytes
-        await self._write(self._prefill_argv((part.model_copy(update={"bytes": filled}),)), filled, stop)
-        while filled < sizing.most_bytes:
+        """Prefill a little, measure its read rate, and size the full prefill from that.
+
+        Where the data is read too fast to measure the rate, prefill more and try again.
+        """
+        node, prefilled = self._task.shell.node, sizing.first_bytes
+        await self._write(self._prefill_argv((part.model_copy(update={"bytes": prefilled}),)), prefilled, stop)
+        while prefilled < sizing.most_bytes:
             probe = with_ceph(node, sizing.probe_argv)
             read = (await self._run(probe, _PROBE_LIMIT_SECONDS, stop)).read
             lasted, rate = (read.runtime_seconds, read.bandwidth_bytes) if read else (0.0, 0.0)
             is_known = lasted >= _PROBE_LEAST_SECONDS
-            wanted = int(rate * sizing.run_seconds * _MORE_THAN_NEEDED) if is_known else _GROWTH * filled
+            wanted = int(rate * sizing.run_seconds * _MORE_THAN_NEEDED) if is_known else _GROWTH * prefilled
             wanted = min(sizing.most_bytes, wanted - wanted % sizing.unit_bytes)
-            if wanted > filled:
+            if wanted > prefilled:
                 await self._write(with_ceph(node, sizing.refill_argv(wanted)), wanted, stop)
             if is_known:
                 return
-            filled = wanted
+            prefilled = wanted
 
     async def _write(self, argv: tuple[str, ...], wanted_bytes: int, stop: StopRequest) -> None:
-        self._follow.doing = f"while {self._task.target.spec} was being filled"
-        limit = wanted_bytes / _SLOWEST_FILL_BYTES_PER_SECOND
+        self._follow.doing = f"while {self._task.target.spec} was being prefilled"
+        limit = wanted_bytes / _SLOWEST_PREFILL_BYTES_PER_SECOND
         result = await self._run(argv, limit, stop)
         if result.write is None or result.write.bytes != wanted_bytes:
-            raise Ended("failed", f"filling {self._task.target.spec}: not all of it was written")
+            raise Ended("failed", f"prefilling {self._task.target.spec}: not all of it was written")
 
     async def _run(self, argv: tuple[str, ...], limit_seconds: float, stop: StopRequest) -> ToolResult:
-        """Run a command of the preparation to its good end; raises Ended for any other."""
+        """Run a command of the preparation; raises Ended unless it succeeds."""
         process = await self._follow.start(argv, limit_seconds, stop)
         process.release()
         outcome, error, result = await self._follow.to_end(process, self._workload.fill_parser(), stop, preparing=True)
         if outcome != "ok":
-            filling = f"filling {self._task.target.spec}: {error}"
-            raise Ended(outcome, error and (error if error.startswith(f"{self._task.name}: ") else filling))
+            text = f"prefilling {self._task.target.spec}: {error}"
+            raise Ended(outcome, error and (error if error.startswith(f"{self._task.name}: ") else text))
         return result

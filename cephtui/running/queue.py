@@ -1,4 +1,4 @@
-"""What is to be run, one after the other, as plain data."""
+"""The presets that are run one after the other, as plain data."""
 
 from __future__ import annotations
 
@@ -26,28 +26,26 @@ class Entry:
 
     @classmethod
     def of(cls, request: Request, plan: Callable[[Request], Plan]) -> Entry:
-        """With how much it is; raises what ``plan`` raises."""
+        """An entry with the number of its runs; raises the errors of ``plan``."""
         return cls(request, new_batch()).planned(plan)
 
     def planned(self, plan: Callable[[Request], Plan]) -> Entry:
-        """The same with what is left of it counted and estimated anew; raises what ``plan`` raises."""
+        """The same with the rest of its runs counted and estimated anew; raises the errors of ``plan``."""
         planned = plan(self.request)
         steps = self.request.begun + len(planned.steps)
         return replace(self, seconds=planned.duration_seconds, steps=steps)
 
     @property
     def preset(self) -> Preset:
-        """What is run."""
         return self.request.presets[0]
 
     @property
     def target(self) -> str:
-        """What is tested."""
         return self.request.target.spec
 
     @property
     def text(self) -> str:
-        """What differs from the preset, in words."""
+        """The differences from the preset, in words."""
         request = self.request
         options = [f"{option} {choice_text(value)}" for option, value in request.overrides.items()]
         times = [f"{request.repeats} times"] if request.repeats > 1 else []
@@ -55,7 +53,7 @@ class Entry:
         return ", ".join([*options, *times, *rest])
 
     def after(self, runs: Sequence[Run]) -> Entry | None:
-        """What of it still waits after these runs; without any, its next one was called off. None for nothing."""
+        """The rest of it after these runs; without any, its next one was called off. None where nothing is left."""
         begun = (runs[-1].step if runs else None) or self.request.begun + 1
         return replace(self, request=replace(self.request, begun=begun)) if begun < self.steps else None
 
@@ -86,13 +84,13 @@ class Queue:
 
     @property
     def summary(self) -> str:
-        """How many wait, and for how long; empty for none."""
+        """The number of waiting entries and their time; empty for none."""
         if not self.entries:
             return ""
         return f"{len(self.entries)} waiting, about {units.duration(sum(entry.seconds for entry in self.entries))}"
 
     def push(self, entries: Sequence[Entry]) -> Queue:
-        """With more, ready, before what is held."""
+        """With more entries, ready, before those that are held."""
         order = (*self.entries[: self.ready], *entries, *self.entries[self.ready :])
         return replace(self, entries=order, ready=self.ready + len(entries))
 
@@ -101,7 +99,7 @@ class Queue:
         return self.entries[0], replace(self, entries=self.entries[1:], ready=self.ready - 1)
 
     def put_back(self, entry: Entry, *, held: bool) -> Queue:
-        """With the rest of an entry: first of all, or first of what is held."""
+        """With the rest of an entry: the first of all, or the first of those that are held."""
         at = self.ready if held else 0
         order = (*self.entries[:at], entry, *self.entries[at:])
         return replace(self, entries=order, ready=self.ready + (not held))

@@ -1,4 +1,4 @@
-"""What the nodes of a run say: stored first, then published, of each node and of all merged."""
+"""Output and samples of a run: stored first, then published, of each node and of all merged."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from cephtui.tools.base import Reading
 
 CUT_SHORT = "the session can't be written any more"
 _LATE_SECONDS = 5.0
-"""So long after the last tick the console has stood still."""
+"""A longer time since the last tick means that the console stood still."""
 log = logging.getLogger(__name__)
 
 
 class StopRequest:
-    """Asks a run to end; the first reason counts. An empty reason is the user's wish."""
+    """Asks a run to end; the first reason counts. An empty reason is the user's own request."""
 
     def __init__(self) -> None:
         self.reason: str | None = None
@@ -36,14 +36,14 @@ class StopRequest:
         self._event.set()
 
     async def asked_within(self, seconds: float) -> bool:
-        """Wait for the wish, but not for longer."""
+        """Wait for the request, but not for longer."""
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._event.wait(), seconds)
         return self._event.is_set()
 
 
 class Recorder:
-    """Where one run's output goes; what can't be kept ends the run, it is not worth the load on the cluster."""
+    """Stores and publishes one run; where it can't be stored it ends, since it is not worth the load on the cluster."""
 
     def __init__(
         self,
@@ -69,19 +69,19 @@ class Recorder:
             self._writer.raw(process, chunk.stream, chunk.data, round(elapsed_seconds, 4))
 
     def readings(self, node: str, readings: list[Reading], *, preparing: bool) -> None:
-        """What a node has measured."""
+        """Readings of a node."""
         for reading in readings:
             self._keep(as_sample(self._run, self._preset, node, reading, preparing=preparing))
         self._merged(self._merger(preparing).add(node, readings, time.monotonic()), preparing)
 
     def end(self, node: str, *, preparing: bool) -> None:
-        """A node says nothing more in this phase, or never began it."""
+        """A node has ended this phase, or never began it."""
         if self._released is not None and not preparing:
             self.course.end(node, round(time.monotonic() - self._released, 3))
         self._merged(self._merger(preparing).end(node, time.monotonic()), preparing)
 
     def tick(self) -> None:
-        """To be called about once a second: closes what a node that is late would hold open."""
+        """To be called about once a second: closes the intervals that a late node would hold open."""
         now, self._ticked, before = time.monotonic(), time.monotonic(), self._ticked
         if self._released is not None and now - max(before, self._released) > _LATE_SECONDS:
             self.course.stood_still(max(before, self._released) - self._released, now - self._released)
@@ -93,15 +93,15 @@ class Recorder:
         self._released = time.monotonic()
 
     def mark(self, text: str) -> Mark:
-        """What the user says that was done, at this moment of the run."""
+        """A note of the user's, at this moment of the run."""
         elapsed = None if self._released is None else round(time.monotonic() - self._released, 3)
         return Mark(at=datetime.now(UTC), run=self._run, elapsed_seconds=elapsed, text=text)
 
-    def cluster(self, said: ClusterSample) -> None:
-        """What the cluster says of itself now; the first time, as it was before the run."""
+    def cluster(self, reported: ClusterSample) -> None:
+        """The present state of the cluster; the first is the state before the run."""
         phase: Phase = "run" if self._released else "prepare"
         elapsed = round(time.monotonic() - (self._released or self._begun), 3)
-        sample = said.model_copy(update={"run": self._run, "phase": phase, "elapsed_seconds": elapsed})
+        sample = reported.model_copy(update={"run": self._run, "phase": phase, "elapsed_seconds": elapsed})
         self.course.cluster(sample)
         with self._guarded():
             self._writer.cluster(sample)
@@ -121,7 +121,7 @@ class Recorder:
             self._publish(sample)
 
     def close(self) -> None:
-        """Nothing more is said."""
+        """Close the files."""
         with self._guarded():
             self._writer.close()
 

@@ -19,7 +19,7 @@ from typing import Any, Self
 
 from cephtui.models import Mark, Plan, Run
 from cephtui.nodes.ssh import connect
-from cephtui.planning import Filled
+from cephtui.planning import Prefilled
 from cephtui.running.bench import Bench
 from cephtui.running.cleanup import Cleanup, leftovers
 from cephtui.running.connections import Connect, Connections
@@ -123,9 +123,9 @@ class Runner:
         self._thread.call_soon(lambda: job.drop() if self._tidying_up else self._jobs.put_nowait(job))
         return job.done
 
-    def filled(self) -> Filled:
-        """What this console session has prefilled, for a plan."""
-        known = self._bench.filled if self._bench else {}
+    def filled(self) -> Prefilled:
+        """Bytes that this console session has prefilled, for a plan."""
+        known = self._bench.prefilled if self._bench else {}
         return {key: part.bytes for key, part in known.items()}
 
     def mark(self, text: str) -> Future[Mark]:

@@ -38,10 +38,10 @@ _UNKNOWN_SECONDS = 3600.0
 """Where a run ends with its data."""
 _SPARE_BYTES_PER_SAMPLE = 6000
 """Ten times the size of one."""
-_TELL_SECONDS = 5.0
+_REPORT_SECONDS = 5.0
 _PREPARING_ON_A_HOST = 4
-"""Nodes that are containers of one host, or the same host many times, fill no faster all at once."""
-_FREED_SECONDS, _LOOK_AGAIN_SECONDS = 60.0, 3.0
+"""Nodes that are containers of one host, or the same host many times, are prefilled no faster all at once."""
+_FREED_SECONDS, _CHECK_AGAIN_SECONDS = 60.0, 3.0
 Shells = Mapping[str, NodeShell]
 log = logging.getLogger(__name__)
 
@@ -63,7 +63,7 @@ async def execute(bench: Bench, plan: Plan, step: Step, target: Target, shells: 
     if refusal:
         for node in nodes:
             node.end("refused", refusal.text)
-    await _on_all(nodes, lambda node: node.inspect(plan.destroy), _told(bench, "looked at"))
+    await _on_all(nodes, lambda node: node.inspect(plan.destroy), _progress(bench, "inspected"))
     _refuse_all(nodes)
     async with _monitored(shell, before, recorder, stop):
         turns = {shell.node.host: asyncio.Semaphore(_PREPARING_ON_A_HOST) for shell in shells.values()}
@@ -72,9 +72,9 @@ async def execute(bench: Bench, plan: Plan, step: Step, target: Target, shells: 
             async with turns[shells[node.name].node.host]:
                 await node.prepare(stop)
 
-        await _on_all(nodes, prepare, _told(bench, "prepared"))
+        await _on_all(nodes, prepare, _progress(bench, "prepared"))
         environment = await _with_features(before, nodes[0])
-        await _on_all(nodes, lambda node: node.hold(stop), _told(bench, "ready to begin"))
+        await _on_all(nodes, lambda node: node.hold(stop), _progress(bench, "ready to begin"))
         await _measure(nodes, recorder, stop)
     await _explain(shell, before, nodes)
     lost = {node.name: _named(node) for node in nodes if node.outcome == "lost"}
@@ -87,7 +87,7 @@ async def execute(bench: Bench, plan: Plan, step: Step, target: Target, shells: 
 
 
 def _saved(run: Run, writer: RunWriter, recorder: Recorder) -> Run:
-    """The run as it is kept; what can't be kept is not lost either, but says so."""
+    """The run as it is stored; with a finding where it could not be."""
     recorder.close()
     kept = run
     if recorder.unsaved:
@@ -110,7 +110,7 @@ def ceph_shell(plan: Plan, shells: Shells) -> NodeShell:
 
 
 async def _preflight(bench: Bench, shell: NodeShell, target: Target, step: Step, stop: StopRequest) -> Preflight:
-    """The cluster before the step; what an earlier step left takes some time to be free again."""
+    """The cluster before the step; space that an earlier step has used takes some time to be free again."""
     wanted = new_bytes([step])
     while True:
         try:
@@ -118,42 +118,42 @@ async def _preflight(bench: Bench, shell: NodeShell, target: Target, step: Step,
         except TransportError as error:
             return Preflight(Refusal(str(error)))
         fresh = bench.removed_at is not None and time.monotonic() - bench.removed_at < _FREED_SECONDS
-        if not (found.is_full and fresh) or await stop.asked_within(_LOOK_AGAIN_SECONDS):
+        if not (found.is_full and fresh) or await stop.asked_within(_CHECK_AGAIN_SECONDS):
             return found
 
 
 async def _on_all(
     nodes: list[NodeRun],
     work: Callable[[NodeRun], Coroutine[Any, Any, None]],
-    tell: Callable[[int, int], None] = lambda done, of: None,
+    report: Callable[[int, int], None] = lambda done, of: None,
 ) -> None:
-    """At the same time on every node whose part is not over; ``tell`` is called now and then where it takes long."""
+    """At the same time on every node whose part is not over; ``report`` is called every few seconds."""
     left = [asyncio.ensure_future(node.guarded(work(node))) for node in nodes if node.outcome is None]
 
-    async def tell_now_and_then() -> None:
-        told = -1
+    async def report_now_and_then() -> None:
+        reported = -1
         while True:
-            await asyncio.sleep(_TELL_SECONDS)
+            await asyncio.sleep(_REPORT_SECONDS)
             done = sum(task.done() for task in left)
-            if done != told:
-                told = done
-                tell(done, len(left))
+            if done != reported:
+                reported = done
+                report(done, len(left))
 
-    telling = asyncio.create_task(tell_now_and_then())
+    reporting = asyncio.create_task(report_now_and_then())
     try:
         await asyncio.gather(*left)
     finally:
-        telling.cancel()
+        reporting.cancel()
 
 
-def _told(bench: Bench, what: str) -> Callable[[int, int], None]:
-    """Says how far a step has come on its way to the release."""
+def _progress(bench: Bench, state: str) -> Callable[[int, int], None]:
+    """Publishes how many nodes have come so far on their way to the release."""
 
-    def tell(done: int, of: int) -> None:
+    def report(done: int, of: int) -> None:
         if of > 1:
-            bench.publish(Notice(0, f"{done} of {of} nodes are {what} ..."))
+            bench.publish(Notice(0, f"{done} of {of} nodes are {state} ..."))
 
-    return tell
+    return report
 
 
 def _refuse_all(nodes: list[NodeRun]) -> None:
@@ -216,7 +216,7 @@ async def _why_stop(shell: NodeShell, before: Preflight, now: ClusterState) -> s
 
 
 async def _explain(shell: NodeShell, before: Preflight, nodes: list[NodeRun]) -> None:
-    """A tool says that its I/O failed; that the pool was deleted, only the cluster says."""
+    """A tool reports that its I/O failed; only the cluster knows whether the pool was deleted."""
     failed = [node for node in nodes if node.outcome == "failed"]
     if failed and before.refusal is None:
         with contextlib.suppress(TransportError):
@@ -295,7 +295,7 @@ def _finished(
 
 
 def _once_each(findings: list[Finding]) -> tuple[Finding, ...]:
-    """What several nodes have found once, in the words of the first."""
+    """A finding of several nodes once, in the words of the first."""
     return tuple({(f.code if f.code in _FIRST_OF_ALL else f.text): f for f in reversed(findings)}.values())[::-1]
 
 

@@ -1,4 +1,4 @@
-"""What is asked of nodes and cluster before a plan is run: room and other users of a target, and all refusals."""
+"""Checks of nodes and cluster before a plan is run: room and other clients of a target, and all refusals."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cephtui.targets.base import Target
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What a plan has to know of a target beforehand."""
+    """The facts that a plan needs of a target."""
 
     room_bytes: int | None = None
     pool_use: PoolActivity | None = None

@@ -158,7 +158,7 @@ def test_a_fill_that_fails_is_named_and_its_target_removed(faulty: dict[str, Con
     assert console.wait() == 1, console.describe()
     run = saved(console)
     assert run["outcome"] == "failed"
-    assert run["error"].startswith(f"filling {run['target']}: ")
+    assert run["error"].startswith(f"prefilling {run['target']}: ")
     assert error in run["error"]
     console.sandbox.assert_clean()
 
