@@ -53,6 +53,8 @@ def with_ceph_user(node: Node, argv: Sequence[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class NodeShell:
+    """A shell on a node, over its connection."""
+
     node: Node
     connection: Connection
 
