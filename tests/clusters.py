@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from cephtui.ceph.answers import no_cluster
 from cephtui.models import Node
 from cephtui.nodes.transport import Completed, TransportError
 
@@ -23,7 +24,7 @@ class RecordedShell:
         """``instead`` are answers to commands whose first words, joined by ``_``, are these."""
         self.node = Node(name="n1")
         self.asked: list[Argv] = []
-        self.at_once = self.most_at_once = 0
+        self.at_once = self.most_at_once = self.batches = 0
         self.instead: dict[str, Completed | TransportError] = {"bash_guests": Completed(0, "done\t\n", ""), **instead}
         self._answers: dict[Argv, Completed] = {}
         for name, said in COMMANDS.items():
@@ -36,6 +37,9 @@ class RecordedShell:
 
     async def run(self, argv: Sequence[str], *, timeout_seconds: float = 30.0) -> Completed:
         """See Shell."""
+        if argv[0] == "python3":
+            self.batches += 1
+            return self.instead.get("python3") or self._batch(json.loads(argv[-1]))
         self.asked.append(tuple(argv))
         self.at_once += 1
         self.most_at_once = max(self.most_at_once, self.at_once)
@@ -46,6 +50,19 @@ class RecordedShell:
     async def ceph(self, argv: Sequence[str], *, timeout_seconds: float = 30.0) -> Completed:
         """See Shell."""
         return await self.run(argv)
+
+    def _batch(self, commands: Sequence[Sequence[str]]) -> Completed:
+        """What ``cephtui/cluster/batch_on_node.py`` reports of these commands."""
+        plain = [("ceph", *words) for words in commands]
+        asked = [argv if argv[1] == "config" else (*argv, "-f", "json") for argv in plain]
+        try:
+            done = [self._answer(argv) for argv in asked]
+        except TransportError:
+            return Completed(1, "", "")
+        if any(one.status and no_cluster(one.status, one.stderr) for one in done):
+            return Completed(1, "", "")
+        self.asked += asked
+        return Completed(0, json.dumps([[one.status, one.stdout, one.stderr] for one in done]), "")
 
     def _answer(self, argv: Argv) -> Completed:
         for words, answer in self.instead.items():

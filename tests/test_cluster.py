@@ -77,6 +77,47 @@ async def test_a_failure_is_one_error_with_its_reason(answer: Completed, said: s
     assert asked.denied == [], "what failed otherwise was not denied"
 
 
+@pytest.mark.parametrize(
+    "answer", [ok("junk"), ok("[]"), ok("[[0, 1]]"), Completed(127, "", ""), Completed(1, "", "?")]
+)
+async def test_where_a_batch_fails_each_query_is_asked_alone(answer: Completed) -> None:
+    shell = RecordedShell("healthy", python3=answer)
+    asked = ClusterReader(shell)
+
+    await asked.fetch(reader.STATUS, reader.OSD_MAP)
+
+    assert (await asked.status()).osds == 3
+    assert "rec" in (await asked.ask(reader.OSD_MAP)).pools
+    assert [argv[0] for argv in shell.asked] == ["ceph", "ceph"]
+
+
+async def test_a_batch_is_one_command_and_each_answer_is_taken_once() -> None:
+    shell = RecordedShell("denied")
+    asked = ClusterReader(shell)
+
+    await asked.fetch(reader.STATUS, reader.OSD_USAGE)
+    assert shell.batches == 1
+    shell.instead["ceph"] = Completed(1, "", "asked again")
+
+    assert (await asked.status()).osds == 3
+    assert await asked.optional(reader.OSD_USAGE) is None
+    assert asked.denied == ["ceph osd df"]
+    with pytest.raises(ClusterError, match="asked again"):
+        await asked.status()
+
+
+async def test_monitors_that_do_not_answer_are_not_asked_again() -> None:
+    silent = Completed(110, "", "[errno 110] RADOS timed out (error connecting to the cluster)")
+    shell = RecordedShell("healthy", python3=silent)
+    asked = ClusterReader(shell)
+
+    await asked.fetch(reader.STATUS, reader.OSD_MAP)
+
+    with pytest.raises(ClusterError, match="the monitors do not answer"):
+        await asked.status()
+    assert shell.asked == []
+
+
 async def test_what_is_missing_is_told_from_what_can_not_be_asked() -> None:
     error = "rbd: error opening {}: (2) No such file or directory"
     no_image, no_pool = (

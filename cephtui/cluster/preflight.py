@@ -20,6 +20,8 @@ LINGER_SECONDS = 15.0
 _LINGER_TRIES = 7
 _SPARED = 0.9
 """Of the room that there is: others may write between the query and the guard."""
+_QUEUE, _PROFILE = map(reader.osd_option, cluster.OSD_OPTIONS)
+_CONDITIONS = (reader.VERSIONS, reader.CRUSH_RULES, _QUEUE, _PROFILE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,7 @@ async def health(shell: Shell) -> str:
 async def guard_service(shell: Shell, pool: str) -> Refusal | None:
     """Why nothing in a pool can even be looked at, or None: only the monitors are asked. Raises TransportError."""
     asked = ClusterReader(shell)
+    await asked.fetch(reader.STATUS, reader.OSD_MAP)
     try:
         state = await asked.status()
         osd_map = await asked.ask(reader.OSD_MAP)
@@ -131,6 +134,7 @@ async def check(shell: Shell, demand: Demand) -> Preflight:
     if pool is None:
         return Preflight()
     asked = ClusterReader(shell)
+    await asked.fetch(reader.STATUS, *reader.POOLS, *_CONDITIONS)
     try:
         state = await asked.status()
         pools = await asked.pools()
@@ -159,12 +163,11 @@ async def check(shell: Shell, demand: Demand) -> Preflight:
 
 
 async def _environment(asked: ClusterReader, state: ClusterState, osd_map: OsdMap, pool: str) -> ClusterEnvironment:
-    queue_option, profile_option = map(reader.osd_option, cluster.OSD_OPTIONS)
     versions, rules, queue, profile = await asyncio.gather(
         asked.optional(reader.VERSIONS),
         asked.optional(reader.CRUSH_RULES),
-        asked.optional(queue_option),
-        asked.optional(profile_option),
+        asked.optional(_QUEUE),
+        asked.optional(_PROFILE),
     )
     found = osd_map.pools[pool]
     rule = (rules or {}).get(found.crush_rule)

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from cephtui.ceph import answers, cluster, images, in_use, pools, proxmox, rates
 from cephtui.ceph.cluster import ClusterState, OsdsAway
@@ -15,6 +15,7 @@ from cephtui.ceph.in_use import ImagesInUse
 from cephtui.ceph.pool_guards import Space
 from cephtui.ceph.pools import CrushRule, OsdMap, OsdUsage, Pg, Pool, PoolUsage
 from cephtui.ceph.rates import PoolRates
+from cephtui.cluster import batch
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import Shell, reason
 from cephtui.nodes.transport import Completed, TransportError
@@ -22,6 +23,7 @@ from cephtui.nodes.transport import Completed, TransportError
 _FORMAT = ("-f", "json")
 _SEE_ACCESS = "see --ceph-conf and --ceph-id"
 _NOT_INSTALLED, _INSTALL = "Ceph's programs are not installed", "apt-get install ceph-common"
+_BATCH_SECONDS = 40.0
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 log = logging.getLogger(__name__)
@@ -71,6 +73,8 @@ PGS: Query[tuple[Pg, ...]] = Query(pools.PGS_ARGV, pools.parse_pgs)
 OSDS_DOWN: Query[OsdsAway] = Query(cluster.DOWN_ARGV, cluster.parse_osds)
 VERSIONS: Query[Mapping[str, int]] = Query(cluster.VERSIONS_ARGV, cluster.parse_versions)
 CRUSH_RULES: Query[Mapping[int, CrushRule]] = Query(pools.CRUSH_RULES_ARGV, pools.parse_crush_rules)
+POOLS = (OSD_MAP, USAGE, OSD_USAGE, PGS)
+"""What ``ClusterReader.pools`` asks."""
 
 
 def osd_option(name: str) -> Query[str]:
@@ -140,10 +144,32 @@ class ClusterReader:
     shell: Shell
     denied: list[str] = field(default_factory=list)
     """Queries that the cephx caps deny, by their labels."""
+    _fetched: dict[tuple[str, ...], Completed] = field(default_factory=dict)
+    """By the command: answers that are there before they are asked for."""
+
+    async def fetch(self, *queries: Query[Any]) -> None:
+        """Fetch the answers to several ``ceph`` queries at once; each is taken by the next ``ask`` for it.
+
+        Where that does not work, ``ask`` runs ``ceph`` for each of them: it tells best why.
+        """
+        commands = [query.argv for query in queries]
+        done = await self.shell.ceph(batch.batch_argv(commands), timeout_seconds=_BATCH_SECONDS)
+        if done.status == batch.TIMED_OUT:
+            self._fetched |= dict.fromkeys(commands, done)
+        if done.status != 0:
+            return
+        try:
+            found = batch.parse_batch(done.stdout, len(commands))
+        except ValueError as error:
+            log.warning("%s: %s", self.shell.node.name, error)
+            return
+        self._fetched |= {command: Completed(*answer) for command, answer in zip(commands, found, strict=True)}
 
     async def ask(self, query: Query[T]) -> T:
         """The answer; raises ClusterError where there is none."""
-        answer = await self.shell.ceph(query.argv, timeout_seconds=query.timeout_seconds)
+        answer = self._fetched.pop(query.argv, None)
+        if answer is None:
+            answer = await self.shell.ceph(query.argv, timeout_seconds=query.timeout_seconds)
         if answer.status != 0:
             raise _error(query, answer)
         try:
@@ -187,6 +213,8 @@ class ClusterReader:
 
     async def pools(self) -> Pools:
         """All pools with what decides whether data fits into them; raises ClusterError."""
+        if OSD_MAP.argv not in self._fetched:
+            await self.fetch(*POOLS)
         osd_map, usage, osds, pgs = await asyncio.gather(
             self.ask(OSD_MAP), self.optional(USAGE), self.optional(OSD_USAGE), self.optional(PGS)
         )

@@ -14,6 +14,7 @@ from cephtui.ceph import answers, pool_guards
 from cephtui.ceph.cluster import ClusterState
 from cephtui.ceph.pool_guards import Space
 from cephtui.ceph.pools import Pool
+from cephtui.cluster import reader
 from cephtui.cluster.reader import ClusterError, ClusterReader, Pools
 from cephtui.config import Config
 from cephtui.models import Node
@@ -60,8 +61,9 @@ async def discover(shell: Shell, of: str, on_found: OnFound) -> str:
 
 
 async def _pools(shell: Shell, on_found: OnFound) -> str:
-    """Each pool for each kind of target that can be in it, by five commands."""
+    """Each pool for each kind of target that can be in it."""
     asked = ClusterReader(shell)
+    await asked.fetch(reader.STATUS, *reader.POOLS)
     state, pools = await asked.status(), await asked.pools()
     in_order = sorted(pools.osd_map.pools.values(), key=_pool_order)
     facts = [_facts(pools, state, pool) for pool in in_order]

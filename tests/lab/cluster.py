@@ -5,10 +5,15 @@ from __future__ import annotations
 import base64
 import json
 import os
+import select
+import shutil
 import struct
 import subprocess
+import threading
 import time
 import uuid
+from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +28,8 @@ ADMIN = "client.admin"
 RESTRICTED = "client.bench-only"
 
 _PLACEMENT_GROUPS = 32
+_COMMANDS = Path(__file__).with_name("ceph_commands.py")
+_ANSWER_SECONDS = 120
 
 # A key that is in the monitor's first keyring needs no call to the monitor later.
 _CAPABILITIES = {
@@ -76,6 +83,11 @@ mon warn on pool no redundancy = false
 # How full the disk below the lab is, is not the cluster's business.
 mon data avail warn = 1
 mon data avail crit = 0
+# A test waits for what the cluster reports: it does so at once, and not every five seconds.
+mgr stats period = 1
+osd mon report interval = 1
+osd client watch timeout = 10
+paxos propose interval = 0.1
 
 [mon]
 mon data = {directory}/mon
@@ -89,6 +101,7 @@ mgr data = {directory}/mgr
 pid file = {directory}/run/$name.pid
 admin socket = {directory}/run/$name.asok
 mgr initial modules =
+mgr tick period = 1
 
 [osd]
 osd data = {directory}/osd.$id
@@ -144,6 +157,34 @@ def prepare(directory: Path, osd_bytes: int) -> None:
     processes.run(["monmaptool", "--create", "--fsid", fsid, "--addv", "a", _monitor_addresses(), directory / "monmap"])
 
 
+class _Connection:
+    """One to the monitors, for all commands."""
+
+    def __init__(self, command: Sequence[str]) -> None:
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self._lock = threading.Lock()
+
+    def ask(self, words: Sequence[str]) -> tuple[int, str, str]:
+        """The status of a command, what it prints, and what it complains of."""
+        assert self._process.stdin
+        assert self._process.stdout
+        with self._lock:
+            self._process.stdin.write(json.dumps(words) + "\n")
+            self._process.stdin.flush()
+            if not select.select([self._process.stdout], [], [], _ANSWER_SECONDS)[0]:
+                raise LabError(f"no answer within {_ANSWER_SECONDS:g} s: ceph {' '.join(words)}")
+            answer = self._process.stdout.readline()
+        if not answer:
+            raise LabError(f"the connection to the cluster was lost: ceph {' '.join(words)}")
+        status, output, complaint = json.loads(answer)
+        return status, output, complaint
+
+    def close(self) -> None:
+        """Ends it."""
+        with self._process as process:
+            process.kill()
+
+
 class Cluster:
     """Ceph on its machine."""
 
@@ -186,11 +227,24 @@ class Cluster:
 
     def ceph(self, *words: str) -> Any:
         """What a ceph command says: read from JSON where it is JSON, else as text."""
-        said = self._machine.run("ceph", "--conf", self._conf, "--format", "json", *words)
+        status, output, complaint = self._connection.ask(words)
+        if status:
+            raise LabError(f"ceph {' '.join(words)}: {complaint or status}")
         try:
-            return json.loads(said)
+            return json.loads(output)
         except ValueError:
-            return said.strip()
+            return output.strip()
+
+    @cached_property
+    def _connection(self) -> _Connection:
+        shutil.copy(_COMMANDS, self._directory)
+        return _Connection(self._machine.command("/usr/bin/python3", self._directory / _COMMANDS.name, self._conf))
+
+    def close(self) -> None:
+        """Ends the connection."""
+        if "_connection" in self.__dict__:
+            self._connection.close()
+            del self._connection
 
     def _is_healthy(self) -> bool:
         # Health alone is not enough: it is good for a while with no OSD and with placement groups that nobody knows.

@@ -47,13 +47,15 @@ class Lab:
 
     def stop(self) -> None:
         """Ends it and removes everything of it."""
+        if "_cluster" in self.__dict__:
+            self._cluster.close()
         _command("down", str(self.directory))
 
     # --- Ceph ------------------------------------------------------------------------------------
 
     def ceph(self, *words: str) -> Any:
         """What a ceph command says: read from JSON where it is JSON, else as text."""
-        return cluster.Cluster(self._machines[CLUSTER]).ceph(*words)
+        return self._cluster.ceph(*words)
 
     def rbd(self, *words: str) -> str:
         """What an rbd command says."""
@@ -163,6 +165,10 @@ class Lab:
             yield device
 
     # ---------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _cluster(self) -> cluster.Cluster:
+        return cluster.Cluster(self._machines[CLUSTER])
 
     @cached_property
     def _machines(self) -> dict[str, Machine]:

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 from . import checks, cluster, hosts, loops, network
@@ -64,7 +65,8 @@ def _start(directory: Path, state: State, owner: int | None, osd_bytes: int) -> 
     hosts.start(machines)
     if state.ceph:
         cluster.prepare(directory, osd_bytes)
-        cluster.Cluster(machines[CLUSTER]).start()
+        with closing(cluster.Cluster(machines[CLUSTER])) as ceph:
+            ceph.start()
     (directory / "config.toml").write_text(_config(directory, state.ceph))
     state.ready = True
     state.save(directory)

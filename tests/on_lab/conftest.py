@@ -12,21 +12,32 @@ import pytest
 
 from tests.lab import Lab, LabError
 
+from .others import Others, pool_on
 from .runs import Bench, benches_on
 
+LONGEST_FIRST = ("pool_guards", "faults", "undo", "guards")
+"""The modules that take the most time: those that come last would be waited for."""
 NewLab = Callable[..., Lab]
 NewBench = Callable[[], Bench]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the modules that take the most time."""
+    order = {f"test_{name}": place for place, name in enumerate(LONGEST_FIRST)}
+    items.sort(key=lambda item: order.get(item.path.stem, len(order)))
 
 
 @contextmanager
 def _lab(*options: str) -> Iterator[Lab]:
     # Not pytest's own directories: the sockets of a lab need a short path, its OSDs a disk.
     directory = Path(tempfile.mkdtemp(prefix="lab-", dir="/var/tmp"))
+    lab = Lab(directory)
     try:
         # Killed tests cannot take it down: then it goes by itself, for want of its owner.
-        yield Lab.start(directory, "--owner", str(os.getpid()), *options)
+        Lab.start(directory, "--owner", str(os.getpid()), *options)
+        yield lab
     finally:
-        Lab(directory).stop()
+        lab.stop()
         with suppress(FileNotFoundError):
             directory.rmdir()
 
@@ -61,3 +72,16 @@ def new_bench(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ne
     """The same for tests that share what is started, several of them side by side."""
     with benches_on(lab) as make:
         yield lambda: make(tmp_path_factory.mktemp("bench"))
+
+
+@pytest.fixture
+def pool(bench: Bench) -> Iterator[str]:
+    """A pool of this test's own."""
+    with pool_on(bench.lab) as name:
+        yield name
+
+
+@pytest.fixture
+def others(bench: Bench, pool: str) -> Others:
+    """What somebody else has in it."""
+    return Others(bench.lab, pool)

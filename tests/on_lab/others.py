@@ -241,11 +241,14 @@ def all_refused(bench: Bench, asked: Sequence[tuple[Sequence[str], str]], at_onc
 
 
 def findings(console: Console) -> dict[str, str]:
-    """What is said beside the figures of the only run, which has to have ended well."""
+    """What is said beside the figures of the only run, which has to have ended well; by code."""
     assert console.process.returncode == 0, console.describe()
     (run,) = console.runs
     assert run["outcome"] == "ok", run
-    return {one["code"]: one["text"] for one in run["findings"]}
+    found: dict[str, str] = {}
+    for one in run["findings"]:
+        found[one["code"]] = "; ".join(filter(None, [found.get(one["code"]), one["text"]]))
+    return found
 
 
 __all__ = [

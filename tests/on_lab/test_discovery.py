@@ -10,10 +10,13 @@ from pathlib import Path
 import pytest
 
 from cephtui import config
+from cephtui.ceph.answers import is_denied
+from cephtui.cluster.batch import TIMED_OUT, batch_argv, parse_batch
 from cephtui.models import Node
 from cephtui.running.runner import Runner
 from cephtui.targets.candidates import Candidate
 from cephtui.targets.discovery import known_nodes
+from tests.lab import Lab
 
 from .others import erasure_profile, opened, pool_on
 from .runs import Bench
@@ -112,3 +115,28 @@ def test_the_labs_nodes_are_known(bench: Bench) -> None:
 
     assert {"local", *bench.lab.nodes} <= set(known)
     assert known["lab"].members == tuple(bench.lab.nodes)
+
+
+@pytest.mark.parametrize("user", ["admin", "restricted", "unknown"])
+def test_several_commands_at_once_have_the_answers_of_each_alone(lab: Lab, user: str) -> None:
+    keyring, name = {
+        "admin": (lab.ceph_keyring, "admin"),
+        "restricted": (lab.restricted_keyring, lab.restricted_id),
+        "unknown": (lab.ceph_keyring, "unknown"),
+    }[user]
+    access = ["env", f"CEPH_CONF={lab.ceph_conf}", f"CEPH_KEYRING={keyring}", f"CEPH_ARGS=--id {name}"]
+    commands = [
+        ("ceph", "osd", "dump", "-f", "json"),
+        ("ceph", "pg", "dump", "pgs_brief", "-f", "json"),
+        ("ceph", "config", "get", "osd", "osd_op_queue"),
+        ("ceph", "osd", "pool", "stats", "nope", "-f", "json"),
+    ]
+    done = lab.on("lab1", *access, *batch_argv(commands))
+    if user == "unknown":
+        assert done.returncode not in (0, TIMED_OUT), "ceph itself is to say why"
+        return
+    assert done.returncode == 0, done.stderr
+    for command, (status, output, error) in zip(commands, parse_batch(done.stdout, len(commands)), strict=True):
+        alone = lab.on("lab1", *access, *command)
+        assert (status, output.strip()) == (alone.returncode, alone.stdout.strip()), error
+        assert is_denied(status, error) == is_denied(alone.returncode, alone.stderr)
