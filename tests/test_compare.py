@@ -563,7 +563,7 @@ def test_a_broken_run_is_named(data: Path) -> None:
 def test_the_shell_completes_sessions_and_their_runs(data: Path, typed: str, expected: list[str]) -> None:
     (data / "sessions" / "other").mkdir()
     words = {"COMP_WORDS": f"cephtui compare {typed}", "COMP_CWORD": "2", "_CEPHTUI_COMPLETE": "bash_complete"}
-    program = "from cephtui.cli.main import cli; cli.main(prog_name='cephtui')"
+    program = "from cephtui.cli.verbs import cli; cli.main(prog_name='cephtui')"
     done = subprocess.run(
         [sys.executable, "-c", program],
         capture_output=True,

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from textual.pilot import Pilot
 from textual.widgets import DataTable, Input
 
-from cephtui.cli import main as cli
+from cephtui.cli import verbs
 from cephtui.models import Mark
 from cephtui.sessions import store
 from cephtui.sessions.writer import SessionWriter
@@ -201,8 +201,8 @@ def told(root: Path, monkeypatch: pytest.MonkeyPatch, *args: str) -> str:
     """What a verb prints."""
     monkeypatch.setenv("CEPHTUI_DATA_DIR", str(root))
     monkeypatch.setenv("COLUMNS", "160")
-    monkeypatch.setattr(cli, "_start_log", lambda: None)
-    done = CliRunner().invoke(cli.cli, args)
+    monkeypatch.setattr(verbs, "start_log", lambda: None)
+    done = CliRunner().invoke(verbs.cli, args)
     assert done.exit_code == 0, done.output
     return done.output
 

@@ -18,7 +18,7 @@ from textual.screen import Screen
 from textual.widgets import DataTable
 
 from cephtui import paths
-from cephtui.cli import main as cli
+from cephtui.cli import verbs
 from cephtui.sessions import demo, store
 from cephtui.tui import app as tui_app
 from cephtui.tui.app import SavedApp
@@ -192,14 +192,14 @@ def opened(at_home: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Path, t
         assert all(path.is_dir() for path in (root, *(screen._directory for screen in screens[1:])))
         calls.append((root, tuple(screens)))
 
-    monkeypatch.setattr(cli, "_begin_screen", lambda verb: None)
+    monkeypatch.setattr(verbs, "_begin_screen", lambda verb: None)
     monkeypatch.setattr(tui_app, "show_saved", show)
     return calls
 
 
 def run(*words: str) -> Result:
     """The command line, in this process."""
-    return CliRunner().invoke(cli.cli, words, prog_name="cephtui")
+    return CliRunner().invoke(verbs.cli, words, prog_name="cephtui")
 
 
 def refusal(result: Result) -> str:

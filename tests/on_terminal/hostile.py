@@ -20,7 +20,7 @@ from textual import work
 from textual.screen import Screen
 
 from cephtui.analysis.sides import side_of
-from cephtui.cli import main as cli
+from cephtui.cli.log import start_log
 from cephtui.config import Config
 from cephtui.models import ClusterSample, Mark, Node, Run, SessionNotes
 from cephtui.planning import Request
@@ -192,7 +192,7 @@ class Hostile(SavedApp):
 
 def main(root: Path, users: Path, group: str) -> None:
     """Show all; then say on which the text was."""
-    cli._start_log()
+    start_log()
     app = Hostile(root, users, group, safe="--safe" in sys.argv)
     app.run()
     print("seen:", ", ".join(app.seen), flush=True)
