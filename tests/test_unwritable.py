@@ -14,7 +14,8 @@ from typing import IO
 
 import pytest
 
-from cephtui.cli.headless import JsonOutput, carry_out
+from cephtui.cli.headless import carry_out
+from cephtui.cli.output import JsonOutput
 from cephtui.models import Node, Plan, Run
 from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Request, make_plan

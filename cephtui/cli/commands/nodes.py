@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Collection, Sequence
+from concurrent.futures import Future
+from typing import TypeVar
+
 import click
 
 from cephtui import paths
-from cephtui.cli import headless
 from cephtui.cli.choice import chosen_nodes, find_catalogue
 from cephtui.cli.options import Where
 from cephtui.cli.printing import print_lines
+from cephtui.cli.prompts import connect
 from cephtui.exit_codes import EXIT_REFUSED
+from cephtui.models import Node, NodeRow
+from cephtui.nodes.state import diagnosis
 from cephtui.presets import PresetError, choose
 from cephtui.reports import report
+from cephtui.running.launch import PATIENCE_SECONDS
 from cephtui.running.runner import Runner
-from cephtui.terminal import make_console
+from cephtui.terminal import make_console, say
+
+T = TypeVar("T")
 
 
 def check_nodes(presets: tuple[str, ...], where: Where, as_json: bool) -> int:
@@ -23,9 +33,27 @@ def check_nodes(presets: tuple[str, ...], where: Where, as_json: bool) -> int:
     except PresetError as error:
         raise click.UsageError(str(error)) from None
     with Runner(paths.sessions_dir()) as runner:
-        rows = headless.diagnose(runner, chosen_nodes(where), needed)
+        rows = _diagnose(runner, chosen_nodes(where), needed)
     if as_json:
         print_lines(rows)
     else:
         make_console().print(report.nodes(rows))
     return 0 if all(row.ready for row in rows) else EXIT_REFUSED
+
+
+def _diagnose(runner: Runner, nodes: Sequence[Node], needed: Collection[str]) -> list[NodeRow]:
+    """What works on each node, and what is missing of the tools that are ``needed``."""
+    states = connect(runner, nodes)
+    asked = [runner.health(s.node) if s.environment and s.environment.tools.get("ceph") else None for s in states]
+    return [
+        diagnosis(state, needed, _patiently(health, "asking the cluster ...") if health else None)
+        for state, health in zip(states, asked, strict=True)
+    ]
+
+
+def _patiently(asked: Future[T], text: str) -> T:
+    """The result; the text is printed where that takes longer than a moment."""
+    with contextlib.suppress(TimeoutError):
+        return asked.result(PATIENCE_SECONDS)
+    say(text)
+    return asked.result()

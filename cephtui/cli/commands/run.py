@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
+import sys
 from contextlib import ExitStack
+from dataclasses import replace
 
 import click
 
 from cephtui import paths
-from cephtui.cli import headless
 from cephtui.cli.choice import check_session_name, chosen_nodes, chosen_target, find_catalogue
 from cephtui.cli.errors import Refused
+from cephtui.cli.headless import carry_out
 from cephtui.cli.options import Where
+from cephtui.cli.output import JsonOutput, TerminalOutput
+from cephtui.cli.printing import print_lines
+from cephtui.cli.prompts import Prompts, connect
+from cephtui.exit_codes import EXIT_REFUSED
+from cephtui.models import Plan
+from cephtui.nodes.transport import TransportError
 from cephtui.planning import Request, make_plan, new_batch
 from cephtui.presets import PresetError, choose, parse_overrides
-from cephtui.running.launch import NotRun
+from cephtui.reports import report
+from cephtui.running.launch import Launcher, NotRun
 from cephtui.running.runner import Runner
 from cephtui.sessions.store import StoreError
+from cephtui.targets.base import TargetFault
+from cephtui.terminal import make_console, say
 from cephtui.tools.base import OptionError
 
 
@@ -51,11 +63,44 @@ def run_presets(
             )
             draft = make_plan(request, new_batch)  # its errors come before any node is asked
             runner = stack.enter_context(Runner(paths.sessions_dir(), session, stall_seconds=stall_timeout))
-            plan = make_plan(headless.survey(runner, request, draft), new_batch)
+            plan = make_plan(_surveyed(runner, request, draft), new_batch)
             if dry_run:
-                return headless.dry_run(runner, plan, as_json)
-            return headless.carry_out(runner, plan, headless.JsonOutput() if as_json else headless.TerminalOutput())
+                return _dry_run(runner, plan, as_json)
+            return carry_out(runner, plan, JsonOutput() if as_json else TerminalOutput())
         except (PresetError, OptionError) as error:
             raise click.UsageError(str(error)) from None
         except (StoreError, NotRun) as error:
             raise Refused(str(error)) from None
+
+
+def _surveyed(runner: Runner, request: Request, draft: Plan) -> Request:
+    """The request with its nodes connected, their Ceph access found, and its target surveyed. Raises NotRun.
+
+    ``draft`` is the plan as far as it is known without that.
+    """
+    loads = len(request.nodes) > 1 or any(step.writes for step in draft.steps)
+    states = connect(runner, request.nodes, request.target.pool)
+    problem = next((state.problem for state in states if state.problem), None)
+    if problem:
+        raise NotRun(problem)
+    request = replace(request, nodes=tuple(state.node for state in states))
+    surveying = Launcher(runner, Prompts()).survey(request, patient=loads and not request.shared_pool)
+    try:
+        return asyncio.run(surveying)
+    except NotRun as error:
+        raise NotRun(f"refused: {error}", error.refusal) from None
+    except (TransportError, TargetFault) as error:
+        raise NotRun(str(error)) from None
+
+
+def _dry_run(runner: Runner, plan: Plan, as_json: bool) -> int:
+    """Print what would happen, guards included, and run nothing; the exit code."""
+    if as_json:
+        print_lines([plan])
+        sys.stdout.flush()
+    else:
+        make_console().print(report.plan(plan))
+    refusals = runner.check(plan).result()
+    for refusal in refusals:
+        say(f"refused: {refusal.text}")
+    return EXIT_REFUSED if refusals else 0
