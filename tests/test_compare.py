@@ -21,7 +21,7 @@ from cephtui.analysis.figures import figures, why_no_verdict
 from cephtui.analysis.sides import Side, finding_texts, side_of
 from cephtui.models import ClusterEnvironment, Figure, Finding, NodeEnvironment, NodeResult, Run, Summary, Total
 from cephtui.models.metrics import METRICS
-from cephtui.reports import report
+from cephtui.reports.comparison import draw_comparison, verdict_text
 from cephtui.sessions import store
 from tests.replayed import MIXED, SESSION, WRITE_IOPS
 
@@ -346,7 +346,7 @@ def test_there_is_no_verdict_yet() -> None:
     empty = side(run(1, outcome="failed", summary=Summary()))
 
     def verdict(left: Side, right: Side) -> str:
-        return report.verdict(why_no_verdict(left, right))
+        return verdict_text(why_no_verdict(left, right))
 
     assert verdict(alone, alone) == "one run each: no verdict"
     assert verdict(alone, pair) == "1 and 2 runs: the spread is shown, no verdict yet"
@@ -359,7 +359,7 @@ def test_there_is_no_verdict_yet() -> None:
 
 
 def shown(left: Side, right: Side, **options: Any) -> list[str]:
-    return [line.rstrip() for line in text_of(report.compare(left, right, **options)).splitlines()]
+    return [line.rstrip() for line in text_of(draw_comparison(left, right, **options)).splitlines()]
 
 
 def test_the_verdict_stands_first_then_differences_figures_and_findings() -> None:
@@ -471,7 +471,7 @@ def test_the_worst_case_fits_the_width(width: int) -> None:
         return run(number, summary=Summary(write=total(16700 * factor, **figures)), findings=finding)
 
     left, right = side(wide(1, 1.0), wide(2, 1.1)), side(wide(3, 0.0127), wide(4, 0.0131))
-    text = text_of(report.compare(left, right), width)
+    text = text_of(draw_comparison(left, right), width)
     rows = [line.split()[0] for line in text.splitlines() if line.strip()]
     first = rows.index("IOPS")
     assert rows[first : first + 2] == ["IOPS", "bandwidth"]
@@ -515,7 +515,7 @@ def test_the_command_prints_the_table(data: Path) -> None:
     directory = data / "sessions" / "replay"
     runs = store.read_runs(directory)[0]
     sides = [side_of(store.read_run(directory, number), runs) for number in (WRITE_IOPS, MIXED)]
-    assert done.stdout.split() == text_of(report.compare(*sides)).split()
+    assert done.stdout.split() == text_of(draw_comparison(*sides)).split()
 
 
 def test_the_command_gives_json_lines(data: Path) -> None:

@@ -11,7 +11,8 @@ from rich.live import Live as LiveDisplay
 
 from cephtui.analysis.live import Live
 from cephtui.models import Event, Notice, Run
-from cephtui.reports import report
+from cephtui.reports.live import draw_live
+from cephtui.reports.runs import draw_runs
 from cephtui.running.outcomes import unsaved
 from cephtui.sessions.jsonlines import line
 from cephtui.terminal import make_console, say, waiting
@@ -71,7 +72,7 @@ class TerminalOutput(Output):
         with contextlib.suppress(OSError), waiting(sys.stdout, kind is None):
             self._display.stop()  # where the terminal is closed, the first error is the one to report
         if self._finished and kind is None:
-            self._console.print(report.runs(self._finished, errors=False))
+            self._console.print(draw_runs(self._finished, errors=False))
             if not all(map(unsaved, self._finished)):
                 self._console.print(f"saved as session {self._finished[0].session}", style="dim")
 
@@ -87,7 +88,7 @@ class TerminalOutput(Output):
 
     def refresh(self) -> None:
         if self._live.current and self._display.is_started:
-            self._display.update(report.live(self._live, time.monotonic() - self._changed), refresh=True)
+            self._display.update(draw_live(self._live, time.monotonic() - self._changed), refresh=True)
 
     def _announce(self, text: str) -> None:
         if not self._console.is_terminal:

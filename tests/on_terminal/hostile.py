@@ -25,7 +25,7 @@ from cephtui.config import Config
 from cephtui.models import ClusterSample, Mark, Node, Run, SessionNotes
 from cephtui.planning import Request
 from cephtui.presets import find_presets, load_preset
-from cephtui.reports import report
+from cephtui.reports.runs import draw_run
 from cephtui.running.queue import Entry, Queue
 from cephtui.sessions import demo, store
 from cephtui.sessions.store import Undo
@@ -138,7 +138,7 @@ def screens(root: Path, directory: Path, users: Path, group: str) -> Iterator[tu
         "replay": lambda: ReplayScreen(directory, 1, 20),
         "watch": lambda: WatchScreen(directory),
         "log": lambda: LogScreen(directory, store.read_run(directory, 1)),
-        "run": lambda: Details(CANARY, report.run(run)),
+        "run": lambda: Details(CANARY, draw_run(run)),
         "text": lambda: Details("text", Text(CANARY)),
         "compare": lambda: CompareScreen(side, side, {}, {}),
         "run picker": lambda: RunPicker(root, ("another", 1)),

@@ -21,7 +21,7 @@ from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE, EXIT_REFUSED
 from cephtui.models import Node
 from cephtui.nodes.state import NodeState
 from cephtui.printable import one_line
-from cephtui.reports import report
+from cephtui.reports.listings import draw_left_behind
 from cephtui.running.inbox import Inbox
 from cephtui.running.runner import Runner, leftovers
 from cephtui.sessions.store import Undo, left_behind, unreadable_lists
@@ -45,7 +45,7 @@ def clean_up(where: Where, dry_run: bool, yes: bool, as_listed: bool) -> int:
         make_console().print("nothing else was left behind" if unreadable else "nothing was left behind")
         return code
     own = known_nodes(where)
-    make_console().print(report.left_behind(left, own))
+    make_console().print(draw_left_behind(left, own))
     if dry_run:
         return code
     if not yes and not (sys.stdin.isatty() and click.confirm("Remove this?", err=True)):

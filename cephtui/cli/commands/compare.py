@@ -10,7 +10,7 @@ from cephtui.analysis.marks import marks_between
 from cephtui.analysis.sides import Side, side_of
 from cephtui.cli.printing import print_lines
 from cephtui.cli.saved import find_run
-from cephtui.reports import report
+from cephtui.reports.comparison import draw_comparison
 from cephtui.sessions import store
 from cephtui.terminal import make_console
 
@@ -25,7 +25,7 @@ def compare_runs(left: str, right: str, as_json: bool) -> None:
         marks = [mark for _, mark in marks_between(*sides)]
         print_lines([*differences(*sides), *marks, *figures(*sides)])
     else:
-        make_console().print(report.compare(*sides))
+        make_console().print(draw_comparison(*sides))
 
 
 def _side(name: str) -> Side:

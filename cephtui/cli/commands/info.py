@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from cephtui import __version__, paths
 from cephtui.cli.printing import print_lines
 from cephtui.models import Info
-from cephtui.reports import report
+from cephtui.reports.listings import draw_info
 from cephtui.terminal import make_console
 from cephtui.tools import TOOLS
 
@@ -30,7 +30,7 @@ def print_info(as_json: bool) -> None:
     if as_json:
         print_lines([value])
     else:
-        make_console().print(report.info(value))
+        make_console().print(draw_info(value))
 
 
 def _version(argv: Sequence[str]) -> str | None:

@@ -18,7 +18,7 @@ from cephtui.exit_codes import EXIT_REFUSED
 from cephtui.models import Node, NodeRow
 from cephtui.nodes.state import diagnosis
 from cephtui.presets import PresetError, choose
-from cephtui.reports import report
+from cephtui.reports.listings import draw_nodes
 from cephtui.running.launch import PATIENCE_SECONDS
 from cephtui.running.runner import Runner
 from cephtui.terminal import make_console, say
@@ -37,7 +37,7 @@ def check_nodes(presets: tuple[str, ...], where: Where, as_json: bool) -> int:
     if as_json:
         print_lines(rows)
     else:
-        make_console().print(report.nodes(rows))
+        make_console().print(draw_nodes(rows))
     return 0 if all(row.ready for row in rows) else EXIT_REFUSED
 
 

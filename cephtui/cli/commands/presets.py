@@ -7,7 +7,7 @@ import click
 from cephtui.cli.choice import find_catalogue
 from cephtui.cli.printing import print_lines
 from cephtui.presets import PresetError, choose, rows
-from cephtui.reports import report
+from cephtui.reports.listings import draw_preset, draw_presets
 from cephtui.terminal import make_console
 
 
@@ -24,4 +24,4 @@ def list_presets(name: str | None, as_json: bool) -> None:
     if as_json:
         print_lines(found)
     else:
-        make_console().print(report.presets(found) if name is None else report.preset(found[0]))
+        make_console().print(draw_presets(found) if name is None else draw_preset(found[0]))

@@ -22,7 +22,7 @@ from cephtui.models import Plan
 from cephtui.nodes.transport import TransportError
 from cephtui.planning import Request, make_plan, new_batch
 from cephtui.presets import PresetError, choose, parse_overrides
-from cephtui.reports import report
+from cephtui.reports.plan import draw_plan
 from cephtui.running.launch import Launcher, NotRun
 from cephtui.running.runner import Runner
 from cephtui.sessions.store import StoreError
@@ -99,7 +99,7 @@ def _dry_run(runner: Runner, plan: Plan, as_json: bool) -> int:
         print_lines([plan])
         sys.stdout.flush()
     else:
-        make_console().print(report.plan(plan))
+        make_console().print(draw_plan(plan))
     refusals = runner.check(plan).result()
     for refusal in refusals:
         say(f"refused: {refusal.text}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cephtui import paths
 from cephtui.cli.printing import print_lines
-from cephtui.reports import report
+from cephtui.reports.listings import draw_sessions
 from cephtui.sessions.store import list_sessions
 from cephtui.terminal import make_console
 
@@ -15,4 +15,4 @@ def print_sessions(as_json: bool) -> None:
     if as_json:
         print_lines(found)
     else:
-        make_console().print(report.sessions(found))
+        make_console().print(draw_sessions(found))

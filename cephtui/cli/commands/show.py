@@ -9,7 +9,7 @@ import click
 from cephtui.analysis.marks import in_order
 from cephtui.cli.printing import print_lines
 from cephtui.cli.saved import find_run, find_session
-from cephtui.reports import report
+from cephtui.reports.runs import draw_run, draw_runs
 from cephtui.sessions import store
 from cephtui.terminal import make_console
 
@@ -32,7 +32,7 @@ def _show_session(directory: Path, as_json: bool) -> None:
     if as_json:
         print_lines(in_order(runs, marks))
     else:
-        make_console().print(report.runs(runs, marks))
+        make_console().print(draw_runs(runs, marks))
     if broken:
         raise broken[0]
 
@@ -45,4 +45,4 @@ def _show_run(directory: Path, number: int, as_json: bool) -> None:
         print_lines(store.read_cluster(directory, number))
         print_lines([*marks, value])
     else:
-        make_console().print(report.run(value, store.read_history(directory, number), marks))
+        make_console().print(draw_run(value, store.read_history(directory, number), marks))
