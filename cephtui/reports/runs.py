@@ -98,7 +98,7 @@ def _add_environment(table: Table, value: Run) -> None:
     for node, found in environment:
         facts = (
             found.os,
-            f"kernel {found.kernel}",
+            f"kernel {found.kernel}" if found.kernel else "",
             found.cpu,
             *(f"{name} {units.bit_rate(speed)}" for name, speed in found.nic_bits_per_second.items()),
             found.tools.get(value.tool),
