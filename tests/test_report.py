@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console, RenderableType
 
+from cephtui import units
 from cephtui.analysis.live import Live
 from cephtui.analysis.sides import Side
 from cephtui.models import (
@@ -156,7 +157,7 @@ def test_the_cluster_stands_in_one_line() -> None:
     )
     wide, narrow = text.cluster_line(sample), text.cluster_line(sample, narrow=True)
     parts = ["HEALTH_WARN", "2/3 osd", "client 1,000 IOPS 1.00 MiB/s", "recovery 0 B/s", "slowest osd.2 40.0 ms"]
-    assert wide == "  ".join([*parts, "2 pgs active+undersized"]).replace("1,000", text.units.iops(1000.0))
+    assert wide == "  ".join([*parts, "2 pgs active+undersized"]).replace("1,000", units.iops(1000.0))
     assert "IOPS" not in narrow
     assert text.cluster_line(ClusterSample(run=1, elapsed_seconds=1.0)).startswith("health unknown  client - IOPS")
 
@@ -189,7 +190,7 @@ def test_a_plan_lists_commands_writes_and_how_long_it_takes() -> None:
     assert [", repeat 2" in heading for heading in headings] == [False, True, False, True]
     assert all("depth 64, jobs 1, 20 s, file:/mnt/bench/test" in heading for heading in headings)
     assert drawn.count("   b$ fio --name=read-iops ") >= 2
-    assert line_of(drawn, "takes about").endswith("to fill the target (at 200 MB/s)")
+    assert line_of(drawn, "takes about").endswith("to prefill the target (at 200 MB/s)")
     assert "the session grows by about " in drawn
     assert "pool " not in drawn
 
@@ -378,7 +379,7 @@ def test_the_cluster_of_a_run_is_described_as_far_as_it_is_known() -> None:
         "OSD queue mclock_scheduler",
         "mclock profile balanced",
         "image features: layering, exclusive-lock",
-        "ceph pg ls: no permission",
+        "ceph pg ls: denied by the cephx caps",
     ]
 
 
@@ -431,8 +432,8 @@ def test_leftovers_are_listed_with_how_their_node_is_reached() -> None:
     ]
     drawn = text_of(draw_left_behind(left, {"a": own}))
     assert line_of(drawn, "file:/x/1").split() == ["a", "file:/x/1", "mine"]
-    assert "asked for" not in line_of(drawn, "10.0.0.1")
-    assert "asked for" in line_of(drawn, "10.0.0.9")
+    assert "needs consent" not in line_of(drawn, "10.0.0.1")
+    assert "needs consent" in line_of(drawn, "10.0.0.9")
     many = text_of(draw_left_behind(left[:1] * 203, {"a": own}))
     assert "and 3 more\n" in many
 

@@ -320,4 +320,4 @@ def test_help_has_examples(verb: str) -> None:
 
 def test_the_help_of_replay_tells_its_keys() -> None:
     text = " ".join(run("replay", "--help").output.split())
-    assert "space pauses, left and right go back and on, + and - change the speed" in text
+    assert "space pauses, left and right go back and forth, + and - change the speed" in text

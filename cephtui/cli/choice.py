@@ -1,4 +1,4 @@
-"""What the options choose: presets, nodes, target and session. What they choose wrongly raises UsageError."""
+"""Presets, nodes, target and session as the options name them; each function raises UsageError for a wrong option."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cephtui.targets.scratch import scratch_target
 
 
 def find_catalogue() -> Catalogue:
-    """All presets, packaged and of the user."""
+    """All presets, packaged and the user's."""
     return find_presets(paths.packaged_presets_dir(), paths.user_presets_dir())
 
 
@@ -34,7 +34,7 @@ def load_config(where: Where) -> config.Config:
 
 
 def chosen_nodes(where: Where) -> tuple[Node, ...]:
-    """The nodes to run on; by default this machine."""
+    """The nodes to run on, with the Ceph access of the options; by default this machine."""
     try:
         chosen = load_config(where).choose(where.names or (config.LOCAL,))
     except config.ConfigError as error:
@@ -52,7 +52,7 @@ def known_nodes(where: Where) -> dict[str, Node]:
 
 
 def check_session_name(name: str | None) -> None:
-    """Whether a session may have this name."""
+    """Check that a session may have this name."""
     try:
         check_name(name)
     except StoreError as error:
@@ -62,10 +62,10 @@ def check_session_name(name: str | None) -> None:
 def chosen_target(
     text: str | None, stack: ExitStack, nodes: Sequence[Node], data_pool: str | None, owner_id: str
 ) -> Target:
-    """What to test; by default a scratch file, which the stack removes. Raises Refused where that can't be made."""
+    """The target; by default a scratch file, which the stack removes. Raises Refused where that can't be made."""
     remote = [node.name for node in nodes if node.host is not None]
     if not text and remote:
-        raise click.UsageError(f"--target is missing: say what to test on {remote[0]}, such as rbd:POOL or file:PATH")
+        raise click.UsageError(f"--target is missing: name one on {remote[0]}, such as rbd:POOL or file:PATH")
     kind = kind_of(text) if text else None
     if text and remote and kind and kind.is_path and not text.partition(":")[2].startswith("/"):
         raise click.UsageError(f"target {text!r}: expected an absolute path on {remote[0]}")

@@ -1,4 +1,4 @@
-"""What a shell completes: presets, sessions and runs.
+"""Completion by a shell of presets, sessions and runs.
 
 Every start of cephtui loads this module, so its functions import what they need themselves.
 """
@@ -11,7 +11,7 @@ import re
 import click
 
 _WORD = re.compile(r"[A-Za-z0-9._-]+")
-"""What a shell takes for one word and nothing else; other names are not completed."""
+"""Names that need no quotes in a shell; others are not completed."""
 
 
 def complete_presets(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
@@ -34,7 +34,7 @@ def complete_sessions(context: click.Context, parameter: click.Parameter, incomp
 
 
 def complete_runs(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """Sessions, and the runs where it is clear of which: a shell puts a space behind what is the only one."""
+    """Sessions, or the runs of the only session that fits: a shell adds a space to a single answer."""
     from cephtui.paths import sessions_dir
 
     name, slash, number = incomplete.partition("/")

@@ -8,6 +8,6 @@ from cephtui.exit_codes import EXIT_REFUSED
 
 
 class Refused(click.ClickException):
-    """Something can't be used or is not safe; one line, and its exit code."""
+    """A guard or the environment is in the way: one line, and exit code 3."""
 
     exit_code = EXIT_REFUSED

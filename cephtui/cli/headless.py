@@ -1,4 +1,4 @@
-"""A plan run without the console: events printed as they come, signals, and the exit code."""
+"""A plan run without the console: output, signals, and the exit code."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def carry_out(runner: Runner, plan: Plan, output: Output) -> int:
 
 
 def say_notices(inbox: Inbox) -> None:
-    """Print the notices that come within a quarter of a second, and drop other events."""
+    """Print the notices of the next quarter of a second, and drop other events."""
     for event in inbox.drain(_DRAIN_SECONDS):
         if isinstance(event, Notice):
             say(event.text)
@@ -61,7 +61,7 @@ def _followed(runner: Runner, plan: Plan, inbox: Inbox, output: Output, progress
 
 
 class _Progress:
-    """Prints how far a removal is that takes longer than a moment."""
+    """Prints the progress of a removal that takes longer than a second."""
 
     def __init__(self, runner: Runner, ending: Ending) -> None:
         self._runner, self._ending = runner, ending
@@ -81,7 +81,7 @@ class _Progress:
 
 
 def _tidy_up(runner: Runner, inbox: Inbox, progress: _Progress) -> None:
-    """Wait until all is removed; print a removal that takes longer than a moment, and what can't be removed."""
+    """Wait until everything is removed; print the progress, and what can't be removed."""
     tidied = runner.tidy_up()
     while not tidied.is_set():
         say_notices(inbox)
@@ -102,7 +102,7 @@ def _ended(plan: Plan, done: Future[tuple[Run, ...]]) -> int:
 def _follow(inbox: Inbox, output: Output, finished: Callable[[], bool], progress: _Progress) -> None:
     last = False
     while not last:
-        last = finished()  # asked first, so that what came before the end is still drained
+        last = finished()  # before draining, so that the last events are printed too
         for event in inbox.drain(0.0 if last else _DRAIN_SECONDS):
             output.show(event)
         output.refresh()

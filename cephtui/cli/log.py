@@ -11,7 +11,7 @@ from cephtui.printable import lines, printable
 
 
 class _Formatter(logging.Formatter):
-    """For a file that is read in a terminal: one line, and those of a traceback."""
+    """Escapes control characters, since the file is read in a terminal; a record is one line, and a traceback."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:
         return printable(super().formatMessage(record))
@@ -21,7 +21,7 @@ class _Formatter(logging.Formatter):
 
 
 def start_log() -> Path:
-    """Log into cephtui's own file from now on, and return where that is."""
+    """Log into cephtui's own file from now on; its path."""
     from cephtui.paths import log_file  # not at the top: --version and --help do without it
 
     path = log_file()

@@ -1,4 +1,4 @@
-"""What the user's terminal can show."""
+"""The look of the screens, by the user's terminal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cephtui.tui.look import Look, UnknownLevel, as_started, detect
 
 
 def find_look() -> Look:
-    """The look of the screens, --safe standing before a verb too; raises UsageError."""
+    """Colours and characters that the terminal can show; --safe may stand before a verb. Raises UsageError."""
     try:
         return detect(as_started(os.environ), safe=click.get_current_context().find_root().params["safe"])
     except UnknownLevel as error:

@@ -31,7 +31,7 @@ def _interrupt() -> NoReturn:
 
 
 def _leave() -> NoReturn:
-    """At once, whatever still runs on other threads."""
+    """Exit at once, without waiting for other threads."""
     os._exit(EXIT_INCOMPLETE)
 
 

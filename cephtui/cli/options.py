@@ -12,13 +12,13 @@ import click
 
 TARGET_HELP = (
     "What to test: file:PATH, rbd:POOL, rbd:POOL/IMAGE, device:PATH or pool:POOL (its objects). "
-    "Default: a scratch file of its own."
+    "Default: a scratch file."
 )
 
 
 @dataclass(frozen=True)
 class Where:
-    """The options that say where to run."""
+    """The options that name nodes and their Ceph access."""
 
     names: tuple[str, ...]
     config: Path | None
@@ -28,7 +28,7 @@ class Where:
     ceph_node: str | None
 
     def with_more(self, more: Where) -> Where:
-        """Both; what ``more`` has wins."""
+        """Both; ``more`` takes precedence."""
         return Where(
             more.names or self.names,
             more.config or self.config,
@@ -50,14 +50,14 @@ _where_options = (
     click.option("--config", type=_existing, metavar="FILE", help="Named nodes and groups (TOML). See cephtui info."),
     click.option("-F", "ssh_config", type=_existing, metavar="FILE", help="SSH config instead of ~/.ssh/config."),
     click.option("--ceph-conf", metavar="PATH", help="ceph.conf, on the node."),
-    click.option("--ceph-id", metavar="ID", help="Ceph's user, without client."),
-    click.option("--ceph-keyring", metavar="PATH", help="Its keyring, on the node."),
-    click.option("--ceph-node", metavar="NODE", help="The node that asks the cluster. Default: the first."),
+    click.option("--ceph-id", metavar="ID", help="Ceph user, without 'client.'."),
+    click.option("--ceph-keyring", metavar="PATH", help="Keyring of the Ceph user, on the node."),
+    click.option("--ceph-node", metavar="NODE", help="The node that queries the cluster. Default: the first."),
 )
 
 
 def where_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options that say where to run; they arrive as ``where``."""
+    """Adds the options that name nodes; the command gets them as ``where``."""
 
     @functools.wraps(command)
     def wrapped(
@@ -74,7 +74,7 @@ def where_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ceph = {key: value for key, value in given.items() if value}
         where = Where(nodes, config, ssh_config, ceph, ceph_node)
         context = click.get_current_context()
-        before = context.find_object(Where)  # given before the command
+        before = context.find_object(Where)  # given before the verb
         context.obj = where if before is None else before.with_more(where)
         return command(where=context.obj, **others)
 
@@ -84,7 +84,7 @@ def where_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 data_pool_option = click.option(
-    "--data-pool", metavar="POOL", help="Erasure-coded pool for the data of the images that are created."
+    "--data-pool", metavar="POOL", help="Erasure-coded pool for the data of created images."
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="JSON Lines instead of a table.")
 session_option = click.option(

@@ -1,4 +1,4 @@
-"""What a run without the console prints: JSON Lines, or a live display and a table."""
+"""Output of a run without the console: JSON Lines, or a live display and a table."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cephtui.terminal import make_console, say, waiting
 
 
 class Output(Protocol):
-    """Prints what a runner publishes."""
+    """Prints the events of a runner."""
 
     def __enter__(self) -> None: ...
 

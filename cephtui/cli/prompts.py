@@ -19,10 +19,10 @@ from cephtui.terminal import say
 
 
 class Prompts(Ask):
-    """Asks nodes' questions on the terminal; what the guards ask is agreed to by flags, before."""
+    """Asks nodes' questions on the terminal; the guards' questions are answered by flags beforehand."""
 
     async def answer(self, node: Node, question: Question) -> str:
-        """Without a terminal nothing is asked, and nothing unknown is accepted."""
+        """Raises Unanswered without a terminal too: an unknown host key is never accepted unasked."""
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
             how = f"ssh {f'-F {node.ssh_config} ' if node.ssh_config else ''}{node.host}"
             remedy = "run it in a terminal" if question.secret else f"check the key, and accept it with: {how}"

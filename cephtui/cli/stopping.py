@@ -25,7 +25,7 @@ def stopping(
         raise Interrupted(*left())
 
     def tick(seconds: float) -> None:
-        if seconds > _GRACE_SECONDS:  # stop waiting for a stalled reader: writing to it raises OSError from now on
+        if seconds > _GRACE_SECONDS:  # writing to a stalled reader raises OSError from now on, instead of blocking
             set_waiting(False)
         if ending.asked_at is not None and is_overdue(ending.asked_at):
             leave()

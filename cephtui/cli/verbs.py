@@ -1,7 +1,7 @@
 """The command line as users see it: each verb with its arguments, options and help.
 
-Every start of cephtui loads this module, --help and completion among them. What a verb does is in a module of its own
-under ``cephtui.cli.commands``, with its imports at the top; it is imported when the verb is run.
+Every start of cephtui loads this module, --help and completion among them, so it imports little. Each verb's code is a
+module of its own under ``cephtui.cli.commands``, which is imported when the verb is run.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def _begin_screen(verb: str, instead: str = "") -> None:
     """Before anything of Textual is imported; raises UsageError where there is no terminal."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise click.UsageError(f"{verb} needs a terminal{instead}")
-    gc.disable()  # a fifth of the time until something is seen; the application turns it on again then
+    gc.disable()  # saves a fifth of the time to the first paint; the application enables it again
 
 
 @click.group(
@@ -37,13 +37,13 @@ def _begin_screen(verb: str, instead: str = "") -> None:
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="""\b
 Examples:
-  cephtui                                  the console, on a scratch file of its own
-  cephtui --target file:/mnt/pve/nfs/test  the console, on a file that it makes there
-  cephtui --node pve1 --target rbd:bench   the console, on images that it makes in a pool
+  cephtui                                  the console, on a scratch file
+  cephtui --target file:/mnt/pve/nfs/test  the console, on a file that it creates there
+  cephtui --node pve1 --target rbd:bench   the console, on images that it creates in a pool
   cephtui run write-iops                   one preset, with progress and a table
   cephtui run latency --json | jq .        the same for a script
   cephtui demo                             a recorded session of a real cluster
-  cephtui sessions                         what has been measured
+  cephtui sessions                         the saved sessions
 """,
 )
 @click.version_option(__version__, message="cephtui %(version)s")
@@ -51,23 +51,21 @@ Examples:
 @target_option
 @data_pool_option
 @session_option
-@click.option("--safe", is_flag=True, help="Draw with ASCII and at most 8 colours, whatever the terminal is.")
+@click.option("--safe", is_flag=True, help="Draw with ASCII and at most 8 colours on any terminal.")
 @click.pass_context
 def cli(
     context: click.Context, where: Where, target: str | None, data_pool: str | None, session: str | None, safe: bool
 ) -> int | None:
     """Measure storage live in the terminal, and keep every result with its conditions.
 
-    Without a command this opens the console: keys 1 to 6 run a preset, the arrow keys only select it.
+    Without a command this opens the console: keys 1 to 6 run a preset, the arrow keys only select one.
     """
     start_log()
     if context.invoked_subcommand is not None:
         given = {"--target": target, "--data-pool": data_pool, "--session": session}
         option = next((name for name, value in given.items() if value), None)
         if option:
-            raise click.UsageError(
-                f"{option} belongs behind the command: cephtui {context.invoked_subcommand} {option}"
-            )
+            raise click.UsageError(f"{option} belongs after the command: cephtui {context.invoked_subcommand} {option}")
         return None
     _begin_screen("the console", ": use cephtui run PRESET (see cephtui --help)")
     from cephtui.cli.commands.console import open_console
@@ -101,21 +99,21 @@ Exit codes:
     "overrides",
     multiple=True,
     metavar="OPTION=VALUE",
-    help="Change an option of the preset, in its tool's spelling; A,B,C runs once for each value.",
+    help="Change an option of the preset, named as the tool names it; A,B,C makes one run for each value.",
 )
-@click.option("--repeat", type=click.IntRange(1, 1000), default=1, show_default=True, help="Run so many times.")
-@session_option
 @click.option(
-    "--destroy", multiple=True, metavar="NAME", help="Give up the contents of an existing file, device or image."
+    "--repeat", type=click.IntRange(1, 1000), default=1, show_default=True, help="Number of runs of each preset."
 )
-@click.option("--shared-pool", is_flag=True, help="Load a pool that others use, too.")
+@session_option
+@click.option("--destroy", multiple=True, metavar="NAME", help="Allow overwriting this existing file, device or image.")
+@click.option("--shared-pool", is_flag=True, help="Load the pool even if other clients use it.")
 @click.option(
     "--stall-timeout",
     type=click.FloatRange(min=10.0),
     default=120.0,
     show_default=True,
     metavar="SECONDS",
-    help="Stop a run that completes nothing for so long.",
+    help="Stop a run in which no I/O completes for this long.",
 )
 @click.option("--json", "as_json", is_flag=True, help="JSON Lines on stdout: plan, samples, runs.")
 @click.option("--dry-run", is_flag=True, help="Show commands, writes and duration; run nothing.")
@@ -134,9 +132,9 @@ def run(**given: Any) -> int:
 @where_options
 @json_option
 def nodes(**given: Any) -> int:
-    """Look at nodes: what works there, what is missing, and the command that installs it.
+    """Check nodes: what works there, what is missing, and the command that installs it.
 
-    A node is ready where it can run the presets that are named; without any, where it can run some.
+    A node is ready if it can run the named presets; without any named, if it can run at least one.
     """
     from cephtui.cli.commands.nodes import check_nodes
 
@@ -147,16 +145,18 @@ def nodes(**given: Any) -> int:
     epilog="\b\nExamples:\n  cephtui cleanup --dry-run\n  cephtui cleanup\n  cephtui cleanup --yes --node root@10.0.0.2"
 )
 @where_options
-@click.option("--dry-run", is_flag=True, help="Only list what would be removed, and how its nodes are reached.")
-@click.option("--yes", is_flag=True, help="Don't ask whether to remove it.")
+@click.option("--dry-run", is_flag=True, help="Only list what would be removed, and how the nodes are reached.")
+@click.option("--yes", is_flag=True, help="Remove without asking.")
 @click.option(
-    "--as-listed", is_flag=True, help="Reach nodes as the sessions' lists say where you do not: see --dry-run before."
+    "--as-listed",
+    is_flag=True,
+    help="Use the connection settings of undo lists for nodes that yours don't reach: see --dry-run.",
 )
 def cleanup(**given: Any) -> int:
-    """Remove what consoles that were killed have left: images, namespaces and files that carry their session's mark.
+    """Remove what killed consoles have left behind: images, namespaces and files with their session's mark.
 
-    Nodes are reached as your config file and these options have them. Where a session's list says otherwise (another
-    host, a prefix, an ssh_config, a way to Ceph), that is shown and asked for: it may run anything.
+    Nodes are reached with the settings of your config file and these options. If a session's undo list has others
+    (host, prefix, ssh_config, Ceph access), they are shown and need your consent, since they can run any command.
     """
     from cephtui.cli.commands.cleanup import clean_up
 
@@ -189,7 +189,7 @@ def sessions(**given: Any) -> None:
 @click.argument("name", metavar="SESSION[/RUN]", shell_complete=complete_sessions)
 @json_option
 def show(**given: Any) -> None:
-    """Show the runs and marks of a session, or one run in full; with --json a run's samples and its figures."""
+    """Show the runs and marks of a session, or one run in full; with --json a run's samples and figures."""
     from cephtui.cli.commands.show import show_saved
 
     show_saved(**given)
@@ -204,9 +204,9 @@ def show(**given: Any) -> None:
 @click.argument("right", metavar="SESSION/RUN", shell_complete=complete_runs)
 @json_option
 def compare(**given: Any) -> None:
-    """Compare two runs of any sessions: what differed in their conditions, marks from one to the other, their figures.
+    """Compare two runs of any sessions: differences in their conditions, marks between them, their figures.
 
-    A run stands together with its repeats in the same session.
+    A run is taken together with its repeats in the same session.
     """
     from cephtui.cli.commands.compare import compare_runs
 
@@ -215,12 +215,12 @@ def compare(**given: Any) -> None:
 
 @cli.command(
     epilog="\b\nExamples:\n  cephtui replay tuning/2\n  cephtui replay tuning/2 --speed 8\n"
-    "\nIn it: space pauses, left and right go back and on, + and - change the speed."
+    "\nKeys: space pauses, left and right go back and forth, + and - change the speed."
 )
 @click.argument("name", metavar="SESSION/RUN", shell_complete=complete_runs)
-@click.option("--speed", type=click.FloatRange(1, 20), default=1.0, show_default=True, help="How many times as fast.")
+@click.option("--speed", type=click.FloatRange(1, 20), default=1.0, show_default=True, help="Times the recorded speed.")
 def replay(**given: Any) -> None:
-    """Play a saved run again, as it was live: through the same parser, on the same screen."""
+    """Replay a saved run as it was live: through the same parser, on the same screen."""
     _begin_screen("replay")
     from cephtui.cli.commands.replay import replay_run
 
@@ -230,7 +230,7 @@ def replay(**given: Any) -> None:
 @cli.command(epilog="\b\nExamples:\n  cephtui watch tuning")
 @click.argument("name", metavar="SESSION", shell_complete=complete_sessions)
 def watch(**given: Any) -> None:
-    """Follow a session that another cephtui on this machine is writing; changes nothing."""
+    """Follow a session that another cephtui on this machine is writing, read-only."""
     _begin_screen("watch")
     from cephtui.cli.commands.watch import watch_session
 
@@ -238,11 +238,11 @@ def watch(**given: Any) -> None:
 
 
 @cli.command(epilog="\b\nExamples:\n  cephtui demo\n  cephtui demo --speed 1")
-@click.option("--speed", type=click.FloatRange(1, 20), default=4.0, show_default=True, help="How many times as fast.")
+@click.option("--speed", type=click.FloatRange(1, 20), default=4.0, show_default=True, help="Times the recorded speed.")
 def demo(**given: Any) -> None:
-    """Show a recorded session of a real cluster, for a talk without one: needs no Ceph, no fio, no network.
+    """Show a recorded session of a real cluster; needs no Ceph, no fio and no network.
 
-    A run on three nodes is played; behind it are the session's other runs, to open, to play and to compare.
+    A run on three nodes is replayed; esc leads to the session's other runs, to open, replay and compare them.
     """
     _begin_screen("demo")
     from cephtui.cli.commands.demo import play_demo
@@ -253,7 +253,7 @@ def demo(**given: Any) -> None:
 @cli.command()
 @json_option
 def info(**given: Any) -> None:
-    """Show versions, and where presets, sessions, config and log are."""
+    """Show versions, and the paths of presets, sessions, config and log."""
     from cephtui.cli.commands.info import print_info
 
     print_info(**given)
@@ -261,7 +261,7 @@ def info(**given: Any) -> None:
 
 @cli.command()
 def schema() -> None:
-    """Print the JSON Schema of what `run --json` prints and a session keeps."""
+    """Print the JSON Schema of the objects that `run --json` prints and sessions contain."""
     from cephtui.cli.commands.schema import print_schema
 
     print_schema()

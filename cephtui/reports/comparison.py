@@ -25,9 +25,9 @@ _CHANGE_STYLES = {"better": "green", "worse": "bold red"}
 def draw_comparison(
     left: Side, right: Side, *, ascii: bool = False, most_differences: int | None = None
 ) -> RenderableType:
-    """Two runs beside each other: the verdict, what differed in their conditions, the figures, what limits these.
+    """Two runs beside each other: the verdict, differences in their conditions, the figures and their findings.
 
-    Of more than ``most_differences`` the rest stands at the end, so that the figures are seen at once.
+    Differences beyond ``most_differences`` stand at the end, so that the figures are visible without scrolling.
     """
     found, more = cut(differences(left, right), "differences")
     marks = _marks(left, right)

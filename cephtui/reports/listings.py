@@ -19,7 +19,7 @@ from cephtui.targets.leftovers import describe, way_of
 from cephtui.tools import TOOLS
 
 _LEFT_MOST = 200
-"""Rows of what was left behind; a line counts the others."""
+"""Leftovers that are listed; a line counts the others."""
 
 
 def draw_nodes(rows: Sequence[NodeRow]) -> RenderableType:
@@ -53,7 +53,7 @@ def _without(node: str, text: str) -> str:
 
 
 def draw_left_behind(rows: Sequence[tuple[Path, Undo]], own: Mapping[str, Node]) -> RenderableType:
-    """What would be removed, which session left it, and how its node would be reached."""
+    """Leftovers, the sessions that left them, and how their nodes would be reached."""
     table = make_table("node", "left behind", "by session")
     for directory, undo in rows[:_LEFT_MOST]:
         add_row(table, one_line(undo.node), one_line(undo.target), directory.name)
@@ -66,7 +66,7 @@ def draw_left_behind(rows: Sequence[tuple[Path, Undo]], own: Mapping[str, Node])
             reached,
             name,
             describe(way.own or way.listed) if is_own else way.unusable or describe(way.listed),
-            "" if is_own else "only its list says so: asked for",
+            "" if is_own else "only in its undo list: needs consent",
         )
     return Group(table, *more, Text(), reached)
 

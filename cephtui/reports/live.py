@@ -1,4 +1,4 @@
-"""The run in progress, redrawn as it goes."""
+"""The run in progress."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LIVE_FINDINGS = 3
 
 
 def draw_live(value: Live, since_sample_seconds: float) -> RenderableType:
-    """What is running: which step, how far, and the current figures."""
+    """The running step, its progress and the current figures."""
     state = value.current
     if state is None:
         return Text()

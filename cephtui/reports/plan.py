@@ -1,4 +1,4 @@
-"""What a plan will do."""
+"""A plan, before it is run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cephtui.reports.text import conditions, short_command
 
 
 def draw_plan(value: Plan) -> RenderableType:
-    """All that will happen, in order."""
+    """Each step with its commands and writes, then the duration."""
     use = value.pool_use
     rows: list[RenderableType] = [Text(f"pool {use.pool}: {use.text}")] if use else []
     for number, step in enumerate(value.steps, 1):
@@ -22,8 +22,8 @@ def draw_plan(value: Plan) -> RenderableType:
             rows += [Text(f"   {node.node}: writes: {w.what}{_bytes(w.bytes)}") for w in node.writes]
             commands = [short_command(c, step.tool) for c in (node.prepare_command, node.command) if c]
             rows += [Text(f"   {node.node}$ {command}", style="cyan") for command in commands]
-    fill = sum(step.prepare_seconds for step in value.steps)
-    note = f", of which about {units.duration(fill)} to fill the target (at 200 MB/s)" if fill else ""
+    prefill = sum(step.prepare_seconds for step in value.steps)
+    note = f", of which about {units.duration(prefill)} to prefill the target (at 200 MB/s)" if prefill else ""
     rows.append(Text(f"takes about {units.duration(value.duration_seconds)}{note}"))
     rows.append(Text(f"the session grows by about {units.size(value.session_bytes)}"))
     return Group(*rows)

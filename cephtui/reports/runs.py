@@ -21,13 +21,13 @@ _IOPS, _MEAN = BY_NAME["iops"], BY_NAME["latency_mean_seconds"]
 _IN_TABLE = (*LIVE, BY_NAME["latency_p999_seconds"])
 _COLUMNS = tuple(metric.title for metric in _IN_TABLE)
 _IN_FULL = tuple(metric for metric in METRICS if metric not in _IN_TABLE)
-"""What only a run in full shows, beside the least latency and the standard deviation."""
+"""Only in the full view of a run, with the minimum latency and the standard deviation."""
 
 
 def draw_runs(found: Sequence[Run], marks: Sequence[Mark] = (), *, errors: bool = True) -> RenderableType:
-    """A table of runs with their figures, a line for each direction, and below it what limits them.
+    """A table of runs with their figures, a line for each direction, and the findings below.
 
-    The marks stand between the runs, or behind the one that they were made in.
+    Marks stand between the runs, or after the run that they were made in.
     """
     table = make_table("#", "preset", "", *_COLUMNS, "outcome", "", right=("#", *_COLUMNS))
     differing = varied(found)
@@ -110,7 +110,7 @@ def _add_environment(table: Table, value: Run) -> None:
 
 
 def _add_commands(table: Table, value: Run) -> None:
-    """Each node's command, with what it cost there and the figures of its jobs."""
+    """Each node's command, CPU and disk use, and the figures of its jobs."""
     results, more = cut(value.nodes, "nodes")
     for result in results:
         add_row(table, "", plain(f"$ {result.command}", "cyan"))
@@ -159,6 +159,6 @@ def _cluster(value: Run) -> str:
         f"OSD queue {found.osd_op_queue}" if found.osd_op_queue else "",
         f"mclock profile {found.osd_mclock_profile}" if "mclock" in (found.osd_op_queue or "") else "",
         f"image features: {joined(found.image_features, 'features')}" if found.image_features else "",
-        *(f"{command}: no permission" for command in cut(found.no_permission, "commands")[0]),
+        *(f"{command}: denied by the cephx caps" for command in cut(found.no_permission, "commands")[0]),
     ]
     return "; ".join(part for part in parts if part)

@@ -1,4 +1,4 @@
-"""What all tables have in common."""
+"""The common form of all tables."""
 
 from __future__ import annotations
 

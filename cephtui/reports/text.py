@@ -63,7 +63,7 @@ def short_command(command: str, tool: str) -> str:
 
 
 def tool_command(command: str, tool: str) -> str:
-    """The same without the environment variables for the Ceph access, which fill a screen."""
+    """The short command without the environment variables of the Ceph access, which are long."""
     return _ENVIRONMENT.sub("", short_command(command, tool), count=1)
 
 
@@ -74,7 +74,7 @@ def short_version(text: str | None) -> str:
 
 
 def notes(run: Run) -> list[str]:
-    """What went wrong in a run, and what limits its figures."""
+    """A run's error, and the findings that limit its figures."""
     shown, more = cut((finding.text for finding in run.findings), "findings")
     return [shorter(text) for text in (*([run.error] if run.error else []), *shown, *([more] if more else []))]
 

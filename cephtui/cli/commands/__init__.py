@@ -1,1 +1,1 @@
-"""What the verbs do, a module each; their options and help are in ``cephtui.cli.verbs``."""
+"""The code of the verbs, a module each; their options and help are in ``cephtui.cli.verbs``."""

@@ -1,4 +1,4 @@
-"""``cephtui cleanup``: what killed consoles have left behind."""
+"""``cephtui cleanup``: leftovers of killed consoles."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ T = TypeVar("T")
 
 
 def clean_up(where: Where, dry_run: bool, yes: bool, as_listed: bool) -> int:
-    """List what was left behind and remove it; the exit code."""
+    """List leftovers and remove them; the exit code."""
     left = left_behind(paths.sessions_dir())
     unreadable = unreadable_lists(paths.sessions_dir())
     for problem in unreadable:
-        say(f"{problem}: what it lists may still be there")
+        say(f"{problem}: the leftovers it lists may still exist")
     code = EXIT_FAILED if unreadable else 0
     if not left:
         make_console().print("nothing else was left behind" if unreadable else "nothing was left behind")
@@ -49,16 +49,16 @@ def clean_up(where: Where, dry_run: bool, yes: bool, as_listed: bool) -> int:
     if dry_run:
         return code
     if not yes and not (sys.stdin.isatty() and click.confirm("Remove this?", err=True)):
-        raise Refused("nothing was removed: say --yes" if not sys.stdin.isatty() else "nothing was removed")
+        raise Refused("nothing was removed: add --yes" if not sys.stdin.isatty() else "nothing was removed")
     with Runner(paths.sessions_dir()) as runner:
         return _remove(runner, left, own, as_listed=as_listed) or code
 
 
 def _remove(runner: Runner, left: Sequence[tuple[Path, Undo]], own: Mapping[str, Node], *, as_listed: bool) -> int:
-    """Remove what was left behind, and print what became of each; the exit code.
+    """Remove leftovers, and print the result of each; the exit code.
 
-    ``own`` are the user's nodes by their names. Connection settings that only a session's list has are used with
-    ``as_listed``, or where the user agrees to them on the terminal.
+    ``own`` are the user's nodes by their names. Connection settings that only a session's undo list has are used with
+    ``as_listed``, or if the user agrees to them on the terminal.
     """
     inbox = runner.subscribe()
     wanted: dict[Way, list[tuple[Path, Undo]]] = {}
@@ -97,22 +97,24 @@ def _things(found: Sequence[tuple[Path, Undo]]) -> str:
 def _ways_taken(
     runner: Runner, wanted: Mapping[Way, Sequence[tuple[Path, Undo]]], as_listed: bool
 ) -> tuple[dict[Way, NodeState], dict[Way, str]]:
-    """The nodes as they were reached, and why some are not."""
+    """The connected nodes, and why others were refused."""
     states = _reached(runner, {way: way.own for way in wanted if way.is_own and way.own})
     others = [way for way in wanted if way not in states or not (states[way].problem or way.fits(states[way].node))]
     refused = {way: why for way in others if (why := way.unusable)}
     asked = [way for way in others if way not in refused]
-    refused |= dict.fromkeys(asked[_ASKED_MOST:], "its list says how it is reached, as too many do: clean up again")
+    refused |= dict.fromkeys(
+        asked[_ASKED_MOST:], f"more than {_ASKED_MOST} nodes have other settings in their undo lists: clean up again"
+    )
     asked = asked[:_ASKED_MOST]
     if asked and not (as_listed or _agreed(asked, wanted)):
         remedy = "name it with --node, in --config or by --ceph-conf, or agree with --as-listed"
-        refused |= dict.fromkeys(asked, f"only its list says how it is reached: {remedy}")
+        refused |= dict.fromkeys(asked, f"only its undo list has these connection settings: {remedy}")
         asked = []
     return {**states, **_reached(runner, {way: way.listed for way in asked})}, refused
 
 
 def _reached(runner: Runner, nodes: Mapping[Way, Node]) -> dict[Way, NodeState]:
-    """Those of the same pool together: it helps to choose between several Ceph accesses."""
+    """The nodes of one pool are connected together: the pool decides between several Ceph accesses."""
     found: dict[Way, NodeState] = {}
     for pool in dict.fromkeys(way.pool for way in nodes):
         for some in _batches([(way, node) for way, node in nodes.items() if way.pool == pool]):
@@ -122,19 +124,22 @@ def _reached(runner: Runner, nodes: Mapping[Way, Node]) -> dict[Way, NodeState]:
 
 
 def _batches(items: Sequence[T]) -> Iterator[Sequence[T]]:
-    """So many as are done at once: a list may be very long."""
+    """Slices to work on at the same time: an undo list may be very long."""
     return (items[start : start + _AT_ONCE] for start in range(0, len(items), _AT_ONCE))
 
 
 def _agreed(ways: Sequence[Way], wanted: Mapping[Way, Sequence[tuple[Path, Undo]]]) -> bool:
-    """Show what only the lists say, and ask for it on the terminal."""
+    """Show the connection settings that only undo lists have, and ask for consent on the terminal."""
     for way in ways:
-        say(f"{one_line(way.listed.name)} is reached otherwise by session {wanted[way][0][0].name} than by you:")
-        say(f"  its list: {describe(way.listed)}")
-        say(f"  you: {describe(way.own) if way.own else 'no such node in your config or on the command line'}")
+        name, session = one_line(way.listed.name), wanted[way][0][0].name
+        say(f"{name}: session {session} has other connection settings than you:")
+        say(f"  its undo list: {describe(way.listed)}")
+        say(f"  yours: {describe(way.own) if way.own else 'no such node in your config or on the command line'}")
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
-    return click.confirm("Reach them as the lists say? It runs the prefixes and the ssh_config named there", err=True)
+    return click.confirm(
+        "Use the settings of the undo lists? Their prefixes and ssh_config can run any command", err=True
+    )
 
 
 def _removed(
@@ -144,7 +149,7 @@ def _removed(
     inbox: Inbox,
     there: dict[tuple[str, str], None],
 ) -> int:
-    """Remove these from a node, and take them out of what is ``there``; how many could not be."""
+    """Remove these from a node and from ``there``, which is all that still exists; the number of failures."""
     removing = [None if state.problem else runner.remove(state.node, undo, path) for path, undo in found]
     failed = 0
     for (_, undo), done in zip(found, removing, strict=True):
@@ -156,7 +161,7 @@ def _removed(
             say(f"{node}: {spec}: {removed.text}" if removed.text else f"{node}: removed {spec}")
             continue
         failed += 1
-        off = " (it is off the list now)" if removed.is_settled else ""
+        off = " (it was taken off the undo list)" if removed.is_settled else ""
         say(f"{node}: {spec} was not removed: {removed.text}{off}")
     return failed
 

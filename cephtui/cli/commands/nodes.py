@@ -42,17 +42,17 @@ def check_nodes(presets: tuple[str, ...], where: Where, as_json: bool) -> int:
 
 
 def _diagnose(runner: Runner, nodes: Sequence[Node], needed: Collection[str]) -> list[NodeRow]:
-    """What works on each node, and what is missing of the tools that are ``needed``."""
+    """The state of each node, and what is missing of the ``needed`` tools."""
     states = connect(runner, nodes)
     asked = [runner.health(s.node) if s.environment and s.environment.tools.get("ceph") else None for s in states]
     return [
-        diagnosis(state, needed, _patiently(health, "asking the cluster ...") if health else None)
+        diagnosis(state, needed, _patiently(health, "querying the cluster ...") if health else None)
         for state, health in zip(states, asked, strict=True)
     ]
 
 
 def _patiently(asked: Future[T], text: str) -> T:
-    """The result; the text is printed where that takes longer than a moment."""
+    """The result; the text is printed while that takes longer than a moment."""
     with contextlib.suppress(TimeoutError):
         return asked.result(PATIENCE_SECONDS)
     say(text)

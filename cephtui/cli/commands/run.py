@@ -61,7 +61,7 @@ def run_presets(
                 where.ceph_node,
                 shared_pool,
             )
-            draft = make_plan(request, new_batch)  # its errors come before any node is asked
+            draft = make_plan(request, new_batch)  # reports errors before any node is connected
             runner = stack.enter_context(Runner(paths.sessions_dir(), session, stall_seconds=stall_timeout))
             plan = make_plan(_surveyed(runner, request, draft), new_batch)
             if dry_run:
@@ -74,9 +74,9 @@ def run_presets(
 
 
 def _surveyed(runner: Runner, request: Request, draft: Plan) -> Request:
-    """The request with its nodes connected, their Ceph access found, and its target surveyed. Raises NotRun.
+    """The request with connected nodes, their Ceph access, and a surveyed target. Raises NotRun.
 
-    ``draft`` is the plan as far as it is known without that.
+    ``draft`` is the plan made without that.
     """
     loads = len(request.nodes) > 1 or any(step.writes for step in draft.steps)
     states = connect(runner, request.nodes, request.target.pool)
