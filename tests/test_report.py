@@ -263,7 +263,7 @@ def test_while_a_target_is_prefilled_its_bytes_are_counted() -> None:
 # ---------------------------------------------------------------------------------------------- runs
 
 
-def test_the_runs_of_a_sweep_are_told_apart() -> None:
+def test_the_runs_of_a_sweep_are_distinguished() -> None:
     runs = [
         recorded(run=number, batch="sweep", options={"rw": "randread", "iodepth": depth, "bs": "4k"})
         for number, depth in ((1, 1), (2, 64))
@@ -273,7 +273,7 @@ def test_the_runs_of_a_sweep_are_told_apart() -> None:
     assert "iodepth=64" in text_of(draw_runs([*runs, alone]))
 
 
-def test_reading_and_writing_in_turn_is_told_by_the_direction() -> None:
+def test_reading_and_writing_in_turn_is_shown_by_the_direction() -> None:
     runs = [
         recorded(run=number, batch="sweep", options={"rw": rw}) for number, rw in ((1, "randread"), (2, "randwrite"))
     ]
@@ -406,7 +406,7 @@ def test_a_nodes_own_tools_stand_below_each_other_and_cephs_beside_them() -> Non
     assert ["ioping", "1.3"] in rows
 
 
-def test_what_a_node_lacks_is_said_below_the_table() -> None:
+def test_missing_tools_of_a_node_stand_below_the_table() -> None:
     row = NodeRow(
         node="a",
         ready=True,

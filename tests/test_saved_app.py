@@ -161,7 +161,7 @@ async def test_every_key_of_a_replay_is_a_command_too(session: Path) -> None:
         await until(pilot, lambda: text_in(replay, "#transport").startswith("paused"))
 
 
-async def test_a_terminal_that_is_too_small_is_told_and_the_replay_goes_on(session: Path) -> None:
+async def test_a_terminal_that_is_too_small_shows_a_message_and_the_replay_goes_on(session: Path) -> None:
     replay = ReplayScreen(session, demo.STAR, 20)
     async with showing(session.parent, replay) as (app, pilot, _):
         await pilot.resize_terminal(60, 20)
@@ -318,6 +318,6 @@ def test_help_has_examples(verb: str) -> None:
     assert max(map(len, result.output.splitlines())) <= 80
 
 
-def test_the_help_of_replay_tells_its_keys() -> None:
+def test_the_help_of_replay_names_its_keys() -> None:
     text = " ".join(run("replay", "--help").output.split())
     assert "space pauses, left and right go back and forth, + and - change the speed" in text

@@ -1,4 +1,4 @@
-"""cephtui cleanup: a session's list says what to remove, and runs nothing that nobody has agreed to."""
+"""cephtui cleanup: removes what undo lists name, and runs none of their commands without consent."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .sandbox import Console, Sandbox, sets
 
 
 def leave(sandbox: Sandbox, name: str, entries: Sequence[dict[str, object]]) -> Path:
-    """A session that somebody has copied here."""
+    """A session copied from elsewhere."""
     directory = sandbox.data / "sessions" / name
     directory.mkdir(parents=True)
     (directory / "undo.jsonl").write_text("".join(json.dumps(entry) + "\n" for entry in entries))
