@@ -1,8 +1,8 @@
-"""What cephtui exits with; 0 is success, and 2 is click's for a wrong command line."""
+"""Exit codes; 0 is success, and 2 is click's for wrong usage."""
 
 EXIT_FAILED = 1
 """A run failed, or something could not be read or removed."""
 EXIT_REFUSED = 3
-"""Nothing was run: a guard, a node or an answer was in the way."""
+"""Nothing was run: a guard, a node or an answer refused it."""
 EXIT_INCOMPLETE = 4
 """Stopped or lost before its end, or not all of it was saved."""

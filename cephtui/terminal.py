@@ -1,4 +1,4 @@
-"""What the command line speaks through: standard streams that may be closed, gone or stalled, and signals."""
+"""Standard streams that may be closed, broken or stalled, and signals."""
 
 from __future__ import annotations
 
@@ -23,15 +23,18 @@ _TOGETHER_SECONDS = 0.2
 
 
 class Interrupted(SystemExit):
-    """The user does not wait any longer; each argument is a line that says what stays. Raised by signal handlers.
+    """The user wants the end at once; each argument is a line about something left behind. Raised by signal handlers.
 
-    A SystemExit, since an event loop passes on nothing else that is raised in one of its callbacks (a
-    KeyboardInterrupt, which click makes its own).
+    A SystemExit, since an event loop lets no other exception out of its callbacks (except
+    KeyboardInterrupt, which click replaces by its own).
     """
 
 
 def prepare_streams() -> None:
-    """A caller may have closed some (``>&-``): no other file may take their place. And none may stumble on a letter."""
+    """Open /dev/null for streams that the caller has closed (``>&-``), lest another file gets their descriptor.
+
+    Characters that the locale's encoding lacks are replaced.
+    """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
@@ -49,14 +52,14 @@ def say(text: str) -> None:
 
 
 def silence(stream: TextIO) -> None:
-    """The reader is gone or stands still; what is buffered for it must neither raise nor wait at exit."""
+    """Redirect the stream to /dev/null, so that the flush at exit neither fails (EPIPE) nor blocks."""
     with contextlib.suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 @contextlib.contextmanager
 def waiting(stream: TextIO, wait: bool) -> Iterator[None]:
-    """Whether to wait for a reader that stands still: not when cephtui was told to leave."""
+    """Whether writes block on a stalled reader; without, they raise BlockingIOError."""
     os.set_blocking(stream.fileno(), wait)
     try:
         yield
@@ -65,14 +68,14 @@ def waiting(stream: TextIO, wait: bool) -> Iterator[None]:
 
 
 def set_waiting(wait: bool) -> None:
-    """The same for both streams, and for what is being written to them now."""
+    """The same for both output streams, from now on."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):
             os.set_blocking(stream.fileno(), wait)
 
 
 def make_console() -> Console:
-    """Rich on stdout: text is neither markup nor a command to the terminal; a broken pipe raises."""
+    """Rich on stdout: text is neither markup nor an escape sequence; a broken pipe raises BrokenPipeError."""
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.segment import Segment
 
@@ -82,14 +85,14 @@ def make_console() -> Console:
                 yield Segment(text if control else "\n".join(map(printable, text.split("\n"))), style, control)
 
         def on_broken_pipe(self) -> None:
-            raise  # rich would exit with 1, which says that the benchmark failed
+            raise  # rich would exit with 1, which means a failed benchmark
 
     return Ours(highlight=False, markup=False, emoji=False, soft_wrap=not sys.stdout.isatty())
 
 
 @contextlib.contextmanager
 def handling(handlers: Mapping[signal.Signals, Handler]) -> Iterator[None]:
-    """Signal handlers for a while; an alarm that one of them has set is called off at the end."""
+    """Signal handlers for the block; an alarm that one of them has set is cancelled at its end."""
     before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
         yield
@@ -100,9 +103,9 @@ def handling(handlers: Mapping[signal.Signals, Handler]) -> Iterator[None]:
 
 
 class Ending:
-    """What INT, TERM and HUP do: the first asks for the end, a second wants it at once.
+    """INT, TERM and HUP: the first signal calls ``first``, a later one ``second``.
 
-    Two that come together are one: the end of a terminal or of a service often sends several.
+    Signals within 0.2 s count as one: the end of a terminal or of a service often sends several.
     """
 
     def __init__(
@@ -114,7 +117,7 @@ class Ending:
 
     @property
     def asked(self) -> bool:
-        """Whether a signal has come."""
+        """Whether a signal has arrived."""
         return self.asked_at is not None
 
     def handlers(self) -> dict[signal.Signals, Handler]:

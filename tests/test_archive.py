@@ -25,7 +25,7 @@ from tests.test_store import run_of, write_session
 UNDO = Undo(node="local", target="file:/mnt/bench/test")
 WRITING = """
 import pathlib, sys
-from cephtui.session_writer import SessionWriter
+from cephtui.sessions.writer import SessionWriter
 held = SessionWriter.open(pathlib.Path(sys.argv[1]), sys.argv[2])
 print(flush=True)
 sys.stdin.read()

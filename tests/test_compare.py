@@ -21,7 +21,7 @@ from cephtui.analysis.figures import figures, why_no_verdict
 from cephtui.analysis.sides import Side, finding_texts, side_of
 from cephtui.models import ClusterEnvironment, Figure, Finding, NodeEnvironment, NodeResult, Run, Summary, Total
 from cephtui.models.metrics import METRICS
-from cephtui.reports import report
+from cephtui.reports.comparison import draw_comparison, verdict_text
 from cephtui.sessions import store
 from tests.replayed import MIXED, SESSION, WRITE_IOPS
 
@@ -75,7 +75,7 @@ def side(*runs: Run) -> Side:
     return Side(runs)
 
 
-def told(left: Run, right: Run) -> dict[str, tuple[str, str]]:
+def differing(left: Run, right: Run) -> dict[str, tuple[str, str]]:
     """What differed, in order."""
     return {f"{d.topic} {d.name}": (d.left, d.right) for d in differences(side(left), side(right))}
 
@@ -138,10 +138,10 @@ def test_a_side_without_figures_says_so() -> None:
 
 
 def test_nothing_differs_between_a_run_and_its_like() -> None:
-    assert told(run(1), run(2, iops=5.0, batch="other", repeat=3, started_at="2026-11-22T10:00:00Z")) == {}
+    assert differing(run(1), run(2, iops=5.0, batch="other", repeat=3, started_at="2026-11-22T10:00:00Z")) == {}
 
 
-def test_all_that_differed_is_told_in_order() -> None:
+def test_all_differences_are_listed_in_order() -> None:
     other = run(
         2,
         preset="mine",
@@ -154,7 +154,7 @@ def test_all_that_differed_is_told_in_order() -> None:
         summary=Summary(write=total(runtime_seconds=30.0)),
         cluster=CLUSTER.model_copy(update={"ceph_version": "19.2.0", "health": "HEALTH_WARN", "checks": ("slow",)}),
     )
-    assert list(told(run(1), other).items()) == [
+    assert list(differing(run(1), other).items()) == [
         ("run preset", ("write-iops", "mine")),
         ("run target", ("rbd:bench", "rbd:other")),
         ("option iodepth", ("64", "32")),
@@ -196,16 +196,16 @@ def test_all_that_differed_is_told_in_order() -> None:
     ids=str,
 )
 def test_each_fact_of_the_cluster(change: Mapping[str, Any], expected: Mapping[str, tuple[str, str]]) -> None:
-    assert told(run(1), run(2, cluster=CLUSTER.model_copy(update=change))) == expected
+    assert differing(run(1), run(2, cluster=CLUSTER.model_copy(update=change))) == expected
 
 
 def test_the_profile_of_a_queue_that_is_not_used_is_no_difference() -> None:
     queues = [CLUSTER.model_copy(update={"osd_op_queue": "wpq", "osd_mclock_profile": p}) for p in ("balanced", "x")]
-    assert told(run(1, cluster=queues[0]), run(2, cluster=queues[1])) == {}
+    assert differing(run(1, cluster=queues[0]), run(2, cluster=queues[1])) == {}
 
 
-def test_a_run_without_a_cluster_is_told_in_one_line() -> None:
-    assert told(run(1, cluster=None), run(2)) == {"cluster state": ("-", "ceph 16.2.15, HEALTH_OK")}
+def test_a_run_without_a_cluster_takes_one_line() -> None:
+    assert differing(run(1, cluster=None), run(2)) == {"cluster state": ("-", "ceph 16.2.15, HEALTH_OK")}
 
 
 @pytest.mark.parametrize(
@@ -225,7 +225,7 @@ def test_a_run_without_a_cluster_is_told_in_one_line() -> None:
     ids=str,
 )
 def test_each_fact_of_a_node(change: Mapping[str, Any], expected: Mapping[str, tuple[str, str]]) -> None:
-    assert told(run(1), run(2, environment={"pve1": NODE.model_copy(update=change)})) == expected
+    assert differing(run(1), run(2, environment={"pve1": NODE.model_copy(update=change)})) == expected
 
 
 def test_nodes_are_compared_by_name_then_in_their_order() -> None:
@@ -234,7 +234,7 @@ def test_nodes_are_compared_by_name_then_in_their_order() -> None:
         facts = {name: NODE.model_copy(update={"kernel": kernel}) for name, kernel in kernels.items()}
         return run(1, nodes=nodes, environment=facts)
 
-    assert told(on(a="1", b="2", c="3"), on(b="9", d="4")) == {
+    assert differing(on(a="1", b="2", c="3"), on(b="9", d="4")) == {
         "nodes names": ("a, b, c", "b, d"),
         "b kernel": ("2", "9"),
         "a / d kernel": ("1", "4"),
@@ -245,10 +245,10 @@ def test_a_timer_that_ends_a_little_later_is_no_difference() -> None:
     def lasting(seconds: float) -> Run:
         return run(1, summary=Summary(write=total(runtime_seconds=seconds)))
 
-    assert told(lasting(20.4), lasting(20.6)) == {}
-    assert told(lasting(600.0), lasting(610.0)) == {}
-    assert told(lasting(20.0), lasting(22.0)) == {"run measured": ("20 s", "22 s")}
-    assert told(lasting(20.0), run(2, summary=Summary())) == {"run measured": ("20 s", "-")}
+    assert differing(lasting(20.4), lasting(20.6)) == {}
+    assert differing(lasting(600.0), lasting(610.0)) == {}
+    assert differing(lasting(20.0), lasting(22.0)) == {"run measured": ("20 s", "22 s")}
+    assert differing(lasting(20.0), run(2, summary=Summary())) == {"run measured": ("20 s", "-")}
 
 
 def test_findings_of_repeats_count_and_say_in_how_many_runs() -> None:
@@ -346,7 +346,7 @@ def test_there_is_no_verdict_yet() -> None:
     empty = side(run(1, outcome="failed", summary=Summary()))
 
     def verdict(left: Side, right: Side) -> str:
-        return report.verdict(why_no_verdict(left, right))
+        return verdict_text(why_no_verdict(left, right))
 
     assert verdict(alone, alone) == "one run each: no verdict"
     assert verdict(alone, pair) == "1 and 2 runs: the spread is shown, no verdict yet"
@@ -359,7 +359,7 @@ def test_there_is_no_verdict_yet() -> None:
 
 
 def shown(left: Side, right: Side, **options: Any) -> list[str]:
-    return [line.rstrip() for line in text_of(report.compare(left, right, **options)).splitlines()]
+    return [line.rstrip() for line in text_of(draw_comparison(left, right, **options)).splitlines()]
 
 
 def test_the_verdict_stands_first_then_differences_figures_and_findings() -> None:
@@ -383,7 +383,7 @@ def test_the_verdict_stands_first_then_differences_figures_and_findings() -> Non
     ("iops", "words"),
     [(1123.0, "▲ +12.3 % better"), (950.0, "▼ -5.0 % worse"), (1003.0, "= +0.3 % same"), (999.99, "= 0.0 % same")],
 )
-def test_a_change_is_told_by_arrow_and_word(iops: float, words: str) -> None:
+def test_a_change_has_an_arrow_and_a_word(iops: float, words: str) -> None:
     line = next(line for line in shown(side(run(1)), side(run(2, iops))) if line.startswith("IOPS"))
     assert line.endswith(words)
 
@@ -424,7 +424,7 @@ def test_where_nothing_differed_it_says_so() -> None:
     assert "nothing differed in parameters, nodes, versions and cluster" in shown(side(run(1)), side(run(2)))
 
 
-def test_the_build_is_told_where_the_version_is_the_same() -> None:
+def test_the_build_is_shown_where_the_version_is_the_same() -> None:
     def with_ceph(text: str) -> Side:
         return side(run(1, environment={"pve1": NODE.model_copy(update={"tools": {"ceph": text}})}))
 
@@ -435,7 +435,7 @@ def test_the_build_is_told_where_the_version_is_the_same() -> None:
     assert "(bbb)" in text
 
 
-def test_many_differences_leave_room_for_the_figures_and_are_told_at_the_end() -> None:
+def test_many_differences_leave_room_for_the_figures_and_continue_at_the_end() -> None:
     options = {f"option{number}": str(number) for number in range(8)}
     left, right = side(run(1)), side(run(2, options={**run(1).options, **options}))
     lines = shown(left, right, most_differences=3)
@@ -471,7 +471,7 @@ def test_the_worst_case_fits_the_width(width: int) -> None:
         return run(number, summary=Summary(write=total(16700 * factor, **figures)), findings=finding)
 
     left, right = side(wide(1, 1.0), wide(2, 1.1)), side(wide(3, 0.0127), wide(4, 0.0131))
-    text = text_of(report.compare(left, right), width)
+    text = text_of(draw_comparison(left, right), width)
     rows = [line.split()[0] for line in text.splitlines() if line.strip()]
     first = rows.index("IOPS")
     assert rows[first : first + 2] == ["IOPS", "bandwidth"]
@@ -515,7 +515,7 @@ def test_the_command_prints_the_table(data: Path) -> None:
     directory = data / "sessions" / "replay"
     runs = store.read_runs(directory)[0]
     sides = [side_of(store.read_run(directory, number), runs) for number in (WRITE_IOPS, MIXED)]
-    assert done.stdout.split() == text_of(report.compare(*sides)).split()
+    assert done.stdout.split() == text_of(draw_comparison(*sides)).split()
 
 
 def test_the_command_gives_json_lines(data: Path) -> None:
@@ -563,7 +563,7 @@ def test_a_broken_run_is_named(data: Path) -> None:
 def test_the_shell_completes_sessions_and_their_runs(data: Path, typed: str, expected: list[str]) -> None:
     (data / "sessions" / "other").mkdir()
     words = {"COMP_WORDS": f"cephtui compare {typed}", "COMP_CWORD": "2", "_CEPHTUI_COMPLETE": "bash_complete"}
-    program = "from cephtui.cli.main import cli; cli.main(prog_name='cephtui')"
+    program = "from cephtui.cli.verbs import cli; cli.main(prog_name='cephtui')"
     done = subprocess.run(
         [sys.executable, "-c", program],
         capture_output=True,

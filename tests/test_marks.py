@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from textual.pilot import Pilot
 from textual.widgets import DataTable, Input
 
-from cephtui.cli import main as cli
+from cephtui.cli import verbs
 from cephtui.models import Mark
 from cephtui.sessions import store
 from cephtui.sessions.writer import SessionWriter
@@ -147,7 +147,7 @@ async def test_keys_of_the_console_are_letters_in_a_mark(tmp_path: Path) -> None
     async with in_a_run(tmp_path, size=SMALL) as (app, pilot, _):
         await mark(app, pilot, "qsx1a")
         assert app.busy
-        assert console_screen(app)._queue == ()
+        assert console_screen(app)._queue.entries == ()
     assert [each.text for each in marks(tmp_path)] == ["qsx1a"]
 
 
@@ -197,12 +197,12 @@ async def test_the_cursor_stays_with_its_run_when_something_comes_above(tmp_path
 # ---------------------------------------------------------------------------------------------- on the command line
 
 
-def told(root: Path, monkeypatch: pytest.MonkeyPatch, *args: str) -> str:
+def printed_by(root: Path, monkeypatch: pytest.MonkeyPatch, *args: str) -> str:
     """What a verb prints."""
     monkeypatch.setenv("CEPHTUI_DATA_DIR", str(root))
     monkeypatch.setenv("COLUMNS", "160")
-    monkeypatch.setattr(cli, "_start_log", lambda: None)
-    done = CliRunner().invoke(cli.cli, args)
+    monkeypatch.setattr(verbs, "start_log", lambda: None)
+    done = CliRunner().invoke(verbs.cli, args)
     assert done.exit_code == 0, done.output
     return done.output
 
@@ -228,24 +228,24 @@ def test_marks_stand_where_they_were_made_in_show_and_compare(tmp_path: Path, mo
     session.close()
 
     marks_of = ["first of all", "1", "pulled a disk", "target 8G", "2", "filling", "3", "last of all"]
-    assert [text for _, text in events(told(tmp_path, monkeypatch, "show", "tuning", "--json"))] == marks_of
-    table = told(tmp_path, monkeypatch, "show", "tuning")
+    assert [text for _, text in events(printed_by(tmp_path, monkeypatch, "show", "tuning", "--json"))] == marks_of
+    table = printed_by(tmp_path, monkeypatch, "show", "tuning")
     lines = [each for each in table.splitlines() if each[:2] in ("1 ", "2 ", "3 ", "* ")]
     assert [next((text for text in marks_of if len(text) > 1 and text in each), each[0]) for each in lines] == marks_of
     assert "9 s into #1" in table
     assert "before #2 measured" in table
 
-    own = told(tmp_path, monkeypatch, "show", "tuning/1")
+    own = printed_by(tmp_path, monkeypatch, "show", "tuning/1")
     assert "pulled a disk" in own
     assert "target 8G" not in own
-    assert ("mark", "pulled a disk") in events(told(tmp_path, monkeypatch, "show", "tuning/1", "--json"))
+    assert ("mark", "pulled a disk") in events(printed_by(tmp_path, monkeypatch, "show", "tuning/1", "--json"))
 
     for sides in (("tuning/1", "tuning/2"), ("tuning/2", "tuning/1")):
-        compared = told(tmp_path, monkeypatch, "compare", *sides)
+        compared = printed_by(tmp_path, monkeypatch, "compare", *sides)
         shown = [text for text in marks_of if f"* {text} " in compared]
         assert shown == ["pulled a disk", "target 8G", "filling"]
-        printed = [text for event, text in events(told(tmp_path, monkeypatch, "compare", *sides, "--json"))
+        printed = [text for event, text in events(printed_by(tmp_path, monkeypatch, "compare", *sides, "--json"))
                    if event == "mark"]  # fmt: skip
         assert printed == shown
-    assert "* filling " in told(tmp_path, monkeypatch, "compare", "tuning/2", "tuning/3")
-    assert "* target 8G " not in told(tmp_path, monkeypatch, "compare", "tuning/2", "tuning/3")
+    assert "* filling " in printed_by(tmp_path, monkeypatch, "compare", "tuning/2", "tuning/3")
+    assert "* target 8G " not in printed_by(tmp_path, monkeypatch, "compare", "tuning/2", "tuning/3")

@@ -17,7 +17,7 @@ from rich.segment import Segment
 from textual.color import Color
 
 from cephtui import models
-from cephtui.cli import main as cli
+from cephtui.cli import log
 from cephtui.models import Info, Notice, SessionRow
 from cephtui.planning import _quoted
 from cephtui.printable import lines, one_line, printable
@@ -34,7 +34,7 @@ EXACT = {
     "Node.ceph_mon_host",
     *(
         f"{place}.{name}"
-        for place in ["_Place", "FilePlace", "RbdPlace", "RadosPlace"]
+        for place in ["FilePlace", "RbdPlace", "RadosPlace"]
         for name in ["path", "pool", "images", "namespace", "ceph_id"]
     ),
     *("NodeStep.prefix", "NodeStep.argv", "NodeStep.prepare_argv", "Part.spec"),
@@ -159,7 +159,7 @@ def test_the_log_has_one_line_for_each_record() -> None:
         raise ValueError("\x1b[2J\nforged")
     except ValueError:
         record = logging.LogRecord("cephtui", logging.ERROR, "", 0, "it failed: %s", (CANARY,), sys.exc_info())
-    first, *rest = cli._Formatter("%(name)s: %(message)s").format(record).split("\n")
+    first, *rest = log._Formatter("%(name)s: %(message)s").format(record).split("\n")
     assert first == f"cephtui: it failed: {printable(CANARY)}"
     assert "\\x1b[2J" in "".join(rest)
     assert all(text == printable(text) for text in rest)

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from cephtui import reading, stats
+from cephtui import reading, stats, units
 from cephtui.analysis.conditions import differences
 from cephtui.analysis.figures import figures
 from cephtui.analysis.marks import in_order, marks_between
@@ -49,7 +49,9 @@ from cephtui.models import (
 )
 from cephtui.nodes.probe import parse_environment
 from cephtui.presets import PresetError, load_preset
-from cephtui.reports import report
+from cephtui.reports.comparison import draw_comparison
+from cephtui.reports.listings import draw_left_behind, draw_sessions
+from cephtui.reports.runs import draw_run, draw_runs
 from cephtui.sessions import archive, playback, store
 from cephtui.sessions.jsonlines import line, parse_sample
 from cephtui.sessions.store import StoreError, Undo
@@ -204,7 +206,7 @@ def shown(directory: Path, name: str = "") -> Iterator[str]:
         lambda: _compared(directory): "001/run.json marks.jsonl",
         lambda: _played(directory): "001/run.json plans.jsonl 001/cluster.jsonl marks.jsonl 001/raw/local.index.jsonl",
         lambda: str(playback.Follower(directory).drain())[:0]: "plans.jsonl marks.jsonl",
-        lambda: drawn(report.left_behind(store.left_behind(directory.parent), {})): "undo.jsonl",
+        lambda: drawn(draw_left_behind(store.left_behind(directory.parent), {})): "undo.jsonl",
     }
     for piece, files in pieces.items():
         if not name or name in files.split():
@@ -234,13 +236,13 @@ def problems_of(directory: Path) -> list[str]:
 
 def _sessions(root: Path) -> str:
     rows = store.list_sessions(root)
-    return drawn(report.sessions(rows)) + "\n".join(map(line, rows))
+    return drawn(draw_sessions(rows)) + "\n".join(map(line, rows))
 
 
 def _session(directory: Path) -> str:
     runs, broken = store.read_runs(directory)
     marks = store.read_marks(directory)
-    text = drawn(report.runs(runs, marks)) + "\n".join(map(line, in_order(runs, marks)))
+    text = drawn(draw_runs(runs, marks)) + "\n".join(map(line, in_order(runs, marks)))
     return text + "".join(f"refused: {error}" for error in broken)
 
 
@@ -248,7 +250,7 @@ def _run(directory: Path, number: int) -> str:
     run = store.read_run(directory, number)
     events = [*store.read_samples(directory, number), *store.read_cluster(directory, number), run]
     history = store.read_history(directory, number)
-    text = drawn(report.run(run, history, store.read_marks(directory)))
+    text = drawn(draw_run(run, history, store.read_marks(directory)))
     return text + "\n".join(map(line, events)) + history.overview().model_dump_json()
 
 
@@ -256,14 +258,14 @@ def _compared(directory: Path) -> str:
     runs, marks = store.read_runs(directory)[0], store.read_marks(directory)
     left, right = (side_of(store.read_run(directory, number), runs, marks) for number in (1, 2))
     rows = [*differences(left, right), *figures(left, right), *(mark for _, mark in marks_between(left, right))]
-    return drawn(report.compare(left, right)) + "\n".join(map(line, rows))
+    return drawn(draw_comparison(left, right)) + "\n".join(map(line, rows))
 
 
 def _played(directory: Path) -> str:
     played = playback.Playback(directory, 1)
     length = playback.lasted_seconds(directory, played.run, played.step)
     events = [*played.until(length), *played.until(float("inf"))]
-    return drawn(report.units.duration(length)) + "\n".join(line(e) for e in events if not isinstance(e, Plan | str))  # type: ignore[arg-type]
+    return drawn(units.duration(length)) + "\n".join(line(e) for e in events if not isinstance(e, Plan | str))  # type: ignore[arg-type]
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -491,13 +493,13 @@ def test_thousands_of_anything_are_cut_with_a_word(tmp_path: Path) -> None:
     marks = tuple(Mark(at=at, run=1, text=f"mark {n}") for n in range(number))
     other = many.model_copy(update={"run": 2, "findings": (), "environment": {}})
     began = time.monotonic()
-    listed = drawn(report.runs([many], marks))
+    listed = drawn(draw_runs([many], marks))
     assert "... and 19,900 more findings of #1" in listed
     assert "... and 19,900 more marks" in listed
-    full = drawn(report.run(many, marks=marks))
+    full = drawn(draw_run(many, marks=marks))
     assert full.count("... and 19,900 more nodes") == 3
     assert "... and 19,900 more states" in full.replace("\n", "")
-    compared = drawn(report.compare(Side((many,), marks), Side((other,), marks)))
+    compared = drawn(draw_comparison(Side((many,), marks), Side((other,), marks)))
     assert "... and 19,900 more findings of A" in compared
     assert "... and 19,900 more marks" in compared
     assert re.search(r"\.\.\. and [0-9,]+ more differences", compared)

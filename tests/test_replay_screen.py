@@ -20,7 +20,7 @@ from textual.widgets import Static
 
 from cephtui import units
 from cephtui.analysis.live import Live, LiveRun
-from cephtui.reports.report import cluster_line, tool_command
+from cephtui.reports.text import cluster_line, tool_command
 from cephtui.sessions import demo, store
 from cephtui.sessions.playback import Playback, lasted_seconds
 from cephtui.sessions.writer import take_lock

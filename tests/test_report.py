@@ -1,18 +1,62 @@
-"""Tables for the command line."""
+"""What reports draw: plans, runs in progress and saved, listings, comparisons."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from io import StringIO
+from itertools import count
+from pathlib import Path
 
+import pytest
 from rich.console import Console, RenderableType
 
-from cephtui.models import NodeEnvironment, NodeRow, PresetRow, Run, SessionRow
-from cephtui.reports import report
+from cephtui import units
+from cephtui.analysis.live import Live
+from cephtui.analysis.sides import Side
+from cephtui.models import (
+    ClusterEnvironment,
+    ClusterSample,
+    Finding,
+    Info,
+    Interval,
+    Mark,
+    Node,
+    NodeEnvironment,
+    NodeRow,
+    Notice,
+    Plan,
+    PoolActivity,
+    PresetRow,
+    Run,
+    Sample,
+    SessionRow,
+    Summary,
+    Total,
+)
+from cephtui.models.metrics import METRICS
+from cephtui.nodes.state import NodeState
+from cephtui.paths import packaged_presets_dir
+from cephtui.planning import Request, make_plan
+from cephtui.presets import choose, find_presets, parse_overrides
+from cephtui.reports import text
+from cephtui.reports.comparison import draw_comparison
+from cephtui.reports.listings import (
+    draw_info,
+    draw_left_behind,
+    draw_nodes,
+    draw_preset,
+    draw_presets,
+    draw_sessions,
+)
+from cephtui.reports.live import draw_live
+from cephtui.reports.plan import draw_plan
+from cephtui.reports.runs import draw_run, draw_runs
 from cephtui.sessions import store
-from tests.replayed import SESSION, WRITE_IOPS
+from cephtui.targets import parse_target
+from tests.replayed import FILE, SESSION, WRITE_IOPS
 
 
-def text_of(value: RenderableType, width: int = 100) -> str:
+def text_of(value: RenderableType, width: int = 200) -> str:
     console = Console(file=StringIO(), width=width)
     console.print(value)
     assert isinstance(console.file, StringIO)
@@ -23,44 +67,446 @@ def recorded(**changes: object) -> Run:
     return store.read_run(SESSION, WRITE_IOPS).model_copy(update=changes)
 
 
-def test_a_users_text_is_no_markup() -> None:
-    row = PresetRow(preset="b[x]", title="Cold [fast] reads", description="closes [/b] nothing", path="[/]")
-    for value in (report.presets([row]), report.preset(row)):
-        text = text_of(value)
-        assert all(part in text for part in ("b[x]", "Cold [fast] reads", "closes [/b] nothing"))
-    assert "[bold]" in text_of(report.sessions([SessionRow(session="s", path="p", error="[bold] [/x]")]))
+def line_of(drawn: str, word: str) -> str:
+    """The only line with this in it."""
+    (line,) = [line for line in drawn.splitlines() if word in line]
+    return line
 
 
-def test_the_runs_of_a_sweep_are_told_apart() -> None:
+AT = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+
+
+def planned(
+    *presets: str, target: str = "file:/mnt/bench/test", nodes: tuple[str, ...] = ("a",), repeat: int = 1
+) -> Plan:
+    chosen = choose(find_presets(packaged_presets_dir(), Path("/nonexistent")), presets)
+    hosts = tuple(Node(name=name, host=name) for name in nodes)
+    overrides = parse_overrides(("runtime=20", "size=64M", "numjobs=1"))
+    batches = (f"{number:08x}" for number in count(1))
+    return make_plan(Request(chosen, hosts, parse_target(FILE), overrides, repeat), lambda: next(batches))
+
+
+def finding(text: str) -> Finding:
+    return Finding(code="x", text=text)
+
+
+# ---------------------------------------------------------------------------------------------- words
+
+
+@pytest.mark.parametrize(
+    ("output", "short"),
+    [
+        ("ceph version 16.2.15 (618f440) pacific (stable)", "16.2.15"),
+        ("fio-3.33", "fio-3.33"),
+        ("ceph version", "ceph version"),
+        ("", "-"),
+        (None, "-"),
+    ],
+)
+def test_of_cephs_version_only_the_number_is_shown(output: str | None, short: str) -> None:
+    assert text.short_version(output) == short
+
+
+def test_a_long_list_is_cut_and_the_others_are_counted() -> None:
+    assert text.cut(range(100), "nodes") == (list(range(100)), "")
+    assert text.cut(range(1300), "nodes") == (list(range(100)), "... and 1,200 more nodes")
+    assert text.joined("ab", "jobs") == "a, b"
+    assert text.joined(map(str, range(101)), "jobs").endswith(", 99 ... and 1 more jobs")
+    assert len(text.shorter("x" * 3000)) == len("x" * 2000 + " ...")
+
+
+def test_options_of_an_unknown_tool_are_listed() -> None:
+    assert text.conditions(recorded()) == "4k randwrite, depth 64, jobs 8, 20 s"
+    assert text.conditions(recorded(tool="drip", options={"for": 4, "name": "x"})) == "for=4, name=x"
+    assert text.short_command("drip --for=4", "drip") == "drip --for=4"
+
+
+def test_the_ceph_access_is_left_out_of_a_shown_command() -> None:
+    command = "sudo -n env CEPH_CONF=/etc/ceph/c.conf 'CEPH_ARGS=--id x' fio --name=x"
+    assert text.tool_command(command, "fio") == "fio --name=x"
+
+
+def test_notes_are_the_error_and_then_the_findings() -> None:
+    run = recorded(error="node a: lost", findings=(finding("short"), finding("y" * 3000)))
+    first, second, third = text.notes(run)
+    assert (first, second) == ("node a: lost", "short")
+    assert len(third) < 2010
+
+
+def test_a_mark_has_its_place_in_the_run() -> None:
+    local = f"{AT.astimezone():%Y-%m-%d %H:%M:%S}"
+    moments = [
+        text.moment(Mark(at=AT, text="m", run=run, elapsed_seconds=elapsed))
+        for run, elapsed in ((None, None), (3, None), (3, 12.0))
+    ]
+    assert moments == [local, f"{local}, before #3 measured", f"{local}, 12 s into #3"]
+
+
+def test_the_cluster_stands_in_one_line() -> None:
+    sample = ClusterSample(
+        run=1,
+        elapsed_seconds=1.0,
+        health="HEALTH_WARN",
+        osds=3,
+        osds_up=2,
+        pg_states={"active+clean": 30, "active+undersized": 2},
+        client_iops=1000.0,
+        client_bandwidth_bytes=float(1 << 20),
+        recovery_bandwidth_bytes=0.0,
+        osd_latency_seconds={"0": 0.001, "2": 0.04},
+    )
+    wide, narrow = text.cluster_line(sample), text.cluster_line(sample, narrow=True)
+    parts = ["HEALTH_WARN", "2/3 osd", "client 1,000 IOPS 1.00 MiB/s", "recovery 0 B/s", "slowest osd.2 40.0 ms"]
+    assert wide == "  ".join([*parts, "2 pgs active+undersized"]).replace("1,000", units.iops(1000.0))
+    assert "IOPS" not in narrow
+    assert text.cluster_line(ClusterSample(run=1, elapsed_seconds=1.0)).startswith("health unknown  client - IOPS")
+
+
+def test_nodes_that_can_not_be_used_are_named_first() -> None:
+    nodes = [Node(name=name) for name in "abcd"]
+    states = {
+        "a": NodeState(nodes[0], NodeEnvironment(tools={"fio": "fio-3.33"})),
+        "b": NodeState(nodes[1], NodeEnvironment()),
+        "c": NodeState(nodes[2], problem="c: no route to host"),
+    }
+    assert text.node_states(nodes, states, "fio").plain == "c unreachable  b without fio  d connecting  a ready"
+    many = [Node(name=f"n{number}") for number in range(5)]
+    assert text.node_states(many, {}, "fio").plain == "5 nodes connecting"
+
+
+# ---------------------------------------------------------------------------------------------- plans
+
+
+def test_a_plan_lists_commands_writes_and_how_long_it_takes() -> None:
+    plan = planned("read-iops", "write-iops", nodes=("a", "b"), repeat=2)
+    drawn = text_of(draw_plan(plan))
+    headings = [line for line in drawn.splitlines() if line[0].isdigit()]
+    assert [heading.partition(" 4k")[0] for heading in headings] == [
+        "1. read-iops",
+        "2. read-iops",
+        "3. write-iops",
+        "4. write-iops",
+    ]
+    assert [", repeat 2" in heading for heading in headings] == [False, True, False, True]
+    assert all("depth 64, jobs 1, 20 s, file:/mnt/bench/test" in heading for heading in headings)
+    assert drawn.count("   b$ fio --name=read-iops ") >= 2
+    assert line_of(drawn, "takes about").endswith("to prefill the target (at 200 MB/s)")
+    assert "the session grows by about " in drawn
+    assert "pool " not in drawn
+
+
+def test_a_plan_names_what_it_writes_and_who_else_uses_the_pool() -> None:
+    plan = planned("write-iops").model_copy(update={"pool_use": PoolActivity(pool="bench", text="2 images in use")})
+    drawn = text_of(draw_plan(plan))
+    assert drawn.startswith("pool bench: 2 images in use\n")
+    assert "64.0 MiB" in next(line for line in drawn.splitlines() if line.startswith("   a: writes: "))
+
+
+# ---------------------------------------------------------------------------------------------- a run in progress
+
+
+def sample(node: str | None, second: float, iops: float, missing: tuple[str, ...] = ()) -> Sample:
+    interval = Interval(int(iops), int(4096 * iops), iops, 4096 * iops, 0.001, 0.002)
+    return Sample(1, node, "write-iops", "run", second, 1.0, None, interval, missing)
+
+
+def following(plan: Plan, *events: Sample | ClusterSample | Notice) -> Live:
+    live = Live()
+    run = recorded(run=1, outcome=None, step=plan.steps[0].number)
+    for event in (plan, run, *events):
+        live.take(event)
+    return live
+
+
+def test_nothing_is_drawn_before_a_run_and_after_it() -> None:
+    live = following(planned("write-iops"))
+    assert "write-iops" in text_of(draw_live(live, 0.0))
+    live.take(recorded())
+    assert text_of(draw_live(live, 0.0)).strip() == ""
+    assert text_of(draw_live(Live(), 0.0)).strip() == ""
+
+
+def test_a_run_in_progress_has_its_place_its_figures_and_what_is_left() -> None:
+    plan = planned("write-iops")
+    drawn = text_of(draw_live(following(plan, sample("a", 4.0, 500.0), sample(None, 4.0, 500.0)), 1.0))
+    assert line_of(drawn, "(1/1)").startswith("write-iops (1/1) 4k randwrite")
+    assert line_of(drawn, "5 s, 17 s left").startswith("run ")
+    assert line_of(drawn, "write ").split()[:6] == ["write", "500", "1.95", "MiB/s", "1.00", "ms"]
+    assert "node" not in drawn, "one node alone has no rows of its own"
+
+
+def test_several_nodes_have_rows_and_one_without_a_sample_is_marked() -> None:
+    plan = planned("write-iops", nodes=("a", "b", "c"))
+    events = (sample("a", 4.0, 500.0), sample("b", 3.0, 300.0), sample(None, 4.0, 500.0, missing=("b", "c")))
+    drawn = text_of(draw_live(following(plan, *events), 0.0))
+    assert line_of(drawn, "a  ").split()[:2] == ["a", "500"]
+    assert line_of(drawn, "b  ").split()[:2] == ["b", "300"]
+    assert line_of(drawn, "b  ").rstrip().endswith("no sample")
+    assert line_of(drawn, "c  ").split() == ["c", *"----", "no", "sample"]
+
+
+def test_the_cluster_and_a_notice_stand_below_the_figures() -> None:
+    cluster = ClusterSample(run=1, elapsed_seconds=2.0, health="HEALTH_OK")
+    drawn = text_of(draw_live(following(planned("write-iops"), cluster, Notice(1, "stopping ...")), 0.0))
+    assert [line.split()[0] for line in drawn.splitlines()[-2:]] == ["HEALTH_OK", "stopping"]
+
+
+def test_while_a_target_is_prefilled_its_bytes_are_counted() -> None:
+    plan = planned("read-iops")
+    written = Interval(16, 16 << 20, 16.0, float(16 << 20))
+    event = Sample(1, None, "read-iops", "prepare", 2.0, 2.0, None, written)
+    drawn = text_of(draw_live(following(plan, event), 0.0))
+    assert "16.0 MiB of 64.0 MiB written, 6 s left" in drawn
+    assert "IOPS" not in drawn
+
+
+# ---------------------------------------------------------------------------------------------- runs
+
+
+def test_the_runs_of_a_sweep_are_distinguished() -> None:
     runs = [
         recorded(run=number, batch="sweep", options={"rw": "randread", "iodepth": depth, "bs": "4k"})
         for number, depth in ((1, 1), (2, 64))
     ]
     alone = recorded(run=3, batch="other", options={"rw": "randread", "iodepth": 8, "bs": "4k"})
-    assert report.varied([*runs, alone]) == {1: "iodepth=1", 2: "iodepth=64", 3: ""}
-    assert "iodepth=64" in text_of(report.runs([*runs, alone]))
+    assert text.varied([*runs, alone]) == {1: "iodepth=1", 2: "iodepth=64", 3: ""}
+    assert "iodepth=64" in text_of(draw_runs([*runs, alone]))
 
 
-def test_reading_and_writing_in_turn_is_told_by_the_direction() -> None:
+def test_reading_and_writing_in_turn_is_shown_by_the_direction() -> None:
     runs = [
         recorded(run=number, batch="sweep", options={"rw": rw}) for number, rw in ((1, "randread"), (2, "randwrite"))
     ]
-    assert report.varied(runs) == {1: "", 2: ""}
+    assert text.varied(runs) == {1: "", 2: ""}
 
 
 def test_a_table_fits_eighty_columns() -> None:
-    text = text_of(report.runs([recorded(preset="write-throughput", outcome="stopped")]), width=80)
-    assert "write-throughput write" in text
-    assert "stopped" in text.splitlines()[1]
+    drawn = text_of(draw_runs([recorded(preset="write-throughput", outcome="stopped")]), width=80)
+    assert "write-throughput write" in drawn
+    assert "stopped" in drawn.splitlines()[1]
+
+
+def test_marks_stand_between_the_runs() -> None:
+    first, second = recorded(run=1), recorded(run=2, started_at=recorded().started_at + timedelta(minutes=5))
+    mark = Mark(at=first.started_at + timedelta(minutes=1), text="jumbo frames on [x]")
+    drawn = text_of(draw_runs([first, second], [mark]))
+    assert [line.split()[0] for line in drawn.splitlines()] == ["#", "1", "*", "2"]
+    assert f"jumbo frames on [x] ({text.moment(mark)})" in drawn
+
+
+def test_errors_and_findings_stand_below_the_table() -> None:
+    run = recorded(outcome="failed", error="fio: no space", findings=(finding("the run was short"),))
+    drawn = text_of(draw_runs([run]))
+    assert drawn.splitlines()[-2:] == [f"#{run.run} failed: fio: no space", f"#{run.run} ! the run was short"]
+    assert "no space" not in text_of(draw_runs([run], errors=False))
+
+
+def test_a_run_without_figures_has_dashes() -> None:
+    row = line_of(text_of(draw_runs([recorded(summary=Summary(), outcome=None)])), "write-iops")
+    assert row.split() == ["1", "write-iops", *"-----", "running"]
+
+
+def test_a_run_in_full_has_every_figure() -> None:
+    run = recorded()
+    drawn = text_of(draw_run(run, store.read_history(SESSION, WRITE_IOPS)))
+    latencies = line_of(drawn, "write latency")
+    total = run.summary.flows["write"]
+    assert [part.split()[0] for part in latencies.removeprefix("write latency").split(", ")] == [
+        "min",
+        "p50",
+        "p95",
+        "max",
+        "stddev",
+    ]
+    assert all(metric.title in drawn and metric.text_of(total) in drawn for metric in METRICS)
+    assert line_of(drawn, "options").split()[1:] == ["4k", "randwrite,", "depth", "64,", "jobs", "8,", "20", "s"]
+    assert "$ fio --name=write-iops" in drawn
+    assert line_of(drawn, "disks").split()[1:] == ["vda", "99.6", "%", "busy"]
+    assert "None" not in drawn
+    assert [line.split()[0] for line in drawn.splitlines() if line][-1] == "IOPS", "its course over time"
+
+
+def test_a_run_of_several_nodes_has_a_row_for_each() -> None:
+    whole = recorded()
+    (one,) = whole.nodes
+    results = tuple(
+        one.model_copy(update={"node": name, "outcome": outcome, "started_seconds": 0.002, "ended_seconds": 20.5})
+        for name, outcome in (("a", "ok"), ("b", "lost"))
+    )
+    run = recorded(nodes=results, start_spread_seconds=0.004)
+    drawn = text_of(draw_run(run))
+    rows = [line.split() for line in drawn.splitlines() if line.split()[-1:] in (["ok"], ["lost"])]
+    assert [row[-5:] for row in rows[1:]] == [["2.00", "ms", "20.5", "s", "ok"], ["2.00", "ms", "20.5", "s", "lost"]]
+    assert "#1 2 nodes began within 4.00 ms, the first done after 20.5 s, the last after 20.5 s" in drawn
+
+
+def test_jobs_and_marks_of_a_run_are_shown() -> None:
+    run = recorded()
+    (result,) = run.nodes
+    total = Total(
+        ios=10, bytes=40960, runtime_seconds=1.0, iops=10.0, bandwidth_bytes=40960.0, latency_mean_seconds=0.005
+    )
+    job = {"job": "w.0", "summary": {"write": total}}
+    shown = recorded(nodes=(result.model_validate({**result.model_dump(), "jobs": [job]}),))
+    marks = [Mark(at=AT, text="mine", run=run.run), Mark(at=AT, text="another run's", run=99)]
+    drawn = text_of(draw_run(shown, marks=marks))
+    assert line_of(drawn, "w.0").split("w.0")[1].strip() == "10 IOPS, mean 5.00 ms"
+    assert "mine (" in line_of(drawn, "before #1 measured")
+    assert "another run's" not in drawn
+
+
+def test_the_cluster_of_a_run_is_described_as_far_as_it_is_known() -> None:
+    cluster = ClusterEnvironment(
+        ceph_version="16.2.15",
+        health="HEALTH_OK",
+        osds=3,
+        osds_up=3,
+        osds_in=2,
+        pg_states={"active+clean": 32},
+        pool={"size": 3, "type": "replicated", "compression": None},
+        osd_op_queue="mclock_scheduler",
+        osd_mclock_profile="balanced",
+        image_features=("layering", "exclusive-lock"),
+        no_permission=("ceph pg ls",),
+    )
+    line = line_of(text_of(draw_run(recorded(cluster=cluster)), width=400), "HEALTH_OK")
+    assert line.removeprefix("cluster").strip().split("; ") == [
+        "ceph 16.2.15",
+        "HEALTH_OK",
+        "3/3 OSDs up, 2 in",
+        "PGs: 32 active+clean",
+        "pool: size 3, type replicated",
+        "OSD queue mclock_scheduler",
+        "mclock profile balanced",
+        "image features: layering, exclusive-lock",
+        "ceph pg ls: denied by the cephx caps",
+    ]
+
+
+# ---------------------------------------------------------------------------------------------- listings
+
+
+def test_a_users_text_is_no_markup() -> None:
+    row = PresetRow(preset="b[x]", title="Cold [fast] reads", description="closes [/b] nothing", path="[/]")
+    for value in (draw_presets([row]), draw_preset(row)):
+        drawn = text_of(value)
+        assert all(part in drawn for part in ("b[x]", "Cold [fast] reads", "closes [/b] nothing"))
+    assert "[bold]" in text_of(draw_sessions([SessionRow(session="s", path="p", error="[bold] [/x]")]))
 
 
 def test_a_nodes_own_tools_stand_below_each_other_and_cephs_beside_them() -> None:
     tools = {"fio": "fio-3.33", "ioping": "ioping 1.3", "rados-bench": "rados", "ceph": "ceph version 16.2.15 (x)"}
-    text = text_of(report.nodes([NodeRow(node="a", environment=NodeEnvironment(tools=tools)), NodeRow(node="b")]))
-    rows = [line.split() for line in text.splitlines()]
+    drawn = text_of(draw_nodes([NodeRow(node="a", environment=NodeEnvironment(tools=tools)), NodeRow(node="b")]))
+    rows = [line.split() for line in drawn.splitlines()]
     assert "tools" in rows[0]
     assert [row for row in rows if row and row[0] in ("a", "b")] == [
         ["a", "not", "ready", "-", "-", "fio-3.33", "16.2.15"],
         ["b", "unreachable", "-", "-", "-", "-"],
     ]
     assert ["ioping", "1.3"] in rows
+
+
+def test_missing_tools_of_a_node_stand_below_the_table() -> None:
+    row = NodeRow(
+        node="a",
+        ready=True,
+        round_trip_seconds=0.002,
+        environment=NodeEnvironment(os="Debian"),
+        cluster="HEALTH_OK",
+        problems=("a: no fio: apt-get install fio",),
+        lacking=("no ioping: apt-get install ioping",),
+    )
+    drawn = text_of(draw_nodes([row])).splitlines()
+    assert drawn[1].split() == ["a", "ready", "2.00", "ms", "Debian", "-", "-", "HEALTH_OK"]
+    assert [line.rstrip() for line in drawn[2:]] == [
+        "a: no fio: apt-get install fio",
+        "a: where it is needed: no ioping: apt-get install ioping",
+    ]
+
+
+def test_leftovers_are_listed_with_how_their_node_is_reached() -> None:
+    own, listed = Node(name="a", host="10.0.0.1"), Node(name="a", host="10.0.0.9")
+    left = [
+        (Path("/s/mine"), store.Undo(node="a", target="file:/x/1", at=own)),
+        (Path("/s/other"), store.Undo(node="a", target="file:/x/2", at=listed)),
+    ]
+    drawn = text_of(draw_left_behind(left, {"a": own}))
+    assert line_of(drawn, "file:/x/1").split() == ["a", "file:/x/1", "mine"]
+    assert "needs consent" not in line_of(drawn, "10.0.0.1")
+    assert "needs consent" in line_of(drawn, "10.0.0.9")
+    many = text_of(draw_left_behind(left[:1] * 203, {"a": own}))
+    assert "and 3 more\n" in many
+
+
+def test_presets_are_packaged_or_the_users() -> None:
+    rows = [
+        PresetRow(
+            preset="a", title="A", description="reads", user=True, path="/p", options={"iodepth": [1, 4], "bs": "4k"}
+        ),
+        PresetRow(preset="b", title="B", description="writes"),
+        PresetRow(preset="c", error="c.toml: no title"),
+    ]
+    drawn = text_of(draw_presets(rows))
+    assert line_of(drawn, "reads").split() == ["a", "A", "yours", "reads"]
+    assert line_of(drawn, "writes").split() == ["b", "B", "writes"]
+    assert "c.toml: no title" in drawn
+    full = text_of(draw_preset(rows[0]))
+    assert line_of(full, "iodepth").split(maxsplit=1)[1].strip() == "1, then 4"
+    assert line_of(full, "/p") == "yours: /p"
+    assert "packaged: " in text_of(draw_preset(rows[1]))
+
+
+def test_sessions_are_listed_with_what_the_user_noted() -> None:
+    assert "no sessions yet" in text_of(draw_sessions([]))
+    rows = [
+        SessionRow(
+            session="s",
+            path="p",
+            created_at=AT,
+            runs=2,
+            presets=("latency",),
+            outcomes={"ok": 1, "lost": 1},
+            tags=("hdd",),
+            baseline=2,
+            note="before",
+            writing=True,
+        ),
+        SessionRow(session="t", path="p", error="session.json: broken"),
+    ]
+    drawn = text_of(draw_sessions(rows))
+    first = line_of(drawn, "latency")
+    assert first.split()[3:] == ["2", "latency", "1", "ok,", "1", "lost", "(being", "written)"]
+    assert "cluster" not in drawn
+    assert "s: tags hdd; baseline #2; before" in drawn
+    assert "t: session.json: broken" in drawn
+    assert "cluster" in text_of(draw_sessions([rows[0].model_copy(update={"cluster": "lab"})]))
+
+
+def test_info_names_what_is_not_installed() -> None:
+    folders = {name: f"/{name}" for name in ("sessions", "config", "cache", "log")}
+    value = Info(cephtui_version="1.2", python_version="3.11", tools={"fio": "fio-3.33"}, presets=("/p",), **folders)
+    drawn = text_of(draw_info(value))
+    assert line_of(drawn, "fio-3.33").split() == ["fio", "fio-3.33"]
+    assert "not installed: apt-get install ioping" in line_of(drawn, "ioping")
+    assert all(line_of(drawn, path) for path in (*folders.values(), "/p"))
+
+
+# ---------------------------------------------------------------------------------------------- comparisons
+
+
+def test_differences_that_do_not_fit_stand_at_the_end() -> None:
+    left = recorded(options={f"option{number}": number for number in range(9)})
+    right = recorded(run=2, options={f"option{number}": -number - 1 for number in range(9)})
+    whole = text_of(draw_comparison(Side((left,)), Side((right,))))
+    short = text_of(draw_comparison(Side((left,)), Side((right,)), most_differences=3))
+    assert "more differences, at the end" not in whole
+    assert "and 6 more differences, at the end" in short
+    assert short.index("option2") < short.index("bandwidth") < short.index("option3")
+    assert all(f"option{number}" in short for number in range(9))
+
+
+def test_findings_are_named_with_their_run() -> None:
+    left, right = recorded(findings=(finding("the run was short"),)), recorded(run=2)
+    drawn = text_of(draw_comparison(Side((left,)), Side((right,))))
+    assert "! A: " in line_of(drawn, "the run was short")
+    assert "! B: " not in drawn

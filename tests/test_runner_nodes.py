@@ -28,7 +28,7 @@ from cephtui.nodes.transport import Completed, Connection, Question, TransportEr
 from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Request, make_plan
 from cephtui.presets import choose, find_presets, parse_overrides
-from cephtui.reports import report
+from cephtui.reports.text import node_states
 from cephtui.running import cleanup, follow
 from cephtui.running.bench import Bench, Prefilled
 from cephtui.running.inbox import Inbox
@@ -946,7 +946,7 @@ def test_what_every_run_needs_is_missing_on_any_node_and_what_devices_need_is_no
 )
 def test_the_line_of_nodes_says_what_lacks_the_tool_in_question(word: str, tools: dict[str, str], tool: str) -> None:
     state = NodeState(Node(name="b"), NodeEnvironment(tools=tools))
-    assert str(report.node_states([state.node], {"b": state}, tool)) == f"b {word}"
+    assert str(node_states([state.node], {"b": state}, tool)) == f"b {word}"
 
 
 async def test_a_tool_says_by_itself_whether_it_is_behind_the_prefix_of_ceph(monkeypatch: pytest.MonkeyPatch) -> None:

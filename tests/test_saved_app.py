@@ -18,7 +18,7 @@ from textual.screen import Screen
 from textual.widgets import DataTable
 
 from cephtui import paths
-from cephtui.cli import main as cli
+from cephtui.cli import verbs
 from cephtui.sessions import demo, store
 from cephtui.tui import app as tui_app
 from cephtui.tui.app import SavedApp
@@ -161,7 +161,7 @@ async def test_every_key_of_a_replay_is_a_command_too(session: Path) -> None:
         await until(pilot, lambda: text_in(replay, "#transport").startswith("paused"))
 
 
-async def test_a_terminal_that_is_too_small_is_told_and_the_replay_goes_on(session: Path) -> None:
+async def test_a_terminal_that_is_too_small_shows_a_message_and_the_replay_goes_on(session: Path) -> None:
     replay = ReplayScreen(session, demo.STAR, 20)
     async with showing(session.parent, replay) as (app, pilot, _):
         await pilot.resize_terminal(60, 20)
@@ -192,14 +192,14 @@ def opened(at_home: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Path, t
         assert all(path.is_dir() for path in (root, *(screen._directory for screen in screens[1:])))
         calls.append((root, tuple(screens)))
 
-    monkeypatch.setattr(cli, "_begin_screen", lambda verb: None)
+    monkeypatch.setattr(verbs, "_begin_screen", lambda verb: None)
     monkeypatch.setattr(tui_app, "show_saved", show)
     return calls
 
 
 def run(*words: str) -> Result:
     """The command line, in this process."""
-    return CliRunner().invoke(cli.cli, words, prog_name="cephtui")
+    return CliRunner().invoke(verbs.cli, words, prog_name="cephtui")
 
 
 def refusal(result: Result) -> str:
@@ -318,6 +318,6 @@ def test_help_has_examples(verb: str) -> None:
     assert max(map(len, result.output.splitlines())) <= 80
 
 
-def test_the_help_of_replay_tells_its_keys() -> None:
+def test_the_help_of_replay_names_its_keys() -> None:
     text = " ".join(run("replay", "--help").output.split())
-    assert "space pauses, left and right go back and on, + and - change the speed" in text
+    assert "space pauses, left and right go back and forth, + and - change the speed" in text

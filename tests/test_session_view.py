@@ -14,7 +14,7 @@ from textual.widgets import DataTable
 
 from cephtui import units
 from cephtui.models import Run, SessionNotes
-from cephtui.reports import report
+from cephtui.reports.text import conditions
 from cephtui.sessions import archive, demo, store
 from cephtui.sessions.writer import take_lock
 from cephtui.tui.app import SavedApp
@@ -147,7 +147,7 @@ async def test_everything_is_on_the_screen(session: Path, size: tuple[int, int])
         await until(shown.pilot, lambda: "p play" in screen_text(shown.app) and "over the whole run" in shown.title)
         text = screen_text(shown.app)
         assert shown.screen.query_one("#chart", Chart).size.height >= 5
-    for words in ("session demo   jumbo frames on [x]   #lab #hdd", report.conditions(run), run.target):
+    for words in ("session demo   jumbo frames on [x]   #lab #hdd", conditions(run), run.target):
         assert words in text
     for words in ("outcome", "over the whole run", "p play", "B baseline", "esc back", *(n.node for n in run.nodes)):
         assert words in text
@@ -162,7 +162,7 @@ async def test_the_charts_follow_the_cursor(session: Path) -> None:
             await shown.at(run.run)
             await until(shown.pilot, lambda run=run: all(words in shown.title for words in whole_title(run)))
             said = text_in(shown.screen, "#said")
-            assert said.startswith(f"#{run.run} {run.preset} {report.conditions(run)}, {run.target} on ")
+            assert said.startswith(f"#{run.run} {run.preset} {conditions(run)}, {run.target} on ")
             assert all(finding.text in said for finding in run.findings)
             lines = {line.label: line.points for line in shown.screen.query_one("#chart", Chart)._shown.lines}
             history = store.read_history(session, run.run)
@@ -307,7 +307,7 @@ async def test_enter_shows_all_of_a_run(session: Path) -> None:
         await shown.until_on(Details)
         await until(shown.pilot, lambda: f"demo/{demo.STAR}" in screen_text(shown.app))
         text = screen_text(shown.app)
-        assert report.conditions(run) in text
+        assert conditions(run) in text
         assert all(node.node in text for node in run.nodes)
         await shown.pilot.press("escape")
         await until(shown.pilot, lambda: shown.app.screen is shown.screen)

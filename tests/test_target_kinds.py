@@ -10,7 +10,7 @@ from typing import get_args
 
 import pytest
 
-from cephtui.cli import main as cli
+from cephtui.cli.options import TARGET_HELP
 from cephtui.models import Kind
 from cephtui.targets import EXAMPLES, KINDS, kind_of, parse_target
 from cephtui.targets.base import TargetKind
@@ -109,7 +109,7 @@ def test_a_kind_and_its_examples_belong_together(kind: TargetKind) -> None:
 
 
 def test_the_help_names_every_target() -> None:
-    assert [example for example in EXAMPLES if not re.search(rf"\b{example}(?![/\w])", cli._TARGET_HELP)] == []
+    assert [example for example in EXAMPLES if not re.search(rf"\b{example}(?![/\w])", TARGET_HELP)] == []
 
 
 def test_what_has_no_scheme_is_no_target() -> None:

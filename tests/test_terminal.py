@@ -34,7 +34,7 @@ ramp_time = 1
 
 
 class Terminal:
-    """cephtui in a pseudo terminal of 80x24, whose screen is read unless told otherwise."""
+    """cephtui in a pseudo terminal of 80x24, whose screen is read while ``reading`` is set."""
 
     def __init__(self, home: Path, runtime: int) -> None:
         presets = home / "config" / "cephtui" / "presets"
@@ -102,7 +102,7 @@ class Terminal:
 
 
 def until(condition: Callable[[], bool], seconds: float, terminal: Terminal) -> None:
-    """Wait for something; on failure the end of the screen is told."""
+    """Wait for something; a failure shows the end of the screen."""
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, terminal.screen[-3000:].decode(errors="replace")
@@ -169,7 +169,7 @@ def test_quit_key_asks_and_then_leaves_nothing(running: Terminal) -> None:
 
 @pytest.mark.parametrize("running", [8], indirect=True)
 def test_a_stalled_terminal_ends_nothing(running: Terminal) -> None:
-    running.reading = False  # nobody takes what is drawn until the run is over
+    running.reading = False  # the screen is not read until the run has ended
     until(lambda: store.read_run(running.sessions / "s", 1).outcome == "ok", 40, running)
     running.reading = True
     running.keys("q")

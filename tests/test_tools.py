@@ -27,7 +27,10 @@ from cephtui.nodes.probe import parse_environment, probe_argv
 from cephtui.nodes.shell import NodeShell
 from cephtui.planning import Request, make_plan
 from cephtui.presets import PresetError, choose, find_presets, load_preset
-from cephtui.reports import report
+from cephtui.reports.comparison import draw_comparison
+from cephtui.reports.live import draw_live
+from cephtui.reports.plan import draw_plan
+from cephtui.reports.runs import draw_run, draw_runs
 from cephtui.running.bench import Bench
 from cephtui.running.recorder import StopRequest
 from cephtui.running.step_run import execute
@@ -263,7 +266,7 @@ async def test_a_made_up_tool_goes_from_its_preset_to_every_report(presets: Path
     assert [node.argv for node in step.nodes] == [
         ("drip", "--name=drops", "--for", "4", f"/mnt/bench/test.{node}") for node in ("a", "b")
     ]
-    assert "drops drip for 4 s" in text_of(report.plan(plan))
+    assert "drops drip for 4 s" in text_of(draw_plan(plan))
 
     run, events = await carried_out(plan, tmp_path)
     assert (run.outcome, run.error) == ("ok", None)
@@ -278,10 +281,10 @@ async def test_a_made_up_tool_goes_from_its_preset_to_every_report(presets: Path
     assert [(s.flows["write"].ios, s.flows["write"].bytes, s.flows["delete"].ios) for s in merged] == [
         (None, 2 << 20, 2 * second) for second in range(1, SECONDS + 1)
     ]
-    told = text_of(report.runs([run]))
+    told = text_of(draw_runs([run]))
     assert row_of(told, "write")[:3] == ["-", "2.00 MiB/s", "-"]
     assert row_of(told, "delete")[:2] == ["5", "0 B/s"]
-    assert "delete latency" in text_of(report.run(run, store.read_history(tmp_path / "s", 1)))
+    assert "delete latency" in text_of(draw_run(run, store.read_history(tmp_path / "s", 1)))
 
 
 async def test_its_figures_are_compared_and_those_it_has_not_are_not_known(presets: Path, tmp_path: Path) -> None:
@@ -301,7 +304,7 @@ async def test_its_figures_are_compared_and_those_it_has_not_are_not_known(prese
     assert found["write", "bandwidth_bytes"].better == "worse"
     assert (found["write", "iops"].left, found["write", "iops"].better) == (None, None)
     assert found["delete", "iops"].better == "same"
-    assert row_of(text_of(report.compare(*sides)), "IOPS")[:3] == ["-", "-", "-"]
+    assert row_of(text_of(draw_comparison(*sides)), "IOPS")[:3] == ["-", "-", "-"]
 
 
 async def test_it_is_drawn_live_saved_and_replayed(presets: Path, tmp_path: Path) -> None:
@@ -311,7 +314,7 @@ async def test_it_is_drawn_live_saved_and_replayed(presets: Path, tmp_path: Path
     for event in events:
         live.take(event)
         if live.current and live.current.latest:
-            drawn = text_of(report.live(live, 0.0))
+            drawn = text_of(draw_live(live, 0.0))
             shown = of_live(live.current)
     assert row_of(drawn, "write")[:2] == ["-", "2.00 MiB/s"]
     assert "delete" in drawn

@@ -1,4 +1,4 @@
-"""A session that can't be written: what was measured is told all the same, what was created is removed."""
+"""A session that can't be written: measurements are printed nevertheless, created data is removed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from typing import IO
 
 import pytest
 
-from cephtui.cli.headless import JsonOutput, carry_out
+from cephtui.cli.headless import carry_out
+from cephtui.cli.output import JsonOutput
 from cephtui.models import Node, Plan, Run
 from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Request, make_plan
@@ -107,7 +108,7 @@ def codes(run: Run) -> set[str]:
         ("nothing", 0, "ok", None, errno.EIO),
     ],
 )
-def test_a_run_that_can_not_be_kept_is_told_with_its_figures(
+def test_a_run_that_can_not_be_saved_is_printed_with_its_figures(
     desk: Desk, trouble: Trouble, where: str, after: int, outcome: str, code: str | None, number: int
 ) -> None:
     trouble.where, trouble.after, trouble.number = where, after, number
@@ -169,7 +170,7 @@ def replace_reserve(directory: Path) -> None:
     ("change", "code"),
     [(remove, "unsaved"), (replace_samples, "partly-saved"), (replace_run, "unsaved"), (replace_reserve, None)],
 )
-def test_what_becomes_of_the_files_in_mid_run_is_told(
+def test_lost_files_of_a_run_in_progress_are_reported(
     desk: Desk,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -197,7 +198,7 @@ def test_what_becomes_of_the_files_in_mid_run_is_told(
 
 
 def test_a_session_that_was_removed_is_not_begun_again(desk: Desk) -> None:
-    """Its lock is gone: another console would take what it creates for left behind."""
+    """Its lock was removed: another console would take its data for leftovers."""
     desk.runner.submit(plan("write-iops"), TARGET).result(LONG)
     shutil.rmtree(desk.directory)
     with pytest.raises(StoreError, match="No such file or directory"):

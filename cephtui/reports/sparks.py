@@ -8,7 +8,7 @@ from statistics import fmean
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _ASCII = "_.:-=+*#"
-_HUGE = 1e300  # what is larger counts as infinite, so that a sum stays finite
+_HUGE = 1e300  # larger values count as infinite, so that a sum stays finite
 _STALL = 0.1  # a bucket whose lowest value is below this part of its mean holds a stall
 
 

@@ -15,8 +15,9 @@ from textual.widgets import Static
 
 from cephtui import units
 from cephtui.analysis.sides import Side
-from cephtui.models.metrics import DIRECTIONS, LIVE
-from cephtui.reports import report
+from cephtui.models.metrics import BY_NAME, DIRECTIONS, LIVE
+from cephtui.reports.comparison import draw_comparison
+from cephtui.reports.text import conditions
 from cephtui.sessions.saved_runs import SavedRun, candidates
 from cephtui.sessions.store import StoreError
 from cephtui.stats import known_sum
@@ -50,7 +51,7 @@ class Comparison(VerticalScroll):
     def show(self, left: Side, right: Side) -> None:
         """Draw both, with as many differences first as leave room for figures."""
         room = self.content_size.height - _ROWS_BESIDE
-        shown = report.compare(left, right, ascii=look_of(self).ascii, most_differences=room)
+        shown = draw_comparison(left, right, ascii=look_of(self).ascii, most_differences=room)
         self.query_one(Static).update(shown)
 
 
@@ -122,15 +123,16 @@ class CompareScreen(Screen[None]):
 
 _AT_ONCE, _SHOWN = 50, 200
 """Runs that are read in one go, and that are listed before the user has asked for more."""
+_IOPS = BY_NAME["iops"]
 
 
 def _row(saved: SavedRun) -> Row:
     """As it stands in the list."""
     run = saved.run
-    iops = known_sum(total.iops for total in (run.summary.read, run.summary.write) if total)
-    figure = units.DASH if iops is None else f"{units.iops(iops)} IOPS"
+    iops = known_sum(_IOPS.of(total) for total in (run.summary.read, run.summary.write) if total)
+    figure = units.DASH if iops is None else f"{_IOPS.as_text(iops)} {_IOPS.title}"
     cells = (saved.name, run.preset, figure, run.outcome or "running", "baseline" if saved.baseline else "")
-    return Row(saved.name, cells, f"{report.conditions(run)}, {run.target}")
+    return Row(saved.name, cells, f"{conditions(run)}, {run.target}")
 
 
 class RunPicker(Picker[tuple[Path, int]]):

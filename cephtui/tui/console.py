@@ -25,7 +25,7 @@ from cephtui.models.metrics import HEADLINES
 from cephtui.nodes.state import NodeState
 from cephtui.planning import Request, make_plan, new_batch
 from cephtui.presets import Catalogue, Preset, PresetError, by_key, the_six
-from cephtui.reports import report
+from cephtui.reports.text import node_states
 from cephtui.running.launch import FAULTS, Launcher, NotRun
 from cephtui.running.outcomes import failed_twice, got_nowhere
 from cephtui.running.queue import Entry, Queue
@@ -475,7 +475,7 @@ class ConsoleScreen(RunScreen):
         bar = self.query_one(StatusBar)
         bar.session = self._runner.session
         bar.queue = f"{self.waiting}{', held' if self._queue.is_held else ''}" if self.waiting else ""
-        bar.nodes = report.node_states(self._book.hosts, self._book.states, self._preset.tool.name)
+        bar.nodes = node_states(self._book.hosts, self._book.states, self._preset.tool.name)
 
     # ------------------------------------------------------------------ looking
 

@@ -15,7 +15,7 @@ from textual.widgets import Static
 from cephtui import units
 from cephtui.analysis.live import Live, LiveRun
 from cephtui.models import ClusterSample, Event, Mark, Notice, Run, Sample
-from cephtui.reports.report import cluster_line, notes
+from cephtui.reports.text import cluster_line, notes
 from cephtui.tui.look import look_of
 from cephtui.tui.run_view import NodesNow, RunView, of_live, of_saved
 from cephtui.tui.textual_private import unwritten_frames

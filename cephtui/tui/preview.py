@@ -11,7 +11,7 @@ from textual.widgets import Static
 
 from cephtui import units
 from cephtui.models import Plan, RadosPlace, Run
-from cephtui.reports import report
+from cephtui.reports.text import conditions, tool_command
 from cephtui.running.queue import Entry
 
 
@@ -39,7 +39,7 @@ class Preview(Vertical):
 
     def show_next(self, entry: Entry, plan: Plan | None, problem: str, *, running: bool) -> None:
         """What would run next, or the problem where there is no plan; during a run, the command stays that of it."""
-        what = report.conditions(plan.steps[0]) if plan else ""
+        what = conditions(plan.steps[0]) if plan else ""
         if plan and len(plan.steps) > 1:
             what += f" ({entry.text}: {len(plan.steps)} runs, about {units.duration(plan.duration_seconds)})"
         self.settings = _settings(entry, what, next_one=running)
@@ -48,7 +48,7 @@ class Preview(Vertical):
 
     def show_running(self, run: Run) -> None:
         """The command of a run."""
-        self.problem, self.command = False, Text(f"$ {report.tool_command(run.command, run.tool)}")
+        self.problem, self.command = False, Text(f"$ {tool_command(run.command, run.tool)}")
 
     def watch_settings(self, settings: Text) -> None:
         """Show them."""
@@ -73,7 +73,7 @@ def _settings(entry: Entry, what: str, *, next_one: bool) -> Text:
 def commands(plan: Plan) -> Text:
     """What would run, as it would be typed."""
     step = plan.steps[0]
-    text = Text(f"$ {report.tool_command(step.nodes[0].command, step.tool)}")
+    text = Text(f"$ {tool_command(step.nodes[0].command, step.tool)}")
     notes = []
     if step.fill_bytes:
         each = " on each node" if len(step.nodes) > 1 else ""

@@ -12,7 +12,7 @@ from textual.widgets import Static
 
 from cephtui import units
 from cephtui.models import Event, Run
-from cephtui.reports import report
+from cephtui.reports.text import conditions, tool_command
 from cephtui.sessions.playback import Follower, Playback, lasted_seconds
 from cephtui.sessions.store import StoreError
 from cephtui.tui.keys import KeyBar, key
@@ -97,9 +97,7 @@ class PlayedScreen(RunScreen):
     def on_live_view_began(self, message: LiveView.Began) -> None:
         """What is shown now."""
         self.run = message.run
-        self.query_one("#command", Static).update(
-            Text(f"$ {report.tool_command(message.run.command, message.run.tool)}")
-        )
+        self.query_one("#command", Static).update(Text(f"$ {tool_command(message.run.command, message.run.tool)}"))
 
 
 class ReplayScreen(PlayedScreen):
@@ -132,7 +130,7 @@ class ReplayScreen(PlayedScreen):
     def on_mount(self) -> None:
         """Begin to play."""
         run = self.player.run
-        what = f"   replay of {self._directory.name}/{run.run}   {report.conditions(run)}, {run.target}"
+        what = f"   replay of {self._directory.name}/{run.run}   {conditions(run)}, {run.target}"
         self.query_one("#bar", Static).update(Text.assemble(("cephtui", "bold"), what))
         self._show_transport()
         self.set_interval(1 / DRAWS_PER_SECOND, self._show_transport)

@@ -13,7 +13,8 @@ from textual.screen import Screen
 
 from cephtui.models import Run
 from cephtui.models.metrics import HEADLINES
-from cephtui.reports import report
+from cephtui.reports.runs import draw_run
+from cephtui.reports.text import conditions
 from cephtui.tui.dialogs import Details
 from cephtui.tui.keys import key
 from cephtui.tui.run_view import RunView
@@ -95,7 +96,7 @@ class RunScreen(Screen[None]):
     def _title(self) -> str:
         """Of the run that is drawn then: another may have begun."""
         run = self.drawn[1] if self.drawn else None
-        return f"{run.preset}  {report.conditions(run)}" if run else ""
+        return f"{run.preset}  {conditions(run)}" if run else ""
 
     def action_log(self) -> None:
         """Commands and raw output."""
@@ -112,7 +113,7 @@ class RunScreen(Screen[None]):
     @on(RunsTable.Opened)
     def _open(self, message: RunsTable.Opened) -> None:
         run, marks = message.run, self.query_one(RunsTable).marks
-        self.app.push_screen(Details(f"{run.session}/{run.run}", report.run(run, marks=marks)))
+        self.app.push_screen(Details(f"{run.session}/{run.run}", draw_run(run, marks=marks)))
 
     def action_back(self) -> None:
         """From the full-screen chart, else to where it was opened."""

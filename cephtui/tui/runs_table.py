@@ -11,7 +11,7 @@ from textual.widgets import DataTable
 
 from cephtui.models import Mark, Run, Total
 from cephtui.models.metrics import LIVE
-from cephtui.reports.report import OUTCOME_STYLES, varied
+from cephtui.reports.text import OUTCOME_STYLES, varied
 from cephtui.tui.keys import key
 
 _FIGURES = [metric.title for metric in LIVE]

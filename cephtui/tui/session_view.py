@@ -12,7 +12,7 @@ from textual.widgets import Static
 
 from cephtui.analysis.history import History
 from cephtui.models import Mark, Run, SessionNotes
-from cephtui.reports import report
+from cephtui.reports.text import conditions, joined, notes
 from cephtui.sessions import archive, store
 from cephtui.sessions.store import StoreError
 from cephtui.tui.keys import KeyBar, key
@@ -136,8 +136,8 @@ class SessionScreen(RunScreen):
 
 def _said(run: Run) -> Text:
     """A run's conditions, and what limits its figures."""
-    nodes = report.joined((node.node for node in run.nodes), "nodes")
-    text = Text.assemble((f"#{run.run} {run.preset} ", "bold"), f"{report.conditions(run)}, {run.target} on {nodes}")
-    for note in report.notes(run):
+    nodes = joined((node.node for node in run.nodes), "nodes")
+    text = Text.assemble((f"#{run.run} {run.preset} ", "bold"), f"{conditions(run)}, {run.target} on {nodes}")
+    for note in notes(run):
         text.append(f"  ! {note}", "yellow")
     return text

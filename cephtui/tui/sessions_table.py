@@ -16,7 +16,7 @@ from textual.widgets import DataTable
 from cephtui import units
 from cephtui.models import SessionRow
 from cephtui.printable import printable
-from cephtui.reports.report import OUTCOME_STYLES
+from cephtui.reports.text import OUTCOME_STYLES
 from cephtui.tui.keys import key
 
 _ORDER = ("session", "date", "cluster", "nodes", "runs", "outcomes", "tags", "note")

@@ -1,4 +1,4 @@
-"""cephtui cleanup: a session's list says what to remove, and runs nothing that nobody has agreed to."""
+"""cephtui cleanup: removes what undo lists name, and runs none of their commands without consent."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .sandbox import Console, Sandbox, sets
 
 
 def leave(sandbox: Sandbox, name: str, entries: Sequence[dict[str, object]]) -> Path:
-    """A session that somebody has copied here."""
+    """A session copied from elsewhere."""
     directory = sandbox.data / "sessions" / name
     directory.mkdir(parents=True)
     (directory / "undo.jsonl").write_text("".join(json.dumps(entry) + "\n" for entry in entries))
@@ -48,11 +48,11 @@ async def test_nothing_of_a_list_is_run_unasked(sandbox: Sandbox, tmp_path: Path
     assert len(left) == len(ways)
 
     shown = cleanup(sandbox, "--dry-run", code=0).stdout
-    assert shown.count("only its list says so: asked for") == len(ways)
+    assert shown.count("only in its undo list: needs consent") == len(ways)
     assert json.dumps(touch) in shown
     assert f'host="127.0.0.1" ssh_config="{proxy}"' in shown
     refused = cleanup(sandbox, "--yes", code=3).stderr
-    assert refused.count("only its list says how it is reached: name it with --node") == len(ways) - 1
+    assert refused.count("only its undo list has these connection settings: name it with --node") == len(ways) - 1
     assert "is no host, or no user" in refused
     assert sandbox.run("run", "write-iops", *sets(size="1M", numjobs=1, runtime=1, ramp_time=0)).process.returncode == 0
     assert not trap.exists()
@@ -75,7 +75,7 @@ def test_a_list_that_cannot_be_read_is_no_empty_one(sandbox: Sandbox) -> None:
     for words in ((), ("--dry-run",), ("--yes",)):
         said = cleanup(sandbox, *words, code=1)
         assert said.stdout == "nothing else was left behind\n"
-        assert said.stderr.count(": what it lists may still be there\n") == 3
+        assert said.stderr.count(": the leftovers it lists may still exist\n") == 3
         assert "fifo/undo.jsonl: a FIFO, expected a regular file" in said.stderr
     leave(sandbox, "killed", [{"node": "local", "target": f"file:{sandbox.files}/none", "owner": "killed-0f"}])
     assert f"local: removed file:{sandbox.files}/none" in cleanup(sandbox, "--yes", code=1).stderr

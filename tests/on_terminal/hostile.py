@@ -20,12 +20,12 @@ from textual import work
 from textual.screen import Screen
 
 from cephtui.analysis.sides import side_of
-from cephtui.cli import main as cli
+from cephtui.cli.log import start_log
 from cephtui.config import Config
 from cephtui.models import ClusterSample, Mark, Node, Run, SessionNotes
 from cephtui.planning import Request
 from cephtui.presets import find_presets, load_preset
-from cephtui.reports import report
+from cephtui.reports.runs import draw_run
 from cephtui.running.queue import Entry, Queue
 from cephtui.sessions import demo, store
 from cephtui.sessions.store import Undo
@@ -138,7 +138,7 @@ def screens(root: Path, directory: Path, users: Path, group: str) -> Iterator[tu
         "replay": lambda: ReplayScreen(directory, 1, 20),
         "watch": lambda: WatchScreen(directory),
         "log": lambda: LogScreen(directory, store.read_run(directory, 1)),
-        "run": lambda: Details(CANARY, report.run(run)),
+        "run": lambda: Details(CANARY, draw_run(run)),
         "text": lambda: Details("text", Text(CANARY)),
         "compare": lambda: CompareScreen(side, side, {}, {}),
         "run picker": lambda: RunPicker(root, ("another", 1)),
@@ -192,7 +192,7 @@ class Hostile(SavedApp):
 
 def main(root: Path, users: Path, group: str) -> None:
     """Show all; then say on which the text was."""
-    cli._start_log()
+    start_log()
     app = Hostile(root, users, group, safe="--safe" in sys.argv)
     app.run()
     print("seen:", ", ".join(app.seen), flush=True)

@@ -1,0 +1,79 @@
+"""Presets, nodes, target and session as the options name them; each function raises UsageError for a wrong option."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+
+import click
+
+from cephtui import config, paths
+from cephtui.cli.errors import Refused
+from cephtui.cli.options import Where
+from cephtui.models import Node
+from cephtui.presets import Catalogue, find_presets
+from cephtui.sessions.store import StoreError, check_name
+from cephtui.targets import Target, TargetError, kind_of, parse_target
+from cephtui.targets.scratch import scratch_target
+
+
+def find_catalogue() -> Catalogue:
+    """All presets, packaged and the user's."""
+    return find_presets(paths.packaged_presets_dir(), paths.user_presets_dir())
+
+
+def load_config(where: Where) -> config.Config:
+    """The config file."""
+    path = where.config or paths.config_dir() / "config.toml"
+    ssh_config = str(where.ssh_config.absolute()) if where.ssh_config else None
+    try:
+        return config.load(path, required=where.config is not None, ssh_config=ssh_config)
+    except config.ConfigError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def chosen_nodes(where: Where) -> tuple[Node, ...]:
+    """The nodes to run on, with the Ceph access of the options; by default this machine."""
+    try:
+        chosen = load_config(where).choose(where.names or (config.LOCAL,))
+    except config.ConfigError as error:
+        raise click.UsageError(str(error)) from None
+    names = [node.name for node in chosen]
+    if where.ceph_node and where.ceph_node not in names:
+        raise click.UsageError(f"--ceph-node {where.ceph_node}: expected one of {', '.join(names)}")
+    return tuple(node.model_copy(update=where.ceph) for node in chosen)
+
+
+def known_nodes(where: Where) -> dict[str, Node]:
+    """This machine, the nodes of the config file and the chosen ones, by their names."""
+    every = replace(where, names=(config.LOCAL, *load_config(where).nodes), ceph_node=None)
+    return {node.name: node for node in (*chosen_nodes(every), *chosen_nodes(where))}
+
+
+def check_session_name(name: str | None) -> None:
+    """Check that a session may have this name."""
+    try:
+        check_name(name)
+    except StoreError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def chosen_target(
+    text: str | None, stack: ExitStack, nodes: Sequence[Node], data_pool: str | None, owner_id: str
+) -> Target:
+    """The target; by default a scratch file, which the stack removes. Raises Refused where that can't be made."""
+    remote = [node.name for node in nodes if node.host is not None]
+    if not text and remote:
+        raise click.UsageError(f"--target is missing: name one on {remote[0]}, such as rbd:POOL or file:PATH")
+    kind = kind_of(text) if text else None
+    if text and remote and kind and kind.is_path and not text.partition(":")[2].startswith("/"):
+        raise click.UsageError(f"target {text!r}: expected an absolute path on {remote[0]}")
+    try:
+        if text:
+            return parse_target(text, sitting=owner_id, data_pool=data_pool)
+        return stack.enter_context(scratch_target(paths.cache_dir()))
+    except TargetError as error:
+        raise click.UsageError(str(error)) from None
+    except OSError as error:
+        raise Refused(f"can't make a scratch file in {paths.cache_dir()}: {error.strerror}: use --target") from None

@@ -1,0 +1,1 @@
+"""The code of the verbs, a module each; their options and help are in ``cephtui.cli.verbs``."""

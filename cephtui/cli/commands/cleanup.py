@@ -1,0 +1,173 @@
+"""``cephtui cleanup``: leftovers of killed consoles."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from pathlib import Path
+from typing import TypeVar
+
+import click
+
+from cephtui import paths
+from cephtui.cli.choice import known_nodes
+from cephtui.cli.errors import Refused
+from cephtui.cli.headless import say_notices
+from cephtui.cli.options import Where
+from cephtui.cli.prompts import connect
+from cephtui.cli.stopping import AGAIN, stopping
+from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE, EXIT_REFUSED
+from cephtui.models import Node
+from cephtui.nodes.state import NodeState
+from cephtui.printable import one_line
+from cephtui.reports.listings import draw_left_behind
+from cephtui.running.cleanup import leftovers
+from cephtui.running.inbox import Inbox
+from cephtui.running.runner import Runner
+from cephtui.sessions.store import Undo, left_behind, unreadable_lists
+from cephtui.targets.base import Removed
+from cephtui.targets.leftovers import Way, describe, way_of
+from cephtui.terminal import Interrupted, make_console, say
+
+_AT_ONCE, _ASKED_MOST = 32, 32
+"""Nodes that are connected, or things that are removed, at the same time; and nodes that the user is asked for."""
+T = TypeVar("T")
+
+
+def clean_up(where: Where, dry_run: bool, yes: bool, as_listed: bool) -> int:
+    """List leftovers and remove them; the exit code."""
+    left = left_behind(paths.sessions_dir())
+    unreadable = unreadable_lists(paths.sessions_dir())
+    for problem in unreadable:
+        say(f"{problem}: the leftovers it lists may still exist")
+    code = EXIT_FAILED if unreadable else 0
+    if not left:
+        make_console().print("nothing else was left behind" if unreadable else "nothing was left behind")
+        return code
+    own = known_nodes(where)
+    make_console().print(draw_left_behind(left, own))
+    if dry_run:
+        return code
+    if not yes and not (sys.stdin.isatty() and click.confirm("Remove this?", err=True)):
+        raise Refused("nothing was removed: add --yes" if not sys.stdin.isatty() else "nothing was removed")
+    with Runner(paths.sessions_dir()) as runner:
+        return _remove(runner, left, own, as_listed=as_listed) or code
+
+
+def _remove(runner: Runner, left: Sequence[tuple[Path, Undo]], own: Mapping[str, Node], *, as_listed: bool) -> int:
+    """Remove leftovers, and print the result of each; the exit code.
+
+    ``own`` are the user's nodes by their names. Connection settings that only a session's undo list has are used with
+    ``as_listed``, or if the user agrees to them on the terminal.
+    """
+    inbox = runner.subscribe()
+    wanted: dict[Way, list[tuple[Path, Undo]]] = {}
+    for path, undo in left:
+        wanted.setdefault(way_of(undo, own), []).append((path, undo))
+    there = dict.fromkeys((undo.node, undo.target) for _, undo in left)
+
+    def still_there() -> list[str]:
+        runner.abandon()
+        return leftovers(list(there))
+
+    try:
+        states, refused = _ways_taken(runner, wanted, as_listed)
+    except (Interrupted, click.Abort):
+        raise Interrupted(*still_there()) from None
+    failed = 0
+    with stopping(lambda: say(f"finishing the removal{AGAIN}"), runner.cleanup.is_overdue, still_there) as ending:
+        for way, found in wanted.items():
+            if way in refused:
+                failed += len(found)
+                say(f"{one_line(way.listed.name)}: {_things(found)} not removed: {refused[way]}")
+                continue
+            failed += sum(_removed(runner, states[way], some, inbox, there) for some in _batches(found))
+    if ending.asked:
+        return EXIT_INCOMPLETE
+    if not failed:
+        return 0
+    return EXIT_REFUSED if failed == sum(len(wanted[way]) for way in refused) else EXIT_FAILED
+
+
+def _things(found: Sequence[tuple[Path, Undo]]) -> str:
+    first = one_line(found[0][1].target)
+    return f"{first} was" if len(found) == 1 else f"{first} and {len(found) - 1} more were"
+
+
+def _ways_taken(
+    runner: Runner, wanted: Mapping[Way, Sequence[tuple[Path, Undo]]], as_listed: bool
+) -> tuple[dict[Way, NodeState], dict[Way, str]]:
+    """The connected nodes, and why others were refused."""
+    states = _reached(runner, {way: way.own for way in wanted if way.is_own and way.own})
+    others = [way for way in wanted if way not in states or not (states[way].problem or way.fits(states[way].node))]
+    refused = {way: why for way in others if (why := way.unusable)}
+    asked = [way for way in others if way not in refused]
+    refused |= dict.fromkeys(
+        asked[_ASKED_MOST:], f"more than {_ASKED_MOST} nodes have other settings in their undo lists: clean up again"
+    )
+    asked = asked[:_ASKED_MOST]
+    if asked and not (as_listed or _agreed(asked, wanted)):
+        remedy = "name it with --node, in --config or by --ceph-conf, or agree with --as-listed"
+        refused |= dict.fromkeys(asked, f"only its undo list has these connection settings: {remedy}")
+        asked = []
+    return {**states, **_reached(runner, {way: way.listed for way in asked})}, refused
+
+
+def _reached(runner: Runner, nodes: Mapping[Way, Node]) -> dict[Way, NodeState]:
+    """The nodes of one pool are connected together: the pool decides between several Ceph accesses."""
+    found: dict[Way, NodeState] = {}
+    for pool in dict.fromkeys(way.pool for way in nodes):
+        for some in _batches([(way, node) for way, node in nodes.items() if way.pool == pool]):
+            states = connect(runner, [node for _, node in some], pool)
+            found |= {way: state for (way, _), state in zip(some, states, strict=True)}
+    return found
+
+
+def _batches(items: Sequence[T]) -> Iterator[Sequence[T]]:
+    """Slices to work on at the same time: an undo list may be very long."""
+    return (items[start : start + _AT_ONCE] for start in range(0, len(items), _AT_ONCE))
+
+
+def _agreed(ways: Sequence[Way], wanted: Mapping[Way, Sequence[tuple[Path, Undo]]]) -> bool:
+    """Show the connection settings that only undo lists have, and ask for consent on the terminal."""
+    for way in ways:
+        name, session = one_line(way.listed.name), wanted[way][0][0].name
+        say(f"{name}: session {session} has other connection settings than you:")
+        say(f"  its undo list: {describe(way.listed)}")
+        say(f"  yours: {describe(way.own) if way.own else 'no such node in your config or on the command line'}")
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    return click.confirm(
+        "Use the settings of the undo lists? Their prefixes and ssh_config can run any command", err=True
+    )
+
+
+def _removed(
+    runner: Runner,
+    state: NodeState,
+    found: Sequence[tuple[Path, Undo]],
+    inbox: Inbox,
+    there: dict[tuple[str, str], None],
+) -> int:
+    """Remove these from a node and from ``there``, which is all that still exists; the number of failures."""
+    removing = [None if state.problem else runner.nodes.remove(state.node, undo, path) for path, undo in found]
+    failed = 0
+    for (_, undo), done in zip(found, removing, strict=True):
+        removed = _waited_for(done, inbox) if done else Removed("failed", state.problem or "")
+        node, spec = one_line(undo.node), one_line(undo.target)
+        if removed.is_settled:
+            there.pop((undo.node, undo.target), None)
+        if removed.status == "done":
+            say(f"{node}: {spec}: {removed.text}" if removed.text else f"{node}: removed {spec}")
+            continue
+        failed += 1
+        off = " (it was taken off the undo list)" if removed.is_settled else ""
+        say(f"{node}: {spec} was not removed: {removed.text}{off}")
+    return failed
+
+
+def _waited_for(done: Future[Removed], inbox: Inbox) -> Removed:
+    while not done.done():
+        say_notices(inbox)
+    return done.result()

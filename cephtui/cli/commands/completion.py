@@ -1,0 +1,13 @@
+"""``cephtui completion``: a shell's completion script."""
+
+from __future__ import annotations
+
+import click
+from click.shell_completion import get_completion_class
+
+
+def print_completion(command: click.Command, shell: str) -> None:
+    """Print the script by which a shell completes a command line."""
+    found = get_completion_class(shell)
+    assert found is not None
+    click.echo(found(command, {}, "cephtui", "_CEPHTUI_COMPLETE").source())

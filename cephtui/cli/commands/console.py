@@ -1,0 +1,46 @@
+"""``cephtui`` without a verb: the console."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+import click
+
+from cephtui import paths
+from cephtui.cli.choice import check_session_name, chosen_nodes, chosen_target, find_catalogue, load_config
+from cephtui.cli.look import find_look
+from cephtui.cli.options import Where
+from cephtui.models import Mark, Run
+from cephtui.planning import new_batch
+from cephtui.sessions import store
+from cephtui.terminal import say
+from cephtui.tui.app import run_console
+from cephtui.tui.console import Start
+
+
+def open_console(where: Where, target: str | None, data_pool: str | None, session: str | None) -> int | None:
+    """Open the console; the exit code."""
+    look = find_look()
+    check_session_name(session)
+    nodes = chosen_nodes(where)
+    with ExitStack() as stack:
+        owner_id = new_batch()
+        chosen = chosen_target(target, stack, nodes, data_pool, owner_id)
+        try:
+            earlier, marks = _continued(session)
+            config = load_config(where)
+            start = Start(nodes, chosen, data_pool, where.ceph_node, earlier, marks, config, where.ceph, owner_id)
+            problems, code = run_console(find_catalogue(), start, session, stack.close, look)
+        except store.StoreError as error:
+            raise click.ClickException(str(error)) from None
+    for problem in problems:
+        say(problem)
+    return code
+
+
+def _continued(session: str | None) -> tuple[tuple[Run, ...], tuple[Mark, ...]]:
+    """Runs and marks of a session that is resumed; raises StoreError."""
+    directory = paths.sessions_dir() / session if session else None
+    if directory is None or not directory.is_dir():
+        return (), ()
+    return tuple(store.read_runs(directory)[0]), tuple(store.read_marks(directory))

@@ -1,0 +1,42 @@
+"""``cephtui info``: versions and paths."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+from collections.abc import Sequence
+
+from cephtui import __version__, paths
+from cephtui.cli.printing import print_lines
+from cephtui.models import Info
+from cephtui.reports.listings import draw_info
+from cephtui.terminal import make_console
+from cephtui.tools import TOOLS
+
+
+def print_info(as_json: bool) -> None:
+    """Print the versions of cephtui and its tools on this machine, and where things are kept."""
+    tools = {name: _version(tool.version_argv) for name, tool in TOOLS.items()}
+    value = Info(
+        cephtui_version=__version__,
+        python_version=platform.python_version(),
+        tools={name: version for name, version in tools.items() if version},
+        presets=(str(paths.packaged_presets_dir()), str(paths.user_presets_dir())),
+        sessions=str(paths.sessions_dir()),
+        config=str(paths.config_dir()),
+        cache=str(paths.cache_dir()),
+        log=str(paths.log_file()),
+    )
+    if as_json:
+        print_lines([value])
+    else:
+        make_console().print(draw_info(value))
+
+
+def _version(argv: Sequence[str]) -> str | None:
+    """The version that a program on this machine prints; None where it is not installed."""
+    try:
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=10, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() or None

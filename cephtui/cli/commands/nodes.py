@@ -1,0 +1,59 @@
+"""``cephtui nodes``: whether nodes are ready."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Collection, Sequence
+from concurrent.futures import Future
+from typing import TypeVar
+
+import click
+
+from cephtui import paths
+from cephtui.cli.choice import chosen_nodes, find_catalogue
+from cephtui.cli.options import Where
+from cephtui.cli.printing import print_lines
+from cephtui.cli.prompts import connect
+from cephtui.exit_codes import EXIT_REFUSED
+from cephtui.models import Node, NodeRow
+from cephtui.nodes.state import diagnosis
+from cephtui.presets import PresetError, choose
+from cephtui.reports.listings import draw_nodes
+from cephtui.running.launch import PATIENCE_SECONDS
+from cephtui.running.runner import Runner
+from cephtui.terminal import make_console, say
+
+T = TypeVar("T")
+
+
+def check_nodes(presets: tuple[str, ...], where: Where, as_json: bool) -> int:
+    """Print what works on the nodes and what is missing; the exit code."""
+    try:
+        needed = {preset.tool.name for preset in choose(find_catalogue(), presets)}
+    except PresetError as error:
+        raise click.UsageError(str(error)) from None
+    with Runner(paths.sessions_dir()) as runner:
+        rows = _diagnose(runner, chosen_nodes(where), needed)
+    if as_json:
+        print_lines(rows)
+    else:
+        make_console().print(draw_nodes(rows))
+    return 0 if all(row.ready for row in rows) else EXIT_REFUSED
+
+
+def _diagnose(runner: Runner, nodes: Sequence[Node], needed: Collection[str]) -> list[NodeRow]:
+    """The state of each node, and what is missing of the ``needed`` tools."""
+    states = connect(runner, nodes)
+    asked = [runner.nodes.health(s.node) if s.environment and s.environment.tools.get("ceph") else None for s in states]
+    return [
+        diagnosis(state, needed, _patiently(health, "querying the cluster ...") if health else None)
+        for state, health in zip(states, asked, strict=True)
+    ]
+
+
+def _patiently(asked: Future[T], text: str) -> T:
+    """The result; the text is printed while that takes longer than a moment."""
+    with contextlib.suppress(TimeoutError):
+        return asked.result(PATIENCE_SECONDS)
+    say(text)
+    return asked.result()

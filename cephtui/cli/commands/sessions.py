@@ -1,0 +1,18 @@
+"""``cephtui sessions``: the saved sessions."""
+
+from __future__ import annotations
+
+from cephtui import paths
+from cephtui.cli.printing import print_lines
+from cephtui.reports.listings import draw_sessions
+from cephtui.sessions.store import list_sessions
+from cephtui.terminal import make_console
+
+
+def print_sessions(as_json: bool) -> None:
+    """Print the saved sessions."""
+    found = list(list_sessions(paths.sessions_dir()))
+    if as_json:
+        print_lines(found)
+    else:
+        make_console().print(draw_sessions(found))

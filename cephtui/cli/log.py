@@ -1,0 +1,46 @@
+"""The log file."""
+
+from __future__ import annotations
+
+import logging
+import logging.handlers
+from pathlib import Path
+from typing import Any
+
+from cephtui.printable import lines, printable
+
+
+class _Formatter(logging.Formatter):
+    """Escapes control characters, since the file is read in a terminal; a record is one line, and a traceback."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        return printable(super().formatMessage(record))
+
+    def formatException(self, ei: Any) -> str:
+        return lines(super().formatException(ei))
+
+
+def start_log() -> Path:
+    """Log into cephtui's own file from now on; its path."""
+    from cephtui.paths import log_file  # not at the top: --version and --help do without it
+
+    path = log_file()
+    logging.raiseExceptions = False
+    root = logging.getLogger("cephtui")
+    if root.handlers:
+        return path
+    root.setLevel(logging.INFO)
+    root.propagate = False
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handler: logging.Handler = logging.handlers.RotatingFileHandler(path, maxBytes=1 << 20, backupCount=2)
+    except OSError:
+        handler = logging.NullHandler()  # a log that can't be written must not stop a measurement
+    handler.setFormatter(_Formatter("%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s"))
+    root.addHandler(handler)
+    for library in ("asyncio", "asyncssh"):  # their messages must not end up on the terminal
+        other = logging.getLogger(library)
+        other.setLevel(logging.WARNING)
+        other.propagate = False
+        other.addHandler(handler)
+    return path

@@ -1,0 +1,93 @@
+"""Options that several verbs have."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+TARGET_HELP = (
+    "What to test: file:PATH, rbd:POOL, rbd:POOL/IMAGE, device:PATH or pool:POOL (its objects). "
+    "Default: a scratch file."
+)
+
+
+@dataclass(frozen=True)
+class Where:
+    """The options that name nodes and their Ceph access."""
+
+    names: tuple[str, ...]
+    config: Path | None
+    ssh_config: Path | None
+    ceph: dict[str, str]
+    """Fields of a node for its Ceph access."""
+    ceph_node: str | None
+
+    def with_more(self, more: Where) -> Where:
+        """Both; ``more`` takes precedence."""
+        return Where(
+            more.names or self.names,
+            more.config or self.config,
+            more.ssh_config or self.ssh_config,
+            {**self.ceph, **more.ceph},
+            more.ceph_node or self.ceph_node,
+        )
+
+
+_existing = click.Path(exists=True, dir_okay=False, path_type=Path)
+_where_options = (
+    click.option(
+        "--node",
+        "nodes",
+        multiple=True,
+        metavar="NODE",
+        help="Where to run: [USER@]HOST[:PORT], or a node or group of the config file. Default: local.",
+    ),
+    click.option("--config", type=_existing, metavar="FILE", help="Named nodes and groups (TOML). See cephtui info."),
+    click.option("-F", "ssh_config", type=_existing, metavar="FILE", help="SSH config instead of ~/.ssh/config."),
+    click.option("--ceph-conf", metavar="PATH", help="ceph.conf, on the node."),
+    click.option("--ceph-id", metavar="ID", help="Ceph user, without 'client.'."),
+    click.option("--ceph-keyring", metavar="PATH", help="Keyring of the Ceph user, on the node."),
+    click.option("--ceph-node", metavar="NODE", help="The node that queries the cluster. Default: the first."),
+)
+
+
+def where_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the options that name nodes; the command gets them as ``where``."""
+
+    @functools.wraps(command)
+    def wrapped(
+        nodes: tuple[str, ...],
+        config: Path | None,
+        ssh_config: Path | None,
+        ceph_conf: str | None,
+        ceph_id: str | None,
+        ceph_keyring: str | None,
+        ceph_node: str | None,
+        **others: Any,
+    ) -> Any:
+        given = {"ceph_conf": ceph_conf, "ceph_id": ceph_id, "ceph_keyring": ceph_keyring}
+        ceph = {key: value for key, value in given.items() if value}
+        where = Where(nodes, config, ssh_config, ceph, ceph_node)
+        context = click.get_current_context()
+        before = context.find_object(Where)  # given before the verb
+        context.obj = where if before is None else before.with_more(where)
+        return command(where=context.obj, **others)
+
+    for option in reversed(_where_options):
+        wrapped = option(wrapped)
+    return wrapped
+
+
+data_pool_option = click.option(
+    "--data-pool", metavar="POOL", help="Erasure-coded pool for the data of created images."
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="JSON Lines instead of a table.")
+session_option = click.option(
+    "--session", metavar="NAME", help="Save into this session. Default: a new one, named by the time."
+)
+target_option = click.option("--target", metavar="TARGET", help=TARGET_HELP)

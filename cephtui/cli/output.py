@@ -1,0 +1,95 @@
+"""Output of a run without the console: JSON Lines, or a live display and a table."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from typing import Protocol
+
+from rich.live import Live as LiveDisplay
+
+from cephtui.analysis.live import Live
+from cephtui.models import Event, Notice, Run
+from cephtui.reports.live import draw_live
+from cephtui.reports.runs import draw_runs
+from cephtui.running.outcomes import unsaved
+from cephtui.sessions.jsonlines import line
+from cephtui.terminal import make_console, say, waiting
+
+
+class Output(Protocol):
+    """Prints the events of a runner."""
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None: ...
+
+    def show(self, event: Event) -> None:
+        """Take in, and perhaps print, an event."""
+        ...
+
+    def refresh(self) -> None:
+        """Called a few times a second."""
+        ...
+
+
+class JsonOutput(Output):
+    """The public events on stdout, a line each, and nothing else."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        pass
+
+    def show(self, event: Event) -> None:
+        if isinstance(event, Notice):
+            say(event.text)
+        elif not isinstance(event, Run) or event.outcome is not None:
+            sys.stdout.write(line(event) + "\n")
+            sys.stdout.flush()
+
+    def refresh(self) -> None:
+        pass
+
+
+class TerminalOutput(Output):
+    """On a terminal a live display, and then a table; elsewhere notices and the table."""
+
+    def __init__(self) -> None:
+        self._live = Live()
+        self._changed = time.monotonic()
+        self._finished: list[Run] = []
+        self._console = make_console()
+        self._display = LiveDisplay(console=self._console, auto_refresh=False, transient=True)
+
+    def __enter__(self) -> None:
+        if self._console.is_terminal:
+            self._display.start()
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        with contextlib.suppress(OSError), waiting(sys.stdout, kind is None):
+            self._display.stop()  # where the terminal is closed, the first error is the one to report
+        if self._finished and kind is None:
+            self._console.print(draw_runs(self._finished, errors=False))
+            if not all(map(unsaved, self._finished)):
+                self._console.print(f"saved as session {self._finished[0].session}", style="dim")
+
+    def show(self, event: Event) -> None:
+        self._live.take(event)
+        self._changed = time.monotonic()
+        if isinstance(event, Run) and event.outcome is not None:
+            self._finished.append(event)
+        elif isinstance(event, Run):
+            self._announce(f"{event.preset} ({self._live.place})")
+        elif isinstance(event, Notice):
+            self._announce(event.text)
+
+    def refresh(self) -> None:
+        if self._live.current and self._display.is_started:
+            self._display.update(draw_live(self._live, time.monotonic() - self._changed), refresh=True)
+
+    def _announce(self, text: str) -> None:
+        if not self._console.is_terminal:
+            say(text)

@@ -1,0 +1,55 @@
+"""Questions of nodes, asked on the terminal."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Sequence
+
+import click
+
+from cephtui.models import Node
+from cephtui.models.refusal import Refusal
+from cephtui.nodes.state import NodeState
+from cephtui.nodes.transport import Question
+from cephtui.printable import one_line
+from cephtui.running.launch import Ask, Launcher, NotRun, Unanswered
+from cephtui.running.runner import Runner
+from cephtui.terminal import say
+
+
+class Prompts(Ask):
+    """Asks nodes' questions on the terminal; the guards' questions are answered by flags beforehand."""
+
+    async def answer(self, node: Node, question: Question) -> str:
+        """Raises Unanswered without a terminal too: an unknown host key is never accepted unasked."""
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            how = f"ssh {f'-F {node.ssh_config} ' if node.ssh_config else ''}{node.host}"
+            remedy = "run it in a terminal" if question.secret else f"check the key, and accept it with: {how}"
+            raise Unanswered(f"{node.name}: {question.topic}: there is no terminal to ask on: {remedy}")
+        text = one_line(f"{node.name}: {question.text}")
+        if question.secret:
+            answer: str = click.prompt(
+                text, hide_input=True, err=True, default="", show_default=False, prompt_suffix=" "
+            )
+            return answer
+        if click.confirm(text, err=True):
+            return "yes"
+        raise Unanswered(f"{node.name}: its host key was not accepted")
+
+    async def agree(self, refusal: Refusal) -> bool:
+        """Raises NotRun: the refusal's text names the flag."""
+        raise NotRun(refusal.text, refusal)
+
+    def say(self, text: str) -> None:
+        """On stderr."""
+        say(text)
+
+
+def connect(runner: Runner, nodes: Sequence[Node], pool: str | None = None) -> list[NodeState]:
+    """``Launcher.connect`` with questions asked on the terminal, until all nodes are connected or have a problem."""
+
+    async def states() -> list[NodeState]:
+        return [state async for state in Launcher(runner, Prompts()).connect(nodes, pool)]
+
+    return asyncio.run(states())

@@ -1,0 +1,149 @@
+"""Two runs beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from cephtui import units
+from cephtui.analysis.conditions import differences
+from cephtui.analysis.figures import figures, why_no_verdict
+from cephtui.analysis.marks import marks_between
+from cephtui.analysis.sides import Side, finding_texts
+from cephtui.analysis.verdict import Reason
+from cephtui.models import Difference, Figure
+from cephtui.models.metrics import BY_NAME
+from cephtui.reports.tables import add_row, make_table, plain
+from cephtui.reports.text import conditions, cut, moment, short_version
+
+_CHANGE_STYLES = {"better": "green", "worse": "bold red"}
+
+
+def draw_comparison(
+    left: Side, right: Side, *, ascii: bool = False, most_differences: int | None = None
+) -> RenderableType:
+    """Two runs beside each other: the verdict, differences in their conditions, the figures and their findings.
+
+    Differences beyond ``most_differences`` stand at the end, so that the figures are visible without scrolling.
+    """
+    found, more = cut(differences(left, right), "differences")
+    marks = _marks(left, right)
+    most = len(found) if most_differences is None else max(1, most_differences - len(marks))
+    shown = found if len(found) <= most + 1 else found[:most]  # a line that counts one more takes a row too
+    rest = found[len(shown) :]
+    rows: list[RenderableType] = [_sides(left, right), *_verdict(left, right), _differences(shown)]
+    if rest:
+        rows.append(Text(f"and {len(rest)} more differences, at the end", style="bold"))
+    rows += [*marks, "", _changes(figures(left, right), ascii)]
+    for name, side in _named(left, right):
+        why, others = cut(finding_texts(side), f"findings of {name}")
+        rows += [plain(f"! {name}: {text}", "yellow") for text in why] + [Text(others)] * bool(others)
+    return Group(*rows, *(["", _differences(rest)] if rest else []), *[Text(more)] * bool(more))
+
+
+def _marks(left: Side, right: Side) -> list[Text]:
+    """The marks in the runs and between them, with their session where there are two."""
+    found, more = cut(marks_between(left, right), "marks")
+    both = left.run.session != right.run.session
+    lines = [Text.assemble("* ", (f"{mark.text:.2000}", "bold"), f" ({session + ', ' if both else ''}{moment(mark)})")
+             for session, mark in found]  # fmt: skip
+    return [*lines, *[Text(more)] * bool(more)]
+
+
+def _named(left: Side, right: Side) -> tuple[tuple[str, Side], tuple[str, Side]]:
+    return ("A", left), ("B", right)
+
+
+def _sides(left: Side, right: Side) -> RenderableType:
+    """Which runs these are, and why one has no figures."""
+    table = Table.grid(padding=(0, 1))
+    for name, side in _named(left, right):
+        text = Text(f"{side.name} {side.run.preset}: {conditions(side.run)}")
+        text.append(f", {len(side.runs)} runs" if len(side.runs) > 1 else "")
+        table.add_row(Text(name, style="bold"), text)
+        if side.problem:
+            table.add_row("", Text(side.problem, style="bold yellow"))
+    return table
+
+
+def _differences(found: Sequence[Difference]) -> RenderableType:
+    if not found:
+        return Text("nothing differed in parameters, nodes, versions and cluster", style="bold")
+    table = make_table("differs", "", "A", "B")
+    for each in found:
+        short = short_version(each.left), short_version(each.right)
+        add_row(table, each.topic, each.name, *(short if short[0] != short[1] else (each.left, each.right)))
+    return table
+
+
+def _changes(found: Sequence[Figure], ascii: bool) -> RenderableType:
+    """The figures in rows; the spread only where there are several runs."""
+    if not found:
+        return Text("neither run has figures")
+    spread = [name for name in ("left_spread", "right_spread") if any(getattr(figure, name) for figure in found)]
+    names = {"left_spread": "spread of A", "right_spread": "spread of B"}
+    table = make_table(found[0].direction, "A", "B", "change", *(names[name] for name in spread), right=("A", "B"))
+    table.columns[3].no_wrap = True
+    for before, figure in zip((found[0], *found), found, strict=False):
+        if figure.direction != before.direction:
+            add_row(table, Text(figure.direction, style="bold"))
+        add_row(
+            table,
+            BY_NAME[figure.name].title,
+            _figure_text(figure, figure.left) + ("!" if figure.left_findings else ""),
+            _figure_text(figure, figure.right) + ("!" if figure.right_findings else ""),
+            _change(figure, ascii),
+            *(_range(figure, getattr(figure, name)) for name in spread),
+        )
+    return table
+
+
+def _figure_text(figure: Figure, value: float | None) -> str:
+    return BY_NAME[figure.name].as_text(value)
+
+
+def _range(figure: Figure, spread: tuple[float, float] | None) -> str:
+    """``39.9..41.8 ms``: the unit once, where it is the same."""
+    if spread is None:
+        return units.DASH
+    low, high = (_figure_text(figure, value) for value in spread)
+    number, _, unit = low.partition(" ")
+    return high if low == high else f"{number if unit and high.endswith(f' {unit}') else low}..{high}"
+
+
+def _change(figure: Figure, ascii: bool) -> Text:
+    """An arrow for the number, a word for its meaning; the colour repeats the word."""
+    if figure.better is None or figure.left is None or figure.right is None:
+        return Text(units.DASH)
+    up, down = ("^", "v") if ascii else ("▲", "▼")
+    arrow = "=" if figure.better == "same" else up if figure.right > figure.left else down
+    parts = [arrow, *([] if figure.change_fraction is None else [_signed(figure.change_fraction)]), figure.better]
+    return Text(" ".join(parts), style=_CHANGE_STYLES.get(figure.better, ""))
+
+
+def _signed(fraction: float) -> str:
+    """``+12.3 %``, and ``0.0 %`` without a sign."""
+    text = units.percent(abs(100 * fraction))
+    sign = "+" if fraction > 0 else "-"
+    return text if text == units.percent(0.0) else f"{sign}{text}"
+
+
+def verdict_text(why: Reason) -> str:
+    """Why there is no verdict, in one line."""
+    if why.code == "no-figures":
+        missing = [name for name, runs in zip("AB", why.runs, strict=True) if not runs]
+        return f"no figures of {' and '.join(missing)}: no verdict"
+    if why.code == "one-run-each":
+        return "one run each: no verdict"
+    return f"{why.runs[0]} and {why.runs[1]} runs: the spread is shown, no verdict yet"
+
+
+def _verdict(left: Side, right: Side) -> list[Text]:
+    lines = [Text(verdict_text(why_no_verdict(left, right)), style="bold")]
+    if len(left.runs) > 1 or len(right.runs) > 1:
+        text = "of several runs: mean (percentiles, max: median); spread: least..greatest"
+        lines.append(Text(text, style="dim"))
+    return lines

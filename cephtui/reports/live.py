@@ -1,0 +1,77 @@
+"""The run in progress."""
+
+from __future__ import annotations
+
+from rich.console import Group, RenderableType
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from cephtui import units
+from cephtui.analysis.live import Live, LiveRun
+from cephtui.models.metrics import LIVE
+from cephtui.reports.sparks import spark
+from cephtui.reports.tables import LIVE_COLUMNS, add_row, make_table
+from cephtui.reports.text import cluster_line, conditions
+
+_SPARK_WIDTH = 24
+_LIVE_FINDINGS = 3
+
+
+def draw_live(value: Live, since_sample_seconds: float) -> RenderableType:
+    """The running step, its progress and the current figures."""
+    state = value.current
+    if state is None:
+        return Text()
+    progress = state.progress(since_sample_seconds)
+    place = f"({value.place}) {conditions(state.step)} on {state.step.target}"
+    heading = Text.assemble((f"{state.run.preset} ", "bold"), place)
+    bar = Table.grid(padding=(0, 1))
+    add_row(
+        bar,
+        Text(progress.phase.ljust(7), style="cyan"),
+        ProgressBar(total=1.0, completed=progress.fraction or 0.0, width=30, pulse=progress.fraction is None),
+        Text(_progress_text(state, progress.elapsed_seconds, progress.eta_seconds)),
+    )
+    rows: list[RenderableType] = [heading, bar, *_current(state), *_nodes_now(state)]
+    if state.cluster:
+        rows.append(Text(cluster_line(state.cluster), style="cyan"))
+    rows += [Text(f"! {finding.text}", style="yellow") for finding in state.course.findings()[-_LIVE_FINDINGS:]]
+    if state.notice:
+        rows.append(Text(state.notice, style="yellow"))
+    return Group(*rows)
+
+
+def _progress_text(state: LiveRun, elapsed: float, eta: float | None) -> str:
+    if state.phase == "prepare" and state.wanted_bytes:
+        done = f"{units.size(state.prepared_bytes)} of {units.size(state.wanted_bytes)} written"
+    else:
+        done = units.duration(elapsed)
+    return done + (f", {units.duration(eta)} left" if eta is not None else "")
+
+
+def _current(state: LiveRun) -> list[RenderableType]:
+    if state.latest is None or state.phase == "prepare":
+        return []
+    table = make_table("", *LIVE_COLUMNS, "", right=LIVE_COLUMNS)
+    for direction, interval in state.latest.flows.items():
+        history = state.history.curves[f"{direction}.iops"].values()
+        figures = [metric.text_of(interval) for metric in LIVE]
+        add_row(table, direction, *figures, Text(spark(history[-_SPARK_WIDTH:], _SPARK_WIDTH), style="green"))
+    return [table]
+
+
+def _nodes_now(state: LiveRun) -> list[RenderableType]:
+    """Each node's last second, where there are several; a node whose sample is late is marked."""
+    if len(state.step.nodes) < 2 or state.latest is None or state.phase == "prepare":
+        return []
+    table = make_table("node", *LIVE_COLUMNS, "", right=LIVE_COLUMNS)
+    for node in state.step.nodes:
+        sample = state.nodes.get(node.node)
+        late = "" if node.node not in state.latest.missing else "no sample"
+        parts = list(sample.flows.values()) if sample else []
+        if not parts:
+            add_row(table, node.node, *[units.DASH] * len(LIVE), late)
+        for interval in parts:
+            add_row(table, node.node, *[metric.text_of(interval) for metric in LIVE], Text(late, style="yellow"))
+    return [table]

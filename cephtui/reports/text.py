@@ -1,0 +1,154 @@
+"""Runs, nodes and the cluster in words, for tables and for the screens."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
+
+from rich.text import Text
+
+from cephtui import units
+from cephtui.analysis.batches import Batch, group
+from cephtui.models import ClusterSample, Mark, Node, NodeEnvironment, Run, Step
+from cephtui.nodes.state import NodeState
+from cephtui.tools import TOOLS
+
+OUTCOME_STYLES = {
+    "ok": "green",
+    "failed": "bold red",
+    "refused": "bold red",
+    "stopped": "yellow",
+    "lost": "yellow",
+}
+_LISTED_MOST = 100
+"""Lines of one kind, such as nodes or findings, that are shown; a line says how many more there are."""
+_CELL_MOST = 2000
+"""Characters of a text in a table."""
+_ENVIRONMENT = re.compile(r"^(.*? )?env (?:CEPH_\S+=\S+ |'CEPH_[^']*' )+")
+_NODES_NAMED = 4
+"""More nodes in the same state are only counted."""
+T = TypeVar("T")
+
+
+def cut(items: Iterable[T], what: str) -> tuple[list[T], str]:
+    """As many as are shown, and a text with the number of the others; empty where these are all."""
+    found = list(items)
+    rest = len(found) - _LISTED_MOST
+    return (found[:_LISTED_MOST], f"... and {rest:,} more {what}") if rest > 0 else (found, "")
+
+
+def joined(texts: Iterable[str], what: str) -> str:
+    """On one line, with commas between them."""
+    shown, more = cut(texts, what)
+    return ", ".join(shown) + (f" {more}" if more else "")
+
+
+def shorter(text: str) -> str:
+    """At most 2,000 characters of it."""
+    return text if len(text) <= _CELL_MOST else f"{text[:_CELL_MOST]} ..."
+
+
+def conditions(step: Step | Run) -> str:
+    """The options in one line: ``4k randwrite, depth 64, jobs 8, 60 s``."""
+    try:
+        return TOOLS[step.tool].bind(step.options).describe()
+    except (LookupError, ValueError, OverflowError):  # an unknown tool, or a session changed by hand
+        return joined((f"{name}={value}" for name, value in step.options.items()), "options")
+
+
+def short_command(command: str, tool: str) -> str:
+    """A tool's command as a user would type it."""
+    return TOOLS[tool].short_command(command) if tool in TOOLS else command
+
+
+def tool_command(command: str, tool: str) -> str:
+    """The short command without the environment variables of the Ceph access, which are long."""
+    return _ENVIRONMENT.sub("", short_command(command, tool), count=1)
+
+
+def short_version(text: str | None) -> str:
+    """``16.2.15`` of the output of ``ceph --version``; other text as it is."""
+    words = (text or "").split()
+    return words[2] if len(words) > 2 and words[:2] == ["ceph", "version"] else text or units.DASH
+
+
+def notes(run: Run) -> list[str]:
+    """A run's error, and the findings that limit its figures."""
+    shown, more = cut((finding.text for finding in run.findings), "findings")
+    return [shorter(text) for text in (*([run.error] if run.error else []), *shown, *([more] if more else []))]
+
+
+def varied(found: Sequence[Run]) -> dict[int, str]:
+    """By the number of a run, the options that set it apart from the others of its batch."""
+    texts: dict[int, str] = {}
+    for batch in group(found):
+        names = set(batch.axes) - _directions(batch)
+        for run in batch.runs:
+            texts[run.run] = " ".join(f"{name}={value}" for name, value in run.options.items() if name in names)
+    return texts
+
+
+def _directions(batch: Batch) -> set[str]:
+    """The options that choose between reads and writes: the figures are labelled with that anyway."""
+    return {option for run in batch.runs if run.tool in TOOLS and (option := TOOLS[run.tool].direction_option)}
+
+
+def moment(mark: Mark) -> str:
+    """When a mark was made: ``14:02:11``, ``14:02:11, 12 s into #3``."""
+    when = f"{mark.at.astimezone():%Y-%m-%d %H:%M:%S}"
+    if mark.run is None:
+        return when
+    if mark.elapsed_seconds is None:
+        return f"{when}, before #{mark.run} measured"
+    return f"{when}, {units.duration(mark.elapsed_seconds)} into #{mark.run}"
+
+
+def spread(run: Run) -> str:
+    """How far apart the nodes of a run started and ended; empty for a single node."""
+    if run.start_spread_seconds is None:
+        return ""
+    ended = [node.ended_seconds for node in run.nodes if node.ended_seconds is not None]
+    done = f", the first done after {min(ended):.1f} s, the last after {max(ended):.1f} s" if ended else ""
+    return f"#{run.run} {len(run.nodes)} nodes began within {units.latency(run.start_spread_seconds)}{done}"
+
+
+def cluster_line(value: ClusterSample, *, narrow: bool = False) -> str:
+    """Health, OSDs, client I/O and recovery in one line; a ``narrow`` one leaves out the clients' IOPS."""
+    iops = "" if narrow else f"{units.iops(value.client_iops)} IOPS "
+    slowest = max(value.osd_latency_seconds.items(), key=lambda item: item[1], default=None)
+    parts = [
+        value.health or "health unknown",
+        f"{value.osds_up}/{value.osds} osd" if value.osds else "",
+        f"client {iops}{units.bandwidth(value.client_bandwidth_bytes)}",
+        f"recovery {units.bandwidth(value.recovery_bandwidth_bytes)}",
+        f"slowest osd.{slowest[0]} {units.latency(slowest[1])}" if slowest else "",
+    ]
+    unclean = {state: number for state, number in value.pg_states.items() if state != "active+clean"}
+    parts += [f"{number} pgs {state}" for state, number in unclean.items()]
+    return "  ".join(part for part in parts if part)
+
+
+def node_states(nodes: Sequence[Node], states: Mapping[str, NodeState], tool: str) -> Text:
+    """The nodes in one line, those first that can't be used at all, or not with this tool."""
+    text = Text()
+    without = [n.name for n in nodes if (e := _environment_of(n, states)) and not e.tools.get(tool)]
+    failed = [n.name for n in nodes if (state := states.get(n.name)) and state.environment is None]
+    waiting = [node.name for node in nodes if node.name not in states]
+    ready = [node.name for node in nodes if node.name not in (*failed, *waiting, *without)]
+    for names, word, style in (
+        (failed, "unreachable", "bold red"),
+        (without, f"without {tool}", "bold red"),
+        (waiting, "connecting", "dim"),
+        (ready, "ready", ""),
+    ):
+        if names:
+            text.append("  " if text else "")
+            text.append(" ".join(names) if len(names) <= _NODES_NAMED else f"{len(names)} nodes", "bold")
+            text.append(f" {word}", style)
+    return text
+
+
+def _environment_of(node: Node, states: Mapping[str, NodeState]) -> NodeEnvironment | None:
+    state = states.get(node.name)
+    return state.environment if state else None
