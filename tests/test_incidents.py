@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import cephtui.sessions.demo
-from cephtui.analysis import incidents
+from cephtui.analysis import stalls
 from cephtui.analysis.incidents import Course
 from cephtui.models import ClusterSample, Finding, Interval, Sample
 from cephtui.sessions import store
@@ -412,5 +412,5 @@ def test_while_it_goes_on_a_stall_is_found_as_soon_as_the_cluster_is_that_far() 
 def test_what_is_kept_of_a_day_is_bounded() -> None:
     found = course(seconds=86400 // 8)
     assert found.findings() == ()
-    assert len(found._own) < 30
-    assert incidents.STALL_SECONDS == 2.0
+    assert len(found._others._own) < 30
+    assert stalls.STALL_SECONDS == 2.0
