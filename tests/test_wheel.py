@@ -16,11 +16,12 @@ from cephtui import __version__
 
 CHECKOUT = Path(__file__).parent.parent
 PRESETS = {path.stem for path in (CHECKOUT / "presets").glob("*.toml")}
+SCRIPTS = [str(path.relative_to(CHECKOUT / "cephtui")) for path in (CHECKOUT / "cephtui").rglob("*.sh")]
 REPORT = """
 import json, pathlib, cephtui
-from cephtui.places import packaged_presets_dir
+from cephtui.paths import packaged_presets_dir
 from cephtui.presets import find_presets, by_key
-from cephtui.transport import watchdog_argv
+from cephtui.nodes.transport import watchdog_argv
 found = by_key(find_presets(packaged_presets_dir(), pathlib.Path("none")))
 watchdog = watchdog_argv(["true"], token="t", limit_seconds=1)
 print(json.dumps([cephtui.__file__, {p.name: str(p.path) for p in found}, watchdog[2]]))
@@ -53,7 +54,7 @@ def test_every_file_of_the_package_is_in_it(wheel: zipfile.ZipFile) -> None:
         for path in package.rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
-    assert {"cephtui/watchdog.sh", "cephtui/tui/app.tcss"} <= sources
+    assert {"cephtui/nodes/watchdog.sh", "cephtui/targets/devices/inspect.sh", "cephtui/tui/app.tcss"} <= sources
     files = {name for name in wheel.namelist() if not name.startswith(f"cephtui-{__version__}.dist-info/")}
     assert files == sources | {f"cephtui/preset_files/{name}.toml" for name in PRESETS}
 
@@ -62,7 +63,7 @@ def test_the_files_are_the_same(unpacked: Path) -> None:
     for name in PRESETS:
         packed = unpacked / "cephtui" / "preset_files" / f"{name}.toml"
         assert packed.read_bytes() == (CHECKOUT / "presets" / f"{name}.toml").read_bytes()
-    for name in ("watchdog.sh", "tui/app.tcss"):
+    for name in ("tui/app.tcss", *SCRIPTS):
         assert (unpacked / "cephtui" / name).read_bytes() == (CHECKOUT / "cephtui" / name).read_bytes()
 
 
@@ -87,4 +88,4 @@ def test_the_presets_are_found_without_the_checkout(unpacked: Path, tmp_path: Pa
         *("write-throughput", "write-iops", "read-throughput", "read-iops", "latency", "mixed-75-25"),
     ]
     assert all(Path(path).parent == unpacked / "cephtui" / "preset_files" for path in found.values())
-    assert watchdog == (CHECKOUT / "cephtui" / "watchdog.sh").read_text()
+    assert watchdog == (CHECKOUT / "cephtui" / "nodes" / "watchdog.sh").read_text()

@@ -6,39 +6,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from cephtui.paths import packaged_text
+
 _PVE = "/etc/pve"
-
-# The lines are looked at again when they are read; this only keeps most of the files at home.
-_REFERENCES = r"""
-pve=$1 image=$2
-for file in "$pve"/qemu-server/*.conf "$pve"/lxc/*.conf "$pve"/nodes/*/qemu-server/*.conf "$pve"/nodes/*/lxc/*.conf; do
-    [ -e "$file" ] || continue
-    if [ -r "$file" ]; then
-        grep -F -- "$image" "$file" | while IFS= read -r line; do printf 'line\t%s\t%s\n' "$file" "$line"; done
-    else
-        printf 'unreadable\t%s\n' "$file"
-    fi
-done
-[ -d "$pve" ] && [ ! -x "$pve" ] && printf 'unreadable\t%s\n' "$pve"
-printf 'done\t\n'
-"""
-
-_ACCESS = r"""
-root=$1
-say() { printf '%s\t%s\n' "$1" "$2"; }
-for name in ceph rbd rados; do command -v $name >/dev/null && say program $name; done
-for file in "$root"/etc/ceph/*.conf "$root"/etc/ceph/*.keyring "$root"/etc/ceph/keyring "$root"/etc/pve/ceph.conf \
-        "$root"/etc/pve/priv/ceph.*.keyring "$root"/etc/pve/priv/ceph/*.conf "$root"/etc/pve/priv/ceph/*.keyring; do
-    [ -e "$file" ] || continue
-    if [ -r "$file" ]; then say file "${file#"$root"}"; else say unreadable "${file#"$root"}"; fi
-done
-storages=$root/etc/pve/storage.cfg
-if [ -r "$storages" ]; then
-    while IFS= read -r line || [ -n "$line" ]; do say storage "$line"; done < "$storages"
-elif [ -e "$storages" ]; then say unreadable /etc/pve/storage.cfg
-fi
-say done ''
-"""
+_REFERENCES = packaged_text("cephtui.ceph", "proxmox_references.sh")
+_ACCESS = packaged_text("cephtui.ceph", "proxmox_access.sh")
 
 
 @dataclass(frozen=True, slots=True)
