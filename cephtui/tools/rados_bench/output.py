@@ -73,12 +73,19 @@ class _Row:
 
 @dataclass(frozen=True, slots=True)
 class _Announced:
-    """What a write run says of itself before it begins."""
+    """What a write run prints of itself before it begins."""
 
     block_bytes: int
     object_bytes: int
     seconds: int
     objects: int
+
+    @property
+    def most_ios(self) -> int | None:
+        """How many writes are allowed; None without a limit."""
+        if not self.objects or not self.block_bytes:
+            return None
+        return self.objects * (self.object_bytes // self.block_bytes)
 
 
 def _number(text: str) -> float | None:
@@ -198,10 +205,10 @@ class RadosBenchParser(Parser):
 
     @property
     def _block(self) -> int:
-        told = self._totals.get("write size") or self._totals.get("read size")
-        if told is None and self._announced:
+        total = self._totals.get("write size") or self._totals.get("read size")
+        if total is None and self._announced:
             return self._announced.block_bytes
-        return self._block_bytes if told is None else int(told)
+        return self._block_bytes if total is None else int(total)
 
     @property
     def _total_ios(self) -> int | None:
@@ -243,15 +250,8 @@ class RadosBenchParser(Parser):
         seconds = self._announced.seconds if self._announced else self._seconds
         if not seconds or row.second + 1 >= seconds:
             return True
-        most = self._most_ios()
+        most = self._announced.most_ios if self._announced else None
         return most is not None and row.finished + 2 * row.finished / row.second >= most
-
-    def _most_ios(self) -> int | None:
-        """How many writes were allowed; None of reads, and without a limit."""
-        told = self._announced
-        if told is None or not told.objects or not told.block_bytes:
-            return None
-        return told.objects * (told.object_bytes // told.block_bytes)
 
     def _reading(self, row: _Row, seconds: float, elapsed: float) -> Reading:
         ios = row.finished - self._last.finished
@@ -307,13 +307,14 @@ class RadosBenchParser(Parser):
 
     def _short(self) -> tuple[Finding, ...]:
         """A write run that was to last for a time has used up its objects first."""
-        most, ios, told = self._most_ios(), self._total_ios, self._announced
-        if not self._measures_writes or most is None or ios is None or told is None or ios < most:
+        announced, ios = self._announced, self._total_ios
+        most = announced.most_ios if announced else None
+        if not self._measures_writes or most is None or ios is None or announced is None or ios < most:
             return ()
         seconds = self._totals["total time run"]
-        if not told.seconds or seconds >= told.seconds - 0.5:
+        if not announced.seconds or seconds >= announced.seconds - 0.5:
             return ()
-        text = f"ended after {seconds:.1f} s of {told.seconds} s: all {told.objects:,} objects were written"
+        text = f"ended after {seconds:.1f} s of {announced.seconds} s: all {announced.objects:,} objects were written"
         return (Finding(code="short", text=text),)
 
     def _stuck(self) -> tuple[Finding, ...]:
