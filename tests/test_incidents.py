@@ -116,7 +116,7 @@ def test_quiet_runs_of_a_real_cluster_have_no_findings(demo: Path) -> None:
     ]
     (stall,) = found[stood]
     assert stall.text.startswith("no completion on any node from ")
-    assert stall.text.endswith(": nothing that the cluster said explains it")
+    assert stall.text.endswith(": nothing that the cluster reported explains it")
 
 
 def test_a_healthy_quiet_run_has_none() -> None:
@@ -255,7 +255,7 @@ def test_a_console_that_stood_still_is_no_silence_of_the_cluster() -> None:
     found = course(silent=(10, 24))
     found.stood_still(11.0, 23.5)
     (finding,) = found.findings()
-    assert finding.text == "the console stood still from 0:11 to 0:24: what was said then came late"
+    assert finding.text == "the console stood still from 0:11 to 0:24: samples and answers of that time came late"
 
 
 def test_pgs_that_are_split_are_found_and_a_new_pool_is_not() -> None:
@@ -310,7 +310,7 @@ def test_a_stall_is_told_with_its_cause() -> None:
         ({"flags": ("pausewr",)}, "the cluster's flag pausewr was set from 0:12 to 0:16"),
         ({"slow_ops": 3}, "up to 3 operations were slow from 0:12 to 0:16"),
         ({"pg_states": {"peering": 33}}, "up to 33 of 33 PGs were not active from 0:12 to 0:16: 33 peering"),
-        ({"recovery_bandwidth_bytes": 1e6}, "nothing that the cluster said explains it"),
+        ({"recovery_bandwidth_bytes": 1e6}, "nothing that the cluster reported explains it"),
     ],
 )
 def test_causes(changes: dict[str, object], cause: str) -> None:

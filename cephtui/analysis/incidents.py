@@ -191,7 +191,7 @@ class Course:
         return [_finding("pgs-split", f"{text}: that moves data", f"PGs {what}", begun, over)]
 
     def _stood(self) -> list[Finding]:
-        text = "the console stood still from {} to {}: what was said then came late"
+        text = "the console stood still from {} to {}: samples and answers of that time came late"
         return [
             _finding("console", text.format(units.clock(begun), units.clock(over)), "console stood still", begun, over)
             for begun, over in self._still[:_MOST]
@@ -233,7 +233,7 @@ class Course:
         beside = [finding for finding in events if finding.code in _CAUSES and _overlap(finding, stall)]
         if beside:
             return min(beside, key=_rank).text
-        return "" if self._answered is None else "nothing that the cluster said explains it"
+        return "" if self._answered is None else "nothing that the cluster reported explains it"
 
 
 def _finding(code: str, text: str, label: str, begun: float, over: float) -> Finding:

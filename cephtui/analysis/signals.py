@@ -23,7 +23,7 @@ class Signal:
     text: str
     label: str
     subject: str = ""
-    """``osd.2``, a flag; empty where the code says all."""
+    """``osd.2``, a flag; empty where the code is enough."""
     weight: float = 1.0
     """How much of it: of a signal that lasts, the heaviest is shown."""
     parts: Mapping[str, str] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""How many images of a pool somebody has open."""
+"""How many images of a pool are open."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ class ImagesInUse:
 
     count: int
     looked: int
-    """How many were looked at: time and number are bounded for keys that may not ask the OSDs."""
+    """How many were inspected: time and number are bounded where the cephx caps deny asking the OSDs."""
     images: int
 
     @property
     def complete(self) -> bool:
-        """Whether all were looked at."""
+        """Whether all were inspected."""
         return self.looked >= self.images
 
     @property
@@ -28,18 +28,18 @@ class ImagesInUse:
         """``12 of 40 images in use``."""
         if self.complete:
             return f"{self.count} of {self.images} images in use"
-        return f"at least {self.count} images in use ({self.looked} of {self.images} looked at)"
+        return f"at least {self.count} images in use ({self.looked} of {self.images} inspected)"
 
 
 def in_use_argv(pool: str, most: int = 200, seconds: int = 10) -> tuple[str, ...]:
-    """Reports ImagesInUse, looking at ``most`` images for about ``seconds`` where the key may not ask the OSDs."""
+    """Reports ImagesInUse; inspects ``most`` images in about ``seconds`` where the cephx caps deny asking the OSDs."""
     return ("bash", "-c", _SCRIPT, "cephtui-images", pool, str(most), str(seconds))
 
 
 def parse_in_use(text: str) -> ImagesInUse:
     """The answer to ``in_use_argv``."""
-    said = dict(line.split("\t", 1) for line in text.splitlines() if "\t" in line)
+    fields = dict(line.split("\t", 1) for line in text.splitlines() if "\t" in line)
     try:
-        return ImagesInUse(count=int(said["used"]), looked=int(said["looked"]), images=int(said["images"]))
+        return ImagesInUse(count=int(fields["used"]), looked=int(fields["looked"]), images=int(fields["images"]))
     except (KeyError, ValueError):
         raise ValueError(f"unexpected answer: {text.strip()[:200]!r}") from None

@@ -7,7 +7,7 @@ from cephtui.paths import packaged_text
 
 
 def rados(place: Place, *words: str) -> tuple[str, ...]:
-    """A rados command on a place's own objects; raises ValueError where they are not told from others."""
+    """A rados command on a place's own objects; raises ValueError without a pool and a namespace."""
     if not (isinstance(place, RadosPlace) and place.pool and place.namespace):
         raise ValueError("expected a pool and a namespace")
     user = ("--id", place.ceph_id) if place.ceph_id else ()

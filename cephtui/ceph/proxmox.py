@@ -48,7 +48,7 @@ class Storage:
 
 @dataclass(frozen=True, slots=True)
 class CephAccess:
-    """What of a way to Ceph a node has."""
+    """The parts of Ceph access that a node has."""
 
     programs: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
@@ -58,8 +58,8 @@ class CephAccess:
 
 
 @dataclass(frozen=True, slots=True)
-class CephWay:
-    """A way to a cluster: a node's ``ceph_conf``, ``ceph_keyring`` and ``ceph_id``."""
+class FoundAccess:
+    """Access to a cluster: a node's ``ceph_conf``, ``ceph_keyring`` and ``ceph_id``."""
 
     source: str
     """What it comes from: ``/etc/ceph``, or a storage's name."""
@@ -82,30 +82,30 @@ def access_argv(root: str = "") -> tuple[str, ...]:
 
 def parse_references(text: str, image: str) -> References:
     """The answer to ``references_argv``; only lines in which the name is a volume's, as in ``ceph:vm-1-disk-0``."""
-    said = _said(text)
+    pairs = _pairs(text)
     volume = re.compile(rf"[:/]{re.escape(image)}(?=[,\s@\"']|$)")
-    lines = (rest.partition("\t") for key, rest in said if key == "line")
+    lines = (rest.partition("\t") for key, rest in pairs if key == "line")
     files = (file for file, _, line in lines if volume.search(line))
-    return References(tuple(dict.fromkeys(files)), tuple(rest for key, rest in said if key == "unreadable"))
+    return References(tuple(dict.fromkeys(files)), tuple(rest for key, rest in pairs if key == "unreadable"))
 
 
 def parse_access(text: str) -> CephAccess:
     """The answer to ``access_argv``."""
-    said = _said(text)
+    pairs = _pairs(text)
 
     def all_of(word: str) -> tuple[str, ...]:
-        return tuple(rest for key, rest in said if key == word)
+        return tuple(rest for key, rest in pairs if key == word)
 
     storages = parse_storage_cfg("\n".join(all_of("storage")))
     return CephAccess(all_of("program"), all_of("file"), all_of("unreadable"), storages)
 
 
-def _said(text: str) -> list[tuple[str, str]]:
+def _pairs(text: str) -> list[tuple[str, str]]:
     """The pairs of an answer, which ends with ``done``; raises ValueError."""
-    said = [(key, rest) for key, tab, rest in (line.partition("\t") for line in text.splitlines()) if tab]
-    if not said or said[-1][0] != "done":
+    pairs = [(key, rest) for key, tab, rest in (line.partition("\t") for line in text.splitlines()) if tab]
+    if not pairs or pairs[-1][0] != "done":
         raise ValueError(f"unexpected answer: {text.strip()[:200]!r}")
-    return said[:-1]
+    return pairs[:-1]
 
 
 def parse_storage_cfg(text: str) -> tuple[Storage, ...]:
@@ -133,22 +133,22 @@ def _storage(name: str, keys: dict[str, str]) -> Storage:
     )
 
 
-def ceph_ways(access: CephAccess) -> tuple[CephWay, ...]:
+def found_access(access: CephAccess) -> tuple[FoundAccess, ...]:
     """The ways to Ceph that a node has by its files, the most usual first; empty where a key can't be read."""
     ways = [way for way in (_usual(access, "/etc/ceph"), _usual(access, _PVE)) if way]
     outside = (storage for storage in access.storages if storage.monhost and storage.keyring in access.files)
     for storage in outside:
         conf = storage.conf if storage.conf in access.files else None
-        ways.append(CephWay(storage.name, conf, storage.keyring, storage.username, storage.monhost))
+        ways.append(FoundAccess(storage.name, conf, storage.keyring, storage.username, storage.monhost))
     return tuple(ways)
 
 
-def _usual(access: CephAccess, folder: str) -> CephWay | None:
+def _usual(access: CephAccess, folder: str) -> FoundAccess | None:
     """The cluster's own ceph.conf with the administrator's key."""
     conf = f"{folder}/ceph.conf"
     keys = ("/etc/ceph/ceph.client.admin.keyring", "/etc/ceph/keyring", f"{_PVE}/priv/ceph.client.admin.keyring")
     keyring = next((key for key in keys if key in access.files), None)
-    return CephWay(folder, conf, keyring) if conf in access.files and keyring else None
+    return FoundAccess(folder, conf, keyring) if conf in access.files and keyring else None
 
 
 def storage_of(storages: Sequence[Storage], pool: str) -> tuple[str, ...]:

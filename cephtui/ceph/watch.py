@@ -1,4 +1,4 @@
-"""The cluster's state each second or two while a run goes on, without disturbing it."""
+"""The cluster's state every second or two during a run, without disturbing it."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _SCRIPT = packaged_text("cephtui.ceph", "watch.sh")
 
 
 def watch_argv(pool: str, seconds: float) -> tuple[str, ...]:
-    """Goes on reporting OsdsAway (down, then out), ClusterState, OsdLatency and PoolRates, until it is ended."""
+    """Reports OsdsAway (down, then out), ClusterState, OsdLatency and PoolRates, until it is ended."""
     if not re.fullmatch(r"[\w.-]+", pool):
         raise ValueError(f"pool {pool!r}: ceph's own command line can't take such a name")
     return ("bash", "-c", _SCRIPT, "cephtui-ceph", pool, f"{seconds:g}")
 
 
 class CephWatch:
-    """Reads what ``watch_argv`` prints, in pieces cut anywhere; what the key may not ask does not come."""
+    """Reads what ``watch_argv`` prints, in pieces cut anywhere; queries that the cephx caps deny have no answer."""
 
     def __init__(self) -> None:
         self._rest = ""

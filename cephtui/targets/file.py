@@ -1,4 +1,4 @@
-"""``file:PATH``: a file that cephtui makes, fills, uses and removes.
+"""``file:PATH``: a file that cephtui creates, prefills, uses and removes.
 
 Everything is done by small shell scripts on the node that runs the benchmark, so that a remote node needs
 nothing but a shell. The guard is a pure function on what those scripts report.
@@ -33,7 +33,7 @@ from cephtui.tools import TOOLS
 MARK_BYTES = 4096
 MARK = "cephtui scratch file"
 """The block after the span of a file of cephtui's begins with this, its owner in the second line: no benchmark
-reaches it, every file system keeps it, and it goes where the file goes."""
+reaches it, every file system keeps it, and it moves with the file."""
 _REMOVE_STATUSES: Mapping[int, Literal["done", "busy", "not ours"]] = {0: "done", 75: "busy", 76: "not ours"}
 _RESERVE_PERCENT, _RESERVE_MOST_BYTES = 5, 10 << 30
 _IN_MEMORY = {"tmpfs", "ramfs"}
@@ -48,7 +48,7 @@ def _script(name: str, *arguments: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class FileFacts:
-    """What a node says of a path."""
+    """What a node reports of a path."""
 
     kind: str
     """``missing``, ``file``, or what else is there in the words of stat."""
@@ -91,7 +91,7 @@ class FileTarget(Target):
     async def inspect(self, shell: Shell, use: Use) -> Found:
         (part,) = use.parts
         path = part.spec.removeprefix("file:")
-        facts = await look_at(shell, path)
+        facts = await inspect_path(shell, path)
         refusal = guard(path, facts, part.bytes, use.destroy)
         taken_as_it_is = facts.kind == "file" and not facts.marked
         return Found(
@@ -146,8 +146,8 @@ def remove_argv(path: str, owner: str = "") -> tuple[str, ...]:
     return _script("remove", path, owner, "")
 
 
-async def look_at(shell: Shell, path: str) -> FileFacts:
-    """What a node says of a path; raises TargetFault."""
+async def inspect_path(shell: Shell, path: str) -> FileFacts:
+    """What a node reports of a path; raises TargetFault."""
     answer = await shell.run(inspect_argv(path))
     try:
         return parse_facts(answer.stdout)
@@ -173,7 +173,9 @@ def parse_path(text: str, rest: str) -> str:
     except RuntimeError:
         raise TargetError(f"target {text!r}: there is no such user") from None
     except OSError:
-        raise TargetError(f"target {text!r}: the working directory is gone, use an absolute path") from None
+        raise TargetError(
+            f"target {text!r}: the working directory does not exist any more, use an absolute path"
+        ) from None
     if not is_text(str(path)) or path.name in ("", ".", ".."):
         raise TargetError(f"target {text!r}: expected the path of a file, in UTF-8")
     # of any tool, since which of them will use it is not known yet
@@ -184,26 +186,26 @@ def parse_path(text: str, rest: str) -> str:
 
 def parse_facts(text: str) -> FileFacts:
     """What ``inspect_argv`` printed; raises ValueError for anything else."""
-    said = dict(line.split("\t", 1) for line in text.splitlines() if "\t" in line)
-    if "kind" not in said:
+    fields = dict(line.split("\t", 1) for line in text.splitlines() if "\t" in line)
+    if "kind" not in fields:
         raise ValueError(f"unexpected answer: {text[:200]!r}")
 
     def number(key: str) -> int | None:
-        return int(said[key]) if said.get(key, "").isdigit() else None
+        return int(fields[key]) if fields.get(key, "").isdigit() else None
 
     return FileFacts(
-        kind="file" if said["kind"].startswith("file") else said["kind"],
+        kind="file" if fields["kind"].startswith("file") else fields["kind"],
         size=number("size") or 0,
         allocated=number("allocated") or 0,
-        inode=said.get("inode"),
-        writable="writable" in said,
-        marked="marked" in said,
-        busy="busy" in said,
-        directory="directory" in said,
+        inode=fields.get("inode"),
+        writable="writable" in fields,
+        marked="marked" in fields,
+        busy="busy" in fields,
+        directory="directory" in fields,
         free=number("free"),
         total=number("total"),
-        filesystem=said.get("filesystem"),
-        device=said.get("device"),
+        filesystem=fields.get("filesystem"),
+        device=fields.get("device"),
     )
 
 

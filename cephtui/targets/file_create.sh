@@ -13,7 +13,7 @@ fi
 [ -f "$path" ] || refuse "exists and is not cephtui's"
 exec 9< "$path" || exit 1
 flock -w 1 9 || refuse "is in use by another run"
-[ "$(stat -Lc %d:%i /proc/self/fd/9)" = "$(stat -Lc %d:%i -- "$path")" ] || refuse "is gone"
+[ "$(stat -Lc %d:%i /proc/self/fd/9)" = "$(stat -Lc %d:%i -- "$path")" ] || refuse "does not exist any more"
 [ -n "$new" ] || marked "$path" || refuse "exists and is not cephtui's"
 # fullblock: bash writes each line by itself, and dd would take the first for all of it
 printf 'cephtui scratch file: cephtui may overwrite and remove it\n%s\n' "$owner" |

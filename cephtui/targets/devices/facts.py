@@ -30,7 +30,7 @@ class RbdMapping:
 
 @dataclass(frozen=True, slots=True)
 class DeviceFacts:
-    """What a node says of a block device; None and False stand for what could not be found out."""
+    """What a node reports of a block device; None and False stand for what could not be found out."""
 
     kind: str
     """``device``, ``missing``, or what else is there in the words of stat."""
@@ -59,7 +59,7 @@ class DeviceFacts:
     openers: tuple[str, ...] = ()
     """Processes that have it or a partition of it open: ``kvm (4711)``."""
     signatures: tuple[str, ...] | None = None
-    """wipefs' names of what the device carries; None where wipefs could not tell."""
+    """wipefs' names of what the device carries; None where wipefs failed."""
     claim: str | None = None
     """``free`` or ``busy`` for an exclusive opening, ``untried`` without a program for it, None for other errors."""
     aliases: tuple[str, ...] = ()
@@ -89,13 +89,13 @@ def parse_list(text: str) -> tuple[DeviceFacts, ...]:
 
 def parse_device(text: str) -> DeviceFacts:
     """What ``inspect_argv`` printed; raises ValueError for anything else."""
-    said: dict[str, list[str]] = {}
+    fields: dict[str, list[str]] = {}
     for key, tab, value in (line.partition("\t") for line in text.splitlines()):
         if tab:
-            said.setdefault(key, []).append(value)
-    if "kind" not in said:
+            fields.setdefault(key, []).append(value)
+    if "kind" not in fields:
         raise ValueError(f"unexpected answer: {text[:200]!r}")
-    one = {key: values[0] for key, values in said.items() if values[0]}
+    one = {key: values[0] for key, values in fields.items() if values[0]}
     return DeviceFacts(
         kind=one.get("kind", "missing"),
         name=one.get("name"),
@@ -107,16 +107,16 @@ def parse_device(text: str) -> DeviceFacts:
         volume=one.get("dm.name"),
         volume_uuid=one.get("dm.uuid"),
         backing=one.get("backing"),
-        partitions=tuple(said.get("partition", ())),
-        holders=_unique(said.get("holder", ())),
-        mounts=_unique(said.get("mounted", ())),
-        swaps=_unique(said.get("swap", ())),
-        openers=_unique(_opener(value) for value in said.get("opened", ())),
-        signatures=_signatures(said),
+        partitions=tuple(fields.get("partition", ())),
+        holders=_unique(fields.get("holder", ())),
+        mounts=_unique(fields.get("mounted", ())),
+        swaps=_unique(fields.get("swap", ())),
+        openers=_unique(_opener(value) for value in fields.get("opened", ())),
+        signatures=_signatures(fields),
         claim=one.get("claim"),
-        aliases=tuple(said.get("alias", ())),
-        references=_unique(said.get("reference", ())),
-        unreadable=_unique(said.get("unreadable", ())),
+        aliases=tuple(fields.get("alias", ())),
+        references=_unique(fields.get("reference", ())),
+        unreadable=_unique(fields.get("unreadable", ())),
         rbd=_mapping(one),
     )
 
@@ -130,12 +130,12 @@ def _opener(value: str) -> str:
     return f"{name or 'process'} ({process})"
 
 
-def _signatures(said: Mapping[str, Sequence[str]]) -> tuple[str, ...] | None:
+def _signatures(fields: Mapping[str, Sequence[str]]) -> tuple[str, ...] | None:
     """wipefs' answer, empty in versions that print nothing for nothing; and OSD labels that it does not know."""
-    osd = ("ceph_bluestore",) if "osd" in said else ()
-    if "signatures" not in said:
+    osd = ("ceph_bluestore",) if "osd" in fields else ()
+    if "signatures" not in fields:
         return osd or None
-    answer = said["signatures"][0].strip()
+    answer = fields["signatures"][0].strip()
     try:
         found = load_json(answer)["signatures"] if answer else []
         return _unique([*osd, *(str(one["type"]) for one in found)])

@@ -52,13 +52,13 @@ def guard_device(path: str, facts: DeviceFacts, span_bytes: int, destroy: Sequen
 
 
 def guard_listed(path: str, facts: DeviceFacts) -> Refusal | None:
-    """Why a device of ``parse_list`` may not be written whatever else it is; None where it has to be looked at."""
+    """Why a device of ``parse_list`` may not be written whatever else it is; None where it has to be inspected."""
     hopeful = replace(facts, root=True, claim="free", signatures=(), rbd=RbdMapping("", ""))
     return guard_device(path, hopeful, 0, names(path))
 
 
 def guard_reading(path: str, facts: DeviceFacts, span_bytes: int) -> Refusal | None:
-    """Why ``span_bytes`` of the device can't be read, or None: reading harms nobody."""
+    """Why ``span_bytes`` of the device can't be read, or None: reading destroys nothing."""
     if facts.kind == "device":
         return _guard_size(path, facts, span_bytes)
     return _guard_kind(path, facts)

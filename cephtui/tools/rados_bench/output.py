@@ -9,7 +9,7 @@ Format (rados 16.2 ``bench ... --show-time``; the timestamps are not needed)::
     Total writes made:      1000
 
 Reads have no ``Maintaining`` line. Every 20 rows there are a line with the extremes so far and the header again.
-``finished`` and ``avg lat(s)`` count from the start; ``last lat(s)`` is one operation's and says nothing of a
+``finished`` and ``avg lat(s)`` count from the start; ``last lat(s)`` is one operation's and not that of a
 second. There are no percentiles, and of reads no standard deviation. A row comes a second and a bit after the one
 before, so that ``sec`` falls behind the clock: by 36 ms in 64 s on a busy host, by more than a second in an hour.
 """
@@ -55,7 +55,7 @@ _REASONS = (
     re.compile(r".*(?:authenticat|couldn't connect|error connecting).*"),
     re.compile(r".*(?:error|fail|invalid|unable|not found|denied|can only|cephtui|bash:).*", re.IGNORECASE),
 )
-"""What says most comes first."""
+"""The most exact first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ def _mean_between(now: _Row, before: _Row) -> float | None:
 
 
 def _seconds_between(now: _Row, before: _Row) -> float:
-    """Length of an interval: by the timestamps, unless somebody has set the clock."""
+    """Length of an interval: by the timestamps, unless the clock was set."""
     counted = float(now.second - before.second)
     if now.clock is None or before.clock is None:
         return counted
@@ -150,7 +150,7 @@ class RadosBenchParser(Parser):
 
     Of reads ``block_bytes`` is the size of each, and ``seconds`` how long they may last; None where they may end
     at any time. Writes announce both themselves. With ``measures_writes`` it is worth a finding that a write run
-    has ended before its time; one that fills for reads is meant to.
+    has ended before its time; one that prefills for reads is meant to.
     """
 
     def __init__(self, *, block_bytes: int, seconds: float | None, measures_writes: bool = False) -> None:
@@ -180,7 +180,7 @@ class RadosBenchParser(Parser):
         return [reading for line in lines for reading in self._take(line.rstrip("\r"), elapsed_seconds)]
 
     def expect_end(self) -> None:
-        """rados says nothing more when it is ended, so nothing changes."""
+        """rados prints nothing more when it is ended, so nothing changes."""
 
     def finish(self) -> list[Reading]:
         """The operations that finished after the last row are put into an interval of their own."""
@@ -190,7 +190,7 @@ class RadosBenchParser(Parser):
         return []
 
     def result(self) -> ToolResult:
-        """Of a run that was ended only what its last row says is known."""
+        """Of a run that was ended only the last row is known."""
         flow = self._flow()
         return ToolResult(
             read=None if self._writes else flow,
@@ -228,7 +228,7 @@ class RadosBenchParser(Parser):
         return self._cut(row, elapsed) if row else []
 
     def _cut(self, row: _Row, elapsed: float) -> list[Reading]:
-        """End an interval here. Row 0 only says when the run began; what has finished by then is the first's."""
+        """End an interval here. Row 0 only marks the begin of the run; what has finished by then is the first's."""
         if row.second == 0 and self._last == _Row():
             self._last, self._elapsed = _Row(clock=row.clock), elapsed
             return []
