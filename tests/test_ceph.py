@@ -1084,10 +1084,10 @@ def access(root: Path) -> proxmox.CephAccess:
 def test_a_node_without_ceph(tmp_path: Path) -> None:
     found = access(tmp_path)
     assert (found.files, found.unreadable, found.storages) == ((), (), ())
-    assert proxmox.ceph_ways(found) == ()
+    assert proxmox.found_access(found) == ()
 
 
-def test_the_ways_of_a_proxmox_node(tmp_path: Path, programs: Path) -> None:
+def test_the_access_that_a_proxmox_node_has(tmp_path: Path, programs: Path) -> None:
     for name in ("ceph", "rbd"):
         program(programs, name, "")
     put(tmp_path, "/etc/pve/ceph.conf", "/etc/pve/priv/ceph.client.admin.keyring", "/etc/pve/priv/ceph/outside.keyring")
@@ -1098,10 +1098,10 @@ def test_the_ways_of_a_proxmox_node(tmp_path: Path, programs: Path) -> None:
     assert {"ceph", "rbd"} <= set(found.programs)
     assert [storage.name for storage in found.storages] == ["ceph-vm", "outside"]
     admin = "/etc/pve/priv/ceph.client.admin.keyring"
-    assert proxmox.ceph_ways(found) == (
-        proxmox.CephWay("/etc/ceph", "/etc/ceph/ceph.conf", admin),
-        proxmox.CephWay("/etc/pve", "/etc/pve/ceph.conf", admin),
-        proxmox.CephWay(
+    assert proxmox.found_access(found) == (
+        proxmox.FoundAccess("/etc/ceph", "/etc/ceph/ceph.conf", admin),
+        proxmox.FoundAccess("/etc/pve", "/etc/pve/ceph.conf", admin),
+        proxmox.FoundAccess(
             "outside", None, "/etc/pve/priv/ceph/outside.keyring", "bench", ("10.1.1.1", "10.1.1.2", "10.1.1.3")
         ),
     )
