@@ -1,4 +1,4 @@
-"""The config file: named nodes, groups of them, and their way to Ceph.
+"""The config file: named nodes, groups of them, and their Ceph access.
 
 ssh_config = "ssh_config"            # relative to this file; default: ~/.ssh/config
 
@@ -88,7 +88,7 @@ class Config:
         found: dict[str, Node] = {}
         for node in (node for name in names for node in self._named(name)):
             if found.setdefault(node.name, node) != node:
-                raise ConfigError(f"node {node.name!r} is meant twice, in two ways: name them in the config file")
+                raise ConfigError(f"node {node.name!r} has two different settings: name them in the config file")
         return tuple(found.values())
 
     def _named(self, name: str) -> Iterator[Node]:
@@ -138,7 +138,7 @@ def parse_node(text: str, ssh_config: str | None) -> Node:
 
 
 def load(path: Path, *, required: bool, ssh_config: str | None = None) -> Config:
-    """The config in a file; where it need not be there and is not, an empty one. Raises ConfigError."""
+    """The config in a file; an empty one where it is optional and missing. Raises ConfigError."""
     try:
         content = load_toml(path)
     except FileNotFoundError:
@@ -247,7 +247,7 @@ def _ssh_lines(path: Path, seen: set[Path]) -> Iterator[tuple[str, list[str]]]:
 
 
 def _included(pattern: str) -> Iterator[Path]:
-    """The files of an Include, which stand in ``~/.ssh`` unless it says otherwise."""
+    """The files of an Include, which stand in ``~/.ssh`` unless their path is absolute."""
     whole = Path("~/.ssh").expanduser() / Path(pattern).expanduser()
     return map(Path, sorted(itertools.islice(glob.iglob(str(whole)), _SSH_FILES)))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.resources
 import os
 from pathlib import Path
 
@@ -30,6 +31,11 @@ def packaged_presets_dir() -> Path:
     """The presets that come with cephtui: in the package, or beside it in a checkout."""
     installed = Path(__file__).parent / "preset_files"
     return installed if installed.is_dir() else Path(__file__).parent.parent / "presets"
+
+
+def packaged_text(package: str, name: str) -> str:
+    """A file of the package, such as a shell script: ``packaged_text("cephtui.ceph", "watch.sh")``."""
+    return importlib.resources.files(package).joinpath(name).read_text("utf-8")
 
 
 def cache_dir() -> Path:

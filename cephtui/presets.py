@@ -72,7 +72,7 @@ class Preset:
 
 
 Catalogue: TypeAlias = dict[str, Preset | PresetError]
-"""Every preset by name; a broken file is there with what is wrong with it."""
+"""Every preset by name; a broken file has its error instead."""
 
 
 def expand(options: Mapping[str, Choice]) -> Iterator[dict[str, OptionValue]]:

@@ -1,4 +1,4 @@
-"""Text that others wrote, made fit for a terminal: nothing in it is obeyed there, and nothing of it is hidden."""
+"""Text of any origin made safe for a terminal: escape sequences have no effect, and nothing is hidden."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _escaped(char: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Words, with single blanks between them: what others say, in one line."""
+    """Text of any origin in one line, its words with single blanks between them."""
     return printable(" ".join(text.split()))
 
 

@@ -1,4 +1,4 @@
-"""Reading what others may have written, or put in the place of a file, in bounded time and memory."""
+"""Reading files of any origin, or what stands in their place, in bounded time and memory."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def open_regular(path: Path, most_bytes: int = SERIES_MOST_BYTES) -> io.Buffered
 
 
 def open_descriptor(path: Path, most_bytes: int = SERIES_MOST_BYTES) -> int:
-    """As ``open_regular``, for who needs no more than the descriptor, which is theirs to close."""
+    """As ``open_regular``, only the descriptor, which the caller closes."""
     name = str(path)
     _check(_found(name), name, most_bytes)
     descriptor = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
@@ -121,7 +121,7 @@ def read_lines(path: Path, most_bytes: int = DOCUMENT_MOST_BYTES) -> Iterator[by
 
 
 def load_json(text: str | bytes) -> Any:
-    """The value of a JSON text; raises ValueError. Numbers may be infinite or none: whoever takes them must look."""
+    """The value of a JSON text; raises ValueError. Numbers may be infinite or NaN: the caller checks."""
     try:
         return json.loads(text)
     except RecursionError:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 import re
 import types
 from collections.abc import Mapping
@@ -45,8 +47,11 @@ def faults(sent: bytes) -> list[str]:
 
 def public_models() -> list[type[Model]]:
     """All models, so that a new one is covered by itself."""
-    found = [each for each in vars(models).values() if isinstance(each, type) and issubclass(each, Model)]
-    return [each for each in (*found, store.Undo, history.Overview) if each is not Model]
+    names = [each.name for each in pkgutil.iter_modules(models.__path__, "cephtui.models.")]
+    modules = [importlib.import_module(name) for name in names]
+    found = {each: None for module in modules for each in vars(module).values() if isinstance(each, type)}
+    public = [each for each in (*found, store.Undo, history.Overview) if issubclass(each, Model)]
+    return [each for each in public if each is not Model]
 
 
 def filled(model: type[Model], **given: Any) -> dict[str, Any]:

@@ -535,7 +535,7 @@ def test_more_than_one_thing_left_behind_is_counted(root: Path) -> None:
 def test_an_undo_list_that_can_not_be_read_keeps_its_session(root: Path) -> None:
     directory = varied(root)
     (directory / "undo.jsonl").mkdir()
-    with pytest.raises(StoreError, match=r"undo\.jsonl: Is a directory: it tells what must be removed before"):
+    with pytest.raises(StoreError, match=r"undo\.jsonl: Is a directory: it lists what must be removed before"):
         archive.delete(directory)
     assert row_of(directory).runs == 3
 

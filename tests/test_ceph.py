@@ -611,7 +611,7 @@ def test_a_full_pool_takes_no_writes() -> None:
 def test_a_paused_cluster_would_hang() -> None:
     for writes in (True, False):
         found = guard_pool("paused", writes=writes)
-        assert found == "the cluster is paused (pauserd, pausewr): ceph osd unpause, when its reason is gone"
+        assert found == "the cluster is paused (pauserd, pausewr): ceph osd unpause, once its reason is resolved"
 
 
 def test_inactive_pgs_of_the_pool_refuse() -> None:
@@ -629,7 +629,7 @@ def test_inactive_pgs_of_other_pools_do_not() -> None:
 def test_inactive_pgs_that_may_be_anybodys_refuse() -> None:
     found = guard_pool("osd-down", "rec", pgs=False)
     assert found is not None
-    assert "this key may not ask of which pool" in found
+    assert "the cephx caps deny asking of which pool" in found
 
 
 POOL = Pool(1, "rbd", size=3, pg_num=4)
@@ -693,7 +693,7 @@ def test_an_osd_of_another_pool_may_be_as_full_as_it_is() -> None:
 def test_what_may_not_be_asked_is_a_finding() -> None:
     assert pool_guards.space_findings(space()) == ()
     (finding,) = pool_guards.space_findings(space(osds=None))
-    assert finding.text == "how full each OSD of pool rbd gets was not looked at: no permission"
+    assert finding.text == "how full each OSD of pool rbd gets is unknown: no permission"
     assert pool_guards.guard_space(space(osds=None, pgs=None), 79 * GIB) is None
     unknown = Space(POOL, None)
     assert (pool_guards.room(unknown), pool_guards.guard_space(unknown, 1 << 60)) == (None, None)
@@ -760,7 +760,7 @@ def test_who_uses_a_pool_is_told() -> None:
     assert GUESTS.text == "3 of 10 images in use, 1.20k client IOPS"
     assert activity().text == "images in use: no permission, client IOPS: no permission"
     some = activity(ImagesInUse(4, 200, 500))
-    assert some.text.startswith("at least 4 images in use (200 of 500 looked at)")
+    assert some.text.startswith("at least 4 images in use (200 of 500 inspected)")
     after = pool_guards.activity_of("rbd", ImagesInUse(3, 10, 10), None, own_load=True)
     assert after.text == "3 of 10 images in use, own I/O has just ended"
 
@@ -991,7 +991,7 @@ def test_not_more_images_are_asked_than_allowed(programs: Path) -> None:
     stand_in(programs, 9, status=13)
     found = in_use.parse_in_use(run(in_use.in_use_argv("rbd", most=4)).stdout)
     assert found == ImagesInUse(2, 4, 9)
-    assert found.text == "at least 2 images in use (4 of 9 looked at)"
+    assert found.text == "at least 2 images in use (4 of 9 inspected)"
 
 
 def test_no_longer_than_allowed(programs: Path) -> None:
@@ -1084,10 +1084,10 @@ def access(root: Path) -> proxmox.CephAccess:
 def test_a_node_without_ceph(tmp_path: Path) -> None:
     found = access(tmp_path)
     assert (found.files, found.unreadable, found.storages) == ((), (), ())
-    assert proxmox.ceph_ways(found) == ()
+    assert proxmox.found_access(found) == ()
 
 
-def test_the_ways_of_a_proxmox_node(tmp_path: Path, programs: Path) -> None:
+def test_the_access_that_a_proxmox_node_has(tmp_path: Path, programs: Path) -> None:
     for name in ("ceph", "rbd"):
         program(programs, name, "")
     put(tmp_path, "/etc/pve/ceph.conf", "/etc/pve/priv/ceph.client.admin.keyring", "/etc/pve/priv/ceph/outside.keyring")
@@ -1098,10 +1098,10 @@ def test_the_ways_of_a_proxmox_node(tmp_path: Path, programs: Path) -> None:
     assert {"ceph", "rbd"} <= set(found.programs)
     assert [storage.name for storage in found.storages] == ["ceph-vm", "outside"]
     admin = "/etc/pve/priv/ceph.client.admin.keyring"
-    assert proxmox.ceph_ways(found) == (
-        proxmox.CephWay("/etc/ceph", "/etc/ceph/ceph.conf", admin),
-        proxmox.CephWay("/etc/pve", "/etc/pve/ceph.conf", admin),
-        proxmox.CephWay(
+    assert proxmox.found_access(found) == (
+        proxmox.FoundAccess("/etc/ceph", "/etc/ceph/ceph.conf", admin),
+        proxmox.FoundAccess("/etc/pve", "/etc/pve/ceph.conf", admin),
+        proxmox.FoundAccess(
             "outside", None, "/etc/pve/priv/ceph/outside.keyring", "bench", ("10.1.1.1", "10.1.1.2", "10.1.1.3")
         ),
     )

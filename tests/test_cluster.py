@@ -128,7 +128,7 @@ async def test_what_is_missing_is_told_from_what_can_not_be_asked() -> None:
         with pytest.raises(ClusterError, match=rf"^{said}: see rbd ls$") as raised:
             await ClusterReader(shell).ask(reader.image_info("rec", "x"))
         assert raised.value.missing
-    with pytest.raises(ClusterError, match=r"^can't look at image rec/x: no permission: see --ceph-id") as raised:
+    with pytest.raises(ClusterError, match=r"^can't inspect image rec/x: no permission: see --ceph-id") as raised:
         await ClusterReader(RecordedShell(rbd_info=DENIED)).ask(reader.image_info("rec", "x"))
     assert not raised.value.missing
 
@@ -238,7 +238,7 @@ async def test_only_where_pgs_are_not_active_all_are_asked_for() -> None:
     assert await preflight.guard_service(healthy, "rec") is None
     assert len(healthy.asked) == 2
     refusal = await preflight.guard_service(inactive, "rec")
-    assert "this key may not ask of which pool" in str(refusal)
+    assert "the cephx caps deny asking of which pool" in str(refusal)
 
 
 def use(count: int) -> Completed:

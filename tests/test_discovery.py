@@ -17,7 +17,7 @@ from cephtui.models import Node
 from cephtui.nodes.transport import Completed, Question, TransportError
 from cephtui.running.runner import Runner
 from cephtui.targets import devices, discovery
-from cephtui.targets.candidates import LOOKED_AT_MOST, LOOKED_AT_ONCE, Candidate
+from cephtui.targets.candidates import INSPECTED_AT_ONCE, INSPECTED_MOST, Candidate
 from cephtui.targets.devices import DeviceFacts
 from tests.clusters import RECORDINGS, Argv, RecordedShell, ok
 from tests.fakes import FakeNode, connector
@@ -119,7 +119,7 @@ async def test_pgs_that_serve_nobody() -> None:
 
     (refused,) = [candidate.reason for spec, candidate in seen.items() if spec.startswith("pool:") and candidate.reason]
     assert refused.endswith("1 are not active (1 down)")
-    assert all("this key may not ask of which pool" in str(candidate.reason) for candidate in denied.values())
+    assert all("the cephx caps deny asking of which pool" in str(candidate.reason) for candidate in denied.values())
 
 
 @pytest.mark.parametrize(
@@ -199,17 +199,17 @@ async def test_an_image_that_is_open_or_a_guests_is_refused() -> None:
 
 async def test_no_more_images_are_looked_at_than_is_bearable() -> None:
     info = {"name": "x", "id": "1", "size": 1 << 30}
-    many = [f"image{number}" for number in range(LOOKED_AT_MOST + 10)]
+    many = [f"image{number}" for number in range(INSPECTED_MOST + 10)]
     answers = {"rbd_info": ok(info), "rbd_status": ok({"watchers": []}), "rbd_snap": ok([])}
     shell = RecordedShell(rbd_ls=ok(many), **answers)
 
     seen, _ = await found(shell, "rbd:rec")
 
     assert len(seen) == len(many)
-    assert [spec for spec, candidate in seen.items() if candidate.text == "image, not looked at"] == [
-        f"rbd:rec/{name}" for name in many[LOOKED_AT_MOST:]
+    assert [spec for spec, candidate in seen.items() if candidate.text == "image, not inspected"] == [
+        f"rbd:rec/{name}" for name in many[INSPECTED_MOST:]
     ]
-    assert shell.most_at_once <= 3 * LOOKED_AT_ONCE  # an image takes three commands side by side
+    assert shell.most_at_once <= 3 * INSPECTED_AT_ONCE  # an image takes three commands side by side
     assert not shell.about(many[-1])
 
 
@@ -234,7 +234,7 @@ async def test_an_image_that_can_not_be_named_or_understood() -> None:
     seen, _ = await found(shell, "rbd:rec")
 
     assert seen["rbd:rec/a b"].reason == "expected rbd:POOL or rbd:POOL/IMAGE"
-    assert str(seen["rbd:rec/plain"].reason).startswith("can't look at image rec/plain: unexpected answer")
+    assert str(seen["rbd:rec/plain"].reason).startswith("can't inspect image rec/plain: unexpected answer")
 
 
 async def test_a_search_that_is_cancelled_asks_nothing_more() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import cephtui.sessions.demo
-from cephtui.analysis import incidents
+from cephtui.analysis import stalls
 from cephtui.analysis.incidents import Course
 from cephtui.models import ClusterSample, Finding, Interval, Sample
 from cephtui.sessions import store
@@ -116,7 +116,7 @@ def test_quiet_runs_of_a_real_cluster_have_no_findings(demo: Path) -> None:
     ]
     (stall,) = found[stood]
     assert stall.text.startswith("no completion on any node from ")
-    assert stall.text.endswith(": nothing that the cluster said explains it")
+    assert stall.text.endswith(": nothing that the cluster reported explains it")
 
 
 def test_a_healthy_quiet_run_has_none() -> None:
@@ -255,7 +255,7 @@ def test_a_console_that_stood_still_is_no_silence_of_the_cluster() -> None:
     found = course(silent=(10, 24))
     found.stood_still(11.0, 23.5)
     (finding,) = found.findings()
-    assert finding.text == "the console stood still from 0:11 to 0:24: what was said then came late"
+    assert finding.text == "the console stood still from 0:11 to 0:24: samples and answers of that time came late"
 
 
 def test_pgs_that_are_split_are_found_and_a_new_pool_is_not() -> None:
@@ -310,7 +310,7 @@ def test_a_stall_is_told_with_its_cause() -> None:
         ({"flags": ("pausewr",)}, "the cluster's flag pausewr was set from 0:12 to 0:16"),
         ({"slow_ops": 3}, "up to 3 operations were slow from 0:12 to 0:16"),
         ({"pg_states": {"peering": 33}}, "up to 33 of 33 PGs were not active from 0:12 to 0:16: 33 peering"),
-        ({"recovery_bandwidth_bytes": 1e6}, "nothing that the cluster said explains it"),
+        ({"recovery_bandwidth_bytes": 1e6}, "nothing that the cluster reported explains it"),
     ],
 )
 def test_causes(changes: dict[str, object], cause: str) -> None:
@@ -412,5 +412,5 @@ def test_while_it_goes_on_a_stall_is_found_as_soon_as_the_cluster_is_that_far() 
 def test_what_is_kept_of_a_day_is_bounded() -> None:
     found = course(seconds=86400 // 8)
     assert found.findings() == ()
-    assert len(found._own) < 30
-    assert incidents.STALL_SECONDS == 2.0
+    assert len(found._others._own) < 30
+    assert stalls.STALL_SECONDS == 2.0

@@ -206,9 +206,9 @@ GONE = [f"rbd:bench/{IMAGE}", "pool:bench/cephtui-deadbeef-lab1"]
 @pytest.mark.parametrize("target", GONE)
 def test_what_is_gone_is_done(target: str) -> None:
     cluster = Cluster()
-    assert removed(cluster, undo(target)) == Removed("done", "it was gone already")
+    assert removed(cluster, undo(target)) == Removed("done", "it was removed already")
     cluster.pools = {}
-    gone = Removed("done", "it is gone with its pool: there is no pool bench any more")
+    gone = Removed("done", "it was removed with its pool: there is no pool bench any more")
     assert removed(cluster, undo(target)) == gone
     assert removed(cluster, undo(target, cluster=None, pool_id=None)) == gone
     cluster.pools = {"bench": 7}  # another of the name

@@ -365,7 +365,7 @@ async def test_images_are_shown_when_they_are_asked_for(key: str) -> None:
             await picker.pilot.press(key)
         await picker.until_shown("asking for the images of bench ...")
         assert set(discovery.puts) == {POOLS, DEVICES, "rbd:bench"}
-        discovery.tell("rbd:bench", Candidate(IMAGE.spec, "image, not looked at"), GUESTS, problem=None)
+        discovery.tell("rbd:bench", Candidate(IMAGE.spec, "image, not inspected"), GUESTS, problem=None)
         await until(picker.pilot, lambda: IMAGE.spec in picker.names)
         discovery.tell("rbd:bench", IMAGE)
         await picker.until_shown("image of 1.00 GiB, asks first")
@@ -565,7 +565,7 @@ async def test_one_node_in_two_ways_is_told() -> None:
         await picker.type("root@h:22")
         await picker.pilot.press("space", "enter")
         assert picker.result == UNSET
-        assert "is meant twice" in picker.said()[0]
+        assert "has two different settings" in picker.said()[0]
 
 
 async def test_nodes_with_the_mouse_alone() -> None:

@@ -16,6 +16,7 @@ from cephtui import __version__
 
 CHECKOUT = Path(__file__).parent.parent
 PRESETS = {path.stem for path in (CHECKOUT / "presets").glob("*.toml")}
+SCRIPTS = [str(path.relative_to(CHECKOUT / "cephtui")) for path in (CHECKOUT / "cephtui").rglob("*.sh")]
 REPORT = """
 import json, pathlib, cephtui
 from cephtui.paths import packaged_presets_dir
@@ -54,7 +55,7 @@ def test_every_file_of_the_package_is_in_it(wheel: zipfile.ZipFile) -> None:
         for path in package.rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
-    assert {"cephtui/nodes/watchdog.sh", "cephtui/tui/app.tcss"} <= sources
+    assert {"cephtui/nodes/watchdog.sh", "cephtui/targets/devices/inspect.sh", "cephtui/tui/app.tcss"} <= sources
     files = {name for name in wheel.namelist() if not name.startswith(f"cephtui-{__version__}.dist-info/")}
     assert files == sources | {f"cephtui/preset_files/{name}.toml" for name in PRESETS}
 
@@ -63,7 +64,7 @@ def test_the_files_are_the_same(unpacked: Path) -> None:
     for name in PRESETS:
         packed = unpacked / "cephtui" / "preset_files" / f"{name}.toml"
         assert packed.read_bytes() == (CHECKOUT / "presets" / f"{name}.toml").read_bytes()
-    for name in ("nodes/watchdog.sh", "tui/app.tcss"):
+    for name in ("tui/app.tcss", *SCRIPTS):
         assert (unpacked / "cephtui" / name).read_bytes() == (CHECKOUT / "cephtui" / name).read_bytes()
 
 

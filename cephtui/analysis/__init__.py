@@ -1,1 +1,1 @@
-"""What the runs of sessions say, as data: batches, figures beside each other, conditions, the verdict. Pure."""
+"""The runs of sessions compared, as data: batches, figures beside each other, conditions, the verdict. Pure."""

@@ -195,7 +195,7 @@ class Overview(Model):
 
 @dataclass(slots=True)
 class History:
-    """All curves of one run, the ramp included, the filling left out."""
+    """All curves of one run, the ramp included, the prefill left out."""
 
     curves: dict[str, Curve] = field(default_factory=dict)
     """``read.iops`` and the like, of all nodes."""
@@ -280,7 +280,7 @@ class History:
 
 
 def _moments(sample: Sample, after: float) -> Iterator[float]:
-    """Where a tool was late, what it says holds for the whole stretch that nothing was said of, not only its end."""
+    """Where a tool was late, its next figures hold for the whole gap before them, not only for its end."""
     first = max(sample.elapsed_seconds - sample.interval_seconds + 1.0, after + 0.5)
     if sample.interval_seconds > LONG_INTERVAL_SECONDS and first < sample.elapsed_seconds:
         yield first

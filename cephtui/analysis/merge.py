@@ -38,7 +38,7 @@ class Merger:
         """Nodes that were waited for in vain: not again, until they have spoken."""
 
     def add(self, node: str, readings: list[Reading], now: float) -> list[Merged]:
-        """Seconds that close with what a node has said; ``now`` is any monotonic clock."""
+        """Seconds that are complete with a node's new samples; ``now`` is any monotonic clock."""
         for reading in readings:
             self._missed.discard(node)
             self._pending.setdefault(node, []).append(reading)
@@ -46,7 +46,7 @@ class Merger:
         return self._close(now)
 
     def end(self, node: str, now: float) -> list[Merged]:
-        """A node will say nothing more: seconds that close without it."""
+        """A node will have no more samples: seconds that are complete without it."""
         if node in self._live:
             self._live.remove(node)
         return self._close(now)

@@ -17,7 +17,7 @@ Word: TypeAlias = Literal["better", "same", "worse"]
 Kind: TypeAlias = Literal["better", "not worse", "same", "not better", "worse", "no verdict"]
 
 SAME_FRACTION = 0.005
-"""A smaller change is called none where there is no verdict. It is no measure of chance."""
+"""A smaller change is called none where there is no verdict. Chance is not taken into account."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the runs of two sides say of one figure. Changes are fractions of the left side: 0.1 is 10 % more."""
+    """One figure of the runs of two sides. Changes are fractions of the left side: 0.1 is 10 % more."""
 
     metric: Metric
     left: float | None
@@ -68,7 +68,7 @@ class Verdict:
 
     @property
     def _went(self) -> Word | None:
-        """It says nothing of chance."""
+        """Chance is not taken into account."""
         if self.left is None or self.right is None:
             return None
         if self.change is not None and abs(self.change) < self.margin:
@@ -77,7 +77,7 @@ class Verdict:
 
 
 def judge(metric: Metric, left: Sequence[float], right: Sequence[float]) -> Verdict:
-    """Of one figure, given for each run that has it. At present it always says that there is no verdict, and why."""
+    """Of one figure, given for each run that has it. At present there is never a verdict, always the reason."""
     before, after = _estimate(metric, left), _estimate(metric, right)
     return Verdict(metric, before, after, _change(before, after), reasons=(why_none(len(left), len(right)),))
 

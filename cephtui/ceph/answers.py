@@ -1,4 +1,4 @@
-"""Reading what ceph and rbd print as JSON, and telling why they print nothing."""
+"""Reading what ceph and rbd print as JSON, and finding out why they print nothing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NO_CLUSTER = (
     (re.compile(r"[Tt]imed out"), "the monitors do not answer"),
     (re.compile(r"connect(ing)? to the cluster|initializing cluster client"), "the monitors can't be reached"),
 )
-"""What ceph and rbd say on stderr, the more exact first, and what it means."""
+"""What ceph and rbd print on stderr, the more exact first, and what it means."""
 _NOT_FOUND = re.compile(r"error opening (image|pool) .*\(2\) No such file or directory")
 
 
@@ -85,7 +85,7 @@ def words(value: Any) -> tuple[str, ...]:
 
 
 def is_denied(status: int | None, stderr: str) -> bool:
-    """Whether the key may not ask this; ask ``no_cluster`` first, since a refused key ends with the same status."""
+    """Whether the cephx caps deny it; call ``no_cluster`` first, since a refused key ends with the same status."""
     return status == 13 or (status != 0 and bool(_DENIED.search(stderr)))
 
 

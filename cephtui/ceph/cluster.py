@@ -12,35 +12,35 @@ from cephtui.ceph import answers
 from cephtui.models import Finding
 
 STATUS_ARGV = ("ceph", "status", "-f", "json")
-"""Reports a ClusterState; any key that can read the monitors may ask."""
+"""Reports a ClusterState; the cephx caps ``mon r`` are enough."""
 VERSIONS_ARGV = ("ceph", "versions", "-f", "json")
 DOWN_ARGV = ("ceph", "osd", "tree", "down", "-f", "json")
-"""Reports OsdsAway; any key that can read the monitors may ask, as it may ask ``osd tree out``."""
+"""Reports OsdsAway; the cephx caps ``mon r`` are enough, as for ``osd tree out``."""
 OSD_OPTIONS = ("osd_op_queue", "osd_mclock_profile")
-"""What sets the share of clients and recovery; the profile says nothing unless the queue is mclock's."""
+"""What sets the share of clients and recovery; the profile has no effect unless the queue is mclock's."""
 
 _BLOCKING_FLAGS = {"full", "pauserd", "pausewr"}
 POOL_FULL = "a pool became full, or reached its quota, during the run: see ceph health detail"
-"""A reason to stop; which pool it is and why, only the map of the OSDs says."""
+"""A reason to stop; only the OSD map has which pool it is, and why."""
 _FILLING_CHECKS = ("OSD_NEARFULL", "OSD_BACKFILLFULL", "OSD_FULL")
 _SCRUB = {"scrubbing", "deep"}
 
 
 @dataclass(frozen=True, slots=True)
 class HealthCheck:
-    """One of the things that a cluster complains of."""
+    """One of the checks of ``ceph health``."""
 
     code: str
     severity: str
     message: str
     count: int
-    """How many OSDs, pools or operations it is about; 0 where it does not say."""
+    """How many OSDs, pools or operations it is about; 0 where the message has no number."""
     muted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterState:
-    """What ``ceph status`` says. Rates lag about 3 s behind, and are 0 when nothing goes on."""
+    """The answer to ``ceph status``. Rates lag about 3 s behind."""
 
     health: str
     """``HEALTH_OK``, ``HEALTH_WARN`` or ``HEALTH_ERR``."""
@@ -70,7 +70,7 @@ class ClusterState:
 
     @property
     def inactive_pgs(self) -> int:
-        """PGs that serve nobody at the moment."""
+        """PGs that take no requests at the moment."""
         return sum(count for state, count in self.pg_states.items() if not serves(state))
 
     @property
@@ -99,7 +99,7 @@ class OsdsAway:
 
 
 def serves(state: str) -> bool:
-    """Whether a PG in this state takes requests; a stale one is only remembered as active, its OSDs are gone."""
+    """Whether a PG in this state takes requests; a stale one is only the last state that its OSDs have reported."""
     words = state.split("+")
     return "active" in words and "stale" not in words
 
@@ -115,7 +115,7 @@ def scrubs(state: str) -> bool:
 
 
 def option_argv(name: str) -> tuple[str, ...]:
-    """Prints one OSD option of the cluster's configuration database; a host's ceph.conf may say otherwise."""
+    """Prints one OSD option of the cluster's configuration database; a host's ceph.conf may override it."""
     return ("ceph", "config", "get", "osd", name)
 
 
@@ -124,16 +124,16 @@ def parse_status(text: str) -> ClusterState:
     return state_of(answers.table(text, "health", "pgmap"))
 
 
-def state_of(said: Mapping[str, Any]) -> ClusterState:
-    osdmap = answers.part(said, "osdmap")
+def state_of(answer: Mapping[str, Any]) -> ClusterState:
+    osdmap = answers.part(answer, "osdmap")
     osdmap = answers.part(osdmap, "osdmap") or osdmap  # one level deeper up to Nautilus
-    pgmap = answers.part(said, "pgmap")
-    health = answers.part(said, "health")
-    monmap = answers.part(said, "monmap")
+    pgmap = answers.part(answer, "pgmap")
+    health = answers.part(answer, "health")
+    monmap = answers.part(answer, "monmap")
     return ClusterState(
         health=str(health.get("status") or health.get("overall_status") or "unknown"),
         checks=tuple(_check(code, value) for code, value in answers.part(health, "checks").items()),
-        fsid=str(said["fsid"]) if "fsid" in said else None,
+        fsid=str(answer["fsid"]) if "fsid" in answer else None,
         osds=answers.whole(osdmap.get("num_osds")),
         osds_up=answers.whole(osdmap.get("num_up_osds")),
         osds_in=answers.whole(osdmap.get("num_in_osds")),
@@ -151,7 +151,7 @@ def state_of(said: Mapping[str, Any]) -> ClusterState:
         recovery_bytes=answers.number(pgmap.get("recovering_bytes_per_sec")),
         pools=answers.whole(pgmap["num_pools"]) if "num_pools" in pgmap else None,
         monitors=answers.whole(monmap["num_mons"]) if "num_mons" in monmap else None,
-        monitors_in_quorum=len(said["quorum"]) if isinstance(said.get("quorum"), list) else None,
+        monitors_in_quorum=len(answer["quorum"]) if isinstance(answer.get("quorum"), list) else None,
     )
 
 
@@ -160,8 +160,8 @@ def parse_osds(text: str) -> OsdsAway:
     return osds_of(answers.table(text, "nodes"))
 
 
-def osds_of(said: Mapping[str, Any]) -> OsdsAway:
-    found = [*answers.objects(said.get("nodes")), *answers.objects(said.get("stray"))]
+def osds_of(answer: Mapping[str, Any]) -> OsdsAway:
+    found = [*answers.objects(answer.get("nodes")), *answers.objects(answer.get("stray"))]
     return OsdsAway(tuple(str(one.get("name")) for one in found if one.get("type") == "osd"))
 
 
@@ -176,9 +176,9 @@ def _check(code: str, value: Any) -> HealthCheck:
 
 def parse_versions(text: str) -> Mapping[str, int]:
     """How many daemons run each version, such as ``16.2.15``; answers ``VERSIONS_ARGV``."""
-    said = answers.table(text, "overall")
+    answer = answers.table(text, "overall")
     found: dict[str, int] = {}
-    for version, count in answers.part(said, "overall").items():
+    for version, count in answers.part(answer, "overall").items():
         short = re.search(r"ceph version (\S+)", version)
         name = short[1] if short else version
         found[name] = found.get(name, 0) + answers.whole(count)
@@ -240,10 +240,12 @@ def findings(state: ClusterState) -> tuple[Finding, ...]:
 
 
 def _health_text(state: ClusterState) -> str:
-    said = [check.message or check.code for check in state.checks if not check.muted]
+    messages = [check.message or check.code for check in state.checks if not check.muted]
     if state.health == "HEALTH_OK":
         return ""
-    return f"the cluster was {state.health}: {answers.listed(said)}" if said else f"the cluster was {state.health}"
+    return (
+        f"the cluster was {state.health}: {answers.listed(messages)}" if messages else f"the cluster was {state.health}"
+    )
 
 
 def _osds_text(state: ClusterState) -> str:

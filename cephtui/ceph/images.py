@@ -1,4 +1,4 @@
-"""RBD images: what one is, whose it is, and whether it may be overwritten."""
+"""RBD images: what one is, who uses it, and whether it may be overwritten."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Watcher:
 
 @dataclass(frozen=True, slots=True)
 class ImageUse:
-    """Who has an image open, and whether it is on the way to another place."""
+    """Who has an image open, and whether it is being migrated."""
 
     watchers: tuple[Watcher, ...] = ()
     migrating: bool = False
@@ -79,16 +79,16 @@ def _of(pool: str, image: str) -> tuple[str, ...]:
 
 
 def list_argv(pool: str) -> tuple[str, ...]:
-    """Reports the names of a pool's images, without looking at any of them."""
+    """Reports the names of a pool's images, without opening any of them."""
     return ("rbd", "ls", "--pool", pool, "--format", "json")
 
 
 def parse_list(text: str) -> tuple[str, ...]:
     """The answer to ``list_argv``; raises ValueError."""
-    said = answers.load(text)
-    if not isinstance(said, list):
+    answer = answers.load(text)
+    if not isinstance(answer, list):
         raise ValueError(f"unexpected answer: {text.strip()[:200]!r}")
-    return answers.words(said)
+    return answers.words(answer)
 
 
 def info_argv(pool: str, image: str) -> tuple[str, ...]:
@@ -119,7 +119,7 @@ def usage_argv(pool: str, image: str) -> tuple[str, ...]:
 def metadata_argv(pool: str, image_id: str, key: str) -> tuple[str, ...]:
     """Prints what ``rbd image-meta set`` attached to an image under a key, for parse_metadata.
 
-    From where librbd keeps it: ``rbd image-meta`` opens the image for writing, which waits for ever in a full pool.
+    From where librbd keeps it: ``rbd image-meta`` opens the image for writing, which hangs in a full pool.
     """
     return ("rados", "-p", pool, "getomapval", f"rbd_header.{image_id}", f"metadata_{key}")
 
@@ -137,43 +137,43 @@ def parse_metadata(status: int, text: str) -> str | None:
 
 def parse_info(text: str, pool: str) -> ImageInfo:
     """The answer to ``info_argv``."""
-    said = answers.table(text, "name", "size")
-    mirroring = answers.part(said, "mirroring")
+    answer = answers.table(text, "name", "size")
+    mirroring = answers.part(answer, "mirroring")
     is_mirrored = mirroring.get("state", "disabled") != "disabled"
     return ImageInfo(
         pool=pool,
-        name=str(said["name"]),
-        id=str(said.get("id", "")),
-        size=answers.whole(said["size"]),
-        object_size=answers.whole(said.get("object_size"), 1 << min(answers.whole(said.get("order")), 63)),
-        features=answers.words(said.get("features")),
-        data_pool=str(said["data_pool"]) if said.get("data_pool") else None,
-        parent=_parent(answers.part(said, "parent")),
+        name=str(answer["name"]),
+        id=str(answer.get("id", "")),
+        size=answers.whole(answer["size"]),
+        object_size=answers.whole(answer.get("object_size"), 1 << min(answers.whole(answer.get("order")), 63)),
+        features=answers.words(answer.get("features")),
+        data_pool=str(answer["data_pool"]) if answer.get("data_pool") else None,
+        parent=_parent(answers.part(answer, "parent")),
         # without a mode before Octopus, where there was only one
         mirroring=str(mirroring.get("mode", "journal")) if is_mirrored else None,
     )
 
 
-def _parent(said: Any) -> str | None:
-    if not said:
+def _parent(answer: Any) -> str | None:
+    if not answer:
         return None
-    places = [said.get("pool"), said.get("pool_namespace"), said.get("image")]
-    return f"{'/'.join(str(place) for place in places if place)}@{said.get('snapshot')}"
+    places = [answer.get("pool"), answer.get("pool_namespace"), answer.get("image")]
+    return f"{'/'.join(str(place) for place in places if place)}@{answer.get('snapshot')}"
 
 
 def parse_status(text: str) -> ImageUse:
     """The answer to ``status_argv``."""
-    said = answers.table(text, "watchers")
-    found = said["watchers"]
+    answer = answers.table(text, "watchers")
+    found = answer["watchers"]
     watchers = list(found.values()) if isinstance(found, dict) else found  # by name up to Mimic
     return ImageUse(
         tuple(Watcher(str(one.get("address", "?")), _client(one)) for one in answers.objects(watchers)),
-        migrating=bool(said.get("migration")),
+        migrating=bool(answer.get("migration")),
     )
 
 
-def _client(said: Any) -> int | None:
-    return answers.whole(said["client"]) if "client" in said else None
+def _client(answer: Any) -> int | None:
+    return answers.whole(answer["client"]) if "client" in answer else None
 
 
 def parse_snapshots(text: str) -> tuple[str, ...]:
@@ -192,12 +192,12 @@ def parse_children(text: str) -> tuple[str, ...]:
 
 
 def parse_is_thin(text: str) -> bool:
-    """Whether parts of an image were never written, which read much too fast; answers ``usage_argv``.
+    """Whether parts of an image were never allocated, which read too fast; answers ``usage_argv``.
 
     False proves nothing: 4 KiB in each object are enough for it.
     """
-    said = answers.table(text, "images")
-    images = [one for one in answers.objects(said["images"]) if "snapshot" not in one]
+    answer = answers.table(text, "images")
+    images = [one for one in answers.objects(answer["images"]) if "snapshot" not in one]
     if not images or "used_size" not in images[-1]:
         raise ValueError(f"unexpected answer: {text.strip()[:200]!r}")
     return answers.whole(images[-1]["used_size"]) < answers.whole(images[-1].get("provisioned_size"))
@@ -229,7 +229,7 @@ def guard_image(
     """Why ``span_bytes`` of an existing image may not be written, or None; the only place that decides it.
 
     ``own_clients`` are the numbers of the node's own mapping where that is the target. ``is_own`` is for images that
-    cephtui has made: they need not be given up, but everything else that makes them somebody's refuses as ever.
+    cephtui has made: they need not be given up, but everything else that refuses an image refuses them, too.
     """
     return (
         _guard_owner(facts)
@@ -241,7 +241,7 @@ def guard_image(
 
 
 def guard_name(pool: str, image: str) -> Refusal | None:
-    """Why an image may not be written whatever else it is, by its name alone; None where it has to be looked at."""
+    """Why an image may not be written whatever else it is, by its name alone; None where it has to be inspected."""
     facts = ImageFacts(ImageInfo(pool, image), ImageUse(), snapshots=())
     return guard_image(facts, 0, (image,))
 
@@ -277,10 +277,10 @@ def _guard_use(facts: ImageFacts, own_clients: frozenset[int]) -> Refusal | None
 def _guard_unknown(facts: ImageFacts) -> Refusal | None:
     spec = facts.info.spec
     if facts.use is None:
-        return Refusal(f"can't tell who uses image {spec}", "this key may not ask: use another with ceph_id")
+        return Refusal(f"can't tell who uses image {spec}", "the cephx caps deny it: use another client id (ceph_id)")
     if facts.snapshots is None:
         return Refusal(
-            f"can't tell whether image {spec} has snapshots", "this key may not ask: use another with ceph_id"
+            f"can't tell whether image {spec} has snapshots", "the cephx caps deny it: use another client id (ceph_id)"
         )
     if facts.unreadable:
         text = f"can't tell whose image {spec} is: {facts.unreadable[0]} can't be read"

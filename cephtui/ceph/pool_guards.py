@@ -21,7 +21,7 @@ USABLE = 0.8
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """All that says whether new data fits; None is what the key may not ask."""
+    """All that decides whether new data fits; None is what the cephx caps deny."""
 
     pool: Pool
     usage: PoolUsage | None
@@ -33,7 +33,7 @@ class Space:
 def guard_pool(
     name: str, osd_map: OsdMap, state: ClusterState, pgs: Sequence[Pg] | None, *, writes: bool
 ) -> Refusal | None:
-    """Why nothing may run in a pool, or None: it is not there, blocked, full, or has PGs that serve nobody.
+    """Why nothing may run in a pool, or None: it does not exist, is blocked or full, or has inactive PGs.
 
     ``pgs`` are needed only where ``state.inactive_pgs`` is not zero.
     """
@@ -48,7 +48,7 @@ def _guard_flags(pool: Pool, osd_map: OsdMap, state: ClusterState, writes: bool)
     flags = osd_map.flags | state.flags
     paused = sorted(flags & {"pauserd", "pausewr"})
     if paused:
-        return Refusal(f"the cluster is paused ({', '.join(paused)})", "ceph osd unpause, when its reason is gone")
+        return Refusal(f"the cluster is paused ({', '.join(paused)})", "ceph osd unpause, once its reason is resolved")
     if not writes:
         return None
     if "full" in flags or any(check.code == "OSD_FULL" for check in state.checks):
@@ -88,7 +88,7 @@ def _guard_pgs(pool: Pool, state: ClusterState, pgs: Sequence[Pg] | None) -> Ref
         return None
     remedy = "wait until they are active: ceph pg dump_stuck inactive"
     if pgs is None:
-        text = f"{state.inactive_pgs} PGs of the cluster are not active, and this key may not ask of which pool"
+        text = f"{state.inactive_pgs} PGs of the cluster are not active, and the cephx caps deny asking of which pool"
         return Refusal(text, remedy)
     states = Counter(pg.state for pg in pgs if pg.pool == pool.id and not serves(pg.state))
     if not states:
@@ -100,7 +100,7 @@ def _guard_pgs(pool: Pool, state: ClusterState, pgs: Sequence[Pg] | None) -> Ref
 def guard_space(space: Space, new_bytes: int) -> Refusal | None:
     """Why so many new bytes of all nodes together do not fit into a pool, or None.
 
-    What the key may not ask is no reason: see ``space_findings``. For images with a data pool, ``space`` is that one's.
+    What the cephx caps deny is no reason: see ``space_findings``. For images with a data pool, ``space`` is that one's.
     """
     return None if new_bytes <= 0 else _guard_room(space, new_bytes) or _guard_osds(space, new_bytes)
 
@@ -167,11 +167,11 @@ def _filled(space: Space, new_bytes: int) -> Iterable[tuple[OsdUsage, float]]:
 
 
 def space_findings(space: Space) -> tuple[Finding, ...]:
-    """What of the room could not be looked at."""
+    """What is unknown of the free space."""
     if space.usage is None:
         return (Finding(code="space", text=f"free space of pool {space.pool.name}: no permission"),)
     if space.osds is None or space.pgs is None:
-        text = f"how full each OSD of pool {space.pool.name} gets was not looked at: no permission"
+        text = f"how full each OSD of pool {space.pool.name} gets is unknown: no permission"
         return (Finding(code="space", text=text),)
     return ()
 
@@ -216,7 +216,7 @@ def guard_busy_pool(activity: PoolActivity | None, *, writes: bool, nodes: int, 
 
 
 def _is_busy(activity: PoolActivity) -> bool:
-    """Whether other clients are known to use the pool, or not all of its images could be looked at."""
+    """Whether other clients are known to use the pool, or not all of its images could be inspected."""
     if activity.images_in_use or activity.client_iops:
         return True
     return activity.images_looked_at is not None and activity.images_looked_at < (activity.images or 0)

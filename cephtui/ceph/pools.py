@@ -120,49 +120,49 @@ class CrushRule:
 
 def parse_osd_map(text: str) -> OsdMap:
     """The answer to ``OSD_MAP_ARGV``."""
-    said = answers.table(text, "pools")
-    profiles = answers.part(said, "erasure_code_profiles")
-    pools = [_pool(one, profiles) for one in answers.objects(said["pools"])]
-    flags = answers.words(said.get("flags_set")) or tuple(str(said.get("flags", "")).split(","))
+    answer = answers.table(text, "pools")
+    profiles = answers.part(answer, "erasure_code_profiles")
+    pools = [_pool(one, profiles) for one in answers.objects(answer["pools"])]
+    flags = answers.words(answer.get("flags_set")) or tuple(str(answer.get("flags", "")).split(","))
     return OsdMap(
         pools={pool.name: pool for pool in pools},
-        fsid=str(said.get("fsid", "")),
+        fsid=str(answer.get("fsid", "")),
         flags=frozenset(flags) - {""},
-        nearfull_ratio=answers.number(said.get("nearfull_ratio"), 0.85),
-        full_ratio=answers.number(said.get("full_ratio"), 0.95),
+        nearfull_ratio=answers.number(answer.get("nearfull_ratio"), 0.85),
+        full_ratio=answers.number(answer.get("full_ratio"), 0.95),
     )
 
 
-def _pool(said: Mapping[str, Any], profiles: Mapping[str, Any]) -> Pool:
-    is_erasure = answers.whole(said.get("type")) == _ERASURE
-    size, min_size = answers.whole(said.get("size"), 1), answers.whole(said.get("min_size"), 1)
-    profile = str(said.get("erasure_code_profile") or "")
+def _pool(answer: Mapping[str, Any], profiles: Mapping[str, Any]) -> Pool:
+    is_erasure = answers.whole(answer.get("type")) == _ERASURE
+    size, min_size = answers.whole(answer.get("size"), 1), answers.whole(answer.get("min_size"), 1)
+    profile = str(answer.get("erasure_code_profile") or "")
     chunks = answers.whole(answers.part(profiles, profile).get("k"), max(1, min_size - 1)) if is_erasure else 1
-    pg_num = answers.whole(said.get("pg_num"))
+    pg_num = answers.whole(answer.get("pg_num"))
     return Pool(
-        id=answers.whole(said.get("pool", said.get("pool_id"))),
-        name=str(said.get("pool_name")),
+        id=answers.whole(answer.get("pool", answer.get("pool_id"))),
+        name=str(answer.get("pool_name")),
         kind="erasure" if is_erasure else "replicated",
         size=size,
         min_size=min_size,
         data_chunks=chunks,
         pg_num=pg_num,
-        pg_num_target=answers.whole(said.get("pg_num_target"), pg_num),
-        autoscale=str(said.get("pg_autoscale_mode", "unknown")),
-        crush_rule=answers.whole(said.get("crush_rule")),
+        pg_num_target=answers.whole(answer.get("pg_num_target"), pg_num),
+        autoscale=str(answer.get("pg_autoscale_mode", "unknown")),
+        crush_rule=answers.whole(answer.get("crush_rule")),
         ec_profile=profile if is_erasure else "",
-        flags=frozenset(str(said.get("flags_names", "")).split(",")) - {""},
-        quota_bytes=answers.whole(said.get("quota_max_bytes")),
-        quota_objects=answers.whole(said.get("quota_max_objects")),
-        applications=tuple(answers.part(said, "application_metadata")),
+        flags=frozenset(str(answer.get("flags_names", "")).split(",")) - {""},
+        quota_bytes=answers.whole(answer.get("quota_max_bytes")),
+        quota_objects=answers.whole(answer.get("quota_max_objects")),
+        applications=tuple(answers.part(answer, "application_metadata")),
     )
 
 
 def parse_usage(text: str) -> Mapping[str, PoolUsage]:
     """The answer to ``USAGE_ARGV``, by the pools' names."""
-    said = answers.table(text, "pools")
+    answer = answers.table(text, "pools")
     found = {}
-    for one in answers.objects(said["pools"]):
+    for one in answers.objects(answer["pools"]):
         stats = answers.part(one, "stats")
         stored = answers.whole(stats.get("stored", stats.get("bytes_used")))
         available = answers.whole(stats.get("max_avail"))
@@ -172,12 +172,12 @@ def parse_usage(text: str) -> Mapping[str, PoolUsage]:
 
 def parse_osd_usage(text: str) -> tuple[OsdUsage, ...]:
     """The answer to ``OSD_USAGE_ARGV``; OSDs without a size, which are down and out, are left out."""
-    said = answers.table(text, "nodes")
+    answer = answers.table(text, "nodes")
     found = (
         OsdUsage(
             answers.whole(one.get("id")), answers.whole(one.get("kb")) * 1024, answers.whole(one.get("kb_used")) * 1024
         )
-        for one in answers.objects(said["nodes"])
+        for one in answers.objects(answer["nodes"])
         if one.get("type", "osd") == "osd"
     )
     return tuple(one for one in found if one.total)
@@ -185,18 +185,18 @@ def parse_osd_usage(text: str) -> tuple[OsdUsage, ...]:
 
 def parse_pgs(text: str) -> tuple[Pg, ...]:
     """The answer to ``PGS_ARGV``; a bare list up to Mimic."""
-    said = answers.load(text)
-    stats = said.get("pg_stats") if isinstance(said, dict) else said
+    answer = answers.load(text)
+    stats = answer.get("pg_stats") if isinstance(answer, dict) else answer
     if not isinstance(stats, list):
         raise ValueError(f"unexpected answer: {text.strip()[:200]!r}")
     return tuple(_pg(one) for one in answers.objects(stats))
 
 
-def _pg(said: Mapping[str, Any]) -> Pg:
-    placed = said.get("up") or said.get("acting") or []
-    pool = str(said.get("pgid", "")).partition(".")[0]
+def _pg(answer: Mapping[str, Any]) -> Pg:
+    placed = answer.get("up") or answer.get("acting") or []
+    pool = str(answer.get("pgid", "")).partition(".")[0]
     osds = tuple(osd for osd in placed if isinstance(osd, int) and osd not in (_NOBODY, -1))
-    return Pg(int(pool) if pool.isdigit() else -1, str(said.get("state", "unknown")), osds)
+    return Pg(int(pool) if pool.isdigit() else -1, str(answer.get("state", "unknown")), osds)
 
 
 def parse_crush_rules(text: str) -> Mapping[int, CrushRule]:
@@ -205,12 +205,12 @@ def parse_crush_rules(text: str) -> Mapping[int, CrushRule]:
     return {rule.id: rule for rule in rules}
 
 
-def _rule(said: Mapping[str, Any]) -> CrushRule:
-    steps = answers.objects(said.get("steps"))
+def _rule(answer: Mapping[str, Any]) -> CrushRule:
+    steps = answers.objects(answer.get("steps"))
     domains = [str(step["type"]) for step in steps if str(step.get("op", "")).startswith("choose") and "type" in step]
     return CrushRule(
-        id=answers.whole(said.get("rule_id")),
-        name=str(said.get("rule_name")),
+        id=answers.whole(answer.get("rule_id")),
+        name=str(answer.get("rule_name")),
         takes=tuple(str(step.get("item_name")) for step in steps if step.get("op") == "take"),
         failure_domain=domains[-1] if domains else None,
     )

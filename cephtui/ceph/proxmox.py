@@ -6,39 +6,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from cephtui.paths import packaged_text
+
 _PVE = "/etc/pve"
-
-# The lines are looked at again when they are read; this only keeps most of the files at home.
-_REFERENCES = r"""
-pve=$1 image=$2
-for file in "$pve"/qemu-server/*.conf "$pve"/lxc/*.conf "$pve"/nodes/*/qemu-server/*.conf "$pve"/nodes/*/lxc/*.conf; do
-    [ -e "$file" ] || continue
-    if [ -r "$file" ]; then
-        grep -F -- "$image" "$file" | while IFS= read -r line; do printf 'line\t%s\t%s\n' "$file" "$line"; done
-    else
-        printf 'unreadable\t%s\n' "$file"
-    fi
-done
-[ -d "$pve" ] && [ ! -x "$pve" ] && printf 'unreadable\t%s\n' "$pve"
-printf 'done\t\n'
-"""
-
-_ACCESS = r"""
-root=$1
-say() { printf '%s\t%s\n' "$1" "$2"; }
-for name in ceph rbd rados; do command -v $name >/dev/null && say program $name; done
-for file in "$root"/etc/ceph/*.conf "$root"/etc/ceph/*.keyring "$root"/etc/ceph/keyring "$root"/etc/pve/ceph.conf \
-        "$root"/etc/pve/priv/ceph.*.keyring "$root"/etc/pve/priv/ceph/*.conf "$root"/etc/pve/priv/ceph/*.keyring; do
-    [ -e "$file" ] || continue
-    if [ -r "$file" ]; then say file "${file#"$root"}"; else say unreadable "${file#"$root"}"; fi
-done
-storages=$root/etc/pve/storage.cfg
-if [ -r "$storages" ]; then
-    while IFS= read -r line || [ -n "$line" ]; do say storage "$line"; done < "$storages"
-elif [ -e "$storages" ]; then say unreadable /etc/pve/storage.cfg
-fi
-say done ''
-"""
+_REFERENCES = packaged_text("cephtui.ceph", "proxmox_references.sh")
+_ACCESS = packaged_text("cephtui.ceph", "proxmox_access.sh")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +48,7 @@ class Storage:
 
 @dataclass(frozen=True, slots=True)
 class CephAccess:
-    """What of a way to Ceph a node has."""
+    """The parts of Ceph access that a node has."""
 
     programs: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
@@ -86,8 +58,8 @@ class CephAccess:
 
 
 @dataclass(frozen=True, slots=True)
-class CephWay:
-    """A way to a cluster: a node's ``ceph_conf``, ``ceph_keyring`` and ``ceph_id``."""
+class FoundAccess:
+    """Access to a cluster: a node's ``ceph_conf``, ``ceph_keyring`` and ``ceph_id``."""
 
     source: str
     """What it comes from: ``/etc/ceph``, or a storage's name."""
@@ -110,30 +82,30 @@ def access_argv(root: str = "") -> tuple[str, ...]:
 
 def parse_references(text: str, image: str) -> References:
     """The answer to ``references_argv``; only lines in which the name is a volume's, as in ``ceph:vm-1-disk-0``."""
-    said = _said(text)
+    pairs = _pairs(text)
     volume = re.compile(rf"[:/]{re.escape(image)}(?=[,\s@\"']|$)")
-    lines = (rest.partition("\t") for key, rest in said if key == "line")
+    lines = (rest.partition("\t") for key, rest in pairs if key == "line")
     files = (file for file, _, line in lines if volume.search(line))
-    return References(tuple(dict.fromkeys(files)), tuple(rest for key, rest in said if key == "unreadable"))
+    return References(tuple(dict.fromkeys(files)), tuple(rest for key, rest in pairs if key == "unreadable"))
 
 
 def parse_access(text: str) -> CephAccess:
     """The answer to ``access_argv``."""
-    said = _said(text)
+    pairs = _pairs(text)
 
     def all_of(word: str) -> tuple[str, ...]:
-        return tuple(rest for key, rest in said if key == word)
+        return tuple(rest for key, rest in pairs if key == word)
 
     storages = parse_storage_cfg("\n".join(all_of("storage")))
     return CephAccess(all_of("program"), all_of("file"), all_of("unreadable"), storages)
 
 
-def _said(text: str) -> list[tuple[str, str]]:
+def _pairs(text: str) -> list[tuple[str, str]]:
     """The pairs of an answer, which ends with ``done``; raises ValueError."""
-    said = [(key, rest) for key, tab, rest in (line.partition("\t") for line in text.splitlines()) if tab]
-    if not said or said[-1][0] != "done":
+    pairs = [(key, rest) for key, tab, rest in (line.partition("\t") for line in text.splitlines()) if tab]
+    if not pairs or pairs[-1][0] != "done":
         raise ValueError(f"unexpected answer: {text.strip()[:200]!r}")
-    return said[:-1]
+    return pairs[:-1]
 
 
 def parse_storage_cfg(text: str) -> tuple[Storage, ...]:
@@ -161,22 +133,22 @@ def _storage(name: str, keys: dict[str, str]) -> Storage:
     )
 
 
-def ceph_ways(access: CephAccess) -> tuple[CephWay, ...]:
+def found_access(access: CephAccess) -> tuple[FoundAccess, ...]:
     """The ways to Ceph that a node has by its files, the most usual first; empty where a key can't be read."""
     ways = [way for way in (_usual(access, "/etc/ceph"), _usual(access, _PVE)) if way]
     outside = (storage for storage in access.storages if storage.monhost and storage.keyring in access.files)
     for storage in outside:
         conf = storage.conf if storage.conf in access.files else None
-        ways.append(CephWay(storage.name, conf, storage.keyring, storage.username, storage.monhost))
+        ways.append(FoundAccess(storage.name, conf, storage.keyring, storage.username, storage.monhost))
     return tuple(ways)
 
 
-def _usual(access: CephAccess, folder: str) -> CephWay | None:
+def _usual(access: CephAccess, folder: str) -> FoundAccess | None:
     """The cluster's own ceph.conf with the administrator's key."""
     conf = f"{folder}/ceph.conf"
     keys = ("/etc/ceph/ceph.client.admin.keyring", "/etc/ceph/keyring", f"{_PVE}/priv/ceph.client.admin.keyring")
     keyring = next((key for key in keys if key in access.files), None)
-    return CephWay(folder, conf, keyring) if conf in access.files and keyring else None
+    return FoundAccess(folder, conf, keyring) if conf in access.files and keyring else None
 
 
 def storage_of(storages: Sequence[Storage], pool: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What goes on at the moment: the rates of a pool's clients, and each OSD's latency."""
+"""The present load: the rates of a pool's clients, and each OSD's latency."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from cephtui.ceph import answers
 
 OSD_PERF_ARGV = ("ceph", "osd", "perf", "-f", "json")
-"""Needs rights on the manager, which ``profile rbd`` does not give."""
+"""Needs cephx caps for the manager, which ``profile rbd`` does not include."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +42,9 @@ class OsdLatency:
 
 
 def pool_stats_argv(pool: str) -> tuple[str, ...]:
-    """Reports PoolRates; needs rights on the manager.
+    """Reports PoolRates; needs cephx caps for the manager.
 
-    To be asked before anything about images: each such question is client I/O itself, and shows for some 10 s.
+    To be asked before anything about images: each such query is client I/O itself, and in the rates for some 10 s.
     """
     return ("ceph", "osd", "pool", "stats", pool, "-f", "json")
 
@@ -57,8 +57,8 @@ def parse_osd_perf(text: str) -> OsdLatency:
     return found
 
 
-def latency_of(said: Mapping[str, Any]) -> OsdLatency | None:
-    inner = answers.part(said, "osdstats") or said  # not nested before Nautilus
+def latency_of(answer: Mapping[str, Any]) -> OsdLatency | None:
+    inner = answers.part(answer, "osdstats") or answer  # not nested before Nautilus
     if "osd_perf_infos" not in inner:
         return None
     seconds: dict[int, float] = {}
@@ -79,8 +79,8 @@ def parse_pool_stats(text: str, pool: str) -> PoolRates:
     return found
 
 
-def rates_of(said: Sequence[Mapping[str, Any]], pool: str | None = None) -> PoolRates | None:
-    for one in said:
+def rates_of(answer: Sequence[Mapping[str, Any]], pool: str | None = None) -> PoolRates | None:
+    for one in answer:
         if "pool_name" not in one or pool not in (None, one["pool_name"]):
             continue
         client, recovery = answers.part(one, "client_io_rate"), answers.part(one, "recovery_rate")

@@ -1,4 +1,4 @@
-"""The cluster's state each second or two while a run goes on, without disturbing it."""
+"""The cluster's state every second or two during a run, without disturbing it."""
 
 from __future__ import annotations
 
@@ -10,29 +10,24 @@ from typing import Any, TypeAlias
 from cephtui.ceph import answers
 from cephtui.ceph.cluster import ClusterState, OsdsAway, osds_of, state_of
 from cephtui.ceph.rates import OsdLatency, PoolRates, latency_of, rates_of
+from cephtui.paths import packaged_text
 
 Seen: TypeAlias = ClusterState | OsdLatency | PoolRates | OsdsAway
 _MOST_CHARACTERS = 8 << 20
 """Of an answer: the latencies of the largest clusters are a quarter of it."""
 _WORD = re.compile(r"\S")
-
-# Through one process that stays connected: starting ceph costs three times what the questions do.
-_WATCH = r"""
-export PYTHONUNBUFFERED=1
-ask() { printf 'osd tree down\nosd tree out\nstatus\nosd perf\nosd pool stats %s\n' "$1" 2>/dev/null; }
-while ask "$1" && sleep "$2"; do :; done | ceph -f json
-"""
+_SCRIPT = packaged_text("cephtui.ceph", "watch.sh")
 
 
 def watch_argv(pool: str, seconds: float) -> tuple[str, ...]:
-    """Goes on reporting OsdsAway (down, then out), ClusterState, OsdLatency and PoolRates, until it is ended."""
+    """Reports OsdsAway (down, then out), ClusterState, OsdLatency and PoolRates, until it is ended."""
     if not re.fullmatch(r"[\w.-]+", pool):
         raise ValueError(f"pool {pool!r}: ceph's own command line can't take such a name")
-    return ("bash", "-c", _WATCH, "cephtui-ceph", pool, f"{seconds:g}")
+    return ("bash", "-c", _SCRIPT, "cephtui-ceph", pool, f"{seconds:g}")
 
 
 class CephWatch:
-    """Reads what ``watch_argv`` prints, in pieces cut anywhere; what the key may not ask does not come."""
+    """Reads what ``watch_argv`` prints, in pieces cut anywhere; queries that the cephx caps deny have no answer."""
 
     def __init__(self) -> None:
         self._rest = ""

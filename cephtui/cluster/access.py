@@ -20,16 +20,16 @@ async def with_access(shell: NodeShell, pool: str | None) -> Node:
         access = proxmox.parse_access(answer.stdout)
     except ValueError:
         return node
-    ways = proxmox.ceph_ways(access)
+    found = proxmox.found_access(access)
     named = proxmox.storage_of(access.storages, pool) if pool else ()
-    way = next((way for way in ways if way.source in named), ways[0] if ways else None)
-    if way is None or (way.source == "/etc/ceph" and node.ceph_id is None):
+    chosen = next((one for one in found if one.source in named), found[0] if found else None)
+    if chosen is None or (chosen.source == "/etc/ceph" and node.ceph_id is None):
         return node
     return node.model_copy(
         update={
-            "ceph_conf": way.conf,
-            "ceph_keyring": way.keyring,
-            "ceph_id": node.ceph_id or way.id,
-            "ceph_mon_host": ",".join(way.monhost) or None if way.conf is None else None,
+            "ceph_conf": chosen.conf,
+            "ceph_keyring": chosen.keyring,
+            "ceph_id": node.ceph_id or chosen.id,
+            "ceph_mon_host": ",".join(chosen.monhost) or None if chosen.conf is None else None,
         }
     )

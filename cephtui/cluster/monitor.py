@@ -1,4 +1,4 @@
-"""The cluster during a run: what it reports of itself every two seconds."""
+"""The cluster during a run: its state every two seconds."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Observation:
 
 @dataclass(slots=True)
 class _Answers:
-    """What has been answered so far: of the OSDs first those that are down, then those that are out."""
+    """The latest answers: of the OSDs first those that are down, then those that are out."""
 
     latency: OsdLatency | None = None
     down: tuple[str, ...] | None = None
@@ -72,7 +72,7 @@ class _Answers:
     down_was_last: bool = False
 
     def take(self, answer: watch.Seen) -> Observation | None:
-        """What the cluster is like now, where this answer is its state."""
+        """The cluster now, if this answer is its state."""
         if isinstance(answer, OsdsAway):
             if self.down_was_last:
                 self.out = answer.names

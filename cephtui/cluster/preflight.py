@@ -41,11 +41,11 @@ class Demand:
 
 @dataclass(frozen=True, slots=True)
 class Preflight:
-    """What the cluster is like before a run, and what follows from it."""
+    """The cluster before a run, and what follows from its state."""
 
     refusal: Refusal | None = None
     is_full: bool = False
-    """Whether it is for want of room that it is refused."""
+    """Whether the refusal is for lack of space."""
     findings: tuple[Finding, ...] = ()
     environment: ClusterEnvironment | None = None
     state: ClusterState | None = None
@@ -70,7 +70,7 @@ async def health(shell: Shell) -> str:
 
 
 async def guard_service(shell: Shell, pool: str) -> Refusal | None:
-    """Why nothing in a pool can even be looked at, or None: only the monitors are asked. Raises TransportError."""
+    """Why no data in a pool can be inspected, or None: only the monitors are asked. Raises TransportError."""
     asked = ClusterReader(shell)
     await asked.fetch(reader.STATUS, reader.OSD_MAP)
     try:
@@ -92,7 +92,7 @@ async def room_bytes(shell: Shell, pool: str) -> int | None:
     try:
         pools = await ClusterReader(shell).pools()
     except ClusterError:
-        return None  # the guard, which asks again, tells what is wrong
+        return None  # the guard asks again, and reports the error
     if pool not in pools.osd_map.pools:
         return None
     most = pool_guards.headroom(pools.space(pools.osd_map.pools[pool]))
@@ -100,7 +100,7 @@ async def room_bytes(shell: Shell, pool: str) -> int | None:
 
 
 async def pool_activity(shell: Shell, pool: str, *, own_load: bool = False, patient: bool = True) -> PoolActivity:
-    """Who else uses a pool. With ``own_load``, of a run that has just ended, the rates would not tell.
+    """Who else uses a pool. With ``own_load``, of a run that has just ended, the rates are not asked.
 
     ``patient`` waits for rates that are about to decay, where something depends on them. Raises TransportError.
     """

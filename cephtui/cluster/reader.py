@@ -51,7 +51,7 @@ class Query(Generic[T_co]):
     failure: str = ""
     """What its failure means: ``can't ask the cluster``; by default the command is named."""
     remedy: str = ""
-    """What helps where the reason of the failure does not tell."""
+    """The next step, where the reason of the failure does not imply it."""
     image: str = ""
     """``pool/image`` where it is about one."""
     name: str = ""
@@ -130,7 +130,7 @@ def _of_image(
     pool: str, image: str, argv: tuple[str, ...], parse: Callable[[str], T], timeout_seconds: float = 30.0
 ) -> Query[T]:
     spec = f"{pool}/{image}"
-    failure, remedy = f"can't look at image {spec}", "see --ceph-id and --ceph-keyring"
+    failure, remedy = f"can't inspect image {spec}", "see --ceph-id and --ceph-keyring"
     return Query(argv, parse, failure, remedy, spec, timeout_seconds=timeout_seconds)
 
 
@@ -188,7 +188,7 @@ class ClusterReader:
             return None
 
     async def optional(self, query: Query[T]) -> T | None:
-        """The answer; None where there is none, for whatever reason: what is not in ``denied`` is logged."""
+        """The answer; None where there is none, for any reason: what is not in ``denied`` is logged."""
         try:
             return await self.permitted(query)
         except ClusterError as error:
@@ -196,7 +196,7 @@ class ClusterReader:
             return None
 
     async def status(self) -> ClusterState:
-        """To be asked first: the error tells whether Ceph's programs are there; raises ClusterError."""
+        """To be asked first: the error names missing programs of Ceph; raises ClusterError."""
         try:
             return await self.ask(STATUS)
         except TransportError:  # raised for a command that can't be started, too

@@ -22,9 +22,9 @@ FIGURE_MOST = 1e60
 ELAPSED_MOST_SECONDS = 1e9
 """Some thirty years: longer than any run."""
 Line: TypeAlias = Annotated[str, AfterValidator(one_line)]
-"""Words for eyes, on one line, whoever wrote them."""
+"""Text of any origin for display, on one line."""
 Name: TypeAlias = Annotated[str, AfterValidator(printable)]
-"""For eyes too, with all its blanks; what commands are made of is a plain ``str``, and exact."""
+"""Also for display, with all its blanks; what commands are made of is a plain ``str``, and exact."""
 NODES_MOST = 10_000
 """Of one run."""
 OptionValue: TypeAlias = bool | Annotated[int, Field(gt=-(10**60))] | float | Name
@@ -36,7 +36,7 @@ _BOUNDS: Mapping[str, Mapping[str, Any]] = {
     # far enough from the ends of the calendar for every time zone
     "datetime": {"ge": datetime(1970, 1, 1, tzinfo=UTC), "lt": datetime(3000, 1, 1, tzinfo=UTC)},
 }
-"""By type what holds for every value of it in a model, where the field does not say otherwise."""
+"""By type what holds for every value of it in a model, unless the field has its own."""
 
 
 class Model(BaseModel):

@@ -8,7 +8,7 @@ from cephtui.models.base import Line, Model, Name, OptionValue
 
 
 class Node(Model):
-    """A host that runs benchmarks, and its way to Ceph. Paths are paths on that host."""
+    """A host that runs benchmarks, and its Ceph access. Paths are paths on that host."""
 
     name: Name
     """As it stands in figures and files: the key in the config file, or what was typed."""
@@ -40,17 +40,17 @@ class NodeEnvironment(Model):
     memory_bytes: int | None = None
     load_1m: float | None = None
     tools: dict[Name, Line] = Field(default_factory=dict)
-    """What each benchmark program that is installed says of its version, by its name."""
+    """The version of each benchmark program that is installed, as it prints it, by its name."""
     nic_bits_per_second: dict[Name, int] = Field(default_factory=dict)
-    """Of each network interface that is up and says how fast it is."""
+    """Of each network interface that is up and reports its speed."""
     missing: tuple[Line, ...] = ()
-    """Commands that cephtui needs and that are not there, with what installs them."""
+    """Commands that cephtui needs and that are missing, with what installs them."""
     filesystem: Line | None = None
     device: Line | None = None
 
 
 class ClusterEnvironment(Model):
-    """The conditions in the cluster when a run began; null where the key may not ask."""
+    """The conditions in the cluster when a run began; null where the cephx caps deny the query."""
 
     ceph_version: Line | None = None
     health: Line | None = None
@@ -66,17 +66,17 @@ class ClusterEnvironment(Model):
     """It has a meaning with the queue ``mclock_scheduler`` only."""
     image_features: tuple[Line, ...] = ()
     no_permission: tuple[Line, ...] = ()
-    """Commands that the key may not give."""
+    """Commands denied by the cephx user's caps."""
 
 
 class PoolActivity(Model):
-    """Who else uses a pool; null where the key may not ask."""
+    """Who else uses a pool; null where the cephx caps deny the query."""
 
     pool: Name
     images_in_use: int | None = None
     images: int | None = None
     images_looked_at: int | None = None
-    """Fewer than there are where the key may not ask the OSDs and there are many."""
+    """How many were inspected: fewer than ``images`` if they are many and the cephx caps deny asking the OSDs."""
     client_iops: float | None = None
     text: Line = ""
     """All that in words."""

@@ -52,7 +52,7 @@ Place: TypeAlias = Annotated[FilePlace | RbdPlace | RadosPlace, Field(discrimina
 
 
 class Part(Model):
-    """A piece of a target that is made, filled and removed as a whole: a file, an image, a namespace, a device."""
+    """A part of a target, created, prefilled and removed as a whole: a file, an image, a namespace, a device."""
 
     spec: str
     bytes: int
@@ -73,12 +73,12 @@ class NodeStep(Model):
     prefix: tuple[str, ...] = ()
     argv: tuple[str, ...]
     command: Name
-    """``prefix`` and ``argv`` quoted for eyes and for pasting into a shell."""
+    """``prefix`` and ``argv`` quoted for display and for pasting into a shell."""
     place: Place
     parts: tuple[Part, ...] = ()
     """All that the step uses of the target."""
     fill: tuple[Part, ...] = ()
-    """What of it is written in full before; an earlier step has filled the rest."""
+    """The parts that are prefilled before the benchmark; an earlier step has prefilled the others."""
     prepare_argv: tuple[str, ...] | None = None
     prepare_command: Name | None = None
     writes: tuple[Write, ...] = ()
@@ -98,13 +98,13 @@ class Step(Model):
     data_pool: str | None = None
     """For the data of new images, where the target is a replicated pool beside an erasure-coded one."""
     writes: bool = False
-    """Whether the benchmark, or the filling before it, changes data."""
+    """Whether the benchmark, or its prefill, changes data."""
     filled: bool = True
-    """Whether all that it uses is written in full before; else nobody knows what it reads."""
+    """Whether the whole span is prefilled first; if not, reads may hit unallocated blocks."""
     span_bytes: int
     """The part of the target that the step uses on each node: ``size`` times ``numjobs``."""
     fill_bytes: int = 0
-    """How much is written before on each node; 0 where an earlier step has filled it."""
+    """How much each node prefills; 0 where an earlier step has prefilled it."""
     block_bytes: int = 0
     """Bytes of one I/O."""
     options: dict[Name, OptionValue]

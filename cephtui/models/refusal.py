@@ -11,7 +11,7 @@ ConfirmKind: TypeAlias = Literal["destroy", "shared-pool"]
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a run may not start; ``confirm`` is what the user types to go on in spite of it, None if nothing helps."""
+    """Why a run may not start; ``confirm`` is what the user types to run in spite of it, None if nothing helps."""
 
     problem: str
     remedy: str = ""

@@ -50,7 +50,7 @@ class PresetRow(Model):
 
 
 class NodeRow(Model):
-    """What a node is like, and what is missing there."""
+    """The conditions on a node, and what is missing there."""
 
     event: Literal["node"] = "node"
     schema_version: int = SCHEMA_VERSION
@@ -111,7 +111,7 @@ class Figure(Model):
     change_fraction: float | None
     """From left to right: 0.1 is 10 % more; null where left is zero or one is not known."""
     better: Literal["better", "worse", "same"] | None
-    """What the change means. It says nothing of chance."""
+    """Whether the change is an improvement. Chance is not taken into account."""
     left_spread: tuple[float, float] | None = None
     """The least and the greatest of several runs; null for a single one."""
     right_spread: tuple[float, float] | None = None

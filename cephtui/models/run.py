@@ -1,4 +1,4 @@
-"""A run, what the user did meanwhile, and all that is published while it goes on."""
+"""A run, the user's marks in it, and all events that are published during it."""
 
 from __future__ import annotations
 
@@ -62,13 +62,13 @@ class Mark(Model):
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something to tell the user while a run goes on (a stall, a phase); never part of the public stream."""
+    """A message for the user during a run (a stall, a phase); never part of the public stream."""
 
     run: int
     text: str
 
     def __post_init__(self) -> None:
-        """In it is what nodes say."""
+        """The text may contain output of nodes."""
         object.__setattr__(self, "text", one_line(self.text))
 
 

@@ -1,4 +1,4 @@
-"""What a run measured in one interval, and what the cluster said meanwhile."""
+"""What a run measured in one interval, and the state of the cluster at a moment of it."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ class Sample:
     phase: Phase
     elapsed_seconds: Annotated[
         float,
-        Field(description="End of the interval, from the release of the benchmark (in prepare: of the filling)."),
+        Field(description="End of the interval, from the release of the benchmark (in prepare: of the prefill)."),
     ]
     interval_seconds: float
     read: Interval | None
     write: Interval | None
     missing: Annotated[
         tuple[str, ...],
-        Field(description="Nodes that said nothing in time: their part is not in the figures of all nodes."),
+        Field(description="Nodes without output in time: their part is not in the figures of all nodes."),
     ] = ()
     other: Annotated[
         Mapping[str, Interval],
@@ -74,7 +74,7 @@ class Sample:
 
 
 class ClusterSample(Model):
-    """What the cluster says of itself during a run."""
+    """The state of the cluster at a moment of a run."""
 
     event: Literal["cluster"] = "cluster"
     schema_version: int = SCHEMA_VERSION

@@ -10,7 +10,7 @@ from cephtui.models.base import SCHEMA_VERSION, Line, Model, Name
 
 
 class Session(Model):
-    """The runs of one sitting, in one directory."""
+    """The runs of a console session, or of several that were resumed, in one directory."""
 
     schema_version: int = SCHEMA_VERSION
     session: Name

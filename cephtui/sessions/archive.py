@@ -127,23 +127,23 @@ def delete(directory: Path) -> None:
     It leaves the listing first and in one step, so that no crash can leave half a session listed.
     """
     _check_own(directory)
-    gone = directory.with_name(f"{_DELETED}{secrets.token_hex(4)}-{directory.name}")
+    deleted = directory.with_name(f"{_DELETED}{secrets.token_hex(4)}-{directory.name}")
     with _held(directory):
         _check_undone(directory)
-        _move(directory, gone)
-    _remove(gone, directory.name)
+        _move(directory, deleted)
+    _remove(deleted, directory.name)
     for left in directory.parent.glob(f"{_DELETED}*"):  # of a console that was killed here
         shutil.rmtree(left, ignore_errors=True)
 
 
-def _remove(gone: Path, name: str) -> None:
-    shutil.rmtree(gone, ignore_errors=True)
-    if not gone.exists():
+def _remove(deleted: Path, name: str) -> None:
+    shutil.rmtree(deleted, ignore_errors=True)
+    if not deleted.exists():
         return
     try:
-        shutil.rmtree(gone)
+        shutil.rmtree(deleted)
     except OSError as error:
-        reason = f"{error.strerror}: remove {gone} by hand"
+        reason = f"{error.strerror}: remove {deleted} by hand"
         raise StoreError(f"session {name} is deleted, but not all of its files could be removed: {reason}") from None
 
 
@@ -154,7 +154,7 @@ def _check_undone(directory: Path) -> None:
     except FileNotFoundError:
         return
     except OSError as error:
-        raise StoreError(f"{path}: {error.strerror}: it tells what must be removed before: mend it first") from None
+        raise StoreError(f"{path}: {error.strerror}: it lists what must be removed before: repair it first") from None
     left = pending(directory)
     if left:
         what = f"{left[0].target} on {left[0].node}" + (f" and {len(left) - 1} more" if len(left) > 1 else "")
@@ -177,7 +177,7 @@ def _check_own(directory: Path) -> None:
 
 @contextlib.contextmanager
 def _held(directory: Path) -> Iterator[None]:
-    """Nobody else writes it meanwhile; raises StoreError."""
+    """No other process writes the session meanwhile; raises StoreError."""
     try:
         lock = take_lock(directory)
     except OSError as error:

@@ -96,7 +96,7 @@ class _Lines:
 
 @dataclass(slots=True)
 class _Output:
-    """What one process of a node printed, and the parser that reads it; filling may take several commands."""
+    """What one process of a node printed, and the parser that reads it; a prefill may take several commands."""
 
     node: str
     raw: Path
@@ -109,9 +109,9 @@ class _Output:
     """Of this command, when its newest piece arrived."""
     ended: bool = False
     broken: bool = False
-    """It is not read any further; that was told."""
+    """It is not read any further; the error was reported."""
     _next: dict[str, Any] | None = None
-    """What the index says of the next piece, once that was read."""
+    """The next line of the index, once it was read."""
 
     def due(self) -> float | None:
         """When the next piece arrived; None where there is none yet. Raises StoreError."""
@@ -147,7 +147,7 @@ class _Output:
         except OSError as error:
             raise self._give_up(f"{path}: {error.strerror}") from None
         if len(data) < row["bytes"]:
-            raise self._give_up(f"{path}: shorter than its index says: the rest can't be played")
+            raise self._give_up(f"{path}: shorter than its index: the rest can't be played")
         return self.parser.feed(stream, data, self.elapsed_seconds)
 
     def _row(self) -> dict[str, Any] | None:
@@ -171,7 +171,7 @@ class _Output:
 
 
 def _is_index(row: dict[str, Any]) -> bool:
-    """Whether the piece it tells of can be: a wrong one must not read for ever, or fill the memory."""
+    """Whether such a piece is possible: a wrong one must not read for ever, or use up the memory."""
     kinds = {"elapsed_seconds": int | float, "stream": str, "offset": int, "bytes": int}
     return (
         all(isinstance(row.get(name), kind) for name, kind in kinds.items())
@@ -182,7 +182,7 @@ def _is_index(row: dict[str, Any]) -> bool:
 
 
 class _Phase:
-    """The filling, or the benchmark, on all nodes."""
+    """The prefill, or the benchmark, on all nodes."""
 
     def __init__(self, run: Run, step: Step, directory: Path, *, preparing: bool) -> None:
         self._run, self._step, self.preparing = run, step, preparing
@@ -215,7 +215,7 @@ class _Phase:
         return self._samples(output, output.feed())
 
     def end(self, *, all_of_them: bool) -> list[Event]:
-        """The last words of nodes that have no more to say: of those that are through, or of all."""
+        """The last figures of nodes whose output has ended: of those that are done, or of all."""
         found: list[Event] = []
         for output in self.outputs:
             if not output.ended and (all_of_them or output.due() is None):
@@ -256,7 +256,7 @@ class Playback:
 
     @property
     def prepared_seconds(self) -> float:
-        """How long the filling took, as far as it has been read."""
+        """How long the prefill took, as far as it has been read."""
         return self._filling.seconds
 
     def until(self, seconds: float) -> list[Event]:
@@ -267,7 +267,7 @@ class Playback:
         if self._problem:
             problem, self._problem = self._problem, None
             raise problem
-        if self.run.outcome is None:  # looked at before the pieces: what is over has all of them
+        if self.run.outcome is None:  # checked before the pieces are read: a run that has ended has all of them
             self.run = store.read_run(self.directory, self.number)
         for event in self._events(seconds):
             self._found.append(event)
@@ -303,11 +303,11 @@ class Playback:
         yield from self._beside(phase, seconds)
 
     def _beside(self, phase: _Phase, seconds: float) -> Iterator[Event]:
-        """What the cluster said, and what the user did, in a phase."""
-        while (said := self._cluster.peek_at(ClusterSample)) is not None:
-            if (said.phase == "prepare") != phase.preparing or said.elapsed_seconds > seconds:
+        """Cluster samples and marks of a phase."""
+        while (sample := self._cluster.peek_at(ClusterSample)) is not None:
+            if (sample.phase == "prepare") != phase.preparing or sample.elapsed_seconds > seconds:
                 break
-            yield said
+            yield sample
             self._cluster.take()
         while not phase.preparing and (mark := self._marks.peek_at(Mark)) is not None:
             if mark.run == self.number and (mark.elapsed_seconds or 0.0) > seconds:
@@ -317,7 +317,7 @@ class Playback:
             self._marks.take()
 
     def _is_released(self) -> bool:
-        """Whether the filling is over."""
+        """Whether the prefill has ended."""
         return self._measuring.next_due() is not None or self._is_over
 
     @property
@@ -326,7 +326,7 @@ class Playback:
 
 
 def _missing_index(raw: Path) -> Path | None:
-    """The first that should tell when the pieces of an output arrived, and is not there."""
+    """The first missing index, which should have the times at which the pieces of an output arrived."""
     indexes = [output.with_suffix(".index.jsonl") for output in sorted(raw.glob("*.stdout"))]
     return next((index for index in indexes if not index.exists()), None)
 
@@ -358,13 +358,13 @@ class Follower:
 
 
 def lasted_seconds(directory: Path, run: Run, step: Step) -> float:
-    """How long a run took, the filling included; of one in progress, how long it is expected to take."""
+    """How long a run took, the prefill included; of one in progress, how long it is expected to take."""
     raw = directory / f"{run.run:03}" / "raw"
-    filled = max((_last_elapsed(raw / f"{node.node}.prepare.index.jsonl") for node in run.nodes), default=0.0)
+    prefilled = max((_last_elapsed(raw / f"{node.node}.prepare.index.jsonl") for node in run.nodes), default=0.0)
     measured = max((_last_elapsed(raw / f"{node.node}.index.jsonl") for node in run.nodes), default=0.0)
     if run.outcome is None:
         measured = max(measured, step.ramp_seconds + (step.run_seconds or 0.0))
-    return filled + measured
+    return prefilled + measured
 
 
 def _last_elapsed(index: Path) -> float:

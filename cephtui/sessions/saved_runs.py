@@ -1,4 +1,4 @@
-"""The runs of all saved sessions, in the order in which a user looks for one to compare with."""
+"""The runs of all saved sessions, the best candidates for a comparison first."""
 
 from __future__ import annotations
 

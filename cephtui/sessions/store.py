@@ -2,14 +2,14 @@
 
 SESSION/session.json      what it is
         notes.json        what the user has noted of it
-        row.json          its line of the listing, while nobody writes it; can be made again
+        row.json          its line of the listing, while no process writes it; can be made again
         lock              held while a console writes the session
         plans.jsonl       every plan, as it was shown
-        marks.jsonl       what the user said that was done, and when
+        marks.jsonl       the marks of the user, and when
         undo.jsonl        what was created and must be removed again, and what has been
         001/run.json      a run; without an outcome it is in progress or lost
             samples.jsonl the public samples
-            cluster.jsonl what the cluster said of itself meanwhile
+            cluster.jsonl the state of the cluster during the run
             overview.json at the end: its curves, thinned
             raw/          each node's output verbatim, and when which piece arrived
 """
@@ -63,7 +63,7 @@ _SLACK_BYTES = 512 << 10
 M = TypeVar("M", bound=Model)
 ROW_FILE, NOTES_FILE = "row.json", "notes.json"
 _FIGURES = {"created_at", "runs", "presets", "outcomes", "cluster", "nodes"}
-"""What a row.json keeps of a SessionRow: all that does not change while nobody writes the session."""
+"""What a row.json keeps of a SessionRow: all that does not change while no process writes the session."""
 _Stamps: TypeAlias = dict[str, list[int] | None]
 """Size and time of each file that a row is made from; None where there is no such file."""
 
@@ -80,7 +80,7 @@ class Undo(Model):
     at: Node | None = None
     """How the node is reached; null for the console's own machine."""
     owner: Name | None = None
-    """What it carries to say whose it is; null for what was made before it did."""
+    """The owner in its mark; null for parts that were created before marks had owners."""
     cluster: Name | None = None
     """The fsid of the Ceph cluster that it is in; null where there is none, or it could not be asked."""
     pool_id: int | None = None
@@ -89,7 +89,7 @@ class Undo(Model):
 
 
 def is_locked(directory: Path) -> bool:
-    """Whether somebody writes the session now."""
+    """Whether a process writes the session now."""
     try:
         descriptor = open_descriptor(directory / "lock")
     except OSError:
@@ -153,7 +153,7 @@ def read_session(directory: Path) -> Session:
 
 
 def read_run(directory: Path, number: int) -> Run:
-    """A run; one that nobody writes any more and that has no outcome is ``lost``. Raises StoreError."""
+    """A run; one without outcome that no process writes any more is ``lost``. Raises StoreError."""
     run = _load(directory / f"{number:03}" / "run.json", Run)
     if (run.session, run.run) != (printable(directory.name), number):  # the session, or the run, is renamed or copied
         run = run.model_copy(update={"session": printable(directory.name), "run": number})
@@ -183,7 +183,7 @@ def _begun(run: Path) -> bool:
     try:
         return not {"run.json", "samples.jsonl"}.isdisjoint(os.listdir(run))
     except OSError:
-        return True  # reading it says why it can't be read
+        return True  # reading it raises the reason
 
 
 def read_samples(directory: Path, number: int) -> Iterator[Sample]:
@@ -203,7 +203,7 @@ def read_samples(directory: Path, number: int) -> Iterator[Sample]:
 
 
 def read_cluster(directory: Path, number: int) -> Iterator[ClusterSample]:
-    """What the cluster said during a run; lines that can't be read are left out."""
+    """The states of the cluster during a run; lines that can't be read are left out."""
     return _readable(directory / f"{number:03}" / "cluster.jsonl", ClusterSample, SERIES_MOST_BYTES)
 
 
@@ -240,7 +240,7 @@ def read_history(directory: Path, number: int) -> History:
 
 
 def read_marks(directory: Path) -> list[Mark]:
-    """What the user said that was done during a session; lines that can't be read are left out."""
+    """The marks of a session; lines that can't be read are left out."""
     return list(_readable(directory / "marks.jsonl", Mark))
 
 
@@ -274,7 +274,7 @@ def list_sessions(root: Path) -> list[SessionRow]:
 
 
 def session_row(directory: Path) -> SessionRow | None:
-    """A session's line of the listing; None where the disk was too full to begin one, or it has just gone."""
+    """A session's line of the listing; None where the disk was too full to begin one, or it has just been removed."""
     base = SessionRow(session=directory.name, path=str(directory))
     try:
         names = set(os.listdir(directory))
@@ -291,7 +291,7 @@ def session_row(directory: Path) -> SessionRow | None:
 
 
 def _with_notes(directory: Path, names: set[str], found: dict[str, Any]) -> dict[str, Any]:
-    """Columns of a row, with those that the user fills."""
+    """Columns of a row, with those that the user edits."""
     if NOTES_FILE not in names:
         return found
     try:
@@ -302,7 +302,7 @@ def _with_notes(directory: Path, names: set[str], found: dict[str, Any]) -> dict
 
 
 def _figures(directory: Path) -> dict[str, Any]:
-    """The columns of a row that the session's files fill."""
+    """The columns of a row that come from the session's files."""
     try:
         session = read_session(directory)
         runs, broken = read_runs(directory)
@@ -340,7 +340,7 @@ def _stamp(path: str) -> list[int] | None:
 
 
 def _kept_figures(directory: Path, names: set[str]) -> dict[str, Any] | None:
-    """What row.json says; None where it is broken, of another schema, or not of the files as they are now."""
+    """The content of row.json; None where it is broken, of another schema, or not of the files as they are now."""
     try:
         kept = load_json(read_bytes(directory / ROW_FILE))
         if kept["schema_version"] != SCHEMA_VERSION or kept["files"] != _stamps(directory, names):
@@ -365,7 +365,7 @@ def row_to_keep(directory: Path) -> str | None:
 
 
 def left_behind(root: Path) -> list[tuple[Path, Undo]]:
-    """What sessions that nobody writes any more have created and not removed."""
+    """What sessions that no process writes any more have created and not removed."""
     found = []
     for path in sorted(root.glob("*/undo.jsonl")):
         if not is_locked(path.parent):
@@ -387,6 +387,6 @@ def unreadable_lists(root: Path) -> list[str]:
 
 
 def pending(directory: Path) -> list[Undo]:
-    """What a session has created and not removed, whether somebody writes it or not."""
+    """What a session has created and not removed, whether a process writes it or not."""
     newest = {(undo.node, undo.target): undo for undo in _readable(directory / "undo.jsonl", Undo)}
     return [undo for undo in newest.values() if not undo.done]

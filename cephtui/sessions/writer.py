@@ -1,6 +1,6 @@
 """The one writer of a session: what was written survives a crash, a full disk and a second console.
 
-The layout is told in ``store``, which reads it.
+The layout is in ``store``, which reads it.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def take_lock(directory: Path) -> IO[bytes] | None:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return file
         except OSError:
-            time.sleep(0.02)  # a reader that looks whether it is held holds it for a moment itself
+            time.sleep(0.02)  # a reader that tests the lock holds it for a moment itself
     file.close()
     return None
 
@@ -120,7 +120,7 @@ class RunWriter:
         self._outputs: dict[tuple[str, Stream], _RawOutput] = {}
         self._files: dict[str, IO[bytes]] = {}
         self._history = History()
-        directory.mkdir()  # a session that was removed is not begun again: its lock and its undo list are gone
+        directory.mkdir()  # not ``exist_ok``: of a removed session the lock and the undo list are missing
         (directory / "raw").mkdir()
         self.write(run)
 
@@ -140,7 +140,7 @@ class RunWriter:
         self._history.add(sample)
 
     def cluster(self, sample: ClusterSample) -> None:
-        """One line of what the cluster says."""
+        """One line of the cluster's state."""
         _write_all(self._file("cluster.jsonl"), line(sample).encode() + b"\n")
 
     def raw(self, process: str, stream: Stream, data: bytes, elapsed_seconds: float) -> None:
@@ -169,7 +169,7 @@ class RunWriter:
             _write_all(self._file(f"raw/{process}.index.jsonl"), index)
         except OSError as error:
             if error.errno in _NO_ROOM:
-                return False  # whether the run can go on is for the samples to tell
+                return False  # raw output may be missing: only a sample that can't be stored ends the run
             raise
         output.stored_bytes += len(data)
         output.index_bytes += len(index)
@@ -232,7 +232,7 @@ class SessionWriter:
     def __init__(self, directory: Path, lock: IO[bytes]) -> None:
         self.directory = directory
         self.owner = f"{directory.name}-{secrets.token_hex(16)}"
-        """What is created meanwhile carries it: nobody else's has it, not even a session's of the same name."""
+        """In the mark of all that the session creates; unique, also among sessions of the same name."""
         self._held = lock
         self._run: RunWriter | None = None
         self._reserve = directory / _RESERVE
@@ -297,7 +297,7 @@ class SessionWriter:
         self._append("undo.jsonl", line(entry))
 
     def mark(self, mark: Mark) -> None:
-        """Keep what the user says that was done; raises OSError."""
+        """Store a mark of the user; raises OSError."""
         self._append("marks.jsonl", line(mark))
 
     def close(self) -> None:
@@ -337,7 +337,7 @@ def _new_directory(root: Path) -> Path:
 
 
 def mark_undone(directory: Path, undo: Undo) -> None:
-    """Note in a session that nobody writes that something it left behind has been removed; raises OSError."""
+    """Note in a session that no process writes that a leftover of it has been removed; raises OSError."""
     with open_to_append(directory / "undo.jsonl") as file:
         _write_all(file, line(undo.model_copy(update={"done": True})).encode() + b"\n")
 

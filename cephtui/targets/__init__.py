@@ -54,7 +54,7 @@ def with_data_pool(target: Target, name: str) -> Target:
 async def remove(shell: Shell, undo: Undo) -> Removed:
     """Remove a part that carries its owner, and nothing else; raises TransportError.
 
-    What is gone with its pool, or was removed by others, is done.
+    A part whose pool was removed, or that others have removed, is done.
     """
     kind, name = kind_of(undo.target), undo.target.partition(":")[2]
     if kind is None or (kind.in_pool and not _OWNER.fullmatch(undo.owner or "")):
@@ -68,10 +68,10 @@ async def remove(shell: Shell, undo: Undo) -> Removed:
     except ClusterError as error:
         return Removed("failed", str(error))
     if now is None:
-        return Removed("done", f"it is gone with its pool: there is no pool {pool} any more")
+        return Removed("done", f"it was removed with its pool: there is no pool {pool} any more")
     if now != pool:
         removed = await kind.remove(shell, f"{now}/{part}", undo.owner)
-    return Removed("done", "it was gone already") if removed.status == "absent" else removed
+    return Removed("done", "it was removed already") if removed.status == "absent" else removed
 
 
 async def _name_now(shell: Shell, pool: str, undo: Undo) -> str | None:

@@ -50,25 +50,25 @@ class Use:
 
     parts: tuple[Part, ...]
     writes: bool
-    """Filling included."""
+    """Prefill included."""
     known: bool
-    """Whether cephtui fills, or has filled, what it reads."""
+    """Whether cephtui prefills, or has prefilled, what it reads."""
     options: Mapping[str, OptionValue]
     destroy: tuple[str, ...]
     filled: frozenset[str] = frozenset()
-    """Parts that this sitting has filled, if they are still what they were."""
+    """Parts that this console session has prefilled, if their identity is still the same."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a node says of a target, and what follows from it."""
+    """What a node reports of a target, and what follows from it."""
 
     refusal: Refusal | None = None
     findings: tuple[Finding, ...] = ()
     identities: Mapping[str, str] = field(default_factory=dict)
-    """Of each part that is there, by its spec; another one means that it is not what was filled."""
+    """Of each part that exists, by its spec; another identity means that it is not the one that was prefilled."""
     to_create: tuple[Part, ...] = ()
-    """Parts that have to be made, or fitted, before they are filled."""
+    """Parts that have to be created, or resized, before they are prefilled."""
     filesystem: str | None = None
     device: str | None = None
     features: tuple[str, ...] = ()
@@ -80,12 +80,12 @@ class Removed:
     """What became of a removal; ``text`` is the reason where nothing was removed."""
 
     status: Literal["done", "absent", "busy", "not ours", "failed"]
-    """``absent`` is what was not found where it was looked for; ``not ours`` does not carry its owner."""
+    """``absent`` was not found under its name; ``not ours`` does not carry its owner."""
     text: str = ""
 
     @property
     def is_settled(self) -> bool:
-        """Whether nothing is left to try again: what is somebody else's now is not cephtui's to remove."""
+        """Whether nothing is left to try again: a part that another owner has now is not cephtui's to remove."""
         return self.status in ("done", "not ours")
 
 
@@ -96,7 +96,7 @@ class Target(ABC):
     kind: ClassVar[Kind]
     """What a tool can do with it."""
     own: ClassVar[bool] = True
-    """Whether its data is cephtui's own; other data is filled only where it is given up."""
+    """Whether its data is cephtui's own; other data is prefilled only if the user gives it up."""
     kept: ClassVar[bool] = True
     """Whether its parts stay for the next step; else they are removed after each."""
     one_node: ClassVar[bool] = False
@@ -217,10 +217,10 @@ def safe_name(node: str) -> str:
 
 
 def unverified(use: Use) -> tuple[Finding, ...]:
-    """What nobody has filled may be full of holes, which read as fast as memory."""
+    """Data that cephtui has not prefilled may have holes, which read as fast as memory."""
     if use.known:
         return ()
-    text = "unverified: cephtui did not fill what was read, holes in it read much faster than data"
+    text = "unverified: cephtui did not prefill what was read, holes in it read much faster than data"
     return (Finding(code="unverified", text=text),)
 
 

@@ -1,4 +1,4 @@
-"""What can be tested on a node, as a picker lists it. What a guard would refuse to write is there with its reason."""
+"""What can be tested on a node, as a picker lists it. What a guard would refuse to write is listed with its reason."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from cephtui.ceph.pools import Pool
 from cephtui.models.refusal import Refusal
 
-LOOKED_AT_MOST = 50
-"""Images of a pool, or devices of a node, that are looked at closely: each takes a few commands."""
-LOOKED_AT_ONCE = 4
+INSPECTED_MOST = 50
+"""Images of a pool, or devices of a node, that are inspected: each takes a few commands."""
+INSPECTED_AT_ONCE = 4
 ASKS_FIRST = "asks first"
-"""In the words of what may be written once its name is typed."""
-NOT_LOOKED_AT = "not looked at"
+"""In the text of what may be written once its name is typed."""
+NOT_INSPECTED = "not inspected"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ OnFound = Callable[[Sequence[Candidate]], None]
 
 @dataclass(frozen=True, slots=True)
 class PoolFacts:
-    """A pool of the cluster, and what its guards say of a write."""
+    """A pool of the cluster, and whether its guards allow a write."""
 
     pool: Pool
     unserved: Refusal | None
@@ -48,22 +48,22 @@ class PoolFacts:
     """Who else it is for and what fits into it, in words."""
 
 
-async def look_closely(
-    listed: Sequence[Candidate], look: Callable[[Candidate], Awaitable[Candidate]], on_found: OnFound
+async def inspect_each(
+    listed: Sequence[Candidate], inspect: Callable[[Candidate], Awaitable[Candidate]], on_found: OnFound
 ) -> None:
-    """The first of those that nothing speaks against yet, a few at a time; raises TransportError."""
-    waiting = iter([candidate for candidate in listed if candidate.reason is None][:LOOKED_AT_MOST])
+    """Inspect the first that no guard has refused yet, a few at a time; raises TransportError."""
+    waiting = iter([candidate for candidate in listed if candidate.reason is None][:INSPECTED_MOST])
 
     async def take_turns() -> None:
         for candidate in waiting:
-            on_found([await look(candidate)])
+            on_found([await inspect(candidate)])
 
-    ended = await asyncio.gather(*(take_turns() for _ in range(LOOKED_AT_ONCE)), return_exceptions=True)
+    ended = await asyncio.gather(*(take_turns() for _ in range(INSPECTED_AT_ONCE)), return_exceptions=True)
     for error in ended:
         if error is not None:
             raise error
 
 
 def by_number(name: str) -> list[tuple[int, str]]:
-    """Sorts as people count: disk 2 before disk 10."""
+    """Sorts numbers by value: disk 2 before disk 10."""
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)]

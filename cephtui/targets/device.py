@@ -1,4 +1,7 @@
-"""``device:PATH``: a block device that exists; written only where it is nobody's and its name was typed."""
+"""``device:PATH``: a block device that exists.
+
+It is written only if unused (no mount, holder or signature) and confirmed by typing its name.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ from cephtui.targets.base import (
     page_cache,
     unverified,
 )
-from cephtui.targets.candidates import NOT_LOOKED_AT, Candidate, OnFound, by_number, look_closely
+from cephtui.targets.candidates import NOT_INSPECTED, Candidate, OnFound, by_number, inspect_each
 from cephtui.targets.devices import DeviceFacts
 from cephtui.targets.file import parse_path as parse_file_path
 
@@ -52,7 +55,7 @@ class DeviceTarget(Target):
 
     async def inspect(self, shell: Shell, use: Use) -> Found:
         """A mapped image takes the guards of the image besides."""
-        facts = await self._look_at(shell)
+        facts = await self._facts(shell)
         span = sum(part.bytes for part in use.parts)
         refusal = self._guard(facts, span, use)
         found = Found(refusal=refusal, device=self.path, findings=(*page_cache(use.options), *unverified(use)))
@@ -63,9 +66,9 @@ class DeviceTarget(Target):
         return replace(found, identities={self.spec: identity})
 
     async def room(self, shell: Shell, nodes: int) -> int | None:
-        return (await self._look_at(shell)).size or None
+        return (await self._facts(shell)).size or None
 
-    async def _look_at(self, shell: Shell) -> DeviceFacts:
+    async def _facts(self, shell: Shell) -> DeviceFacts:
         answer = await shell.run(devices.inspect_argv(self.path))
         try:
             return devices.parse_device(answer.stdout)
@@ -89,14 +92,14 @@ class DeviceKind(TargetKind):
         return DeviceTarget(parse_path(self.spec(name), name))
 
     async def discover(self, shell: Shell, name: str, on_found: OnFound) -> str:
-        """Disks, partitions and volumes; what plainly is in use is not looked at closely."""
+        """Disks, partitions and volumes; those that the kernel lists as in use are not opened."""
         answer = await shell.run(devices.list_argv())
         if answer.status != 0:
             return f"can't list the devices: {reason(answer)}"
         found = sorted(devices.parse_list(answer.stdout), key=lambda facts: by_number(facts.aliases[0]))
         listed = [self._listed(facts) for facts in found]
         on_found(listed)
-        await look_closely(listed, lambda candidate: self._looked_at(shell, candidate), on_found)
+        await inspect_each(listed, lambda candidate: self._inspected(shell, candidate), on_found)
         return "" if listed else "there are no block devices"
 
     def _listed(self, facts: DeviceFacts) -> Candidate:
@@ -104,15 +107,15 @@ class DeviceKind(TargetKind):
         refusal = devices.guard_listed(path, facts)
         backing = f" on {facts.backing}" if facts.backing else ""
         text = f"{units.size(facts.size)}{backing}"
-        return self.candidate(path, text if refusal else f"{text}, {NOT_LOOKED_AT}", refusal)
+        return self.candidate(path, text if refusal else f"{text}, {NOT_INSPECTED}", refusal)
 
-    async def _looked_at(self, shell: Shell, listed: Candidate) -> Candidate:
+    async def _inspected(self, shell: Shell, listed: Candidate) -> Candidate:
         path = listed.spec.removeprefix("device:")
         try:
             found = await DeviceTarget(path).inspect(shell, _WRITING)
         except TargetFault as fault:
             return replace(listed, reason=str(fault))
-        return self.candidate(path, listed.text.removesuffix(f", {NOT_LOOKED_AT}"), found.refusal)
+        return self.candidate(path, listed.text.removesuffix(f", {NOT_INSPECTED}"), found.refusal)
 
 
 def parse_path(text: str, rest: str) -> str:

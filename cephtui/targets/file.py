@@ -1,4 +1,4 @@
-"""``file:PATH``: a file that cephtui makes, fills, uses and removes.
+"""``file:PATH``: a file that cephtui creates, prefills, uses and removes.
 
 Everything is done by small shell scripts on the node that runs the benchmark, so that a remote node needs
 nothing but a shell. The guard is a pure function on what those scripts report.
@@ -15,6 +15,7 @@ from cephtui import units
 from cephtui.models import FilePlace, Finding, Kind, Node, OptionValue, Part, Place
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import Shell, reason
+from cephtui.paths import packaged_text
 from cephtui.targets.base import (
     Found,
     Layout,
@@ -32,92 +33,22 @@ from cephtui.tools import TOOLS
 MARK_BYTES = 4096
 MARK = "cephtui scratch file"
 """The block after the span of a file of cephtui's begins with this, its owner in the second line: no benchmark
-reaches it, every file system keeps it, and it goes where the file goes."""
+reaches it, every file system keeps it, and it moves with the file."""
 _REMOVE_STATUSES: Mapping[int, Literal["done", "busy", "not ours"]] = {0: "done", 75: "busy", 76: "not ours"}
 _RESERVE_PERCENT, _RESERVE_MOST_BYTES = 5, 10 << 30
 _IN_MEMORY = {"tmpfs", "ramfs"}
 _OWN_CACHE = {"zfs"}
-
-_MARKED = r"""
-marked() {
-    [ -f "$1" ] && [ "$(tail -c 4096 -- "$1" 2>/dev/null | head -c 20 | tr -d '\0')" = "cephtui scratch file" ]
-}
-owner_of() ( set -o pipefail; tail -c 4096 -- "$1" | tr -d '\0' | sed -n 2p )
-"""
-
-_INSPECT = r"""
-path=$1
-directory=$(dirname -- "$path")
-say() { printf '%s\t%s\n' "$1" "$2"; }
-if [ -f "$path" ]; then
-    say kind file
-    say size "$(stat -Lc %s -- "$path")"
-    say allocated "$(( $(stat -Lc %b -- "$path") * $(stat -Lc %B -- "$path") ))"
-    say inode "$(stat -Lc %d:%i -- "$path")"
-    [ -w "$path" ] && [ -r "$path" ] && say writable yes
-    marked "$path" && say marked yes
-    # by descriptor: by name, flock would make the file again if it has just been removed
-    flock -s -w 1 -E 75 9 9< "$path" 2>/dev/null; [ $? -eq 75 ] && say busy yes
-elif [ -e "$path" ] || [ -L "$path" ]; then
-    say kind "$(stat -c %F -- "$path")"
-else
-    say kind missing
-    [ -w "$directory" ] && [ -x "$directory" ] && say writable yes
-fi
-[ -d "$directory" ] && say directory yes
-df -B1 --output=avail,size,fstype,source -- "$directory" 2>/dev/null | tail -n 1 | {
-    read -r free total fstype source
-    say free "$free"; say total "$total"; say filesystem "$fstype"; say device "$source"
-}
-exit 0
-"""
-
-# noclobber creates with O_EXCL: a file that has come into being since the inspection is not taken. Who marks it last,
-# before somebody holds it, has it: the watchdog looks for the owner when it holds the lock.
-_CREATE = r"""
-path=$1 span=$2 owner=$3 new=
-refuse() { echo "$path $1" >&2; exit 1; }
-if [ ! -e "$path" ]; then
-    ( set -o noclobber; : > "$path" ) || exit 1
-    new=yes
-fi
-[ -f "$path" ] || refuse "exists and is not cephtui's"
-exec 9< "$path" || exit 1
-flock -w 1 9 || refuse "is in use by another run"
-[ "$(stat -Lc %d:%i /proc/self/fd/9)" = "$(stat -Lc %d:%i -- "$path")" ] || refuse "is gone"
-[ -n "$new" ] || marked "$path" || refuse "exists and is not cephtui's"
-# fullblock: bash writes each line by itself, and dd would take the first for all of it
-printf 'cephtui scratch file: cephtui may overwrite and remove it\n%s\n' "$owner" |
-    dd of="$path" bs=4096 seek="$span" iflag=fullblock oflag=seek_bytes conv=notrunc,sync status=none &&
-    truncate -s "$(( span + 4096 ))" -- "$path" && stat -Lc %d:%i -- "$path" && exit 0
-[ -n "$new" ] && rm -f -- "$path" # without its mark nothing would know whose it is
-exit 1
-"""
-
-_REMOVE = r"""
-path=$1 owner=$2 held=$3
-refuse() { echo "$path $1" >&2; exit 76; }
-[ -e "$path" ] || exit 0
-[ ! -L "$path" ] && marked "$path" || refuse "does not carry cephtui's mark any more"
-found=$(owner_of "$path") || { echo "the mark of $path can't be read" >&2; exit 1; }
-[ "$found" = "$owner" ] || refuse "carries the mark of another session"
-[ "$(stat -c %h -- "$path")" -eq 1 ] || refuse "has other names (hard links)"
-[ -z "$held" ] || exec rm -f -- "$path"
-# waits for those who only look whether it is held, and then looks again: it may have been replaced meanwhile
-flock -w 1 -E 75 "$path" bash -c "$BASH_EXECUTION_STRING" "$0" "$path" "$owner" held
-rc=$?
-[ $rc -eq 75 ] && echo "$path is in use by another run" >&2
-exit $rc
-"""
+_MARK_FUNCTIONS = packaged_text("cephtui.targets", "file_mark.sh")
+_SCRIPTS = {name: packaged_text("cephtui.targets", f"file_{name}.sh") for name in ("inspect", "create", "remove")}
 
 
-def _script(text: str, *arguments: str) -> tuple[str, ...]:
-    return ("bash", "-c", _MARKED + text, *arguments)
+def _script(name: str, *arguments: str) -> tuple[str, ...]:
+    return ("bash", "-c", _MARK_FUNCTIONS + _SCRIPTS[name], f"cephtui-{name}", *arguments)
 
 
 @dataclass(frozen=True, slots=True)
 class FileFacts:
-    """What a node says of a path."""
+    """What a node reports of a path."""
 
     kind: str
     """``missing``, ``file``, or what else is there in the words of stat."""
@@ -160,7 +91,7 @@ class FileTarget(Target):
     async def inspect(self, shell: Shell, use: Use) -> Found:
         (part,) = use.parts
         path = part.spec.removeprefix("file:")
-        facts = await look_at(shell, path)
+        facts = await inspect_path(shell, path)
         refusal = guard(path, facts, part.bytes, use.destroy)
         taken_as_it_is = facts.kind == "file" and not facts.marked
         return Found(
@@ -199,12 +130,12 @@ class FileKind(TargetKind):
 
 def inspect_argv(path: str) -> tuple[str, ...]:
     """A command that reports FileFacts."""
-    return _script(_INSPECT, "cephtui-inspect", path)
+    return _script("inspect", path)
 
 
 def create_argv(path: str, span_bytes: int, owner: str = "") -> tuple[str, ...]:
     """A command that makes the file, or fits one of cephtui's, marks it, and prints its device and inode."""
-    return _script(_CREATE, "cephtui-create", path, str(span_bytes), owner)
+    return _script("create", path, str(span_bytes), owner)
 
 
 def remove_argv(path: str, owner: str = "") -> tuple[str, ...]:
@@ -212,11 +143,11 @@ def remove_argv(path: str, owner: str = "") -> tuple[str, ...]:
 
     Without an owner: one that was made before files had theirs in the mark.
     """
-    return _script(_REMOVE, "cephtui-remove", path, owner, "")
+    return _script("remove", path, owner, "")
 
 
-async def look_at(shell: Shell, path: str) -> FileFacts:
-    """What a node says of a path; raises TargetFault."""
+async def inspect_path(shell: Shell, path: str) -> FileFacts:
+    """What a node reports of a path; raises TargetFault."""
     answer = await shell.run(inspect_argv(path))
     try:
         return parse_facts(answer.stdout)
@@ -242,7 +173,9 @@ def parse_path(text: str, rest: str) -> str:
     except RuntimeError:
         raise TargetError(f"target {text!r}: there is no such user") from None
     except OSError:
-        raise TargetError(f"target {text!r}: the working directory is gone, use an absolute path") from None
+        raise TargetError(
+            f"target {text!r}: the working directory does not exist any more, use an absolute path"
+        ) from None
     if not is_text(str(path)) or path.name in ("", ".", ".."):
         raise TargetError(f"target {text!r}: expected the path of a file, in UTF-8")
     # of any tool, since which of them will use it is not known yet
@@ -253,26 +186,26 @@ def parse_path(text: str, rest: str) -> str:
 
 def parse_facts(text: str) -> FileFacts:
     """What ``inspect_argv`` printed; raises ValueError for anything else."""
-    said = dict(line.split("\t", 1) for line in text.splitlines() if "\t" in line)
-    if "kind" not in said:
+    fields = dict(line.split("\t", 1) for line in text.splitlines() if "\t" in line)
+    if "kind" not in fields:
         raise ValueError(f"unexpected answer: {text[:200]!r}")
 
     def number(key: str) -> int | None:
-        return int(said[key]) if said.get(key, "").isdigit() else None
+        return int(fields[key]) if fields.get(key, "").isdigit() else None
 
     return FileFacts(
-        kind="file" if said["kind"].startswith("file") else said["kind"],
+        kind="file" if fields["kind"].startswith("file") else fields["kind"],
         size=number("size") or 0,
         allocated=number("allocated") or 0,
-        inode=said.get("inode"),
-        writable="writable" in said,
-        marked="marked" in said,
-        busy="busy" in said,
-        directory="directory" in said,
+        inode=fields.get("inode"),
+        writable="writable" in fields,
+        marked="marked" in fields,
+        busy="busy" in fields,
+        directory="directory" in fields,
         free=number("free"),
         total=number("total"),
-        filesystem=said.get("filesystem"),
-        device=said.get("device"),
+        filesystem=fields.get("filesystem"),
+        device=fields.get("device"),
     )
 
 

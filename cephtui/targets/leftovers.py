@@ -1,8 +1,8 @@
-"""How the nodes are reached on which sessions have left something: as the user says, not as a session's list does.
+"""How nodes with leftovers are reached: by the user's connection settings, not by those in a session's list.
 
-A list may come from elsewhere, and what it says of a node can run anything (a prefix, the ProxyCommand of an
-ssh_config). So a node is reached as the user's config or command line has it by its name. What a list has that is
-another way is shown, and taken where the user agrees to it.
+A list may come from elsewhere, and its settings of a node can run any command (a prefix, the ProxyCommand of an
+ssh_config). So the settings are those of the user's config or command line for the node's name. Where the list has
+others they are shown, and used if the user agrees.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _CEPH_FIELDS = ("ceph_conf", "ceph_keyring", "ceph_id", "ceph_mon_host")
 _PLAIN = re.compile(r"[A-Za-z0-9_:][A-Za-z0-9_.:%@+\\-]*")
 """A host or a user; an ssh_config may put them into a command line for a shell."""
 _LONGEST = 2000
-"""Characters of a way that somebody may be expected to have read."""
+"""Characters of connection settings that a user may be expected to read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,20 +37,20 @@ class Way:
 
     @property
     def is_own(self) -> bool:
-        """Whether the user's leads to where the list's does, what it says of Ceph left out."""
+        """Whether the user's settings are those of the list, Ceph access left out."""
         return self.own is not None and _but_ceph(self.own) == _but_ceph(self.listed)
 
     def fits(self, found: Node) -> bool:
-        """Whether the user's, with the way to Ceph that was found on the node, is what the list has."""
+        """Whether the user's node, with the Ceph access that was found on it, is the list's."""
         return self.pool is None or found == self.listed
 
     @property
     def unusable(self) -> str | None:
-        """Why the list's can't be taken, whoever agrees to it."""
+        """Why the list's settings can't be used, even if the user agrees."""
         if len(describe(self.listed)) > _LONGEST:
-            return "what its list says of the node is too long to be read"
+            return "its settings in the list are too long to be read"
         named = [name for name in (self.listed.host, self.listed.user) if name is not None]
-        return None if all(map(_PLAIN.fullmatch, named)) else "what its list says is no host, or no user"
+        return None if all(map(_PLAIN.fullmatch, named)) else "its host or user in the list is not valid"
 
 
 def way_of(undo: Undo, own: Mapping[str, Node]) -> Way:
@@ -64,11 +64,11 @@ def way_of(undo: Undo, own: Mapping[str, Node]) -> Way:
 
 
 def describe(node: Node) -> str:
-    """How a node is reached, in full and harmless to print: ``host="10.0.0.2" user="root"``."""
-    said = node.model_dump(exclude={"name"}, exclude_defaults=True)
-    return " ".join(f"{key}={json.dumps(value)}" for key, value in said.items()) or "this machine"
+    """How a node is reached, in full and safe to print: ``host="10.0.0.2" user="root"``."""
+    settings = node.model_dump(exclude={"name"}, exclude_defaults=True)
+    return " ".join(f"{key}={json.dumps(value)}" for key, value in settings.items()) or "this machine"
 
 
 def _but_ceph(node: Node) -> Node:
-    """What matters where no Ceph is asked; its prefix matters elsewhere, too."""
+    """Without Ceph access; the prefix also counts where no Ceph is asked."""
     return node.model_copy(update=dict.fromkeys(_CEPH_FIELDS))

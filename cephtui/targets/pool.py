@@ -104,7 +104,7 @@ def parse_name(text: str, name: str) -> str:
 
 
 def _mark(owner: str) -> str:
-    """The object that says whose a namespace is: its name does, so that it is there whole or not at all."""
+    """The object that marks the owner of a namespace: the mark is its name, so that it is never half written."""
     return f"{OWNER_KEY}.{owner}"
 
 

@@ -33,7 +33,7 @@ from cephtui.targets.base import (
     safe_name,
     unverified,
 )
-from cephtui.targets.candidates import NOT_LOOKED_AT, Candidate, OnFound, PoolFacts, by_number, look_closely
+from cephtui.targets.candidates import NOT_INSPECTED, Candidate, OnFound, PoolFacts, by_number, inspect_each
 from cephtui.targets.devices import RbdMapping
 
 _BUSY_STATUSES = {16}
@@ -52,7 +52,7 @@ class RbdPool(Target):
 
     pool: str
     sitting: str | None = None
-    """Is in the names of new images; None where they have been named."""
+    """Of the console session, in the names of new images; None where they have been named."""
 
     @property
     def spec(self) -> str:
@@ -63,24 +63,24 @@ class RbdPool(Target):
         return self.spec
 
     def lay_out(self, node: Node, layout: Layout) -> tuple[Place, tuple[Part, ...]]:
-        assert self.sitting, "what names no images can't be laid out"
+        assert self.sitting, "new images can't be named without it"
         base = f"{OWN_PREFIX}{self.sitting}-{safe_name(node.name)}"
         images = tuple(f"{base}-{job}" for job in range(layout.jobs))
         parts = tuple(Part(spec=f"rbd:{self.pool}/{image}", bytes=layout.size_bytes) for image in images)
         return RbdPlace(kind="rbd", pool=self.pool, images=images), parts
 
     async def inspect(self, shell: Shell, use: Use) -> Found:
-        """The cluster's guards are those of the pool; here is only what is there already."""
+        """The cluster's guards are those of the pool; here is only which images exist already."""
         known = [part for part in use.parts if part.spec in use.filled]
         found = await asyncio.gather(*(_identity(shell, part) for part in known))
         there = {part.spec: identity for part, identity in zip(known, found, strict=True) if identity}
         return Found(identities=there, to_create=use.parts)
 
     async def create(self, shell: Shell, part: Part, owner: str) -> str:
-        """The identity is the image's id. One of this sitting that is too small is made anew.
+        """The identity is the image's id. One of this console session that is too small is created again.
 
-        rbd can't create and mark an image at once. So it gets its own name last: until then it has one that nobody
-        else can have given (see ``_unmarked_name``), and under its own name it is never without its mark.
+        rbd can't create and mark an image at once. So it gets its own name last: until then it has one that no
+        other client can have given (see ``_unmarked_name``), and under its own name it is never without its mark.
         """
         pool, _, image = part.spec.removeprefix("rbd:").partition("/")
         unmarked, name = f"{pool}/{_unmarked_name(image, owner)}", f"{pool}/{image}"
@@ -100,7 +100,7 @@ class RbdPool(Target):
         return identity
 
     async def room(self, shell: Shell, nodes: int) -> int | None:
-        """Half of what the guards allow, the other half is for those who use the pool."""
+        """Half of what the guards allow, the other half is left to other clients of the pool."""
         most = await preflight.room_bytes(shell, self.data_pool or self.pool)
         return None if most is None else most // 2 // nodes
 
@@ -167,19 +167,19 @@ class RbdKind(TargetKind):
         return self.candidate(found.pool.name, f"new images, {found.pool.text}, {found.room}", refusal)
 
     async def discover(self, shell: Shell, name: str, on_found: OnFound) -> str:
-        """The images of a pool: all names at once, then what is found out about each."""
+        """The images of a pool: all names at once, then the facts of each."""
         names = await ClusterReader(shell).ask(reader.image_names(name))
         listed = [self._listed(name, image) for image in sorted(names, key=by_number)]
         on_found(listed)
-        await look_closely(listed, lambda candidate: self._looked_at(shell, candidate), on_found)
+        await inspect_each(listed, lambda candidate: self._inspected(shell, candidate), on_found)
         return "" if names else f"pool {name} has no images"
 
     def _listed(self, pool: str, image: str) -> Candidate:
         """A guest's disk is known by its name."""
         refusal = images.guard_name(pool, image)
-        return self.candidate(f"{pool}/{image}", "image" if refusal else f"image, {NOT_LOOKED_AT}", refusal)
+        return self.candidate(f"{pool}/{image}", "image" if refusal else f"image, {NOT_INSPECTED}", refusal)
 
-    async def _looked_at(self, shell: Shell, listed: Candidate) -> Candidate:
+    async def _inspected(self, shell: Shell, listed: Candidate) -> Candidate:
         name = listed.spec.removeprefix("rbd:")
         pool, _, image = name.partition("/")
         try:
@@ -199,7 +199,7 @@ def _text_of(facts: ImageFacts) -> str:
 async def inspect_image(
     shell: Shell, pool: str, image: str, use: Use, own_clients: frozenset[int] = frozenset()
 ) -> Found:
-    """Look at an existing image, and apply its guards; ``own_clients`` are those of the node's own mapping."""
+    """Inspect an existing image, and apply its guards; ``own_clients`` are those of the node's own mapping."""
     try:
         facts = await image_facts(shell, pool, image)
     except ClusterError as error:
@@ -213,13 +213,14 @@ async def inspect_image(
         refusal = Refusal(text, "use a smaller --set size=... or another image")
     findings = unverified(use)
     if not use.known and await ClusterReader(shell).optional(reader.image_is_sparse(pool, image)):
-        text = f"image {facts.info.spec} is thin: what was never written reads from nowhere, and much too fast"
+        effect = "unallocated objects read as zeros without disk I/O, so reads look too fast"
+        text = f"image {facts.info.spec} is sparse: {effect}"
         findings = (*findings, Finding(code="thin", text=text))
     return Found(refusal, findings, {f"rbd:{facts.info.spec}": facts.info.id}, features=facts.info.features)
 
 
 async def image_facts(shell: Shell, pool: str, image: str) -> ImageFacts:
-    """All that decides whether an image may be overwritten; raises ClusterError where that can't be told."""
+    """All that decides whether an image may be overwritten; raises ClusterError where that can't be found out."""
     asked = ClusterReader(shell)
     info = await asked.ask(reader.image_info(pool, image))
     use, snapshots, guests = await asyncio.gather(
@@ -231,20 +232,20 @@ async def image_facts(shell: Shell, pool: str, image: str) -> ImageFacts:
     try:
         references = proxmox.parse_references(guests.stdout, image)
     except ValueError as error:
-        raise ClusterError(f"can't look at image {pool}/{image}: {error}") from None
+        raise ClusterError(f"can't inspect image {pool}/{image}: {error}") from None
     return ImageFacts(info, use, snapshots, children or (), references.files, references.unreadable)
 
 
 async def inspect_mapped(shell: Shell, mapping: RbdMapping, use: Use) -> Found:
-    """The image behind a device of the node, which is not in the way itself."""
+    """The image behind a device of the node, whose own mapping is no reason to refuse."""
     own = frozenset({mapping.client} if mapping.client is not None else ())
-    # whoever gives up the device gives up what is behind it
+    # giving up the device gives up the image behind it
     agreed = replace(use, destroy=(*use.destroy, f"{mapping.pool}/{mapping.image}"))
     return await inspect_image(shell, mapping.pool, mapping.image, agreed, own)
 
 
 async def image_info(shell: Shell, pool: str, image: str) -> ImageInfo | None:
-    """What an image is; None where it is not there or can't be asked."""
+    """What an image is; None where it does not exist or can't be asked."""
     return await ClusterReader(shell).optional(reader.image_info(pool, image))
 
 
@@ -255,12 +256,12 @@ async def _identity(shell: Shell, part: Part) -> str | None:
 
 
 def _unmarked_name(image: str, owner: str) -> str:
-    """What an image is called until it carries its owner: this proves whose it is, since the owner is a secret."""
+    """The name of an image until it carries its owner: it proves the owner, which is a secret."""
     return f"{OWN_PREFIX}new-{hashlib.sha256(f'{owner}/{image}'.encode()).hexdigest()[:32]}"
 
 
 async def _renamed(shell: Shell, unmarked: str, name: str, owner: str) -> Completed:
-    """Give an image its own name; one of the same owner that has it already makes way."""
+    """Give an image its own name; one of the same owner that has it already is removed."""
     rename = ("rbd", "rename", unmarked, name)
     made = await shell.ceph(rename)
     if made.status != _EXISTS_STATUS:
@@ -273,7 +274,7 @@ async def _renamed(shell: Shell, unmarked: str, name: str, owner: str) -> Comple
 
 
 async def remove(shell: Shell, pool: str, image: str, owner: str | None) -> Removed:
-    """Remove an image that carries its owner, and see that it is gone: no name alone proves whose an image is.
+    """Remove an image that carries its owner, and check that it is: no name alone proves the owner of an image.
 
     With it goes what is left where a console was killed before it had marked the image. Without an owner nothing is
     removed: that is what was made before images were marked.
@@ -307,7 +308,7 @@ async def _remove_marked(shell: Shell, pool: str, image: str, owner: str | None)
 
 
 async def _remove_image(shell: Shell, pool: str, image: str) -> Removed:
-    """One that is known to be cephtui's, if it is there."""
+    """One that is known to be cephtui's, if it exists."""
     answer = await shell.ceph(_remove_argv(f"{pool}/{image}"), timeout_seconds=300.0)
     left = await shell.ceph(images.info_argv(pool, image))
     if answers.missing(left.status, left.stderr):

@@ -1,4 +1,4 @@
-"""Directories in the user's cache that no crash leaves there for long, and the embedded default target in one."""
+"""Directories in the user's cache that a later start removes after a crash, and the default target in one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PREFIX = "scratch-"
 
 
 def is_scratch(spec: str, cache: Path) -> bool:
-    """Whether a part is in such a directory, and goes with it."""
+    """Whether a part is in such a directory, and is removed with it."""
     return spec.startswith(FileTarget(f"{cache}/{_PREFIX}").spec)
 
 
@@ -32,7 +32,7 @@ def _lock(directory: Path) -> int | None:
 
 
 def remove_dead(cache: Path) -> None:
-    """Remove the scratch directories whose consoles are gone."""
+    """Remove the scratch directories whose consoles have ended."""
     for directory in cache.glob(f"{_PREFIX}*"):
         with contextlib.suppress(OSError):
             descriptor = _lock(directory)

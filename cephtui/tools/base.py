@@ -28,7 +28,7 @@ _HEAD_CHARACTERS, _TAIL_CHARACTERS = 8192, 8192
 
 
 class Errors:
-    """What a tool says on stderr: all of it, or its head and its tail where it does not end."""
+    """The stderr of a tool: all of it, or its head and its tail where it is too long."""
 
     def __init__(self) -> None:
         self._head, self._tail = "", ""
@@ -47,7 +47,7 @@ class Errors:
 
 
 class OptionError(ValueError):
-    """An option or its value is not allowed; ``option`` names it, the text says what was expected."""
+    """An option or its value is not allowed; ``option`` names it, the text has what was expected."""
 
     def __init__(self, option: str, problem: str) -> None:
         super().__init__(f"{option}: {problem}")
@@ -68,7 +68,7 @@ class OptionField:
 
 
 def spoken(stderr: str) -> list[str]:
-    """What a program said, line by line: first its own words, then its libraries' logs as plain sentences."""
+    """The lines of a program's stderr: first its own, then the messages in its libraries' logs."""
     lines = [line.strip() for line in stderr.replace("\x00", " ").splitlines() if line.strip()]
     logged = [line for line in lines if _LOG_LINE.match(line)]
     return [line for line in lines if line not in logged] + [_plain(line) for line in logged]
@@ -118,7 +118,7 @@ def join_readings(first: Reading, second: Reading) -> Reading:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a tool's last output says of the whole run."""
+    """The whole run by a tool's last output."""
 
     read: Flow | None = None
     write: Flow | None = None
@@ -129,7 +129,7 @@ class ToolResult:
     disks: tuple[DiskUse, ...] = ()
     jobs: tuple[JobResult, ...] = ()
     error: str | None = None
-    """What the tool itself said went wrong."""
+    """The tool's own error message."""
     findings: tuple[Finding, ...] = field(default=())
 
     @property
@@ -140,16 +140,16 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class Sizing:
-    """For reads that end with the data: fill a little, measure its read rate, then size the whole fill from that."""
+    """For reads that end with the data: prefill a little, measure its read rate, then size the full prefill."""
 
     first_bytes: int
     most_bytes: int
-    """However much a run could read: a pool is not filled with more for one run."""
+    """The most that is prefilled, even if a run could read more."""
     unit_bytes: int
-    """What is filled is a multiple of it."""
+    """The size of a prefill is a multiple of it."""
     probe_argv: tuple[str, ...]
     refill_argv: Callable[[int], tuple[str, ...]]
-    """The command that fills so many bytes, the first ones included."""
+    """The command that prefills so many bytes, the first ones included."""
     run_seconds: float
 
 
@@ -234,14 +234,14 @@ class Workload(ABC):
 
     def fill_argv(self, sizes: Sequence[int], place: Place) -> tuple[str, ...]:
         """The command that writes a place in full: so many bytes of each of its images, or of the whole."""
-        raise NotImplementedError(f"{type(self).__name__} has no command that fills a target")
+        raise NotImplementedError(f"{type(self).__name__} has no command that prefills a target")
 
     def fill_parser(self) -> Parser:
         """A new parser for the output of ``fill_argv``, and of a sizing's commands."""
         return self.parser(ramp=False, seconds=None)
 
     def sizing(self, place: Place, most_bytes: int) -> Sizing | None:
-        """How to find out how much is to be filled, at most so many bytes; None where all of it is."""
+        """How to find the size of the prefill, at most so many bytes; None where it is all of them."""
         return None
 
     def entries(self) -> int:
@@ -259,7 +259,7 @@ class Tool(ABC):
     name: ClassVar[str]
     """In presets, plans and sessions."""
     title: ClassVar[str]
-    """For eyes: ``rados bench``."""
+    """For display: ``rados bench``."""
     program: ClassVar[str]
     """The command that has to be there."""
     package: ClassVar[str]
@@ -275,11 +275,11 @@ class Tool(ABC):
     metrics: ClassVar[tuple[Metric, ...]] = METRICS
     """The figures it has; the others are null in all its samples and summaries."""
     direction_option: ClassVar[str] = ""
-    """The option that says whether it reads or writes, where each table of figures shows that anyway."""
+    """The option that decides between reading and writing, where each table of figures shows that anyway."""
     secrets: ClassVar[tuple[str, ...]] = ()
     """Names of what only the user knows, such as ``secret key``.
 
-    A process gets them by its stdin, a line each in this order, and in no other way: no argv, environment, plan or
+    A process gets them by its stdin, a line each in this order, and nowhere else: no argv, environment, plan or
     session holds one.
     """
 
@@ -314,5 +314,5 @@ class Tool(ABC):
         return None
 
     def short_command(self, command: str) -> str:
-        """A command line of its own for eyes: without what is the same over and over."""
+        """A command line for display, without the arguments that are always the same."""
         return command

@@ -103,7 +103,7 @@ def explain(error: ValidationError, *, names: Sequence[str], refused: Refused, v
     if first["type"] == "extra_forbidden":
         return OptionError(option, _unknown(option, names, refused))
     if first["type"] == "missing":
-        return OptionError(option, f"missing, it says what to do ({verbs})")
+        return OptionError(option, f"missing, expected one of: {verbs}")
     problem = first["msg"].removeprefix("Value error, ").replace("Input should be", "expected")
     return OptionError(option, f"{problem.partition(', got ')[0]}, got {shown(first['input'])}")
 

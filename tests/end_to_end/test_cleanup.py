@@ -53,7 +53,7 @@ async def test_nothing_of_a_list_is_run_unasked(sandbox: Sandbox, tmp_path: Path
     assert f'host="127.0.0.1" ssh_config="{proxy}"' in shown
     refused = cleanup(sandbox, "--yes", code=3).stderr
     assert refused.count("only its undo list has these connection settings: name it with --node") == len(ways) - 1
-    assert "is no host, or no user" in refused
+    assert "its host or user in the list is not valid" in refused
     assert sandbox.run("run", "write-iops", *sets(size="1M", numjobs=1, runtime=1, ramp_time=0)).process.returncode == 0
     assert not trap.exists()
     # a file's prefix is not that of Ceph: that entry was of this very machine, where there is no such file

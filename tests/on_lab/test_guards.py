@@ -125,7 +125,7 @@ def test_what_is_only_read_is_not_written(bench: Bench, pool: str, others: Other
     assert {"thin", "unverified"} <= set(about_thin)
     assert "unverified" in about_filled
     assert "thin" not in about_filled
-    assert f"{pool}/thin is thin" in about_thin["thin"]
+    assert f"{pool}/thin is sparse" in about_thin["thin"]
     # a snapshot of somebody's is no reason against reading, and neither is that it is open
     bench.lab.rbd("snap", "create", "--no-progress", f"{pool}/data@kept")
     with opened(bench.lab, f"{pool}/data"):

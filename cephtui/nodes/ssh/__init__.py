@@ -35,7 +35,7 @@ def _load() -> Callable[[Node, str, Mapping[str, str]], Awaitable[SshConnection 
     from cephtui.nodes.ssh.connection import open_connection
 
     quiet = logging.getLogger("asyncssh")
-    quiet.setLevel(logging.WARNING)  # below that it tells every command line
+    quiet.setLevel(logging.WARNING)  # below that it logs every command line
     if not quiet.handlers:
         quiet.addHandler(logging.NullHandler())  # without any handler, Python would write to the terminal
     return open_connection

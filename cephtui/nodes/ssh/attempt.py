@@ -49,15 +49,15 @@ _OPTIONS: dict[str, Any] = {
     "connect_timeout": None,
     "login_timeout": 0,
 }
-"""What asyncssh would do by itself, or because ssh_config says so."""
+"""What asyncssh would do by itself, or because of ssh_config."""
 
 
 class TurnedAway(Exception):
-    """The server hung up before it had looked at us: it may be busy."""
+    """The server dropped the connection before authentication: it may be busy (MaxStartups)."""
 
 
 class NoSuchAuthority(Exception):
-    """The server has shown a certificate that nobody known has signed; its key may be known all the same."""
+    """The server has shown a certificate of an unknown authority; its key may still be known."""
 
 
 class AsksNothing(Exception):

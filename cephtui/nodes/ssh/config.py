@@ -1,4 +1,4 @@
-"""What ssh_config, known_hosts and Proxmox VE say of a host."""
+"""The entries of ssh_config, known_hosts and Proxmox VE for a host."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Identities:
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """One host on the way, as ssh_config has it: the node itself, or a jump host."""
+    """One host of a route, as ssh_config has it: the node itself, or a jump host."""
 
     node: Node
     typed: str
@@ -92,7 +92,7 @@ class Hop:
 
 
 def look_up(node: Node, host: str, user: str | None, port: int | None) -> Hop:
-    """What is said of a host; raises TransportError. It may run a command (Match exec): not for the event loop.
+    """The settings of a host; raises TransportError. It may run a command (Match exec): not for the event loop.
 
     Names that a ProxyCommand or a Match exec would hand to a shell are checked first, and again as ssh_config has them.
     """
@@ -116,7 +116,7 @@ def look_up(node: Node, host: str, user: str | None, port: int | None) -> Hop:
         raise TransportError(f"{node.name}: can't read {error.filename}: {error.strerror}") from None
     except ValueError as error:
         raise TransportError(f"{node.name}: can't understand the SSH configuration: {error}") from None
-    hop = _hop(node, host, _Said(host, options), config)
+    hop = _hop(node, host, _HostOptions(host, options), config)
     try:
         check_login(hop.host, hop.user)
         if hop.proxy_command:
@@ -134,7 +134,7 @@ def split_host(text: str) -> tuple[str, str | None, int | None]:
     return fits[2] or fits[3], fits[1], int(fits[4]) if fits[4] else None
 
 
-class _Said:
+class _HostOptions:
     """The options of one host."""
 
     def __init__(self, typed: str, options: asyncssh.SSHClientConnectionOptions) -> None:
@@ -165,33 +165,33 @@ class _Said:
         return tuple(default) if named is None else tuple(_expand(name, self._tokens) for name in named)
 
 
-def _hop(node: Node, typed: str, said: _Said, config: tuple[str, ...]) -> Hop:
-    options, jumps = said.options, said.text("ProxyJump")
+def _hop(node: Node, typed: str, host_options: _HostOptions, config: tuple[str, ...]) -> Hop:
+    options, jumps = host_options.options, host_options.text("ProxyJump")
     return Hop(
         node=node,
         typed=typed,
         host=options.host,
         user=options.username,
         port=options.port,
-        alias=said.alias,
+        alias=host_options.alias,
         jumps=tuple(jumps.split(",")) if jumps else (),
-        proxy_command=said.text("ProxyCommand"),
-        entry=_entry(typed, said),
-        identities=_identities(said),
+        proxy_command=host_options.text("ProxyCommand"),
+        entry=_entry(typed, host_options),
+        identities=_identities(host_options),
         family=options.family,
-        bind=said.text("BindAddress"),
-        own_key_types=said.has("HostKeyAlgorithms"),
+        bind=host_options.text("BindAddress"),
+        own_key_types=host_options.has("HostKeyAlgorithms"),
         config=config,
     )
 
 
-def _entry(typed: str, said: _Said) -> Entry:
-    host, port = said.options.host, said.options.port
-    name = said.alias.lower() if said.alias else hostkeys.entry_name(host, port)
-    portless = None if said.alias or port == SSH_PORT else host.lower()
+def _entry(typed: str, host_options: _HostOptions) -> Entry:
+    host, port = host_options.options.host, host_options.options.port
+    name = host_options.alias.lower() if host_options.alias else hostkeys.entry_name(host, port)
+    portless = None if host_options.alias or port == SSH_PORT else host.lower()
     ssh = Path("~/.ssh").expanduser()
-    users = said.files("UserKnownHostsFile", [ssh / "known_hosts", ssh / "known_hosts2"])
-    everyones = said.files("GlobalKnownHostsFile", [SYSTEM_KNOWN_HOSTS])
+    users = host_options.files("UserKnownHostsFile", [ssh / "known_hosts", ssh / "known_hosts2"])
+    everyones = host_options.files("GlobalKnownHostsFile", [SYSTEM_KNOWN_HOSTS])
     places = [*((path, name) for path in (*users, *everyones)), *_of_pve(typed)]
     return Entry(name, hostkeys.look_up(places, portless=portless), users[0] if users else None)
 
@@ -202,14 +202,14 @@ def _of_pve(host: str) -> list[tuple[Path, str]]:
     return [(PVE_NODES / host / "ssh_known_hosts", host.lower())] if is_name else []
 
 
-def _identities(said: _Said) -> Identities:
+def _identities(host_options: _HostOptions) -> Identities:
     ssh = Path("~/.ssh").expanduser()
     return Identities(
-        files=said.files("IdentityFile", [ssh / name for name in _KEY_FILES]),
-        certificates=said.files("CertificateFile"),
-        named=said.has("IdentityFile"),
-        only=said.yes("IdentitiesOnly"),
-        agent=_agent(said.text("IdentityAgent", "SSH_AUTH_SOCK")),
+        files=host_options.files("IdentityFile", [ssh / name for name in _KEY_FILES]),
+        certificates=host_options.files("CertificateFile"),
+        named=host_options.has("IdentityFile"),
+        only=host_options.yes("IdentitiesOnly"),
+        agent=_agent(host_options.text("IdentityAgent", "SSH_AUTH_SOCK")),
     )
 
 

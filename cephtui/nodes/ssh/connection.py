@@ -25,7 +25,7 @@ COMMANDS_AT_ONCE = 4
 _PINGS = 5
 _LAST_WORDS_BYTES = 4096
 _PLAIN: dict[str, Any] = {"encoding": None, "request_pty": False, "env": {}, "send_env": []}
-"""Of a session: bytes, no terminal, and nothing of the console's environment, whatever ssh_config says."""
+"""Of a session: bytes, no terminal, and nothing of the console's environment, whatever ssh_config has."""
 
 
 async def open_connection(node: Node, host: str, answers: Mapping[str, str]) -> SshConnection | Question:
@@ -44,7 +44,7 @@ async def open_connection(node: Node, host: str, answers: Mapping[str, str]) -> 
 
 
 async def _last_words(process: asyncssh.SSHClientProcess[bytes]) -> bytes:
-    """The beginning of what it says on stderr before it ends; it may print without end, or not end."""
+    """The beginning of its stderr until it ends; it may print without end, or not end."""
     try:
         async with asyncio.timeout(GOODBYE_SECONDS):
             return await process.stderr.readexactly(_LAST_WORDS_BYTES)
@@ -131,7 +131,7 @@ class SshConnection:
     async def measure(self) -> None:
         """Measure the round trip: the median of a few lines sent to ``cat`` and back; raises TransportError.
 
-        So what is measured is the way that the order to begin takes, and the report of it: network, sshd and pipe,
+        It is the time that the order to begin takes, and the report of it: network, sshd and pipe,
         but not the start of a shell, as it would be by running ``true``.
         """
         async with self._within(READY_SECONDS, "not ready to run anything"):
@@ -157,7 +157,7 @@ class SshConnection:
         except TimeoutError:
             self._connection.abort()
         for proxy in self._proxies:
-            await proxy.gone()
+            await proxy.ended()
 
     async def _run(self, argv: Sequence[str]) -> Completed:
         async with self._process(command_line(argv)) as process:

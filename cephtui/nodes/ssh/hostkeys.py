@@ -95,7 +95,7 @@ def entry_name(host: str, port: int) -> str:
 
 
 def look_up(places: Iterable[tuple[Path, str]], *, portless: str | None = None) -> Known:
-    """What the files say of a host, each under the name that the host has in it.
+    """The entries of the files for a host, each under the name that the host has in it.
 
     ``portless`` is its name without the port, where it has one.
     """

@@ -24,7 +24,7 @@ class Login(asyncssh.SSHClient):
         self.problem: str | None = None
         """Why we can't log in, or don't."""
         self.unknown_authority = False
-        """Whether the host has shown a certificate by somebody unknown."""
+        """Whether the host has shown a certificate of an unknown authority."""
         self.began = self.logged_in = False
         self.questions = Questions(hop.node.name, answers)
         self._hop, self._at_end = hop, at_end
@@ -39,7 +39,7 @@ class Login(asyncssh.SSHClient):
 
     @property
     def tried(self) -> str:
-        """The ways to log in that were tried."""
+        """The login methods that were tried."""
         keys, mine = self._keys.tried, self._hop.identities
         missing = [str(path) for path in mine.files if mine.named and not path.exists()]
         tried = [*([f"publickey ({keys})"] if keys else []), *self._secrets]
@@ -58,7 +58,7 @@ class Login(asyncssh.SSHClient):
     # ------------------------------------------------------------------ asyncssh's callbacks
 
     def validate_host_public_key(self, host: str, addr: str, port: int, key: asyncssh.SSHKey) -> bool:
-        """Whether to go on with a host that shows this key; a revoked one asyncssh has refused before."""
+        """Whether to accept a host with this key; asyncssh has refused a revoked one before."""
         shown, known = HostKey(key.get_algorithm(), key.public_data), self._hop.entry.known
         match known.judge(shown):
             case "known":
@@ -68,8 +68,8 @@ class Login(asyncssh.SSHClient):
             case "changed":
                 expected = " or ".join(str(key) for key in known.keys)
                 self.problem = (
-                    f"host key has CHANGED: expected {expected}, got {shown}; either somebody stands between, or it "
-                    f"was made anew: then remove the old one with {known.removal}"
+                    f"host key has CHANGED: expected {expected}, got {shown}; this may be an attack (man "
+                    f"in the middle), or the host has a new key: then remove the old one with {known.removal}"
                 )
         return False
 

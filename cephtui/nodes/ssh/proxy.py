@@ -11,16 +11,16 @@ from cephtui.nodes.answers import decoded
 from cephtui.printable import one_line
 
 GOODBYE_SECONDS = 2.0
-"""For so long we wait for the end of what we have let go."""
+"""How long to wait for the end of a process that was closed."""
 
 
 class Proxy(asyncio.SubprocessProtocol):
-    """One that runs. asyncssh's own would take what the command says on stderr for the server's."""
+    """A ProxyCommand that runs. asyncssh's own would mix the command's stderr into the server's output."""
 
     def __init__(self) -> None:
         self._ended = asyncio.Event()
         self._ending: asyncio.TimerHandle | None = None
-        self._said = b""
+        self._stderr = b""
         self._transport: asyncio.SubprocessTransport | None = None
 
     @classmethod
@@ -33,17 +33,17 @@ class Proxy(asyncio.SubprocessProtocol):
 
     async def failure(self) -> str | None:
         """Why it has ended, where it did so by itself and not because of the server."""
-        await self.gone()
+        await self.ended()
         if not self._ended.is_set():
             return None
         status = self._transport.get_returncode() if self._transport else None
-        return one_line(decoded(self._said))[-300:] or (f"exit status {status}" if status else None)
+        return one_line(decoded(self._stderr))[-300:] or (f"exit status {status}" if status else None)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.SubprocessTransport, transport)
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
-        self._said = (self._said + data)[-4096:]
+        self._stderr = (self._stderr + data)[-4096:]
 
     def connection_lost(self, exc: Exception | None) -> None:
         # the process has ended, and so has all its output
@@ -60,7 +60,7 @@ class Proxy(asyncio.SubprocessProtocol):
         if not self._ended.is_set() and not self._ending:
             self._ending = asyncio.get_running_loop().call_later(GOODBYE_SECONDS / 2, self._end)
 
-    async def gone(self) -> None:
+    async def ended(self) -> None:
         """Wait for its end, but not for long."""
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._ended.wait(), GOODBYE_SECONDS)

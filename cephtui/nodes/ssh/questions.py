@@ -26,7 +26,7 @@ class Questions:
         return key in self._answers
 
     def accepted(self, key: str, text: str) -> bool | None:
-        """Whether the user has said yes; None where there is no answer, and the question is put."""
+        """Whether the user has agreed; None where there is no answer yet, and the question is asked."""
         if key in self._answers:
             return self._answers[key] == "yes"
         self.open = Question(self._node, key, text, secret=False)

@@ -1,4 +1,4 @@
-"""The way to a node, by way of its jump hosts; a busy server is asked again."""
+"""The connection to a node through its jump hosts; a busy server is asked again."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HOPS_MOST = 8
 
 
 class Route:
-    """The way to one node."""
+    """Connects to one node."""
 
     def __init__(self, node: Node, answers: Mapping[str, str]) -> None:
         self.proxies: list[Proxy] = []
@@ -39,7 +39,7 @@ class Route:
         finally:
             if not isinstance(reached, asyncssh.SSHClientConnection):
                 for proxy in self.proxies:
-                    await proxy.gone()
+                    await proxy.ended()
         return reached
 
     async def _look_up(self, host: str, user: str | None, port: int | None) -> Hop:
@@ -64,7 +64,7 @@ class Route:
         return reached
 
     async def _last_jump(self, hop: Hop) -> Hop | None:
-        """The jump host next to a host: it is reached by way of the others before it, or as its own entry says."""
+        """The jump host next to a host: it is reached through the others before it, or as its own entry has it."""
         if not hop.jumps:
             return None
         try:

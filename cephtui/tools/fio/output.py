@@ -32,9 +32,9 @@ _ETA_UNKNOWN = 2**31 - 1
 _LATE_SECONDS = 0.75
 """fio prints between its jobs' work: what comes so much later than it was measured is placed when it was."""
 _ETA_SLACK = 1
-"""Seconds; with a rate limit fio still says 1 where a tenth of a second is left."""
+"""Seconds; with a rate limit fio still prints 1 where a tenth of a second is left."""
 _END_SECONDS = 2.0
-"""Before the end of a run of a known length; fio itself tells it only after two seconds."""
+"""Before the end of a run of a known length; fio itself prints the length only after two seconds."""
 _BROKEN = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
 """What a document that is not as expected raises."""
 
@@ -147,7 +147,7 @@ def _flows(jobs: list[Mapping[str, Any]], direction: str) -> list[stats.Flow]:
 
 
 def _disks(document: Mapping[str, Any]) -> tuple[DiskUse, ...]:
-    """Those of which fio says how busy they were."""
+    """Those whose utilisation fio reports."""
     disks = document.get("disk_util", [])
     found = [(str(disk["name"]), _figure_or_none(disk["util"])) for disk in disks if "util" in disk]
     return tuple(DiskUse(name=name, utilisation_percent=util) for name, util in found if util is not None)
@@ -185,7 +185,7 @@ def _figures(document: Mapping[str, Any], *, measured: bool) -> ToolResult:
 
 
 class FioParser(Parser):
-    """``ramp`` tells that the command has a ramp_time, whose figures are kept apart."""
+    """``ramp`` is whether the command has a ramp_time, whose figures are kept apart."""
 
     def __init__(self, *, ramp: bool, seconds: float | None = None) -> None:
         self._seconds = seconds
@@ -294,10 +294,10 @@ class FioParser(Parser):
         return next((line.strip()[:_ERROR_MOST] for line in lines if _is_error(line)), None)
 
     def _left_ramp(self, now: _Counters) -> bool:
-        """fio measures no latency in the ramp and counts anew after it.
+        """fio measures no latency in the ramp and counts from zero after it.
 
         While some jobs are still in the ramp, most of what is counted has no latency. With latency switched off
-        only the clock tells: ``runtime`` starts again while the time of day goes on.
+        only the clock shows the end: ``runtime`` starts at zero again while the time of day does not.
         """
         before = self._before
         restarted = now.ios < before.ios or (
@@ -362,7 +362,7 @@ class FioParser(Parser):
         return Reading(self.phase, self._end(elapsed, seconds), seconds, read, write)
 
     def _end(self, arrived: float, seconds: float) -> float:
-        """When an interval ended: as it was told, or by fio's own clock where fio stood still before it told it."""
+        """When an interval ended: as its output arrived, or by fio's own clock where fio printed it late."""
         expected = self._ended + seconds
         return expected if self._ended and arrived - expected > _LATE_SECONDS else arrived
 

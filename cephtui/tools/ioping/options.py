@@ -42,7 +42,7 @@ class IopingOptions(BaseModel):
 
 _NAMES = tuple(field.alias or name for name, field in IopingOptions.model_fields.items())
 _REFUSED = (
-    (r"work-time|count", "runtime says how long it measures"),
+    (r"work-time|count", "use runtime for the length of the run"),
     (r"write|read-write|keep|sync|dsync", "cephtui has ioping read only"),
     (r"cached|direct|async|nowait|hipri|rapid", "cephtui measures direct, synchronous reads"),
     (r"batch|time|json|print-.*|quiet|burst|warmup|min-time|max-time", "it spoils the figures"),

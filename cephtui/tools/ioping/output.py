@@ -1,4 +1,4 @@
-"""ioping's raw statistics, a line for each request, become readings and a result; and those of the dd that fills.
+"""ioping's raw statistics, a line for each request, become readings and a result; and those of the dd that prefills.
 
 Format: ioping 1.3 ``-p 1 -q``, ten whole numbers a line: requests counted, their time in nanoseconds, requests a
 second, bytes a second, least, mean and greatest time, deviation, requests with those left out, and the nanoseconds
@@ -120,7 +120,7 @@ class FillParser(Parser):
         return [reading for line in lines for reading in self._take(line)]
 
     def _take(self, line: bytes) -> list[Reading]:
-        """Its last words before the end follow on the same line as what it said a second earlier."""
+        """Its last figures before the end are on the same line as those of a second earlier."""
         found = [(int(nbytes), float(seconds)) for nbytes, seconds in _COPIED.findall(line)]
         if not found:
             self._errors.add(line + b"\n")

@@ -2,7 +2,7 @@
 
 All objects of a step are in a RADOS namespace of its own: ``rados cleanup`` cannot be trusted with anything else
 (without the run's metadata, as after an abort, it takes every benchmark object of the host), and
-``rados purge`` empties the whole pool whatever ``-N`` says.
+``rados purge`` empties the whole pool whatever ``-N`` is.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from cephtui.tools.rados_bench.output import RadosBenchParser
 from cephtui.units import duration, parse_size, short_size
 
 RUN_NAME = "cephtui"
-"""Of the object that says how many objects there are and how large; a namespace has one run's only."""
+"""Of the object with the number and size of the others; a namespace has one run's only."""
 OPERATIONS_MOST = 2_000_000_000
 """rados counts them in an int: over that it stops at once, and 2**32 objects are 0 to it, which means no limit."""
 _FILL_IN_FLIGHT = 16
@@ -50,8 +50,8 @@ class RadosBenchWorkload(Workload):
     def fill_argv(self, sizes: Sequence[int], place: Place, *, again: bool = False) -> tuple[str, ...]:
         """The write that reads need; it ends as soon as all objects are there.
 
-        ``again`` is for a namespace that has been filled before, with more or fewer objects of the same size: they
-        are written once more under the same names. Without it a second filling would leave the objects of the
+        ``again`` is for a namespace that has been prefilled before, with more or fewer objects of the same size: they
+        are written once more under the same names. Without it a second prefill would leave the objects of the
         first where no read finds them.
         """
         size = sum(sizes)

@@ -9,7 +9,7 @@ Format (rados 16.2 ``bench ... --show-time``; the timestamps are not needed)::
     Total writes made:      1000
 
 Reads have no ``Maintaining`` line. Every 20 rows there are a line with the extremes so far and the header again.
-``finished`` and ``avg lat(s)`` count from the start; ``last lat(s)`` is one operation's and says nothing of a
+``finished`` and ``avg lat(s)`` count from the start; ``last lat(s)`` is one operation's and not that of a
 second. There are no percentiles, and of reads no standard deviation. A row comes a second and a bit after the one
 before, so that ``sec`` falls behind the clock: by 36 ms in 64 s on a busy host, by more than a second in an hour.
 """
@@ -55,7 +55,7 @@ _REASONS = (
     re.compile(r".*(?:authenticat|couldn't connect|error connecting).*"),
     re.compile(r".*(?:error|fail|invalid|unable|not found|denied|can only|cephtui|bash:).*", re.IGNORECASE),
 )
-"""What says most comes first."""
+"""The most exact first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +73,19 @@ class _Row:
 
 @dataclass(frozen=True, slots=True)
 class _Announced:
-    """What a write run says of itself before it begins."""
+    """What a write run prints of itself before it begins."""
 
     block_bytes: int
     object_bytes: int
     seconds: int
     objects: int
+
+    @property
+    def most_ios(self) -> int | None:
+        """How many writes are allowed; None without a limit."""
+        if not self.objects or not self.block_bytes:
+            return None
+        return self.objects * (self.object_bytes // self.block_bytes)
 
 
 def _number(text: str) -> float | None:
@@ -130,7 +137,7 @@ def _mean_between(now: _Row, before: _Row) -> float | None:
 
 
 def _seconds_between(now: _Row, before: _Row) -> float:
-    """Length of an interval: by the timestamps, unless somebody has set the clock."""
+    """Length of an interval: by the timestamps, unless the clock was set."""
     counted = float(now.second - before.second)
     if now.clock is None or before.clock is None:
         return counted
@@ -143,7 +150,7 @@ class RadosBenchParser(Parser):
 
     Of reads ``block_bytes`` is the size of each, and ``seconds`` how long they may last; None where they may end
     at any time. Writes announce both themselves. With ``measures_writes`` it is worth a finding that a write run
-    has ended before its time; one that fills for reads is meant to.
+    has ended before its time; one that prefills for reads is meant to.
     """
 
     def __init__(self, *, block_bytes: int, seconds: float | None, measures_writes: bool = False) -> None:
@@ -173,7 +180,7 @@ class RadosBenchParser(Parser):
         return [reading for line in lines for reading in self._take(line.rstrip("\r"), elapsed_seconds)]
 
     def expect_end(self) -> None:
-        """rados says nothing more when it is ended, so nothing changes."""
+        """rados prints nothing more when it is ended, so nothing changes."""
 
     def finish(self) -> list[Reading]:
         """The operations that finished after the last row are put into an interval of their own."""
@@ -183,7 +190,7 @@ class RadosBenchParser(Parser):
         return []
 
     def result(self) -> ToolResult:
-        """Of a run that was ended only what its last row says is known."""
+        """Of a run that was ended only the last row is known."""
         flow = self._flow()
         return ToolResult(
             read=None if self._writes else flow,
@@ -198,10 +205,10 @@ class RadosBenchParser(Parser):
 
     @property
     def _block(self) -> int:
-        told = self._totals.get("write size") or self._totals.get("read size")
-        if told is None and self._announced:
+        total = self._totals.get("write size") or self._totals.get("read size")
+        if total is None and self._announced:
             return self._announced.block_bytes
-        return self._block_bytes if told is None else int(told)
+        return self._block_bytes if total is None else int(total)
 
     @property
     def _total_ios(self) -> int | None:
@@ -221,7 +228,7 @@ class RadosBenchParser(Parser):
         return self._cut(row, elapsed) if row else []
 
     def _cut(self, row: _Row, elapsed: float) -> list[Reading]:
-        """End an interval here. Row 0 only says when the run began; what has finished by then is the first's."""
+        """End an interval here. Row 0 only marks the begin of the run; what has finished by then is the first's."""
         if row.second == 0 and self._last == _Row():
             self._last, self._elapsed = _Row(clock=row.clock), elapsed
             return []
@@ -243,15 +250,8 @@ class RadosBenchParser(Parser):
         seconds = self._announced.seconds if self._announced else self._seconds
         if not seconds or row.second + 1 >= seconds:
             return True
-        most = self._most_ios()
+        most = self._announced.most_ios if self._announced else None
         return most is not None and row.finished + 2 * row.finished / row.second >= most
-
-    def _most_ios(self) -> int | None:
-        """How many writes were allowed; None of reads, and without a limit."""
-        told = self._announced
-        if told is None or not told.objects or not told.block_bytes:
-            return None
-        return told.objects * (told.object_bytes // told.block_bytes)
 
     def _reading(self, row: _Row, seconds: float, elapsed: float) -> Reading:
         ios = row.finished - self._last.finished
@@ -307,13 +307,14 @@ class RadosBenchParser(Parser):
 
     def _short(self) -> tuple[Finding, ...]:
         """A write run that was to last for a time has used up its objects first."""
-        most, ios, told = self._most_ios(), self._total_ios, self._announced
-        if not self._measures_writes or most is None or ios is None or told is None or ios < most:
+        announced, ios = self._announced, self._total_ios
+        most = announced.most_ios if announced else None
+        if not self._measures_writes or most is None or ios is None or announced is None or ios < most:
             return ()
         seconds = self._totals["total time run"]
-        if not told.seconds or seconds >= told.seconds - 0.5:
+        if not announced.seconds or seconds >= announced.seconds - 0.5:
             return ()
-        text = f"ended after {seconds:.1f} s of {told.seconds} s: all {told.objects:,} objects were written"
+        text = f"ended after {seconds:.1f} s of {announced.seconds} s: all {announced.objects:,} objects were written"
         return (Finding(code="short", text=text),)
 
     def _stuck(self) -> tuple[Finding, ...]:

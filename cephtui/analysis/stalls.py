@@ -1,0 +1,105 @@
+"""When no I/O completed on a node, found in its samples as they come, in bounded space."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from cephtui.models import Sample
+from cephtui.stats import done
+
+STALL_SECONDS = 2.0
+"""A gap of this length without a completion is a stall, if the node's mean rate would have given several."""
+ROUNDING_SECONDS = 0.1
+EDGE_SECONDS = 5.0
+"""The same before a tool's first figures and after its last, where the tool also starts and ends."""
+_SEVERAL_IOS = 8
+_LONG_SECONDS = 2.5
+"""An interval of this length holds a stall, or its tool was only late: its completions decide."""
+_ALIKE_SECONDS = 3.0
+"""Stalls of several nodes that begin and end within this time are one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stall:
+    """When no I/O completed on some nodes, in elapsed seconds."""
+
+    begun: float
+    over: float
+    nodes: tuple[str, ...]
+
+    @property
+    def seconds(self) -> float:
+        return self.over - self.begun
+
+
+@dataclass(frozen=True, slots=True)
+class _Gap:
+    """A time without completions between two samples of a node, each with its begin, end and completions."""
+
+    before: tuple[float, float, int]
+    after: tuple[float, float, int]
+    least_seconds: float = STALL_SECONDS
+
+
+class Completions:
+    """The completions of one node."""
+
+    def __init__(self) -> None:
+        self.reached = 0.0
+        """End of the newest sample."""
+        self.ended: float | None = None
+        """End of the benchmark, once it has ended."""
+        self._ios, self._seconds = 0, 0.0
+        """Of the samples with completions, without those that hold a stall."""
+        self._last = (0.0, 0.0, 0)
+        """The newest sample with completions."""
+        self._gaps: list[_Gap] = []
+
+    def add(self, sample: Sample) -> None:
+        end, ios = sample.elapsed_seconds, done(sample.flows.values())
+        begun = max(0.0, end - sample.interval_seconds)
+        self.reached = end
+        if not ios:
+            return
+        this, is_long = (begun, end, ios), sample.interval_seconds >= _LONG_SECONDS
+        if is_long or begun - self._last[1] >= 1.0 - ROUNDING_SECONDS:
+            self._gaps.append(_Gap(self._last, this, STALL_SECONDS if self._last[2] else EDGE_SECONDS))
+        if not is_long:
+            self._ios, self._seconds = self._ios + ios, self._seconds + sample.interval_seconds
+        self._last = this
+
+    def stalls(self, until: float) -> Iterator[tuple[float, float]]:
+        """From when to when nothing completed."""
+        rate = self._ios / self._seconds if self._seconds else 0.0
+        for gap in [*self._gaps, *self._open(until)]:
+            (first, latest, before), (earliest, last, after) = gap.before, gap.after
+            begun = min(latest, first + before / rate) if rate else latest
+            over = max(earliest, last - after / rate) if rate else earliest
+            few = rate and (over - begun) * rate < _SEVERAL_IOS
+            if over - begun >= gap.least_seconds - ROUNDING_SECONDS and not few:
+                yield begun, over
+
+    def _open(self, until: float) -> list[_Gap]:
+        """The gap that has not ended: the newest samples have no completions, or there are no samples."""
+        end = until if until - self.reached >= EDGE_SECONDS else self.reached
+        least = STALL_SECONDS if self._last[2] and self.reached > self._last[1] else EDGE_SECONDS
+        return [_Gap(self._last, (end, end, 0), least)] if end > self._last[1] else []
+
+
+def together(stalls: Iterable[Stall]) -> list[Stall]:
+    """Stalls that several nodes share are joined."""
+    found: list[Stall] = []
+    for stall in sorted(stalls, key=lambda stall: stall.begun):
+        same = next((other for other in found[-16:] if _is_alike(other, stall)), None)
+        if same is None:
+            found.append(stall)
+            continue
+        both = Stall(same.begun, max(same.over, stall.over), (*same.nodes, *stall.nodes))
+        found[found.index(same)] = both
+    return found
+
+
+def _is_alike(one: Stall, other: Stall) -> bool:
+    close = abs(one.begun - other.begun) <= _ALIKE_SECONDS and abs(one.over - other.over) <= _ALIKE_SECONDS
+    return close and not set(one.nodes) & set(other.nodes)

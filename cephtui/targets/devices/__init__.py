@@ -1,0 +1,24 @@
+"""Block devices: what a node reports of one, and whether it may be overwritten. Pure; the scripts write nothing."""
+
+from cephtui.targets.devices.facts import (
+    DeviceFacts,
+    RbdMapping,
+    inspect_argv,
+    list_argv,
+    parse_device,
+    parse_list,
+)
+from cephtui.targets.devices.guards import guard_device, guard_listed, guard_reading, names
+
+__all__ = [
+    "DeviceFacts",
+    "RbdMapping",
+    "guard_device",
+    "guard_listed",
+    "guard_reading",
+    "inspect_argv",
+    "list_argv",
+    "names",
+    "parse_device",
+    "parse_list",
+]

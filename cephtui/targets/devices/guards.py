@@ -1,0 +1,176 @@
+"""Whether a block device may be overwritten: the only place that decides it.
+
+A device carries no mark of cephtui's, so a device that may be in use by anything is refused, and so is one of which any
+of the facts could not be found out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+from cephtui import units
+from cephtui.models.refusal import Refusal
+from cephtui.targets.devices.facts import DeviceFacts, RbdMapping
+
+_MEMBERS = {
+    "LVM2_member": "is part of LVM (a physical volume)",
+    "LVM1_member": "is part of LVM (a physical volume)",
+    "linux_raid_member": "is part of a RAID array",
+    "zfs_member": "is part of a ZFS pool",
+    "ceph_bluestore": "is a Ceph OSD's",
+    "swap": "is swap space",
+    "crypto_LUKS": "is an encrypted (LUKS) device",
+}
+_TABLES = {"gpt", "dos", "PMBR", "sgi", "sun", "mac", "bsd", "atari"}
+_GUEST = re.compile(r"(vm|base)-")
+_ELSEWHERE = "choose a device that nothing uses"
+
+
+def names(path: str) -> tuple[str, str]:
+    """What the user may type to give up a device: its path, or the last part of it."""
+    return path, PurePosixPath(path).name
+
+
+def guard_device(path: str, facts: DeviceFacts, span_bytes: int, destroy: Sequence[str]) -> Refusal | None:
+    """Why ``span_bytes`` of the device may not be written, or None; the only place that decides it.
+
+    For a ``/dev/rbdN`` the image's own guard comes on top: see ``facts.rbd``.
+    """
+    return (
+        _guard_kind(path, facts)
+        or _guard_use(path, facts)
+        or _guard_contents(path, facts)
+        or _guard_guests(path, facts)
+        or _guard_unknown(path, facts)
+        or _guard_rbd(path, facts)
+        or _guard_size(path, facts, span_bytes)
+        or _ask(path, facts, destroy)
+    )
+
+
+def guard_listed(path: str, facts: DeviceFacts) -> Refusal | None:
+    """Why a device of ``parse_list`` may not be written whatever else it is; None where it has to be inspected."""
+    hopeful = replace(facts, root=True, claim="free", signatures=(), rbd=RbdMapping("", ""))
+    return guard_device(path, hopeful, 0, names(path))
+
+
+def guard_reading(path: str, facts: DeviceFacts, span_bytes: int) -> Refusal | None:
+    """Why ``span_bytes`` of the device can't be read, or None: reading destroys nothing."""
+    if facts.kind == "device":
+        return _guard_size(path, facts, span_bytes)
+    return _guard_kind(path, facts)
+
+
+def _guard_kind(path: str, facts: DeviceFacts) -> Refusal | None:
+    if facts.kind == "missing":
+        return Refusal(f"there is no device {path}", "check the path with lsblk")
+    if facts.kind != "device":
+        return Refusal(f"{path} is a {facts.kind}, not a block device", "use file:PATH, or the path of a device")
+    if facts.readonly:
+        return Refusal(f"{path} is read-only", "choose a device that can be written")
+    return None
+
+
+def _guard_use(path: str, facts: DeviceFacts) -> Refusal | None:
+    if facts.mounts:
+        return Refusal(
+            f"{path} is mounted on {_listed(facts.mounts)}", "unmount it if it is not needed, or choose another"
+        )
+    if facts.swaps:
+        return Refusal(f"{path} is used as swap space", _ELSEWHERE)
+    if facts.holders:
+        return Refusal(f"{path} is held by {_listed(facts.holders)} (LVM, RAID or another mapping)", _ELSEWHERE)
+    return None
+
+
+def _guard_contents(path: str, facts: DeviceFacts) -> Refusal | None:
+    found = facts.signatures or ()
+    member = next((_MEMBERS[one] for one in found if one in _MEMBERS), None)
+    if member:
+        return Refusal(f"{path} {member}", _ELSEWHERE)
+    if facts.partitions or _TABLES & set(found):
+        shown = f": {_listed(facts.partitions)}" if facts.partitions else ""
+        return Refusal(f"{path} has a partition table{shown}", "choose one of its unused partitions or another device")
+    if found:
+        text = f"{path} carries a signature of {_listed(found)}"
+        return Refusal(text, f"if it is not needed, remove it with wipefs -a {path}; or choose another")
+    return None
+
+
+def _guard_guests(path: str, facts: DeviceFacts) -> Refusal | None:
+    if facts.references:
+        return Refusal(f"{path} is a guest's disk in {_listed(facts.references)}", _ELSEWHERE)
+    guest = next((name for name in _known_as(path, facts) if _GUEST.match(name)), None)
+    if guest:
+        return Refusal(f"{path} is {guest}, by its name a guest's disk", _ELSEWHERE)
+    if facts.volume_uuid and re.fullmatch(r"LVM-\w{64}-.+", facts.volume_uuid):
+        return Refusal(f"{path} ({facts.volume}) is an internal part of an LVM volume", _ELSEWHERE)
+    if facts.openers:
+        return Refusal(f"{path} is in use by {_listed(facts.openers)}", "wait for its end or choose another device")
+    if facts.claim == "busy":
+        return Refusal(
+            f"{path} is in use by the system", "find out with lsblk and dmsetup what holds it, or choose another"
+        )
+    return None
+
+
+def _known_as(path: str, facts: DeviceFacts) -> list[str]:
+    """The last parts of all its paths, and the logical volume's name out of the device mapper's GROUP-VOLUME."""
+    parts = [part.replace("\0", "-") for part in (facts.volume or "").replace("--", "\0").split("-")]
+    return [*(PurePosixPath(one).name for one in (path, *facts.aliases)), *(parts[1:2] or parts)]
+
+
+def _guard_unknown(path: str, facts: DeviceFacts) -> Refusal | None:
+    if not facts.root:
+        return Refusal(f"can't tell who uses {path}", "run on the node as root, for example with prefix sudo -n")
+    if facts.unreadable:
+        return Refusal(f"can't tell whose {path} is: {facts.unreadable[0]} can't be read", "run on the node as root")
+    if facts.name is None or facts.claim is None:
+        return Refusal(
+            f"can't tell whether {path} is in use", "check that it can be opened: blockdev --getsize64 " + path
+        )
+    if facts.claim == "untried":
+        return Refusal(f"can't tell whether {path} is in use", "install perl or python3 on the node")
+    if facts.signatures is None:
+        return Refusal(
+            f"can't tell what {path} carries", "install wipefs (util-linux) on the node and check: wipefs " + path
+        )
+    return None
+
+
+def _guard_rbd(path: str, facts: DeviceFacts) -> Refusal | None:
+    if facts.name and facts.name.startswith("rbd") and facts.rbd is None:
+        return Refusal(f"can't tell which image {path} is", "check /sys/bus/rbd/devices, or use rbd:POOL/IMAGE")
+    if facts.rbd and facts.rbd.namespace:
+        text = f"{path} is {facts.rbd.pool}/{facts.rbd.namespace}/{facts.rbd.image}, in an RBD namespace"
+        return Refusal(text, "namespaces are not supported: use an image outside of them")
+    if facts.rbd and facts.rbd.snapshot:
+        return Refusal(f"{path} is the snapshot {facts.rbd.snapshot} of {facts.rbd.image}", "map the image itself")
+    return None
+
+
+def _guard_size(path: str, facts: DeviceFacts, span_bytes: int) -> Refusal | None:
+    if span_bytes <= facts.size:
+        return None
+    text = f"{path} is too small: needs {units.size(span_bytes)} (size x numjobs), has {units.size(facts.size)}"
+    return Refusal(text, "use a smaller --set size=... or another device")
+
+
+def _ask(path: str, facts: DeviceFacts, destroy: Sequence[str]) -> Refusal | None:
+    if set(names(path)) & set(destroy):
+        return None
+    confirm = names(path)[1]
+    shown = f", {facts.backing}" if facts.backing else ""
+    return Refusal(
+        f"{path} is an existing device ({units.size(facts.size)}{shown})",
+        f"give up its contents with --destroy {confirm}, or choose another target",
+        confirm=confirm,
+    )
+
+
+def _listed(values: Sequence[str], most: int = 3) -> str:
+    shown = ", ".join(values[:most])
+    return shown if len(values) <= most else f"{shown} and {len(values) - most} more"

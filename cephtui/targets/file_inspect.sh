@@ -1,0 +1,29 @@
+# Reports what is at a path, and its file system.
+#
+#   bash -c MARK+SCRIPT cephtui-inspect PATH
+#
+# A line is KEY<tab>VALUE.
+path=$1
+directory=$(dirname -- "$path")
+say() { printf '%s\t%s\n' "$1" "$2"; }
+if [ -f "$path" ]; then
+    say kind file
+    say size "$(stat -Lc %s -- "$path")"
+    say allocated "$(( $(stat -Lc %b -- "$path") * $(stat -Lc %B -- "$path") ))"
+    say inode "$(stat -Lc %d:%i -- "$path")"
+    [ -w "$path" ] && [ -r "$path" ] && say writable yes
+    marked "$path" && say marked yes
+    # by descriptor: by name, flock would make the file again if it has just been removed
+    flock -s -w 1 -E 75 9 9< "$path" 2>/dev/null; [ $? -eq 75 ] && say busy yes
+elif [ -e "$path" ] || [ -L "$path" ]; then
+    say kind "$(stat -c %F -- "$path")"
+else
+    say kind missing
+    [ -w "$directory" ] && [ -x "$directory" ] && say writable yes
+fi
+[ -d "$directory" ] && say directory yes
+df -B1 --output=avail,size,fstype,source -- "$directory" 2>/dev/null | tail -n 1 | {
+    read -r free total fstype source
+    say free "$free"; say total "$total"; say filesystem "$fstype"; say device "$source"
+}
+exit 0

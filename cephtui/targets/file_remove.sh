@@ -1,0 +1,19 @@
+# Removes a file that carries the mark of its owner, has no other name and is not in use.
+#
+#   bash -c MARK+SCRIPT cephtui-remove PATH OWNER HELD
+#
+# HELD is empty; the script calls itself with it once it holds the lock. The exit status is 75 if a run holds the file,
+# 76 if it is not the owner's.
+path=$1 owner=$2 held=$3
+refuse() { echo "$path $1" >&2; exit 76; }
+[ -e "$path" ] || exit 0
+[ ! -L "$path" ] && marked "$path" || refuse "does not carry cephtui's mark any more"
+found=$(owner_of "$path") || { echo "the mark of $path can't be read" >&2; exit 1; }
+[ "$found" = "$owner" ] || refuse "carries the mark of another session"
+[ "$(stat -c %h -- "$path")" -eq 1 ] || refuse "has other names (hard links)"
+[ -z "$held" ] || exec rm -f -- "$path"
+# waits for processes that only test the lock, then checks the file again: it may have been replaced meanwhile
+flock -w 1 -E 75 "$path" bash -c "$BASH_EXECUTION_STRING" "$0" "$path" "$owner" held
+rc=$?
+[ $rc -eq 75 ] && echo "$path is in use by another run" >&2
+exit $rc
