@@ -22,8 +22,8 @@ from cephtui.running.runner import Connect, Runner
 from cephtui.sessions import store
 from cephtui.targets import parse_target
 from cephtui.tui.app import ConsoleApp
-from cephtui.tui.console import ConsoleScreen, Start
-from cephtui.tui.form import Edits
+from cephtui.tui.console.form import Edits
+from cephtui.tui.console.screen import ConsoleScreen, Start
 from tests import fakes
 from tests.fakes import FakeNode, Log, Script
 

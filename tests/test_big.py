@@ -12,7 +12,7 @@ from rich.cells import cell_len
 from textual.app import App, ComposeResult
 
 from cephtui import units
-from cephtui.tui.big import Big, big, big_with_unit
+from cephtui.tui.widgets.big import Big, big, big_with_unit
 
 SIZES = st.tuples(st.integers(-1, 260), st.integers(-1, 75))
 

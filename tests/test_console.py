@@ -20,10 +20,10 @@ from cephtui.sessions import store
 from cephtui.targets import parse_target
 from cephtui.tui.app import ConsoleApp
 from cephtui.tui.charts.chart import Chart
-from cephtui.tui.console import ConsoleScreen, Start
+from cephtui.tui.console.panels import PresetPanel
+from cephtui.tui.console.screen import ConsoleScreen, Start
 from cephtui.tui.dialogs import Confirm, Details, TypeName
 from cephtui.tui.keys import KeyBar
-from cephtui.tui.panels import PresetPanel
 from cephtui.tui.pickers.nodes import NodePicker
 from cephtui.tui.pickers.presets import PresetPicker
 from cephtui.tui.pickers.targets import TargetPicker

@@ -22,9 +22,9 @@ from cephtui.tools.fio.options import FioOptions
 from cephtui.tools.rados_bench.options import RadosBenchOptions
 from cephtui.tui import app as app_module
 from cephtui.tui.app import CephtuiApp, ConsoleApp
-from cephtui.tui.form import Edits, FormScreen
-from cephtui.tui.panels import Panels
-from cephtui.tui.preview import commands
+from cephtui.tui.console.form import Edits, FormScreen
+from cephtui.tui.console.panels import Panels
+from cephtui.tui.console.preview import commands
 from tests.replayed import (
     FILE,
     WRITE_IOPS,

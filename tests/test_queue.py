@@ -25,9 +25,9 @@ from cephtui.sessions.playback import step_of
 from cephtui.sessions.store import Undo
 from cephtui.targets import parse_target
 from cephtui.tui.app import ConsoleApp
+from cephtui.tui.console.form import Edits
+from cephtui.tui.console.queue import QueueScreen
 from cephtui.tui.dialogs import TypeName
-from cephtui.tui.form import Edits
-from cephtui.tui.queue import QueueScreen
 from tests.fakes import FakeNode, Log, Script
 from tests.replayed import (
     FILE,

@@ -25,12 +25,12 @@ from cephtui.sessions import demo, store
 from cephtui.sessions.playback import Playback, lasted_seconds
 from cephtui.sessions.writer import take_lock
 from cephtui.tui.app import SavedApp
-from cephtui.tui.big import Big
 from cephtui.tui.charts.chart import Chart
 from cephtui.tui.charts.heat_map import HeatMap
-from cephtui.tui.log import LogScreen
-from cephtui.tui.presenter import Presenter
-from cephtui.tui.replay import PlayedScreen, ReplayScreen, WatchScreen
+from cephtui.tui.screens.log import LogScreen
+from cephtui.tui.screens.presenter import Presenter
+from cephtui.tui.screens.replay import PlayedScreen, ReplayScreen, WatchScreen
+from cephtui.tui.widgets.big import Big
 from tests.replayed import until
 from tests.test_playback import begun, only
 

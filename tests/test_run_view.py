@@ -27,15 +27,15 @@ from cephtui.sessions.jsonlines import parse_sample
 from cephtui.targets import parse_target
 from cephtui.tui import app as app_module
 from cephtui.tui.app import CephtuiApp, ConsoleApp
-from cephtui.tui.big import Big
 from cephtui.tui.charts.chart import Chart
 from cephtui.tui.charts.heat_map import GUTTER, HeatMap, draw
 from cephtui.tui.charts.ink import Ink
-from cephtui.tui.live_view import LiveView
-from cephtui.tui.log import LogScreen, tail
-from cephtui.tui.presenter import Presenter
-from cephtui.tui.run_screen import RunScreen
-from cephtui.tui.run_view import NodeNow, RunView, Shown, of_live, of_saved
+from cephtui.tui.screens.log import LogScreen, tail
+from cephtui.tui.screens.presenter import Presenter
+from cephtui.tui.screens.run import RunScreen
+from cephtui.tui.widgets.big import Big
+from cephtui.tui.widgets.live_view import LiveView
+from cephtui.tui.widgets.run_view import NodeNow, RunView, Shown, of_live, of_saved
 from tests.fakes import FakeNode
 from tests.replayed import (
     MIXED,

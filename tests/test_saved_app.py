@@ -22,11 +22,11 @@ from cephtui.cli import main as cli
 from cephtui.sessions import demo, store
 from cephtui.tui import app as tui_app
 from cephtui.tui.app import SavedApp
-from cephtui.tui.compare import CompareScreen, RunPicker
 from cephtui.tui.dialogs import Details
-from cephtui.tui.replay import ReplayScreen, WatchScreen
-from cephtui.tui.session_view import SessionScreen
-from cephtui.tui.sessions import SessionsScreen
+from cephtui.tui.screens.compare import CompareScreen, RunPicker
+from cephtui.tui.screens.replay import ReplayScreen, WatchScreen
+from cephtui.tui.screens.session import SessionScreen
+from cephtui.tui.screens.sessions import SessionsScreen
 from tests.replayed import until
 from tests.test_replay_screen import keep_what_is_said, screen_text, text_in
 
@@ -188,7 +188,7 @@ def opened(at_home: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Path, t
     """On a terminal: where and with what the application would be opened."""
     calls: list[tuple[Path, tuple[Screen[None], ...]]] = []
 
-    def show(root: Path, screens: Sequence[Screen[None]], look: object, *clean_up: object) -> None:
+    def show(root: Path, screens: Sequence[Screen[None]], profile: object, *clean_up: object) -> None:
         assert all(path.is_dir() for path in (root, *(screen._directory for screen in screens[1:])))
         calls.append((root, tuple(screens)))
 

@@ -18,15 +18,15 @@ from cephtui.reports import report
 from cephtui.sessions import archive, demo, store
 from cephtui.sessions.writer import take_lock
 from cephtui.tui.app import SavedApp
-from cephtui.tui.big import Big
 from cephtui.tui.charts.chart import Chart
-from cephtui.tui.compare import CompareScreen, RunPicker
 from cephtui.tui.dialogs import Details
-from cephtui.tui.log import LogScreen
-from cephtui.tui.presenter import Presenter
-from cephtui.tui.replay import ReplayScreen
-from cephtui.tui.runs_table import RunsTable
-from cephtui.tui.session_view import SessionScreen
+from cephtui.tui.screens.compare import CompareScreen, RunPicker
+from cephtui.tui.screens.log import LogScreen
+from cephtui.tui.screens.presenter import Presenter
+from cephtui.tui.screens.replay import ReplayScreen
+from cephtui.tui.screens.session import SessionScreen
+from cephtui.tui.widgets.big import Big
+from cephtui.tui.widgets.runs_table import RunsTable
 from tests.replayed import until
 from tests.test_replay_screen import border_title, keep_what_is_said, screen_text, text_in
 

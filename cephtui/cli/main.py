@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from cephtui.models import Mark, Node, Run
     from cephtui.presets import Catalogue
     from cephtui.targets import Target
-    from cephtui.tui.look import Look
+    from cephtui.tui.terminal.profile import Profile
 
 _NUMBER_MOST = 9
 """Digits of a run's number."""
@@ -318,7 +318,7 @@ def cli(
     from cephtui.planning import new_batch
     from cephtui.sessions.store import StoreError
     from cephtui.tui.app import run_console
-    from cephtui.tui.console import Start
+    from cephtui.tui.console.screen import Start
 
     look = _look()
     _check_session_name(session)
@@ -339,9 +339,9 @@ def cli(
     return code
 
 
-def _look() -> Look:
+def _look() -> Profile:
     """What the terminal can show, --safe standing before a command too; raises UsageError."""
-    from cephtui.tui.look import UnknownLevel, as_started, detect
+    from cephtui.tui.terminal.profile import UnknownLevel, as_started, detect
 
     try:
         return detect(as_started(os.environ), safe=click.get_current_context().find_root().params["safe"])
@@ -742,7 +742,7 @@ def replay(what: str, speed: float) -> None:
     _begin_screen("replay")
     from cephtui.sessions.store import StoreError
     from cephtui.tui.app import show_saved
-    from cephtui.tui.replay import ReplayScreen
+    from cephtui.tui.screens.replay import ReplayScreen
 
     directory, number = _find_run(what)
     try:
@@ -758,7 +758,7 @@ def watch(session: str) -> None:
     """Follow a session that another cephtui on this machine is writing; changes nothing."""
     _begin_screen("watch")
     from cephtui.tui.app import show_saved
-    from cephtui.tui.replay import WatchScreen
+    from cephtui.tui.screens.replay import WatchScreen
 
     directory = _find_session(session)
     show_saved(directory.parent, [WatchScreen(directory)], _look())
@@ -776,9 +776,9 @@ def demo(speed: float) -> None:
     from cephtui.sessions.demo import STAR, unpack
     from cephtui.targets.scratch import scratch_directory
     from cephtui.tui.app import show_saved
-    from cephtui.tui.replay import ReplayScreen
-    from cephtui.tui.session_view import SessionScreen
-    from cephtui.tui.sessions import SessionsScreen
+    from cephtui.tui.screens.replay import ReplayScreen
+    from cephtui.tui.screens.session import SessionScreen
+    from cephtui.tui.screens.sessions import SessionsScreen
 
     with ExitStack() as stack:
         try:

@@ -37,20 +37,20 @@ from cephtui.sessions.store import StoreError
 from cephtui.sessions.writer import write_whole
 from cephtui.terminal import Ending, Interrupted, handling, say, set_waiting
 from cephtui.tui.charts.chart import preload
-from cephtui.tui.console import ConsoleScreen, Start
+from cephtui.tui.console.screen import ConsoleScreen, Start
 from cephtui.tui.dialogs import Confirm, Help, Wait
-from cephtui.tui.dress import dress
 from cephtui.tui.keys import COMMANDS, HELP, commands, help_table, key
-from cephtui.tui.look import FULL, Look
-from cephtui.tui.run_screen import CompareWanted
+from cephtui.tui.screens.run import CompareWanted
+from cephtui.tui.terminal.apply import apply
+from cephtui.tui.terminal.profile import FULL, Profile
+from cephtui.tui.terminal.themes import CSS
+from cephtui.tui.terminal.too_small import RoomyApp
 from cephtui.tui.textual_private import is_exiting, loop_of
-from cephtui.tui.themes import CSS
-from cephtui.tui.too_small import RoomyApp
 
 if TYPE_CHECKING:
     from cephtui.analysis.sides import Side
     from cephtui.tui.charts.overlay import Curves
-    from cephtui.tui.sessions import SessionsScreen
+    from cephtui.tui.screens.sessions import SessionsScreen
 
 _GRACE_SECONDS, _SOON_SECONDS = 10.0, 3.0
 log = logging.getLogger(__name__)
@@ -65,19 +65,19 @@ class CephtuiApp(RoomyApp):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-short"), (32, "-tall"), (45, "-huge")]
     BINDINGS = [
-        key("o", "sessions", "sessions", "saved sessions: open, compare, rename, annotate", "look", shown=True),
+        key("o", "sessions", "sessions", "saved sessions: open, compare, rename, annotate", "view", shown=True),
         HELP,
         COMMANDS,
         key("q", "quit", "quit", "quit; asks while something runs", "more", shown=True),
     ]
 
-    def __init__(self, root: Path, look: Look = FULL) -> None:
+    def __init__(self, root: Path, profile: Profile = FULL) -> None:
         super().__init__()
-        self.look = look
+        self.profile = profile
         """What the terminal can show."""
         self.root = root
         """Where the sessions are."""
-        dress(self, look)
+        apply(self, profile)
 
     def on_mount(self) -> None:
         """What can wait until something is seen is done behind it."""
@@ -98,14 +98,14 @@ class CephtuiApp(RoomyApp):
 
     def action_sessions(self) -> None:
         """The saved sessions; from there the way goes back here."""
-        from cephtui.tui.sessions import SessionsScreen
+        from cephtui.tui.screens.sessions import SessionsScreen
 
         if not isinstance(self.screen, SessionsScreen):
             self.push_screen(SessionsScreen(self.root))
 
     def on_sessions_screen_opened(self, message: SessionsScreen.Opened) -> None:
         """A session was chosen."""
-        from cephtui.tui.session_view import SessionScreen
+        from cephtui.tui.screens.session import SessionScreen
 
         self.push_screen(SessionScreen(message.directory))
 
@@ -113,7 +113,7 @@ class CephtuiApp(RoomyApp):
     @work
     async def _compare(self, message: CompareWanted) -> None:
         """Choose the run to compare with, which stands on the left: what was before."""
-        from cephtui.tui.compare import CompareScreen, RunPicker
+        from cephtui.tui.screens.compare import CompareScreen, RunPicker
 
         session = message.directory.name
         chosen = await self.push_screen_wait(RunPicker(self.root, (session, message.number)))
@@ -174,8 +174,8 @@ def curves_of(history: History) -> Curves:
 class ConsoleApp(CephtuiApp):
     """The console; the runner is handed in, and outlives it."""
 
-    def __init__(self, catalogue: Catalogue, start: Start, runner: Runner, root: Path, look: Look = FULL) -> None:
-        super().__init__(root, look)
+    def __init__(self, catalogue: Catalogue, start: Start, runner: Runner, root: Path, profile: Profile = FULL) -> None:
+        super().__init__(root, profile)
         self._runner = runner
         self._is_ending = False
         self.left: list[str] | None = None
@@ -244,8 +244,8 @@ class ConsoleApp(CephtuiApp):
 class SavedApp(CephtuiApp):
     """Shows what is saved: the first screen lies on those that it would have been reached by."""
 
-    def __init__(self, root: Path, screens: Iterable[Screen[None]], look: Look = FULL) -> None:
-        super().__init__(root, look)
+    def __init__(self, root: Path, screens: Iterable[Screen[None]], profile: Profile = FULL) -> None:
+        super().__init__(root, profile)
         self._screens = tuple(screens)
 
     def on_mount(self) -> None:
@@ -334,7 +334,7 @@ class _ConsoleEnding:
 
 
 def run_console(
-    catalogue: Catalogue, start: Start, session: str | None, clean_up: Callable[[], None], look: Look = FULL
+    catalogue: Catalogue, start: Start, session: str | None, clean_up: Callable[[], None], profile: Profile = FULL
 ) -> tuple[list[str], int]:
     """Open the console until the user quits; returns what could not be removed, and the exit code.
 
@@ -343,7 +343,7 @@ def run_console(
     """
     root = paths.sessions_dir()
     with Runner(root, session) as runner:
-        app = ConsoleApp(catalogue, start, runner, root, look)
+        app = ConsoleApp(catalogue, start, runner, root, profile)
         ending = _ConsoleEnding(app, runner, clean_up)
         with handling(ending.handlers):
             _run(app)
@@ -353,10 +353,10 @@ def run_console(
 
 
 def show_saved(
-    root: Path, screens: Iterable[Screen[None]], look: Look = FULL, clean_up: Callable[[], object] = lambda: None
+    root: Path, screens: Iterable[Screen[None]], profile: Profile = FULL, clean_up: Callable[[], object] = lambda: None
 ) -> None:
     """Show these screens of saved sessions until the user leaves the first of them; ``clean_up`` as above."""
-    app = SavedApp(root, screens, look)
+    app = SavedApp(root, screens, profile)
 
     def end() -> None:
         _ask(app, app.exit)

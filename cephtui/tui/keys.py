@@ -18,7 +18,7 @@ from textual.widgets import Static
 ANY_LETTER = "any letter"
 """In the place of a key: what typing does where there is an input. No terminal sends it."""
 _WIDE_COLUMNS = 100
-_TOPICS = ("here", "run", "replay", "runs", "look", "more")
+_TOPICS = ("here", "run", "replay", "runs", "view", "more")
 _SIGNS = {
     "question_mark": "?",
     "slash": "/",

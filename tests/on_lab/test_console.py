@@ -23,11 +23,11 @@ from cephtui.targets import parse_target
 from cephtui.tui.app import ConsoleApp, SavedApp
 from cephtui.tui.charts.chart import Chart
 from cephtui.tui.charts.heat_map import HeatMap
-from cephtui.tui.console import Start
+from cephtui.tui.console.form import Edits, FormScreen
+from cephtui.tui.console.screen import Start
 from cephtui.tui.dialogs import EnterText
-from cephtui.tui.form import Edits, FormScreen
-from cephtui.tui.replay import PlayedScreen, ReplayScreen, WatchScreen
-from cephtui.tui.run_screen import RunScreen
+from cephtui.tui.screens.replay import PlayedScreen, ReplayScreen, WatchScreen
+from cephtui.tui.screens.run import RunScreen
 from tests.replayed import screen_text, until
 
 from .others import pool_on

@@ -17,7 +17,7 @@ from cephtui.presets import Preset
 from cephtui.reports.sparks import spark
 from cephtui.stats import known_sum
 from cephtui.tui.keys import key
-from cephtui.tui.look import look_of
+from cephtui.tui.terminal.profile import profile_of
 
 
 def headline(run: Run, name: HeadlineName) -> str:
@@ -66,7 +66,7 @@ class PresetPanel(Static):
         rows = [*lines, *[Text("")] * (2 - len(lines))]
         style = "bold" if self.result else "dim"
         rows.append(Text(self.result or units.DASH, style, no_wrap=True, overflow="ellipsis"))
-        rows.append(Text(spark(self.values, width, ascii=look_of(self).ascii), "dim", no_wrap=True))
+        rows.append(Text(spark(self.values, width, ascii=profile_of(self).ascii), "dim", no_wrap=True))
         return Text("\n").join(rows)
 
     def on_click(self, event: events.Click) -> None:

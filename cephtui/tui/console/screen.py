@@ -34,18 +34,18 @@ from cephtui.sessions import store
 from cephtui.sessions.store import StoreError
 from cephtui.targets import Target, parse_target, with_data_pool
 from cephtui.tools.base import OptionError
-from cephtui.tui.asking import Agreed, Dialogs
+from cephtui.tui.console.asking import Agreed, Dialogs
+from cephtui.tui.console.form import Edits, FormScreen
+from cephtui.tui.console.nodes import NodeBook
+from cephtui.tui.console.panels import Panels
+from cephtui.tui.console.preview import Preview, commands
+from cephtui.tui.console.queue import QueueScreen
+from cephtui.tui.console.status_bar import StatusBar
 from cephtui.tui.dialogs import EnterText
-from cephtui.tui.form import Edits, FormScreen
 from cephtui.tui.keys import KeyBar, key
-from cephtui.tui.live_view import LiveView
-from cephtui.tui.nodes import NodeBook
-from cephtui.tui.panels import Panels
-from cephtui.tui.preview import Preview, commands
-from cephtui.tui.queue import QueueScreen
-from cephtui.tui.run_screen import CompareWanted, RunScreen
-from cephtui.tui.runs_table import RunsTable
-from cephtui.tui.status_bar import StatusBar
+from cephtui.tui.screens.run import CompareWanted, RunScreen
+from cephtui.tui.widgets.live_view import LiveView
+from cephtui.tui.widgets.runs_table import RunsTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +88,11 @@ class ConsoleScreen(RunScreen):
         key("u", "queue", "queue", "what waits: reorder it, take something out", "run"),
         key("s", "stop", "stop", "stop the run, keep what was measured; what waits goes on waiting", "run", shown=True),
         key("x", "skip", "skip", "stop this run and go on with the next of the queue", "run"),
-        key("m", "mark", "mark", "a mark with a text on the time line: what you have changed", "look", shown=True),
-        key("f", "presenter", "present", "the figure in big digits, for a room", "look"),
-        key("l", "log", "log", "the real commands and the tool's raw output", "look"),
-        key("r", "runs", "runs", "go to the runs: up, down, enter for all of one", "look"),
-        key("c", "compare", "compare", "compare the run under the cursor with another", "look"),
+        key("m", "mark", "mark", "a mark with a text on the time line: what you have changed", "view", shown=True),
+        key("f", "presenter", "present", "the figure in big digits, for a room", "view"),
+        key("l", "log", "log", "the real commands and the tool's raw output", "view"),
+        key("r", "runs", "runs", "go to the runs: up, down, enter for all of one", "view"),
+        key("c", "compare", "compare", "compare the run under the cursor with another", "view"),
         key("escape", "back", "back", "back", "more"),
     ]
     NOTHING = "nothing has run yet"

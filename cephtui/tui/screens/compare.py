@@ -22,8 +22,8 @@ from cephtui.sessions.store import StoreError
 from cephtui.stats import known_sum
 from cephtui.tui.charts.overlay import Curves, Overlay
 from cephtui.tui.keys import KeyBar, key
-from cephtui.tui.look import look_of
-from cephtui.tui.pick_list import Filter, Picker, PickList, Row
+from cephtui.tui.terminal.profile import profile_of
+from cephtui.tui.widgets.pick_list import Filter, Picker, PickList, Row
 
 _ROWS_BESIDE = 9
 """Rows that the sides, the headings and the first figures take: what is left is for differences."""
@@ -50,7 +50,7 @@ class Comparison(VerticalScroll):
     def show(self, left: Side, right: Side) -> None:
         """Draw both, with as many differences first as leave room for figures."""
         room = self.content_size.height - _ROWS_BESIDE
-        shown = report.compare(left, right, ascii=look_of(self).ascii, most_differences=room)
+        shown = report.compare(left, right, ascii=profile_of(self).ascii, most_differences=room)
         self.query_one(Static).update(shown)
 
 
@@ -58,8 +58,8 @@ class CompareScreen(Screen[None]):
     """Two runs: charts over each other, and below them what differed in conditions and figures."""
 
     BINDINGS = [
-        key("v", "next_figure", "figure", "IOPS, bandwidth, mean or p99 latency in the charts", "look", shown=True),
-        key("w", "swap", "swap", "swap A and B: changes are told from A to B", "look", shown=True),
+        key("v", "next_figure", "figure", "IOPS, bandwidth, mean or p99 latency in the charts", "view", shown=True),
+        key("w", "swap", "swap", "swap A and B: changes are told from A to B", "view", shown=True),
         key("escape", "dismiss", "back", "back", "more", shown=True),
         key("q", "app.quit", "quit", "quit", "more"),
     ]

@@ -10,11 +10,11 @@ from textual.widgets import Static
 
 from cephtui.models import Interval, Total
 from cephtui.models.metrics import HEADLINES, Headline
-from cephtui.tui.big import Big
 from cephtui.tui.charts.chart import Chart
 from cephtui.tui.dialogs import Dialog
 from cephtui.tui.keys import key
-from cephtui.tui.run_view import RunView, Shown, picture
+from cephtui.tui.widgets.big import Big
+from cephtui.tui.widgets.run_view import RunView, Shown, picture
 
 _DRAWS_PER_SECOND = 4
 

@@ -16,9 +16,9 @@ from cephtui.reports import report
 from cephtui.sessions.playback import Follower, Playback, lasted_seconds
 from cephtui.sessions.store import StoreError
 from cephtui.tui.keys import KeyBar, key
-from cephtui.tui.live_view import DRAWS_PER_SECOND, LiveView
-from cephtui.tui.look import look_of
-from cephtui.tui.run_screen import RunScreen
+from cephtui.tui.screens.run import RunScreen
+from cephtui.tui.terminal.profile import profile_of
+from cephtui.tui.widgets.live_view import DRAWS_PER_SECOND, LiveView
 
 SPEEDS = (1.0, 2.0, 4.0, 8.0, 12.0, 20.0)
 _BAR_COLUMNS = 40
@@ -67,9 +67,9 @@ class PlayedScreen(RunScreen):
     """What replaying and watching have in common."""
 
     BINDINGS = [
-        key("c", "compare", "compare", "compare the run with another", "look", shown=True),
-        key("f", "presenter", "present", "the figure in big digits, for a room", "look", shown=True),
-        key("l", "log", "log", "the real commands and the tool's raw output", "look"),
+        key("c", "compare", "compare", "compare the run with another", "view", shown=True),
+        key("f", "presenter", "present", "the figure in big digits, for a room", "view", shown=True),
+        key("l", "log", "log", "the real commands and the tool's raw output", "view"),
         key("escape", "back", "back", "back", "more", shown=True, display="esc"),
     ]
     NOTHING = "no run has begun yet"
@@ -150,7 +150,7 @@ class ReplayScreen(PlayedScreen):
         player = self.player
         state = "ended " if player.over else "paused" if player.paused else "playing"
         done = round(_BAR_COLUMNS * min(1.0, player.position / player.seconds)) if player.seconds else _BAR_COLUMNS
-        full, rest = ("=", ".") if look_of(self.view).ascii else ("━", "─")
+        full, rest = ("=", ".") if profile_of(self.view).ascii else ("━", "─")
         text = Text.assemble((f"{state} {player.speed:g}x ", "bold"), (full * done, "bold green"))
         text.append(rest * (_BAR_COLUMNS - done), "dim")
         text.append(f" {units.duration(player.position)} of {units.duration(player.seconds)}")

@@ -16,8 +16,8 @@ from cephtui.models.metrics import HEADLINES
 from cephtui.reports import report
 from cephtui.tui.dialogs import Details
 from cephtui.tui.keys import key
-from cephtui.tui.run_view import RunView
-from cephtui.tui.runs_table import RunsTable
+from cephtui.tui.widgets.run_view import RunView
+from cephtui.tui.widgets.runs_table import RunsTable
 
 
 class CompareWanted(Message):
@@ -35,10 +35,10 @@ class RunScreen(Screen[None]):
     """Why there is nothing to show."""
 
     BINDINGS = [
-        key("v", "next_figure", "figure", "the chart: IOPS, bandwidth or latency", "look"),
-        key("h", "heat", "heat map", "how the latencies of each second are spread", "look"),
-        key("b", "by_node", "by node", "a line for each node, or all together", "look"),
-        key("z", "zoom", "full screen", "the charts on the whole screen; the run goes on", "look"),
+        key("v", "next_figure", "figure", "the chart: IOPS, bandwidth or latency", "view"),
+        key("h", "heat", "heat map", "how the latencies of each second are spread", "view"),
+        key("b", "by_node", "by node", "a line for each node, or all together", "view"),
+        key("z", "zoom", "full screen", "the charts on the whole screen; the run goes on", "view"),
     ]
 
     @property
@@ -88,7 +88,7 @@ class RunScreen(Screen[None]):
 
     def action_presenter(self) -> None:
         """The figure in big digits."""
-        from cephtui.tui.presenter import Presenter
+        from cephtui.tui.screens.presenter import Presenter
 
         self.app.push_screen(Presenter(self.view, self._title))
 
@@ -99,7 +99,7 @@ class RunScreen(Screen[None]):
 
     def action_log(self) -> None:
         """Commands and raw output."""
-        from cephtui.tui.log import LogScreen
+        from cephtui.tui.screens.log import LogScreen
 
         if found := self._drawn_or_told():
             self.app.push_screen(LogScreen(*found))

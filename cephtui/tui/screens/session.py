@@ -16,10 +16,10 @@ from cephtui.reports import report
 from cephtui.sessions import archive, store
 from cephtui.sessions.store import StoreError
 from cephtui.tui.keys import KeyBar, key
-from cephtui.tui.replay import ReplayScreen
-from cephtui.tui.run_screen import RunScreen
-from cephtui.tui.run_view import RunView, of_saved
-from cephtui.tui.runs_table import RunsTable
+from cephtui.tui.screens.replay import ReplayScreen
+from cephtui.tui.screens.run import RunScreen
+from cephtui.tui.widgets.run_view import RunView, of_saved
+from cephtui.tui.widgets.runs_table import RunsTable
 
 
 class SessionScreen(RunScreen):
@@ -27,10 +27,10 @@ class SessionScreen(RunScreen):
 
     BINDINGS = [
         key("p", "play", "play", "play the run again, as it was live", "run", shown=True),
-        key("c", "compare", "compare", "compare the run with another", "look", shown=True),
+        key("c", "compare", "compare", "compare the run with another", "view", shown=True),
         key("B", "baseline", "baseline", "make the run this session's baseline, or none", "run", shown=True),
-        key("f", "presenter", "present", "the figure in big digits, for a room", "look"),
-        key("l", "log", "log", "the real commands and the tool's raw output", "look"),
+        key("f", "presenter", "present", "the figure in big digits, for a room", "view"),
+        key("l", "log", "log", "the real commands and the tool's raw output", "view"),
         key("escape", "back", "back", "back to the sessions", "more", shown=True, display="esc"),
     ]
     DEFAULT_CSS = """

@@ -19,7 +19,7 @@ from cephtui.sessions import archive, store
 from cephtui.sessions.store import StoreError
 from cephtui.tui.dialogs import Confirm, EnterText
 from cephtui.tui.keys import KeyBar, key
-from cephtui.tui.sessions_table import SessionsTable, about, matches, run_count
+from cephtui.tui.widgets.sessions_table import SessionsTable, about, matches, run_count
 
 _FILTER_BY = "filter by words: name, preset, tag, note, cluster, node, date, outcome"
 _EMPTY = (

@@ -1,4 +1,4 @@
-"""How the application takes on the look of its terminal."""
+"""Sets up an application so that it sends only what its terminal can show."""
 
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.filter import ANSIToTruecolor, Monochrome, NoColor
 from textual.theme import BUILTIN_THEMES, Theme
 
-from cephtui.tui import palette
-from cephtui.tui.filters import AsciiOnly, FewColors, OnLight, Printable
-from cephtui.tui.look import Look
-from cephtui.tui.palette import RGB
+from cephtui.tui.terminal.downgrade import BLACK, RGB, VGA, WHITE
+from cephtui.tui.terminal.filters import AsciiOnly, FewColors, OnLight, Printable
+from cephtui.tui.terminal.profile import Profile
+from cephtui.tui.terminal.themes import BASIC_DARK, BASIC_LIGHT, DARK, LIGHT, PLAIN
 from cephtui.tui.textual_private import line_filters, set_line_filters
-from cephtui.tui.themes import BASIC_DARK, BASIC_LIGHT, DARK, LIGHT, PLAIN
 
-_VGA = TerminalTheme(palette.VGA[palette.BLACK], palette.VGA[palette.WHITE], [*palette.VGA[:8]], [*palette.VGA[8:]])
+_VGA = TerminalTheme(VGA[BLACK], VGA[WHITE], [*VGA[:8]], [*VGA[8:]])
 """So that a colour named by a widget comes out as that colour."""
 _UNKNOWN = re.compile(r"\x1b(\].*\x07|\[[<>][\d;]*u|\[\?\d+\$p)")
 """Requests that plain terminals print in part: the pointer's shape, the kitty keyboard, what they support."""
@@ -40,17 +39,17 @@ class PlainDriver(LinuxDriver):
         super().stop_application_mode()
 
 
-def dress(app: App[None], look: Look) -> None:
+def apply(app: App[None], profile: Profile) -> None:
     """Make an application that has not been started send only what the terminal can show."""
-    few = look.colors in ("16", "8", "none")
-    app.console = _console({"truecolor": "truecolor", "256": "256"}.get(look.colors, "standard"))
-    app.no_color = look.colors == "none"
-    app.set_class(few, "-few-colors").set_class(app.no_color, "-no-color").set_class(look.ascii, "-ascii")
-    if few or look.ascii:
+    few = profile.colors in ("16", "8", "none")
+    app.console = _console({"truecolor": "truecolor", "256": "256"}.get(profile.colors, "standard"))
+    app.no_color = profile.colors == "none"
+    app.set_class(few, "-few-colors").set_class(app.no_color, "-no-color").set_class(profile.ascii, "-ascii")
+    if few or profile.ascii:
         app.animation_level = "none"
         app.driver_class = PlainDriver
-    _offer_themes(app, look)
-    _install_filters(app, look)
+    _offer_themes(app, profile)
+    _install_filters(app, profile)
 
 
 def _console(color_system: str) -> Console:
@@ -68,10 +67,10 @@ def _console(color_system: str) -> Console:
     )
 
 
-def _offer_themes(app: App[None], look: Look) -> None:
+def _offer_themes(app: App[None], profile: Profile) -> None:
     """Ours alone where the terminal does not have the shades that the others are made of."""
-    few = look.colors in ("16", "8", "none")
-    themes = (PLAIN,) if look.colors == "none" else (BASIC_DARK, BASIC_LIGHT) if few else (DARK, LIGHT)
+    few = profile.colors in ("16", "8", "none")
+    themes = (PLAIN,) if profile.colors == "none" else (BASIC_DARK, BASIC_LIGHT) if few else (DARK, LIGHT)
     for name in BUILTIN_THEMES if few else ():
         app.unregister_theme(name)
     for theme in themes:
@@ -88,12 +87,12 @@ def named_colors(theme: Theme) -> TerminalTheme:
     return TerminalTheme(colors[0], colors[-1], colors)
 
 
-def _install_filters(app: App[None], look: Look) -> None:
-    count = {"16": 16, "8": 8, "none": 0}.get(look.colors)
+def _install_filters(app: App[None], profile: Profile) -> None:
+    count = {"16": 16, "8": 8, "none": 0}.get(profile.colors)
     colors = OnLight() if count is None else FewColors(count)
     kept = [one for one in line_filters(app) if not isinstance(one, Monochrome | NoColor | ANSIToTruecolor)]
     named = ANSIToTruecolor(app.ansi_theme, enabled=not app.native_ansi_color)
-    set_line_filters(app, [Printable(), named, *kept, colors, *([AsciiOnly()] if look.ascii else [])])
+    set_line_filters(app, [Printable(), named, *kept, colors, *([AsciiOnly()] if profile.ascii else [])])
 
     def follow() -> None:
         colors.ground = _ground(app.current_theme)

@@ -15,8 +15,8 @@ from textual.color import Color
 from textual.filter import LineFilter
 
 from cephtui.printable import printable
-from cephtui.tui import palette
-from cephtui.tui.palette import RGB
+from cephtui.tui.terminal import downgrade
+from cephtui.tui.terminal.downgrade import RGB
 
 _BLOCKS = {
     **dict.fromkeys("▂▃░▖▗▘▝", "."),
@@ -162,7 +162,7 @@ def swapped(style: Style) -> Style:
 
 
 def _is_light(color: RGB) -> bool:
-    return palette.luminance(color) > 0.4
+    return downgrade.luminance(color) > 0.4
 
 
 def readable(style: Style, ground: RGB) -> tuple[Style, Shown]:
@@ -170,7 +170,7 @@ def readable(style: Style, ground: RGB) -> tuple[Style, Shown]:
     if style.color is None or style.color.triplet is None or style.reverse or "picture" in style.meta:
         return style, Shown.ALL
     paper = _rgb(style.bgcolor, ground)
-    darker = palette.darkened(tuple(style.color.triplet), paper) if _is_light(paper) else style.color.triplet
+    darker = downgrade.darkened(tuple(style.color.triplet), paper) if _is_light(paper) else style.color.triplet
     return style + Style(color=RichColor.from_rgb(*darker)), Shown.ALL
 
 
@@ -180,10 +180,10 @@ def fit(style: Style, ground: RGB, count: int) -> tuple[Style, Shown]:
     paper = _rgb(style.bgcolor, ground)
     if style.reverse:
         ink, paper = paper, ink
-    shown = _shown(palette.contrast(ink, paper))
+    shown = _shown(downgrade.contrast(ink, paper))
     meta = style.meta or None
     if not count:
-        stands_out = palette.contrast(paper, ground) >= _STANDS_OUT
+        stands_out = downgrade.contrast(paper, ground) >= _STANDS_OUT
         return Style(bold=style.bold, underline=style.underline, reverse=stands_out or None, meta=meta), shown
     color, bgcolor, bold = _indexes(ink, paper, count, bool(style.bold))
     colors = RichColor.from_ansi(color), RichColor.from_ansi(bgcolor)
@@ -193,18 +193,18 @@ def fit(style: Style, ground: RGB, count: int) -> tuple[Style, Shown]:
 @lru_cache(4096)
 def _indexes(ink: RGB, paper: RGB, count: int, bold: bool) -> tuple[int, int, bool]:
     """Numbers of the text's colour and the background's, and whether it is bold."""
-    bgcolor = palette.paper(paper, count)
-    color = palette.ink(ink, bgcolor, count, bold=bold)
-    if count > palette.BRIGHT:  # which may show bold as bright besides
-        return color, bgcolor, bold and palette.is_readable(color | palette.BRIGHT, bgcolor)
-    return color % palette.BRIGHT, bgcolor, color >= palette.BRIGHT
+    bgcolor = downgrade.paper(paper, count)
+    color = downgrade.ink(ink, bgcolor, count, bold=bold)
+    if count > downgrade.BRIGHT:  # which may show bold as bright besides
+        return color, bgcolor, bold and downgrade.is_readable(color | downgrade.BRIGHT, bgcolor)
+    return color % downgrade.BRIGHT, bgcolor, color >= downgrade.BRIGHT
 
 
 def _rgb(color: RichColor | None, default: RGB) -> RGB:
     if color is None or color.is_default:
         return default
-    if color.number is not None and color.number < len(palette.VGA):
-        return palette.VGA[color.number]
+    if color.number is not None and color.number < len(downgrade.VGA):
+        return downgrade.VGA[color.number]
     red, green, blue = color.get_truecolor()
     return red, green, blue
 

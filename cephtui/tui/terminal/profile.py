@@ -26,7 +26,7 @@ _RICH_TERM = re.compile(r".*(-direct|kitty|alacritty|wezterm|ghostty|contour)|fo
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class Profile:
     """What may be sent to the terminal."""
 
     colors: Colors = "truecolor"
@@ -34,24 +34,24 @@ class Look:
     """No character beyond ASCII: no braille, no blocks, no corners of boxes."""
 
 
-FULL = Look()
+FULL = Profile()
 
 
-def look_of(widget: Widget) -> Look:
-    """What may be sent for a widget: all, where its application does not say."""
-    look: Look = getattr(widget.app, "look", FULL)
-    return look
+def profile_of(widget: Widget) -> Profile:
+    """The profile of the application of a widget: by default, a terminal that can show everything."""
+    profile: Profile = getattr(widget.app, "profile", FULL)
+    return profile
 
 
 class UnknownLevel(ValueError):
     """The variable that names the colours holds something else."""
 
 
-def detect(environ: Mapping[str, str], *, safe: bool = False) -> Look:
-    """The look for this environment; `safe` is what every terminal can show. Raises UnknownLevel."""
+def detect(environ: Mapping[str, str], *, safe: bool = False) -> Profile:
+    """The profile of the terminal of this environment; `safe` is what every terminal can show. Raises UnknownLevel."""
     colors = _override(environ) or _colors(environ)
     ascii_only = safe or _is_ascii_term(environ) or not _is_utf8(environ)
-    return Look(_at_most("8", colors) if safe else colors, ascii_only)
+    return Profile(_at_most("8", colors) if safe else colors, ascii_only)
 
 
 def _override(environ: Mapping[str, str]) -> Colors | None:

@@ -6,7 +6,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 from textual.widget import Widget
 
-from cephtui.tui.look import look_of
+from cephtui.tui.terminal.profile import profile_of
 
 _ROWS = 5
 _GAP = 1
@@ -144,5 +144,5 @@ class Big(Widget):
 
     def render(self) -> Text:
         """Draw at the present size."""
-        rows = big_with_unit(self._value, self._unit, *self.content_size, ascii=look_of(self).ascii)
+        rows = big_with_unit(self._value, self._unit, *self.content_size, ascii=profile_of(self).ascii)
         return Text("\n".join(rows), no_wrap=True, end="")

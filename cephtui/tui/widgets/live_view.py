@@ -16,9 +16,9 @@ from cephtui import units
 from cephtui.analysis.live import Live, LiveRun
 from cephtui.models import ClusterSample, Event, Mark, Notice, Run, Sample
 from cephtui.reports.report import cluster_line, notes
-from cephtui.tui.look import look_of
-from cephtui.tui.run_view import NodesNow, RunView, of_live, of_saved
+from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.textual_private import unwritten_frames
+from cephtui.tui.widgets.run_view import NodesNow, RunView, of_live, of_saved
 
 DRAWS_PER_SECOND = 4
 _PHASES = {"prepare": "filling", "ramp": "ramp-up", "run": "running"}
@@ -46,7 +46,7 @@ class Progress(Static):
         text = Text.assemble((f"#{state.run.run} {state.run.preset} ", "bold"), f"{_PHASES[progress.phase]} ")
         if progress.fraction is not None or progress.phase == "prepare":
             done = round((progress.fraction or 0.0) * _BAR_COLUMNS)
-            full, rest = ("=", ".") if look_of(self).ascii else ("━", "─")
+            full, rest = ("=", ".") if profile_of(self).ascii else ("━", "─")
             text.append(full * done, "bold green").append(rest * (_BAR_COLUMNS - done), "dim")
         text.append(f" {self._how_far(state, progress.elapsed_seconds)}")
         if progress.eta_seconds:

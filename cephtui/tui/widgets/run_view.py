@@ -21,8 +21,8 @@ from cephtui.reports.sparks import spark
 from cephtui.stats import known_sum
 from cephtui.tui.charts.chart import Chart, Line, Picture
 from cephtui.tui.charts.heat_map import GUTTER, HeatMap
-from cephtui.tui.look import look_of
-from cephtui.tui.sparkline import Spark, Sparks
+from cephtui.tui.terminal.profile import profile_of
+from cephtui.tui.widgets.sparkline import Spark, Sparks
 
 # from the Okabe-Ito palette, which the colour-blind can tell apart
 COLORS = {"total": "#bbbbbb", "read": "#56b4e9", "write": "#e69f00", "read p99": "#0072b2", "write p99": "#d55e00"}
@@ -211,7 +211,7 @@ class NodesNow(Static):
         """How many there is room for."""
         if self._shown and self._shown.nodes:
             width, rows = self.content_size
-            self.update(nodes_table(self._shown, width, rows, ascii=look_of(self).ascii), layout=False)
+            self.update(nodes_table(self._shown, width, rows, ascii=profile_of(self).ascii), layout=False)
 
 
 class RunView(Container):

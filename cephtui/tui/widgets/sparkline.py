@@ -12,7 +12,7 @@ from rich.text import Text
 from textual.widget import Widget
 
 from cephtui.reports.sparks import spark_rows
-from cephtui.tui.look import look_of
+from cephtui.tui.terminal.profile import profile_of
 
 # Textual's own Sparkline does not serve here: it scales min..max, so a flat line looks like full swing,
 # it keeps the maximum of each bucket, which hides a stall, and it raises on None.
@@ -86,6 +86,6 @@ class Sparks(Widget):
         room = (width - 6) // len(self._sparks) - _GAP if self._sparks else 0
         if room < 1:
             return Text("\n").join(head)
-        drawn = [draw(spark, room, height, ascii=look_of(self).ascii, label_style=label) for spark in self._sparks]
+        drawn = [draw(spark, room, height, ascii=profile_of(self).ascii, label_style=label) for spark in self._sparks]
         rows = [Text(" " * _GAP).join(columns) for columns in zip(*drawn, strict=True)]
         return Text("\n").join(Text.assemble(*pair) for pair in zip(head, rows, strict=True))
