@@ -22,9 +22,10 @@ from cephtui.presets import find_presets
 from cephtui.running.runner import Runner, Survey
 from cephtui.sessions import archive, demo, store
 from cephtui.targets import parse_target
-from cephtui.tui.app import CephtuiApp, ConsoleApp, SavedApp
-from cephtui.tui.console.form import Edits
-from cephtui.tui.console.screen import Start
+from cephtui.tui.app import CephtuiApp, SavedApp
+from cephtui.tui.console.app import ConsoleApp
+from cephtui.tui.console.edits import Edits
+from cephtui.tui.console.start import Start
 from cephtui.tui.screens.replay import Player
 from cephtui.tui.screens.session import SessionScreen
 from cephtui.tui.screens.sessions import SessionsScreen
@@ -122,7 +123,7 @@ async def draw_console(
     async with shown(app, size, theme) as pilot:
         await until(pilot, lambda: "running" in text(app))
         options = {name: str(star.options[name]) for name in ("numjobs", "iodepth", "size")}
-        app.screen._edits = Edits({star.preset: options}, str(star.options["runtime"]))  # type: ignore[attr-defined]
+        app.screen.choice.edits = Edits({star.preset: options}, str(star.options["runtime"]))  # type: ignore[attr-defined]
         await pilot.press("right", *keys)
         await settled(pilot, "running")
         save(app, name)

@@ -18,10 +18,11 @@ from cephtui.presets import find_presets
 from cephtui.running.runner import Runner
 from cephtui.sessions import store
 from cephtui.targets import parse_target
-from cephtui.tui.app import ConsoleApp
 from cephtui.tui.charts.chart import Chart
+from cephtui.tui.console.app import ConsoleApp
 from cephtui.tui.console.panels import PresetPanel
-from cephtui.tui.console.screen import ConsoleScreen, Start
+from cephtui.tui.console.screen import ConsoleScreen
+from cephtui.tui.console.start import Start
 from cephtui.tui.dialogs import Confirm, Details, TypeName
 from cephtui.tui.keys import KeyBar
 from cephtui.tui.pickers.nodes import NodePicker

@@ -21,8 +21,10 @@ from cephtui.targets import parse_target
 from cephtui.tools.fio.options import FioOptions
 from cephtui.tools.rados_bench.options import RadosBenchOptions
 from cephtui.tui import app as app_module
-from cephtui.tui.app import CephtuiApp, ConsoleApp
-from cephtui.tui.console.form import Edits, FormScreen
+from cephtui.tui.app import CephtuiApp
+from cephtui.tui.console.app import ConsoleApp
+from cephtui.tui.console.edits import Edits
+from cephtui.tui.console.form import FormScreen
 from cephtui.tui.console.panels import Panels
 from cephtui.tui.console.preview import commands
 from tests.replayed import (

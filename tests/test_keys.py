@@ -27,7 +27,8 @@ from cephtui.running.queue import Queue
 from cephtui.sessions import demo, store
 from cephtui.targets.discovery import KnownNode
 from cephtui.tui.app import CephtuiApp, SavedApp
-from cephtui.tui.console.form import Edits, FormScreen
+from cephtui.tui.console.edits import Edits
+from cephtui.tui.console.form import FormScreen
 from cephtui.tui.console.queue import QueueScreen
 from cephtui.tui.console.screen import ConsoleScreen
 from cephtui.tui.dialogs import Ask, Confirm, Details, Dialog, EnterText, Help, TypeName, Wait

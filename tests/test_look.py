@@ -31,8 +31,8 @@ from textual.theme import Theme
 from textual.widget import Widget
 from textual.widgets import Button, Checkbox, DataTable, Digits, Footer, Input, OptionList, Static
 
-from cephtui.tui.app import ConsoleApp
 from cephtui.tui.charts.heat_map import _ASCII, _SHADES, GUTTER, HeatMap
+from cephtui.tui.console.app import ConsoleApp
 from cephtui.tui.terminal import downgrade, themes
 from cephtui.tui.terminal.apply import apply
 from cephtui.tui.terminal.downgrade import BLACK, BRIGHT, VGA, contrast

@@ -26,10 +26,11 @@ from cephtui.sessions import store
 from cephtui.sessions.jsonlines import parse_sample
 from cephtui.targets import parse_target
 from cephtui.tui import app as app_module
-from cephtui.tui.app import CephtuiApp, ConsoleApp
+from cephtui.tui.app import CephtuiApp
 from cephtui.tui.charts.chart import Chart
 from cephtui.tui.charts.heat_map import GUTTER, HeatMap, draw
 from cephtui.tui.charts.ink import Ink
+from cephtui.tui.console.app import ConsoleApp
 from cephtui.tui.screens.log import LogScreen, tail
 from cephtui.tui.screens.presenter import Presenter
 from cephtui.tui.screens.run import RunScreen

@@ -20,7 +20,7 @@ from textual.widgets import DataTable
 from cephtui import paths
 from cephtui.cli import main as cli
 from cephtui.sessions import demo, store
-from cephtui.tui import app as tui_app
+from cephtui.tui import main as tui_main
 from cephtui.tui.app import SavedApp
 from cephtui.tui.dialogs import Details
 from cephtui.tui.screens.compare import CompareScreen, RunPicker
@@ -193,7 +193,7 @@ def opened(at_home: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Path, t
         calls.append((root, tuple(screens)))
 
     monkeypatch.setattr(cli, "_begin_screen", lambda verb: None)
-    monkeypatch.setattr(tui_app, "show_saved", show)
+    monkeypatch.setattr(tui_main, "show_saved", show)
     return calls
 
 

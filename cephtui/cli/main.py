@@ -317,8 +317,8 @@ def cli(
     _begin_screen("the console", ": use cephtui run PRESET (see cephtui --help)")
     from cephtui.planning import new_batch
     from cephtui.sessions.store import StoreError
-    from cephtui.tui.app import run_console
-    from cephtui.tui.console.screen import Start
+    from cephtui.tui.console.start import Start
+    from cephtui.tui.main import run_console
 
     look = _look()
     _check_session_name(session)
@@ -741,7 +741,7 @@ def replay(what: str, speed: float) -> None:
     """Play a saved run again, as it was live: through the same parser, on the same screen."""
     _begin_screen("replay")
     from cephtui.sessions.store import StoreError
-    from cephtui.tui.app import show_saved
+    from cephtui.tui.main import show_saved
     from cephtui.tui.screens.replay import ReplayScreen
 
     directory, number = _find_run(what)
@@ -757,7 +757,7 @@ def replay(what: str, speed: float) -> None:
 def watch(session: str) -> None:
     """Follow a session that another cephtui on this machine is writing; changes nothing."""
     _begin_screen("watch")
-    from cephtui.tui.app import show_saved
+    from cephtui.tui.main import show_saved
     from cephtui.tui.screens.replay import WatchScreen
 
     directory = _find_session(session)
@@ -775,7 +775,7 @@ def demo(speed: float) -> None:
     from cephtui.paths import cache_dir
     from cephtui.sessions.demo import STAR, unpack
     from cephtui.targets.scratch import scratch_directory
-    from cephtui.tui.app import show_saved
+    from cephtui.tui.main import show_saved
     from cephtui.tui.screens.replay import ReplayScreen
     from cephtui.tui.screens.session import SessionScreen
     from cephtui.tui.screens.sessions import SessionsScreen

@@ -34,7 +34,8 @@ from cephtui.targets.discovery import POOLS, KnownNode
 from cephtui.targets.file import FileTarget
 from cephtui.tui import app as tui_app
 from cephtui.tui.app import SavedApp
-from cephtui.tui.console.form import Edits, FormScreen
+from cephtui.tui.console.edits import Edits
+from cephtui.tui.console.form import FormScreen
 from cephtui.tui.console.queue import QueueScreen
 from cephtui.tui.dialogs import Ask, Confirm, Details, EnterText, TypeName, Wait
 from cephtui.tui.pickers.nodes import NodePicker

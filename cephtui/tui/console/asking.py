@@ -1,4 +1,4 @@
-"""What a launch asks, as dialogs of the console."""
+"""The questions of a launch, as dialogs of the console."""
 
 from __future__ import annotations
 
@@ -11,27 +11,24 @@ from textual.screen import ModalScreen
 from cephtui.models import Node
 from cephtui.models.refusal import ConfirmKind, Refusal
 from cephtui.nodes.transport import Question
+from cephtui.running.dispatcher import Dispatcher
 from cephtui.running.launch import Ask, Unanswered
-from cephtui.running.queue import Entry, Queue
+from cephtui.running.queue import Entry
 from cephtui.tui import dialogs
 
 Show = Callable[[ModalScreen[Any]], Awaitable[Any]]
 """Puts a dialog on the screen and gives its result."""
-Agreed = dict[tuple[str, frozenset[str], str, ConfirmKind], bool]
-"""What the user has agreed to, and what not, by target, nodes and refusal: while a queue is worked off it is asked
-once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dialogs(Ask):
-    """Asks with dialogs; without an entry nobody is about to run anything, and nothing is agreed to."""
+    """Asks with dialogs; without a dispatcher no run is about to begin, and nothing is agreed to."""
 
     show: Show
-    entry: Entry | None = None
-    """What is about to run."""
-    queue: Callable[[], Queue] = Queue
-    """What waits behind it."""
-    agreed: Agreed = field(default_factory=dict)
+    dispatcher: Dispatcher | None = None
+    """Has the entry that is about to run, and those that wait behind it."""
+    agreed: dict[tuple[str, frozenset[str], str, ConfirmKind], bool] = field(default_factory=dict)
+    """The answers by target, nodes and refusal: each is asked for once."""
 
     async def answer(self, node: Node, question: Question) -> str:
         """A secret, masked, or a yes."""
@@ -41,21 +38,22 @@ class Dialogs(Ask):
         return answer
 
     async def agree(self, refusal: Refusal) -> bool:
-        """Asked once for all that is ready to run in the same place."""
-        if self.entry is None or refusal.confirm is None:
+        """Asked once for all entries on the same target and nodes."""
+        entry = self.dispatcher.current if self.dispatcher else None
+        if entry is None or refusal.confirm is None:
             return False
-        this = (*self.entry.place, refusal.confirm, refusal.confirm_kind)
-        if this not in self.agreed:
-            self.agreed[this] = bool(await self.show(self._question(refusal, self.entry.place, refusal.confirm)))
-        return self.agreed[this]
+        asked = (*entry.place, refusal.confirm, refusal.confirm_kind)
+        if asked not in self.agreed:
+            self.agreed[asked] = bool(await self.show(self._question(refusal, entry, refusal.confirm)))
+        return self.agreed[asked]
 
-    def _question(self, refusal: Refusal, place: tuple[str, frozenset[str]], name: str) -> ModalScreen[bool]:
-        queue = self.queue()
-        others = sum(other.place == place for other in queue.entries[: queue.ready])
+    def _question(self, refusal: Refusal, entry: Entry, name: str) -> ModalScreen[bool]:
+        ready = self.dispatcher.queue.entries[: self.dispatcher.queue.ready] if self.dispatcher else ()
+        others = sum(other.place == entry.place for other in ready)
         problem = refusal.problem + (f" (one answer for this run and {others} more that wait)" if others else "")
         if refusal.confirm_kind == "destroy":
             return dialogs.TypeName(problem, name)
         return dialogs.Confirm(f"{problem}. Run all the same?", "run", "don't")
 
     def say(self, text: str) -> None:
-        """The bar of the console shows which nodes are connected."""
+        """The status bar shows which nodes are connected."""

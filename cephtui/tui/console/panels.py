@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+from collections.abc import Sequence
+from pathlib import Path
+
 from rich.text import Text
-from textual import events
+from textual import events, work
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.message import Message
@@ -15,6 +20,8 @@ from cephtui.models import Run
 from cephtui.models.metrics import HEADLINES, HeadlineName
 from cephtui.presets import Preset
 from cephtui.reports.sparks import spark
+from cephtui.sessions import store
+from cephtui.sessions.store import StoreError
 from cephtui.stats import known_sum
 from cephtui.tui.keys import key
 from cephtui.tui.terminal.profile import profile_of
@@ -106,6 +113,18 @@ class Panels(Horizontal, can_focus=True):
             panel.refresh()
             if panel.preset is preset:
                 self._selected = index
+
+    @work
+    async def show_earlier(self, runs: Sequence[Run], directory: Path | None) -> None:
+        """What the presets measured before, in a session that is continued."""
+        latest = {run.preset: run for run in runs}
+        for run in runs:
+            values: list[float | None] = []
+            with contextlib.suppress(StoreError):
+                if directory and run is latest[run.preset]:
+                    history = await asyncio.to_thread(store.read_history, directory, run.run)
+                    values = history.total("iops").values()
+            self.show_result(run, values)
 
     def show_running(self, run: Run) -> None:
         """Say which preset is running."""

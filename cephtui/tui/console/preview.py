@@ -20,7 +20,7 @@ class Settings(Static):
 
     def on_click(self, event: Click) -> None:
         """As the key does."""
-        self.screen.call_later(self.screen.run_action, "edit")
+        self.screen.call_later(self.screen.run_action, "choose('options')")
 
 
 class Preview(Vertical):

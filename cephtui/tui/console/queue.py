@@ -36,7 +36,7 @@ class QueueScreen(Dialog[bool]):
         """The queue changes while this is open: an entry begins."""
         super().__init__()
         self._read, self._write = read, write
-        self._note = read().note if read().is_held else ""
+        self._note = f"{read().note}: g runs what is left" if read().is_held else ""
         self._shown: tuple[Entry, ...] | None = None
 
     def compose(self) -> ComposeResult:

@@ -16,6 +16,7 @@ from cephtui import units
 from cephtui.analysis.live import Live, LiveRun
 from cephtui.models import ClusterSample, Event, Mark, Notice, Run, Sample
 from cephtui.reports.report import cluster_line, notes
+from cephtui.running.queue import Queue
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.textual_private import unwritten_frames
 from cephtui.tui.widgets.run_view import NodesNow, RunView, of_live, of_saved
@@ -205,10 +206,20 @@ class LiveView(Container):
         self.post_message(self.Ended(run, values))
 
     def announce(self, text: str) -> None:
-        """Say what is being done before a run begins."""
+        """Show what is being done before a run begins."""
         self.query_one(Progress).update(Text(text, style="dim"))
 
-    def say(self, text: str) -> None:
-        """Put a word beside the progress of the run, until its next sample."""
+    def announce_end(self, word: str) -> None:
+        """Show at once that the run in progress, or what precedes it, is being ended."""
         if self._live.current:
-            self._live.current.notice = text
+            self._live.current.notice = f"{word}, what was measured is kept"  # until its next sample
+        else:
+            self.announce(f"{word} ...")
+
+    def report_error(self, text: str, title: str = "") -> None:
+        """A notification that stays for a while."""
+        self.notify(text, title=title, severity="error", timeout=15, markup=False)
+
+    def report_hold(self, queue: Queue) -> None:
+        """Why the queue is held, and what waits in it."""
+        self.report_error(f"{queue.note}. {queue.summary} (u shows the queue)")
