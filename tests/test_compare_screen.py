@@ -21,7 +21,8 @@ from cephtui.models import Finding, Run, Summary
 from cephtui.sessions import store
 from cephtui.sessions.saved_runs import candidates
 from cephtui.tui.charts.overlay import Curves, Overlay, overlay_lines
-from cephtui.tui.screens.compare import CompareScreen, Comparison, RunPicker
+from cephtui.tui.pickers.runs import RunPicker
+from cephtui.tui.screens.compare import CompareScreen, Comparison
 from cephtui.tui.terminal.profile import FULL, Profile
 from cephtui.tui.widgets.pick_list import PickList
 from tests.replayed import MIXED, SESSION, WRITE_IOPS, until

@@ -34,16 +34,17 @@ from cephtui.tui.console.screen import ConsoleScreen
 from cephtui.tui.dialogs import Ask, Confirm, Details, Dialog, EnterText, Help, TypeName, Wait
 from cephtui.tui.keys import KeyBar, commands
 from cephtui.tui.pickers.nodes import NodePicker
+from cephtui.tui.pickers.picker import Picker
 from cephtui.tui.pickers.presets import PresetPicker
+from cephtui.tui.pickers.runs import RunPicker
 from cephtui.tui.pickers.targets import TargetPicker
-from cephtui.tui.screens.compare import CompareScreen, RunPicker
+from cephtui.tui.screens.compare import CompareScreen
 from cephtui.tui.screens.log import LogScreen
 from cephtui.tui.screens.presenter import Presenter
 from cephtui.tui.screens.replay import PlayedScreen, ReplayScreen, WatchScreen
 from cephtui.tui.screens.run import RunScreen
 from cephtui.tui.screens.session import SessionScreen
 from cephtui.tui.screens.sessions import SessionsScreen
-from cephtui.tui.widgets.pick_list import Picker
 from cephtui.tui.widgets.run_view import RunView
 from tests.replayed import WRITE_IOPS, console, screen_text, until
 

@@ -23,7 +23,8 @@ from cephtui.sessions import demo, store
 from cephtui.tui import main as tui_main
 from cephtui.tui.app import SavedApp
 from cephtui.tui.dialogs import Details
-from cephtui.tui.screens.compare import CompareScreen, RunPicker
+from cephtui.tui.pickers.runs import RunPicker
+from cephtui.tui.screens.compare import CompareScreen
 from cephtui.tui.screens.replay import ReplayScreen, WatchScreen
 from cephtui.tui.screens.session import SessionScreen
 from cephtui.tui.screens.sessions import SessionsScreen

@@ -20,7 +20,8 @@ from cephtui.sessions.writer import take_lock
 from cephtui.tui.app import SavedApp
 from cephtui.tui.charts.chart import Chart
 from cephtui.tui.dialogs import Details
-from cephtui.tui.screens.compare import CompareScreen, RunPicker
+from cephtui.tui.pickers.runs import RunPicker
+from cephtui.tui.screens.compare import CompareScreen
 from cephtui.tui.screens.log import LogScreen
 from cephtui.tui.screens.presenter import Presenter
 from cephtui.tui.screens.replay import ReplayScreen

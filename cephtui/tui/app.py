@@ -100,7 +100,8 @@ class CephtuiApp(RoomyApp):
     @work
     async def _compare(self, message: CompareWanted) -> None:
         """Choose the run to compare with, which stands on the left: what was before."""
-        from cephtui.tui.screens.compare import CompareScreen, RunPicker
+        from cephtui.tui.pickers.runs import RunPicker
+        from cephtui.tui.screens.compare import CompareScreen
 
         session = message.directory.name
         chosen = await self.push_screen_wait(RunPicker(self.root, (session, message.number)))

@@ -40,8 +40,9 @@ from cephtui.tui.console.queue import QueueScreen
 from cephtui.tui.dialogs import Ask, Confirm, Details, EnterText, TypeName, Wait
 from cephtui.tui.pickers.nodes import NodePicker
 from cephtui.tui.pickers.presets import PresetPicker
+from cephtui.tui.pickers.runs import RunPicker
 from cephtui.tui.pickers.targets import TargetPicker
-from cephtui.tui.screens.compare import CompareScreen, RunPicker
+from cephtui.tui.screens.compare import CompareScreen
 from cephtui.tui.screens.log import LogScreen
 from cephtui.tui.screens.replay import ReplayScreen, WatchScreen
 from cephtui.tui.screens.session import SessionScreen

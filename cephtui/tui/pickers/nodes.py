@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from cephtui.config import Config, ConfigError, parse_node
 from cephtui.targets.discovery import KnownNode
 from cephtui.tui.keys import ANY_LETTER, key
-from cephtui.tui.widgets.pick_list import Filter, Picker, Row
+from cephtui.tui.pickers.picker import Filter, Picker
+from cephtui.tui.widgets.pick_list import Row
 
 _TYPED = "typed"
 _MARK = key("space", "screen.mark", "mark", "mark the node, or all of the group", priority=True)

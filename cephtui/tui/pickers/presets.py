@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from cephtui import presets
 from cephtui.presets import Catalogue, Preset, PresetError
 from cephtui.tui.keys import key
-from cephtui.tui.widgets.pick_list import Picker, Row
+from cephtui.tui.pickers.picker import Picker
+from cephtui.tui.widgets.pick_list import Row
 
 
 def described(preset: Preset) -> str:

@@ -15,7 +15,8 @@ from cephtui.targets import EXAMPLES, TargetError, parse_target
 from cephtui.targets.candidates import Candidate, OnFound
 from cephtui.targets.discovery import DEVICES, POOLS
 from cephtui.tui.keys import ANY_LETTER, key
-from cephtui.tui.widgets.pick_list import Filter, Picker, Row
+from cephtui.tui.pickers.picker import Filter, Picker
+from cephtui.tui.widgets.pick_list import Row
 
 Source = Callable[[str, OnFound], "Future[str]"]
 """Where candidates come from: ``Runner.discover`` of a node."""

@@ -13,13 +13,12 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import DataTable, Input, Static
 
-from cephtui import units
 from cephtui.models import SessionRow
-from cephtui.sessions import archive, store
+from cephtui.sessions import store
 from cephtui.sessions.store import StoreError
-from cephtui.tui.dialogs import Confirm, EnterText
 from cephtui.tui.keys import KeyBar, key
-from cephtui.tui.widgets.sessions_table import SessionsTable, about, matches, run_count
+from cephtui.tui.screens.session_changes import CHANGES
+from cephtui.tui.widgets.sessions_table import SessionsTable, about, matches
 
 _FILTER_BY = "filter by words: name, preset, tag, note, cluster, node, date, outcome"
 _EMPTY = (
@@ -42,10 +41,10 @@ class SessionsScreen(Screen[None]):
     AUTO_FOCUS = ""
     BINDINGS = [
         key("slash", "filter", "filter", _FILTER_BY, shown=True),
-        key("R", "rename", "rename", "rename the session", shown=True),
-        key("N", "note", "note", "note something about it", shown=True),
-        key("T", "tags", "tag", "tag it", shown=True),
-        key("D", "delete", "delete", "delete it; asks first", shown=True),
+        key("R", "change('rename')", "rename", "rename the session", shown=True),
+        key("N", "change('note')", "note", "note something about it", shown=True),
+        key("T", "change('tags')", "tag", "tag it", shown=True),
+        key("D", "change('delete')", "delete", "delete it; asks first", shown=True),
         key("escape", "back", "back", "clear the filter, then back", shown=True),
         key("q", "app.quit", "quit", "quit", "more"),
     ]
@@ -53,7 +52,7 @@ class SessionsScreen(Screen[None]):
     SessionsScreen #bar { height: 1; background: $primary-darken-2; color: $text; padding: 0 1; }
     SessionsScreen #filter { height: 1; border: none; padding: 0 1; background: $surface; }
     SessionsScreen #filter:focus { background: $primary-darken-2; }
-    SessionsScreen #said { height: 1fr; padding: 1 2; color: $foreground 80%; }
+    SessionsScreen #empty { height: 1fr; padding: 1 2; color: $foreground 80%; }
     SessionsScreen #about { height: auto; min-height: 4; max-height: 9; padding: 0 1; }
     SessionsScreen #about { border-top: solid $primary-darken-1; }
     """
@@ -68,12 +67,12 @@ class SessionsScreen(Screen[None]):
         """From the top: how many, the filter, the sessions, all of the selected one, the keys."""
         yield Static(id="bar")
         yield Input(placeholder="/ filters: name, preset, tag, note, cluster, node, date", id="filter", compact=True)
-        yield Static(id="said", markup=False)
+        yield Static(id="empty", markup=False)
         yield SessionsTable()
         yield Static(id="about", markup=False)
-        yield KeyBar("sessions", "tags")
+        yield KeyBar("sessions", "change('tags')")
 
-    # ------------------------------------------------------------------ what there is
+    # ------------------------------------------------------------------ the list
 
     @on(ScreenResume)
     def _come_back(self) -> None:
@@ -87,7 +86,7 @@ class SessionsScreen(Screen[None]):
         try:
             found = await asyncio.to_thread(store.list_sessions, self._root)
         except StoreError as error:
-            self._say_error(error)
+            self._report(error)
             found = []
         self._rows = found[::-1]
         self._fit(select)
@@ -104,7 +103,7 @@ class SessionsScreen(Screen[None]):
             self._fit()
 
     def _show(self, select: str | None = None) -> None:
-        """What the filter lets through."""
+        """The sessions that match the filter."""
         table, typed = self.query_one(SessionsTable), self.query_one("#filter", Input).value
         select = select or (table.selected.session if table.selected else None)
         words, rows = typed.lower().split(), self._rows or []
@@ -112,27 +111,27 @@ class SessionsScreen(Screen[None]):
         table.put(shown, select)
         self.query_one("#filter", Input).disabled = not rows  # else it would take the keys where there is no table
         table.display = bool(shown)
-        said = self.query_one("#said", Static)
-        said.display = not shown
-        said.update(self._said(typed.strip()))
+        empty = self.query_one("#empty", Static)
+        empty.display = not shown
+        empty.update(self._why_empty(typed.strip()))
         count = f"{len(shown)} of {len(rows)}" if words else f"{len(rows)} saved"
         self.query_one("#bar", Static).update(_bar(count if self._rows is not None else ""))
-        self._tell()
+        self._describe()
         if self.focused is None:
             self._to_table()
         self.refresh_bindings()
 
-    def _said(self, typed: str) -> str:
+    def _why_empty(self, typed: str) -> str:
         if self._rows is None:
             return "reading sessions ..."
         return f"no session has {typed!r}: esc clears the filter" if self._rows else _EMPTY
 
     @on(DataTable.RowHighlighted)
-    def _tell(self) -> None:
+    def _describe(self) -> None:
         row = self.query_one(SessionsTable).selected
         self.query_one("#about", Static).update(about(row) if row else "")
 
-    def _say_error(self, error: StoreError) -> None:
+    def _report(self, error: StoreError) -> None:
         self.notify(str(error), severity="error", timeout=15, markup=False)
 
     # ------------------------------------------------------------------ finding
@@ -164,7 +163,7 @@ class SessionsScreen(Screen[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys that need a session are there where there is one."""
-        return bool(self._rows) or action not in ("filter", "rename", "note", "tags", "delete")
+        return bool(self._rows) or action not in ("filter", "change")
 
     @on(DataTable.RowSelected)
     def _open(self) -> None:
@@ -172,70 +171,21 @@ class SessionsScreen(Screen[None]):
         if row:
             self.post_message(self.Opened(Path(row.path)))
 
-    def action_rename(self) -> None:
-        """Ask for a new name."""
-        self._change("rename")
-
-    def action_note(self) -> None:
-        """Ask for the note."""
-        self._change("note")
-
-    def action_tags(self) -> None:
-        """Ask for the tags."""
-        self._change("tags")
-
-    def action_delete(self) -> None:
-        """Ask whether it may go for good."""
-        self._change("delete")
-
     @work(exclusive=True, group="change")
-    async def _change(self, what: str) -> None:
-        """Ask, do it, and show what has become of it; the cursor stays where the session is."""
-        row = self.query_one(SessionsTable).selected
+    async def action_change(self, change: str) -> None:
+        """Ask, change the session, and show it; the cursor stays on it."""
+        table = self.query_one(SessionsTable)
+        row, neighbour = table.selected, table.neighbour
         if row is None or isinstance(self.focused, Input):
             return  # typed right behind the key that opened the filter, before it took the keys
-        asked = {"rename": self._rename, "note": self._note, "tags": self._tags, "delete": self._delete}[what]
         try:
-            self._read(await asked(row))
+            name = await CHANGES[change](row, self.app.push_screen_wait)
         except StoreError as error:
-            self._say_error(error)
-
-    async def _rename(self, row: SessionRow) -> str:
-        def problem(text: str) -> str | None:
-            return archive.name_problem(self._root, row.session, text)
-
-        dialog = EnterText(f"new name of session {row.session}", row.session, problem)
-        name = await self.app.push_screen_wait(dialog)
+            self._report(error)
+            return
         if name is None:
-            return row.session
-        await asyncio.to_thread(archive.rename, self._root, row.session, name)
-        return name
-
-    async def _note(self, row: SessionRow) -> str:
-        old = archive.read_notes(Path(row.path)).note
-        text = await self.app.push_screen_wait(EnterText(f"note about session {row.session}", old))
-        if text is not None:
-            await asyncio.to_thread(archive.annotate, Path(row.path), note=text)
-        return row.session
-
-    async def _tags(self, row: SessionRow) -> str:
-        old = " ".join(archive.read_notes(Path(row.path)).tags)
-        dialog = EnterText(f"tags of session {row.session}", old, hint="words between spaces")
-        text = await self.app.push_screen_wait(dialog)
-        if text is not None:
-            await asyncio.to_thread(archive.annotate, Path(row.path), tags=archive.parse_tags(text))
-        return row.session
-
-    async def _delete(self, row: SessionRow) -> str | None:
-        directory, after = Path(row.path), self.query_one(SessionsTable).neighbour
-        await asyncio.to_thread(archive.check_deletable, directory)
-        size = units.size(await asyncio.to_thread(archive.size_bytes, directory))
-        question = f"Delete session {row.session} ({run_count(row)}, {size})? It can't be brought back."
-        if not await self.app.push_screen_wait(Confirm(question, "delete", "keep")):
-            return row.session
-        await asyncio.to_thread(archive.delete, directory)
-        self.notify(f"deleted session {row.session}", markup=False)
-        return after.session if after else None
+            self.notify(f"deleted session {row.session}", markup=False)
+        self._read(name or (neighbour.session if neighbour else None))
 
 
 def _bar(count: str) -> Text:
