@@ -94,7 +94,7 @@ async def test_the_command_is_shown_before_and_during_the_run(tmp_path: Path) ->
         before = shown(app, "#command")
         assert "--name=write-iops" in before
         assert "--runtime=20" in before
-        assert "fills 1.00 GiB first" in before
+        assert "prefills 1.00 GiB first" in before
         await pilot.press("enter")
         await until(pilot, lambda: " running " in shown(app, "#progress"))
         during = shown(app, "#command")

@@ -253,7 +253,7 @@ async def test_the_filling_is_played_too(session: Path) -> None:
     async with playing(session, number) as shown:
         await shown.wait(seconds)
         progress = text_in(shown.screen, "#progress")
-    assert " filling " in progress
+    assert " prefilling " in progress
     assert f"{units.size(state.prepared_bytes)} of {units.size(state.wanted_bytes)}" in progress
     assert 0 < state.prepared_bytes < state.wanted_bytes
 

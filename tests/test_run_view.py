@@ -375,7 +375,7 @@ async def test_the_log_of_a_run_that_has_printed_nothing_is_that_of_the_filling(
     async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
         await pilot.press("2")
         await until(pilot, lambda: bool(hosts["local"].log.of("waits in write-iops")))
-        await until(pilot, lambda: "filling" in shown(app, "#progress"))
+        await until(pilot, lambda: "prefilling" in shown(app, "#progress"))
         await pilot.press("l")
         raw = tmp_path / "sessions" / "tuning" / "001" / "raw" / "local.prepare.stdout"
         await until(pilot, lambda: isinstance(app.screen, LogScreen) and log(app, "output") == tail(raw) != "")

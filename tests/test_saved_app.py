@@ -145,7 +145,7 @@ async def test_help_names_the_keys_of_a_replay(session: Path) -> None:
         await pilot.press("question_mark")
         await until(pilot, lambda: isinstance(app.screen, Details) and "escape closes" in screen_text(app))
         text = " ".join(screen_text(app).split())
-        for words in ("space pause, or go on", "left right 5 seconds back or on", "+ - faster, slower: 1x to 20x"):
+        for words in ("space pause, or resume", "left right 5 seconds back or on", "+ - faster, slower: 1x to 20x"):
             assert words in text
         for words in ("home to the beginning", "v the chart", "h how the latencies", "o saved sessions", "ctrl+p"):
             assert words in text

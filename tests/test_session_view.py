@@ -72,7 +72,7 @@ class Shown:
         row = next(n for n, cells in enumerate(self.rows) if cells[0] == str(number))
         while self.table.cursor_row != row:
             await self.pilot.press("j" if self.table.cursor_row < row else "k")
-        await until(self.pilot, lambda: text_in(self.screen, "#said").startswith(f"#{number} "))
+        await until(self.pilot, lambda: text_in(self.screen, "#conditions").startswith(f"#{number} "))
 
     async def until_on(self, kind: type) -> None:
         """A screen or dialog lies on it, or it is seen again."""
@@ -86,8 +86,8 @@ async def showing(directory: Path, size: tuple[int, int] = (120, 36)) -> AsyncIt
     app = SavedApp(directory.parent, [screen])
     said = keep_what_is_said(app)
     async with app.run_test(size=size) as pilot:
-        await until(pilot, lambda: app.screen is screen and bool(screen.query("#said")))
-        await until(pilot, lambda: text_in(screen, "#said") not in ("", "reading the session ..."))
+        await until(pilot, lambda: app.screen is screen and bool(screen.query("#conditions")))
+        await until(pilot, lambda: text_in(screen, "#conditions") not in ("", "reading the session ..."))
         yield Shown(app, pilot, screen, said)
 
 
@@ -162,7 +162,7 @@ async def test_the_charts_follow_the_cursor(session: Path) -> None:
         for run in chosen:
             await shown.at(run.run)
             await until(shown.pilot, lambda run=run: all(words in shown.title for words in whole_title(run)))
-            said = text_in(shown.screen, "#said")
+            said = text_in(shown.screen, "#conditions")
             assert said.startswith(f"#{run.run} {run.preset} {report.conditions(run)}, {run.target} on ")
             assert all(finding.text in said for finding in run.findings)
             lines = {line.label: line.points for line in shown.screen.query_one("#chart", Chart)._shown.lines}
@@ -190,7 +190,7 @@ async def test_a_mark_under_the_cursor_keeps_the_run_that_was_shown(session: Pat
         rows = shown.rows
         star = next(n for n, cells in enumerate(rows) if cells[0] == "*" and rows[n - 1][0] != "*" and n)
         await shown.at(int(rows[star - 1][0]))
-        before, said = shown.title, text_in(shown.screen, "#said")
+        before, said = shown.title, text_in(shown.screen, "#conditions")
         while shown.table.cursor_row != star:
             await shown.pilot.press("j" if shown.table.cursor_row < star else "k")
         for key in ("p", "c", "B", "f", "l"):
@@ -200,7 +200,7 @@ async def test_a_mark_under_the_cursor_keeps_the_run_that_was_shown(session: Pat
         assert set(shown.said) == {"no run is selected"}
         await shown.pilot.press("enter")
         assert shown.app.screen is shown.screen
-        assert (shown.title, text_in(shown.screen, "#said")) == (before, said)
+        assert (shown.title, text_in(shown.screen, "#conditions")) == (before, said)
     assert archive.read_notes(session).baseline is None
 
 
@@ -337,7 +337,7 @@ async def test_a_click_on_a_run_shows_it(session: Path) -> None:
         below = next(cells[0] for cells in shown.rows[3:] if cells[0] != "*")
         row = next(n for n, cells in enumerate(shown.rows) if cells[0] == below)
         await shown.pilot.click(DataTable, offset=(5, row + 1))
-        await until(shown.pilot, lambda: text_in(shown.screen, "#said").startswith(f"#{below} "))
+        await until(shown.pilot, lambda: text_in(shown.screen, "#conditions").startswith(f"#{below} "))
         assert shown.app.screen is shown.screen
 
 
@@ -350,7 +350,7 @@ async def test_a_session_without_runs_says_so(session: Path) -> None:
             shutil.rmtree(path)
     (session / "marks.jsonl").unlink()
     async with showing(session) as shown:
-        assert text_in(shown.screen, "#said") == "no runs in this session"
+        assert text_in(shown.screen, "#conditions") == "no runs in this session"
         await shown.pilot.press("p", "c", "B", "f", "l", "enter", "v", "h", "b", "j", "k")
         assert shown.app.screen is shown.screen
         assert set(shown.said) == {"no run is selected"}
@@ -405,7 +405,7 @@ async def test_a_session_that_has_gone_is_told(session: Path) -> None:
     screen = SessionScreen(session)
     app = SavedApp(session.parent, [screen])
     async with app.run_test(size=(80, 24)) as pilot:
-        await until(pilot, lambda: bool(screen.query("#said")) and str(session) in text_in(screen, "#said"))
+        await until(pilot, lambda: bool(screen.query("#conditions")) and str(session) in text_in(screen, "#conditions"))
         await pilot.press("p", "enter", "B", "escape")
         await until(pilot, lambda: not app.is_running)
 

@@ -47,11 +47,11 @@ class Display(Protocol):
         ...
 
     def report_error(self, text: str, title: str = "") -> None:
-        """An error that nobody should miss."""
+        """An error that the user has to see."""
         ...
 
     def report_hold(self, queue: Queue) -> None:
-        """Nothing more is run: the queue is held, and its note says why."""
+        """Nothing more is run: the queue is held, for the reason in its note."""
         ...
 
     def catch_up(self) -> None:
@@ -108,7 +108,7 @@ class Dispatcher:
         return True
 
     def skip(self) -> bool:
-        """End the current run and go on with the next; False where nothing runs."""
+        """End the current run and begin the next; False where nothing runs."""
         if not self._busy:
             return False
         self._cancel("skipping")
@@ -148,7 +148,7 @@ class Dispatcher:
     async def _run(self, entry: Entry, ask: Ask) -> list[str]:
         """Run an entry; gives for each of its runs why it failed, empty where it did not."""
         self._cancelled = self._stopped = False
-        self._display.announce("looking at the nodes and the target ...")
+        self._display.announce("checking the nodes and the target ...")
         try:
             ready = await self._front.connect(entry)
             if self._cancelled:

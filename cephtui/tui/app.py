@@ -1,6 +1,6 @@
 """The Textual applications: the console, and the one that shows what is saved. Nothing is left behind by either.
 
-Screens that nobody sees at the start are imported when they are wanted: all of them take 30 ms.
+Screens are imported when they are opened: importing all of them takes 30 ms.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ log = logging.getLogger(__name__)
 
 
 class CephtuiApp(RoomyApp):
-    """What can be reached from every screen: saved sessions, comparing, help, all commands."""
+    """What every screen offers: saved sessions, comparing, help, all commands."""
 
     CSS_PATH = Path(__file__).with_name("app.tcss")
     CSS = CSS
@@ -67,7 +67,7 @@ class CephtuiApp(RoomyApp):
         apply(self, profile)
 
     def on_mount(self) -> None:
-        """What can wait until something is seen is done behind it."""
+        """What can wait until the first frame is done after it."""
         self.run_worker(preload, thread=True)
         self.call_after_refresh(_collect_again)
 
@@ -80,11 +80,11 @@ class CephtuiApp(RoomyApp):
         timeout: float | None = None,
         markup: bool = False,
     ) -> None:
-        """As Textual's, but what is said is never markup: names and errors of others are in it."""
+        """As Textual's, but never with markup: messages contain names and errors of other programs."""
         super().notify(one_line(message), title=one_line(title), severity=severity, timeout=timeout, markup=False)
 
     def action_sessions(self) -> None:
-        """The saved sessions; from there the way goes back here."""
+        """Show the saved sessions."""
         from cephtui.tui.screens.sessions import SessionsScreen
 
         if not isinstance(self.screen, SessionsScreen):
@@ -99,7 +99,7 @@ class CephtuiApp(RoomyApp):
     @on(CompareWanted)
     @work
     async def _compare(self, message: CompareWanted) -> None:
-        """Choose the run to compare with, which stands on the left: what was before."""
+        """Choose the run to compare with; it stands on the left, as the one before."""
         from cephtui.tui.pickers.runs import RunPicker
         from cephtui.tui.screens.compare import CompareScreen
 
@@ -126,7 +126,7 @@ class CephtuiApp(RoomyApp):
         yield from (command for command in super().get_system_commands(screen) if command.title == "Theme")
 
     def _run_command(self, action: str, node: DOMNode) -> None:
-        """When the palette is gone."""
+        """After the palette has closed."""
         self.call_later(self.run_action, action, node)
 
     def fail(self, error: BaseException | None) -> None:
@@ -139,7 +139,7 @@ class CephtuiApp(RoomyApp):
 
 
 def _collect_again() -> None:
-    """What was loaded at the start stays; the collector, where it was off for that, need not look at it ever again."""
+    """Turn on the garbage collector, if it was off for the start, and exempt what was loaded: it stays."""
     if not gc.isenabled():
         gc.freeze()
         gc.enable()

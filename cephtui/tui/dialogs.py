@@ -61,7 +61,7 @@ class Confirm(Dialog[bool]):
 
 
 class TypeName(Dialog[bool]):
-    """Something is given up for good only by typing its name."""
+    """Data is overwritten only after its name was typed."""
 
     BINDINGS = [
         key("enter", "overwrite", "overwrite", "overwrite it, if its name was typed", priority=True),
@@ -95,7 +95,7 @@ class TypeName(Dialog[bool]):
 
 
 class Ask(Dialog[str | None]):
-    """What a node asks before it can be used: a secret, masked, or a yes; escape leaves it unanswered."""
+    """A question of a node that connects: a secret, masked, or a yes; escape leaves it unanswered."""
 
     BINDINGS = [
         key("enter", "answer", "answer", "give this answer", priority=True),
@@ -151,7 +151,7 @@ class Help(Details):
 
 
 class Wait(Dialog[None]):
-    """Says what is being waited for, as it stands now; the keys that quit don't wait for it."""
+    """Shows what is being waited for; the keys that quit don't wait for it."""
 
     BINDINGS = [key("q,ctrl+q,ctrl+c", "app.end_at_once", "end at once", "wait no longer", priority=True)]
 
@@ -173,7 +173,7 @@ class Wait(Dialog[None]):
 class EnterText(Dialog[str | None]):
     """One line of text; escape gives None.
 
-    ``check`` says what is wrong with a text (None: nothing); it is shown as one types, and enter then does nothing.
+    ``check`` gives the error of a text, or None; it is shown as one types, and enter then does nothing.
     """
 
     BINDINGS = [
@@ -205,7 +205,7 @@ class EnterText(Dialog[str | None]):
         self.query_one(Input).focus()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Say at once what is wrong."""
+        """Show at once what is wrong."""
         problem = self._check(event.value)
         event.input.set_class(problem is not None, "wrong")
         self.query_one("#wrong", Label).update(printable(problem or ""))

@@ -1,4 +1,4 @@
-"""Runs the applications on a terminal: their theme, the signals that end them, and what is left then."""
+"""Runs the applications on a terminal: their theme, the signals that end them, and what they leave."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ Curves = Mapping[str, Points]
 # from the Okabe-Ito palette, and not the colours of reads and writes
 COLORS = {"A": "#009e73", "B": "#cc79a7"}
 _NAMES_ON_A_LINE = 3
-"""How often a line carries its name where colours don't tell the two apart."""
+"""How often a line carries its name where colours don't distinguish the two."""
 
 
 def overlay_lines(left: Points, right: Points, *, in_pieces: bool) -> list[Line]:
@@ -42,7 +42,7 @@ def _cut(points: Points, pieces: int) -> list[tuple[tuple[float, float | None], 
 
 
 class Overlay(Widget):
-    """One figure of both sides in one chart. Where there is ASCII only, names on the lines tell them apart."""
+    """One figure of both sides in one chart. Where there is ASCII only, names on the lines distinguish them."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"overlay--axis"}
     DEFAULT_CSS = """

@@ -28,7 +28,7 @@ class ConsoleApp(CephtuiApp):
         self._runner = runner
         self._is_ending = False
         self.left: list[str] | None = None
-        """What stays where it is, where the end was not waited for."""
+        """What was not removed, where the end was not waited for."""
         self._console_screen = ConsoleScreen(catalogue, start, runner)
         self._dispatcher = self._console_screen.dispatcher
 
@@ -37,7 +37,7 @@ class ConsoleApp(CephtuiApp):
         return self._console_screen
 
     def on_mount(self) -> None:
-        """What was left behind is removed meanwhile."""
+        """Remove in the background what earlier sessions left behind."""
         self._runner.remove_left_behind()
 
     @property
@@ -56,12 +56,12 @@ class ConsoleApp(CephtuiApp):
         self.push_screen(queue_screen, lambda run_now: self._dispatcher.release() if run_now else None)
 
     def action_stop(self) -> None:
-        """End the run and keep what was measured; what waits goes on waiting."""
+        """End the run, keep what was measured, and hold the queue."""
         if not self._dispatcher.stop():
             self.notify("nothing is running")
 
     def action_skip(self) -> None:
-        """End the run and go on with the next."""
+        """End the run and begin the next."""
         if not self._dispatcher.skip():
             self.notify("nothing is running")
 
@@ -77,7 +77,7 @@ class ConsoleApp(CephtuiApp):
                 self.notify(str(error), severity="error", markup=False)
 
     async def action_quit(self) -> None:
-        """End; asks while something runs."""
+        """Quit; asks while something runs."""
         waiting = self._dispatcher.queue.summary
         if self._is_ending:
             self.action_end_at_once()
@@ -94,7 +94,7 @@ class ConsoleApp(CephtuiApp):
             self.end()
 
     def end(self) -> None:
-        """Stop what runs, clean up and exit; the screens still ask the runner until they are gone."""
+        """Stop what runs, clean up and exit; the screens still read from the runner until then."""
         if self._is_ending:
             return
         self._is_ending = True
@@ -112,6 +112,6 @@ class ConsoleApp(CephtuiApp):
         self.exit()
 
     def action_end_at_once(self) -> None:
-        """Wait for nothing; what is left is told on the terminal as it was before."""
+        """Exit without waiting; what is left is printed on the terminal."""
         self.left = self._runner.abandon()
         self.exit()

@@ -32,7 +32,7 @@ class Edits:
         return {option: parse_choice(text) for option, text in self.of(preset).items()}
 
     def edited(self, preset: Preset, typed: Mapping[str, str], repeats: int) -> Edits:
-        """With the texts of a form; an empty field is as the preset says."""
+        """With the texts of a form; an empty field has the preset's value."""
         values = {option: text.strip() for option, text in typed.items()}
         runtime = values.pop(COMMON, "") or None
         own = {o: v for o, v in values.items() if v and v != choice_text(preset.file.options.get(o))}

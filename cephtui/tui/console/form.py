@@ -28,7 +28,7 @@ class FormScreen(Dialog[Edits | None]):
     BINDINGS = [
         key("enter", "keep", "keeps", "keep what was typed", shown=True, priority=True),
         key("escape", "cancel", "cancels", "leave it as it was", shown=True),
-        key("ctrl+r", "reset", "resets", "all fields as the preset says", shown=True),
+        key("ctrl+r", "reset", "resets", "all fields as in the preset", shown=True),
         # before the box around the fields scrolls with them
         key("up", "app.focus_previous", "previous", "the field before", priority=True),
         key("down", "app.focus_next", "next", "the next field", priority=True),
@@ -122,7 +122,7 @@ class FormScreen(Dialog[Edits | None]):
             self.dismiss(edits)
 
     def action_reset(self) -> None:
-        """All fields as the preset says."""
+        """All fields as in the preset."""
         for each in self.query(Input):
             each.value = "1" if each.id == _REPEATS else choice_text(self._preset.file.options.get(str(each.id)))
 

@@ -1,4 +1,4 @@
-"""The nodes of a console: which it runs on, and how those are that were reached."""
+"""The nodes of a console: those to run on, and the states of all that were connected to."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cephtui.nodes.state import NodeState, diagnosis
 
 
 class NodeBook:
-    """The nodes to run on, the last state of each that was reached, and the problems that were reported."""
+    """The nodes to run on, the last state of each that was connected to, and the problems that were reported."""
 
     def __init__(self, hosts: tuple[Node, ...]) -> None:
         self.hosts = hosts
@@ -19,7 +19,7 @@ class NodeBook:
 
     @property
     def states(self) -> Mapping[str, NodeState]:
-        """By name, of all that were reached, also those that are not used now."""
+        """By name, of all that were connected to, also those that are not used now."""
         return self._states
 
     def of(self, name: str | None) -> Node:
@@ -27,12 +27,12 @@ class NodeBook:
         return next((node for node in self.hosts if node.name == name), self.hosts[0])
 
     def is_ready(self, node: Node) -> bool:
-        """Whether it was reached and can be used."""
+        """Whether it is connected and can be used."""
         state = self._states.get(node.name)
         return state is not None and state.environment is not None
 
     def take(self, state: NodeState, tool: str) -> list[str]:
-        """Note how a node is; gives the problems with this tool that were not reported before."""
+        """Keep a node's state; gives the problems with this tool that were not reported before."""
         self._states[state.node.name] = state
         self.hosts = tuple(state.node if node.name == state.node.name else node for node in self.hosts)
         problems = [problem for problem in diagnosis(state, [tool]).problems if problem not in self._reported]

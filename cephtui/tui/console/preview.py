@@ -1,4 +1,4 @@
-"""What will run next and its exact command; during a run, the command of that."""
+"""What will run next and its exact command; during a run, that run's command."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ class Preview(Vertical):
 
     def show_next(self, entry: Entry, plan: Plan | None, problem: str, *, running: bool) -> None:
         """What would run next, or the problem where there is no plan; during a run, the command stays that of it."""
-        what = report.conditions(plan.steps[0]) if plan else ""
+        conditions = report.conditions(plan.steps[0]) if plan else ""
         if plan and len(plan.steps) > 1:
-            what += f" ({entry.text}: {len(plan.steps)} runs, about {units.duration(plan.duration_seconds)})"
-        self.settings = _settings(entry, what, next_one=running)
+            conditions += f" ({entry.text}: {len(plan.steps)} runs, about {units.duration(plan.duration_seconds)})"
+        self.settings = _settings(entry, conditions, next_one=running)
         if not running:
             self.problem, self.command = plan is None, commands(plan) if plan else Text(problem)
 
@@ -63,11 +63,11 @@ class Preview(Vertical):
         self.query_one("#command", Static).set_class(problem, "problem")
 
 
-def _settings(entry: Entry, what: str, *, next_one: bool) -> Text:
+def _settings(entry: Entry, conditions: str, *, next_one: bool) -> Text:
     """What will run, in a line; beside a run it is the next one."""
     panel = "" if entry.preset.file.key else f"{entry.preset.name}: "
     head = ("next: ", "dim") if next_one else ""
-    return Text.assemble(head, panel, (what or entry.text, "bold"), ("  on ", "dim"), entry.target)
+    return Text.assemble(head, panel, (conditions or entry.text, "bold"), ("  on ", "dim"), entry.target)
 
 
 def commands(plan: Plan) -> Text:
@@ -77,9 +77,9 @@ def commands(plan: Plan) -> Text:
     notes = []
     if step.fill_bytes:
         each = " on each node" if len(step.nodes) > 1 else ""
-        # how many of a pool's objects a run will read turns out while they are written
-        what = "what it will read" if isinstance(step.nodes[0].place, RadosPlace) else units.size(step.fill_bytes)
-        notes.append(f"fills {what}{each} first")
+        # how many objects a run reads from a pool is found out while they are written
+        amount = "what it will read" if isinstance(step.nodes[0].place, RadosPlace) else units.size(step.fill_bytes)
+        notes.append(f"prefills {amount}{each} first")
     if len(plan.steps) > 1:
         notes.append(f"then {len(plan.steps) - 1} more")
     if notes:

@@ -1,4 +1,4 @@
-"""The screen that orders what is to be run."""
+"""The dialog that orders the queue."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cephtui.tui.keys import key
 
 
 class QueueScreen(Dialog[bool]):
-    """Reorders and removes; gives True where the queue is to be run now."""
+    """Reorders and removes entries; gives True where the queue is to be released."""
 
     BINDINGS = [
         key("J,shift+down", "move(1)", "order", "run it later, run it sooner", shown=True, display="J K"),
@@ -75,7 +75,7 @@ class QueueScreen(Dialog[bool]):
         self.query_one("#queue-note", Static).update(Text((entries and self._note) or queue.summary or empty))
 
     def _row_in(self, entries: tuple[Entry, ...]) -> int | None:
-        """Where the entry under the cursor is now; None where it is gone: what is shown may be a moment old."""
+        """Where the entry under the cursor is now; None where it has begun or was removed meanwhile."""
         chosen = (self._shown or ())[self._table.cursor_row :][:1]
         return next((row for row, entry in enumerate(entries) if chosen and entry is chosen[0]), None)
 
@@ -91,16 +91,14 @@ class QueueScreen(Dialog[bool]):
         self._refresh()
 
     def action_remove(self) -> None:
-        """Out of the queue: it has not begun, nothing is lost."""
+        """Remove the entry: it has not begun."""
         row = self._row_in(self._read().entries)
         if row is not None:
             self._write(self._read().without(row))
         self._refresh()
 
     def action_go(self) -> None:
-        """Run it."""
         self.dismiss(True)
 
     def action_back(self) -> None:
-        """Leave it as it is."""
         self.dismiss(False)

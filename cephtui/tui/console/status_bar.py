@@ -12,7 +12,7 @@ class StatusBar(Static):
 
     session: reactive[str | None] = reactive(None)
     queue = reactive("")
-    """What waits, in words; empty for nothing."""
+    """How much waits and for how long; empty for nothing."""
     nodes: reactive[Text] = reactive(Text)
     """Each node with its state."""
 

@@ -22,7 +22,7 @@ class Filter(Input):
 
 
 class Picker(Dialog[T | None], Generic[T]):
-    """A filter, a list, and what enter would do; what there is to choose is the subclass's."""
+    """A filter and a list; the rows are the subclass's."""
 
     DEFAULT_CSS = """
     Picker { align: center middle; }
@@ -70,14 +70,13 @@ class Picker(Dialog[T | None], Generic[T]):
                         yield button
 
     def on_mount(self) -> None:
-        """Show what is known."""
         self.show_rows(follow=True, highlight=self.first())
         self.set_focus(self.query_one(Filter))
 
     # ------------------------------------------------------------------ of the subclass
 
     def rows(self) -> list[Row]:
-        """All that there is to choose."""
+        """All rows, before the filter."""
         raise NotImplementedError
 
     def first(self) -> str | None:
@@ -85,7 +84,7 @@ class Picker(Dialog[T | None], Generic[T]):
         return None
 
     def note(self) -> str:
-        """What is to be said below the list: of the highlighted row, or of what was typed."""
+        """The text below the list: about the highlighted row, or about the filter."""
         row = self.highlighted
         if row is not None:
             return row.refused
@@ -119,11 +118,11 @@ class Picker(Dialog[T | None], Generic[T]):
         self.show_note()
 
     def show_note(self) -> None:
-        """Show what is to be said now."""
+        """Update the text below the list."""
         self.query_one(".note", Static).update(one_line(self.note()))
 
     def choose(self, row: Row | None) -> None:
-        """Use a row, or say why that can't be."""
+        """Use a row, or notify why it can't be chosen."""
         if row is None:
             return
         if row.refused:
@@ -169,5 +168,4 @@ class Picker(Dialog[T | None], Generic[T]):
         self.set_focus(self.query_one(Filter))
 
     def action_close(self) -> None:
-        """Nothing is chosen."""
         self.dismiss(None)

@@ -51,7 +51,6 @@ class RunPicker(Picker[tuple[Path, int]]):
         self._read_more()
 
     def rows(self) -> list[Row]:
-        """See Picker."""
         return list(islice(self._fitting(), self._most))
 
     def _fitting(self) -> Iterable[Row]:
@@ -59,15 +58,14 @@ class RunPicker(Picker[tuple[Path, int]]):
         return (row for row in self._rows if row.fits(words))
 
     def note(self) -> str:
-        """See Picker: how many there are, and whether that is all."""
+        """How many there are, and whether that is all."""
         if not self._all_read and not self._rows:
-            return "looking for runs ..."
+            return "reading runs ..."
         if not self._rows:
             return "there is no other run yet: run a preset, then compare"
         return super().note() or f"{len(self._rows)} runs{'' if self._all_read else ', more below'}"
 
     def use(self, row: Row | None) -> None:
-        """See Picker."""
         found = self._found.get(row.key) if row else None
         if found:
             self.dismiss((found.directory, found.run.run))
@@ -94,7 +92,7 @@ class RunPicker(Picker[tuple[Path, int]]):
 
     @work
     async def _read(self) -> None:
-        """Only one at a time: what is read from can't be asked by two."""
+        """One at a time: the iterator is not reentrant."""
         while self._wants_more():
             try:
                 found = await asyncio.to_thread(lambda: list(islice(self._source, _AT_ONCE)))

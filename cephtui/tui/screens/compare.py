@@ -49,7 +49,7 @@ class CompareScreen(Screen[None]):
 
     BINDINGS = [
         key("v", "next_figure", "figure", "IOPS, bandwidth, mean or p99 latency in the charts", "view", shown=True),
-        key("w", "swap", "swap", "swap A and B: changes are told from A to B", "view", shown=True),
+        key("w", "swap", "swap", "swap A and B: changes are given from A to B", "view", shown=True),
         key("escape", "dismiss", "back", "back", "more", shown=True),
         key("q", "app.quit", "quit", "quit", "more"),
     ]

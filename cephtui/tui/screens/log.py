@@ -1,4 +1,4 @@
-"""The real commands of a run, and what its tools have printed."""
+"""The commands of a run, and the output of its tools."""
 
 from __future__ import annotations
 
@@ -84,8 +84,8 @@ class LogScreen(Dialog[None]):
         texts = [
             tail(self._raw / f"{node.node}{process}.{s}") for process in ("", ".prepare") for s in ("stderr", "stdout")
         ]
-        said = next((text for text in (texts[0] + texts[1], texts[2] + texts[3]) if text), "nothing yet")
-        self.query_one("#log-output", Static).update(Text(said))
+        output = next((text for text in (texts[0] + texts[1], texts[2] + texts[3]) if text), "nothing yet")
+        self.query_one("#log-output", Static).update(Text(output))
         if at_end:
             scroll.scroll_end(animate=False)
 

@@ -25,7 +25,7 @@ _BAR_COLUMNS = 40
 
 
 class Player:
-    """A recording with a position; what comes before it is told by ``drain``. Raises StoreError."""
+    """A recording with a position; ``drain`` gives the events before it. Raises StoreError."""
 
     def __init__(self, directory: Path, number: int, speed: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._directory, self._number, self._clock = directory, number, clock
@@ -33,7 +33,7 @@ class Player:
         self.seconds = lasted_seconds(directory, self.run, self._playback.step)
         self.speed, self.paused = speed, False
         self.position = 0.0
-        self._looked_at = clock()
+        self._drained_at = clock()
 
     @property
     def run(self) -> Run:
@@ -49,12 +49,12 @@ class Player:
         """What has happened since the last call."""
         now = self._clock()
         if not self.paused and not self.over:
-            self.position = min(self.seconds, self.position + (now - self._looked_at) * self.speed)
-        self._looked_at = now
+            self.position = min(self.seconds, self.position + (now - self._drained_at) * self.speed)
+        self._drained_at = now
         return self._playback.until(self.position if self.position < self.seconds else float("inf"))
 
     def seek(self, seconds: float) -> bool:
-        """Go to a position; whether all before it will be told again."""
+        """Go to a position; whether ``drain`` begins again with the first event."""
         seconds = max(0.0, min(self.seconds, seconds))
         back = seconds < self.position
         if back:
@@ -64,7 +64,7 @@ class Player:
 
 
 class PlayedScreen(RunScreen):
-    """What replaying and watching have in common."""
+    """What replaying and watching have in common: a run that is played."""
 
     BINDINGS = [
         key("c", "compare", "compare", "compare the run with another", "view", shown=True),
@@ -81,18 +81,17 @@ class PlayedScreen(RunScreen):
         super().__init__()
         self._directory = directory
         self.run: Run | None = None
-        self._told = ""
+        self._reported = ""
 
     @property
     def drawn(self) -> tuple[Path, Run] | None:
-        """See RunScreen."""
         return (self._directory, self.run) if self.run else None
 
-    def _tell(self, error: StoreError) -> None:
-        """Once: what can't be read is met again with every look."""
-        if str(error) != self._told:
-            self._told = str(error)
-            self.notify(self._told, severity="error", timeout=15, markup=False)
+    def _report(self, error: StoreError) -> None:
+        """Notify once: an unreadable file fails again with every read."""
+        if str(error) != self._reported:
+            self._reported = str(error)
+            self.notify(self._reported, severity="error", timeout=15, markup=False)
 
     def on_live_view_began(self, message: LiveView.Began) -> None:
         """What is shown now."""
@@ -106,7 +105,7 @@ class ReplayScreen(PlayedScreen):
     """Plays, pauses, and goes anywhere; raises StoreError where there is nothing to play."""
 
     BINDINGS = [
-        key("space", "pause", "pause", "pause, or go on", "replay", shown=True),
+        key("space", "pause", "pause", "pause, or resume", "replay", shown=True),
         key("left", "seek(-5)", "seek", "5 seconds back or on", "replay", shown=True, display="left right"),
         key("right", "seek(5)", "5 s on", "5 seconds back or on", "replay", display="left right"),
         key("shift+right", "seek(30)", "30 s on", "30 seconds on", "replay"),
@@ -122,7 +121,7 @@ class ReplayScreen(PlayedScreen):
         self.player = Player(directory, number, speed)
 
     def compose(self) -> ComposeResult:
-        """From the top: what it is, its command, the run, where it is."""
+        """From the top: the title, the command, the run, the position."""
         yield Static(id="bar")
         yield Static(id="command")
         yield LiveView(self, lambda: self.player.position)
@@ -138,12 +137,12 @@ class ReplayScreen(PlayedScreen):
         self.set_interval(1 / DRAWS_PER_SECOND, self._show_transport)
 
     def drain(self) -> list[Event]:
-        """See Source; stands still where something can't be read."""
+        """Pauses where something can't be read."""
         try:
             return self.player.drain()
         except StoreError as error:
             self.player.paused = True
-            self._tell(error)
+            self._report(error)
             return []
 
     def _show_transport(self) -> None:
@@ -157,7 +156,7 @@ class ReplayScreen(PlayedScreen):
         self.query_one("#transport", Static).update(text, layout=False)
 
     def action_pause(self) -> None:
-        """Stand still, or go on; from the end, begin again."""
+        """Pause or resume; at the end, begin again."""
         if self.player.over:
             self.action_seek(-1e9)
             self.player.paused = False
@@ -167,12 +166,12 @@ class ReplayScreen(PlayedScreen):
 
     def action_seek(self, seconds: float) -> None:
         """So many seconds on or back."""
-        view, self._told = self.query_one(LiveView), ""
+        view, self._reported = self.query_one(LiveView), ""
         try:
             if self.player.seek(self.player.position + seconds):
                 view.begin_anew()
         except StoreError as error:
-            self._tell(error)
+            self._report(error)
         view.catch_up()
         self._show_transport()
 
@@ -192,7 +191,7 @@ class WatchScreen(PlayedScreen):
         self._follower = Follower(directory)
 
     def compose(self) -> ComposeResult:
-        """From the top: what it is, its command, the run."""
+        """From the top: the title, the command, the run."""
         yield Static(id="bar")
         yield Static(id="command")
         yield LiveView(self)
@@ -205,9 +204,8 @@ class WatchScreen(PlayedScreen):
         self.query_one(LiveView).announce("waiting for a run ...")
 
     def drain(self) -> list[Event]:
-        """See Source."""
         try:
             return self._follower.drain()
         except StoreError as error:
-            self._tell(error)
+            self._report(error)
             return []

@@ -36,7 +36,7 @@ class RunScreen(Screen[None]):
 
     BINDINGS = [
         key("v", "next_figure", "figure", "the chart: IOPS, bandwidth or latency", "view"),
-        key("h", "heat", "heat map", "how the latencies of each second are spread", "view"),
+        key("h", "heat", "heat map", "the distribution of latencies in each second", "view"),
         key("b", "by_node", "by node", "a line for each node, or all together", "view"),
         key("z", "zoom", "full screen", "the charts on the whole screen; the run goes on", "view"),
     ]
@@ -51,7 +51,7 @@ class RunScreen(Screen[None]):
         """The session's directory and the run that is drawn; None where there is none."""
         return None
 
-    def _drawn_or_told(self) -> tuple[Path, Run] | None:
+    def _drawn_or_notified(self) -> tuple[Path, Run] | None:
         if self.drawn is None:
             self.notify(self.NOTHING)
         return self.drawn
@@ -101,12 +101,12 @@ class RunScreen(Screen[None]):
         """Commands and raw output."""
         from cephtui.tui.screens.log import LogScreen
 
-        if found := self._drawn_or_told():
+        if found := self._drawn_or_notified():
             self.app.push_screen(LogScreen(*found))
 
     def action_compare(self) -> None:
         """Choose the other run."""
-        if found := self._drawn_or_told():
+        if found := self._drawn_or_notified():
             self.post_message(CompareWanted(found[0], found[1].run))
 
     @on(RunsTable.Opened)

@@ -35,7 +35,7 @@ class SessionScreen(RunScreen):
     ]
     DEFAULT_CSS = """
     SessionScreen #runs { height: 40%; }
-    SessionScreen #said { height: auto; max-height: 3; padding: 0 1; color: $foreground 80%; }
+    SessionScreen #conditions { height: auto; max-height: 3; padding: 0 1; color: $foreground 80%; }
     """
 
     def __init__(self, directory: Path) -> None:
@@ -47,13 +47,13 @@ class SessionScreen(RunScreen):
         """From the top: the session, its runs, the conditions of one, its charts."""
         yield Static(id="bar")
         yield RunsTable()
-        yield Static(id="said")
+        yield Static(id="conditions")
         yield RunView()
         yield KeyBar("compare")
 
     def on_mount(self) -> None:
         """Read it."""
-        self.query_one("#said", Static).update("reading the session ...")
+        self.query_one("#conditions", Static).update("reading the session ...")
         self.set_focus(self.query_one(RunsTable))
         self._read()
 
@@ -62,7 +62,7 @@ class SessionScreen(RunScreen):
         try:
             runs, broken = await asyncio.to_thread(store.read_runs, self._directory)
         except StoreError as error:
-            self.query_one("#said", Static).update(Text(str(error)))
+            self.query_one("#conditions", Static).update(Text(str(error)))
             return
         notes = self._notes()
         self._marks = store.read_marks(self._directory)
@@ -75,7 +75,7 @@ class SessionScreen(RunScreen):
         bar.append(f"   {' '.join(f'#{tag}' for tag in notes.tags)}", "italic")
         self.query_one("#bar", Static).update(bar)
         if not runs:
-            self.query_one("#said", Static).update("no runs in this session")
+            self.query_one("#conditions", Static).update("no runs in this session")
         for problem in broken:
             self.notify(str(problem), title="broken run", severity="warning", markup=False)
 
@@ -95,31 +95,30 @@ class SessionScreen(RunScreen):
         except StoreError as error:
             self.notify(str(error), severity="error", markup=False)
             history = History()
-        self.query_one("#said", Static).update(_said(run))
+        self.query_one("#conditions", Static).update(_conditions(run))
         self.view.show(of_saved(run, history, self._marks))
 
     @property
     def drawn(self) -> tuple[Path, Run] | None:
-        """See RunScreen."""
         run = self.query_one(RunsTable).chosen
         return (self._directory, run) if run else None
 
     def action_play(self) -> None:
         """Play the run again."""
-        if found := self._drawn_or_told():
+        if found := self._drawn_or_notified():
             try:
                 self.app.push_screen(ReplayScreen(self._directory, found[1].run))
             except StoreError as error:
                 self.notify(str(error), severity="error", markup=False)
 
     def action_presenter(self) -> None:
-        """See RunScreen; nothing will begin here by itself."""
-        if self._drawn_or_told():
+        """Only with a run: none begins here by itself."""
+        if self._drawn_or_notified():
             super().action_presenter()
 
     def action_baseline(self) -> None:
         """The run that others are compared with."""
-        found, table = self._drawn_or_told(), self.query_one(RunsTable)
+        found, table = self._drawn_or_notified(), self.query_one(RunsTable)
         if found is None:
             return
         run = found[1]
@@ -134,7 +133,7 @@ class SessionScreen(RunScreen):
         self.notify(f"#{run.run} is the baseline" if baseline else "no baseline any more")
 
 
-def _said(run: Run) -> Text:
+def _conditions(run: Run) -> Text:
     """A run's conditions, and what limits its figures."""
     nodes = report.joined((node.node for node in run.nodes), "nodes")
     text = Text.assemble((f"#{run.run} {run.preset} ", "bold"), f"{report.conditions(run)}, {run.target} on {nodes}")

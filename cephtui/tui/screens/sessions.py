@@ -23,7 +23,7 @@ from cephtui.tui.widgets.sessions_table import SessionsTable, about, matches
 _FILTER_BY = "filter by words: name, preset, tag, note, cluster, node, date, outcome"
 _EMPTY = (
     "no sessions yet\n\n"
-    "Whatever you run is saved by itself, nothing has to be done for it:\n"
+    "Every run is saved automatically:\n"
     "esc goes back, 1 to 6 run a preset, and the session appears here."
 )
 
@@ -42,7 +42,7 @@ class SessionsScreen(Screen[None]):
     BINDINGS = [
         key("slash", "filter", "filter", _FILTER_BY, shown=True),
         key("R", "change('rename')", "rename", "rename the session", shown=True),
-        key("N", "change('note')", "note", "note something about it", shown=True),
+        key("N", "change('note')", "note", "write a note about it", shown=True),
         key("T", "change('tags')", "tag", "tag it", shown=True),
         key("D", "change('delete')", "delete", "delete it; asks first", shown=True),
         key("escape", "back", "back", "clear the filter, then back", shown=True),

@@ -1,4 +1,4 @@
-"""What a terminal can show, judged by its environment: how many colours, and whether more than ASCII."""
+"""What a terminal can show, derived from its environment: how many colours, and whether more than ASCII."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ Colors = Literal["truecolor", "256", "16", "8", "none"]
 """From the most to the fewest."""
 LEVELS: tuple[Colors, ...] = get_args(Colors)
 COLORS_VARIABLE = "CEPHTUI_COLORS"
-"""Names the level of a terminal that can't be told by TERM."""
+"""Overrides the level that is derived from TERM."""
 _LOCALE_VARIABLES = ("LC_ALL", "LC_CTYPE", "LANG")
 """The first that is set decides."""
 _ASCII_TERM = re.compile(r"(linux|vt\d|ansi|dumb|cons|unknown)|$")
 _COLORLESS_TERM = re.compile(r"(vt\d|dumb|unknown|$|.*-(m|mono)$)")
 _PLAIN_TERM = re.compile(r"(linux|cons|ansi|screen)")
-"""COLORTERM says nothing about these: it was inherited from the terminal around them."""
+"""COLORTERM does not apply to these: it is inherited from the terminal around them."""
 _RICH_TERM = re.compile(r".*(-direct|kitty|alacritty|wezterm|ghostty|contour)|foot")
 
 
@@ -91,7 +91,7 @@ def _is_utf8(environ: Mapping[str, str]) -> bool:
 def as_started(environ: Mapping[str, str], initial: Path = Path("/proc/self/environ")) -> dict[str, str]:
     """The environment with the locale that the process was started with.
 
-    Python sets LC_CTYPE to a UTF-8 one where it finds none, which says nothing about the terminal.
+    Python sets LC_CTYPE to a UTF-8 one where it finds none, whatever the terminal can show.
     """
     try:
         entries = initial.read_bytes().decode(errors="replace").split("\0")

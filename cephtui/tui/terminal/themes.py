@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.design import NUMBER_OF_SHADES, ColorSystem
 from textual.theme import Theme
 
-# The accents are those of Okabe and Ito, told apart by colour-blind eyes; vermillion and green a little lighter than
+# The accents are those of Okabe and Ito, distinct for the colour-blind; vermillion and green a little lighter than
 # theirs on dark, and all of them darker on light, so that text in them has a contrast of 4.5. The greys are among the
 # 256 of a terminal without truecolor.
 DARK = Theme(

@@ -53,7 +53,7 @@ class RoomyApp(HookedApp):
 
     @property
     def busy(self) -> bool:
-        """Whether a run goes on."""
+        """Whether a run is in progress."""
         return False
 
     @property

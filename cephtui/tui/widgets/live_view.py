@@ -22,7 +22,7 @@ from cephtui.tui.textual_private import unwritten_frames
 from cephtui.tui.widgets.run_view import NodesNow, RunView, of_live, of_saved
 
 DRAWS_PER_SECOND = 4
-_PHASES = {"prepare": "filling", "ramp": "ramp-up", "run": "running"}
+_PHASES = {"prepare": "prefilling", "ramp": "ramp-up", "run": "running"}
 _BAR_COLUMNS = 16
 _STALE_SECONDS, _WIDE_COLUMNS = 5.0, 100
 
@@ -36,7 +36,7 @@ class Source(Protocol):
 
 
 class Progress(Static):
-    """One row: phase, how far, how long still; or what became of the run."""
+    """One row: phase, progress, time left; or the outcome of the run."""
 
     def show(self, state: LiveRun | None, since_sample_seconds: float) -> None:
         """Draw a run in progress."""
@@ -65,7 +65,7 @@ class Progress(Static):
         return f"{elapsed:.0f} s" if expected is None else f"{min(elapsed, expected):.0f} of {expected:.0f} s"
 
     def show_end(self, run: Run) -> None:
-        """Draw what became of a run, and what limits its figures."""
+        """Draw the outcome of a run, and what limits its figures."""
         style = "bold green" if run.outcome == "ok" else "bold red"
         text = Text.assemble((f"#{run.run} {run.preset} ", "bold"), (str(run.outcome), style))
         for note in notes(run):
@@ -74,7 +74,7 @@ class Progress(Static):
 
 
 class ClusterNow(Static):
-    """What the cluster says of itself, in one row, with its age where that is more than usual."""
+    """The cluster's state, in one row, with its age where it is stale."""
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
@@ -119,20 +119,20 @@ class LiveView(Container):
             """IOPS over time."""
 
     class Marked(Message):
-        """The user has said that something was done."""
+        """The user has set a mark."""
 
         def __init__(self, mark: Mark) -> None:
             super().__init__()
             self.mark = mark
 
     def __init__(self, source: Source, clock: Callable[[], float] = time.monotonic) -> None:
-        """``clock`` tells how old what was said last is, in seconds: that of a recording stands still with it."""
+        """``clock``, in seconds, gives the age of the last event; that of a recording pauses with it."""
         super().__init__()
         self._source, self._clock = source, clock
         self._live = Live()
         self._received = clock()
         self._undrawn = False
-        """Whether there is more than single nodes have said."""
+        """Whether more has arrived than samples of single nodes."""
 
     def compose(self) -> ComposeResult:
         """The charts, the cluster, the progress."""
@@ -152,7 +152,7 @@ class LiveView(Container):
         return self._live.current
 
     def begin_anew(self) -> None:
-        """Forget what was shown: the source tells all of it again."""
+        """Forget what was shown: the source begins again with its first event."""
         self._live = Live()
         self.query_one(RunView).clear()
         self.query_one(ClusterNow).clear()
@@ -179,7 +179,7 @@ class LiveView(Container):
         self.query_one(Progress).show(state, max(0.0, self._clock() - self._received))
 
     def _is_behind(self) -> bool:
-        """Whether the terminal has not yet taken what was drawn before."""
+        """Whether the terminal has not yet taken the frames before."""
         return unwritten_frames(self.app) > 1
 
     def _take(self, event: Event) -> None:
@@ -201,7 +201,7 @@ class LiveView(Container):
         if state := self._live.current:
             self.query_one(RunView).show(of_saved(run, state.history, state.marks))
             values = state.history.total("iops").values()
-        self.query_one(ClusterNow).clear()  # what it said then is no longer so
+        self.query_one(ClusterNow).clear()
         self.query_one(Progress).show_end(run)
         self.post_message(self.Ended(run, values))
 

@@ -32,12 +32,12 @@ class Row:
     text: str = ""
     """Flows behind the cells, or below them where it is narrow."""
     refused: str = ""
-    """Why it can't be chosen, as a whole sentence with the next step; such a row is dim, and its text says so too."""
+    """Why it can't be chosen, as a sentence with the next step; such a row is dim, with the reason in its text."""
     more: str = ""
-    """What the filter looks at besides what is shown."""
+    """More text that the filter searches."""
     heading: bool = False
     always: bool = False
-    """Whether it is shown whatever the filter says."""
+    """Whether it is shown with any filter."""
 
     def fits(self, words: Sequence[str]) -> bool:
         """Whether it has all these words, which are in small letters."""
@@ -117,15 +117,12 @@ class RowVisual(Visual):
         return head.rstrip()
 
     def get_optimal_width(self, rules: RulesMap, container_width: int) -> int:
-        """See Visual."""
         return container_width
 
     def get_height(self, rules: RulesMap, width: int) -> int:
-        """See Visual."""
         return len(self.lines(width))
 
     def render_strips(self, width: int, height: int | None, style: Style, options: RenderOptions) -> list[Strip]:
-        """See Visual."""
         lines = self.lines(width)[:height]
         return [strip for line in lines for strip in line.render_strips(width, 1, style, options)]
 

@@ -24,7 +24,7 @@ from cephtui.tui.charts.heat_map import GUTTER, HeatMap
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.sparkline import Spark, Sparks
 
-# from the Okabe-Ito palette, which the colour-blind can tell apart
+# from the Okabe-Ito palette, which the colour-blind can distinguish
 COLORS = {"total": "#bbbbbb", "read": "#56b4e9", "write": "#e69f00", "read p99": "#0072b2", "write p99": "#d55e00"}
 NODE_COLORS = ("#e69f00", "#56b4e9", "#009e73", "#cc79a7", "#d55e00", "#0072b2", "#f0e442", "#bbbbbb")
 _NODE_SPARK_COLUMNS, _NODE_FIGURES_COLUMNS = 12, 26
@@ -184,7 +184,7 @@ def nodes_table(shown: Shown, width: int, rows: int, *, ascii: bool) -> Table:
         now = iops[node.name].last() if node.iops is None else node.iops
         table.add_row(
             Text(node.name, "bold"),
-            Text("no word", "bold yellow") if node.late else Text(units.iops(now)),
+            Text("no data", "bold yellow") if node.late else Text(units.iops(now)),
             Text(spark(values, columns, ascii=ascii) if columns else "", "green"),
             units.latency(node.p99_seconds),
         )
@@ -194,7 +194,7 @@ def nodes_table(shown: Shown, width: int, rows: int, *, ascii: bool) -> Table:
 
 
 class NodesNow(Static):
-    """Each node's last second, where there are several; one that says nothing is marked."""
+    """Each node's last second, where there are several; one that reports nothing is marked."""
 
     def on_mount(self) -> None:
         """The heading."""

@@ -1,4 +1,4 @@
-"""The session's runs, the newest first, with what the user did between them."""
+"""The session's runs, the newest first, with the user's marks between them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FIGURES = [metric.title for metric in LIVE]
 _COLUMNS = ("#", "preset", "", *_FIGURES, "outcome", "")
 _RIGHT = {"#", *_FIGURES}
 _MARKS_MOST = 500
-"""The newest marks; a table of more is slow, and of use to nobody."""
+"""The newest marks: a table of more is slow."""
 _MARK_COLUMNS, _OTHER_COLUMNS = 40, 64
 
 
@@ -94,17 +94,16 @@ class RunsTable(DataTable[Text]):
 
     @property
     def marks(self) -> tuple[Mark, ...]:
-        """What the user did."""
         return tuple(self._marks)
 
     def put(self, *runs: Run) -> None:
-        """Add runs, or show what has become of them."""
+        """Add runs, or update those that are in the table."""
         numbers = {run.run for run in runs}
         self._runs = [*runs, *(other for other in self._runs if other.run not in numbers)]
         self.rebuild()
 
     def put_mark(self, *marks: Mark) -> None:
-        """Add what the user did."""
+        """Add marks."""
         self._marks += marks
         self.rebuild()
 
@@ -144,7 +143,7 @@ class RunsTable(DataTable[Text]):
         return same[0] if same else otherwise
 
     def to_newest(self) -> None:
-        """Point at the newest run, not at what was done after it."""
+        """Move the cursor to the newest run, not to a mark after it."""
         for row in range(self.row_count):
             self.move_cursor(row=row)
             if self.chosen:

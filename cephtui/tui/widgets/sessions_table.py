@@ -1,4 +1,4 @@
-"""The table of the saved sessions: their words, the columns for which there is room, and the rows."""
+"""The table of the saved sessions: its texts, the columns for which there is room, and the rows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from cephtui.tui.keys import key
 _ORDER = ("session", "date", "cluster", "nodes", "runs", "outcomes", "tags", "note")
 _ALWAYS = {"session", "date", "runs", "outcomes", "note"}
 _MISSED = ("nodes", "tags", "cluster")
-"""What is left out where there is no room, the first of them first; all of it is told below the table."""
+"""Columns dropped on narrow terminals, in this order; the detail line below the table still shows them."""
 _SHARES = {
     "session": (18, 5, 32),
     "outcomes": (14, 6, 26),
@@ -32,7 +32,7 @@ _SHARES = {
 }
 """The widest that a column gets: so much in any case, that part of the screen, and never more than this."""
 _NOTE_WIDTH = 20
-"""What a note needs before columns that can be missed get room."""
+"""What a note needs before columns that may be dropped get room."""
 _WIDE = 100
 """From this width on the time of day is shown too."""
 _PADDING = 2
@@ -68,9 +68,9 @@ def _baseline(row: SessionRow) -> str:
 
 
 def matches(row: SessionRow, words: Sequence[str]) -> bool:
-    """Whether each word (small letters) occurs in something that is told of a session."""
-    told = [row.session, date(row), state(row), remark(row), row.cluster, *row.presets, *row.tags, *row.nodes]
-    text = "\n".join(filter(None, told)).lower()
+    """Whether each word (small letters) occurs in one of a session's texts."""
+    texts = [row.session, date(row), state(row), remark(row), row.cluster, *row.presets, *row.tags, *row.nodes]
+    text = "\n".join(filter(None, texts)).lower()
     return all(word in text for word in words)
 
 
@@ -111,12 +111,12 @@ def cells(row: SessionRow, *, time: bool) -> dict[str, str]:
 def fitted(rows: Iterable[SessionRow], width: int) -> dict[str, int]:
     """The columns for which there is room, and how wide they are; the note takes what is left."""
     natural = {name: cell_len(name) for name in _ORDER}
-    filled = set(_ALWAYS)
+    used = set(_ALWAYS)
     for row in rows:
         for name, text in cells(row, time=width >= _WIDE).items():
             natural[name] = max(natural[name], cell_len(printable(text)))
-            filled |= {name} if text else set()
-    widths = {name: min(natural[name], _most(name, width)) for name in _ORDER if name in filled}
+            used |= {name} if text else set()
+    widths = {name: min(natural[name], _most(name, width)) for name in _ORDER if name in used}
     for name in _MISSED:
         if _left(widths, width) < min(_NOTE_WIDTH, natural["note"]):
             widths.pop(name, None)
@@ -172,7 +172,7 @@ class SessionsTable(DataTable[Text]):
 
     @property
     def neighbour(self) -> SessionRow | None:
-        """The one that takes its place when the selected one goes."""
+        """The one that takes its place when the selected one is deleted."""
         others = self._sessions[self.cursor_row + 1 :] or self._sessions[: self.cursor_row][-1:]
         return others[0] if others else None
 
