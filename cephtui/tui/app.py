@@ -116,7 +116,7 @@ class CephtuiApp(RoomyApp):
         self.push_screen(CompareScreen(left, right, left_curves, right_curves))
 
     def action_help(self) -> None:
-        """All keys that work where the user is, by topic."""
+        """All keys that work on this screen, by topic."""
         self.push_screen(Help("keys", help_table(commands(self.screen))))
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
@@ -130,7 +130,7 @@ class CephtuiApp(RoomyApp):
         self.call_later(self.run_action, action, node)
 
     def fail(self, error: BaseException | None) -> None:
-        """A line on the terminal, and the traceback in the log."""
+        """Print a line on the terminal, and put the traceback into the log."""
         if is_exiting(self):
             log.info("while ending: %r", error)  # of a screen that was still being made
             return
@@ -160,13 +160,13 @@ def curves_of(history: History) -> Curves:
 
 
 class SavedApp(CephtuiApp):
-    """Shows what is saved: the first screen lies on those that it would have been reached by."""
+    """Shows saved sessions: the last of its screens, over those that lead to it."""
 
     def __init__(self, root: Path, screens: Iterable[Screen[None]], profile: Profile = FULL) -> None:
         super().__init__(root, profile)
         self._screens = tuple(screens)
 
     def on_mount(self) -> None:
-        """The last of the screens is seen; leaving the first ends."""
+        """Leaving the first screen ends."""
         for number, screen in enumerate(self._screens):
             self.push_screen(screen, None if number else lambda _: self.exit())

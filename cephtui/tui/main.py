@@ -29,14 +29,14 @@ _GRACE_SECONDS, _SOON_SECONDS = 10.0, 3.0
 
 
 def _let_go_of_a_dead_terminal() -> None:
-    """Textual would wait for ever to write to one that was closed: what is still drawn goes nowhere."""
+    """Send further output to /dev/null: Textual would wait for ever to write to a closed terminal."""
     for descriptor in range(3):
         if stat.S_ISCHR(os.fstat(descriptor).st_mode) and not os.isatty(descriptor):
             os.dup2(os.open(os.devnull, os.O_RDWR), descriptor)
 
 
 def _ask(app: CephtuiApp, end: Callable[[], object]) -> None:
-    """Textual handles none of the signals that ask for the end; the application's own thread answers them."""
+    """Call ``end`` on the application's own thread: Textual handles no signals."""
     _let_go_of_a_dead_terminal()
     loop = loop_of(app)
     if loop is None and not is_exiting(app):
@@ -47,7 +47,7 @@ def _ask(app: CephtuiApp, end: Callable[[], object]) -> None:
 
 
 def _leave(clean_up: Callable[[], object], left: Iterable[str] = ()) -> NoReturn:
-    """The application does not come to its end, as on a terminal that takes no output."""
+    """End the process where the application does not end, as on a terminal that takes no output."""
     clean_up()
     set_waiting(False)
     for text in left:
@@ -56,7 +56,7 @@ def _leave(clean_up: Callable[[], object], left: Iterable[str] = ()) -> NoReturn
 
 
 def _run(app: CephtuiApp) -> None:
-    """In the theme that was chosen last, where this terminal can show it; what is chosen now is kept."""
+    """Run in the theme that was chosen last, if this terminal can show it; keep the one that is chosen now."""
     file = paths.theme_file()
     with contextlib.suppress(OSError, ValueError):
         chosen = read_bytes(file, TOML_MOST_BYTES).decode("utf-8").strip()
@@ -71,7 +71,7 @@ def _run(app: CephtuiApp) -> None:
 
 
 class _ConsoleEnding:
-    """What the signals do to the console and its runner."""
+    """The effects of signals on the console and its runner."""
 
     def __init__(self, app: ConsoleApp, runner: Runner, clean_up: Callable[[], object]) -> None:
         self._app, self._runner, self._clean_up = app, runner, clean_up
@@ -82,7 +82,7 @@ class _ConsoleEnding:
 
     @property
     def code(self) -> int:
-        """The exit code of an end that was waited for."""
+        """The exit code where the application ended by itself."""
         return EXIT_INCOMPLETE if self._is_incomplete else 0
 
     def _first(self) -> None:
@@ -97,7 +97,7 @@ class _ConsoleEnding:
         self._done_at = self._done_at or time.monotonic() - _GRACE_SECONDS + _SOON_SECONDS
 
     def _tick(self, seconds: float) -> None:
-        """What is to be removed has its time; then the application has some to end."""
+        """Removals have their time, then the application has some to end."""
         asked_at = self._signals.asked_at
         if self._done_at is None and asked_at is not None and self._runner.is_overdue(asked_at):
             self._second()

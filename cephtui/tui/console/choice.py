@@ -16,18 +16,18 @@ from cephtui.tui.console.start import Start
 
 
 class Choice:
-    """Becomes requests, and their plans as far as they are known before it is their turn."""
+    """The chosen preset, options, target and nodes; makes requests of them, and plans for the preview and the queue."""
 
     def __init__(self, start: Start, preset: Preset, prefilled: Callable[[], Filled]) -> None:
         self.preset, self.edits, self.target = preset, Edits(), start.target
         self.nodes = NodeBook(start.nodes)
         self._start, self._prefilled = start, prefilled
         self._surveyed: dict[str, Request] = {}
-        """By target, with how much room it has and who else uses its pool."""
+        """By target, with its free space and its pool's other clients."""
 
     @property
     def ceph_node(self) -> Node:
-        """The node that asks the cluster."""
+        """The node on which the cluster is queried."""
         return self.nodes.of(self._start.ceph_node)
 
     def choose_target(self, text: str) -> None:
@@ -43,7 +43,7 @@ class Choice:
         self._surveyed.clear()
 
     def take_survey(self, request: Request) -> None:
-        """Plan with what was found out about the target of this request."""
+        """Keep the results of a survey for plans on its target."""
         self._surveyed[request.target.spec] = request
 
     def request(self, preset: Preset | None = None, edits: Edits | None = None) -> Request:

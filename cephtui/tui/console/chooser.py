@@ -1,4 +1,4 @@
-"""Asks the user what is to run, and gets its nodes and its target ready.
+"""Opens the dialogs that choose what to run, connects to its nodes and surveys its target.
 
 Pickers are imported when they are opened.
 """
@@ -41,7 +41,7 @@ class Chooser(Front):
         self._screen, self._choice, self._start, self._runner, self._changed = screen, choice, start, runner, changed
 
     async def choose_preset(self, catalogue: Catalogue) -> None:
-        """Of all presets."""
+        """Open the picker of presets."""
         from cephtui.tui.pickers.presets import PresetPicker
 
         preset = await self._show(PresetPicker(catalogue))
@@ -50,7 +50,7 @@ class Chooser(Front):
             self._changed()
 
     async def choose_options(self) -> None:
-        """In the form of the preset."""
+        """Open the form of the preset."""
         choice = self._choice
 
         def preview(edits: Edits) -> Text:
@@ -62,7 +62,7 @@ class Chooser(Front):
             self._changed()
 
     async def choose_target(self) -> None:
-        """What is tested."""
+        """Open the picker of targets, and survey the one that was chosen."""
         from cephtui.tui.pickers.targets import TargetPicker
 
         node = self._choice.ceph_node
@@ -75,7 +75,7 @@ class Chooser(Front):
             self._survey_later()
 
     async def choose_nodes(self) -> None:
-        """The picker shows what is missing on each."""
+        """Open the picker of nodes, which shows what each lacks, and connect to those that were chosen."""
         from cephtui.targets.discovery import known_nodes
         from cephtui.tui.pickers.nodes import NodePicker
 
@@ -113,7 +113,7 @@ class Chooser(Front):
         return all(map(book.is_ready, nodes))
 
     def show_nodes(self) -> None:
-        """In the status bar, each with its state."""
+        """Update the nodes and their states in the status bar."""
         choice = self._choice
         states = report.node_states(choice.nodes.hosts, choice.nodes.states, choice.preset.tool.name)
         self._screen.query_one(StatusBar).nodes = states
@@ -138,7 +138,7 @@ class Chooser(Front):
         return self._choice.plan(request)
 
     async def connect(self, entry: Entry) -> Entry:
-        """Asks what its nodes ask."""
+        """Shows the questions of its nodes as dialogs."""
         if not await self._connected(entry.request.nodes):
             raise NotRun("not all nodes can be used (n shows them)")
         return entry.with_access({name: state.node for name, state in self._choice.nodes.states.items()})

@@ -23,7 +23,7 @@ _CHOSEN_ELSEWHERE = ("", "target", "node")
 
 
 class FormScreen(Dialog[Edits | None]):
-    """Every option of a preset; enter keeps what was typed, escape forgets it."""
+    """Every option of a preset; enter keeps what was typed, escape discards it."""
 
     BINDINGS = [
         key("enter", "keep", "keeps", "keep what was typed", shown=True, priority=True),
@@ -70,7 +70,6 @@ class FormScreen(Dialog[Edits | None]):
         return Input(value, id=option.name, compact=True, placeholder=option.default or "-")
 
     def on_mount(self) -> None:
-        """Ready to type into the first field."""
         self._check()
         self.query(Input).first().focus()
 
@@ -112,11 +111,10 @@ class FormScreen(Dialog[Edits | None]):
         self.query_one("#hint", Static).update(Text(text))
 
     def on_input_changed(self) -> None:
-        """As one types."""
         self._check()
 
     def action_keep(self) -> None:
-        """Only what can be run."""
+        """Keep what was typed, if it can be run."""
         edits = self._check()
         if edits is not None:
             self.dismiss(edits)
@@ -127,5 +125,4 @@ class FormScreen(Dialog[Edits | None]):
             each.value = "1" if each.id == _REPEATS else choice_text(self._preset.file.options.get(str(each.id)))
 
     def action_cancel(self) -> None:
-        """Leave it as it was."""
         self.dismiss(None)

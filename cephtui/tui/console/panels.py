@@ -28,7 +28,7 @@ from cephtui.tui.terminal.profile import profile_of
 
 
 def headline(run: Run, name: HeadlineName) -> str:
-    """The figure that a preset is about, of reads and writes together if they add up. Marked if spoiled."""
+    """The headline figure of a preset, of reads and writes together if they add up; marked if there are findings."""
     totals = [t for t in (run.summary.read, run.summary.write) if t]
     if not totals:
         return run.outcome or ""
@@ -42,7 +42,7 @@ _SHORT = {"read": "r", "write": "w"}
 
 
 class PresetPanel(Static):
-    """One preset: key and title, the last result, and how it went over time."""
+    """One preset: key and title, the last result, and its history."""
 
     result = reactive("")
     values: reactive[tuple[float | None, ...]] = reactive(())
@@ -102,7 +102,6 @@ class Panels(Horizontal, can_focus=True):
         self._selected = 0
 
     def compose(self) -> ComposeResult:
-        """One panel for each preset."""
         for preset in self._presets:
             yield PresetPanel(preset)
 
@@ -127,7 +126,7 @@ class Panels(Horizontal, can_focus=True):
             self.show_result(run, values)
 
     def show_running(self, run: Run) -> None:
-        """Say which preset is running."""
+        """Mark the preset that is running."""
         for panel in self.query(PresetPanel):
             if panel.preset.name == run.preset:
                 panel.result, panel.values = "running", ()
@@ -139,5 +138,4 @@ class Panels(Horizontal, can_focus=True):
                 panel.show_result(run, values)
 
     def action_move(self, by: int) -> None:
-        """Select the neighbour."""
         self.post_message(self.Chosen(self._presets[(self._selected + by) % len(self._presets)], run=False))

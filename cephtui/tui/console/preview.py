@@ -19,7 +19,6 @@ class Settings(Static):
     """What will run, in a line; a click edits it."""
 
     def on_click(self, event: Click) -> None:
-        """As the key does."""
         self.screen.call_later(self.screen.run_action, "choose('options')")
 
 
@@ -30,15 +29,14 @@ class Preview(Vertical):
     settings: reactive[Text] = reactive(Text)
     command: reactive[Text] = reactive(Text)
     problem = reactive(False)
-    """Whether the command is a problem instead."""
+    """Whether a problem is shown instead of the command."""
 
     def compose(self) -> ComposeResult:
-        """The settings above."""
         yield Settings(id="form")
         yield Static(id="command")
 
     def show_next(self, entry: Entry, plan: Plan | None, problem: str, *, running: bool) -> None:
-        """What would run next, or the problem where there is no plan; during a run, the command stays that of it."""
+        """What would run next, or the problem where there is no plan; during a run, its command stays."""
         conditions = report.conditions(plan.steps[0]) if plan else ""
         if plan and len(plan.steps) > 1:
             conditions += f" ({entry.text}: {len(plan.steps)} runs, about {units.duration(plan.duration_seconds)})"
@@ -47,31 +45,27 @@ class Preview(Vertical):
             self.problem, self.command = plan is None, commands(plan) if plan else Text(problem)
 
     def show_running(self, run: Run) -> None:
-        """The command of a run."""
         self.problem, self.command = False, Text(f"$ {report.tool_command(run.command, run.tool)}")
 
     def watch_settings(self, settings: Text) -> None:
-        """Show them."""
         self.query_one("#form", Static).update(settings)
 
     def watch_command(self, command: Text) -> None:
-        """Show it."""
         self.query_one("#command", Static).update(command)
 
     def watch_problem(self, problem: bool) -> None:
-        """In another colour."""
         self.query_one("#command", Static).set_class(problem, "problem")
 
 
 def _settings(entry: Entry, conditions: str, *, next_one: bool) -> Text:
-    """What will run, in a line; beside a run it is the next one."""
+    """What will run, in a line; ``next_one`` during a run."""
     panel = "" if entry.preset.file.key else f"{entry.preset.name}: "
     head = ("next: ", "dim") if next_one else ""
     return Text.assemble(head, panel, (conditions or entry.text, "bold"), ("  on ", "dim"), entry.target)
 
 
 def commands(plan: Plan) -> Text:
-    """What would run, as it would be typed."""
+    """The command as it would be typed, and a comment on what else is run."""
     step = plan.steps[0]
     text = Text(f"$ {report.tool_command(step.nodes[0].command, step.tool)}")
     notes = []

@@ -40,7 +40,6 @@ class QueueScreen(Dialog[bool]):
         self._shown: tuple[Entry, ...] | None = None
 
     def compose(self) -> ComposeResult:
-        """The entries in their order."""
         with Vertical(classes="dialog") as box:
             box.border_title = " queue "
             table: DataTable[Text] = DataTable(cursor_type="row", zebra_stripes=True)
@@ -48,7 +47,6 @@ class QueueScreen(Dialog[bool]):
             yield Static(id="queue-note")
 
     def on_mount(self) -> None:
-        """The columns."""
         self._table.add_columns("#", "preset", Text("takes", justify="right"), "options", "nodes", "target")
         self._refresh()
         self.set_interval(0.5, self._refresh)
@@ -80,11 +78,9 @@ class QueueScreen(Dialog[bool]):
         return next((row for row, entry in enumerate(entries) if chosen and entry is chosen[0]), None)
 
     def action_cursor(self, by: int) -> None:
-        """Up and down."""
         self._table.move_cursor(row=self._table.cursor_row + by)
 
     def action_move(self, by: int) -> None:
-        """Sooner or later."""
         row = self._row_in(self._read().entries)
         if row is not None:
             self._write(self._read().moved(row, by))

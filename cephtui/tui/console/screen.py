@@ -36,7 +36,7 @@ def _run_key(number: int) -> Binding:
 
 
 class ConsoleScreen(RunScreen):
-    """Has the choice of what to run next, queues it, and draws what comes back from the runner."""
+    """Holds the choice of what to run next, queues it, and draws the runner's events."""
 
     BINDINGS = [
         *(_run_key(number) for number in range(1, 10)),
@@ -74,7 +74,7 @@ class ConsoleScreen(RunScreen):
         return (directory, self._last) if directory and self._last else None
 
     def compose(self) -> ComposeResult:
-        """From the top: where we are, what there is, what will run, the run, the runs."""
+        """From the top: session and nodes, presets, the next command, the run, the table of runs."""
         yield StatusBar(id="bar")
         yield Panels(by_key(self._catalogue))
         yield Preview()
@@ -96,7 +96,7 @@ class ConsoleScreen(RunScreen):
         self._chooser.connect_later()
 
     def _show_choice(self) -> None:
-        """What would run next, and what waits before it."""
+        """Update what depends on the choice or the queue."""
         choice, plan, problem = self.choice, None, ""
         self.query_one(Panels).select(choice.preset)
         self._chooser.show_nodes()
@@ -109,7 +109,7 @@ class ConsoleScreen(RunScreen):
         self.query_one(Preview).show_next(entry, plan, problem, running=self.dispatcher.busy)
 
     def _show_session(self) -> None:
-        """Its name, and what is queued."""
+        """Update the name of the session and the queue in the status bar."""
         bar, queue = self.query_one(StatusBar), self.dispatcher.queue
         bar.session = self._runner.session  # the first run or mark begins one
         bar.queue = f"{queue.summary}{', held' if queue.is_held else ''}" if queue.summary else ""
@@ -134,7 +134,7 @@ class ConsoleScreen(RunScreen):
             self._enqueue([message.preset])
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A number key is there where a preset has it."""
+        """A number key is active where a preset has it."""
         return action != "run_key" or any(preset.file.key in parameters for preset in by_key(self._catalogue))
 
     def action_run_key(self, number: int) -> None:
@@ -146,11 +146,10 @@ class ConsoleScreen(RunScreen):
             self._enqueue([found])
 
     def action_run_selected(self) -> None:
-        """Run the selected preset."""
         self._enqueue([self.choice.preset])
 
     def action_all_six(self) -> None:
-        """Run those that are packaged, or the user's own with their names."""
+        """Run the six packaged presets, or the user's own in their place."""
         self._enqueue(the_six(self._catalogue))
 
     def _enqueue(self, presets: Sequence[Preset]) -> None:
@@ -202,7 +201,6 @@ class ConsoleScreen(RunScreen):
             self.notify("that is a mark: r, then up or down, goes to a run")
 
     def action_runs(self) -> None:
-        """Go to the table of runs."""
         self.set_focus(self.query_one(RunsTable))
 
     def action_back(self) -> None:

@@ -17,7 +17,6 @@ class StatusBar(Static):
     """Each node with its state."""
 
     def render(self) -> Text:
-        """All in one row."""
         bar = Text.assemble(("cephtui", "bold"), f"   session {self.session or 'new'}   ")
         if self.queue:
             bar.append(f"queue: {self.queue}", "bold").append("   ")

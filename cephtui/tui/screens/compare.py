@@ -20,7 +20,7 @@ _ROWS_BESIDE = 9
 
 
 class Comparison(VerticalScroll):
-    """What differed, and the figures: scrolled with the usual keys."""
+    """The differences and the figures, scrolled with the usual keys."""
 
     BINDINGS = [
         key("down,j", "scroll_down", "down", "scroll down"),
@@ -34,7 +34,6 @@ class Comparison(VerticalScroll):
     """
 
     def compose(self) -> ComposeResult:
-        """The text."""
         yield Static()
 
     def show(self, left: Side, right: Side) -> None:
@@ -96,12 +95,10 @@ class CompareScreen(Screen[None]):
         self.query_one(Comparison).show(*self._sides)
 
     def action_next_figure(self) -> None:
-        """The next figure in the charts."""
         self._figure = (self._figure + 1) % len(LIVE)
         self._draw_charts()
 
     def action_swap(self) -> None:
-        """A becomes B."""
         self._sides, self._curves = self._sides[::-1], self._curves[::-1]
         self._draw_charts()
         self._draw_text()

@@ -22,7 +22,7 @@ _READS_PER_SECOND = 1
 
 
 def tail(path: Path) -> str:
-    """The end of an output as it can be shown, from the beginning of a line; empty where there is none.
+    """The end of an output, made printable, from the beginning of a line; empty where there is none.
 
     Of one that is stored in part, the end of what came first and then the end of what came last.
     """
@@ -60,14 +60,12 @@ class LogScreen(Dialog[None]):
         self._raw, self._run, self._node = directory / f"{run.run:03}" / "raw", run, 0
 
     def compose(self) -> ComposeResult:
-        """Command, then the end of the output."""
         with Vertical(classes="dialog", id="log"):
             yield Static(id="log-command")
             with VerticalScroll(id="log-end"):
                 yield Static(id="log-output")
 
     def on_mount(self) -> None:
-        """Follow the files."""
         if not self._run.nodes:
             self.query_one("#log-command", Static).update("no node has taken part")
             return
@@ -90,7 +88,6 @@ class LogScreen(Dialog[None]):
             scroll.scroll_end(animate=False)
 
     def action_node(self, by: int) -> None:
-        """Another node."""
         if not self._run.nodes:
             return
         self._node = (self._node + by) % len(self._run.nodes)

@@ -31,7 +31,7 @@ def figure_text(shown: Shown | None, figure: Headline) -> tuple[str, str]:
 
 
 class Presenter(Dialog[None]):
-    """Follows the view behind it; the run is not touched."""
+    """Follows the view of the screen below; the run is not affected."""
 
     BINDINGS = [
         key("escape,f,q", "app.pop_screen", "back", "back; the run goes on"),
@@ -55,7 +55,6 @@ class Presenter(Dialog[None]):
         yield Chart(id="presented-chart")
 
     def on_mount(self) -> None:
-        """Follow the view."""
         self._follow()
         self.set_interval(1 / _DRAWS_PER_SECOND, self._follow)
 

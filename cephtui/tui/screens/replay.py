@@ -37,7 +37,7 @@ class Player:
 
     @property
     def run(self) -> Run:
-        """What is played."""
+        """The run that is played."""
         return self._playback.run
 
     @property
@@ -94,7 +94,6 @@ class PlayedScreen(RunScreen):
             self.notify(self._reported, severity="error", timeout=15, markup=False)
 
     def on_live_view_began(self, message: LiveView.Began) -> None:
-        """What is shown now."""
         self.run = message.run
         self.query_one("#command", Static).update(
             Text(f"$ {report.tool_command(message.run.command, message.run.tool)}")
@@ -102,7 +101,7 @@ class PlayedScreen(RunScreen):
 
 
 class ReplayScreen(PlayedScreen):
-    """Plays, pauses, and goes anywhere; raises StoreError where there is nothing to play."""
+    """Plays, pauses, and seeks; raises StoreError where there is nothing to play."""
 
     BINDINGS = [
         key("space", "pause", "pause", "pause, or resume", "replay", shown=True),
@@ -129,7 +128,6 @@ class ReplayScreen(PlayedScreen):
         yield KeyBar("compare", "presenter")
 
     def on_mount(self) -> None:
-        """Begin to play."""
         run = self.player.run
         what = f"   replay of {self._directory.name}/{run.run}   {report.conditions(run)}, {run.target}"
         self.query_one("#bar", Static).update(Text.assemble(("cephtui", "bold"), what))
@@ -165,7 +163,6 @@ class ReplayScreen(PlayedScreen):
         self._show_transport()
 
     def action_seek(self, seconds: float) -> None:
-        """So many seconds on or back."""
         view, self._reported = self.query_one(LiveView), ""
         try:
             if self.player.seek(self.player.position + seconds):
@@ -198,7 +195,6 @@ class WatchScreen(PlayedScreen):
         yield KeyBar("compare")
 
     def on_mount(self) -> None:
-        """Begin to follow."""
         what = f"   watching session {self._directory.name}   (read-only)"
         self.query_one("#bar", Static).update(Text.assemble(("cephtui", "bold"), what))
         self.query_one(LiveView).announce("waiting for a run ...")

@@ -21,7 +21,7 @@ from cephtui.tui.widgets.runs_table import RunsTable
 
 
 class CompareWanted(Message):
-    """A run is to be compared with another one."""
+    """Asks for the comparison of a run with another one."""
 
     def __init__(self, directory: Path, number: int) -> None:
         super().__init__()
@@ -29,7 +29,7 @@ class CompareWanted(Message):
 
 
 class RunScreen(Screen[None]):
-    """The keys that choose how a run is drawn, and the actions that all such screens have."""
+    """The keys that choose how a run is drawn, and the actions that all screens with a run have."""
 
     NOTHING = "no run is selected"
     """Why there is nothing to show."""
@@ -87,7 +87,6 @@ class RunScreen(Screen[None]):
         return zoomed
 
     def action_presenter(self) -> None:
-        """The figure in big digits."""
         from cephtui.tui.screens.presenter import Presenter
 
         self.app.push_screen(Presenter(self.view, self._title))
@@ -98,14 +97,12 @@ class RunScreen(Screen[None]):
         return f"{run.preset}  {report.conditions(run)}" if run else ""
 
     def action_log(self) -> None:
-        """Commands and raw output."""
         from cephtui.tui.screens.log import LogScreen
 
         if found := self._drawn_or_notified():
             self.app.push_screen(LogScreen(*found))
 
     def action_compare(self) -> None:
-        """Choose the other run."""
         if found := self._drawn_or_notified():
             self.post_message(CompareWanted(found[0], found[1].run))
 

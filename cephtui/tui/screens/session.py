@@ -52,7 +52,6 @@ class SessionScreen(RunScreen):
         yield KeyBar("compare")
 
     def on_mount(self) -> None:
-        """Read it."""
         self.query_one("#conditions", Static).update("reading the session ...")
         self.set_focus(self.query_one(RunsTable))
         self._read()
@@ -104,7 +103,6 @@ class SessionScreen(RunScreen):
         return (self._directory, run) if run else None
 
     def action_play(self) -> None:
-        """Play the run again."""
         if found := self._drawn_or_notified():
             try:
                 self.app.push_screen(ReplayScreen(self._directory, found[1].run))

@@ -80,7 +80,7 @@ class SessionsScreen(Screen[None]):
 
     @work(exclusive=True, group="read")
     async def _read(self, select: str | None = None) -> None:
-        """Take in what is on disk; ``select`` is the session to point at."""
+        """Read the sessions; ``select`` is the session to put the cursor on."""
         if self._rows is None:
             self._show()
         try:
@@ -137,7 +137,6 @@ class SessionsScreen(Screen[None]):
     # ------------------------------------------------------------------ finding
 
     def action_filter(self) -> None:
-        """Type what to look for."""
         self.set_focus(self.query_one("#filter", Input))
 
     @on(Input.Changed, "#filter")
@@ -146,12 +145,12 @@ class SessionsScreen(Screen[None]):
 
     @on(Input.Submitted, "#filter")
     def _to_table(self) -> None:
-        """One that is not shown takes no keys."""
+        """A table that is not shown takes no keys."""
         table = self.query_one(SessionsTable)
         self.set_focus(table if table.display else None)
 
     def action_back(self) -> None:
-        """One step: out of the filter and of what it leaves out, then to where the user came from."""
+        """Clear the filter, else close the screen."""
         typed = self.query_one("#filter", Input)
         if not typed.value and not typed.has_focus:
             self.dismiss()
@@ -162,7 +161,7 @@ class SessionsScreen(Screen[None]):
     # ------------------------------------------------------------------ doing
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Keys that need a session are there where there is one."""
+        """Keys that need a session are active where there is one."""
         return bool(self._rows) or action not in ("filter", "change")
 
     @on(DataTable.RowSelected)

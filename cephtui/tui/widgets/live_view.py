@@ -148,7 +148,6 @@ class LiveView(Container):
 
     @property
     def current(self) -> LiveRun | None:
-        """The run in progress."""
         return self._live.current
 
     def begin_anew(self) -> None:

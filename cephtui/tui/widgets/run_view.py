@@ -197,12 +197,10 @@ class NodesNow(Static):
     """Each node's last second, where there are several; one that reports nothing is marked."""
 
     def on_mount(self) -> None:
-        """The heading."""
         self.border_title = " nodes: IOPS, p99 "
         self._shown: Shown | None = None
 
     def show(self, shown: Shown) -> None:
-        """Draw the nodes."""
         self._shown = shown
         self.display = bool(shown.nodes)
         self.on_resize()
@@ -257,7 +255,6 @@ class RunView(Container):
             each.show([Spark(metric.short or metric.title, units.DASH) for metric in self._metrics_beside()])
 
     def show(self, shown: Shown) -> None:
-        """Draw this."""
         self.shown = shown
         self._draw_chart(shown)
         self.query_one(NodesNow).show(shown)

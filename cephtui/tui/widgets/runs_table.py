@@ -72,7 +72,6 @@ class RunsTable(DataTable[Text]):
         self.baseline: int | None = None
 
     def on_mount(self) -> None:
-        """The columns."""
         for column in _COLUMNS:
             self.add_column(Text(column, justify="right" if column in _RIGHT else "left"))
 
@@ -157,7 +156,6 @@ class RunsTable(DataTable[Text]):
             self.add_row(*_cells(run, direction, total, apart), key=f"{run.run} {direction}")
 
     def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
-        """Enter or a click."""
         event.stop()
         if self.chosen:
             self.post_message(self.Opened(self.chosen))
