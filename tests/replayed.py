@@ -22,9 +22,10 @@ from cephtui.running.connections import Connect
 from cephtui.running.runner import Runner
 from cephtui.sessions import store
 from cephtui.targets import parse_target
-from cephtui.tui.app import ConsoleApp
-from cephtui.tui.console import ConsoleScreen, Start
-from cephtui.tui.form import Edits
+from cephtui.tui.console.app import ConsoleApp
+from cephtui.tui.console.edits import Edits
+from cephtui.tui.console.screen import ConsoleScreen
+from cephtui.tui.console.start import Start
 from tests import fakes
 from tests.fakes import FakeNode, Log, Script
 
@@ -66,15 +67,15 @@ async def console(
     with Runner(root / "sessions", session, connect_node=connect or connector(run, speed)) as runner:
         app = ConsoleApp(catalogue, Start(hosts, parse_target(target)), runner, root / "sessions")
         screen = app._console_screen
-        screen._edits = Edits(runtime=RECORDED_SECONDS)
+        screen.choice.edits = Edits(runtime=RECORDED_SECONDS)
         _keep_what_is_said(app)
         async with app.run_test(size=size) as pilot:
-            await until(pilot, lambda: screen.is_mounted and screen._book.states.keys() >= set(nodes))
+            await until(pilot, lambda: screen.is_mounted and screen.choice.nodes.states.keys() >= set(nodes))
             try:
                 yield app, pilot
             finally:
                 if app.is_running and app.busy:
-                    screen.action_stop()
+                    app.action_stop()
                     await until(pilot, lambda: not app.busy)
 
 

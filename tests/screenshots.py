@@ -24,20 +24,21 @@ from cephtui.running.runner import Runner
 from cephtui.running.survey import Survey
 from cephtui.sessions import archive, demo, store
 from cephtui.targets import parse_target
-from cephtui.tui.app import CephtuiApp, ConsoleApp, SavedApp
-from cephtui.tui.console import Start
-from cephtui.tui.form import Edits
-from cephtui.tui.look import FULL, Look
-from cephtui.tui.replay import Player
-from cephtui.tui.session_view import SessionScreen
-from cephtui.tui.sessions import SessionsScreen
+from cephtui.tui.app import CephtuiApp, SavedApp
+from cephtui.tui.console.app import ConsoleApp
+from cephtui.tui.console.edits import Edits
+from cephtui.tui.console.start import Start
+from cephtui.tui.screens.replay import Player
+from cephtui.tui.screens.session import SessionScreen
+from cephtui.tui.screens.sessions import SessionsScreen
+from cephtui.tui.terminal.profile import FULL, Profile
 from tests.replayed import until
 
 FOLDER = Path(__file__).parent.parent / "screenshots"
 SIZE, SMALL = (120, 36), (80, 24)
 AT_SECONDS = 31.0
 """Of the run that is played: some time after an OSD stood still."""
-SAFE = Look(colors="8", ascii=True)
+SAFE = Profile(colors="8", ascii=True)
 BEFORE, AFTER = 7, 10
 """The first small writes with one copy, and with two."""
 _Pilot = Pilot[Any]
@@ -85,7 +86,7 @@ def _done(value: Any) -> Future[Any]:
     return future
 
 
-def console(session: Path, look: Look) -> ConsoleApp:
+def console(session: Path, profile: Profile) -> ConsoleApp:
     """The console in the middle of the recorded run, with the runs before it."""
     runs = [run for run in store.read_runs(session)[0] if run.run < demo.STAR]
     star = store.read_run(session, demo.STAR)
@@ -93,7 +94,7 @@ def console(session: Path, look: Look) -> ConsoleApp:
     nodes = tuple(Node(name=node.node, host=node.node) for node in star.nodes)
     start = Start(nodes, parse_target(star.target, sitting="0a1b2c3d"), earlier=tuple(runs), marks=marks)
     catalogue = find_presets(packaged_presets_dir(), session / "none")
-    return ConsoleApp(catalogue, start, Recorded(session, AT_SECONDS), session.parent, look)
+    return ConsoleApp(catalogue, start, Recorded(session, AT_SECONDS), session.parent, profile)
 
 
 @asynccontextmanager
@@ -121,13 +122,15 @@ async def settled(pilot: _Pilot, words: str) -> None:
         await pilot.pause(0.4)
 
 
-async def draw_console(session: Path, name: str, theme: str, keys: tuple[str, ...], look: Look, size: Any) -> None:
+async def draw_console(
+    session: Path, name: str, theme: str, keys: tuple[str, ...], profile: Profile, size: Any
+) -> None:
     """The console in mid-run."""
-    app, star = console(session, look), store.read_run(session, demo.STAR)
+    app, star = console(session, profile), store.read_run(session, demo.STAR)
     async with shown(app, size, theme) as pilot:
         await until(pilot, lambda: "running" in text(app))
         options = {name: str(star.options[name]) for name in ("numjobs", "iodepth", "size")}
-        app.screen._edits = Edits({star.preset: options}, str(star.options["runtime"]))  # type: ignore[attr-defined]
+        app.screen.choice.edits = Edits({star.preset: options}, str(star.options["runtime"]))  # type: ignore[attr-defined]
         await pilot.press("right", *keys)
         await settled(pilot, "running")
         save(app, name)
@@ -194,11 +197,11 @@ async def main(wanted: list[str]) -> None:
     FOLDER.mkdir(exist_ok=True)
     draws: dict[str, Callable[[Path], Any]] = {}
     for theme in ("dark", "light"):
-        look = f"cephtui-{theme}"
-        draws[f"console-{theme}"] = lambda s, t=look, n=f"console-{theme}": draw_console(s, n, t, (), FULL, SIZE)
-        draws[f"heat-map-{theme}"] = lambda s, t=look, n=f"heat-map-{theme}": draw_console(s, n, t, ("h",), FULL, SIZE)
-        draws[f"compare-{theme}"] = lambda s, t=look, n=f"compare-{theme}": draw_compare(s, n, t)
-        draws[f"sessions-{theme}"] = lambda s, t=look, n=f"sessions-{theme}": draw_sessions(s, n, t)
+        name = f"cephtui-{theme}"
+        draws[f"console-{theme}"] = lambda s, t=name, n=f"console-{theme}": draw_console(s, n, t, (), FULL, SIZE)
+        draws[f"heat-map-{theme}"] = lambda s, t=name, n=f"heat-map-{theme}": draw_console(s, n, t, ("h",), FULL, SIZE)
+        draws[f"compare-{theme}"] = lambda s, t=name, n=f"compare-{theme}": draw_compare(s, n, t)
+        draws[f"sessions-{theme}"] = lambda s, t=name, n=f"sessions-{theme}": draw_sessions(s, n, t)
     draws["ascii"] = lambda s: draw_console(s, "ascii", "", (), SAFE, SIZE)
     draws["console-80x24"] = lambda s: draw_console(s, "console-80x24", "cephtui-dark", (), FULL, SMALL)
     with tempfile.TemporaryDirectory() as name:

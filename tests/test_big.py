@@ -12,7 +12,7 @@ from rich.cells import cell_len
 from textual.app import App, ComposeResult
 
 from cephtui import units
-from cephtui.tui.big import Big, big, big_with_unit
+from cephtui.tui.widgets.big import Big, big, big_with_unit
 
 SIZES = st.tuples(st.integers(-1, 260), st.integers(-1, 75))
 
@@ -132,7 +132,7 @@ def test_in_a_flat_box_the_unit_stands_behind_the_figure() -> None:
 
 @dataclass(frozen=True)
 class Plain:
-    """The part of the application's look that is asked for."""
+    """The part of the profile that the widget reads."""
 
     ascii: bool = True
     colors: str = "none"
@@ -163,9 +163,9 @@ async def test_the_widget_draws_at_its_size_and_again_when_that_changes() -> Non
         assert strips == big_with_unit("40.7k", "IOPS", 120, 50, ascii=False)
 
 
-async def test_the_widget_keeps_to_ascii_where_the_look_does() -> None:
+async def test_the_widget_keeps_to_ascii_where_the_profile_does() -> None:
     app = Host()
-    app.look = Plain()  # type: ignore[attr-defined]
+    app.profile = Plain()  # type: ignore[attr-defined]
     async with app.run_test(size=(80, 24)):
         app.query_one(Big).show("40.7k", "IOPS")
         assert set("".join(rendered(app))) == {"#", " "}

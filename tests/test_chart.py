@@ -24,7 +24,7 @@ from textual.app import App, ComposeResult
 from cephtui.reports.sparks import spark, spark_rows
 from cephtui.tui.charts.chart import Chart, Line, Picture, draw, preload
 from cephtui.tui.charts.ink import Ink
-from cephtui.tui.sparkline import Spark, Sparks
+from cephtui.tui.widgets.sparkline import Spark, Sparks
 from cephtui.units import bandwidth, iops
 
 BLOCKS = "▁▂▃▄▅▆▇█"

@@ -21,9 +21,10 @@ from cephtui.models import Finding, Run, Summary
 from cephtui.sessions import store
 from cephtui.sessions.saved_runs import candidates
 from cephtui.tui.charts.overlay import Curves, Overlay, overlay_lines
-from cephtui.tui.compare import CompareScreen, Comparison, RunPicker
-from cephtui.tui.look import FULL, Look
-from cephtui.tui.pick_list import PickList
+from cephtui.tui.pickers.runs import RunPicker
+from cephtui.tui.screens.compare import CompareScreen, Comparison
+from cephtui.tui.terminal.profile import FULL, Profile
+from cephtui.tui.widgets.pick_list import PickList
 from tests.replayed import MIXED, SESSION, WRITE_IOPS, until
 
 SIZES = [(80, 24), (93, 25), (120, 36), (200, 50)]
@@ -58,10 +59,10 @@ def two_runs() -> CompareScreen:
 
 @contextlib.asynccontextmanager
 async def host(
-    screen: Screen[Any], size: tuple[int, int] = (80, 24), look: Look = FULL
+    screen: Screen[Any], size: tuple[int, int] = (80, 24), profile: Profile = FULL
 ) -> AsyncIterator[tuple[Host, Pilot[None]]]:
     app = Host(screen)
-    app.look = look  # type: ignore[attr-defined]
+    app.profile = profile  # type: ignore[attr-defined]
     async with app.run_test(size=size) as pilot:
         await until(pilot, lambda: app.screen is screen)
         await pilot.pause()
@@ -151,18 +152,18 @@ async def test_both_lines_are_in_one_chart_over_the_longer_time() -> None:
     assert {str(span.style) for span in drawn.spans} >= {"#009e73", "#cc79a7"}
 
 
-@pytest.mark.parametrize("look", [Look(ascii=True, colors="8"), Look(ascii=False, colors="none")])
-async def test_without_colours_and_in_ascii_names_tell_the_lines_apart(look: Look) -> None:
+@pytest.mark.parametrize("profile", [Profile(ascii=True, colors="8"), Profile(ascii=False, colors="none")])
+async def test_without_colours_and_in_ascii_names_tell_the_lines_apart(profile: Profile) -> None:
     lower = {name: [(x, y and y / 4) for x, y in points] for name, points in curves(WRITE_IOPS).items()}
     side = Side((recorded(WRITE_IOPS),))
-    async with host(CompareScreen(side, side, curves(WRITE_IOPS), lower), (80, 24), look) as (app, pilot):
+    async with host(CompareScreen(side, side, curves(WRITE_IOPS), lower), (80, 24), profile) as (app, pilot):
         await until(pilot, lambda: "nothing differed" in text(app))
         drawn = app.screen.query_one("#write-overlay", Overlay).render()
         shown = app.screen.query_one(Comparison).query_one("Static").render()
     assert (drawn.plain.count("A"), drawn.plain.count("B")) == (3, 3)
     assert drawn.plain.rindex("A") < drawn.plain.index("B")  # the one above the other
     assert not drawn.spans
-    assert not look.ascii or (drawn.plain.isascii() and str(shown).isascii())
+    assert not profile.ascii or (drawn.plain.isascii() and str(shown).isascii())
 
 
 async def test_a_side_without_figures_has_its_reason_on_the_screen() -> None:

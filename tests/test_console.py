@@ -18,12 +18,13 @@ from cephtui.presets import find_presets
 from cephtui.running.runner import Runner
 from cephtui.sessions import store
 from cephtui.targets import parse_target
-from cephtui.tui.app import ConsoleApp
 from cephtui.tui.charts.chart import Chart
-from cephtui.tui.console import ConsoleScreen, Start
+from cephtui.tui.console.app import ConsoleApp
+from cephtui.tui.console.panels import PresetPanel
+from cephtui.tui.console.screen import ConsoleScreen
+from cephtui.tui.console.start import Start
 from cephtui.tui.dialogs import Confirm, Details, TypeName
 from cephtui.tui.keys import KeyBar
-from cephtui.tui.panels import PresetPanel
 from cephtui.tui.pickers.nodes import NodePicker
 from cephtui.tui.pickers.presets import PresetPicker
 from cephtui.tui.pickers.targets import TargetPicker
@@ -93,7 +94,7 @@ async def test_the_command_is_shown_before_and_during_the_run(tmp_path: Path) ->
         before = shown(app, "#command")
         assert "--name=write-iops" in before
         assert "--runtime=20" in before
-        assert "fills 1.00 GiB first" in before
+        assert "prefills 1.00 GiB first" in before
         await pilot.press("enter")
         await until(pilot, lambda: " running " in shown(app, "#progress"))
         during = shown(app, "#command")

@@ -21,10 +21,12 @@ from cephtui.targets import parse_target
 from cephtui.tools.fio.options import FioOptions
 from cephtui.tools.rados_bench.options import RadosBenchOptions
 from cephtui.tui import app as app_module
-from cephtui.tui.app import CephtuiApp, ConsoleApp
-from cephtui.tui.form import Edits, FormScreen
-from cephtui.tui.panels import Panels
-from cephtui.tui.preview import commands
+from cephtui.tui.app import CephtuiApp
+from cephtui.tui.console.app import ConsoleApp
+from cephtui.tui.console.edits import Edits
+from cephtui.tui.console.form import FormScreen
+from cephtui.tui.console.panels import Panels
+from cephtui.tui.console.preview import commands
 from tests.replayed import (
     FILE,
     WRITE_IOPS,
@@ -148,7 +150,7 @@ async def test_every_option_of_rados_bench_has_a_field(tmp_path: Path) -> None:
         fields = values(app)
         await type_in(app, pilot, "concurrent-ios", "32")
         assert " -t 32 " in said_below(app)
-        assert said_below(app).endswith("# fills what it will read first"), "how much that is turns out in the run"
+        assert said_below(app).endswith("# prefills what it will read first"), "how much that is turns out in the run"
         await kept(app, pilot)
         assert " -t 32 " in shown(app, "#command")
     assert {*fields} == {field.alias or name for name, field in RadosBenchOptions.model_fields.items()} | {"repeats"}
@@ -426,7 +428,7 @@ async def test_nothing_is_cut_off(size: tuple[int, int]) -> None:
         await type_in(app, pilot, "ioengine", "io_uring")
         await pilot.pause()
         assert " ".join(text_of(app, app.screen.query_one("#preview")).split()) == " ".join(said_below(app).split())
-        assert said_below(app).endswith("# fills 1.00 GiB first")
+        assert said_below(app).endswith("# prefills 1.00 GiB first")
         for option in ("bs", "iodepth_batch_complete_min", "buffer_compress_percentage", "repeats"):
             app.screen.query_one(f"#{option}").focus()
             await until(pilot, lambda option=option: f" {option} " in screen_text(app))

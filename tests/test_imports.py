@@ -224,7 +224,7 @@ def test_this_test_sees_every_kind_of_import(module: str, source: str, expected:
         ("sessions.store", "running.runner", False),
         ("units", "models", False),
         ("running.runner", "tui.app", False),
-        ("tui.app", "tui.console", True),
+        ("tui.app", "tui.console.screen", True),
         ("tui.app", "cli.main", False),
         ("cli.main", "tui.app", True),
         ("tools.fio", "tools.base", True),

@@ -27,23 +27,25 @@ from cephtui.running.queue import Queue
 from cephtui.sessions import demo, store
 from cephtui.targets.discovery import KnownNode
 from cephtui.tui.app import CephtuiApp, SavedApp
-from cephtui.tui.compare import CompareScreen, RunPicker
-from cephtui.tui.console import ConsoleScreen
+from cephtui.tui.console.edits import Edits
+from cephtui.tui.console.form import FormScreen
+from cephtui.tui.console.queue import QueueScreen
+from cephtui.tui.console.screen import ConsoleScreen
 from cephtui.tui.dialogs import Ask, Confirm, Details, Dialog, EnterText, Help, TypeName, Wait
-from cephtui.tui.form import Edits, FormScreen
 from cephtui.tui.keys import KeyBar, commands
-from cephtui.tui.log import LogScreen
-from cephtui.tui.pick_list import Picker
 from cephtui.tui.pickers.nodes import NodePicker
+from cephtui.tui.pickers.picker import Picker
 from cephtui.tui.pickers.presets import PresetPicker
+from cephtui.tui.pickers.runs import RunPicker
 from cephtui.tui.pickers.targets import TargetPicker
-from cephtui.tui.presenter import Presenter
-from cephtui.tui.queue import QueueScreen
-from cephtui.tui.replay import PlayedScreen, ReplayScreen, WatchScreen
-from cephtui.tui.run_screen import RunScreen
-from cephtui.tui.run_view import RunView
-from cephtui.tui.session_view import SessionScreen
-from cephtui.tui.sessions import SessionsScreen
+from cephtui.tui.screens.compare import CompareScreen
+from cephtui.tui.screens.log import LogScreen
+from cephtui.tui.screens.presenter import Presenter
+from cephtui.tui.screens.replay import PlayedScreen, ReplayScreen, WatchScreen
+from cephtui.tui.screens.run import RunScreen
+from cephtui.tui.screens.session import SessionScreen
+from cephtui.tui.screens.sessions import SessionsScreen
+from cephtui.tui.widgets.run_view import RunView
 from tests.replayed import WRITE_IOPS, console, screen_text, until
 
 BASES = {Dialog, Picker, RunScreen, PlayedScreen}

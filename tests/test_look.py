@@ -31,15 +31,15 @@ from textual.theme import Theme
 from textual.widget import Widget
 from textual.widgets import Button, Checkbox, DataTable, Digits, Footer, Input, OptionList, Static
 
-from cephtui.tui import palette, themes
-from cephtui.tui.app import ConsoleApp
 from cephtui.tui.charts.heat_map import _ASCII, _SHADES, GUTTER, HeatMap
-from cephtui.tui.dress import dress
-from cephtui.tui.filters import FewColors, OnLight, fit, in_ascii, readable
-from cephtui.tui.look import LEVELS, Colors, Look, UnknownLevel, as_started, detect
-from cephtui.tui.palette import BLACK, BRIGHT, VGA, contrast
-from cephtui.tui.themes import BASIC_DARK, BASIC_LIGHT, DARK, LIGHT, PLAIN
-from cephtui.tui.too_small import RoomyApp, is_too_small, message
+from cephtui.tui.console.app import ConsoleApp
+from cephtui.tui.terminal import downgrade, themes
+from cephtui.tui.terminal.apply import apply
+from cephtui.tui.terminal.downgrade import BLACK, BRIGHT, VGA, contrast
+from cephtui.tui.terminal.filters import FewColors, OnLight, fit, in_ascii, readable
+from cephtui.tui.terminal.profile import LEVELS, Colors, Profile, UnknownLevel, as_started, detect
+from cephtui.tui.terminal.themes import BASIC_DARK, BASIC_LIGHT, DARK, LIGHT, PLAIN
+from cephtui.tui.terminal.too_small import RoomyApp, is_too_small, message
 from tests import replayed
 from tests.replayed import WRITE_IOPS, until
 
@@ -56,7 +56,7 @@ OKABE_ITO = {
 }
 
 
-def rgb(color: str) -> palette.RGB:
+def rgb(color: str) -> downgrade.RGB:
     return Color.parse(color).rgb
 
 
@@ -69,45 +69,45 @@ UTF8 = {"LANG": "C.UTF-8"}
 @pytest.mark.parametrize(
     ("environ", "expected"),
     [
-        ({"TERM": "xterm-256color", **UTF8}, Look("256")),
-        ({"TERM": "tmux-256color", **UTF8}, Look("256")),
-        ({"TERM": "screen-256color", "COLORTERM": "truecolor", **UTF8}, Look("256")),
-        ({"TERM": "xterm-256color", "COLORTERM": "truecolor", **UTF8}, Look("truecolor")),
-        ({"TERM": "xterm", "COLORTERM": "24bit", **UTF8}, Look("truecolor")),
-        ({"TERM": "xterm-kitty", **UTF8}, Look("truecolor")),
-        ({"TERM": "xterm", **UTF8}, Look("8")),
-        ({"TERM": "screen", "COLORTERM": "truecolor", **UTF8}, Look("8")),
-        ({"TERM": "xterm-16color", **UTF8}, Look("16")),
-        ({"TERM": "linux", **UTF8}, Look("8", ascii=True)),
-        ({"TERM": "linux", "COLORTERM": "truecolor", **UTF8}, Look("8", ascii=True)),
-        ({"TERM": "linux-16color", **UTF8}, Look("16", ascii=True)),
-        ({"TERM": "cons25", **UTF8}, Look("8", ascii=True)),
-        ({"TERM": "ansi", **UTF8}, Look("8", ascii=True)),
-        ({"TERM": "vt220", **UTF8}, Look("none", ascii=True)),
-        ({"TERM": "dumb", **UTF8}, Look("none", ascii=True)),
-        ({**UTF8}, Look("none", ascii=True)),
-        ({"TERM": "vte-256color", **UTF8}, Look("256")),
-        ({"TERM": "xterm-256color", "NO_COLOR": "1", **UTF8}, Look("none")),
-        ({"TERM": "xterm-256color", "NO_COLOR": "", **UTF8}, Look("256")),
-        ({"TERM": "xterm", "CEPHTUI_COLORS": "Truecolor", **UTF8}, Look("truecolor")),
-        ({"TERM": "vt220", "CEPHTUI_COLORS": "8", "NO_COLOR": "1", **UTF8}, Look("8", ascii=True)),
-        ({"TERM": "xterm-256color"}, Look("256", ascii=True)),
-        ({"TERM": "xterm-256color", "LANG": "C"}, Look("256", ascii=True)),
-        ({"TERM": "xterm-256color", "LANG": "de_DE.ISO-8859-1"}, Look("256", ascii=True)),
-        ({"TERM": "xterm-256color", "LANG": "de_DE.utf8"}, Look("256")),
-        ({"TERM": "xterm-256color", "LANG": "C", "LC_CTYPE": "en_US.UTF-8"}, Look("256")),
-        ({"TERM": "xterm-256color", "LC_ALL": "C", "LC_CTYPE": "en_US.UTF-8"}, Look("256", ascii=True)),
-        ({"TERM": "xterm-256color", "LC_ALL": "", **UTF8}, Look("256")),
+        ({"TERM": "xterm-256color", **UTF8}, Profile("256")),
+        ({"TERM": "tmux-256color", **UTF8}, Profile("256")),
+        ({"TERM": "screen-256color", "COLORTERM": "truecolor", **UTF8}, Profile("256")),
+        ({"TERM": "xterm-256color", "COLORTERM": "truecolor", **UTF8}, Profile("truecolor")),
+        ({"TERM": "xterm", "COLORTERM": "24bit", **UTF8}, Profile("truecolor")),
+        ({"TERM": "xterm-kitty", **UTF8}, Profile("truecolor")),
+        ({"TERM": "xterm", **UTF8}, Profile("8")),
+        ({"TERM": "screen", "COLORTERM": "truecolor", **UTF8}, Profile("8")),
+        ({"TERM": "xterm-16color", **UTF8}, Profile("16")),
+        ({"TERM": "linux", **UTF8}, Profile("8", ascii=True)),
+        ({"TERM": "linux", "COLORTERM": "truecolor", **UTF8}, Profile("8", ascii=True)),
+        ({"TERM": "linux-16color", **UTF8}, Profile("16", ascii=True)),
+        ({"TERM": "cons25", **UTF8}, Profile("8", ascii=True)),
+        ({"TERM": "ansi", **UTF8}, Profile("8", ascii=True)),
+        ({"TERM": "vt220", **UTF8}, Profile("none", ascii=True)),
+        ({"TERM": "dumb", **UTF8}, Profile("none", ascii=True)),
+        ({**UTF8}, Profile("none", ascii=True)),
+        ({"TERM": "vte-256color", **UTF8}, Profile("256")),
+        ({"TERM": "xterm-256color", "NO_COLOR": "1", **UTF8}, Profile("none")),
+        ({"TERM": "xterm-256color", "NO_COLOR": "", **UTF8}, Profile("256")),
+        ({"TERM": "xterm", "CEPHTUI_COLORS": "Truecolor", **UTF8}, Profile("truecolor")),
+        ({"TERM": "vt220", "CEPHTUI_COLORS": "8", "NO_COLOR": "1", **UTF8}, Profile("8", ascii=True)),
+        ({"TERM": "xterm-256color"}, Profile("256", ascii=True)),
+        ({"TERM": "xterm-256color", "LANG": "C"}, Profile("256", ascii=True)),
+        ({"TERM": "xterm-256color", "LANG": "de_DE.ISO-8859-1"}, Profile("256", ascii=True)),
+        ({"TERM": "xterm-256color", "LANG": "de_DE.utf8"}, Profile("256")),
+        ({"TERM": "xterm-256color", "LANG": "C", "LC_CTYPE": "en_US.UTF-8"}, Profile("256")),
+        ({"TERM": "xterm-256color", "LC_ALL": "C", "LC_CTYPE": "en_US.UTF-8"}, Profile("256", ascii=True)),
+        ({"TERM": "xterm-256color", "LC_ALL": "", **UTF8}, Profile("256")),
     ],
 )
-def test_the_environment_tells_what_a_terminal_can_show(environ: dict[str, str], expected: Look) -> None:
+def test_the_environment_tells_what_a_terminal_can_show(environ: dict[str, str], expected: Profile) -> None:
     assert detect(environ) == expected
 
 
 @pytest.mark.parametrize("colors", LEVELS)
 def test_safe_is_ascii_with_eight_colors_at_most(colors: Colors) -> None:
-    look = detect({"TERM": "xterm-256color", "CEPHTUI_COLORS": colors, **UTF8}, safe=True)
-    assert look == Look("none" if colors == "none" else "8", ascii=True)
+    profile = detect({"TERM": "xterm-256color", "CEPHTUI_COLORS": colors, **UTF8}, safe=True)
+    assert profile == Profile("none" if colors == "none" else "8", ascii=True)
 
 
 def test_an_unknown_number_of_colors_is_refused_with_the_known_ones() -> None:
@@ -124,7 +124,7 @@ def test_the_locale_is_the_one_that_the_process_was_started_with(tmp_path: Path)
 
 @pytest.mark.parametrize(("given", "ascii_only"), [({}, True), ({"LANG": "C"}, True), ({"LC_CTYPE": "C.UTF-8"}, False)])
 def test_a_locale_that_python_has_set_by_itself_does_not_count(given: dict[str, str], ascii_only: bool) -> None:
-    program = "import os; from cephtui.tui.look import *; print(detect(as_started(os.environ)).ascii)"
+    program = "import os; from cephtui.tui.terminal.profile import *; print(detect(as_started(os.environ)).ascii)"
     environ = {"TERM": "xterm-256color", "PATH": os.environ["PATH"], **given}
     done = subprocess.run([sys.executable, "-c", program], env=environ, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == str(ascii_only)
@@ -178,47 +178,47 @@ STEPS = tuple(product((0, 40, 90, 128, 190, 255), repeat=3))
 @pytest.mark.parametrize("bold", [False, True])
 def test_any_text_can_be_read_on_any_background(count: int, bold: bool) -> None:
     for background in STEPS:
-        on = palette.paper(background, count)
+        on = downgrade.paper(background, count)
         assert on < count
         for color in STEPS:
-            assert contrast(VGA[palette.ink(color, on, count, bold=bold)], VGA[on]) >= 3
+            assert contrast(VGA[downgrade.ink(color, on, count, bold=bold)], VGA[on]) >= 3
 
 
 @pytest.mark.parametrize("index", range(16))
 def test_a_color_that_the_terminal_has_stays_that_color(index: int) -> None:
-    on = max(BLACK, palette.WHITE | BRIGHT, key=lambda background: contrast(VGA[index], VGA[background]))
-    assert palette.paper(VGA[index], 16) == index
-    assert palette.ink(VGA[index], on, 16) == index
+    on = max(BLACK, downgrade.WHITE | BRIGHT, key=lambda background: contrast(VGA[index], VGA[background]))
+    assert downgrade.paper(VGA[index], 16) == index
+    assert downgrade.ink(VGA[index], on, 16) == index
     if index < BRIGHT:
-        assert palette.paper(VGA[index], 8) == index
+        assert downgrade.paper(VGA[index], 8) == index
 
 
 @pytest.mark.parametrize("count", [8, 16])
 def test_a_frame_that_goes_through_twice_stays_as_it_is(count: int) -> None:
     """A screen below a dialog does."""
     for on, color in product(range(count), STEPS):
-        once = palette.ink(color, on, count)
-        assert palette.ink(VGA[once], on, count, bold=count == BRIGHT and once >= BRIGHT) == once
+        once = downgrade.ink(color, on, count)
+        assert downgrade.ink(VGA[once], on, count, bold=count == BRIGHT and once >= BRIGHT) == once
 
 
 def test_light_and_dark_grey_is_white_and_black() -> None:
-    assert [palette.paper(rgb(c), 8) for c in ("#121212", "#262626", "#13283a", "#eeeeee", "#d0e4f4")] == [
+    assert [downgrade.paper(rgb(c), 8) for c in ("#121212", "#262626", "#13283a", "#eeeeee", "#d0e4f4")] == [
         0,
         0,
         0,
         7,
         7,
     ]
-    assert palette.ink(rgb("#555555"), 0, 8) == palette.WHITE
-    assert palette.ink(rgb("#e4e4e4"), 0, 8) == palette.WHITE
-    assert palette.ink(rgb("#e4e4e4"), 0, 8, bold=True) == palette.WHITE | BRIGHT
-    assert palette.ink(rgb("#ffffff"), 7, 8) == BLACK
+    assert downgrade.ink(rgb("#555555"), 0, 8) == downgrade.WHITE
+    assert downgrade.ink(rgb("#e4e4e4"), 0, 8) == downgrade.WHITE
+    assert downgrade.ink(rgb("#e4e4e4"), 0, 8, bold=True) == downgrade.WHITE | BRIGHT
+    assert downgrade.ink(rgb("#ffffff"), 7, 8) == BLACK
 
 
 @pytest.mark.parametrize("count", [8, 16])
 def test_the_colors_of_lines_stay_apart(count: int) -> None:
     names = ("orange", "sky", "green", "blue", "red", "purple")
-    assert len({palette.ink(rgb(OKABE_ITO[name]), BLACK, count) for name in names}) == len(names)
+    assert len({downgrade.ink(rgb(OKABE_ITO[name]), BLACK, count) for name in names}) == len(names)
 
 
 def style_of(color: str | None, background: str | None, **attributes: bool) -> Style:
@@ -231,7 +231,7 @@ def indexes(style: Style) -> tuple[int | None, int | None]:
 
 def test_what_is_reversed_is_told_by_its_colors() -> None:
     fitted, _ = fit(style_of("#ffffff", "#0000aa", reverse=True), (0, 0, 0), 8)
-    assert indexes(fitted) == (palette.BLUE, palette.WHITE)
+    assert indexes(fitted) == (downgrade.BLUE, downgrade.WHITE)
     assert not fitted.reverse
 
 
@@ -280,7 +280,7 @@ def variables(theme: Theme) -> dict[str, str]:
     return {**theme.to_color_system().generate(), **theme.variables}
 
 
-def in_256(color: palette.RGB) -> palette.RGB:
+def in_256(color: downgrade.RGB) -> downgrade.RGB:
     return tuple(RichColor.from_rgb(*color).downgrade(ColorSystem.EIGHT_BIT).get_truecolor())
 
 
@@ -336,10 +336,10 @@ class Everything(RoomyApp):
     CSS = themes.CSS + "DataTable { height: 5; } OptionList { height: 5; } #bar { background: $primary-darken-2; }"
     BINDINGS = [("d", "dialog", "dialog"), ("t", "toast", "toast"), ("q", "quit", "quit")]
 
-    def __init__(self, look: Look, *, busy: bool = False) -> None:
+    def __init__(self, profile: Profile, *, busy: bool = False) -> None:
         super().__init__()
-        self.look, self.occupied = look, busy
-        dress(self, look)
+        self.profile, self.occupied = profile, busy
+        apply(self, profile)
 
     @property
     def busy(self) -> bool:
@@ -436,7 +436,7 @@ ALLOWED: dict[Colors, set[str]] = {"none": {"0", "1", "4", "7"}, "8": EIGHT, "16
     [("truecolor", False), ("256", False), ("256", True), ("16", False), ("8", False), ("8", True), ("none", True)],
 )
 async def test_only_what_the_terminal_has_is_sent(wire: list[str], colors: Colors, ascii_only: bool) -> None:
-    app = Everything(Look(colors, ascii=ascii_only))
+    app = Everything(Profile(colors, ascii=ascii_only))
     async with app.run_test(size=(120, 36), notifications=True) as pilot:
         await visit_everything(app, pilot)
     text = "".join(wire)
@@ -459,7 +459,7 @@ async def test_only_what_the_terminal_has_is_sent(wire: list[str], colors: Color
 
 @pytest.mark.parametrize("colors", ["8", "16"])
 async def test_no_text_has_the_color_of_its_background(wire: list[str], colors: Colors) -> None:
-    app = Everything(Look(colors))
+    app = Everything(Profile(colors))
     async with app.run_test(size=(120, 36)) as pilot:
         await visit_everything(app, pilot)
     pairs = {pair_of(parameters) for parameters in SGR.findall("".join(wire))}
@@ -480,7 +480,7 @@ def pair_of(parameters: str) -> tuple[int, int] | None:
 
 @pytest.mark.parametrize("colors", ["none", "8"])
 async def test_focus_and_what_is_selected_can_be_seen(colors: Colors) -> None:
-    app = Everything(Look(colors))
+    app = Everything(Profile(colors))
     async with app.run_test(size=(120, 36)) as pilot:
         for widget in (Button, DataTable, OptionList, Input):
             app.screen.set_focus(None)
@@ -498,14 +498,14 @@ def styles_of(app: Everything, widget: Widget) -> set[Style]:
     return {style.clear_meta_and_links() for style in found}
 
 
-def inks(app: Everything, widget: Widget) -> set[palette.RGB]:
+def inks(app: Everything, widget: Widget) -> set[downgrade.RGB]:
     """The colours of its text."""
     return {tuple(s.color.triplet) for s in styles_of(app, widget) if s.color and s.color.triplet}
 
 
 async def test_a_check_box_that_is_off_does_not_look_like_one_that_is_on() -> None:
     for colors in ("none", "8", "16"):
-        app = Everything(Look(colors, ascii=True))
+        app = Everything(Profile(colors, ascii=True))
         async with app.run_test(size=(120, 36)):
             off, on = (
                 [s.text for s in app.screen._compositor.render_strips()][w.region.y + 1] for w in app.query(Checkbox)
@@ -516,9 +516,9 @@ async def test_a_check_box_that_is_off_does_not_look_like_one_that_is_on() -> No
 async def test_the_real_console_in_mid_run_keeps_to_its_terminal(
     tmp_path: Path, wire: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replayed, "ConsoleApp", functools.partial(ConsoleApp, look=Look("8", ascii=True)))
+    monkeypatch.setattr(replayed, "ConsoleApp", functools.partial(ConsoleApp, profile=Profile("8", ascii=True)))
     async with replayed.console(tmp_path, run=WRITE_IOPS, speed=10, size=(80, 24)) as (app, pilot):
-        assert app.look.ascii
+        assert app.profile.ascii
         await pilot.press("2")
         await until(pilot, lambda: app.busy)
         await until(pilot, lambda: "IOPS" in "".join(wire))
@@ -532,7 +532,7 @@ async def test_the_real_console_in_mid_run_keeps_to_its_terminal(
 
 async def test_the_look_of_the_terminal_wins_over_what_textual_guesses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
-    app = Everything(Look("truecolor"))
+    app = Everything(Profile("truecolor"))
     async with app.run_test(size=(120, 36)):
         assert not app.no_color
         assert app.theme == DARK.name
@@ -540,7 +540,7 @@ async def test_the_look_of_the_terminal_wins_over_what_textual_guesses(monkeypat
 
 
 async def test_light_and_dark_are_offered_and_readable_where_colors_were_chosen_for_dark() -> None:
-    app = Everything(Look("truecolor"))
+    app = Everything(Profile("truecolor"))
     async with app.run_test(size=(120, 36)) as pilot:
         widget = app.query_one("#colors")
         await until(pilot, lambda: all(rgb(color) in inks(app, widget) for color in OKABE_ITO.values()))
@@ -555,10 +555,10 @@ class Mapped(RoomyApp):
     CSS = themes.CSS + "HeatMap { height: 2; }"
     NUMBERS = (0, *(4**power for power in range(8)))
 
-    def __init__(self, look: Look) -> None:
+    def __init__(self, profile: Profile) -> None:
         super().__init__()
-        self.look = look
-        dress(self, look)
+        self.profile = profile
+        apply(self, profile)
         self.pairs = [*product(self.NUMBERS, repeat=2)]
 
     def compose(self) -> ComposeResult:
@@ -576,42 +576,42 @@ class Mapped(RoomyApp):
         return [(letter, style or Style()) for text, style, _ in strip for letter in text]
 
 
-def in_colors(color: RichColor | None, look: Look) -> palette.RGB:
+def in_colors(color: RichColor | None, profile: Profile) -> downgrade.RGB:
     """A colour as the terminal shows it."""
     assert color
-    few = color.downgrade(ColorSystem.EIGHT_BIT) if look.colors == "256" else color
+    few = color.downgrade(ColorSystem.EIGHT_BIT) if profile.colors == "256" else color
     return tuple(few.get_truecolor())
 
 
-@pytest.mark.parametrize("look", [Look("truecolor"), Look("256")], ids=str)
-async def test_more_completions_are_brighter_in_every_theme(look: Look) -> None:
-    app = Mapped(look)
+@pytest.mark.parametrize("profile", [Profile("truecolor"), Profile("256")], ids=str)
+async def test_more_completions_are_brighter_in_every_theme(profile: Profile) -> None:
+    app = Mapped(profile)
     async with app.run_test(size=(GUTTER + len(app.pairs), 30)) as pilot:
         for theme in app.available_themes:
             app.theme = theme
             await pilot.pause()
-            found: dict[int, set[palette.RGB]] = {}
+            found: dict[int, set[downgrade.RGB]] = {}
             for (lower, upper), (letter, style) in zip(app.pairs, app.cells(), strict=True):
                 assert letter == ("▀" if upper else "▄" if lower else " ")
                 if upper or lower:
-                    found.setdefault(upper or lower, set()).add(in_colors(style.color, look))
+                    found.setdefault(upper or lower, set()).add(in_colors(style.color, profile))
                 if upper and lower:
-                    found.setdefault(lower, set()).add(in_colors(style.bgcolor, look))
+                    found.setdefault(lower, set()).add(in_colors(style.bgcolor, profile))
             assert {number: len(colors) for number, colors in found.items()} == dict.fromkeys(app.NUMBERS[1:], 1), theme
-            bright = [palette.luminance(color) for number in app.NUMBERS[1:] for color in found[number]]
+            bright = [downgrade.luminance(color) for number in app.NUMBERS[1:] for color in found[number]]
             assert bright == sorted(bright), theme
             assert len(set(bright)) > 6, theme
 
 
-@pytest.mark.parametrize("look", [Look("16"), Look("8", ascii=True), Look("none")], ids=str)
-async def test_more_completions_are_denser_where_there_are_few_colors(look: Look) -> None:
-    app = Mapped(look)
+@pytest.mark.parametrize("profile", [Profile("16"), Profile("8", ascii=True), Profile("none")], ids=str)
+async def test_more_completions_are_denser_where_there_are_few_colors(profile: Profile) -> None:
+    app = Mapped(profile)
     async with app.run_test(size=(GUTTER + len(app.pairs), 30)) as pilot:
         for theme in app.available_themes:
             app.theme = theme
             await pilot.pause()
             cells = app.cells()
-            levels = [(" " + (_ASCII if look.ascii else _SHADES)).index(letter) for letter, _ in cells]
+            levels = [(" " + (_ASCII if profile.ascii else _SHADES)).index(letter) for letter, _ in cells]
             dense = [level for _, level in sorted(zip(map(sum, app.pairs), levels, strict=True))]
             assert dense == sorted(dense)
             assert len({*dense}) > 4
@@ -657,7 +657,7 @@ def last_frame(wire: list[str]) -> str:
 
 
 async def test_a_terminal_that_is_made_too_small_shows_the_notice_until_it_grows(wire: list[str]) -> None:
-    app = Everything(Look())
+    app = Everything(Profile())
     async with app.run_test(size=(120, 36)) as pilot:
         await pilot.press("d")
         await pilot.pause()
@@ -679,7 +679,7 @@ async def test_a_terminal_that_is_made_too_small_shows_the_notice_until_it_grows
 
 
 async def test_one_that_is_too_small_from_the_start_works_once_it_grows(wire: list[str]) -> None:
-    app = Everything(Look())
+    app = Everything(Profile())
     async with app.run_test(size=(40, 5)) as pilot:
         await until(pilot, lambda: "cephtui needs" in last_frame(wire))
         assert "option" not in last_frame(wire)
@@ -690,14 +690,14 @@ async def test_one_that_is_too_small_from_the_start_works_once_it_grows(wire: li
 
 @pytest.mark.parametrize("pressed", ["q", "ctrl+q", "ctrl+c"])
 async def test_it_can_be_left_there(wire: list[str], pressed: str) -> None:
-    app = Everything(Look())
+    app = Everything(Profile())
     async with app.run_test(size=(60, 15)) as pilot:
         await pilot.press(pressed)
         await until(pilot, lambda: app._exit)
 
 
 async def test_but_not_while_a_run_goes_on(wire: list[str]) -> None:
-    app = Everything(Look(), busy=True)
+    app = Everything(Profile(), busy=True)
     async with app.run_test(size=(60, 15)) as pilot:
         await until(pilot, lambda: "the run goes on" in last_frame(wire))
         await pilot.press("q", "ctrl+q", "ctrl+c")

@@ -15,8 +15,8 @@ from cephtui.cli import verbs
 from cephtui.models import Mark
 from cephtui.sessions import store
 from cephtui.sessions.writer import SessionWriter
-from cephtui.tui.app import ConsoleApp
 from cephtui.tui.charts.chart import Chart
+from cephtui.tui.console.app import ConsoleApp
 from cephtui.tui.dialogs import Details, EnterText
 from tests.replayed import (
     WRITE_IOPS,
@@ -147,7 +147,7 @@ async def test_keys_of_the_console_are_letters_in_a_mark(tmp_path: Path) -> None
     async with in_a_run(tmp_path, size=SMALL) as (app, pilot, _):
         await mark(app, pilot, "qsx1a")
         assert app.busy
-        assert console_screen(app)._queue.entries == ()
+        assert console_screen(app).dispatcher.queue.entries == ()
     assert [each.text for each in marks(tmp_path)] == ["qsx1a"]
 
 

@@ -21,10 +21,11 @@ from cephtui.paths import packaged_presets_dir
 from cephtui.presets import Catalogue, Preset, find_presets, load_preset
 from cephtui.targets.candidates import Candidate, OnFound
 from cephtui.targets.discovery import DEVICES, POOLS, KnownNode
-from cephtui.tui.pick_list import Filter, Picker, PickList, Row, RowVisual, matching, widths
 from cephtui.tui.pickers.nodes import NodePicker
+from cephtui.tui.pickers.picker import Filter, Picker
 from cephtui.tui.pickers.presets import PresetPicker, described
 from cephtui.tui.pickers.targets import TargetPicker
+from cephtui.tui.widgets.pick_list import PickList, Row, RowVisual, matching, widths
 from tests.replayed import until
 
 UNSET = "nothing was chosen yet"

@@ -16,7 +16,7 @@ from cephtui.sessions.jsonlines import line
 from cephtui.sessions.playback import Follower, Playback, lasted_seconds
 from cephtui.sessions.store import StoreError
 from cephtui.sessions.writer import take_lock
-from cephtui.tui.replay import Player
+from cephtui.tui.screens.replay import Player
 
 END = float("inf")
 

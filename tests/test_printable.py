@@ -23,7 +23,7 @@ from cephtui.planning import _quoted
 from cephtui.printable import lines, one_line, printable
 from cephtui.sessions import store
 from cephtui.sessions.jsonlines import as_json, line, parse_sample
-from cephtui.tui.filters import Printable
+from cephtui.tui.terminal.filters import Printable
 from tests.canaries import CANARY, HOSTILE, filled, public_models
 
 EXACT = {

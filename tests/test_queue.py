@@ -24,10 +24,10 @@ from cephtui.running.queue import Entry, Queue
 from cephtui.sessions.playback import step_of
 from cephtui.sessions.store import Undo
 from cephtui.targets import parse_target
-from cephtui.tui.app import ConsoleApp
+from cephtui.tui.console.app import ConsoleApp
+from cephtui.tui.console.edits import Edits
+from cephtui.tui.console.queue import QueueScreen
 from cephtui.tui.dialogs import TypeName
-from cephtui.tui.form import Edits
-from cephtui.tui.queue import QueueScreen
 from tests.fakes import FakeNode, Log, Script
 from tests.replayed import (
     FILE,
@@ -69,7 +69,7 @@ def entries(*seconds: float) -> tuple[Entry, ...]:
 
 def waiting(app: ConsoleApp) -> list[str]:
     """The presets that wait."""
-    return [entry.preset.name for entry in console_screen(app)._queue.entries]
+    return [entry.preset.name for entry in console_screen(app).dispatcher.queue.entries]
 
 
 def listed(app: ConsoleApp) -> list[str]:
@@ -247,7 +247,7 @@ async def test_skip_of_one_step_of_a_sweep_goes_on_with_the_next_step(tmp_path: 
 async def test_stop_in_a_sweep_holds_the_rest_of_it_too(tmp_path: Path) -> None:
     hosts = held("local")
     async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
-        console_screen(app)._edits = Edits({"latency": {"iodepth": "1,2"}}, "20")
+        console_screen(app).choice.edits = Edits({"latency": {"iodepth": "1,2"}}, "20")
         await pilot.press("5", "4")
         await until(pilot, lambda: "#1 latency running" in shown(app, "#progress"))
         await pilot.press("x")
@@ -288,13 +288,15 @@ async def test_stop_in_repeats_before_anything_has_begun_holds_the_others(tmp_pa
         return await host.ask(answers)
 
     async with console(tmp_path, connect=connect, speed=1, size=SMALL) as (app, pilot):
-        console_screen(app)._edits = Edits({}, "20", repeats=3)
+        console_screen(app).choice.edits = Edits({}, "20", repeats=3)
         await pilot.press("2")
         await until(pilot, lambda: len(tried) == 2)
         await pilot.press("s")
         app._runner._thread.call_soon(gate.set)
         await until(pilot, lambda: not app.busy)
-        assert [entry.text for entry in console_screen(app)._queue.entries] == ["runtime 20, 3 times, 2 of 3 runs left"]
+        assert [entry.text for entry in console_screen(app).dispatcher.queue.entries] == [
+            "runtime 20, 3 times, 2 of 3 runs left"
+        ]
         await opened(app, pilot)
         await closed(app, pilot, "g")
         await until(pilot, lambda: len(saved(tmp_path)) == 2)
@@ -391,7 +393,7 @@ async def test_the_queue_is_reordered_and_thinned_by_keys(tmp_path: Path) -> Non
 
 async def test_nothing_is_cut_off_in_the_queue(tmp_path: Path) -> None:
     async with in_a_run(tmp_path, size=SMALL) as (app, pilot, _):
-        console_screen(app)._edits = Edits({}, "20", repeats=3)
+        console_screen(app).choice.edits = Edits({}, "20", repeats=3)
         await pilot.press("4", "6")
         await opened(app, pilot)
         table = app.screen.query_one(DataTable)
@@ -449,12 +451,12 @@ async def test_what_is_taken_out_is_what_the_cursor_was_on(tmp_path: Path) -> No
         await pilot.press("1", "3", "4")
         await opened(app, pilot)
         await pilot.press("j")
-        queue, screen = console_screen(app), app.screen
+        dispatcher, screen = console_screen(app).dispatcher, app.screen
         assert isinstance(screen, QueueScreen)
-        queue._set_queue(queue._queue.without(0))
+        dispatcher.reorder(dispatcher.queue.without(0))
         screen.action_remove()
         assert waiting(app) == ["read-iops"]
-        queue._set_queue(Queue())
+        dispatcher.reorder(Queue())
         screen.action_remove()
         screen.action_move(1)
         assert waiting(app) == []
@@ -530,7 +532,7 @@ async def test_failures_that_do_not_follow_each_other_hold_nothing(tmp_path: Pat
 async def test_a_sweep_that_fails_twice_holds_the_rest(tmp_path: Path) -> None:
     hosts = failing("latency")
     async with queued(tmp_path, hosts) as (app, pilot):
-        console_screen(app)._edits = Edits({"latency": {"iodepth": "1,2"}}, "20")
+        console_screen(app).choice.edits = Edits({"latency": {"iodepth": "1,2"}}, "20")
         await pilot.press("5", "6", "4")
         let_go(app, hosts, "write-iops")
         await until(pilot, lambda: not app.busy)
@@ -543,7 +545,7 @@ async def test_a_sweep_that_fails_twice_holds_the_rest(tmp_path: Path) -> None:
 async def test_guards_that_refuse_twice_hold_the_rest(tmp_path: Path) -> None:
     hosts = failing()
     async with queued(tmp_path, hosts) as (app, pilot):
-        console_screen(app)._target = parse_target("file:/mnt/bench/other")
+        console_screen(app).choice.target = parse_target("file:/mnt/bench/other")
         await pilot.press("4", "6", "3")
         hosts["local"].facts = {"free": 1 << 20}
         let_go(app, hosts, "write-iops")
@@ -575,7 +577,7 @@ async def test_what_was_not_agreed_to_is_no_failure(tmp_path: Path) -> None:
     """A no is an answer, and one for all that waits on that target: nothing is held, and nothing is written."""
     hosts = failing()
     async with queued(tmp_path, hosts) as (app, pilot):
-        console_screen(app)._target = parse_target("file:/mnt/bench/other")
+        console_screen(app).choice.target = parse_target("file:/mnt/bench/other")
         await pilot.press("4", "6", "1")
         hosts["local"].facts = {"kind": "file", "size": 15000}
         started = len(hosts["local"].started)
@@ -596,9 +598,9 @@ async def test_what_was_not_agreed_to_is_no_failure(tmp_path: Path) -> None:
 async def test_what_is_given_up_is_asked_for_once_and_for_that_target_only(tmp_path: Path) -> None:
     hosts = failing()
     async with queued(tmp_path, hosts) as (app, pilot):
-        console_screen(app)._target = parse_target("file:/mnt/bench/other")
+        console_screen(app).choice.target = parse_target("file:/mnt/bench/other")
         await pilot.press("4", "6")
-        console_screen(app)._target = parse_target("file:/mnt/bench/third")
+        console_screen(app).choice.target = parse_target("file:/mnt/bench/third")
         await pilot.press("1")
         hosts["local"].facts = {"kind": "file", "size": 15000}
         let_go(app, hosts, "write-iops")
@@ -637,7 +639,8 @@ async def test_an_entry_keeps_what_was_chosen_when_it_was_queued(tmp_path: Path)
         await pilot.press("2")
         await running(app, pilot)
         await pilot.press("4")
-        screen._target, screen._edits = parse_target("file:/mnt/bench/other"), Edits({"read-iops": {"bs": "64k"}}, "20")
+        screen.choice.target = parse_target("file:/mnt/bench/other")
+        screen.choice.edits = Edits({"read-iops": {"bs": "64k"}}, "20")
         await pilot.press("4")
         let_go(app, hosts)
         await until(pilot, lambda: len(saved(tmp_path)) == 3)
@@ -652,7 +655,7 @@ async def test_an_entry_keeps_what_was_chosen_when_it_was_queued(tmp_path: Path)
 
 async def test_what_can_not_be_run_is_not_queued(tmp_path: Path) -> None:
     async with console(tmp_path, run=WRITE_IOPS, speed=60, size=SMALL) as (app, pilot):
-        console_screen(app)._edits = Edits({"write-iops": {"size": "1k"}}, "20")
+        console_screen(app).choice.edits = Edits({"write-iops": {"size": "1k"}}, "20")
         await pilot.press("2")
         assert [text for text in said(app) if text.startswith("size: ")]
         assert not app.busy

@@ -25,12 +25,12 @@ from cephtui.sessions import demo, store
 from cephtui.sessions.playback import Playback, lasted_seconds
 from cephtui.sessions.writer import take_lock
 from cephtui.tui.app import SavedApp
-from cephtui.tui.big import Big
 from cephtui.tui.charts.chart import Chart
 from cephtui.tui.charts.heat_map import HeatMap
-from cephtui.tui.log import LogScreen
-from cephtui.tui.presenter import Presenter
-from cephtui.tui.replay import PlayedScreen, ReplayScreen, WatchScreen
+from cephtui.tui.screens.log import LogScreen
+from cephtui.tui.screens.presenter import Presenter
+from cephtui.tui.screens.replay import PlayedScreen, ReplayScreen, WatchScreen
+from cephtui.tui.widgets.big import Big
 from tests.replayed import until
 from tests.test_playback import begun, only
 
@@ -253,7 +253,7 @@ async def test_the_filling_is_played_too(session: Path) -> None:
     async with playing(session, number) as shown:
         await shown.wait(seconds)
         progress = text_in(shown.screen, "#progress")
-    assert " filling " in progress
+    assert " prefilling " in progress
     assert f"{units.size(state.prepared_bytes)} of {units.size(state.wanted_bytes)}" in progress
     assert 0 < state.prepared_bytes < state.wanted_bytes
 

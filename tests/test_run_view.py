@@ -26,16 +26,17 @@ from cephtui.sessions import store
 from cephtui.sessions.jsonlines import parse_sample
 from cephtui.targets import parse_target
 from cephtui.tui import app as app_module
-from cephtui.tui.app import CephtuiApp, ConsoleApp
-from cephtui.tui.big import Big
+from cephtui.tui.app import CephtuiApp
 from cephtui.tui.charts.chart import Chart
 from cephtui.tui.charts.heat_map import GUTTER, HeatMap, draw
 from cephtui.tui.charts.ink import Ink
-from cephtui.tui.live_view import LiveView
-from cephtui.tui.log import LogScreen, tail
-from cephtui.tui.presenter import Presenter
-from cephtui.tui.run_screen import RunScreen
-from cephtui.tui.run_view import NodeNow, RunView, Shown, of_live, of_saved
+from cephtui.tui.console.app import ConsoleApp
+from cephtui.tui.screens.log import LogScreen, tail
+from cephtui.tui.screens.presenter import Presenter
+from cephtui.tui.screens.run import RunScreen
+from cephtui.tui.widgets.big import Big
+from cephtui.tui.widgets.live_view import LiveView
+from cephtui.tui.widgets.run_view import NodeNow, RunView, Shown, of_live, of_saved
 from tests.fakes import FakeNode
 from tests.replayed import (
     MIXED,
@@ -374,7 +375,7 @@ async def test_the_log_of_a_run_that_has_printed_nothing_is_that_of_the_filling(
     async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
         await pilot.press("2")
         await until(pilot, lambda: bool(hosts["local"].log.of("waits in write-iops")))
-        await until(pilot, lambda: "filling" in shown(app, "#progress"))
+        await until(pilot, lambda: "prefilling" in shown(app, "#progress"))
         await pilot.press("l")
         raw = tmp_path / "sessions" / "tuning" / "001" / "raw" / "local.prepare.stdout"
         await until(pilot, lambda: isinstance(app.screen, LogScreen) and log(app, "output") == tail(raw) != "")

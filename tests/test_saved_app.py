@@ -20,13 +20,14 @@ from textual.widgets import DataTable
 from cephtui import paths
 from cephtui.cli import verbs
 from cephtui.sessions import demo, store
-from cephtui.tui import app as tui_app
+from cephtui.tui import main as tui_main
 from cephtui.tui.app import SavedApp
-from cephtui.tui.compare import CompareScreen, RunPicker
 from cephtui.tui.dialogs import Details
-from cephtui.tui.replay import ReplayScreen, WatchScreen
-from cephtui.tui.session_view import SessionScreen
-from cephtui.tui.sessions import SessionsScreen
+from cephtui.tui.pickers.runs import RunPicker
+from cephtui.tui.screens.compare import CompareScreen
+from cephtui.tui.screens.replay import ReplayScreen, WatchScreen
+from cephtui.tui.screens.session import SessionScreen
+from cephtui.tui.screens.sessions import SessionsScreen
 from tests.replayed import until
 from tests.test_replay_screen import keep_what_is_said, screen_text, text_in
 
@@ -144,9 +145,15 @@ async def test_help_names_the_keys_of_a_replay(session: Path) -> None:
         await pilot.press("question_mark")
         await until(pilot, lambda: isinstance(app.screen, Details) and "escape closes" in screen_text(app))
         text = " ".join(screen_text(app).split())
-        for words in ("space pause, or go on", "left right 5 seconds back or on", "+ - faster, slower: 1x to 20x"):
+        for words in ("space pause, or resume", "left right 5 seconds back or on", "+ - faster, slower: 1x to 20x"):
             assert words in text
-        for words in ("home to the beginning", "v the chart", "h how the latencies", "o saved sessions", "ctrl+p"):
+        for words in (
+            "home to the beginning",
+            "v the chart",
+            "h the distribution of latencies",
+            "o saved sessions",
+            "ctrl+p",
+        ):
             assert words in text
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(app.screen, ReplayScreen))
@@ -188,12 +195,12 @@ def opened(at_home: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Path, t
     """On a terminal: where and with what the application would be opened."""
     calls: list[tuple[Path, tuple[Screen[None], ...]]] = []
 
-    def show(root: Path, screens: Sequence[Screen[None]], look: object, *clean_up: object) -> None:
+    def show(root: Path, screens: Sequence[Screen[None]], profile: object, *clean_up: object) -> None:
         assert all(path.is_dir() for path in (root, *(screen._directory for screen in screens[1:])))
         calls.append((root, tuple(screens)))
 
     monkeypatch.setattr(verbs, "_begin_screen", lambda verb: None)
-    monkeypatch.setattr(tui_app, "show_saved", show)
+    monkeypatch.setattr(tui_main, "show_saved", show)
     return calls
 
 

@@ -18,15 +18,16 @@ from cephtui.reports.text import conditions
 from cephtui.sessions import archive, demo, store
 from cephtui.sessions.writer import take_lock
 from cephtui.tui.app import SavedApp
-from cephtui.tui.big import Big
 from cephtui.tui.charts.chart import Chart
-from cephtui.tui.compare import CompareScreen, RunPicker
 from cephtui.tui.dialogs import Details
-from cephtui.tui.log import LogScreen
-from cephtui.tui.presenter import Presenter
-from cephtui.tui.replay import ReplayScreen
-from cephtui.tui.runs_table import RunsTable
-from cephtui.tui.session_view import SessionScreen
+from cephtui.tui.pickers.runs import RunPicker
+from cephtui.tui.screens.compare import CompareScreen
+from cephtui.tui.screens.log import LogScreen
+from cephtui.tui.screens.presenter import Presenter
+from cephtui.tui.screens.replay import ReplayScreen
+from cephtui.tui.screens.session import SessionScreen
+from cephtui.tui.widgets.big import Big
+from cephtui.tui.widgets.runs_table import RunsTable
 from tests.replayed import until
 from tests.test_replay_screen import border_title, keep_what_is_said, screen_text, text_in
 
@@ -71,7 +72,7 @@ class Shown:
         row = next(n for n, cells in enumerate(self.rows) if cells[0] == str(number))
         while self.table.cursor_row != row:
             await self.pilot.press("j" if self.table.cursor_row < row else "k")
-        await until(self.pilot, lambda: text_in(self.screen, "#said").startswith(f"#{number} "))
+        await until(self.pilot, lambda: text_in(self.screen, "#conditions").startswith(f"#{number} "))
 
     async def until_on(self, kind: type) -> None:
         """A screen or dialog lies on it, or it is seen again."""
@@ -85,8 +86,8 @@ async def showing(directory: Path, size: tuple[int, int] = (120, 36)) -> AsyncIt
     app = SavedApp(directory.parent, [screen])
     said = keep_what_is_said(app)
     async with app.run_test(size=size) as pilot:
-        await until(pilot, lambda: app.screen is screen and bool(screen.query("#said")))
-        await until(pilot, lambda: text_in(screen, "#said") not in ("", "reading the session ..."))
+        await until(pilot, lambda: app.screen is screen and bool(screen.query("#conditions")))
+        await until(pilot, lambda: text_in(screen, "#conditions") not in ("", "reading the session ..."))
         yield Shown(app, pilot, screen, said)
 
 
@@ -161,7 +162,7 @@ async def test_the_charts_follow_the_cursor(session: Path) -> None:
         for run in chosen:
             await shown.at(run.run)
             await until(shown.pilot, lambda run=run: all(words in shown.title for words in whole_title(run)))
-            said = text_in(shown.screen, "#said")
+            said = text_in(shown.screen, "#conditions")
             assert said.startswith(f"#{run.run} {run.preset} {conditions(run)}, {run.target} on ")
             assert all(finding.text in said for finding in run.findings)
             lines = {line.label: line.points for line in shown.screen.query_one("#chart", Chart)._shown.lines}
@@ -189,7 +190,7 @@ async def test_a_mark_under_the_cursor_keeps_the_run_that_was_shown(session: Pat
         rows = shown.rows
         star = next(n for n, cells in enumerate(rows) if cells[0] == "*" and rows[n - 1][0] != "*" and n)
         await shown.at(int(rows[star - 1][0]))
-        before, said = shown.title, text_in(shown.screen, "#said")
+        before, said = shown.title, text_in(shown.screen, "#conditions")
         while shown.table.cursor_row != star:
             await shown.pilot.press("j" if shown.table.cursor_row < star else "k")
         for key in ("p", "c", "B", "f", "l"):
@@ -199,7 +200,7 @@ async def test_a_mark_under_the_cursor_keeps_the_run_that_was_shown(session: Pat
         assert set(shown.said) == {"no run is selected"}
         await shown.pilot.press("enter")
         assert shown.app.screen is shown.screen
-        assert (shown.title, text_in(shown.screen, "#said")) == (before, said)
+        assert (shown.title, text_in(shown.screen, "#conditions")) == (before, said)
     assert archive.read_notes(session).baseline is None
 
 
@@ -336,7 +337,7 @@ async def test_a_click_on_a_run_shows_it(session: Path) -> None:
         below = next(cells[0] for cells in shown.rows[3:] if cells[0] != "*")
         row = next(n for n, cells in enumerate(shown.rows) if cells[0] == below)
         await shown.pilot.click(DataTable, offset=(5, row + 1))
-        await until(shown.pilot, lambda: text_in(shown.screen, "#said").startswith(f"#{below} "))
+        await until(shown.pilot, lambda: text_in(shown.screen, "#conditions").startswith(f"#{below} "))
         assert shown.app.screen is shown.screen
 
 
@@ -349,7 +350,7 @@ async def test_a_session_without_runs_says_so(session: Path) -> None:
             shutil.rmtree(path)
     (session / "marks.jsonl").unlink()
     async with showing(session) as shown:
-        assert text_in(shown.screen, "#said") == "no runs in this session"
+        assert text_in(shown.screen, "#conditions") == "no runs in this session"
         await shown.pilot.press("p", "c", "B", "f", "l", "enter", "v", "h", "b", "j", "k")
         assert shown.app.screen is shown.screen
         assert set(shown.said) == {"no run is selected"}
@@ -404,7 +405,7 @@ async def test_a_session_that_has_gone_is_told(session: Path) -> None:
     screen = SessionScreen(session)
     app = SavedApp(session.parent, [screen])
     async with app.run_test(size=(80, 24)) as pilot:
-        await until(pilot, lambda: bool(screen.query("#said")) and str(session) in text_in(screen, "#said"))
+        await until(pilot, lambda: bool(screen.query("#conditions")) and str(session) in text_in(screen, "#conditions"))
         await pilot.press("p", "enter", "B", "escape")
         await until(pilot, lambda: not app.is_running)
 

@@ -21,8 +21,8 @@ from cephtui.sessions import archive, store
 from cephtui.sessions.store import Undo
 from cephtui.sessions.writer import SessionWriter
 from cephtui.tui.dialogs import Confirm, EnterText
-from cephtui.tui.sessions import SessionsScreen
-from cephtui.tui.sessions_table import SessionsTable, about, fitted
+from cephtui.tui.screens.sessions import SessionsScreen
+from cephtui.tui.widgets.sessions_table import SessionsTable, about, fitted
 from tests.replayed import SESSION, until
 from tests.test_store import run_of, write_session
 

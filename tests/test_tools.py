@@ -43,7 +43,7 @@ from cephtui.tools import TOOLS
 from cephtui.tools.base import Companion, OptionError, OptionField, Parser, Reading, Stream, Tool, ToolResult, Workload
 from cephtui.tui.charts.chart import draw
 from cephtui.tui.charts.ink import Ink
-from cephtui.tui.run_view import chart_lines, chart_title, of_live, of_saved, picture
+from cephtui.tui.widgets.run_view import chart_lines, chart_title, of_live, of_saved, picture
 from tests import fakes
 from tests.fakes import FakeNode, Log
 

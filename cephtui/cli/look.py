@@ -6,10 +6,10 @@ import os
 
 import click
 
-from cephtui.tui.look import Look, UnknownLevel, as_started, detect
+from cephtui.tui.terminal.profile import Profile, UnknownLevel, as_started, detect
 
 
-def find_look() -> Look:
+def find_look() -> Profile:
     """Colours and characters that the terminal can show; --safe may stand before a verb. Raises UsageError."""
     try:
         return detect(as_started(os.environ), safe=click.get_current_context().find_root().params["safe"])

@@ -20,12 +20,11 @@ T = TypeVar("T")
 
 
 class Dialog(ModalScreen[T]):
-    """What lies over a screen and takes its keys; its own are in its frame."""
+    """Lies over a screen and takes its keys; shows its own in its frame."""
 
     BINDINGS = [replace(HELP, show=False), COMMANDS]
 
     def on_mount(self) -> None:
-        """Name the keys."""
         for box in self.query(".dialog"):
             box.border_subtitle = Content(f" {keys} ") if (keys := footer(commands(self))) else ""
 
@@ -52,16 +51,14 @@ class Confirm(Dialog[bool]):
                 yield Button(f"{self._yes} (y)", id="yes", variant="error")
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
-        """A button was chosen."""
         self.dismiss(event.button.id == "yes")
 
     def action_answer(self, answer: bool) -> None:
-        """A key was pressed."""
         self.dismiss(answer)
 
 
 class TypeName(Dialog[bool]):
-    """Something is given up for good only by typing its name."""
+    """Data is overwritten only after its name was typed."""
 
     BINDINGS = [
         key("enter", "overwrite", "overwrite", "overwrite it, if its name was typed", priority=True),
@@ -81,7 +78,7 @@ class TypeName(Dialog[bool]):
             yield Input(id="name")
 
     def action_overwrite(self) -> None:
-        """Only the exact name counts."""
+        """Only with the exact name."""
         typed = self.query_one(Input)
         if typed.value == self._name:
             self.dismiss(True)
@@ -90,12 +87,11 @@ class TypeName(Dialog[bool]):
             self.notify(f"that is not its name, which is {self._name}", markup=False)
 
     def action_cancel(self) -> None:
-        """Leave it as it is."""
         self.dismiss(False)
 
 
 class Ask(Dialog[str | None]):
-    """What a node asks before it can be used: a secret, masked, or a yes; escape leaves it unanswered."""
+    """A question of a node that connects: a secret, masked, or a yes; escape leaves it unanswered."""
 
     BINDINGS = [
         key("enter", "answer", "answer", "give this answer", priority=True),
@@ -121,7 +117,6 @@ class Ask(Dialog[str | None]):
         self.dismiss(None if refused else value)
 
     def action_cancel(self) -> None:
-        """Leave it unanswered."""
         self.dismiss(None)
 
 
@@ -138,7 +133,6 @@ class Details(Dialog[None]):
         self._title, self._body = title, body
 
     def compose(self) -> ComposeResult:
-        """The text, scrollable."""
         with VerticalScroll(classes="dialog details") as box:
             box.border_title = Content(printable(self._title))
             yield Static(self._body)
@@ -151,7 +145,7 @@ class Help(Details):
 
 
 class Wait(Dialog[None]):
-    """Says what is being waited for, as it stands now; the keys that quit don't wait for it."""
+    """Shows what is being waited for; the keys that quit don't wait for it."""
 
     BINDINGS = [key("q,ctrl+q,ctrl+c", "app.end_at_once", "end at once", "wait no longer", priority=True)]
 
@@ -160,20 +154,18 @@ class Wait(Dialog[None]):
         self._text = text
 
     def compose(self) -> ComposeResult:
-        """The text, and what ends it."""
         with Vertical(classes="dialog"):
             yield Label(printable(self._text()), id="text", markup=False)
             yield Label("q ends at once; cephtui cleanup then removes what is left", markup=False)
 
     def on_mount(self) -> None:
-        """It changes."""
         self.set_interval(0.25, lambda: self.query_one("#text", Label).update(printable(self._text())))
 
 
 class EnterText(Dialog[str | None]):
     """One line of text; escape gives None.
 
-    ``check`` says what is wrong with a text (None: nothing); it is shown as one types, and enter then does nothing.
+    ``check`` gives the error of a text, or None; it is shown as one types, and enter then does nothing.
     """
 
     BINDINGS = [
@@ -193,7 +185,7 @@ class EnterText(Dialog[str | None]):
         self._check = check or (lambda text: None)
 
     def compose(self) -> ComposeResult:
-        """What is asked for, the text so far, and what is wrong with it."""
+        """The title, the text so far, and its error."""
         with Vertical(classes="dialog"):
             yield Label(printable(self._title), markup=False)
             yield Label(f"{self._hint}{'; ' if self._hint else ''}enter keeps it, escape cancels", markup=False)
@@ -201,11 +193,10 @@ class EnterText(Dialog[str | None]):
             yield Label(id="wrong", markup=False)
 
     def on_mount(self) -> None:
-        """Ready to type."""
         self.query_one(Input).focus()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Say at once what is wrong."""
+        """Show at once what is wrong."""
         problem = self._check(event.value)
         event.input.set_class(problem is not None, "wrong")
         self.query_one("#wrong", Label).update(printable(problem or ""))
@@ -220,5 +211,4 @@ class EnterText(Dialog[str | None]):
             self.query_one("#wrong", Label).update(printable(problem))
 
     def action_cancel(self) -> None:
-        """Leave it as it is."""
         self.dismiss(None)

@@ -16,9 +16,9 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 ANY_LETTER = "any letter"
-"""In the place of a key: what typing does where there is an input. No terminal sends it."""
+"""In the place of a key: what typing does in an input. No terminal sends it."""
 _WIDE_COLUMNS = 100
-_TOPICS = ("here", "run", "replay", "runs", "look", "more")
+_TOPICS = ("here", "run", "replay", "runs", "view", "more")
 _SIGNS = {
     "question_mark": "?",
     "slash": "/",
@@ -59,7 +59,7 @@ class Command:
     """An action that can be taken now."""
 
     node: DOMNode
-    """Where the action is looked for."""
+    """The node that has the action."""
     action: str
     word: str
     about: str

@@ -21,8 +21,8 @@ from textual.app import ComposeResult
 from cephtui.analysis.history import History
 from cephtui.models import Event
 from cephtui.tui import app
-from cephtui.tui.live_view import LiveView
-from cephtui.tui.run_screen import RunScreen
+from cephtui.tui.screens.run import RunScreen
+from cephtui.tui.widgets.live_view import LiveView
 
 from . import stream
 from .process import resident_bytes

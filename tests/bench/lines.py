@@ -14,7 +14,7 @@ from cephtui.sessions import store
 from cephtui.stats import add_intervals
 from cephtui.tools.base import Reading
 from cephtui.tools.fio import Fio
-from cephtui.tui.live_view import DRAWS_PER_SECOND
+from cephtui.tui.widgets.live_view import DRAWS_PER_SECOND
 
 from .console import NODES_PLACE, START_SECONDS, Console, on_nodes
 from .figures import p95

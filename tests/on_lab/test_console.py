@@ -20,14 +20,16 @@ from cephtui.running.runner import Runner
 from cephtui.sessions import store
 from cephtui.sessions.playback import Playback
 from cephtui.targets import parse_target
-from cephtui.tui.app import ConsoleApp, SavedApp
+from cephtui.tui.app import SavedApp
 from cephtui.tui.charts.chart import Chart
 from cephtui.tui.charts.heat_map import HeatMap
-from cephtui.tui.console import Start
+from cephtui.tui.console.app import ConsoleApp
+from cephtui.tui.console.edits import Edits
+from cephtui.tui.console.form import FormScreen
+from cephtui.tui.console.start import Start
 from cephtui.tui.dialogs import EnterText
-from cephtui.tui.form import Edits, FormScreen
-from cephtui.tui.replay import PlayedScreen, ReplayScreen, WatchScreen
-from cephtui.tui.run_screen import RunScreen
+from cephtui.tui.screens.replay import PlayedScreen, ReplayScreen, WatchScreen
+from cephtui.tui.screens.run import RunScreen
 from tests.replayed import screen_text, until
 
 from .others import pool_on
@@ -76,10 +78,12 @@ async def console(bench: Bench, pool: str) -> AsyncIterator[tuple[ConsoleApp, Pi
     with Runner(root, SESSION) as runner:
         app = ConsoleApp(catalogue, start, runner, root)
         screen = app._console_screen
-        screen._edits = Edits({"write-iops": SMALL})
+        screen.choice.edits = Edits({"write-iops": SMALL})
         async with app.run_test(size=SIZE) as pilot:
-            await until(pilot, lambda: screen.is_mounted and screen._book.states.keys() >= set(bench.lab.nodes), 60.0)
-            assert all(state.environment for state in screen._book.states.values())
+            await until(
+                pilot, lambda: screen.is_mounted and screen.choice.nodes.states.keys() >= set(bench.lab.nodes), 60.0
+            )
+            assert all(state.environment for state in screen.choice.nodes.states.values())
             yield app, pilot, root / SESSION
             await asyncio.to_thread(runner.close)
     assert runner.close() == []

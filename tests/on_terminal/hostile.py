@@ -34,18 +34,20 @@ from cephtui.targets.discovery import POOLS, KnownNode
 from cephtui.targets.file import FileTarget
 from cephtui.tui import app as tui_app
 from cephtui.tui.app import SavedApp
-from cephtui.tui.compare import CompareScreen, RunPicker
+from cephtui.tui.console.edits import Edits
+from cephtui.tui.console.form import FormScreen
+from cephtui.tui.console.queue import QueueScreen
 from cephtui.tui.dialogs import Ask, Confirm, Details, EnterText, TypeName, Wait
-from cephtui.tui.form import Edits, FormScreen
-from cephtui.tui.log import LogScreen
-from cephtui.tui.look import as_started, detect
 from cephtui.tui.pickers.nodes import NodePicker
 from cephtui.tui.pickers.presets import PresetPicker
+from cephtui.tui.pickers.runs import RunPicker
 from cephtui.tui.pickers.targets import TargetPicker
-from cephtui.tui.queue import QueueScreen
-from cephtui.tui.replay import ReplayScreen, WatchScreen
-from cephtui.tui.session_view import SessionScreen
-from cephtui.tui.sessions import SessionsScreen
+from cephtui.tui.screens.compare import CompareScreen
+from cephtui.tui.screens.log import LogScreen
+from cephtui.tui.screens.replay import ReplayScreen, WatchScreen
+from cephtui.tui.screens.session import SessionScreen
+from cephtui.tui.screens.sessions import SessionsScreen
+from cephtui.tui.terminal.profile import as_started, detect
 from tests.canaries import CANARY, NAME, filled
 
 SEEN = "Pw]"

@@ -10,7 +10,7 @@ from textual.color import Color
 
 from cephtui.models import Run
 from cephtui.sessions import store
-from cephtui.tui.themes import LIGHT
+from cephtui.tui.terminal.themes import LIGHT
 from tests.on_terminal.terminals import CONSOLE, environment, recorder, tmux, until
 
 SIZES = ((80, 24), (93, 25), (120, 36), (200, 50))

@@ -14,8 +14,8 @@ from cephtui.models import Mark, Run
 from cephtui.planning import new_batch
 from cephtui.sessions import store
 from cephtui.terminal import say
-from cephtui.tui.app import run_console
-from cephtui.tui.console import Start
+from cephtui.tui.console.start import Start
+from cephtui.tui.main import run_console
 
 
 def open_console(where: Where, target: str | None, data_pool: str | None, session: str | None) -> int | None:

@@ -9,10 +9,10 @@ from cephtui.cli.errors import Refused
 from cephtui.cli.look import find_look
 from cephtui.sessions import demo
 from cephtui.targets.scratch import scratch_directory
-from cephtui.tui import app
-from cephtui.tui.replay import ReplayScreen
-from cephtui.tui.session_view import SessionScreen
-from cephtui.tui.sessions import SessionsScreen
+from cephtui.tui import main
+from cephtui.tui.screens.replay import ReplayScreen
+from cephtui.tui.screens.session import SessionScreen
+from cephtui.tui.screens.sessions import SessionsScreen
 
 
 def play_demo(speed: float) -> None:
@@ -25,4 +25,4 @@ def play_demo(speed: float) -> None:
             why = f"can't unpack the demo in {paths.cache_dir()}: {error.strerror or error}"
             raise Refused(f"{why}: set XDG_CACHE_HOME to a folder with room") from None
         screens = (SessionsScreen(folder), SessionScreen(directory), ReplayScreen(directory, demo.STAR, speed))
-        app.show_saved(folder, screens, find_look(), stack.close)
+        main.show_saved(folder, screens, find_look(), stack.close)

@@ -7,8 +7,8 @@ import click
 from cephtui.cli.look import find_look
 from cephtui.cli.saved import find_run
 from cephtui.sessions.store import StoreError
-from cephtui.tui import app
-from cephtui.tui.replay import ReplayScreen
+from cephtui.tui import main
+from cephtui.tui.screens.replay import ReplayScreen
 
 
 def replay_run(name: str, speed: float) -> None:
@@ -18,4 +18,4 @@ def replay_run(name: str, speed: float) -> None:
         screen = ReplayScreen(directory, number, speed)
     except StoreError as error:
         raise click.ClickException(str(error)) from None
-    app.show_saved(directory.parent, [screen], find_look())
+    main.show_saved(directory.parent, [screen], find_look())

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from cephtui.cli.look import find_look
 from cephtui.cli.saved import find_session
-from cephtui.tui import app
-from cephtui.tui.replay import WatchScreen
+from cephtui.tui import main
+from cephtui.tui.screens.replay import WatchScreen
 
 
 def watch_session(name: str) -> None:
     """Follow a session until the user leaves."""
     directory = find_session(name)
-    app.show_saved(directory.parent, [WatchScreen(directory)], find_look())
+    main.show_saved(directory.parent, [WatchScreen(directory)], find_look())

@@ -30,7 +30,7 @@ def y_axis(peak: float, rows: int, y_format: Callable[[float], str], binary: boo
         (steps - index) * rows // steps: _trimmed(y_format(step * index)) if index else "0"
         for index in range(steps + 1)
     }
-    if len(set(labels.values())) <= steps:  # the format is too coarse to tell the steps apart
+    if len(set(labels.values())) <= steps:  # the format is too coarse to distinguish the steps
         labels = {rows: "0", 0: labels[0]}
     return step * steps, labels
 

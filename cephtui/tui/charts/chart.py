@@ -20,7 +20,7 @@ from textual.widget import Widget
 from cephtui.tui.charts.axes import HUGE, TINY, gutter_of, mark_columns, x_axis, y_axis
 from cephtui.tui.charts.canvas import Canvas, Point, Stretch
 from cephtui.tui.charts.ink import Ink
-from cephtui.tui.look import look_of
+from cephtui.tui.terminal.profile import profile_of
 
 _MIN_COLUMNS, _MIN_ROWS = 8, 4  # a chart smaller than this shows its lines without axes
 _value: Callable[[Point], float] = itemgetter(1)
@@ -193,7 +193,7 @@ class Chart(Widget):
         """Draw what was last shown at the present size."""
         if self._shown is None:
             return Text()
-        plain = look_of(self).ascii
+        plain = profile_of(self).ascii
         ink = Ink(
             colors=not self.app.no_color,
             ascii=plain,

@@ -15,8 +15,8 @@ from cephtui import units
 from cephtui.analysis.history import HeatColumn, row_seconds
 from cephtui.tui.charts.axes import mark_columns, time_labels
 from cephtui.tui.charts.ink import Ink
-from cephtui.tui.filters import PICTURE
-from cephtui.tui.look import look_of
+from cephtui.tui.terminal.filters import PICTURE
+from cephtui.tui.terminal.profile import profile_of
 
 # cividis (Nuñez, Anderton, Renslow 2018), which the colour-blind see as others do, without its darkest end
 COLORS = ("#2a3f6d", "#48526b", "#5f666e", "#777776", "#908a78", "#aa9f72", "#c6b567", "#e3cd53", "#fee838")
@@ -154,7 +154,7 @@ class HeatMap(Widget):
 
     def render(self) -> Text:
         """Draw at the present size."""
-        look = look_of(self)
-        rich_colors = look.colors in ("truecolor", "256")
-        ink = Ink(colors=rich_colors and not self.app.no_color, ascii=look.ascii)
+        profile = profile_of(self)
+        rich_colors = profile.colors in ("truecolor", "256")
+        ink = Ink(colors=rich_colors and not self.app.no_color, ascii=profile.ascii)
         return draw(self._columns, *self.content_size, self._x_end, ink, self._marks)

@@ -9,7 +9,7 @@ from rich.style import Style
 
 @dataclass(frozen=True, slots=True)
 class Glyphs:
-    """The characters of one look of a chart."""
+    """The characters that a chart is drawn with."""
 
     marker: str
     bar: str

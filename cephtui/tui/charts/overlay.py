@@ -13,7 +13,7 @@ from textual.widget import Widget
 from cephtui.models.metrics import LIVE, Metric
 from cephtui.tui.charts.chart import Line, Picture, draw
 from cephtui.tui.charts.ink import Ink
-from cephtui.tui.look import look_of
+from cephtui.tui.terminal.profile import profile_of
 
 Points = Sequence[tuple[float, float | None]]
 Curves = Mapping[str, Points]
@@ -22,7 +22,7 @@ Curves = Mapping[str, Points]
 # from the Okabe-Ito palette, and not the colours of reads and writes
 COLORS = {"A": "#009e73", "B": "#cc79a7"}
 _NAMES_ON_A_LINE = 3
-"""How often a line carries its name where colours don't tell the two apart."""
+"""How often a line carries its name where colours don't distinguish the two."""
 
 
 def overlay_lines(left: Points, right: Points, *, in_pieces: bool) -> list[Line]:
@@ -42,7 +42,7 @@ def _cut(points: Points, pieces: int) -> list[tuple[tuple[float, float | None], 
 
 
 class Overlay(Widget):
-    """One figure of both sides in one chart. Where there is ASCII only, names on the lines tell them apart."""
+    """One figure of both sides in one chart. Where there is ASCII only, names on the lines distinguish them."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"overlay--axis"}
     DEFAULT_CSS = """
@@ -64,9 +64,9 @@ class Overlay(Widget):
 
     def render(self) -> Text:
         """Draw at the present size."""
-        look = look_of(self)
-        named = look.ascii or self.app.no_color or look.colors == "none"
+        profile = profile_of(self)
+        named = profile.ascii or self.app.no_color or profile.colors == "none"
         lines, metric = overlay_lines(*self._sides, in_pieces=named), self._metric
         axis = Style(color=self.get_component_rich_style("overlay--axis").color)
-        ink = Ink(colors=not named, ascii=look.ascii, axis=axis)
+        ink = Ink(colors=not named, ascii=profile.ascii, axis=axis)
         return draw(Picture(lines, metric.as_text, binary=metric.binary), *self.content_size, ink)

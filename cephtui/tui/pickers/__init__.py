@@ -1,1 +1,1 @@
-"""Choosing a preset, a target or nodes from what really exists."""
+"""Dialogs that choose a preset, a target, nodes or a run from those that exist."""

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from cephtui.config import Config, ConfigError, parse_node
 from cephtui.targets.discovery import KnownNode
 from cephtui.tui.keys import ANY_LETTER, key
-from cephtui.tui.pick_list import Filter, Picker, Row
+from cephtui.tui.pickers.picker import Filter, Picker
+from cephtui.tui.widgets.pick_list import Row
 
 _TYPED = "typed"
 _MARK = key("space", "screen.mark", "mark", "mark the node, or all of the group", priority=True)
@@ -44,13 +45,13 @@ class NodePicker(Picker[tuple[str, ...]]):
         self._touched = False
 
     def first(self) -> str | None:
-        """See Picker: the first that is marked."""
+        """The first that is marked."""
         return self._marked[0] if self._marked else None
 
     # ------------------------------------------------------------------ rows
 
     def rows(self) -> list[Row]:
-        """See Picker: what was typed is the last."""
+        """Known nodes, then what was typed."""
         return [*map(self._row, self._known.values()), *self._typed_rows()]
 
     def _row(self, node: KnownNode) -> Row:
@@ -81,7 +82,7 @@ class NodePicker(Picker[tuple[str, ...]]):
         yield Row(_TYPED, ("[ ]", self.typed), "use what is typed", always=True)
 
     def note(self) -> str:
-        """See Picker: what enter would do."""
+        """What enter would do."""
         row = self.highlighted
         if row is None and self.typed:
             return "expected [user@]host[:port] or a name from the list"
@@ -120,11 +121,10 @@ class NodePicker(Picker[tuple[str, ...]]):
         self.show_rows(highlight=name, follow=row.key == _TYPED)
 
     def click(self, row: Row) -> None:
-        """See Picker: a click marks."""
+        """A click marks."""
         self.action_mark()
 
     def use(self, row: Row | None) -> None:
-        """See Picker."""
         names = self._would_use(row)
         try:
             self._config.choose(names)

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from cephtui import presets
 from cephtui.presets import Catalogue, Preset, PresetError
 from cephtui.tui.keys import key
-from cephtui.tui.pick_list import Picker, Row
+from cephtui.tui.pickers.picker import Picker
+from cephtui.tui.widgets.pick_list import Row
 
 
 def described(preset: Preset) -> str:
@@ -18,7 +19,7 @@ def described(preset: Preset) -> str:
 
 
 def _joined(texts: Sequence[str]) -> str:
-    """One text of several that say the same of different values: ``4k randread`` and ``4k randwrite``."""
+    """One text of several that differ in their values only: ``4k randread`` and ``4k randwrite``."""
     seen = list(dict.fromkeys(tuple(text.split()) for text in texts))
     words = [list(dict.fromkeys(column)) for column in zip(*seen, strict=False)]
     number = 1
@@ -38,7 +39,7 @@ def _preset_row(name: str, entry: Preset | PresetError) -> Row:
 
 
 class PresetPicker(Picker[Preset]):
-    """Every preset, those without a key too; a broken one says what is wrong with it."""
+    """Every preset, those without a key too; a broken one with its error."""
 
     TITLE_TEXT = "presets"
     BINDINGS = [key("enter", "use", "choose", "choose the preset", priority=True)]
@@ -50,14 +51,12 @@ class PresetPicker(Picker[Preset]):
         self._rows = [heading, *(_preset_row(row.preset, catalogue[row.preset]) for row in presets.rows(catalogue))]
 
     def rows(self) -> list[Row]:
-        """See Picker."""
         return self._rows
 
     def note(self) -> str:
-        """See Picker: what the preset is for."""
+        """What the preset is for."""
         return super().note() or (self.highlighted.more if self.highlighted else "")
 
     def use(self, row: Row | None) -> None:
-        """See Picker."""
         preset = self._catalogue[row.key] if row else None
         self.dismiss(preset if isinstance(preset, Preset) else None)

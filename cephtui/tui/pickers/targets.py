@@ -15,7 +15,8 @@ from cephtui.targets import EXAMPLES, TargetError, parse_target
 from cephtui.targets.candidates import Candidate, OnFound
 from cephtui.targets.discovery import DEVICES, POOLS
 from cephtui.tui.keys import ANY_LETTER, key
-from cephtui.tui.pick_list import Filter, Picker, Row
+from cephtui.tui.pickers.picker import Filter, Picker
+from cephtui.tui.widgets.pick_list import Row
 
 Source = Callable[[str, OnFound], "Future[str]"]
 """Where candidates come from: ``Runner.discover`` of a node."""
@@ -40,7 +41,7 @@ class _Asked:
         """Take what has arrived; whether that changes anything."""
         if self.done:
             return False
-        self.done = self.future.done()  # looked at first: nothing arrives behind it
+        self.done = self.future.done()  # read first: nothing arrives after it
         changed = self.done
         while self.arrived:
             self.candidates.update({candidate.spec: candidate for candidate in self.arrived.popleft()})
@@ -62,13 +63,13 @@ def _problem(future: Future[str]) -> str:
 
 
 class TargetPicker(Picker[str]):
-    """What can be tested from a node; what a guard would refuse to write is dim and says why."""
+    """What can be tested from a node; what a guard would refuse to write is dim, with the reason."""
 
     TITLE_TEXT = "target"
     PLACEHOLDER = "type to filter, or a target such as rbd:POOL or file:/mnt/x"
     BINDINGS = [
         key(f"{ANY_LETTER},slash", "filter", "filter", f"filter, or type a target: {', '.join(EXAMPLES)}"),
-        key("enter", "use", "choose", "choose the target; on a refused one, say why", priority=True),
+        key("enter", "use", "choose", "choose the target; on a refused one, show why", priority=True),
         key("right,l", "images(True)", "images", "show the images of a pool", priority=True),
         key("left,h", "images(False)", "hide images", "hide the images of a pool", priority=True),
     ]
@@ -82,13 +83,13 @@ class TargetPicker(Picker[str]):
         """The pools whose images are shown, as the targets that their images are asked of."""
 
     def on_mount(self) -> None:
-        """Ask at once, and show what comes as it comes."""
+        """Search at once, and show candidates as they arrive."""
         for of in (POOLS, DEVICES):
             self._ask(of)
         self._timer = self.set_interval(_LOOK_SECONDS, self._take)
 
     def on_unmount(self) -> None:
-        """Nobody waits for the rest."""
+        """Cancel the searches."""
         for asked in self._asked.values():
             asked.future.cancel()
 
@@ -106,7 +107,7 @@ class TargetPicker(Picker[str]):
     # ------------------------------------------------------------------ rows
 
     def rows(self) -> list[Row]:
-        """See Picker: the present target first, what was typed last."""
+        """The present target first, what was typed last."""
         found = [*self._given_rows(), *self._pool_rows(), *self._device_rows()]
         return [*found, *self._typed_rows({row.cells[0]: row for row in found})]
 
@@ -138,7 +139,7 @@ class TargetPicker(Picker[str]):
 
     def _device_rows(self) -> Iterator[Row]:
         asked = self._asked[DEVICES]
-        yield _heading(f"devices of {self._node}", asked, "looking at the devices ...")
+        yield _heading(f"devices of {self._node}", asked, "inspecting the devices ...")
         yield from (_candidate_row(candidate) for candidate in asked.candidates.values())
 
     def _typed_rows(self, shown: Mapping[str, Row]) -> Iterator[Row]:
@@ -154,7 +155,7 @@ class TargetPicker(Picker[str]):
             yield Row(_TYPED, (spec,), f"use it as it is typed{refused}", always=True)
 
     def note(self) -> str:
-        """See Picker: where nothing fits, what is wrong with what was typed."""
+        """Where no row matches, why the typed target is invalid."""
         if self.highlighted is None and ":" in self.typed:
             try:
                 parse_target(self.typed)
@@ -165,7 +166,7 @@ class TargetPicker(Picker[str]):
     # ------------------------------------------------------------------ keys
 
     def use(self, row: Row | None) -> None:
-        """See Picker: a row of images opens and closes."""
+        """A row of images opens and closes."""
         if row and row.key.startswith("images "):
             self._toggle(row.key.removeprefix("images "))
         elif row:
@@ -203,7 +204,7 @@ class TargetPicker(Picker[str]):
 
 
 def _heading(title: str, asked: _Asked, waiting: str) -> Row:
-    """A heading stays while something has to be said there."""
+    """A heading that stays while its search runs or has failed."""
     state = _state(asked, waiting)
     return Row("", (title,), f"({state})" if state else "", heading=True, always=bool(state))
 

@@ -1,0 +1,1 @@
+"""The console: its screen, the widgets and dialogs that only it has, and what is chosen and queued on it."""

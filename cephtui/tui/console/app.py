@@ -1,0 +1,117 @@
+"""The console's application: the runner's work, and its end. Nothing is left behind by it."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from pathlib import Path
+
+from textual import work
+from textual.screen import Screen
+
+from cephtui.presets import Catalogue
+from cephtui.running.runner import Runner
+from cephtui.sessions.store import StoreError
+from cephtui.tui.app import CephtuiApp
+from cephtui.tui.console.queue import QueueScreen
+from cephtui.tui.console.screen import ConsoleScreen
+from cephtui.tui.console.start import Start
+from cephtui.tui.dialogs import Confirm, EnterText, Wait
+from cephtui.tui.terminal.profile import FULL, Profile
+
+
+class ConsoleApp(CephtuiApp):
+    """The console; the runner is handed in, and outlives it."""
+
+    def __init__(self, catalogue: Catalogue, start: Start, runner: Runner, root: Path, profile: Profile = FULL) -> None:
+        super().__init__(root, profile)
+        self._runner = runner
+        self._is_ending = False
+        self.left: list[str] | None = None
+        """What was not removed, where the end was not waited for."""
+        self._console_screen = ConsoleScreen(catalogue, start, runner)
+        self._dispatcher = self._console_screen.dispatcher
+
+    def get_default_screen(self) -> Screen[None]:
+        """The console at once, without an empty screen before it."""
+        return self._console_screen
+
+    def on_mount(self) -> None:
+        """Remove in the background what earlier sessions left behind."""
+        self._runner.nodes.remove_left_behind()
+
+    @property
+    def busy(self) -> bool:
+        """Whether something runs."""
+        return self._dispatcher.busy
+
+    @property
+    def is_ending(self) -> bool:
+        """Whether the user has asked for the end."""
+        return self._is_ending
+
+    def action_queue(self) -> None:
+        """Reorder what waits."""
+        queue_screen = QueueScreen(lambda: self._dispatcher.queue, self._dispatcher.reorder)
+        self.push_screen(queue_screen, lambda run_now: self._dispatcher.release() if run_now else None)
+
+    def action_stop(self) -> None:
+        """End the run, keep what was measured, and hold the queue."""
+        if not self._dispatcher.stop():
+            self.notify("nothing is running")
+
+    def action_skip(self) -> None:
+        """End the run and begin the next."""
+        if not self._dispatcher.skip():
+            self.notify("nothing is running")
+
+    @work
+    async def action_mark(self) -> None:
+        """Put a mark with a text on the time line."""
+        dialog = EnterText("What have you changed?", check=lambda text: None if text.strip() else "")
+        text = await self.push_screen_wait(dialog)
+        if text is not None:
+            try:
+                await asyncio.wrap_future(self._runner.mark(text.strip()))
+            except StoreError as error:
+                self.notify(str(error), severity="error", markup=False)
+
+    async def action_quit(self) -> None:
+        """Quit; asks while something runs."""
+        waiting = self._dispatcher.queue.summary
+        if self._is_ending:
+            self.action_end_at_once()
+        elif not self.busy and not waiting:
+            self.end()
+        elif not isinstance(self.screen, Confirm | Wait):
+            question = "A run is in progress. Stop it, keep what was measured, and quit?"
+            if not self.busy:
+                question = f"The queue is not empty ({waiting}). Forget it and quit?"
+            self.push_screen(Confirm(question, "stop and quit" if self.busy else "quit", "go on"), self._answered)
+
+    def _answered(self, quit_now: bool | None) -> None:
+        if quit_now:
+            self.end()
+
+    def end(self) -> None:
+        """Stop what runs, clean up and exit; the screens still read from the runner until then."""
+        if self._is_ending:
+            return
+        self._is_ending = True
+        self._dispatcher.close()
+        tidied = self._runner.tidy_up()
+        if not self.busy and not self._runner.left:
+            self.exit()
+            return
+        self.push_screen(Wait(lambda: self._runner.cleanup.progress or "stopping the run and cleaning up ..."))
+        self.run_worker(self._end(tidied))
+
+    async def _end(self, tidied: threading.Event) -> None:
+        while not tidied.is_set():
+            await asyncio.sleep(0.05)
+        self.exit()
+
+    def action_end_at_once(self) -> None:
+        """Exit without waiting; what is left is printed on the terminal."""
+        self.left = self._runner.abandon()
+        self.exit()

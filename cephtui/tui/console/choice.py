@@ -1,0 +1,69 @@
+"""What is to run next, as it was chosen: a preset with its options, a target, nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from cephtui.models import Node, Plan
+from cephtui.planning import Prefilled, Request, make_plan, new_batch
+from cephtui.presets import Preset
+from cephtui.running.queue import Entry
+from cephtui.targets import parse_target, with_data_pool
+from cephtui.tui.console.edits import Edits
+from cephtui.tui.console.nodes import NodeBook
+from cephtui.tui.console.start import Start
+
+
+class Choice:
+    """The chosen preset, options, target and nodes; makes requests of them, and plans for the preview and the queue."""
+
+    def __init__(self, start: Start, preset: Preset, prefilled: Callable[[], Prefilled]) -> None:
+        self.preset, self.edits, self.target = preset, Edits(), start.target
+        self.nodes = NodeBook(start.nodes)
+        self._start, self._prefilled = start, prefilled
+        self._surveyed: dict[str, Request] = {}
+        """By target, with its free space and its pool's other clients."""
+
+    @property
+    def ceph_node(self) -> Node:
+        """The node on which the cluster is queried."""
+        return self.nodes.of(self._start.ceph_node)
+
+    def choose_target(self, text: str) -> None:
+        """Raises TargetError."""
+        target, data_pool = parse_target(text, sitting=self._start.owner_id), self._start.data_pool
+        # a data pool means something only where images are created
+        self.target = with_data_pool(target, data_pool) if data_pool and target.creates_images else target
+
+    def choose_nodes(self, names: tuple[str, ...]) -> None:
+        """Raises ConfigError."""
+        hosts = self._start.config.choose(names)
+        self.nodes.hosts = tuple(node.model_copy(update=dict(self._start.ceph)) for node in hosts)
+        self._surveyed.clear()
+
+    def take_survey(self, request: Request) -> None:
+        """Keep the results of a survey for plans on its target."""
+        self._surveyed[request.target.spec] = request
+
+    def request(self, preset: Preset | None = None, edits: Edits | None = None) -> Request:
+        """Of a preset and edits, by default those that are chosen."""
+        preset, edits = preset or self.preset, edits or self.edits
+        return Request(
+            (preset,),
+            self.nodes.hosts,
+            self.target,
+            edits.overrides(preset),
+            edits.repeats,
+            ceph_node=self.ceph_node.name if self._start.ceph_node else None,
+        )
+
+    def plan(self, request: Request) -> Plan:
+        """Raises OptionError."""
+        known = self._surveyed.get(request.target.spec, request)
+        request = replace(request, room_bytes=known.room_bytes, pool_use=known.pool_use)
+        return make_plan(request, new_batch, self._prefilled())
+
+    def entries(self, presets: Sequence[Preset]) -> list[Entry]:
+        """One for each preset; raises OptionError."""
+        return [Entry.of(self.request(preset), self.plan) for preset in presets]

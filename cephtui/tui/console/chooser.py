@@ -1,0 +1,152 @@
+"""Opens the dialogs that choose what to run, connects to its nodes and surveys its target.
+
+Pickers are imported when they are opened.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
+from typing import Any
+
+from rich.text import Text
+from textual.screen import ModalScreen, Screen
+
+from cephtui.config import ConfigError
+from cephtui.models import Node, Plan
+from cephtui.planning import Request
+from cephtui.presets import Catalogue
+from cephtui.reports.text import node_states
+from cephtui.running.dispatcher import Dispatcher, Front
+from cephtui.running.launch import FAULTS, Launcher, NotRun
+from cephtui.running.queue import Entry
+from cephtui.running.runner import Runner
+from cephtui.tui.console.asking import Dialogs
+from cephtui.tui.console.choice import Choice
+from cephtui.tui.console.edits import Edits
+from cephtui.tui.console.form import FormScreen
+from cephtui.tui.console.preview import commands
+from cephtui.tui.console.start import Start
+from cephtui.tui.console.status_bar import StatusBar
+
+
+class Chooser(Front):
+    """Changes a choice by dialogs over the console's screen."""
+
+    def __init__(
+        self, screen: Screen[None], choice: Choice, start: Start, runner: Runner, changed: Callable[[], None]
+    ) -> None:
+        """``changed`` is called after each change of the choice or of what its plan depends on."""
+        self._screen, self._choice, self._start, self._runner, self._changed = screen, choice, start, runner, changed
+
+    async def choose_preset(self, catalogue: Catalogue) -> None:
+        """Open the picker of presets."""
+        from cephtui.tui.pickers.presets import PresetPicker
+
+        preset = await self._show(PresetPicker(catalogue))
+        if preset is not None:
+            self._choice.preset = preset
+            self._changed()
+
+    async def choose_options(self) -> None:
+        """Open the form of the preset."""
+        choice = self._choice
+
+        def preview(edits: Edits) -> Text:
+            return commands(choice.plan(choice.request(edits=edits)))
+
+        edits = await self._show(FormScreen(choice.preset, choice.edits, preview))
+        if edits is not None:
+            choice.edits = edits
+            self._changed()
+
+    async def choose_target(self) -> None:
+        """Open the picker of targets, and survey the one that was chosen."""
+        from cephtui.tui.pickers.targets import TargetPicker
+
+        node = self._choice.ceph_node
+        discover = partial(self._runner.nodes.discover, node)
+        picker = TargetPicker(self._choice.target.spec, self._start.target.spec, discover, node.name)
+        text = await self._show(picker)
+        if text is not None:
+            self._choice.choose_target(text)
+            self._changed()
+            self._survey_later()
+
+    async def choose_nodes(self) -> None:
+        """Open the picker of nodes, which shows what each lacks, and connect to those that were chosen."""
+        from cephtui.targets.discovery import known_nodes
+        from cephtui.tui.pickers.nodes import NodePicker
+
+        config, book = self._start.config, self._choice.nodes
+        chosen = tuple(node.name for node in book.hosts)
+        reports = book.reports(self._choice.preset.tool.name)
+        names = await self._show(NodePicker(config, known_nodes(config), chosen, reports))
+        if names is None or names == chosen:
+            return
+        try:
+            self._choice.choose_nodes(names)
+        except ConfigError as error:
+            self._screen.notify(str(error), severity="error", markup=False)
+            return
+        self._changed()
+        self.connect_later()
+
+    def connect_later(self) -> None:
+        """Connect to the chosen nodes, then survey the target, in the background."""
+        self._screen.run_worker(self._connect_and_survey(), exclusive=True, group="connect")
+
+    async def _connect_and_survey(self) -> None:
+        await self._connected(self._choice.nodes.hosts)
+        self._survey_later()
+
+    async def _connected(self, nodes: Sequence[Node]) -> bool:
+        """Whether all can be used, after connecting to those that were not ready; reports what is missing."""
+        book = self._choice.nodes
+        waiting = [node for node in nodes if not book.is_ready(node)]
+        async for state in Launcher(self._runner, Dialogs(self._show)).connect(waiting):
+            # what is missing for other presets is in the list of nodes
+            for problem in book.take(state, self._choice.preset.tool.name):
+                self._screen.notify(problem, severity="error", timeout=15, markup=False)
+            self.show_nodes()
+        return all(map(book.is_ready, nodes))
+
+    def show_nodes(self) -> None:
+        """Update the nodes and their states in the status bar."""
+        choice = self._choice
+        states = node_states(choice.nodes.hosts, choice.nodes.states, choice.preset.tool.name)
+        self._screen.query_one(StatusBar).nodes = states
+
+    def _survey_later(self) -> None:
+        """In the background: it takes a moment, and the preview need not wait for it."""
+        self._screen.run_worker(self._survey(), exclusive=True, group="survey")
+
+    async def _survey(self) -> None:
+        with contextlib.suppress(NotRun, *FAULTS):
+            launcher = Launcher(self._runner, Dialogs(self._show))
+            self._choice.take_survey(await launcher.survey(self._choice.request()))
+            self._changed()
+
+    async def _show(self, dialog: ModalScreen[Any]) -> Any:
+        return await self._screen.app.push_screen_wait(dialog)
+
+    # ------------------------------------------------------------------ for the dispatcher
+
+    def plan(self, request: Request) -> Plan:
+        """With what is known of its target and of the data that was prefilled."""
+        return self._choice.plan(request)
+
+    async def connect(self, entry: Entry) -> Entry:
+        """Shows the questions of its nodes as dialogs."""
+        if not await self._connected(entry.request.nodes):
+            raise NotRun("not all nodes can be used (n shows them)")
+        return entry.with_access({name: state.node for name, state in self._choice.nodes.states.items()})
+
+    def ask(self, dispatcher: Dispatcher) -> Dialogs:
+        """Each question is asked once."""
+        return Dialogs(self._show, dispatcher)
+
+    def start(self, work: Coroutine[None, None, None]) -> None:
+        """As a worker of the screen."""
+        self._screen.run_worker(work)

@@ -1,0 +1,40 @@
+"""What was typed into the forms of presets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from cephtui.presets import Choice, Preset, choice_text, parse_choice
+
+COMMON = "runtime"
+"""The one option that is kept for all presets of a console session."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edits:
+    """What was typed: for each preset what differs from it, and the runtime and the repeats of all."""
+
+    options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """By preset and option."""
+    runtime: str | None = None
+    repeats: int = 1
+
+    def of(self, preset: Preset) -> dict[str, str]:
+        """What differs from a preset, by option."""
+        own = dict(self.options.get(preset.name, {}))
+        if self.runtime is not None and self.runtime != choice_text(preset.file.options.get(COMMON)):
+            own[COMMON] = self.runtime
+        return own
+
+    def overrides(self, preset: Preset) -> dict[str, Choice]:
+        """The same as values."""
+        return {option: parse_choice(text) for option, text in self.of(preset).items()}
+
+    def edited(self, preset: Preset, typed: Mapping[str, str], repeats: int) -> Edits:
+        """With the texts of a form; an empty field has the preset's value."""
+        values = {option: text.strip() for option, text in typed.items()}
+        runtime = values.pop(COMMON, "") or None
+        own = {o: v for o, v in values.items() if v and v != choice_text(preset.file.options.get(o))}
+        common = None if runtime == choice_text(preset.file.options.get(COMMON)) else runtime
+        return replace(self, options={**self.options, preset.name: own}, runtime=common, repeats=repeats)

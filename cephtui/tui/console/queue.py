@@ -1,0 +1,100 @@
+"""The dialog that orders the queue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.widgets import DataTable, Static
+
+from cephtui import units
+from cephtui.running.queue import Entry, Queue
+from cephtui.tui.dialogs import Dialog
+from cephtui.tui.keys import key
+
+
+class QueueScreen(Dialog[bool]):
+    """Reorders and removes entries; gives True where the queue is to be released."""
+
+    BINDINGS = [
+        key("J,shift+down", "move(1)", "order", "run it later, run it sooner", shown=True, display="J K"),
+        key("K,shift+up", "move(-1)", "sooner", "run it later, run it sooner", display="J K"),
+        key("x,delete", "remove", "take out", "take it out of the queue", shown=True),
+        key("g", "go", "run", "run the queue", shown=True),
+        key("escape,u", "back", "back", "back to the console", shown=True),
+        key("down,j", "cursor(1)", "down", "the next", priority=True),
+        key("up,k", "cursor(-1)", "up", "the one before", priority=True),
+    ]
+    DEFAULT_CSS = """
+    QueueScreen DataTable { height: auto; max-height: 16; }
+    QueueScreen #queue-note { height: auto; color: $foreground 70%; }
+    """
+
+    def __init__(self, read: Callable[[], Queue], write: Callable[[Queue], None]) -> None:
+        """The queue changes while this is open: an entry begins."""
+        super().__init__()
+        self._read, self._write = read, write
+        self._note = f"{read().note}: g runs what is left" if read().is_held else ""
+        self._shown: tuple[Entry, ...] | None = None
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog") as box:
+            box.border_title = " queue "
+            table: DataTable[Text] = DataTable(cursor_type="row", zebra_stripes=True)
+            yield table
+            yield Static(id="queue-note")
+
+    def on_mount(self) -> None:
+        self._table.add_columns("#", "preset", Text("takes", justify="right"), "options", "nodes", "target")
+        self._refresh()
+        self.set_interval(0.5, self._refresh)
+
+    @property
+    def _table(self) -> DataTable[Text]:
+        return self.query_one(DataTable)
+
+    def _refresh(self) -> None:
+        queue = self._read()
+        entries = queue.entries
+        if entries == self._shown:
+            return
+        row, before = self._row_in(entries), self._table.cursor_row
+        self._shown = entries
+        self._table.clear()
+        for number, entry in enumerate(entries, 1):
+            nodes = ", ".join(node.name for node in entry.request.nodes)
+            took = Text(units.duration(entry.seconds), justify="right")
+            cells = map(Text, (entry.text, nodes, entry.target))
+            self._table.add_row(Text(str(number)), Text(entry.preset.name), took, *cells)
+        self._table.move_cursor(row=before if row is None else row)
+        empty = "nothing is queued: 1 to 9 and enter during a run, and a (all six), put something here"
+        self.query_one("#queue-note", Static).update(Text((entries and self._note) or queue.summary or empty))
+
+    def _row_in(self, entries: tuple[Entry, ...]) -> int | None:
+        """Where the entry under the cursor is now; None where it has begun or was removed meanwhile."""
+        chosen = (self._shown or ())[self._table.cursor_row :][:1]
+        return next((row for row, entry in enumerate(entries) if chosen and entry is chosen[0]), None)
+
+    def action_cursor(self, by: int) -> None:
+        self._table.move_cursor(row=self._table.cursor_row + by)
+
+    def action_move(self, by: int) -> None:
+        row = self._row_in(self._read().entries)
+        if row is not None:
+            self._write(self._read().moved(row, by))
+        self._refresh()
+
+    def action_remove(self) -> None:
+        """Remove the entry: it has not begun."""
+        row = self._row_in(self._read().entries)
+        if row is not None:
+            self._write(self._read().without(row))
+        self._refresh()
+
+    def action_go(self) -> None:
+        self.dismiss(True)
+
+    def action_back(self) -> None:
+        self.dismiss(False)

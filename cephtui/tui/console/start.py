@@ -1,0 +1,30 @@
+"""What the console begins with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from cephtui.config import Config
+from cephtui.models import Mark, Node, Run
+from cephtui.planning import new_batch
+from cephtui.targets import Target
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """As given on the command line and found in the session."""
+
+    nodes: tuple[Node, ...]
+    target: Target
+    data_pool: str | None = None
+    ceph_node: str | None = None
+    earlier: tuple[Run, ...] = ()
+    """Runs of a session that is continued."""
+    marks: tuple[Mark, ...] = ()
+    config: Config = field(default_factory=Config)
+    """Where other nodes are found by their names."""
+    ceph: Mapping[str, str] = field(default_factory=dict)
+    """Each node's Ceph access, where it was given for all."""
+    owner_id: str = field(default_factory=new_batch)
+    """Makes the names of the images that are created unique."""

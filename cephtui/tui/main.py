@@ -1,0 +1,143 @@
+"""Runs the applications on a terminal: their theme, the signals that end them, and what they leave."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import NoReturn
+
+from textual.screen import Screen
+
+from cephtui import paths
+from cephtui.exit_codes import EXIT_INCOMPLETE
+from cephtui.presets import Catalogue
+from cephtui.reading import TOML_MOST_BYTES, read_bytes
+from cephtui.running.runner import Runner
+from cephtui.sessions.writer import write_whole
+from cephtui.terminal import Ending, Interrupted, handling, say, set_waiting
+from cephtui.tui.app import CephtuiApp, SavedApp
+from cephtui.tui.console.app import ConsoleApp
+from cephtui.tui.console.start import Start
+from cephtui.tui.terminal.profile import FULL, Profile
+from cephtui.tui.textual_private import is_exiting, loop_of
+
+_GRACE_SECONDS, _SOON_SECONDS = 10.0, 3.0
+
+
+def _let_go_of_a_dead_terminal() -> None:
+    """Send further output to /dev/null: Textual would wait for ever to write to a closed terminal."""
+    for descriptor in range(3):
+        if stat.S_ISCHR(os.fstat(descriptor).st_mode) and not os.isatty(descriptor):
+            os.dup2(os.open(os.devnull, os.O_RDWR), descriptor)
+
+
+def _ask(app: CephtuiApp, end: Callable[[], object]) -> None:
+    """Call ``end`` on the application's own thread: Textual handles no signals."""
+    _let_go_of_a_dead_terminal()
+    loop = loop_of(app)
+    if loop is None and not is_exiting(app):
+        raise Interrupted  # it has not begun yet
+    with contextlib.suppress(RuntimeError):  # it has just ended
+        if loop is not None:
+            loop.call_soon_threadsafe(app.call_later, end)
+
+
+def _leave(clean_up: Callable[[], object], left: Iterable[str] = ()) -> NoReturn:
+    """End the process where the application does not end, as on a terminal that takes no output."""
+    clean_up()
+    set_waiting(False)
+    for text in left:
+        say(text)
+    os._exit(EXIT_INCOMPLETE)
+
+
+def _run(app: CephtuiApp) -> None:
+    """Run in the theme that was chosen last, if this terminal can show it; keep the one that is chosen now."""
+    file = paths.theme_file()
+    with contextlib.suppress(OSError, ValueError):
+        chosen = read_bytes(file, TOML_MOST_BYTES).decode("utf-8").strip()
+        if chosen in app.available_themes:
+            app.theme = chosen
+    before = app.theme
+    app.run()
+    if app.theme != before:
+        with contextlib.suppress(OSError):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(file, f"{app.theme}\n")
+
+
+class _ConsoleEnding:
+    """The effects of signals on the console and its runner."""
+
+    def __init__(self, app: ConsoleApp, runner: Runner, clean_up: Callable[[], object]) -> None:
+        self._app, self._runner, self._clean_up = app, runner, clean_up
+        self._is_incomplete = False
+        self._done_at: float | None = None
+        self._signals = Ending(self._first, self._second, self._tick)
+        self.handlers = self._signals.handlers()
+
+    @property
+    def code(self) -> int:
+        """The exit code where the application ended by itself."""
+        return EXIT_INCOMPLETE if self._is_incomplete else 0
+
+    def _first(self) -> None:
+        self._is_incomplete = self._app.busy or self._app.is_ending
+        self._runner.tidy_up()
+        _ask(self._app, self._app.end)
+
+    def _second(self) -> None:
+        if not self._app.is_running:
+            raise Interrupted(*self._runner.abandon())
+        _ask(self._app, self._app.action_end_at_once)
+        self._done_at = self._done_at or time.monotonic() - _GRACE_SECONDS + _SOON_SECONDS
+
+    def _tick(self, seconds: float) -> None:
+        """Removals have their time, then the application has some to end."""
+        asked_at = self._signals.asked_at
+        if self._done_at is None and asked_at is not None and self._runner.cleanup.is_overdue(asked_at):
+            self._second()
+        if self._done_at is None and self._runner.tidy_up().is_set():
+            self._done_at = time.monotonic()
+        if self._done_at is not None and time.monotonic() - self._done_at > _GRACE_SECONDS:
+            _leave(self._clean_up, self._runner.abandon())
+
+
+def run_console(
+    catalogue: Catalogue, start: Start, session: str | None, clean_up: Callable[[], None], profile: Profile = FULL
+) -> tuple[list[str], int]:
+    """Open the console until the user quits; returns what could not be removed, and the exit code.
+
+    ``clean_up`` is called where the process has to end without returning from here. Raises StoreError, and
+    Interrupted where the end was not waited for.
+    """
+    root = paths.sessions_dir()
+    with Runner(root, session) as runner:
+        app = ConsoleApp(catalogue, start, runner, root, profile)
+        ending = _ConsoleEnding(app, runner, clean_up)
+        with handling(ending.handlers):
+            _run(app)
+            if app.left is not None:
+                raise Interrupted(*app.left)
+            return runner.close(), ending.code
+
+
+def show_saved(
+    root: Path, screens: Iterable[Screen[None]], profile: Profile = FULL, clean_up: Callable[[], object] = lambda: None
+) -> None:
+    """Show these screens of saved sessions until the user leaves the first of them; ``clean_up`` as above."""
+    app = SavedApp(root, screens, profile)
+
+    def end() -> None:
+        _ask(app, app.exit)
+
+    def tick(seconds: float) -> None:
+        if seconds > _GRACE_SECONDS:
+            _leave(clean_up)
+
+    with handling(Ending(end, end, tick).handlers()):
+        _run(app)

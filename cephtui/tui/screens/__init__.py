@@ -1,0 +1,1 @@
+"""Screens that show saved and running benchmarks: sessions, one session, replay, compare, log, big digits."""

@@ -1,0 +1,104 @@
+"""Two runs beside each other: their charts over each other, then what differed."""
+
+from __future__ import annotations
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, VerticalScroll
+from textual.screen import Screen
+from textual.widgets import Static
+
+from cephtui.analysis.sides import Side
+from cephtui.models.metrics import DIRECTIONS, LIVE
+from cephtui.reports.comparison import draw_comparison
+from cephtui.tui.charts.overlay import Curves, Overlay
+from cephtui.tui.keys import KeyBar, key
+from cephtui.tui.terminal.profile import profile_of
+
+_ROWS_BESIDE = 9
+"""Rows that the sides, the headings and the first figures take: what is left is for differences."""
+
+
+class Comparison(VerticalScroll):
+    """The differences and the figures, scrolled with the usual keys."""
+
+    BINDINGS = [
+        key("down,j", "scroll_down", "down", "scroll down"),
+        key("up,k", "scroll_up", "up", "scroll up"),
+        key("home,g", "scroll_home", "top", "to the top"),
+        key("end,G", "scroll_end", "end", "to the end"),
+    ]
+    DEFAULT_CSS = """
+    Comparison { height: 1fr; padding: 0 0 0 1; border-top: solid $primary-darken-1; scrollbar-size-vertical: 1; }
+    Comparison > Static { height: auto; }
+    """
+
+    def compose(self) -> ComposeResult:
+        yield Static()
+
+    def show(self, left: Side, right: Side) -> None:
+        """Draw both, with as many differences first as leave room for figures."""
+        room = self.content_size.height - _ROWS_BESIDE
+        shown = draw_comparison(left, right, ascii=profile_of(self).ascii, most_differences=room)
+        self.query_one(Static).update(shown)
+
+
+class CompareScreen(Screen[None]):
+    """Two runs: charts over each other, and below them what differed in conditions and figures."""
+
+    BINDINGS = [
+        key("v", "next_figure", "figure", "IOPS, bandwidth, mean or p99 latency in the charts", "view", shown=True),
+        key("w", "swap", "swap", "swap A and B: changes are given from A to B", "view", shown=True),
+        key("escape", "dismiss", "back", "back", "more", shown=True),
+        key("q", "app.quit", "quit", "quit", "more"),
+    ]
+    DEFAULT_CSS = """
+    CompareScreen { layout: vertical; }
+    CompareScreen #overlays { height: 35%; min-height: 7; max-height: 50%; }
+    """
+
+    def __init__(self, left: Side, right: Side, left_curves: Curves, right_curves: Curves) -> None:
+        super().__init__()
+        self._sides, self._curves, self._figure = (left, right), (left_curves, right_curves), 0
+
+    def compose(self) -> ComposeResult:
+        """Reads and writes beside each other, then the text."""
+        with Horizontal(id="overlays"):
+            for direction in DIRECTIONS:
+                yield Overlay(direction)
+        yield Comparison()
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        """Keys scroll at once."""
+        self._draw_charts()
+        self.set_focus(self.query_one(Comparison))
+
+    @on(events.Resize)
+    def _fit(self) -> None:
+        self.call_after_refresh(self._draw_text)
+
+    def _draw_charts(self) -> None:
+        metric, directions = LIVE[self._figure], self._directions()
+        for direction in DIRECTIONS:
+            overlay = self.query_one(f"#{direction}-overlay", Overlay)
+            overlay.display = direction in directions
+            name = f"{direction}.{metric.name}"
+            overlay.show(metric, *(curves.get(name, ()) for curves in self._curves))
+
+    def _directions(self) -> list[str]:
+        """Those of either side; an empty chart where there are none."""
+        found = [d for d in DIRECTIONS if any(name.startswith(f"{d}.") for curves in self._curves for name in curves)]
+        return list(found) or ["write"]
+
+    def _draw_text(self) -> None:
+        self.query_one(Comparison).show(*self._sides)
+
+    def action_next_figure(self) -> None:
+        self._figure = (self._figure + 1) % len(LIVE)
+        self._draw_charts()
+
+    def action_swap(self) -> None:
+        self._sides, self._curves = self._sides[::-1], self._curves[::-1]
+        self._draw_charts()
+        self._draw_text()

@@ -1,0 +1,205 @@
+"""A saved run played again, and a run of another process followed: the same screen as a live one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.widgets import Static
+
+from cephtui import units
+from cephtui.models import Event, Run
+from cephtui.reports.text import conditions, tool_command
+from cephtui.sessions.playback import Follower, Playback, lasted_seconds
+from cephtui.sessions.store import StoreError
+from cephtui.tui.keys import KeyBar, key
+from cephtui.tui.screens.run import RunScreen
+from cephtui.tui.terminal.profile import profile_of
+from cephtui.tui.widgets.live_view import DRAWS_PER_SECOND, LiveView
+
+SPEEDS = (1.0, 2.0, 4.0, 8.0, 12.0, 20.0)
+_BAR_COLUMNS = 40
+
+
+class Player:
+    """A recording with a position; ``drain`` gives the events before it. Raises StoreError."""
+
+    def __init__(self, directory: Path, number: int, speed: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._directory, self._number, self._clock = directory, number, clock
+        self._playback = Playback(directory, number)
+        self.seconds = lasted_seconds(directory, self.run, self._playback.step)
+        self.speed, self.paused = speed, False
+        self.position = 0.0
+        self._drained_at = clock()
+
+    @property
+    def run(self) -> Run:
+        """The run that is played."""
+        return self._playback.run
+
+    @property
+    def over(self) -> bool:
+        """Whether its end was reached."""
+        return self._playback.over
+
+    def drain(self) -> list[Event]:
+        """What has happened since the last call."""
+        now = self._clock()
+        if not self.paused and not self.over:
+            self.position = min(self.seconds, self.position + (now - self._drained_at) * self.speed)
+        self._drained_at = now
+        return self._playback.until(self.position if self.position < self.seconds else float("inf"))
+
+    def seek(self, seconds: float) -> bool:
+        """Go to a position; whether ``drain`` begins again with the first event."""
+        seconds = max(0.0, min(self.seconds, seconds))
+        back = seconds < self.position
+        if back:
+            self._playback = Playback(self._directory, self._number)
+        self.position = seconds
+        return back
+
+
+class PlayedScreen(RunScreen):
+    """What replaying and watching have in common: a run that is played."""
+
+    BINDINGS = [
+        key("c", "compare", "compare", "compare the run with another", "view", shown=True),
+        key("f", "presenter", "present", "the figure in big digits, for a room", "view", shown=True),
+        key("l", "log", "log", "the real commands and the tool's raw output", "view"),
+        key("escape", "back", "back", "back", "more", shown=True, display="esc"),
+    ]
+    NOTHING = "no run has begun yet"
+    DEFAULT_CSS = """
+    PlayedScreen #transport { height: 1; padding: 0 1; background: $surface; }
+    """
+
+    def __init__(self, directory: Path) -> None:
+        super().__init__()
+        self._directory = directory
+        self.run: Run | None = None
+        self._reported = ""
+
+    @property
+    def drawn(self) -> tuple[Path, Run] | None:
+        return (self._directory, self.run) if self.run else None
+
+    def _report(self, error: StoreError) -> None:
+        """Notify once: an unreadable file fails again with every read."""
+        if str(error) != self._reported:
+            self._reported = str(error)
+            self.notify(self._reported, severity="error", timeout=15, markup=False)
+
+    def on_live_view_began(self, message: LiveView.Began) -> None:
+        self.run = message.run
+        self.query_one("#command", Static).update(Text(f"$ {tool_command(message.run.command, message.run.tool)}"))
+
+
+class ReplayScreen(PlayedScreen):
+    """Plays, pauses, and seeks; raises StoreError where there is nothing to play."""
+
+    BINDINGS = [
+        key("space", "pause", "pause", "pause, or resume", "replay", shown=True),
+        key("left", "seek(-5)", "seek", "5 seconds back or on", "replay", shown=True, display="left right"),
+        key("right", "seek(5)", "5 s on", "5 seconds back or on", "replay", display="left right"),
+        key("shift+right", "seek(30)", "30 s on", "30 seconds on", "replay"),
+        key("shift+left", "seek(-30)", "30 s back", "30 seconds back", "replay"),
+        key("home", "seek(-1e9)", "beginning", "to the beginning", "replay"),
+        key("end", "seek(1e9)", "end", "to the end", "replay"),
+        key("plus,equals_sign", "speed(1)", "speed", "faster, slower: 1x to 20x", "replay", shown=True, display="+ -"),
+        key("minus", "speed(-1)", "slower", "faster, slower: 1x to 20x", "replay", display="+ -"),
+    ]
+
+    def __init__(self, directory: Path, number: int, speed: float = 1.0) -> None:
+        super().__init__(directory)
+        self.player = Player(directory, number, speed)
+
+    def compose(self) -> ComposeResult:
+        """From the top: the title, the command, the run, the position."""
+        yield Static(id="bar")
+        yield Static(id="command")
+        yield LiveView(self, lambda: self.player.position)
+        yield Static(id="transport")
+        yield KeyBar("compare", "presenter")
+
+    def on_mount(self) -> None:
+        run = self.player.run
+        what = f"   replay of {self._directory.name}/{run.run}   {conditions(run)}, {run.target}"
+        self.query_one("#bar", Static).update(Text.assemble(("cephtui", "bold"), what))
+        self._show_transport()
+        self.set_interval(1 / DRAWS_PER_SECOND, self._show_transport)
+
+    def drain(self) -> list[Event]:
+        """Pauses where something can't be read."""
+        try:
+            return self.player.drain()
+        except StoreError as error:
+            self.player.paused = True
+            self._report(error)
+            return []
+
+    def _show_transport(self) -> None:
+        player = self.player
+        state = "ended " if player.over else "paused" if player.paused else "playing"
+        done = round(_BAR_COLUMNS * min(1.0, player.position / player.seconds)) if player.seconds else _BAR_COLUMNS
+        full, rest = ("=", ".") if profile_of(self.view).ascii else ("━", "─")
+        text = Text.assemble((f"{state} {player.speed:g}x ", "bold"), (full * done, "bold green"))
+        text.append(rest * (_BAR_COLUMNS - done), "dim")
+        text.append(f" {units.duration(player.position)} of {units.duration(player.seconds)}")
+        self.query_one("#transport", Static).update(text, layout=False)
+
+    def action_pause(self) -> None:
+        """Pause or resume; at the end, begin again."""
+        if self.player.over:
+            self.action_seek(-1e9)
+            self.player.paused = False
+        else:
+            self.player.paused = not self.player.paused
+        self._show_transport()
+
+    def action_seek(self, seconds: float) -> None:
+        view, self._reported = self.query_one(LiveView), ""
+        try:
+            if self.player.seek(self.player.position + seconds):
+                view.begin_anew()
+        except StoreError as error:
+            self._report(error)
+        view.catch_up()
+        self._show_transport()
+
+    def action_speed(self, by: int) -> None:
+        """The next faster or slower of the speeds."""
+        others = [s for s in SPEEDS if (s > self.player.speed if by > 0 else s < self.player.speed)]
+        if others:
+            self.player.speed = min(others) if by > 0 else max(others)
+        self._show_transport()
+
+
+class WatchScreen(PlayedScreen):
+    """Follows a session that another process is writing; writes nothing."""
+
+    def __init__(self, directory: Path) -> None:
+        super().__init__(directory)
+        self._follower = Follower(directory)
+
+    def compose(self) -> ComposeResult:
+        """From the top: the title, the command, the run."""
+        yield Static(id="bar")
+        yield Static(id="command")
+        yield LiveView(self)
+        yield KeyBar("compare")
+
+    def on_mount(self) -> None:
+        what = f"   watching session {self._directory.name}   (read-only)"
+        self.query_one("#bar", Static).update(Text.assemble(("cephtui", "bold"), what))
+        self.query_one(LiveView).announce("waiting for a run ...")
+
+    def drain(self) -> list[Event]:
+        try:
+            return self._follower.drain()
+        except StoreError as error:
+            self._report(error)
+            return []

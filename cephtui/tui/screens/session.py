@@ -1,0 +1,140 @@
+"""One saved session: its runs, and the charts of each as they were live."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from rich.text import Text
+from textual import on, work
+from textual.app import ComposeResult
+from textual.widgets import Static
+
+from cephtui.analysis.history import History
+from cephtui.models import Mark, Run, SessionNotes
+from cephtui.reports.text import conditions, joined, notes
+from cephtui.sessions import archive, store
+from cephtui.sessions.store import StoreError
+from cephtui.tui.keys import KeyBar, key
+from cephtui.tui.screens.replay import ReplayScreen
+from cephtui.tui.screens.run import RunScreen
+from cephtui.tui.widgets.run_view import RunView, of_saved
+from cephtui.tui.widgets.runs_table import RunsTable
+
+
+class SessionScreen(RunScreen):
+    """The table above, the run under its cursor below."""
+
+    BINDINGS = [
+        key("p", "play", "play", "play the run again, as it was live", "run", shown=True),
+        key("c", "compare", "compare", "compare the run with another", "view", shown=True),
+        key("B", "baseline", "baseline", "make the run this session's baseline, or none", "run", shown=True),
+        key("f", "presenter", "present", "the figure in big digits, for a room", "view"),
+        key("l", "log", "log", "the real commands and the tool's raw output", "view"),
+        key("escape", "back", "back", "back to the sessions", "more", shown=True, display="esc"),
+    ]
+    DEFAULT_CSS = """
+    SessionScreen #runs { height: 40%; }
+    SessionScreen #conditions { height: auto; max-height: 3; padding: 0 1; color: $foreground 80%; }
+    """
+
+    def __init__(self, directory: Path) -> None:
+        super().__init__()
+        self._directory = directory
+        self._marks: list[Mark] = []
+
+    def compose(self) -> ComposeResult:
+        """From the top: the session, its runs, the conditions of one, its charts."""
+        yield Static(id="bar")
+        yield RunsTable()
+        yield Static(id="conditions")
+        yield RunView()
+        yield KeyBar("compare")
+
+    def on_mount(self) -> None:
+        self.query_one("#conditions", Static).update("reading the session ...")
+        self.set_focus(self.query_one(RunsTable))
+        self._read()
+
+    @work
+    async def _read(self) -> None:
+        try:
+            runs, broken = await asyncio.to_thread(store.read_runs, self._directory)
+        except StoreError as error:
+            self.query_one("#conditions", Static).update(Text(str(error)))
+            return
+        notes = self._notes()
+        self._marks = store.read_marks(self._directory)
+        table = self.query_one(RunsTable)
+        table.baseline = notes.baseline
+        table.put(*runs)
+        table.put_mark(*self._marks)
+        table.to_newest()
+        bar = Text.assemble(("cephtui", "bold"), f"   session {self._directory.name}   {notes.note}")
+        bar.append(f"   {' '.join(f'#{tag}' for tag in notes.tags)}", "italic")
+        self.query_one("#bar", Static).update(bar)
+        if not runs:
+            self.query_one("#conditions", Static).update("no runs in this session")
+        for problem in broken:
+            self.notify(str(problem), title="broken run", severity="warning", markup=False)
+
+    def _notes(self) -> SessionNotes:
+        try:
+            return archive.read_notes(self._directory)
+        except StoreError as error:
+            self.notify(str(error), severity="error", timeout=15, markup=False)
+            return SessionNotes()
+
+    @on(RunsTable.Reached)
+    @work(exclusive=True)
+    async def _show(self, message: RunsTable.Reached) -> None:
+        run = message.run
+        try:
+            history = await asyncio.to_thread(store.read_history, self._directory, run.run)
+        except StoreError as error:
+            self.notify(str(error), severity="error", markup=False)
+            history = History()
+        self.query_one("#conditions", Static).update(_conditions(run))
+        self.view.show(of_saved(run, history, self._marks))
+
+    @property
+    def drawn(self) -> tuple[Path, Run] | None:
+        run = self.query_one(RunsTable).chosen
+        return (self._directory, run) if run else None
+
+    def action_play(self) -> None:
+        if found := self._drawn_or_notified():
+            try:
+                self.app.push_screen(ReplayScreen(self._directory, found[1].run))
+            except StoreError as error:
+                self.notify(str(error), severity="error", markup=False)
+
+    def action_presenter(self) -> None:
+        """Only with a run: none begins here by itself."""
+        if self._drawn_or_notified():
+            super().action_presenter()
+
+    def action_baseline(self) -> None:
+        """The run that others are compared with."""
+        found, table = self._drawn_or_notified(), self.query_one(RunsTable)
+        if found is None:
+            return
+        run = found[1]
+        baseline = None if table.baseline == run.run else run.run
+        try:
+            archive.annotate(self._directory, baseline=baseline)
+        except (StoreError, OSError) as error:
+            self.notify(str(error), severity="error", markup=False)
+            return
+        table.baseline = baseline
+        table.rebuild()
+        self.notify(f"#{run.run} is the baseline" if baseline else "no baseline any more")
+
+
+def _conditions(run: Run) -> Text:
+    """A run's conditions, and what limits its figures."""
+    nodes = joined((node.node for node in run.nodes), "nodes")
+    text = Text.assemble((f"#{run.run} {run.preset} ", "bold"), f"{conditions(run)}, {run.target} on {nodes}")
+    for note in notes(run):
+        text.append(f"  ! {note}", "yellow")
+    return text

@@ -1,0 +1,191 @@
+"""The saved sessions: found, opened, renamed, noted, tagged and deleted."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from rich.text import Text
+from textual import on, work
+from textual.app import ComposeResult
+from textual.events import Resize, ScreenResume
+from textual.message import Message
+from textual.screen import Screen
+from textual.widgets import DataTable, Input, Static
+
+from cephtui.models import SessionRow
+from cephtui.sessions import store
+from cephtui.sessions.store import StoreError
+from cephtui.tui.keys import KeyBar, key
+from cephtui.tui.screens.session_changes import CHANGES
+from cephtui.tui.widgets.sessions_table import SessionsTable, about, matches
+
+_FILTER_BY = "filter by words: name, preset, tag, note, cluster, node, date, outcome"
+_EMPTY = (
+    "no sessions yet\n\n"
+    "Every run is saved automatically:\n"
+    "esc goes back, 1 to 6 run a preset, and the session appears here."
+)
+
+
+class SessionsScreen(Screen[None]):
+    """Every saved session, the newest first; read again whenever the screen comes to the front."""
+
+    class Opened(Message):
+        """A session is to be shown."""
+
+        def __init__(self, directory: Path) -> None:
+            super().__init__()
+            self.directory = directory
+
+    AUTO_FOCUS = ""
+    BINDINGS = [
+        key("slash", "filter", "filter", _FILTER_BY, shown=True),
+        key("R", "change('rename')", "rename", "rename the session", shown=True),
+        key("N", "change('note')", "note", "write a note about it", shown=True),
+        key("T", "change('tags')", "tag", "tag it", shown=True),
+        key("D", "change('delete')", "delete", "delete it; asks first", shown=True),
+        key("escape", "back", "back", "clear the filter, then back", shown=True),
+        key("q", "app.quit", "quit", "quit", "more"),
+    ]
+    DEFAULT_CSS = """
+    SessionsScreen #bar { height: 1; background: $primary-darken-2; color: $text; padding: 0 1; }
+    SessionsScreen #filter { height: 1; border: none; padding: 0 1; background: $surface; }
+    SessionsScreen #filter:focus { background: $primary-darken-2; }
+    SessionsScreen #empty { height: 1fr; padding: 1 2; color: $foreground 80%; }
+    SessionsScreen #about { height: auto; min-height: 4; max-height: 9; padding: 0 1; }
+    SessionsScreen #about { border-top: solid $primary-darken-1; }
+    """
+
+    def __init__(self, root: Path) -> None:
+        super().__init__()
+        self._root = root
+        self._rows: list[SessionRow] | None = None
+        """All, the newest first; None until they have been read."""
+
+    def compose(self) -> ComposeResult:
+        """From the top: how many, the filter, the sessions, all of the selected one, the keys."""
+        yield Static(id="bar")
+        yield Input(placeholder="/ filters: name, preset, tag, note, cluster, node, date", id="filter", compact=True)
+        yield Static(id="empty", markup=False)
+        yield SessionsTable()
+        yield Static(id="about", markup=False)
+        yield KeyBar("sessions", "change('tags')")
+
+    # ------------------------------------------------------------------ the list
+
+    @on(ScreenResume)
+    def _come_back(self) -> None:
+        self._read()
+
+    @work(exclusive=True, group="read")
+    async def _read(self, select: str | None = None) -> None:
+        """Read the sessions; ``select`` is the session to put the cursor on."""
+        if self._rows is None:
+            self._show()
+        try:
+            found = await asyncio.to_thread(store.list_sessions, self._root)
+        except StoreError as error:
+            self._report(error)
+            found = []
+        self._rows = found[::-1]
+        self._fit(select)
+
+    def _fit(self, select: str | None = None) -> None:
+        table = self.query_one(SessionsTable)
+        select = select or (table.selected.session if table.selected else None)
+        table.fit(self._rows or [], self.size.width)
+        self._show(select)
+
+    def on_resize(self, event: Resize) -> None:
+        """Other columns may have room."""
+        if self._rows is not None:
+            self._fit()
+
+    def _show(self, select: str | None = None) -> None:
+        """The sessions that match the filter."""
+        table, typed = self.query_one(SessionsTable), self.query_one("#filter", Input).value
+        select = select or (table.selected.session if table.selected else None)
+        words, rows = typed.lower().split(), self._rows or []
+        shown = [row for row in rows if matches(row, words)]
+        table.put(shown, select)
+        self.query_one("#filter", Input).disabled = not rows  # else it would take the keys where there is no table
+        table.display = bool(shown)
+        empty = self.query_one("#empty", Static)
+        empty.display = not shown
+        empty.update(self._why_empty(typed.strip()))
+        count = f"{len(shown)} of {len(rows)}" if words else f"{len(rows)} saved"
+        self.query_one("#bar", Static).update(_bar(count if self._rows is not None else ""))
+        self._describe()
+        if self.focused is None:
+            self._to_table()
+        self.refresh_bindings()
+
+    def _why_empty(self, typed: str) -> str:
+        if self._rows is None:
+            return "reading sessions ..."
+        return f"no session has {typed!r}: esc clears the filter" if self._rows else _EMPTY
+
+    @on(DataTable.RowHighlighted)
+    def _describe(self) -> None:
+        row = self.query_one(SessionsTable).selected
+        self.query_one("#about", Static).update(about(row) if row else "")
+
+    def _report(self, error: StoreError) -> None:
+        self.notify(str(error), severity="error", timeout=15, markup=False)
+
+    # ------------------------------------------------------------------ finding
+
+    def action_filter(self) -> None:
+        self.set_focus(self.query_one("#filter", Input))
+
+    @on(Input.Changed, "#filter")
+    def _narrow(self) -> None:
+        self._show()
+
+    @on(Input.Submitted, "#filter")
+    def _to_table(self) -> None:
+        """A table that is not shown takes no keys."""
+        table = self.query_one(SessionsTable)
+        self.set_focus(table if table.display else None)
+
+    def action_back(self) -> None:
+        """Clear the filter, else close the screen."""
+        typed = self.query_one("#filter", Input)
+        if not typed.value and not typed.has_focus:
+            self.dismiss()
+            return
+        typed.value = ""
+        self._to_table()
+
+    # ------------------------------------------------------------------ doing
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Keys that need a session are active where there is one."""
+        return bool(self._rows) or action not in ("filter", "change")
+
+    @on(DataTable.RowSelected)
+    def _open(self) -> None:
+        row = self.query_one(SessionsTable).selected
+        if row:
+            self.post_message(self.Opened(Path(row.path)))
+
+    @work(exclusive=True, group="change")
+    async def action_change(self, change: str) -> None:
+        """Ask, change the session, and show it; the cursor stays on it."""
+        table = self.query_one(SessionsTable)
+        row, neighbour = table.selected, table.neighbour
+        if row is None or isinstance(self.focused, Input):
+            return  # typed right behind the key that opened the filter, before it took the keys
+        try:
+            name = await CHANGES[change](row, self.app.push_screen_wait)
+        except StoreError as error:
+            self._report(error)
+            return
+        if name is None:
+            self.notify(f"deleted session {row.session}", markup=False)
+        self._read(name or (neighbour.session if neighbour else None))
+
+
+def _bar(count: str) -> Text:
+    return Text.assemble(("cephtui", "bold"), f"   sessions   {count}")

@@ -1,0 +1,102 @@
+"""What a terminal can show, derived from its environment: how many colours, and whether more than ASCII."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, get_args
+
+if TYPE_CHECKING:
+    from textual.widget import Widget
+
+Colors = Literal["truecolor", "256", "16", "8", "none"]
+"""From the most to the fewest."""
+LEVELS: tuple[Colors, ...] = get_args(Colors)
+COLORS_VARIABLE = "CEPHTUI_COLORS"
+"""Overrides the level that is derived from TERM."""
+_LOCALE_VARIABLES = ("LC_ALL", "LC_CTYPE", "LANG")
+"""The first that is set decides."""
+_ASCII_TERM = re.compile(r"(linux|vt\d|ansi|dumb|cons|unknown)|$")
+_COLORLESS_TERM = re.compile(r"(vt\d|dumb|unknown|$|.*-(m|mono)$)")
+_PLAIN_TERM = re.compile(r"(linux|cons|ansi|screen)")
+"""COLORTERM does not apply to these: it is inherited from the terminal around them."""
+_RICH_TERM = re.compile(r".*(-direct|kitty|alacritty|wezterm|ghostty|contour)|foot")
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What may be sent to the terminal."""
+
+    colors: Colors = "truecolor"
+    ascii: bool = False
+    """No character beyond ASCII: no braille, no blocks, no corners of boxes."""
+
+
+FULL = Profile()
+
+
+def profile_of(widget: Widget) -> Profile:
+    """The profile of the application of a widget: by default, a terminal that can show everything."""
+    profile: Profile = getattr(widget.app, "profile", FULL)
+    return profile
+
+
+class UnknownLevel(ValueError):
+    """The variable that names the colours holds something else."""
+
+
+def detect(environ: Mapping[str, str], *, safe: bool = False) -> Profile:
+    """The profile of the terminal of this environment; `safe` is what every terminal can show. Raises UnknownLevel."""
+    colors = _override(environ) or _colors(environ)
+    ascii_only = safe or _is_ascii_term(environ) or not _is_utf8(environ)
+    return Profile(_at_most("8", colors) if safe else colors, ascii_only)
+
+
+def _override(environ: Mapping[str, str]) -> Colors | None:
+    asked = environ.get(COLORS_VARIABLE, "").strip().lower()
+    if not asked or asked in LEVELS:
+        return next((level for level in LEVELS if level == asked), None)
+    raise UnknownLevel(f"{COLORS_VARIABLE}={asked}: expected one of {', '.join(LEVELS)}")
+
+
+def _colors(environ: Mapping[str, str]) -> Colors:
+    term = _term(environ)
+    if environ.get("NO_COLOR") or _COLORLESS_TERM.match(term):
+        return "none"
+    plain = _PLAIN_TERM.match(term)
+    if _RICH_TERM.match(term) or (not plain and environ.get("COLORTERM", "").lower() in ("truecolor", "24bit")):
+        return "truecolor"
+    return "256" if "256color" in term else "16" if "16color" in term or "88color" in term else "8"
+
+
+def _at_most(limit: Colors, colors: Colors) -> Colors:
+    return LEVELS[max(LEVELS.index(limit), LEVELS.index(colors))]
+
+
+def _term(environ: Mapping[str, str]) -> str:
+    return environ.get("TERM", "").strip().lower()
+
+
+def _is_ascii_term(environ: Mapping[str, str]) -> bool:
+    return _ASCII_TERM.match(_term(environ)) is not None
+
+
+def _is_utf8(environ: Mapping[str, str]) -> bool:
+    locale = next((value for name in _LOCALE_VARIABLES if (value := environ.get(name))), "C")
+    return "utf8" in locale.lower().replace("-", "")
+
+
+def as_started(environ: Mapping[str, str], initial: Path = Path("/proc/self/environ")) -> dict[str, str]:
+    """The environment with the locale that the process was started with.
+
+    Python sets LC_CTYPE to a UTF-8 one where it finds none, whatever the terminal can show.
+    """
+    try:
+        entries = initial.read_bytes().decode(errors="replace").split("\0")
+    except OSError:
+        return dict(environ)
+    before = {name: value for name, _, value in (entry.partition("=") for entry in entries)}
+    others = {name: value for name, value in environ.items() if name not in _LOCALE_VARIABLES}
+    return {**others, **{name: before[name] for name in _LOCALE_VARIABLES if name in before}}

@@ -1,0 +1,172 @@
+"""A list of rows to choose from, in columns, with texts that wrap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from textual.content import Content
+from textual.css.styles import RulesMap
+from textual.strip import Strip
+from textual.style import Style
+from textual.visual import RenderOptions, Visual
+from textual.widgets import OptionList
+from textual.widgets.option_list import Option
+
+from cephtui.printable import one_line, printable
+
+_GAP = 2
+_COLUMN_MOST = 24
+"""Cells; the text of a longer cell stands below it."""
+_TEXT_LEAST = 26
+"""With less room than this behind the columns, a row's text stands below them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row to choose, or a heading over some."""
+
+    key: str
+    """Unique in its list."""
+    cells: tuple[str, ...]
+    text: str = ""
+    """Flows behind the cells, or below them where it is narrow."""
+    refused: str = ""
+    """Why it can't be chosen, as a sentence with the next step; such a row is dim, with the reason in its text."""
+    more: str = ""
+    """More text that the filter searches."""
+    heading: bool = False
+    always: bool = False
+    """Whether it is shown with any filter."""
+
+    def fits(self, words: Sequence[str]) -> bool:
+        """Whether it has all these words, which are in small letters."""
+        shown = " ".join((*self.cells, self.text, self.more)).lower()
+        return self.always or all(word in shown for word in words)
+
+
+def matching(rows: Iterable[Row], typed: str) -> list[Row]:
+    """The rows with all the words that were typed, under their headings; a heading without rows goes."""
+    words, found, heading = typed.lower().split(), [], None
+    for row in rows:
+        if row.heading:
+            heading = row
+            if row.always:
+                found.append(row)
+                heading = None
+        elif row.fits(words):
+            found += [row] if heading is None else [heading, row]
+            heading = None
+    return found
+
+
+def widths(rows: Sequence[Row]) -> tuple[int, ...]:
+    """The width of each column, in cells; a heading counts where it is one of columns."""
+    columns = max((len(row.cells) for row in rows if not row.heading), default=0)
+    cells = [_shown(row).cells for row in rows if not row.heading or len(row.cells) == columns > 1]
+    lengths = [[Content(row[column]).cell_length for row in cells if len(row) > column] for column in range(columns)]
+    return tuple(max((length for length in each if length <= _COLUMN_MOST), default=_COLUMN_MOST) for each in lengths)
+
+
+def _shown(row: Row) -> Row:
+    """The row in letters that a terminal shows; what is chosen is still its own."""
+    return replace(row, cells=tuple(map(printable, row.cells)), text=one_line(row.text))
+
+
+def _wrapped(text: str, width: int) -> list[Content]:
+    return Content(text).wrap(width) if text else []
+
+
+class RowVisual(Visual):
+    """A row as it is drawn: nothing is cut off at any width."""
+
+    def __init__(self, row: Row, columns: tuple[int, ...]) -> None:
+        self.row, self._columns = _shown(row), columns
+        self._lines: tuple[int, list[Content]] = (0, [])
+
+    def lines(self, width: int) -> list[Content]:
+        """The lines at a width in cells."""
+        if self._lines[0] != width:
+            self._lines = (width, self._laid_out(max(1, width)))
+        return self._lines[1]
+
+    def _laid_out(self, width: int) -> list[Content]:
+        if self.row.heading and len(self.row.cells) == 1:
+            return (Content(self.row.cells[0]).stylize("bold underline") + f" {self.row.text}").wrap(width)
+        head_style, text_style = self._styles()
+        column = sum(self._columns) + _GAP * len(self._columns)
+        below = width - column < _TEXT_LEAST
+        indent = min(4, width // 4) if below else column
+        head = [line.stylize(head_style) for line in self._head().wrap(width)]
+        text = [line.stylize(text_style) for line in _wrapped(self.row.text, width - indent)]
+        if text and not below and len(head) == 1 and head[0].cell_length <= indent - _GAP:
+            head = [head[0].pad_right(indent - head[0].cell_length) + text.pop(0)]
+        return head if self.row.heading else [*head, *(line.pad_left(indent) for line in text)]
+
+    def _styles(self) -> tuple[str, str]:
+        """Of the cells, and of the text."""
+        if self.row.heading:
+            return "bold underline", "bold underline"
+        return ("dim", "dim") if self.row.refused else ("bold", "")
+
+    def _head(self) -> Content:
+        """The cells in their columns."""
+        head = Content()
+        for cell, width in zip(map(Content, self.row.cells), self._columns, strict=False):
+            head += cell.pad_right(max(0, width - cell.cell_length) + _GAP)
+        return head.rstrip()
+
+    def get_optimal_width(self, rules: RulesMap, container_width: int) -> int:
+        return container_width
+
+    def get_height(self, rules: RulesMap, width: int) -> int:
+        return len(self.lines(width))
+
+    def render_strips(self, width: int, height: int | None, style: Style, options: RenderOptions) -> list[Strip]:
+        lines = self.lines(width)[:height]
+        return [strip for line in lines for strip in line.render_strips(width, 1, style, options)]
+
+
+class PickList(OptionList):
+    """The rows."""
+
+    def __init__(self) -> None:
+        super().__init__(markup=False)
+        self._shown: list[Row] = []
+        self._visuals: dict[tuple[Row, tuple[int, ...]], RowVisual] = {}
+        """Of what is shown: most of it stays the same when something arrives."""
+
+    @property
+    def shown(self) -> Sequence[Row]:
+        """What is in the list now, headings included."""
+        return self._shown
+
+    @property
+    def row(self) -> Row | None:
+        """The highlighted one."""
+        return None if self.highlighted is None else self._shown[self.highlighted]
+
+    def show(self, rows: list[Row], highlight: str | None, *, follow: bool) -> None:
+        """Show these rows and highlight the one of this key, else the first that can be chosen.
+
+        ``follow`` scrolls to it; without it the list stays where it is.
+        """
+        top, columns = self.scroll_offset.y, widths(rows)
+        self._shown = rows
+        self._visuals = {(row, columns): self._visuals.get((row, columns)) or RowVisual(row, columns) for row in rows}
+        self.set_options(Option(self._visuals[row, columns], disabled=row.heading) for row in rows)
+        at = _index(rows, highlight)
+        if follow:
+            self.highlighted = at
+        else:
+            self.set_reactive(OptionList.highlighted, at)
+            self.scroll_to(y=top, animate=False, immediate=True)
+            self.refresh()
+
+
+def _index(rows: Sequence[Row], key: str | None) -> int | None:
+    """Where the row of this key is, else the first that can be chosen, else the first that is no heading."""
+    usable = [(row, index) for index, row in enumerate(rows) if not row.heading]
+    named = (index for row, index in usable if row.key == key)
+    free = (index for row, index in usable if not row.refused)
+    return next(named, next(free, usable[0][1] if usable else None))

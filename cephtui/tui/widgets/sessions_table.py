@@ -1,0 +1,220 @@
+"""The table of the saved sessions: its texts, the columns for which there is room, and the rows."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+
+from rich.cells import cell_len
+from rich.console import JustifyMethod
+from rich.text import Text
+from textual import work
+from textual.coordinate import Coordinate
+from textual.events import Click
+from textual.widgets import DataTable
+
+from cephtui import units
+from cephtui.models import SessionRow
+from cephtui.printable import printable
+from cephtui.reports.text import OUTCOME_STYLES
+from cephtui.tui.keys import key
+
+_ORDER = ("session", "date", "cluster", "nodes", "runs", "outcomes", "tags", "note")
+_ALWAYS = {"session", "date", "runs", "outcomes", "note"}
+_MISSED = ("nodes", "tags", "cluster")
+"""Columns dropped on narrow terminals, in this order; the detail line below the table still shows them."""
+_SHARES = {
+    "session": (18, 5, 32),
+    "outcomes": (14, 6, 26),
+    "cluster": (12, 8, 20),
+    "tags": (12, 8, 24),
+    "nodes": (12, 8, 32),
+}
+"""The widest that a column gets: so much in any case, that part of the screen, and never more than this."""
+_NOTE_WIDTH = 20
+"""What a note needs before columns that may be dropped get room."""
+_WIDE = 100
+"""From this width on the time of day is shown too."""
+_PADDING = 2
+"""Blank columns that the table puts around a cell."""
+_AT_ONCE = 50
+"""Rows that are added without looking for keys in between: a few milliseconds."""
+
+
+# ---------------------------------------------------------------------------------------------- words
+
+
+def date(row: SessionRow, *, time: bool = True) -> str:
+    """When a session began, by the clock here."""
+    if row.created_at is None:
+        return units.DASH
+    return f"{row.created_at.astimezone():{'%Y-%m-%d %H:%M' if time else '%Y-%m-%d'}}"
+
+
+def state(row: SessionRow) -> str:
+    """How the runs ended, and whether more is to come or something is wrong."""
+    words = ["writing"] * row.writing + ["broken"] * bool(row.error)
+    return ", ".join([*words, *(f"{number} {outcome}" for outcome, number in row.outcomes.items())])
+
+
+def remark(row: SessionRow) -> str:
+    """What is wrong with a session (files without their directory), its baseline, and what the user has noted."""
+    error = (row.error or "").replace(f"{row.path}/", "")
+    return "; ".join(filter(None, [error, _baseline(row), row.note]))
+
+
+def _baseline(row: SessionRow) -> str:
+    return "" if row.baseline is None else f"baseline #{row.baseline}"
+
+
+def matches(row: SessionRow, words: Sequence[str]) -> bool:
+    """Whether each word (small letters) occurs in one of a session's texts."""
+    texts = [row.session, date(row), state(row), remark(row), row.cluster, *row.presets, *row.tags, *row.nodes]
+    text = "\n".join(filter(None, texts)).lower()
+    return all(word in text for word in words)
+
+
+def run_count(row: SessionRow) -> str:
+    """``1 run``, ``6 runs``."""
+    return f"{row.runs} run{'' if row.runs == 1 else 's'}"
+
+
+def about(row: SessionRow) -> Text:
+    """All that is known of a session, for where the table has no room."""
+    where = [date(row), row.cluster, f"on {', '.join(row.nodes)}" if row.nodes else ""]
+    ran = [run_count(row), state(row), ", ".join(row.presets)]
+    mine = [f"tags {', '.join(row.tags)}" if row.tags else "", _baseline(row), row.note]
+    lines = [", ".join(filter(None, where)), "; ".join(filter(None, ran)), "; ".join(filter(None, mine))]
+    text = Text.assemble((printable(row.session), "bold"), "  ", "\n".join(map(printable, lines)))
+    if row.error:
+        text.append(f"\n{printable(row.error)}", OUTCOME_STYLES["failed"])
+    return text
+
+
+# ---------------------------------------------------------------------------------------------- columns
+
+
+def cells(row: SessionRow, *, time: bool) -> dict[str, str]:
+    """What stands in each column."""
+    return {
+        "session": row.session,
+        "date": date(row, time=time),
+        "cluster": row.cluster or "",
+        "nodes": ", ".join(row.nodes),
+        "runs": str(row.runs),
+        "outcomes": state(row),
+        "tags": ", ".join(row.tags),
+        "note": remark(row),
+    }
+
+
+def fitted(rows: Iterable[SessionRow], width: int) -> dict[str, int]:
+    """The columns for which there is room, and how wide they are; the note takes what is left."""
+    natural = {name: cell_len(name) for name in _ORDER}
+    used = set(_ALWAYS)
+    for row in rows:
+        for name, text in cells(row, time=width >= _WIDE).items():
+            natural[name] = max(natural[name], cell_len(printable(text)))
+            used |= {name} if text else set()
+    widths = {name: min(natural[name], _most(name, width)) for name in _ORDER if name in used}
+    for name in _MISSED:
+        if _left(widths, width) < min(_NOTE_WIDTH, natural["note"]):
+            widths.pop(name, None)
+    return widths | {"note": max(_left(widths, width), cell_len("note"))}
+
+
+def _most(name: str, width: int) -> int:
+    least, part, most = _SHARES.get(name, (width, 1, width))
+    return min(most, max(least, width // part))
+
+
+def _left(widths: Mapping[str, int], width: int) -> int:
+    others = sum(size + _PADDING for name, size in widths.items() if name != "note")
+    return width - others - _PADDING
+
+
+def _cell(column: str, text: str, style: str = "") -> Text:
+    """With a sign where it is cut off."""
+    side: JustifyMethod = "right" if column == "runs" else "left"
+    return Text(printable(text), style, justify=side, no_wrap=True, overflow="ellipsis")
+
+
+def _state_style(row: SessionRow) -> str:
+    worst = next((word for word in ("failed", "lost", "refused", "stopped") if word in row.outcomes), "ok")
+    return OUTCOME_STYLES["failed" if row.error else worst]
+
+
+# ---------------------------------------------------------------------------------------------- rows
+
+
+class SessionsTable(DataTable[Text]):
+    """One row a session; a click selects it, a double click opens it."""
+
+    BINDINGS = [
+        key("enter", "select_cursor", "open", "open the session: its runs and charts", shown=True),
+        key("down,j", "cursor_down", "down", "the session below"),
+        key("up,k", "cursor_up", "up", "the session above"),
+        key("home,g", "scroll_top", "first", "the first session"),
+        key("end,G", "scroll_bottom", "last", "the last session"),
+    ]
+    DEFAULT_CSS = "SessionsTable { height: 1fr; overflow-x: hidden; scrollbar-size-vertical: 1; }"
+
+    def __init__(self) -> None:
+        super().__init__(id="sessions", cursor_type="row", zebra_stripes=True)
+        self._sessions: list[SessionRow] = []
+        self._widths: dict[str, int] = {}
+        self._time = False
+
+    @property
+    def selected(self) -> SessionRow | None:
+        """The session that the cursor is on."""
+        return self._sessions[self.cursor_row] if self.cursor_row < len(self._sessions) else None
+
+    @property
+    def neighbour(self) -> SessionRow | None:
+        """The one that takes its place when the selected one is deleted."""
+        others = self._sessions[self.cursor_row + 1 :] or self._sessions[: self.cursor_row][-1:]
+        return others[0] if others else None
+
+    def fit(self, rows: Iterable[SessionRow], width: int) -> None:
+        """Choose the columns for these rows on a screen of this width; the rows must be ``put`` again."""
+        self._time = width >= _WIDE
+        self._widths = fitted(rows, width - self.styles.scrollbar_size_vertical)
+        self._sessions = []
+        self.clear(columns=True)
+        for name, size in self._widths.items():
+            self.add_column(_cell(name, name), width=size, key=name)
+
+    def put(self, rows: list[SessionRow], select: str | None) -> None:
+        """Show these; the cursor goes to the session of that name, or to the first."""
+        self._sessions = rows
+        self.clear()
+        at = next((index for index, row in enumerate(rows) if row.session == select), 0)
+        begun = max(_AT_ONCE, at + 1)
+        self._add(rows[:begun])
+        self.move_cursor(row=at)
+        self._add_later(rows[begun:])
+
+    @work(exclusive=True)
+    async def _add_later(self, rows: list[SessionRow]) -> None:
+        """Keys are answered meanwhile."""
+        for start in range(0, len(rows), _AT_ONCE):
+            await asyncio.sleep(0)
+            self._add(rows[start : start + _AT_ONCE])
+
+    def _add(self, rows: Iterable[SessionRow]) -> None:
+        for row in rows:
+            styles = {"session": "bold", "outcomes": _state_style(row)}
+            styles |= {"note": OUTCOME_STYLES["failed"]} if row.error else {}
+            texts = cells(row, time=self._time)
+            self.add_row(*(_cell(name, texts[name], styles.get(name, "")) for name in self._widths), key=row.session)
+
+    def on_click(self, event: Click) -> None:
+        """The table's own handler opens with any second click, however late it comes."""
+        row = event.style.meta.get("row", -1)
+        if row < 0:
+            return
+        event.prevent_default().stop()
+        self.cursor_coordinate = Coordinate(row, 0)
+        if event.chain == 2:
+            self.action_select_cursor()

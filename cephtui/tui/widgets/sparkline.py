@@ -1,0 +1,91 @@
+"""A row of small histories: each with a label, its current value, and blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.cells import cell_len, set_cell_size
+from rich.style import Style
+from rich.text import Text
+from textual.widget import Widget
+
+from cephtui.reports.sparks import spark_rows
+from cephtui.tui.terminal.profile import profile_of
+
+# Textual's own Sparkline does not serve here: it scales min..max, so a flat line looks like full swing,
+# it keeps the maximum of each bucket, which hides a stall, and it raises on None.
+
+_GAP = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Spark:
+    """One history, its name and its value for now."""
+
+    label: str
+    value: str
+    values: tuple[float | None, ...] = ()
+
+
+def draw(spark: Spark, width: int, height: int, *, ascii: bool, label_style: Style) -> list[Text]:
+    """A spark in exactly ``height`` rows of ``width`` columns; in a single row the history stands behind the value."""
+    if height < 2:
+        return [_inline(spark, width, ascii, label_style)]
+    rows = spark_rows(spark.values, width, height - 1, ascii=ascii)
+    return [_title(spark, width, label_style), *(Text(row.ljust(width)) for row in rows)]
+
+
+def _inline(spark: Spark, width: int, ascii: bool, label_style: Style) -> Text:
+    text = Text.assemble((f"{spark.label} ", label_style), (f"{spark.value} ", "bold"))
+    room = width - text.cell_len
+    if room > 0:
+        text.append(spark_rows(spark.values, room, 1, ascii=ascii)[0])
+    text.truncate(width, pad=True)
+    return text
+
+
+def _title(spark: Spark, width: int, label_style: Style) -> Text:
+    """The first row; the label gives way where both do not fit."""
+    value = spark.value if cell_len(spark.value) <= width else set_cell_size(spark.value, width)
+    room = width - cell_len(value)
+    label = set_cell_size(spark.label, max(0, room - 1)) + " " * min(1, room)
+    return Text.assemble((label, label_style), value)
+
+
+class Sparks(Widget):
+    """Several sparks beside each other, of equal width, behind a name.
+
+    They have the colour of the widget; `.sparks--label` (its colour) styles the labels.
+    """
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"sparks--label"}
+    DEFAULT_CSS = """
+    Sparks { height: 2; }
+    Sparks > .sparks--label { color: $foreground 60%; }
+    """
+
+    def __init__(self, name: str, *, id: str | None = None) -> None:
+        """`name` stands before the first."""
+        super().__init__(id=id)
+        self._name_text = name
+        self._sparks: tuple[Spark, ...] = ()
+
+    def show(self, sparks: Sequence[Spark]) -> None:
+        """Show these; the same ones again cost no redraw."""
+        if tuple(sparks) != self._sparks:
+            self._sparks = tuple(sparks)
+            self.refresh()
+
+    def render(self) -> Text:
+        """Draw what was last shown at the present size."""
+        width, height = self.content_size
+        label = Style(color=self.get_component_rich_style("sparks--label").color)
+        head = [Text(self._name_text.ljust(6), label), *[Text(" " * 6)] * (height - 1)][:height]
+        room = (width - 6) // len(self._sparks) - _GAP if self._sparks else 0
+        if room < 1:
+            return Text("\n").join(head)
+        drawn = [draw(spark, room, height, ascii=profile_of(self).ascii, label_style=label) for spark in self._sparks]
+        rows = [Text(" " * _GAP).join(columns) for columns in zip(*drawn, strict=True)]
+        return Text("\n").join(Text.assemble(*pair) for pair in zip(head, rows, strict=True))
