@@ -446,7 +446,9 @@ def test_what_is_no_file_is_refused_by_name_and_holds_up_no_reader(tmp_path: Pat
         if name == "001/samples.jsonl":
             (directory / "001/overview.json").unlink()  # else they are not read for the charts
         began = time.monotonic()
-        texts = [text for text in shown(directory) if "refused: " in text or str(path) in text]
+        # a FIFO would hold up any reader; what else is no file is met by those that read it
+        readers = name if wrong != "a FIFO" and name in (*REFUSED, *PASSED_OVER) and name != "lock" else ""
+        texts = [text for text in shown(directory, readers) if "refused: " in text or str(path) in text]
         assert time.monotonic() - began < MOST_SECONDS, name
         if name in REFUSED:
             assert any(str(path) in text and said in text for text in texts), (name, texts)
@@ -506,7 +508,7 @@ def test_a_run_that_was_copied_has_the_number_of_its_directory(tmp_path: Path) -
 
 
 def test_thousands_of_anything_are_cut_with_a_word(tmp_path: Path) -> None:
-    number = 20_000
+    number = 8_000
     many = run_of("tuning").model_copy(
         update={
             **FULL,
@@ -523,14 +525,14 @@ def test_thousands_of_anything_are_cut_with_a_word(tmp_path: Path) -> None:
     other = many.model_copy(update={"run": 2, "findings": (), "environment": {}})
     began = time.monotonic()
     listed = drawn(report.runs([many], marks))
-    assert "... and 19,900 more findings of #1" in listed
-    assert "... and 19,900 more marks" in listed
+    assert "... and 7,900 more findings of #1" in listed
+    assert "... and 7,900 more marks" in listed
     full = drawn(report.run(many, marks=marks))
-    assert full.count("... and 19,900 more nodes") == 3
-    assert "... and 19,900 more states" in full.replace("\n", "")
+    assert full.count("... and 7,900 more nodes") == 3
+    assert "... and 7,900 more states" in full.replace("\n", "")
     compared = drawn(report.compare(Side((many,), marks), Side((other,), marks)))
-    assert "... and 19,900 more findings of A" in compared
-    assert "... and 19,900 more marks" in compared
+    assert "... and 7,900 more findings of A" in compared
+    assert "... and 7,900 more marks" in compared
     assert re.search(r"\.\.\. and [0-9,]+ more differences", compared)
     assert max(map(len, (listed, full, compared))) < 200_000
     assert time.monotonic() - began < MOST_SECONDS
