@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 from hypothesis import settings
 
@@ -17,3 +19,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if ROOT_FIXTURES & set(getattr(item, "fixturenames", ())):
             item.add_marker("root")
+
+
+def pytest_collection_finish() -> None:
+    """What has been imported stays until the end: each full collection would go through all of it again."""
+    gc.collect()
+    gc.freeze()

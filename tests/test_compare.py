@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
 from cephtui.analysis.conditions import differences
 from cephtui.analysis.figures import figures, why_no_verdict
 from cephtui.analysis.sides import Side, finding_texts, side_of
+from cephtui.cli.verbs import cli
 from cephtui.models import ClusterEnvironment, Figure, Finding, NodeEnvironment, NodeResult, Run, Summary, Total
 from cephtui.models.metrics import METRICS
 from cephtui.reports.comparison import draw_comparison, verdict_text
@@ -529,18 +531,20 @@ def test_the_command_gives_json_lines(data: Path) -> None:
     assert written["left_spread"] is None
 
 
-@pytest.mark.parametrize(
-    ("what", "message"),
-    [
-        ("replay", "'replay': expected SESSION/RUN, the run being a number: cephtui sessions lists them"),
-        ("replay/x", "'replay/x': expected SESSION/RUN, the run being a number: cephtui sessions lists them"),
-        ("replay/9", "session replay has no run 9: cephtui show replay"),
-        ("nope/1", "no session 'nope': cephtui sessions lists them"),
-    ],
-)
-def test_a_wrong_run_is_named_with_the_next_step(data: Path, what: str, message: str) -> None:
-    done = cephtui(data, "compare", "replay/1", what)
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"cephtui: {message}\n")
+WRONG = {
+    "replay": "'replay': expected SESSION/RUN, the run being a number: cephtui sessions lists them",
+    "replay/x": "'replay/x': expected SESSION/RUN, the run being a number: cephtui sessions lists them",
+    "replay/9": "session replay has no run 9: cephtui show replay",
+    "nope/1": "no session 'nope': cephtui sessions lists them",
+}
+
+
+def test_a_wrong_run_is_named_with_the_next_step(data: Path) -> None:
+    for what, message in WRONG.items():
+        done = CliRunner(env={"CEPHTUI_DATA_DIR": str(data)}).invoke(cli, ["compare", "replay/1", what])
+        assert (done.exit_code, done.output.splitlines()[-1]) == (2, f"Error: {message}")
+    last = cephtui(data, "compare", "replay/1", what)
+    assert (last.returncode, last.stdout, last.stderr) == (2, "", f"cephtui: {message}\n")
 
 
 def test_a_broken_run_is_named(data: Path) -> None:
@@ -550,25 +554,19 @@ def test_a_broken_run_is_named(data: Path) -> None:
     assert "003/run.json" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("typed", "expected"),
-    [
-        ("", ["other/", "replay/"]),
-        ("rep", ["replay/1", "replay/2", "replay/3"]),
-        ("replay/", ["replay/1", "replay/2", "replay/3"]),
-        ("replay/2", ["replay/2"]),
-        ("none/", []),
-    ],
-)
-def test_the_shell_completes_sessions_and_their_runs(data: Path, typed: str, expected: list[str]) -> None:
+COMPLETIONS = {
+    "": ["other/", "replay/"],
+    "rep": ["replay/1", "replay/2", "replay/3"],
+    "replay/": ["replay/1", "replay/2", "replay/3"],
+    "replay/2": ["replay/2"],
+    "none/": [],
+}
+
+
+def test_the_shell_completes_sessions_and_their_runs(data: Path) -> None:
     (data / "sessions" / "other").mkdir()
-    words = {"COMP_WORDS": f"cephtui compare {typed}", "COMP_CWORD": "2", "_CEPHTUI_COMPLETE": "bash_complete"}
-    program = "from cephtui.cli.verbs import cli; cli.main(prog_name='cephtui')"
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        text=True,
-        env={**os.environ, **words, "CEPHTUI_DATA_DIR": str(data), "XDG_STATE_HOME": str(data)},
-        check=False,
-    )
-    assert [line.removeprefix("plain,") for line in done.stdout.split()] == expected
+    for typed, expected in COMPLETIONS.items():
+        words = {"COMP_WORDS": f"cephtui compare {typed}", "COMP_CWORD": "2", "_CEPHTUI_COMPLETE": "bash_complete"}
+        done = CliRunner(env={**words, "CEPHTUI_DATA_DIR": str(data)}).invoke(cli, prog_name="cephtui")
+        assert done.exit_code == 0
+        assert [line.removeprefix("plain,") for line in done.output.split()] == expected, typed

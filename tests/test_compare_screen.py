@@ -81,18 +81,24 @@ def text(app: App[None]) -> str:
 # ---------------------------------------------------------------------------------------------- two runs
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_charts_differences_and_first_figures_are_on_the_screen(size: tuple[int, int]) -> None:
-    async with host(two_runs(), size) as (app, pilot):
-        await until(pilot, lambda: "bandwidth" in text(app) and "v figure" in text(app))
-        found = text(app)
-        heights = [overlay.size.height for overlay in app.screen.query(Overlay)]
+async def test_charts_differences_and_first_figures_are_on_the_screen() -> None:
+    async with host(two_runs(), SIZES[0]) as (app, pilot):
+        for size in SIZES:
+            await pilot.resize_terminal(*size)
+            await until(pilot, lambda size=size: tuple(app.size) == size)
+            await until(pilot, lambda: "bandwidth" in text(app) and "v figure" in text(app))
+            await pilot.pause()
+            assert_all_there(text(app), size)
+            assert all(4 <= overlay.size.height <= size[1] / 2 for overlay in app.screen.query(Overlay))
+
+
+def assert_all_there(found: str, size: tuple[int, int]) -> None:
+    """Titles, what differs, the first figure and the keys."""
     for words in ("compare read IOPS   A   B", "compare write IOPS", "A replay/1 write-iops: 4k randwrite, depth 64"):
         assert words in found
     for difference in ("preset    write-iops mixed-75-25", "numjobs   8          1", "rwmixread -          75"):
         assert difference in found
     assert "IOPS              -      50.2k -" in found
-    assert all(4 <= height <= size[1] / 2 for height in heights)
     assert "v figure" in found
     assert "esc back" in found
     assert max(map(len, found.splitlines())) <= size[0]
@@ -272,15 +278,16 @@ def listed(app: App[None]) -> list[str]:
     return [row.key for row in app.screen.query_one(PickList).shown]
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_the_picker_lists_every_other_run(root: Path, size: tuple[int, int]) -> None:
-    async with host(RunPicker(root, ("own", 3)), size) as (app, pilot):
-        await until(pilot, lambda: listed(app) == ORDER)
-        await until(pilot, lambda: "8 runs" in text(app))
-        found = text(app)
-    for words in ("own/2", "baseline", "40.7k IOPS", "failed", "4k randwrite", "file:/mnt"):
-        assert words in found
-    assert max(map(len, found.splitlines())) <= size[0]
+async def test_the_picker_lists_every_other_run(root: Path) -> None:
+    async with host(RunPicker(root, ("own", 3)), SIZES[0]) as (app, pilot):
+        for size in SIZES:
+            await pilot.resize_terminal(*size)
+            await until(pilot, lambda size=size: tuple(app.size) == size and listed(app) == ORDER)
+            await until(pilot, lambda: "8 runs" in text(app))
+            await pilot.pause()
+            for words in ("own/2", "baseline", "40.7k IOPS", "failed", "4k randwrite", "file:/mnt"):
+                assert words in text(app)
+            assert max(map(len, text(app).splitlines())) <= size[0]
 
 
 async def test_enter_chooses_the_highlighted_run(root: Path) -> None:

@@ -93,10 +93,11 @@ class Bare(CephtuiApp):
         self.push_screen(FormScreen(self.preset, self.edits, self.preview), self.results.append)
 
     def preview(self, edits: Edits) -> Text:
-        return commands(self.plan(edits))
+        self.edited = edits
+        return commands(self.plan(edits, self.target))
 
-    def plan(self, edits: Edits) -> Plan:
-        target = parse_target(self.target, sitting=SITTING)
+    def plan(self, edits: Edits, spec: str) -> Plan:
+        target = parse_target(spec, sitting=SITTING)
         request = Request((self.preset,), (Node(name="local"),), target, edits.overrides(self.preset), edits.repeats)
         return make_plan(request, new_batch)
 
@@ -166,18 +167,30 @@ async def test_the_command_is_shown_below_as_one_types() -> None:
         assert "then 1 more" in said_below(app)
 
 
-async def test_what_is_allowed_is_said_of_each_field() -> None:
+async def test_the_keys_go_round_all_fields_and_what_is_allowed_is_said_of_each() -> None:
+    """Both keys that lead on, in turns, so that in one of two rounds each of them leads on from each field."""
     async with bare() as (app, pilot):
-        hints = {}
-        for _ in app.screen.query(Input):
-            assert app.focused is not None
-            hints[str(app.focused.id)] = said_below(app, "hint")
-            assert app.focused.region.height == 1, "the field with the focus is scrolled to"
-            assert app.screen.query_one("VerticalScroll").region.contains_region(app.focused.region)
-            assert hints[str(app.focused.id)] in " ".join(text_of(app, app.screen.query_one("#hint")).split())
-            await pilot.press("tab")
-        assert app.focused is not None
-        assert app.focused.id == "bs", "after the last comes the first"
+        fields, hints = list(values(app)), {}
+        for size, forward in ((SMALL, ("tab", "down")), (USUAL, ("down", "tab"))):
+            await pilot.resize_terminal(*size)
+            seen = []
+            for number in range(len(fields)):
+                assert app.focused is not None
+                seen.append(str(app.focused.id))
+                hints[seen[-1]] = said_below(app, "hint")
+                assert app.focused.region.height == 1, "the field with the focus is scrolled to"
+                assert app.screen.query_one("VerticalScroll").region.contains_region(app.focused.region)
+                assert hints[seen[-1]] in " ".join(text_of(app, app.screen.query_one("#hint")).split())
+                await pilot.press(forward[number % 2])
+            assert seen == fields
+            for back in ("shift+tab", "up"):
+                assert app.focused is not None
+                assert app.focused.id == fields[0] == "bs", "after the last comes the first"
+                await pilot.press(back)
+                assert app.focused.id == fields[-1]
+                await pilot.press(back)
+                assert app.focused.id == fields[-2]
+                await pilot.press("tab", "tab")
     assert hints["iodepth"].startswith("iodepth: 1 to 65536; I/Os in flight of each job")
     assert hints["runtime"].endswith("for all presets")
     assert hints["direct"].startswith("direct: true or false")
@@ -188,33 +201,40 @@ async def test_what_is_allowed_is_said_of_each_field() -> None:
 # ------------------------------------------------------------------ wrong values
 
 
-@pytest.mark.parametrize(
-    ("option", "text", "message"),
-    [
-        ("bs", "4kib", "bs: "),
-        ("bs", "4k,5x", "bs: "),
-        ("iodepth", "0", "iodepth: "),
-        ("numjobs", "many", "numjobs: "),
-        ("rw", "randwrit", "rw: "),
-        ("direct", "perhaps", "direct: "),
-        ("runtime", "0", "runtime: "),
-        ("runtime", "1 week", "runtime: "),
-        ("size", "1k", "size: "),
-        ("rwmixread", "101", "rwmixread: "),
-        ("random_distribution", "zipf", "random_distribution: "),
-        ("repeats", "0", "repeats: "),
-        ("repeats", "1e3", "repeats: "),
-        ("repeats", "1001", "repeats: "),
-    ],
-)
-async def test_a_wrong_value_is_named_as_one_types_and_can_not_be_kept(option: str, text: str, message: str) -> None:
+WRONG = [
+    ("bs", "4kib"),
+    ("bs", "4k,5x"),
+    ("iodepth", "0"),
+    ("numjobs", "many"),
+    ("rw", "randwrit"),
+    ("direct", "perhaps"),
+    ("runtime", "0"),
+    ("runtime", "1 week"),
+    ("size", "1k"),
+    ("rwmixread", "101"),
+    ("random_distribution", "zipf"),
+    ("repeats", "0"),
+    ("repeats", "1e3"),
+    ("repeats", "1001"),
+]
+
+
+async def test_a_wrong_value_is_named_as_one_types_and_can_not_be_kept() -> None:
     async with bare() as (app, pilot):
-        await type_in(app, pilot, option, text)
-        assert said_below(app).startswith(message)
-        assert {str(each.id) for each in app.screen.query("Input.wrong")} == {option}
-        await pilot.press("enter")
-        await pilot.pause()
-        assert app.results == []
+        before = values(app)
+        for option, text in WRONG:
+            app.screen.query_one(f"#{option}", Input).value = text
+            await pilot.pause()
+            assert said_below(app).startswith(f"{option}: "), (option, text)
+            assert {str(each.id) for each in app.screen.query("Input.wrong")} == {option}, (option, text)
+            await pilot.press("enter")
+            await pilot.pause()
+            assert app.results == [], (option, text)
+            app.screen.query_one(f"#{option}", Input).value = before[option]
+            await pilot.pause()
+            assert not app.screen.query("Input.wrong"), "mended"
+        await type_in(app, pilot, *WRONG[0])
+        assert {str(each.id) for each in app.screen.query("Input.wrong")} == {WRONG[0][0]}, "as one types"
         await pilot.press("escape")
         await until(pilot, lambda: app.results == [None])
 
@@ -348,21 +368,6 @@ async def test_the_form_during_a_run_is_about_the_next_one(tmp_path: Path) -> No
     assert [run.options["bs"] for run in saved(tmp_path)] == ["4k"]
 
 
-@pytest.mark.parametrize("size", [SMALL, USUAL])
-@pytest.mark.parametrize(("forward", "back"), [("tab", "shift+tab"), ("down", "up")])
-async def test_the_keys_go_round_all_fields(size: tuple[int, int], forward: str, back: str) -> None:
-    async with bare(size=size) as (app, pilot):
-        fields, seen = list(values(app)), []
-        for _ in range(len(fields) + 1):
-            assert app.focused is not None
-            seen.append(app.focused.id)
-            await pilot.press(forward)
-        await pilot.press(back, back)
-        assert app.focused is not None
-        seen.append(app.focused.id)
-    assert seen == [*fields, fields[0], fields[-1]]
-
-
 async def test_a_click_on_the_settings_opens_it(tmp_path: Path) -> None:
     async with console(tmp_path, run=WRITE_IOPS, speed=60, size=SMALL) as (app, pilot):
         await pilot.click("#form")
@@ -371,15 +376,17 @@ async def test_a_click_on_the_settings_opens_it(tmp_path: Path) -> None:
 
 # ------------------------------------------------------------------ the same as --set
 
-TYPED = [
-    ("write-iops", {}),
-    ("write-iops", {"bs": "8k", "iodepth": "32"}),
-    ("write-iops", {"iodepth": "1, 4,16", "numjobs": "1,2"}),
-    ("write-iops", {"runtime": "5m", "ramp_time": "0"}),
-    ("write-iops", {"direct": "false", "size": "2G", "rate_iops": "100", "random_distribution": "zipf:1.2"}),
-    ("latency", {"rw": "randread", "norandommap": "true"}),
-    ("mixed-75-25", {"rwmixread": "50", "ioengine": "io_uring", "group_reporting": "false"}),
-]
+TYPED: dict[str, list[dict[str, str]]] = {
+    "write-iops": [
+        {},
+        {"bs": "8k", "iodepth": "32"},
+        {"iodepth": "1, 4,16", "numjobs": "1,2"},
+        {"runtime": "5m", "ramp_time": "0"},
+        {"direct": "false", "size": "2G", "rate_iops": "100", "random_distribution": "zipf:1.2"},
+    ],
+    "latency": [{"rw": "randread", "norandommap": "true"}],
+    "mixed-75-25": [{"rwmixread": "50", "ioengine": "io_uring", "group_reporting": "false"}],
+}
 
 
 def without_batches(plan: Plan) -> object:
@@ -387,21 +394,28 @@ def without_batches(plan: Plan) -> object:
     return plan.model_copy(update={"steps": tuple(steps)})
 
 
-@pytest.mark.parametrize(("name", "typed"), TYPED)
-@pytest.mark.parametrize("target", [FILE, "rbd:bench/image", "device:/dev/sdb"])
-async def test_the_form_and_set_make_the_same_plan(name: str, typed: dict[str, str], target: str) -> None:
-    async with bare(name, target=target) as (app, pilot):
-        for option, text in typed.items():
-            await type_in(app, pilot, option, text)
+@pytest.mark.parametrize("name", TYPED)
+async def test_the_form_and_set_make_the_same_plan(name: str) -> None:
+    async with bare(name) as (app, pilot):
+        before = values(app)
+        for typed in TYPED[name]:
+            for option, text in (before | typed).items():
+                app.screen.query_one(f"#{option}", Input).value = text
+            await pilot.pause()
+            assert values(app) == before | typed
+            for target in (FILE, "rbd:bench/image", "device:/dev/sdb"):
+                assert without_batches(app.plan(app.edited, target)) == by_set(app.preset, typed, target)
         await pilot.press("enter")
-        await until(pilot, lambda: bool(app.results))
-    assert app.results[0] is not None
+        await until(pilot, lambda: app.results == [app.edited])
+
+
+def by_set(chosen: Preset, typed: dict[str, str], target: str) -> object:
+    """The plan that ``--set`` makes."""
     texts = [f"{option}={text}" for option, text in {"runtime": "20", **typed}.items()]
-    request = Request(
-        (app.preset,), (Node(name="local"),), parse_target(target, sitting=SITTING), parse_overrides(texts)
+    spec = parse_target(target, sitting=SITTING)
+    return without_batches(
+        make_plan(Request((chosen,), (Node(name="local"),), spec, parse_overrides(texts)), lambda: "")
     )
-    by_set = make_plan(request, lambda: "")
-    assert without_batches(app.plan(app.results[0])) == without_batches(by_set)
 
 
 def test_an_empty_field_is_as_the_preset_says() -> None:
@@ -422,19 +436,20 @@ def test_a_value_as_it_is_typed(value: object, text: str) -> None:
 # ------------------------------------------------------------------ as it looks
 
 
-@pytest.mark.parametrize("size", [(80, 24), (93, 25), (120, 36), (200, 50)])
-async def test_nothing_is_cut_off(size: tuple[int, int]) -> None:
-    async with bare("write-throughput", size=size) as (app, pilot):
+async def test_nothing_is_cut_off() -> None:
+    async with bare("write-throughput") as (app, pilot):
         await type_in(app, pilot, "ioengine", "io_uring")
-        await pilot.pause()
-        assert " ".join(text_of(app, app.screen.query_one("#preview")).split()) == " ".join(said_below(app).split())
-        assert said_below(app).endswith("# prefills 1.00 GiB first")
-        for option in ("bs", "iodepth_batch_complete_min", "buffer_compress_percentage", "repeats"):
-            app.screen.query_one(f"#{option}").focus()
-            await until(pilot, lambda option=option: f" {option} " in screen_text(app))
-            assert app.screen.query_one(f"#{option}").size.width >= 9
-        assert "enter keeps  esc cancels  ctrl+r resets" in screen_text(app)
-        assert "Write throughput: fio options" in screen_text(app)
+        for size in (SMALL, (93, 25), USUAL, (200, 50)):
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+            assert " ".join(text_of(app, app.screen.query_one("#preview")).split()) == " ".join(said_below(app).split())
+            assert said_below(app).endswith("# prefills 1.00 GiB first")
+            for option in ("bs", "iodepth_batch_complete_min", "buffer_compress_percentage", "repeats"):
+                app.screen.query_one(f"#{option}").focus()
+                await until(pilot, lambda option=option: f" {option} " in screen_text(app))
+                assert app.screen.query_one(f"#{option}").size.width >= 9
+            assert "enter keeps  esc cancels  ctrl+r resets" in screen_text(app)
+            assert "Write throughput: fio options" in screen_text(app)
 
 
 async def test_the_form_at_80x24(snapshot: SnapshotAssertion) -> None:

@@ -112,6 +112,14 @@ class Shown:
             await self.pilot.press("down")
         raise AssertionError(f"{name} is not among {self.names}")
 
+    async def in_each_size(self) -> AsyncIterator[tuple[int, int]]:
+        """Resize the terminal to one after the other."""
+        for size in SIZES:
+            await self.pilot.resize_terminal(*size)
+            await until(self.pilot, lambda size=size: tuple(self.pilot.app.size) == size)
+            await self.pilot.pause()
+            yield size
+
     async def until_shown(self, text: str) -> None:
         await until(self.pilot, lambda: text in self.words)
 
@@ -210,16 +218,17 @@ def test_what_a_preset_does(tmp_path: Path, options: str, text: str) -> None:
     assert described(load_preset(tmp_path / "x.toml", user=True)) == text
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_every_preset_is_shown_with_what_it_does(catalogue: Catalogue, size: tuple[int, int]) -> None:
-    async with shown(PresetPicker(catalogue), size) as picker:
+async def test_every_preset_is_shown_with_what_it_does(catalogue: Catalogue) -> None:
+    async with shown(PresetPicker(catalogue), SIZES[0]) as picker:
         assert [row.cells[1] for row in picker.rows if not row.heading][:2] == ["write-throughput", "write-iops"]
         assert {row.key for row in picker.rows if not row.heading} == set(catalogue)
-        assert "4k randwrite, depth 64, jobs 8, 60 s" in picker.words
+        async for _ in picker.in_each_size():
+            assert "4k randwrite, depth 64, jobs 8, 60 s" in picker.words
         assert picker.picker.focused is picker.picker.query_one(Filter)
         await picker.type("mine")
-        assert "My [b]own[/b] (yours)" in picker.words
-        assert "4k,64k read, depth 1, jobs 1" in picker.words
+        async for _ in picker.in_each_size():
+            assert "My [b]own[/b] (yours)" in picker.words
+            assert "4k,64k read, depth 1, jobs 1" in picker.words
 
 
 async def test_typing_filters_and_enter_chooses(catalogue: Catalogue) -> None:
@@ -290,14 +299,14 @@ def targets(discovery: Discovery, current: str = "rbd:bench") -> TargetPicker:
     return TargetPicker(current, SCRATCH, discovery, "pve1")
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_targets_are_shown_as_they_are_found(size: tuple[int, int]) -> None:
+async def test_targets_are_shown_as_they_are_found() -> None:
     discovery = Discovery()
-    async with shown(targets(discovery), size) as picker:
-        assert picker.names == ["rbd:bench", SCRATCH]
-        assert "the present target" in picker.words
-        assert "pools, seen from pve1 (asking the cluster ...)" in picker.words
-        assert "devices of pve1 (looking at the devices ...)" in picker.words
+    async with shown(targets(discovery), SIZES[0]) as picker:
+        async for _ in picker.in_each_size():
+            assert picker.names == ["rbd:bench", SCRATCH]
+            assert "the present target" in picker.words
+            assert "pools, seen from pve1 (asking the cluster ...)" in picker.words
+            assert "devices of pve1 (looking at the devices ...)" in picker.words
         discovery.tell(DEVICES, DISK, FREE)
         await until(picker.pilot, lambda: "device:/dev/sdb" in picker.names)
         assert "pools, seen from pve1 (asking the cluster ...)" in picker.words
@@ -309,8 +318,9 @@ async def test_targets_are_shown_as_they_are_found(size: tuple[int, int]) -> Non
             *("device:/dev/sda", "device:/dev/sdb"),
         ]
         await picker.type("sda")
-        assert "1.82 TiB, refused: is mounted on /" in picker.words
-        assert "/dev/sda is mounted on /: choose another" in picker.words
+        async for _ in picker.in_each_size():
+            assert "1.82 TiB, refused: is mounted on /" in picker.words
+            assert "/dev/sda is mounted on /: choose another" in picker.words
 
 
 async def test_what_is_highlighted_stays_so_when_more_arrives() -> None:
@@ -488,16 +498,16 @@ def marks(picker: Shown) -> str:
     return " ".join(f"{row.cells[0][1]}{row.cells[1]}" for row in picker.rows)
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_nodes_are_shown_with_what_is_known_of_them(size: tuple[int, int]) -> None:
+async def test_nodes_are_shown_with_what_is_known_of_them() -> None:
     reports = {"local": "ready: fio-3.33", "pve1": "pve1: no route to host", "web2:22": "ready"}
-    async with shown(nodes("local", "root@web2:22", reports=reports), size) as picker:
+    async with shown(nodes("local", "root@web2:22", reports=reports), SIZES[0]) as picker:
         assert marks(picker) == "xlocal  pve1  pve2  pve  web xroot@web2:22"
-        assert "[x] local" in picker.words
-        assert "this machine; ready: fio-3.33" in picker.words
-        assert "10.0.0.1; pve1: no route to host" in picker.words
-        assert "group: pve1, pve2" in picker.words
-        assert "typed; ready" in picker.words
+        async for _ in picker.in_each_size():
+            assert "[x] local" in picker.words
+            assert "this machine; ready: fio-3.33" in picker.words
+            assert "10.0.0.1; pve1: no route to host" in picker.words
+            assert "group: pve1, pve2" in picker.words
+            assert "typed; ready" in picker.words
         assert picker.note == "space marks; enter uses local, root@web2:22"
 
 

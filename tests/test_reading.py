@@ -10,7 +10,7 @@ import re
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -87,8 +87,8 @@ HOSTILE: tuple[Any, ...] = (
     "9999-12-31T23:59:59.999999Z",
     "\u0663",
 )
-DRAWN_MOST = 2
-"""Values in one place that are not only read but drawn."""
+APART = 3
+"""Of so many fields side by side one is hostile in a drawing, so that it is drawn with sound ones beside it."""
 TOTAL = Total(
     ios=60_000,
     bytes=60_000 * 4096,
@@ -216,22 +216,22 @@ def shown(directory: Path, name: str = "") -> Iterator[str]:
                 yield f"refused: {error}"
 
 
-def problems_of(directory: Path) -> list[str]:
-    """What readers say who only read."""
-    found = []
-    for read in (
-        lambda: store.read_session(directory),
-        lambda: store.read_notes(directory),
-        lambda: [store.read_run(directory, number) for number in (1, 2)],
-        lambda: [list(store.read_samples(directory, number)) for number in (1, 2)],
-        lambda: store.read_overview(directory, 1),
-        lambda: playback.step_of(directory, store.read_run(directory, 2)),
-    ):
-        try:
-            read()
-        except StoreError as error:
-            found.append(str(error))
-    return found
+def found_in(directory: Path, name: str) -> object:
+    """What a reader of one file finds, who does not draw it; raises StoreError."""
+    readers: dict[str, Callable[[], object]] = {
+        "session.json": lambda: store.read_session(directory),
+        "notes.json": lambda: store.read_notes(directory),
+        "row.json": lambda: store.list_sessions(directory.parent),
+        "plans.jsonl": lambda: playback.step_of(directory, store.read_run(directory, 2)),
+        "marks.jsonl": lambda: store.read_marks(directory),
+        "undo.jsonl": lambda: store.left_behind(directory.parent),
+        "001/run.json": lambda: store.read_run(directory, 1),
+        "001/overview.json": lambda: store.read_overview(directory, 1),
+        "001/samples.jsonl": lambda: list(store.read_samples(directory, 1)),
+        "001/cluster.jsonl": lambda: list(store.read_cluster(directory, 1)),
+        "001/raw/local.index.jsonl": lambda: _played(directory),
+    }
+    return readers[name]()
 
 
 def _sessions(root: Path) -> str:
@@ -322,19 +322,49 @@ def test_whatever_stands_in_a_field_is_refused_by_its_name_or_shown_as_what_it_i
     assert not [text for text in shown(directory) if "refused" in text]
     if "series" in document:
         document["series"] = {key: document["series"][key] for key in ("write.iops", "write.latency_p99_seconds")}
+    nothing_new = ([], found_in(directory, name))
+    accepted: dict[tuple[Any, ...], list[Any]] = {}
     for number, place in enumerate(places(document)):
-        drawn_values = 0
         for value in (*HOSTILE[number % len(HOSTILE) :], *HOSTILE[: number % len(HOSTILE)]):
             path.write_text(as_json(changed(document, place, value)) + newline + rest)
-            problems = problems_of(directory)
-            assert all(problem.startswith(str(path)) for problem in problems), (place, value, problems)
-            drawn_values += not problems
-            if problems or drawn_values > DRAWN_MOST:
-                continue
-            for text in shown(directory, name):
-                if str(path) not in text:  # else it says why that file can't be used
-                    assert text.count("refused: ") == text.count(f"refused: {directory}/"), (place, text)
-                    assert not NO_FIGURE.search(text), (place, value, text)
+            try:
+                found, problem = found_in(directory, name), ""
+            except StoreError as error:
+                found, problem = None, str(error)
+            # an index may be refused by the name of the output beside it
+            assert problem.startswith(str(path).removesuffix("index.jsonl")) or not problem, (place, value, problem)
+            if not problem and found not in nothing_new:
+                accepted.setdefault(place, []).append(value)
+    for changes in drawings(document, accepted):
+        hostile = document
+        for place, value in changes.items():
+            hostile = changed(hostile, place, value)
+        path.write_text(as_json(hostile) + newline + rest)
+        assert found_in(directory, name) not in nothing_new, changes
+        for text in shown(directory, name):
+            if str(path) not in text:  # else it says why that file can't be used
+                assert text.count("refused: ") == text.count(f"refused: {directory}/"), (changes, text)
+                assert not NO_FIGURE.search(text), (changes, text)
+
+
+def drawings(document: Any, accepted: Mapping[tuple[Any, ...], Sequence[Any]]) -> Iterator[dict[tuple[Any, ...], Any]]:
+    """What to change together, so that every value that a field accepts is drawn; containers change alone."""
+    fields = [place for place in accepted if not isinstance(value_at(document, place), dict | list)]
+    for place in [place for place in accepted if place not in fields]:
+        for value in accepted[place][:2]:
+            yield {place: value}
+    for turn in range(max((len(accepted[place]) for place in fields), default=0)):
+        for first in range(APART):
+            together = [place for place in fields[first::APART] if turn < len(accepted[place])]
+            if together:
+                yield {place: accepted[place][turn] for place in together}
+
+
+def value_at(document: Any, path: tuple[Any, ...]) -> Any:
+    """What stands there."""
+    for key in path:
+        document = document[key]
+    return document
 
 
 @pytest.mark.parametrize(("name", "field"), [("session.json", "created_at"), ("001/run.json", "started_at")])
@@ -346,7 +376,8 @@ def test_a_date_that_no_clock_shows_is_refused_by_name(tmp_path: Path, name: str
     path.write_text(as_json(json.loads(path.read_text()) | {field: date}))
     (row,) = store.list_sessions(tmp_path)
     assert str(row.error).startswith(f"{path}: {field}: Input should be ")
-    assert problems_of(directory)[0].startswith(f"{path}: {field}: ")
+    with pytest.raises(StoreError, match=f"^{re.escape(str(path))}: {field}: "):
+        found_in(directory, name)
     assert row.runs == (0 if name == "session.json" else 1), "the other run is still there"
 
 
@@ -417,7 +448,9 @@ def test_what_is_no_file_is_refused_by_name_and_holds_up_no_reader(tmp_path: Pat
         if name == "001/samples.jsonl":
             (directory / "001/overview.json").unlink()  # else they are not read for the charts
         began = time.monotonic()
-        texts = [text for text in shown(directory) if "refused: " in text or str(path) in text]
+        # a FIFO would hold up any reader; what else is no file is met by those that read it
+        readers = name if wrong != "a FIFO" and name in (*REFUSED, *PASSED_OVER) and name != "lock" else ""
+        texts = [text for text in shown(directory, readers) if "refused: " in text or str(path) in text]
         assert time.monotonic() - began < MOST_SECONDS, name
         if name in REFUSED:
             assert any(str(path) in text and said in text for text in texts), (name, texts)
@@ -477,7 +510,7 @@ def test_a_run_that_was_copied_has_the_number_of_its_directory(tmp_path: Path) -
 
 
 def test_thousands_of_anything_are_cut_with_a_word(tmp_path: Path) -> None:
-    number = 20_000
+    number = 8_000
     many = run_of("tuning").model_copy(
         update={
             **FULL,
@@ -494,14 +527,14 @@ def test_thousands_of_anything_are_cut_with_a_word(tmp_path: Path) -> None:
     other = many.model_copy(update={"run": 2, "findings": (), "environment": {}})
     began = time.monotonic()
     listed = drawn(draw_runs([many], marks))
-    assert "... and 19,900 more findings of #1" in listed
-    assert "... and 19,900 more marks" in listed
+    assert "... and 7,900 more findings of #1" in listed
+    assert "... and 7,900 more marks" in listed
     full = drawn(draw_run(many, marks=marks))
-    assert full.count("... and 19,900 more nodes") == 3
-    assert "... and 19,900 more states" in full.replace("\n", "")
+    assert full.count("... and 7,900 more nodes") == 3
+    assert "... and 7,900 more states" in full.replace("\n", "")
     compared = drawn(draw_comparison(Side((many,), marks), Side((other,), marks)))
-    assert "... and 19,900 more findings of A" in compared
-    assert "... and 19,900 more marks" in compared
+    assert "... and 7,900 more findings of A" in compared
+    assert "... and 7,900 more marks" in compared
     assert re.search(r"\.\.\. and [0-9,]+ more differences", compared)
     assert max(map(len, (listed, full, compared))) < 200_000
     assert time.monotonic() - began < MOST_SECONDS

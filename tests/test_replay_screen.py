@@ -209,40 +209,44 @@ def node_rows(nodes: str) -> dict[str, str]:
 # ---------------------------------------------------------------------------------------------- playing
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_a_replay_looks_as_the_run_did(session: Path, size: tuple[int, int]) -> None:
+async def test_a_replay_looks_as_the_run_did(session: Path) -> None:
     state = at(session, demo.STAR, moment(session))
     run = store.read_run(session, demo.STAR)
-    async with playing(session, size=size) as shown:
+    async with playing(session, size=SIZES[0]) as shown:
         await shown.wait(moment(session))
-        screen, nodes = shown.screen, text_in(shown.screen, "#nodes")
-        progress = text_in(screen, "#progress")
-        whole = screen_text(shown.app)
-        chart = screen.query_one("#chart", Chart).size
-        assert [words for words in figures(state) if words not in title(screen)] == []
-        assert f"mean {units.iops(state.mean_iops())}" in title(screen)
-        assert progress.startswith(f"#{demo.STAR} {run.preset} running ")
-        assert f" {state.latest.elapsed_seconds:.0f} of {state.expected_seconds:.0f} s" in progress  # type: ignore[union-attr]
-        assert node_rows(nodes) == node_figures(state)
-        assert len(state.nodes) == 3
-        assert state.cluster
-        assert set(cluster_line(state.cluster, narrow=True).split()) <= set(text_in(screen, "#cluster").split())
-        assert text_in(screen, "#command") == f"$ {tool_command(run.command, run.tool)}"
-        lasts = units.duration(lasted_seconds(session, run, state.step))
-        assert shown.transport.startswith("playing 1x ")
-        assert shown.transport.endswith(f" {units.duration(moment(session))} of {lasts}")
-        for words in (
-            f"replay of demo/{demo.STAR}",
-            run.preset,
-            *state.nodes,
-            "left",
-            lasts,
-            "space pause",
-            "esc back",
-        ):
-            assert words in whole
-        assert chart.height >= 5
-        assert max(map(len, whole.splitlines())) <= size[0]
+        screen = shown.screen
+        for size in SIZES:
+            await shown.pilot.resize_terminal(*size)
+            await until(shown.pilot, lambda size=size: tuple(shown.app.size) == size)
+            await shown.pilot.pause()
+            nodes = text_in(screen, "#nodes")
+            progress = text_in(screen, "#progress")
+            whole = screen_text(shown.app)
+            chart = screen.query_one("#chart", Chart).size
+            assert [words for words in figures(state) if words not in title(screen)] == []
+            assert f"mean {units.iops(state.mean_iops())}" in title(screen)
+            assert progress.startswith(f"#{demo.STAR} {run.preset} running ")
+            assert f" {state.latest.elapsed_seconds:.0f} of {state.expected_seconds:.0f} s" in progress  # type: ignore[union-attr]
+            assert node_rows(nodes) == node_figures(state)
+            assert len(state.nodes) == 3
+            assert state.cluster
+            assert set(cluster_line(state.cluster, narrow=True).split()) <= set(text_in(screen, "#cluster").split())
+            assert text_in(screen, "#command") == f"$ {tool_command(run.command, run.tool)}"
+            lasts = units.duration(lasted_seconds(session, run, state.step))
+            assert shown.transport.startswith("playing 1x ")
+            assert shown.transport.endswith(f" {units.duration(moment(session))} of {lasts}")
+            for words in (
+                f"replay of demo/{demo.STAR}",
+                run.preset,
+                *state.nodes,
+                "left",
+                lasts,
+                "space pause",
+                "esc back",
+            ):
+                assert words in whole
+            assert chart.height >= 5
+            assert max(map(len, whole.splitlines())) <= size[0]
 
 
 async def test_the_filling_is_played_too(session: Path) -> None:

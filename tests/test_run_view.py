@@ -8,7 +8,6 @@ import re
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
-import pytest
 from syrupy.assertion import SnapshotAssertion
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
@@ -152,24 +151,30 @@ async def test_the_whole_run_is_told_at_its_end(tmp_path: Path) -> None:
 # ------------------------------------------------------------------ the heat map
 
 
-@pytest.mark.parametrize("size", [SMALL, USUAL])
-async def test_a_key_shows_the_heat_map_and_hides_it(tmp_path: Path, size: tuple[int, int]) -> None:
-    async with half_drawn(tmp_path, size=size) as (app, pilot, hosts):
+async def test_a_key_shows_the_heat_map_and_hides_it(tmp_path: Path) -> None:
+    async with half_drawn(tmp_path) as (app, pilot, hosts):
         assert not heat(app).display
         await pilot.press("h")
-        await until(pilot, lambda: heat(app).display and "▀" in text_of(app, heat(app)))
-        drawn = text_of(app, heat(app))
-        assert "write latency" in drawn
-        assert re.search(r"\d ms ", drawn)
-        assert heat(app).size.height >= 5
-        assert not heat(app, "read").display, "nothing is read"
-        assert chart(app).display == (size == USUAL), "where there is no room for both, the map takes the chart's"
+        for size in (USUAL, SMALL):
+            await pilot.resize_terminal(*size)
+            has_room = size == USUAL  # where there is none for both, the map takes the chart's
+            await until(pilot, lambda has_room=has_room: chart(app).display == has_room)
+            await until(pilot, lambda: heat(app).display and "▀" in text_of(app, heat(app)))
+            drawn = text_of(app, heat(app))
+            assert "write latency" in drawn
+            assert re.search(r"\d ms ", drawn)
+            assert heat(app).size.height >= 5
+            assert not heat(app, "read").display, "nothing is read"
         let_go(app, hosts)
         await finished(app, pilot)
         await pilot.pause()
         assert text_of(app, heat(app)) != drawn, "it follows the run"
-        await pilot.press("h")
-        await until(pilot, lambda: not heat(app).display and chart(app).size.height >= 5)
+        for size in (SMALL, USUAL):
+            await pilot.resize_terminal(*size)
+            await until(pilot, lambda: heat(app).display)
+            await pilot.press("h")
+            await until(pilot, lambda: not heat(app).display and chart(app).size.height >= 5)
+            await pilot.press("h")
 
 
 async def test_chart_and_heat_map_have_one_time_axis(tmp_path: Path) -> None:
@@ -226,14 +231,15 @@ async def test_a_key_draws_a_line_for_each_node(tmp_path: Path) -> None:
         await until(pilot, lambda: lines(chart(app)) == ["write", "write p99"])
 
 
-@pytest.mark.parametrize("size", [SMALL, USUAL])
-async def test_each_node_is_told_beside_the_chart(tmp_path: Path, size: tuple[int, int]) -> None:
-    async with half_drawn(tmp_path, *THREE, size=size) as (app, pilot, _):
+async def test_each_node_is_told_beside_the_chart(tmp_path: Path) -> None:
+    async with half_drawn(tmp_path, *THREE, size=SMALL) as (app, pilot, _):
         box = console_screen(app).query_one("#nodes")
-        await until(pilot, lambda: len(re.findall(r"\b[abc] +[\d.]+k", text_of(app, box))) == 3)
-        assert len(re.findall(r"\d ms", text_of(app, box))) == 3
-        assert "nodes: IOPS, p99" in text_of(app, box)
-        assert chart(app).size.width > box.size.width
+        for size in (SMALL, USUAL):
+            await pilot.resize_terminal(*size)
+            await until(pilot, lambda: len(re.findall(r"\b[abc] +[\d.]+k", text_of(app, box))) == 3)
+            assert len(re.findall(r"\d ms", text_of(app, box))) == 3
+            assert "nodes: IOPS, p99" in text_of(app, box)
+            assert chart(app).size.width > box.size.width
 
 
 async def test_where_there_are_many_nodes_the_slowest_are_told(tmp_path: Path) -> None:
@@ -250,27 +256,30 @@ async def test_where_there_are_many_nodes_the_slowest_are_told(tmp_path: Path) -
 # ------------------------------------------------------------------ the whole screen
 
 
-@pytest.mark.parametrize("size", [SMALL, USUAL])
-async def test_escape_leaves_the_whole_screen_and_not_the_run(tmp_path: Path, size: tuple[int, int]) -> None:
-    async with half_drawn(tmp_path, size=size) as (app, pilot, hosts):
-        before = chart(app).size.height
-        await pilot.press("z")
-        await until(pilot, lambda: chart(app).size.height > before)
-        hidden = ("#panels", "#form", "#command", "#runs")
-        assert not any(console_screen(app).query_one(each).display for each in hidden)
-        text = screen_text(app)
-        assert "#1 write-iops running" in text
-        assert "IOPS" in text
-        await pilot.press("v", "h")
-        await until(pilot, lambda: heat(app).display)
-        await pilot.press("h", "escape")
-        await until(pilot, lambda: chart(app).size.height == before)
-        assert all(console_screen(app).query_one(each).display for each in hidden)
-        assert app.busy
-        await pilot.press("z")
-        await until(pilot, lambda: chart(app).size.height > before)
-        await pilot.press("z")
-        await until(pilot, lambda: chart(app).size.height == before)
+async def test_escape_leaves_the_whole_screen_and_not_the_run(tmp_path: Path) -> None:
+    hidden = ("#panels", "#form", "#command", "#runs")
+    async with half_drawn(tmp_path, size=SMALL) as (app, pilot, hosts):
+        for size in (SMALL, USUAL):
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+            before = chart(app).size.height
+            await pilot.press("z")
+            await until(pilot, lambda before=before: chart(app).size.height > before)
+            assert not any(console_screen(app).query_one(each).display for each in hidden)
+            text = screen_text(app)
+            assert "#1 write-iops running" in text
+            assert "IOPS" in text
+            await pilot.press("v", "h")
+            await until(pilot, lambda: heat(app).display)
+            await pilot.press("h", "escape")
+            await until(pilot, lambda before=before: chart(app).size.height == before)
+            assert all(console_screen(app).query_one(each).display for each in hidden)
+            assert app.busy
+            await pilot.press("z")
+            await until(pilot, lambda before=before: chart(app).size.height > before)
+            await pilot.press("z")
+            await until(pilot, lambda before=before: chart(app).size.height == before)
+            await pilot.press("v", "v")  # the figure of before
         let_go(app, hosts)
         await finished(app, pilot)
     assert saved(tmp_path)[0].outcome == "ok"
@@ -279,9 +288,8 @@ async def test_escape_leaves_the_whole_screen_and_not_the_run(tmp_path: Path, si
 # ------------------------------------------------------------------ presented
 
 
-@pytest.mark.parametrize("size", [SMALL, USUAL])
-async def test_the_presenter_follows_the_run_and_escape_does_not_end_it(tmp_path: Path, size: tuple[int, int]) -> None:
-    async with half_drawn(tmp_path, size=size) as (app, pilot, hosts):
+async def test_the_presenter_follows_the_run_and_escape_does_not_end_it(tmp_path: Path) -> None:
+    async with half_drawn(tmp_path, size=SMALL) as (app, pilot, hosts):
         shown_now = console_screen(app).view.shown
         assert shown_now is not None
         now = units.iops(shown_now.current["write"].iops)
@@ -289,12 +297,13 @@ async def test_the_presenter_follows_the_run_and_escape_does_not_end_it(tmp_path
         await until(pilot, lambda: isinstance(app.screen, Presenter))
         big = app.screen.query_one(Big)
         await until(pilot, lambda: (big._value, big._unit) == (now, "IOPS"))
-        assert "██" in text_of(app, big)
-        assert big.size.height >= 8
-        assert text_of(app, app.screen.query_one("#presented")).split() == [
-            *["write-iops", "4k", "randwrite,", "depth", "64,", "jobs", "8,", "20", "s", "IOPS"]
-        ]
-        assert "┤" in text_of(app, app.screen.query_one(Chart))
+        for size in (SMALL, USUAL):
+            await pilot.resize_terminal(*size)
+            await until(pilot, lambda: "██" in text_of(app, big) and "┤" in text_of(app, app.screen.query_one(Chart)))
+            assert big.size.height >= 8
+            assert text_of(app, app.screen.query_one("#presented")).split() == [
+                *["write-iops", "4k", "randwrite,", "depth", "64,", "jobs", "8,", "20", "s", "IOPS"]
+            ]
         await pilot.press("v")
         await until(pilot, lambda: big._unit == "MiB/s")
         await pilot.press("v")
@@ -336,18 +345,19 @@ def log(app: ConsoleApp, part: str) -> str:
     return str(app.screen.query_one(f"#log-{part}", Static).render())
 
 
-@pytest.mark.parametrize("size", [SMALL, USUAL])
-async def test_the_log_has_the_command_and_the_raw_output(tmp_path: Path, size: tuple[int, int]) -> None:
-    async with half_drawn(tmp_path, size=size) as (app, pilot, hosts):
+async def test_the_log_has_the_command_and_the_raw_output(tmp_path: Path) -> None:
+    async with half_drawn(tmp_path, size=SMALL) as (app, pilot, hosts):
         await pilot.press("l")
         await until(pilot, lambda: isinstance(app.screen, LogScreen) and bool(app.screen.query("#log-output")))
         raw = tmp_path / "sessions" / "tuning" / "001" / "raw" / "local.stdout"
         during = raw.read_text()
         assert log(app, "command") == f"$ {saved(tmp_path)[0].command}"
         await until(pilot, lambda: log(app, "output").rstrip() == during[-len(log(app, "output")) :].rstrip())
-        await until(pilot, lambda: during.splitlines()[-1] in text_of(app, app.screen.query_one("#log")))
-        assert "$ fio --name=write-iops" in screen_text(app)
-        assert "write-iops on local" in screen_text(app)
+        for size in (SMALL, USUAL):
+            await pilot.resize_terminal(*size)
+            await until(pilot, lambda: during.splitlines()[-1] in text_of(app, app.screen.query_one("#log")))
+            assert "$ fio --name=write-iops" in screen_text(app)
+            assert "write-iops on local" in screen_text(app)
         let_go(app, hosts)
         await until(pilot, lambda: log(app, "output") == tail(raw) != during)
         await pilot.press("escape")
@@ -539,17 +549,17 @@ async def test_what_happens_is_drawn_while_it_does() -> None:
     assert of_live(live.current).spans == ((6.0, 10.0, "osd.1 down"),)
 
 
-@pytest.mark.parametrize("seconds", [0.0, 0.3, 1.0, 1.9, 2.0, 2.3, 5.0, 12.0, 21.9])
-async def test_a_mark_is_read_wherever_it_is(seconds: float) -> None:
+async def test_a_mark_is_read_wherever_it_is() -> None:
     """Also beside the line where the ramp ends."""
     run = store.read_run(SESSION, WRITE_IOPS)
-    mark = Mark(at=run.started_at, run=run.run, elapsed_seconds=seconds, text="osd_memory_target 8G")
     view = RunView()
     async with bare(view) as (app, pilot):
-        view.show(of_saved(run, without_histograms(), [mark]))
-        await pilot.pause()
-        drawn = text_of(app, view.query_one("#chart"))
-    assert "osd_memory_target 8G" in drawn
+        for number, seconds in enumerate((0.0, 0.3, 1.0, 1.9, 2.0, 2.3, 5.0, 12.0, 21.9)):
+            text = f"osd_memory_target {number}G"
+            mark = Mark(at=run.started_at, run=run.run, elapsed_seconds=seconds, text=text)
+            view.show(of_saved(run, without_histograms(), [mark]))
+            await pilot.pause()
+            assert text in text_of(app, view.query_one("#chart")), seconds
 
 
 # ------------------------------------------------------------------ a terminal that stands still

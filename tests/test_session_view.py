@@ -139,20 +139,22 @@ async def test_the_cursor_starts_on_the_newest_run_not_on_a_mark(session: Path) 
         assert shown.screen.focused is shown.table
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_everything_is_on_the_screen(session: Path, size: tuple[int, int]) -> None:
+async def test_everything_is_on_the_screen(session: Path) -> None:
     archive.annotate(session, note="jumbo frames on [x]", tags=("lab", "hdd"))
     run = store.read_run(session, demo.STAR)
-    async with showing(session, size) as shown:
+    said = ("session demo   jumbo frames on [x]   #lab #hdd", conditions(run), run.target)
+    named = ("outcome", "over the whole run", "p play", "B baseline", "esc back", *(n.node for n in run.nodes))
+    async with showing(session, SIZES[0]) as shown:
         await shown.at(demo.STAR)
-        await until(shown.pilot, lambda: "p play" in screen_text(shown.app) and "over the whole run" in shown.title)
-        text = screen_text(shown.app)
-        assert shown.screen.query_one("#chart", Chart).size.height >= 5
-    for words in ("session demo   jumbo frames on [x]   #lab #hdd", conditions(run), run.target):
-        assert words in text
-    for words in ("outcome", "over the whole run", "p play", "B baseline", "esc back", *(n.node for n in run.nodes)):
-        assert words in text
-    assert max(map(len, text.splitlines())) <= size[0]
+        for size in SIZES:
+            await shown.pilot.resize_terminal(*size)
+            await until(shown.pilot, lambda size=size: tuple(shown.app.size) == size)
+            await until(shown.pilot, lambda: "p play" in screen_text(shown.app) and "over the whole run" in shown.title)
+            await shown.pilot.pause()
+            text = screen_text(shown.app)
+            assert shown.screen.query_one("#chart", Chart).size.height >= 5
+            assert [words for words in (*said, *named) if words not in text] == [], size
+            assert max(map(len, text.splitlines())) <= size[0]
 
 
 async def test_the_charts_follow_the_cursor(session: Path) -> None:

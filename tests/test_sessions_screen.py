@@ -22,7 +22,7 @@ from cephtui.sessions.store import Undo
 from cephtui.sessions.writer import SessionWriter
 from cephtui.tui.dialogs import Confirm, EnterText
 from cephtui.tui.screens.sessions import SessionsScreen
-from cephtui.tui.widgets.sessions_table import SessionsTable, about, fitted
+from cephtui.tui.widgets.sessions_table import SessionsTable, about, fitted, matches
 from tests.replayed import SESSION, until
 from tests.test_store import run_of, write_session
 
@@ -146,34 +146,29 @@ async def typed(app: Host, pilot: Pilot[None], text: str) -> None:
 # ---------------------------------------------------------------------------------------------- what it shows
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_sessions_are_listed_the_newest_first(root: Path, size: tuple[int, int]) -> None:
-    async with showing(root, size) as (app, _):
-        assert app.names == ALL
-        assert app.bar.endswith("4 saved")
-        lines = app.text.splitlines()
-    (before,) = [line for line in lines if line.startswith(" before")]
+async def test_sessions_are_listed_the_newest_first_and_with_more_room_more_is_told(root: Path) -> None:
     row = next(row for row in store.list_sessions(root) if row.session == "before")
     assert row.created_at is not None
-    for word in (f"{row.created_at.astimezone():%Y-%m-%d}", "3", "2 ok, 1 failed", "baseline #2; osd"):
-        assert word in before
-    heading = lines[2].split()
-    assert [word for word in ("session", "date", "runs", "outcomes", "note") if word not in heading] == []
-    assert all(len(line) <= size[0] for line in lines)
-    assert "esc back" in lines[-1]
-
-
-async def test_with_more_room_more_is_told(root: Path) -> None:
     headings = []
-    for size in SIZES:
-        async with showing(root, size) as (app, _):
-            headings.append(app.text.splitlines()[2].split())
-            if size[0] == 200:
-                (line,) = [line for line in app.text.splitlines() if line.startswith(" before")]
+    async with showing(root, SIZES[0]) as (app, pilot):
+        for size in SIZES:
+            await pilot.resize_terminal(*size)
+            await until(pilot, lambda size=size: tuple(app.size) == size and "outcomes" in app.text)
+            await pilot.pause()
+            assert app.names == ALL
+            assert app.bar.endswith("4 saved")
+            lines = app.text.splitlines()
+            (before,) = [line for line in lines if line.startswith(" before")]
+            for word in (f"{row.created_at.astimezone():%Y-%m-%d}", "3", "2 ok, 1 failed", "baseline #2; osd"):
+                assert word in before
+            headings.append(lines[2].split())
+            assert [word for word in ("session", "date", "runs", "outcomes", "note") if word not in headings[-1]] == []
+            assert all(len(line) <= size[0] for line in lines)
+            assert "esc back" in lines[-1]
     assert headings[0] == ["session", "date", "runs", "outcomes", "note"]
     assert "cluster" in headings[2]
     assert headings[3] == ["session", "date", "cluster", "nodes", "runs", "outcomes", "tags", "note"]
-    assert [word for word in ("ceph 16.2.15", "pve1, pve2", "lab, slow", LONG) if word not in line] == []
+    assert [word for word in ("ceph 16.2.15", "pve1, pve2", "lab, slow", LONG) if word not in before] == []
 
 
 async def test_what_the_table_has_no_room_for_is_below_it(root: Path) -> None:
@@ -280,27 +275,35 @@ def test_one_run_is_not_many() -> None:
 # ---------------------------------------------------------------------------------------------- finding
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("NVME", ["nvme"]),
-        ("lab", ["osd-memory-8g", "before"]),
-        ("lab slow", ["before"]),
-        ("jumbo", ["before"]),
-        ("latency", ["osd-memory-8g"]),
-        ("16.2.15", ["osd-memory-8g", "before"]),
-        ("pve2", ["before"]),
-        ("2001-11", ["replay"]),
-        ("failed", ["before"]),
-        ("baseline", ["before"]),
-    ],
-)
-async def test_the_filter_looks_at_everything(root: Path, text: str, found: list[str]) -> None:
+FOUND = {
+    "NVME": ["nvme"],
+    "lab": ["osd-memory-8g", "before"],
+    "lab slow": ["before"],
+    "jumbo": ["before"],
+    "latency": ["osd-memory-8g"],
+    "16.2.15": ["osd-memory-8g", "before"],
+    "pve2": ["before"],
+    "2001-11": ["replay"],
+    "failed": ["before"],
+    "baseline": ["before"],
+}
+
+
+def test_the_filter_looks_at_everything(root: Path) -> None:
+    rows = store.list_sessions(root)
+    for text, found in FOUND.items():
+        names = {row.session for row in rows if matches(row, text.lower().split())}
+        assert names == set(found), text
+
+
+async def test_what_does_not_match_is_hidden_as_one_types(root: Path) -> None:
     async with showing(root) as (app, pilot):
         await pilot.press("slash")
-        await typed(app, pilot, text)
-        await until(pilot, lambda: app.names == found and app.bar.endswith(f"{len(found)} of 4"))
-        assert app.selected == found[0]
+        for text in ("NVME", "lab slow", "2001-11"):
+            await typed(app, pilot, text)
+            found = FOUND[text]
+            await until(pilot, lambda found=found: app.names == found and app.bar.endswith(f"{len(found)} of 4"))
+            assert app.selected == found[0]
 
 
 async def test_escape_clears_the_filter_and_then_goes_back(root: Path) -> None:

@@ -1121,11 +1121,11 @@ async def test_many_short_commands_at_once(connected: SshConnection, server: Ser
 async def test_a_login_script_that_prints_without_end(
     server: Server, monkeypatch: pytest.MonkeyPatch, stream: str
 ) -> None:
-    monkeypatch.setattr(answers, "ANSWER_MOST_BYTES", 4 << 20)
+    monkeypatch.setattr(answers, "ANSWER_MOST_BYTES", 1 << 20)
     monkeypatch.setattr("cephtui.nodes.ssh.connection.READY_SECONDS", 12.0)
     connection = await connect(server)
-    server.before = f"exec timeout 3 yes 'good morning' {stream}"
-    with pytest.raises(TransportError, match=r"^n1: more than 4 MiB came from echo x: does a prefix or a login"):
+    server.before = f"exec timeout 1.5 yes 'good morning' {stream}"
+    with pytest.raises(TransportError, match=r"^n1: more than 1 MiB came from echo x: does a prefix or a login"):
         await connection.run(["echo", "x"])
     await connection.close()
     text = await refused(node_of(server))

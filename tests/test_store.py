@@ -285,30 +285,33 @@ def problem_of(directory: Path) -> str:
 READ = ("session.json", "001/run.json", "001/samples.jsonl", "001/overview.json")
 
 
-@settings(max_examples=150)
-@given(data=st.data())
-def test_a_damaged_file_is_named_and_the_other_sessions_are_listed(data: st.DataObject) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder)
-        for name in ("before", "damaged", "healthy"):
-            write_session(root, name, seconds=2)
-        directory = root / "damaged"
-        path = directory / data.draw(st.sampled_from(READ))
-        content = path.read_bytes()
+def test_a_damaged_file_is_named_and_the_other_sessions_are_listed(root: Path) -> None:
+    for name in ("before", "damaged", "healthy"):
+        write_session(root, name, seconds=2)
+    directory = root / "damaged"
+    sound = {name: (directory / name).read_bytes() for name in READ}
+    pieces = st.binary(max_size=30) | st.sampled_from([b"", b"[]", b"null", b"1e999", b"-1", b'"\\ud800"', b"[" * 5000])
+
+    @settings(max_examples=150)
+    @given(data=st.data())
+    def is_named(data: st.DataObject) -> None:
+        for each, text in sound.items():
+            (directory / each).write_bytes(text)
+        name = data.draw(st.sampled_from(READ))
+        path, content = directory / name, sound[name]
         start = data.draw(st.integers(0, len(content)))
         length = data.draw(st.integers(0, 40) | st.just(len(content)))
-        pieces = st.binary(max_size=30) | st.sampled_from(
-            [b"", b"[]", b"null", b"1e999", b"-1", b'"\\ud800"', b"[" * 5000]
-        )
         path.write_bytes(content[:start] + data.draw(pieces) + content[start + length :])
         error = problem_of(directory)
         assert not error or (error.startswith(str(path)) and "\n" not in error)
         rows = {row.session: row for row in store.list_sessions(root)}
         assert set(rows) == {"before", "damaged", "healthy"}
-        for name in ("before", "healthy"):
-            assert (rows[name].error, rows[name].outcomes) == (None, {"ok": 1})
+        for other in ("before", "healthy"):
+            assert (rows[other].error, rows[other].outcomes) == (None, {"ok": 1})
         if rows["damaged"].error:
             assert str(path) in rows["damaged"].error
+
+    is_named()
 
 
 def drop(path: Path) -> None:

@@ -15,11 +15,11 @@ MEMORY_MOST = 200 * MIB
 RAW_MOST = 100 * MIB
 RUN = ["run", "read-iops", *sets(runtime=2, ramp_time=0, size="1M", rate_iops=100), "--session", "flood", "--json"]
 FLOODS = {
-    "stderr": ("yes 'a line of an error' | head -c 220M >&2", ""),
-    "stdout": ("yes 'a line of text' | head -c 220M", ""),
-    "no newline": ("head -c 220M /dev/zero | tr '\\0' x", ""),
-    "a document without an end": ("printf '{\"fio version\"'; head -c 220M /dev/zero | tr '\\0' x", ""),
-    "stderr of the filling": ("", "yes 'a line of an error' | head -c 220M >&2"),
+    "stderr": ("yes 'a line of an error' | head -c 170M >&2", ""),
+    "stdout": ("yes 'a line of text' | head -c 170M", ""),
+    "no newline": ("head -c 170M /dev/zero | tr '\\0' x", ""),
+    "a document without an end": ("printf '{\"fio version\"'; head -c 170M /dev/zero | tr '\\0' x", ""),
+    "stderr of the filling": ("", "yes 'a line of an error' | head -c 170M >&2"),
 }
 
 

@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from cephtui.sessions import store
+
 from .conftest import Mount, NewSandbox
 from .sandbox import FIO, Console, Sandbox, sets
 
@@ -227,8 +229,8 @@ def test_a_refused_run_is_saved_as_such(refused: dict[str, tuple[Console, dict[s
     (run,) = console.runs
     assert run["outcome"] == "refused"
     assert " ".join(run["error"].split()) in console.stderr
-    (row,) = console.sandbox.run("sessions", "--json").events
-    assert row["outcomes"] == {"refused": 1}
+    (row,) = store.list_sessions(console.sandbox.data / "sessions")
+    assert row.outcomes == {"refused": 1}
 
 
 def test_a_broken_preset_is_listed_among_the_others(new_sandbox: NewSandbox) -> None:

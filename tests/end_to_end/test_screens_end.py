@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from cephtui.sessions import demo
+from cephtui.sessions import demo, store
 
 from .sandbox import Console, Sandbox, wait_for
 
@@ -63,6 +63,8 @@ SCREENS: dict[str, tuple[Step, ...]] = {
     "log": (*SESSION, ("l", "right for the next")),
     "help": (("?", "escape closes"),),
 }
+KILLED = ("console", "sessions", "replay")
+"""Where it is also killed: that leaves the same behind on every screen, but what goes on beside these differs."""
 IN_A_RUN: dict[str, tuple[Step, ...]] = {
     "console": (),
     "presenter": (("f", "-q quit"),),
@@ -224,7 +226,8 @@ def end_each(sandbox: Sandbox, terminals: dict[str, Terminal]) -> None:
     for each in terminals.values():
         each.console.wait(EXIT_SECONDS)
     sandbox.wait_gone()
-    assert terminals["KILL"].console.process.returncode == -signal.SIGKILL
+    if "KILL" in terminals:
+        assert terminals["KILL"].console.process.returncode == -signal.SIGKILL
     for how in ("TERM", "HUP"):
         assert terminals[how].console.process.returncode in (0, 4), terminals[how].describe()
         assert b"Traceback" not in terminals[how].sent
@@ -256,16 +259,17 @@ def assert_next_start_tidies(sandbox: Sandbox, terminal: NewTerminal) -> None:
 @pytest.mark.parametrize("screen", SCREENS)
 def test_an_idle_cephtui_ends_on_every_screen(sandbox: Sandbox, terminal: NewTerminal, screen: str) -> None:
     prepare(sandbox)
-    terminals = {how: terminal() for how in ENDINGS}
+    terminals = {how: terminal() for how in ENDINGS if how != "KILL" or screen in KILLED}
     for each in terminals.values():
         each.shows(IDLE)
         each.go(SCREENS[screen])
-    assert len(scratches(sandbox)) == len(ENDINGS)
+    assert len(scratches(sandbox)) == len(terminals)
     end_each(sandbox, terminals)
-    assert_next_start_tidies(sandbox, terminal)
-    shown = sandbox.run("show", f"demo/{demo.STAR}")
-    assert shown.process.returncode == 0, shown.describe()
-    assert "write-iops" in shown.stdout
+    if screen in KILLED:
+        assert_next_start_tidies(sandbox, terminal)
+    sandbox.assert_clean()
+    run = store.read_run(sandbox.data / "sessions" / "demo", demo.STAR)
+    assert run.preset == "write-iops"
     assert [path.name for path in (sandbox.data / "sessions").iterdir()] == ["demo"]
 
 
