@@ -225,7 +225,7 @@ def prefill_command(workload: Workload, node: Node, place: Place, fill: tuple[Pa
     """The command that prefills these parts of a place, behind the node's prefix."""
     if isinstance(place, RbdPlace):
         place = place.model_copy(update={"images": tuple(part.spec.rpartition("/")[2] for part in fill)})
-    return with_ceph(node, workload.fill_argv([part.bytes for part in fill], place))
+    return with_ceph(node, workload.prefill_argv([part.bytes for part in fill], place))
 
 
 def _writes(draft: _Draft, place: Place, fill: tuple[Part, ...], parts: tuple[Part, ...]) -> tuple[Write, ...]:

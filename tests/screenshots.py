@@ -92,7 +92,7 @@ def console(session: Path, profile: Profile) -> ConsoleApp:
     star = store.read_run(session, demo.STAR)
     marks = tuple(mark for mark in store.read_marks(session) if mark.run is None)
     nodes = tuple(Node(name=node.node, host=node.node) for node in star.nodes)
-    start = Start(nodes, parse_target(star.target, sitting="0a1b2c3d"), earlier=tuple(runs), marks=marks)
+    start = Start(nodes, parse_target(star.target, owner_id="0a1b2c3d"), earlier=tuple(runs), marks=marks)
     catalogue = find_presets(packaged_presets_dir(), session / "none")
     return ConsoleApp(catalogue, start, Recorded(session, AT_SECONDS), session.parent, profile)
 

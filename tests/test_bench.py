@@ -15,10 +15,10 @@ from tests.bench import lines, stream
 from tests.bench.__main__ import chosen
 from tests.bench.drawn import Drawn
 from tests.bench.figures import largest_gap, of_differences, of_ratios, p95, t95
+from tests.bench.interactive import NotMeasured
 from tests.bench.lines import recorded_readings, shown_figures, written
 from tests.bench.nodes import Note
 from tests.bench.process import parse_resident
-from tests.bench.sitting import NotMeasured
 from tests.bench.stall import late_beat
 from tests.bench.table import Goal, as_json, as_text, at_least, at_most, row
 

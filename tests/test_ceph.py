@@ -369,7 +369,7 @@ def test_osds_that_are_down_or_out_have_names() -> None:
     text = """{"nodes": [{"id": -1, "name": "default", "type": "root"}, {"id": -2, "name": "ceph", "type": "host"},
         {"id": 2, "name": "osd.2", "type": "osd", "status": "down"}], "stray": [{"name": "osd.7", "type": "osd"}]}"""
     assert cluster.parse_osds(text).names == ("osd.2", "osd.7")
-    assert watch.CephWatch().feed(text) == [cluster.OsdsAway(("osd.2", "osd.7"))]
+    assert watch.CephWatch().feed(text) == [cluster.OsdNames(("osd.2", "osd.7"))]
     down = replace(state("osd-down"), osds_down=("osd.2",))
     assert any("1 down (osd.2)" in finding.text for finding in cluster.findings(down))
 
@@ -950,7 +950,7 @@ def test_any_name_is_one_argument() -> None:
 @pytest.mark.parametrize(("name", "used"), [("healthy", 0), ("busy", 1), ("busy-denied", 1), ("osd-down", 0)])
 def test_images_in_use(name: str, used: int) -> None:
     found = in_use.parse_in_use(recorded(f"{name}/in-use"))
-    assert (found.count, found.complete, found.images) == (used, True, found.looked)
+    assert (found.count, found.complete, found.images) == (used, True, found.inspected)
     assert found.images == 10
 
 
@@ -997,7 +997,7 @@ def test_not_more_images_are_asked_than_allowed(programs: Path) -> None:
 def test_no_longer_than_allowed(programs: Path) -> None:
     stand_in(programs, 100, pause=2, status=13)
     found = in_use.parse_in_use(run(in_use.in_use_argv("rbd", seconds=2)).stdout)
-    assert found.looked < 50
+    assert found.inspected < 50
     assert (found.images, found.complete) == (100, False)
 
 

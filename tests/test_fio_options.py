@@ -300,7 +300,7 @@ def test_regions_fit_and_do_not_overlap(jobs: int, block: str, size: int | None,
 
 
 def fill(span: int, **options: object) -> list[str]:
-    return list(FIO.bind(check(**options)).fill_argv([span], TARGET))
+    return list(FIO.bind(check(**options)).prefill_argv([span], TARGET))
 
 
 def test_the_command_that_fills() -> None:

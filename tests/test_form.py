@@ -97,7 +97,7 @@ class Bare(CephtuiApp):
         return commands(self.plan(edits, self.target))
 
     def plan(self, edits: Edits, spec: str) -> Plan:
-        target = parse_target(spec, sitting=SITTING)
+        target = parse_target(spec, owner_id=SITTING)
         request = Request((self.preset,), (Node(name="local"),), target, edits.overrides(self.preset), edits.repeats)
         return make_plan(request, new_batch)
 
@@ -412,7 +412,7 @@ async def test_the_form_and_set_make_the_same_plan(name: str) -> None:
 def by_set(chosen: Preset, typed: dict[str, str], target: str) -> object:
     """The plan that ``--set`` makes."""
     texts = [f"{option}={text}" for option, text in {"runtime": "20", **typed}.items()]
-    spec = parse_target(target, sitting=SITTING)
+    spec = parse_target(target, owner_id=SITTING)
     return without_batches(
         make_plan(Request((chosen,), (Node(name="local"),), spec, parse_overrides(texts)), lambda: "")
     )

@@ -247,13 +247,13 @@ def test_a_cluster_that_does_not_answer_is_found() -> None:
 
 def test_a_cluster_that_is_not_asked_any_more_is_told_with_the_reason() -> None:
     found = course(silent=(30, 99))
-    found.unasked("the connection to a was lost")
+    found.no_longer_asked("the connection to a was lost")
     assert texts(found.findings()) == ["the cluster was not asked from 0:30 to the end: the connection to a was lost"]
 
 
 def test_a_console_that_stood_still_is_no_silence_of_the_cluster() -> None:
     found = course(silent=(10, 24))
-    found.stood_still(11.0, 23.5)
+    found.console_stalled(11.0, 23.5)
     (finding,) = found.findings()
     assert finding.text == "the console stood still from 0:11 to 0:24: samples and answers of that time came late"
 

@@ -61,7 +61,7 @@ class FakeRunner:
     def survey(self, target: Any, nodes: Any, ceph_node: str | None = None, *, patient: bool = True) -> Future[Survey]:
         return done(self.surveyed)
 
-    def filled(self) -> dict[tuple[str, str], int]:
+    def prefilled(self) -> dict[tuple[str, str], int]:
         return {}
 
     def check(self, plan: Plan, target: Target) -> Future[list[Refusal]]:

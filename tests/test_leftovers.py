@@ -14,7 +14,7 @@ from cephtui.nodes.transport import Completed
 from cephtui.sessions.store import Undo
 from cephtui.targets import parse_target, remove
 from cephtui.targets.base import Removed, TargetFault
-from cephtui.targets.leftovers import describe, way_of
+from cephtui.targets.leftovers import connection_settings, describe
 
 from .fakes import dumped
 
@@ -112,7 +112,7 @@ def removed(cluster: Cluster, entry: Undo) -> Removed:
 
 
 def create(cluster: Cluster, owner: str = OWNER) -> str:
-    target = parse_target("rbd:bench", sitting="deadbeef")
+    target = parse_target("rbd:bench", owner_id="deadbeef")
     return asyncio.run(target.create(cluster, Part(spec=f"rbd:bench/{IMAGE}", bytes=1 << 20), owner))
 
 
@@ -269,10 +269,10 @@ OWN = {
 )
 def test_another_way_than_the_users_is_only_the_lists(change: Callable[[Node], dict[str, object]]) -> None:
     node = OWN["pve1"]
-    same = way_of(Undo(node="pve1", target="rbd:bench/x", at=node), OWN)
+    same = connection_settings(Undo(node="pve1", target="rbd:bench/x", at=node), OWN)
     assert (same.is_own, same.own, same.pool) == (True, node, "bench")
     for target in ("rbd:bench/x", "file:/x"):
-        way = way_of(Undo(node="pve1", target=target, at=node.model_copy(update=change(node))), OWN)
+        way = connection_settings(Undo(node="pve1", target=target, at=node.model_copy(update=change(node))), OWN)
         assert not way.is_own
         assert way.unusable is None
         for key, value in change(node).items():
@@ -282,20 +282,20 @@ def test_another_way_than_the_users_is_only_the_lists(change: Callable[[Node], d
 @pytest.mark.parametrize("field", ["ceph_conf", "ceph_keyring", "ceph_id", "ceph_mon_host"])
 def test_another_way_to_ceph_matters_for_what_is_in_ceph(field: str) -> None:
     at = OWN["pve1"].model_copy(update={field: "/tmp/x"})
-    way = way_of(Undo(node="pve1", target="pool:bench/x", at=at), OWN)
+    way = connection_settings(Undo(node="pve1", target="pool:bench/x", at=at), OWN)
     assert way.is_own
     assert not way.fits(OWN["pve1"])
     assert way.fits(at), "where it is what was found on the node"
-    assert way_of(Undo(node="pve1", target="file:/x", at=at), OWN).fits(OWN["pve1"])
+    assert connection_settings(Undo(node="pve1", target="file:/x", at=at), OWN).fits(OWN["pve1"])
 
 
 def test_a_node_that_the_user_does_not_know_is_only_the_lists() -> None:
     for name in ("pve2", "10.0.0.1", "-oProxyCommand=touch x", ""):
-        assert not way_of(Undo(node=name, target="file:/x", at=OWN["pve1"]), OWN).is_own
-        assert not way_of(Undo(node=name, target="file:/x"), OWN).is_own
+        assert not connection_settings(Undo(node=name, target="file:/x", at=OWN["pve1"]), OWN).is_own
+        assert not connection_settings(Undo(node=name, target="file:/x"), OWN).is_own
     # the list's name for it is what counts, and null is this machine
-    assert not way_of(Undo(node="local", target="file:/x", at=OWN["pve1"]), OWN).is_own
-    assert way_of(Undo(node="local", target="file:/x"), OWN).is_own
+    assert not connection_settings(Undo(node="local", target="file:/x", at=OWN["pve1"]), OWN).is_own
+    assert connection_settings(Undo(node="local", target="file:/x"), OWN).is_own
 
 
 @pytest.mark.parametrize(
@@ -308,7 +308,7 @@ def test_a_node_that_the_user_does_not_know_is_only_the_lists() -> None:
     ],
 )
 def test_some_ways_are_not_taken_whoever_agrees(at: dict[str, object]) -> None:
-    way = way_of(Undo(node="x", target="file:/x", at=Node.model_validate({"name": "x", **at})), OWN)
+    way = connection_settings(Undo(node="x", target="file:/x", at=Node.model_validate({"name": "x", **at})), OWN)
     assert way.unusable
     shown = describe(way.listed)
     assert shown.isascii()

@@ -198,7 +198,7 @@ def plan_on(
 ) -> Plan:
     catalogue = find_presets(packaged_presets_dir(), Path("/nonexistent"))
     hosts = tuple(node if isinstance(node, Node) else Node(name=node, host=node) for node in nodes)
-    chosen = parse_target(target, sitting=SITTING) if isinstance(target, str) else target
+    chosen = parse_target(target, owner_id=SITTING) if isinstance(target, str) else target
     presets, overrides = choose(catalogue, names), parse_overrides(set)
     request = Request(presets, hosts, chosen, overrides, repeats, destroy, room_bytes=room_bytes)
     return make_plan(request, lambda: "0f0f0f0f")

@@ -155,7 +155,7 @@ def test_unknown_options_are_refused_with_what_is_near() -> None:
 def test_no_value_can_start_another_option(option: str, value: object, mode: str) -> None:
     try:
         options = TOOL.check_options({"mode": mode, option: value})
-        lines = TOOL.bind(options).argv("x", 64 * GIB, PLACE), TOOL.bind(options).fill_argv([64 * GIB], PLACE)
+        lines = TOOL.bind(options).argv("x", 64 * GIB, PLACE), TOOL.bind(options).prefill_argv([64 * GIB], PLACE)
     except OptionError:
         return
     for line in lines:
@@ -187,21 +187,21 @@ def test_without_a_user_the_default_is_left_to_rados() -> None:
 
 def test_the_command_that_fills() -> None:
     options = check(mode="rand", block_size="4k", object_size="4M", concurrent_ios=64, runtime=5)
-    assert shlex.join(TOOL.bind(options).fill_argv([GIB], PLACE)) == (
+    assert shlex.join(TOOL.bind(options).prefill_argv([GIB], PLACE)) == (
         "rados --id admin -p bench -N cephtui-1 bench 1024 write -t 16 -b 4K -O 4M --max-objects 256 --no-cleanup "
         "--run-name cephtui --show-time"
     )
-    assert "--reuse-bench" in TOOL.bind(options).fill_argv([GIB], PLACE, again=True)
+    assert "--reuse-bench" in TOOL.bind(options).prefill_argv([GIB], PLACE, again=True)
 
 
 def test_a_filling_has_time() -> None:
-    assert TOOL.bind(check(mode="seq")).fill_argv([64 * MIB], PLACE)[8] == "600"
-    assert TOOL.bind(check(mode="seq")).fill_argv([1 << 40], PLACE)[8] == str(1 << 20)
+    assert TOOL.bind(check(mode="seq")).prefill_argv([64 * MIB], PLACE)[8] == "600"
+    assert TOOL.bind(check(mode="seq")).prefill_argv([1 << 40], PLACE)[8] == str(1 << 20)
 
 
 def test_a_filling_never_has_more_at_once_than_it_may_write() -> None:
     """rados begins as many as are to be in flight without looking at the limit."""
-    line = TOOL.bind(check(mode="seq", concurrent_ios=2)).fill_argv([8 * MIB], PLACE)
+    line = TOOL.bind(check(mode="seq", concurrent_ios=2)).prefill_argv([8 * MIB], PLACE)
     assert line[line.index("-t") + 1] == "2"
 
 

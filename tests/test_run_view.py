@@ -569,7 +569,9 @@ def beginning() -> list[Event]:
     """Of the recorded run."""
     run = store.read_run(SESSION, WRITE_IOPS)
     preset = load_preset(packaged_presets_dir() / f"{run.preset}.toml", user=False)
-    request = Request((preset,), (Node(name="local"),), parse_target(run.target, sitting="0a1b2c3d"), {"runtime": "20"})
+    request = Request(
+        (preset,), (Node(name="local"),), parse_target(run.target, owner_id="0a1b2c3d"), {"runtime": "20"}
+    )
     return [make_plan(request, new_batch), run.model_copy(update={"outcome": None})]
 
 

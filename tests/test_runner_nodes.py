@@ -63,7 +63,7 @@ def plan(
     hosts = tuple(node if isinstance(node, Node) else Node(name=node, host=node) for node in nodes)
     size = ("size=128M",) if target == RBD else ()
     overrides = parse_overrides(("runtime=20", *size, *set))
-    request = Request(choose(catalogue, presets or (PRESET,)), hosts, parse_target(target, sitting=SITTING), overrides)
+    request = Request(choose(catalogue, presets or (PRESET,)), hosts, parse_target(target, stage=SITTING), overrides)
     batches = (f"{number:08x}" for number in itertools.count(1))
     return make_plan(request, lambda: next(batches))
 
@@ -78,7 +78,7 @@ def hosts_of(whole: Plan) -> dict[str, FakeNode]:
 
 
 @dataclass
-class Sitting:
+class Stage:
     """One console's core without its thread."""
 
     plan: Plan
@@ -129,18 +129,18 @@ def undo_of(directory: Path) -> list[Undo]:
 
 
 @pytest.fixture
-def sit(tmp_path: Path) -> Iterator[Callable[..., Sitting]]:
+def new_stage(tmp_path: Path) -> Iterator[Callable[..., Stage]]:
     with contextlib.ExitStack() as stack:
 
-        def make(whole: Plan | None = None, *, stall_seconds: float = 120.0) -> Sitting:
+        def make(whole: Plan | None = None, *, stall_seconds: float = 120.0) -> Stage:
             session = SessionWriter.open(tmp_path, "s")
             stack.callback(session.close)
             chosen = whole or plan()
             events: list[Event] = []
             bench = Bench(session, events.append, stall_seconds)
-            sitting = Sitting(chosen, hosts_of(chosen), bench, tmp_path / "s", events)
-            sitting.log.undo = tmp_path / "s" / "undo.jsonl"
-            return sitting
+            stage = Stage(chosen, hosts_of(chosen), bench, tmp_path / "s", events)
+            stage.log.undo = tmp_path / "s" / "undo.jsonl"
+            return stage
 
         yield make
 
@@ -179,9 +179,9 @@ def recorded_total() -> Total:
 # ---------------------------------------------------------------------------------------------- together
 
 
-async def test_three_nodes_are_three_times_one(sit: Callable[..., Sitting]) -> None:
-    sitting = sit()
-    run = await sitting.run()
+async def test_three_nodes_are_three_times_one(new_stage: Callable[..., Stage]) -> None:
+    stage = new_stage()
+    run = await stage.run()
     one, whole = recorded_total(), written(run)
     assert (run.outcome, run.error) == ("ok", None)
     assert outcomes(run) == {"a": "ok", "b": "ok", "c": "ok"}
@@ -196,28 +196,28 @@ async def test_three_nodes_are_three_times_one(sit: Callable[..., Sitting]) -> N
     assert set(run.environment) == set(THREE)
 
 
-async def test_every_second_of_each_is_in_the_seconds_of_all(sit: Callable[..., Sitting]) -> None:
-    sitting = sit()
-    run = await sitting.run()
+async def test_every_second_of_each_is_in_the_seconds_of_all(new_stage: Callable[..., Stage]) -> None:
+    stage = new_stage()
+    run = await stage.run()
     for phases in (("prepare",), ("ramp",), ("run",)):
-        single = [s.write for node in THREE for s in sitting.samples(node, *phases) if s.write]
-        merged = [s.write for s in sitting.samples(None, *phases) if s.write]
+        single = [s.write for node in THREE for s in stage.samples(node, *phases) if s.write]
+        merged = [s.write for s in stage.samples(None, *phases) if s.write]
         assert sum(i.ios for i in merged) == sum(i.ios for i in single) > 0
         assert sum(i.bytes for i in merged) == sum(i.bytes for i in single)
-    assert [s.missing for s in sitting.samples(None)] == [()] * len(sitting.samples(None))
-    assert len(sitting.samples(None, "run")) == len(sitting.samples("a", "run"))
-    samples = [parse_sample(line(s)) for s in sitting.events if isinstance(s, Sample)]
-    assert list(store.read_samples(sitting.directory, run.run)) == samples, "stored as it was published"
+    assert [s.missing for s in stage.samples(None)] == [()] * len(stage.samples(None))
+    assert len(stage.samples(None, "run")) == len(stage.samples("a", "run"))
+    samples = [parse_sample(line(s)) for s in stage.events if isinstance(s, Sample)]
+    assert list(store.read_samples(stage.directory, run.run)) == samples, "stored as it was published"
     for node in THREE:
         for name in (node, f"{node}.prepare"):
-            assert (sitting.directory / "001" / "raw" / f"{name}.stdout").stat().st_size > 1000
+            assert (stage.directory / "001" / "raw" / f"{name}.stdout").stat().st_size > 1000
 
 
-async def test_what_happens_on_all_nodes_happens_in_order(sit: Callable[..., Sitting]) -> None:
-    sitting = sit()
-    await sitting.run()
+async def test_what_happens_on_all_nodes_happens_in_order(new_stage: Callable[..., Stage]) -> None:
+    stage = new_stage()
+    await stage.run()
     happened: dict[str, list[int]] = {}
-    for index, (what, _) in enumerate(sitting.log.events):
+    for index, (what, _) in enumerate(stage.log.events):
         happened.setdefault(what, []).append(index)
     for before, after in (("ended fill", f"started {PRESET}"), (f"ready {PRESET}", f"released {PRESET}")):
         assert len(happened[before]) == len(happened[after]) == 3
@@ -226,60 +226,60 @@ async def test_what_happens_on_all_nodes_happens_in_order(sit: Callable[..., Sit
     assert last - first == 2, "at once: nothing else happens between"
 
 
-async def test_nobody_is_released_before_all_are_ready(sit: Callable[..., Sitting]) -> None:
-    sitting, ready = sit(), asyncio.Event()
-    sitting.hosts["c"].scripts[PRESET] = Script(ready=ready)
-    async with sitting.running() as task:
-        await until(lambda: len(sitting.log.of(f"started {PRESET}")) == 3, task)
-        await until(lambda: len(sitting.log.of(f"ready {PRESET}")) == 2, task)
+async def test_nobody_is_released_before_all_are_ready(new_stage: Callable[..., Stage]) -> None:
+    stage, ready = new_stage(), asyncio.Event()
+    stage.hosts["c"].scripts[PRESET] = Script(ready=ready)
+    async with stage.running() as task:
+        await until(lambda: len(stage.log.of(f"started {PRESET}")) == 3, task)
+        await until(lambda: len(stage.log.of(f"ready {PRESET}")) == 2, task)
         await asyncio.sleep(0.05)  # would be long enough for a release that waits for nobody
-        assert sitting.log.of(f"released {PRESET}") == []
+        assert stage.log.of(f"released {PRESET}") == []
         ready.set()
-    assert len(sitting.log.of(f"released {PRESET}")) == 3
+    assert len(stage.log.of(f"released {PRESET}")) == 3
 
 
-async def test_nobody_is_held_before_all_are_filled(sit: Callable[..., Sitting]) -> None:
-    sitting, slow = sit(), Script(waits_after=0.0)
-    sitting.hosts["b"].scripts["fill"] = slow
-    async with sitting.running() as task:
-        await until(lambda: sorted(sitting.log.of("ended fill")) == ["a", "c"], task)
-        await until(lambda: sitting.log.of("waits in fill") == ["b"], task)
-        assert sitting.log.of(f"started {PRESET}") == []
+async def test_nobody_is_held_before_all_are_filled(new_stage: Callable[..., Stage]) -> None:
+    stage, slow = new_stage(), Script(waits_after=0.0)
+    stage.hosts["b"].scripts["fill"] = slow
+    async with stage.running() as task:
+        await until(lambda: sorted(stage.log.of("ended fill")) == ["a", "c"], task)
+        await until(lambda: stage.log.of("waits in fill") == ["b"], task)
+        assert stage.log.of(f"started {PRESET}") == []
         slow.go_on.set()
     assert outcomes(task.result()) == {"a": "ok", "b": "ok", "c": "ok"}
 
 
-async def test_commands_run_behind_their_prefix_and_hold_their_file(sit: Callable[..., Sitting]) -> None:
+async def test_commands_run_behind_their_prefix_and_hold_their_file(new_stage: Callable[..., Stage]) -> None:
     boxed = Node(name="b", host="b", prefix=("sudo", "-n"))
-    sitting = sit(plan(nodes=(Node(name="a", host="a"), boxed)))
-    run = await sitting.run()
+    stage = new_stage(plan(nodes=(Node(name="a", host="a"), boxed)))
+    run = await stage.run()
     assert run.outcome == "ok"
     for name, prefix in (("a", ()), ("b", ("sudo", "-n"))):
-        fill, measured = sitting.hosts[name].started
+        fill, measured = stage.hosts[name].started
         assert fill[: len(prefix) + 1] == measured[: len(prefix) + 1] == (*prefix, "fio")
         assert f"--filename=/mnt/bench/test.{name}" in fill
-        assert sitting.hosts[name].locks == [f"/mnt/bench/test.{name}"] * 2
+        assert stage.hosts[name].locks == [f"/mnt/bench/test.{name}"] * 2
 
 
-async def test_what_is_filled_is_not_filled_again_unless_it_is_another_file(sit: Callable[..., Sitting]) -> None:
-    sitting = sit(plan(PRESET, "read-iops"))
-    await sitting.run(0)
-    sitting.hosts["b"].there["file:/mnt/bench/test.b"] = "replaced"
-    await sitting.run(1)
-    assert sorted(sitting.log.of("started fill")) == ["a", "b", "b", "c"]
-    assert sorted(sitting.log.of("started read-iops")) == ["a", "b", "c"]
-    assert sitting.bench.prefilled["b", "file:/mnt/bench/test.b"].identity == "replaced"
+async def test_what_is_filled_is_not_filled_again_unless_it_is_another_file(new_stage: Callable[..., Stage]) -> None:
+    stage = new_stage(plan(PRESET, "read-iops"))
+    await stage.run(0)
+    stage.hosts["b"].there["file:/mnt/bench/test.b"] = "replaced"
+    await stage.run(1)
+    assert sorted(stage.log.of("started fill")) == ["a", "b", "b", "c"]
+    assert sorted(stage.log.of("started read-iops")) == ["a", "b", "c"]
+    assert stage.bench.prefilled["b", "file:/mnt/bench/test.b"].identity == "replaced"
 
 
-async def test_a_node_that_has_nothing_to_fill_is_not_missed_in_the_filling(sit: Callable[..., Sitting]) -> None:
-    sitting = sit()
+async def test_a_node_that_has_nothing_to_fill_is_not_missed_in_the_filling(new_stage: Callable[..., Stage]) -> None:
+    stage = new_stage()
     spec = "file:/mnt/bench/test.a"
-    sitting.hosts["a"].there[spec] = "known"
-    sitting.bench.prefilled["a", spec] = Prefilled("known", GIB)
-    run = await sitting.run()
+    stage.hosts["a"].there[spec] = "known"
+    stage.bench.prefilled["a", spec] = Prefilled("known", GIB)
+    run = await stage.run()
     assert run.outcome == "ok"
-    assert sorted(sitting.log.of("started fill")) == ["b", "c"]
-    filling = sitting.samples(None, "prepare")
+    assert sorted(stage.log.of("started fill")) == ["b", "c"]
+    filling = stage.samples(None, "prepare")
     assert sum(s.write.ios for s in filling if s.write) > 0
     assert [s.missing for s in filling] == [()] * len(filling)
 
@@ -333,11 +333,11 @@ def gone(host: FakeNode) -> None:
     ],
 )
 async def test_where_one_can_not_take_part_nothing_is_started_anywhere(
-    sit: Callable[..., Sitting], spoil: Callable[[FakeNode], None], outcome: Outcome, said: str
+    new_stage: Callable[..., Stage], spoil: Callable[[FakeNode], None], outcome: Outcome, said: str
 ) -> None:
-    sitting = sit()
-    spoil(sitting.hosts["b"])
-    run = await sitting.run()
+    stage = new_stage()
+    spoil(stage.hosts["b"])
+    run = await stage.run()
     assert outcomes(run) == {"a": "refused", "b": outcome, "c": "refused"}
     found = errors(run)
     assert found["b"] is not None
@@ -346,23 +346,23 @@ async def test_where_one_can_not_take_part_nothing_is_started_anywhere(
         assert str(found[other]).startswith("not started, because of b: ")
         assert said in str(found[other])
     assert run.outcome == ("failed" if outcome == "failed" else "refused")
-    assert [event for event in sitting.log.events if event[0] != "connected"] == []
-    assert sitting.undo() == []
-    assert (run.summary.read, run.summary.write, sitting.samples(None)) == (None, None, [])
+    assert [event for event in stage.log.events if event[0] != "connected"] == []
+    assert stage.undo() == []
+    assert (run.summary.read, run.summary.write, stage.samples(None)) == (None, None, [])
 
 
 async def test_a_cluster_that_is_not_to_be_loaded_refuses_all(
-    sit: Callable[..., Sitting], monkeypatch: pytest.MonkeyPatch
+    new_stage: Callable[..., Stage], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def check(*arguments: object) -> Preflight:
         return Preflight(Refusal("pool bench is nearly full", "remove something"))
 
     monkeypatch.setattr(preflight, "check", check)
-    sitting = sit(plan(target=RBD))
-    run = await sitting.run()
+    stage = new_stage(plan(target=RBD))
+    run = await stage.run()
     assert set(outcomes(run).values()) == {"refused"}
     assert set(errors(run).values()) == {"pool bench is nearly full: remove something"}
-    assert [host.commands for host in sitting.hosts.values()] == [[], [], []]
+    assert [host.commands for host in stage.hosts.values()] == [[], [], []]
 
 
 HEALTHY = ClusterState("HEALTH_OK", osds=3, osds_up=3, osds_in=3, pools=1)
@@ -395,13 +395,13 @@ def full(code: str) -> ClusterState:
 
 
 async def test_what_the_cluster_reports_is_stored_and_what_harms_it_ends_the_run(
-    sit: Callable[..., Sitting], monitored: Callable[..., None]
+    new_stage: Callable[..., Stage], monitored: Callable[..., None]
 ) -> None:
     monitored(replace(HEALTHY, health="HEALTH_WARN"), full("OSD_FULL"), HEALTHY)
-    sitting = sit(plan(target=RBD))
-    run = await sitting.run()
+    stage = new_stage(plan(target=RBD))
+    run = await stage.run()
     assert (run.outcome, run.error) == ("stopped", "the cluster is full: 1 of them is full")
-    told = [event.health for event in sitting.events if isinstance(event, ClusterSample)]
+    told = [event.health for event in stage.events if isinstance(event, ClusterSample)]
     assert told == ["HEALTH_OK", "HEALTH_WARN", "HEALTH_ERR", "HEALTH_OK"], "what it was like before comes first"
 
 
@@ -409,36 +409,36 @@ async def test_what_the_cluster_reports_is_stored_and_what_harms_it_ends_the_run
     ("flags", "error"), [("hashpspool", None), ("full", "pool bench became full during the run: see ceph health")]
 )
 async def test_a_pool_that_is_full_ends_the_runs_that_use_it(
-    sit: Callable[..., Sitting], monitored: Callable[..., None], flags: str, error: str | None
+    new_stage: Callable[..., Stage], monitored: Callable[..., None], flags: str, error: str | None
 ) -> None:
     monitored(full("POOL_FULL"))
-    sitting = sit(plan(target=RBD))
+    stage = new_stage(plan(target=RBD))
     pools = [
         {"pool": 1, "pool_name": "bench", "flags_names": flags},
         {"pool": 2, "pool_name": "theirs", "flags_names": "full"},
     ]
-    sitting.hosts["a"].answer(lambda argv: "dump" in argv, json.dumps({"pools": pools}))
-    run = await sitting.run()
+    stage.hosts["a"].answer(lambda argv: "dump" in argv, json.dumps({"pools": pools}))
+    run = await stage.run()
     assert run.outcome == ("stopped" if error else "ok")
     assert str(run.error).startswith(str(error))
 
 
 @pytest.mark.parametrize("error", [ClusterError("ceph ended on a again and again"), TransportError("a: lost")])
 async def test_a_monitor_that_ends_leaves_the_run_alone(
-    sit: Callable[..., Sitting], monitored: Callable[..., None], error: Exception, caplog: pytest.LogCaptureFixture
+    new_stage: Callable[..., Stage], monitored: Callable[..., None], error: Exception, caplog: pytest.LogCaptureFixture
 ) -> None:
     monitored(HEALTHY, error=error)
-    sitting = sit(plan(target=RBD))
-    run = await sitting.run()
+    stage = new_stage(plan(target=RBD))
+    run = await stage.run()
     assert run.outcome == "ok"
     assert f"the cluster is not watched: {error}" in caplog.messages
 
 
-async def test_the_cause_comes_first_in_the_error_of_the_run(sit: Callable[..., Sitting]) -> None:
+async def test_the_cause_comes_first_in_the_error_of_the_run(new_stage: Callable[..., Stage]) -> None:
     """What the user reads is why, not that the others were not started."""
-    sitting = sit()
-    without_fio(sitting.hosts["b"])
-    run = await sitting.run()
+    stage = new_stage()
+    without_fio(stage.hosts["b"])
+    run = await stage.run()
     assert run.error is not None
     assert "b: fio is not installed: apt-get install fio" in run.error
 
@@ -446,10 +446,10 @@ async def test_the_cause_comes_first_in_the_error_of_the_run(sit: Callable[..., 
 # ---------------------------------------------------------------------------------------------- lost
 
 
-async def test_where_one_is_lost_the_others_finish_and_what_it_did_counts(sit: Callable[..., Sitting]) -> None:
-    sitting = sit()
-    sitting.hosts["b"].scripts[PRESET] = Script(lost_after=8.0)
-    run = await sitting.run()
+async def test_where_one_is_lost_the_others_finish_and_what_it_did_counts(new_stage: Callable[..., Stage]) -> None:
+    stage = new_stage()
+    stage.hosts["b"].scripts[PRESET] = Script(lost_after=8.0)
+    run = await stage.run()
     assert (run.outcome, outcomes(run)) == ("lost", {"a": "ok", "b": "lost", "c": "ok"})
     assert errors(run)["a"] is None
     assert errors(run)["b"] == "b: the connection was lost while measuring"
@@ -462,97 +462,97 @@ async def test_where_one_is_lost_the_others_finish_and_what_it_did_counts(sit: C
     assert [finding.code for finding in run.findings] == ["incomplete"]
 
 
-async def test_after_a_loss_the_seconds_go_on_and_say_so(sit: Callable[..., Sitting]) -> None:
+async def test_after_a_loss_the_seconds_go_on_and_say_so(new_stage: Callable[..., Stage]) -> None:
     """Its process has ended: there is nobody to wait for, and what it said is not lost."""
-    sitting = sit()
-    sitting.hosts["b"].scripts[PRESET] = Script(lost_after=8.0)
-    await sitting.run()
-    merged = sitting.samples(None, "run")
-    single = [s.write.ios for node in THREE for s in sitting.samples(node, "run") if s.write]
+    stage = new_stage()
+    stage.hosts["b"].scripts[PRESET] = Script(lost_after=8.0)
+    await stage.run()
+    merged = stage.samples(None, "run")
+    single = [s.write.ios for node in THREE for s in stage.samples(node, "run") if s.write]
     assert sum(s.write.ios for s in merged if s.write) == sum(single)
-    assert len(merged) >= len(sitting.samples("a", "run"))
-    assert merged[-1].elapsed_seconds == sitting.samples("a", "run")[-1].elapsed_seconds
+    assert len(merged) >= len(stage.samples("a", "run"))
+    assert merged[-1].elapsed_seconds == stage.samples("a", "run")[-1].elapsed_seconds
 
 
-async def test_a_node_without_figures_adds_nothing_to_the_totals(sit: Callable[..., Sitting]) -> None:
-    sitting = sit()
-    sitting.hosts["b"].scripts[PRESET] = Script(lost_after=0.5)
-    run = await sitting.run()
+async def test_a_node_without_figures_adds_nothing_to_the_totals(new_stage: Callable[..., Stage]) -> None:
+    stage = new_stage()
+    stage.hosts["b"].scripts[PRESET] = Script(lost_after=0.5)
+    run = await stage.run()
     assert outcomes(run)["b"] == "lost"
     assert written(run, "b") is None
     assert ios(written(run)) == 2 * recorded_total().ios
-    assert {s.missing for s in sitting.samples(None)} == {()}
+    assert {s.missing for s in stage.samples(None)} == {()}
 
 
 async def test_where_the_pool_is_gone_that_is_the_error(
-    sit: Callable[..., Sitting], monkeypatch: pytest.MonkeyPatch
+    new_stage: Callable[..., Stage], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def deleted(shell: NodeShell, names: tuple[str, ...]) -> str:
         return "pool bench was deleted during the run"
 
     monkeypatch.setattr("cephtui.running.step_run.deleted_pool", deleted)
-    sitting = sit()
-    sitting.hosts["b"].scripts[PRESET] = Script(status=1, stderr="fio: io_u error on file x: Operation not permitted")
-    run = await sitting.run()
+    stage = new_stage()
+    stage.hosts["b"].scripts[PRESET] = Script(status=1, stderr="fio: io_u error on file x: Operation not permitted")
+    run = await stage.run()
     assert outcomes(run) == {"a": "ok", "b": "failed", "c": "ok"}
     assert errors(run) == {"a": None, "b": "pool bench was deleted during the run", "c": None}
 
 
 async def test_a_node_that_is_lost_while_filling_is_not_measured_and_the_others_are(
-    sit: Callable[..., Sitting],
+    new_stage: Callable[..., Stage],
 ) -> None:
-    sitting = sit()
-    sitting.hosts["b"].scripts["fill"] = Script(lost_after=0.0)
-    run = await sitting.run()
+    stage = new_stage()
+    stage.hosts["b"].scripts["fill"] = Script(lost_after=0.0)
+    run = await stage.run()
     assert (run.outcome, outcomes(run)) == ("lost", {"a": "ok", "b": "lost", "c": "ok"})
     assert errors(run)["b"] == f"b: the connection was lost while {FILE} was being prefilled"
-    assert sorted(sitting.log.of(f"started {PRESET}")) == ["a", "c"]
+    assert sorted(stage.log.of(f"started {PRESET}")) == ["a", "c"]
     assert ios(written(run)) == 2 * recorded_total().ios
-    assert {s.missing for s in sitting.samples(None, "ramp", "run")} == {()}
-    assert {node for node, _ in sitting.bench.prefilled} == {"a", "c"}, "it may have been written in part"
-    assert {node for node, _ in sitting.bench.created} == {*THREE}, "it has to be removed"
+    assert {s.missing for s in stage.samples(None, "ramp", "run")} == {()}
+    assert {node for node, _ in stage.bench.prefilled} == {"a", "c"}, "it may have been written in part"
+    assert {node for node, _ in stage.bench.created} == {*THREE}, "it has to be removed"
 
 
-async def test_a_filling_that_falls_short_is_no_filling(sit: Callable[..., Sitting]) -> None:
+async def test_a_filling_that_falls_short_is_no_filling(new_stage: Callable[..., Stage]) -> None:
     """fio ends with status 0 where a size was less than asked for."""
-    sitting = sit(plan(set=("size=129M",)))
-    run = await sitting.run()
+    stage = new_stage(plan(set=("size=129M",)))
+    run = await stage.run()
     assert outcomes(run) == {"a": "failed", "b": "failed", "c": "failed"}
     assert {*errors(run).values()} == {f"prefilling {FILE}: not all of it was written"}
-    assert sitting.log.of(f"started {PRESET}") == []
-    assert sitting.bench.prefilled == {}
+    assert stage.log.of(f"started {PRESET}") == []
+    assert stage.bench.prefilled == {}
 
 
-async def test_a_filling_that_fails_is_told_with_the_words_of_the_tool(sit: Callable[..., Sitting]) -> None:
-    sitting = sit()
-    sitting.hosts["b"].scripts["fill"] = Script(status=1, stderr="fio: io_u error on file /mnt/bench/test.b\n")
-    run = await sitting.run()
+async def test_a_filling_that_fails_is_told_with_the_words_of_the_tool(new_stage: Callable[..., Stage]) -> None:
+    stage = new_stage()
+    stage.hosts["b"].scripts["fill"] = Script(status=1, stderr="fio: io_u error on file /mnt/bench/test.b\n")
+    run = await stage.run()
     assert outcomes(run) == {"a": "ok", "b": "failed", "c": "ok"}
     assert errors(run)["b"] == f"prefilling {FILE}: fio: io_u error on file /mnt/bench/test.b"
 
 
-async def test_a_node_that_can_not_create_is_refused_and_told(sit: Callable[..., Sitting]) -> None:
-    sitting = sit()
-    sitting.hosts["b"].answer(lambda argv: "cephtui-create" in argv, stderr="bash: no space left\n", status=1)
-    run = await sitting.run()
+async def test_a_node_that_can_not_create_is_refused_and_told(new_stage: Callable[..., Stage]) -> None:
+    stage = new_stage()
+    stage.hosts["b"].answer(lambda argv: "cephtui-create" in argv, stderr="bash: no space left\n", status=1)
+    run = await stage.run()
     assert outcomes(run) == {"a": "ok", "b": "refused", "c": "ok"}
     assert errors(run)["b"] == "can't create /mnt/bench/test.b: bash: no space left"
 
 
-async def test_a_node_that_does_not_get_ready_holds_up_nobody(sit: Callable[..., Sitting]) -> None:
-    sitting = sit()
-    sitting.hosts["b"].scripts[PRESET] = Script(fails="not ready to run anything within 30 s")
-    run = await sitting.run()
+async def test_a_node_that_does_not_get_ready_holds_up_nobody(new_stage: Callable[..., Stage]) -> None:
+    stage = new_stage()
+    stage.hosts["b"].scripts[PRESET] = Script(fails="not ready to run anything within 30 s")
+    run = await stage.run()
     assert (run.outcome, outcomes(run)) == ("lost", {"a": "ok", "b": "lost", "c": "ok"})
     assert errors(run)["b"] == "b: not ready to run anything within 30 s"
-    assert {s.missing for s in sitting.samples(None, "ramp", "run")} == {()}
+    assert {s.missing for s in stage.samples(None, "ramp", "run")} == {()}
     assert [node.started_seconds is None for node in run.nodes] == [False, True, False]
 
 
-async def test_a_node_that_fails_in_mid_run_is_told_and_the_others_count(sit: Callable[..., Sitting]) -> None:
-    sitting = sit()
-    sitting.hosts["c"].scripts[PRESET] = Script(status=1, stderr="fio: job killed by signal 9\n")
-    run = await sitting.run()
+async def test_a_node_that_fails_in_mid_run_is_told_and_the_others_count(new_stage: Callable[..., Stage]) -> None:
+    stage = new_stage()
+    stage.hosts["c"].scripts[PRESET] = Script(status=1, stderr="fio: job killed by signal 9\n")
+    run = await stage.run()
     assert (run.outcome, outcomes(run)) == ("failed", {"a": "ok", "b": "ok", "c": "failed"})
     assert errors(run)["c"] == "fio: job killed by signal 9"
     assert run.error == "c: fio: job killed by signal 9"
@@ -561,82 +561,86 @@ async def test_a_node_that_fails_in_mid_run_is_told_and_the_others_count(sit: Ca
 # ---------------------------------------------------------------------------------------------- stopped
 
 
-async def test_a_stop_while_filling_ends_it_everywhere_and_measures_nothing(sit: Callable[..., Sitting]) -> None:
-    sitting = sit()
-    for host in sitting.hosts.values():
+async def test_a_stop_while_filling_ends_it_everywhere_and_measures_nothing(new_stage: Callable[..., Stage]) -> None:
+    stage = new_stage()
+    for host in stage.hosts.values():
         host.scripts["fill"] = Script(waits_after=0.0)
-    async with sitting.running() as task:
-        await until(lambda: len(sitting.log.of("waits in fill")) == 3, task)
-        sitting.stop.request()
+    async with stage.running() as task:
+        await until(lambda: len(stage.log.of("waits in fill")) == 3, task)
+        stage.stop.request()
     run = task.result()
     assert (run.outcome, run.error) == ("stopped", None)
     assert set(outcomes(run).values()) == {"stopped"}
-    assert sorted(sitting.log.of("stopped fill")) == [*THREE]
-    assert sitting.log.of(f"started {PRESET}") == []
-    assert sitting.bench.prefilled == {}
+    assert sorted(stage.log.of("stopped fill")) == [*THREE]
+    assert stage.log.of(f"started {PRESET}") == []
+    assert stage.bench.prefilled == {}
 
 
-async def test_a_stop_while_only_one_still_fills_measures_nothing(sit: Callable[..., Sitting]) -> None:
-    sitting = sit()
-    sitting.hosts["b"].scripts["fill"] = Script(waits_after=0.0)
-    async with sitting.running() as task:
-        await until(lambda: sorted(sitting.log.of("ended fill")) == ["a", "c"], task)
-        await until(lambda: sitting.log.of("waits in fill") == ["b"], task)
-        sitting.stop.request()
+async def test_a_stop_while_only_one_still_fills_measures_nothing(new_stage: Callable[..., Stage]) -> None:
+    stage = new_stage()
+    stage.hosts["b"].scripts["fill"] = Script(waits_after=0.0)
+    async with stage.running() as task:
+        await until(lambda: sorted(stage.log.of("ended fill")) == ["a", "c"], task)
+        await until(lambda: stage.log.of("waits in fill") == ["b"], task)
+        stage.stop.request()
     assert set(outcomes(task.result()).values()) == {"stopped"}
-    assert sitting.log.of(f"started {PRESET}") == []
+    assert stage.log.of(f"started {PRESET}") == []
 
 
-async def test_a_stop_before_the_release_releases_nobody_and_leaves_nothing(sit: Callable[..., Sitting]) -> None:
-    sitting, ready = sit(), asyncio.Event()
-    sitting.hosts["c"].scripts[PRESET] = Script(ready=ready)
-    async with sitting.running() as task:
-        await until(lambda: len(sitting.log.of(f"ready {PRESET}")) == 2, task)
-        sitting.stop.request()
+async def test_a_stop_before_the_release_releases_nobody_and_leaves_nothing(new_stage: Callable[..., Stage]) -> None:
+    stage, ready = new_stage(), asyncio.Event()
+    stage.hosts["c"].scripts[PRESET] = Script(ready=ready)
+    async with stage.running() as task:
+        await until(lambda: len(stage.log.of(f"ready {PRESET}")) == 2, task)
+        stage.stop.request()
         ready.set()
     run = task.result()
     assert (run.outcome, set(outcomes(run).values())) == ("stopped", {"stopped"})
-    assert sitting.log.of(f"released {PRESET}") == []
-    assert sorted(sitting.log.of(f"stopped {PRESET}")) == [*THREE], "what waits for its release is ended"
+    assert stage.log.of(f"released {PRESET}") == []
+    assert sorted(stage.log.of(f"stopped {PRESET}")) == [*THREE], "what waits for its release is ended"
     assert (run.summary.write, run.start_spread_seconds) == (None, None)
 
 
 @pytest.mark.parametrize("reason", ["", "the cluster has lost an OSD"])
-async def test_a_stop_in_mid_run_ends_all_and_keeps_what_was_measured(sit: Callable[..., Sitting], reason: str) -> None:
-    sitting = sit()
-    for host in sitting.hosts.values():
+async def test_a_stop_in_mid_run_ends_all_and_keeps_what_was_measured(
+    new_stage: Callable[..., Stage], reason: str
+) -> None:
+    stage = new_stage()
+    for host in stage.hosts.values():
         host.scripts[PRESET] = Script(waits_after=8.0)
-    async with sitting.running() as task:
-        await until(lambda: len(sitting.log.of(f"waits in {PRESET}")) == 3, task)
-        sitting.stop.request(reason)
+    async with stage.running() as task:
+        await until(lambda: len(stage.log.of(f"waits in {PRESET}")) == 3, task)
+        stage.stop.request(reason)
     run = task.result()
     assert (run.outcome, run.error) == ("stopped", reason or None)
     assert set(outcomes(run).values()) == {"stopped"}
-    assert sorted(sitting.log.of(f"stopped {PRESET}")) == [*THREE]
+    assert sorted(stage.log.of(f"stopped {PRESET}")) == [*THREE]
     assert ios(written(run)) == 3 * ios(written(run, "a")) > 0
     assert {finding.code for finding in run.findings} == {"incomplete"}
-    assert len(sitting.samples(None, "run")) == len(sitting.samples("a", "run")) > 2
+    assert len(stage.samples(None, "run")) == len(stage.samples("a", "run")) > 2
 
 
-async def test_a_wish_to_stop_that_comes_after_the_end_of_one_does_not_spoil_it(sit: Callable[..., Sitting]) -> None:
-    sitting = sit()
-    sitting.hosts["b"].scripts[PRESET] = Script(waits_after=8.0)
-    async with sitting.running() as task:
-        await until(lambda: sorted(sitting.log.of(f"ended {PRESET}")) == ["a", "c"], task)
-        sitting.stop.request()
+async def test_a_wish_to_stop_that_comes_after_the_end_of_one_does_not_spoil_it(
+    new_stage: Callable[..., Stage],
+) -> None:
+    stage = new_stage()
+    stage.hosts["b"].scripts[PRESET] = Script(waits_after=8.0)
+    async with stage.running() as task:
+        await until(lambda: sorted(stage.log.of(f"ended {PRESET}")) == ["a", "c"], task)
+        stage.stop.request()
     assert outcomes(task.result()) == {"a": "ok", "b": "stopped", "c": "ok"}
 
 
 async def test_a_node_that_stands_still_ends_the_run_and_is_named(
-    sit: Callable[..., Sitting], monkeypatch: pytest.MonkeyPatch
+    new_stage: Callable[..., Stage], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(follow, "SILENCE_SECONDS", 0.5)
-    sitting = sit(stall_seconds=1.5)
-    sitting.hosts["b"].scripts[PRESET] = Script(waits_after=8.0)
-    run = await sitting.run()
+    stage = new_stage(stall_seconds=1.5)
+    stage.hosts["b"].scripts[PRESET] = Script(waits_after=8.0)
+    run = await stage.run()
     assert (run.outcome, outcomes(run)) == ("stopped", {"a": "ok", "b": "stopped", "c": "ok"})
     assert str(errors(run)["b"]).startswith("stalled: no completion from b for ")
-    notices = [event.text for event in sitting.events if isinstance(event, Notice)]
+    notices = [event.text for event in stage.events if isinstance(event, Notice)]
     assert notices
     assert notices[0].startswith("stalled: no completion from fio on b for ")
 

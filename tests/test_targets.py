@@ -148,7 +148,7 @@ def test_what_a_scheme_can_not_mean_is_refused(text: str, said: str) -> None:
 
 def test_images_are_named_by_who_makes_them_and_not_made_up() -> None:
     layout = Layout(jobs=2, size_bytes=1 << 20, alone=True, batch="b")
-    _, parts = parse_target("rbd:bench", sitting="me").lay_out(Node(name="pve1"), layout)
+    _, parts = parse_target("rbd:bench", owner_id="me").lay_out(Node(name="pve1"), layout)
     assert [part.spec for part in parts] == ["rbd:bench/cephtui-me-pve1-0", "rbd:bench/cephtui-me-pve1-1"]
     with pytest.raises(AssertionError, match=r"can't be named"):
         parse_target("rbd:bench").lay_out(Node(name="pve1"), layout)

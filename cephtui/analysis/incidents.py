@@ -84,11 +84,11 @@ class Course:
         """A node's benchmark has ended."""
         self._nodes.setdefault(node, Completions()).ended = elapsed_seconds
 
-    def stood_still(self, begun: float, over: float) -> None:
+    def console_stalled(self, begun: float, over: float) -> None:
         """The console itself was stalled: samples and answers of that time came late."""
         self._still.append((begun, over))
 
-    def unasked(self, why: str) -> None:
+    def no_longer_asked(self, why: str) -> None:
         """From now on the cluster is not asked any more, because of this."""
         self._unasked = why
 

@@ -15,7 +15,7 @@ STATUS_ARGV = ("ceph", "status", "-f", "json")
 """Reports a ClusterState; the cephx caps ``mon r`` are enough."""
 VERSIONS_ARGV = ("ceph", "versions", "-f", "json")
 DOWN_ARGV = ("ceph", "osd", "tree", "down", "-f", "json")
-"""Reports OsdsAway; the cephx caps ``mon r`` are enough, as for ``osd tree out``."""
+"""Reports OsdNames; the cephx caps ``mon r`` are enough, as for ``osd tree out``."""
 OSD_OPTIONS = ("osd_op_queue", "osd_mclock_profile")
 """What sets the share of clients and recovery; the profile has no effect unless the queue is mclock's."""
 
@@ -91,7 +91,7 @@ class ClusterState:
 
 
 @dataclass(frozen=True, slots=True)
-class OsdsAway:
+class OsdNames:
     """OSDs that are down, or out, as asked."""
 
     names: tuple[str, ...]
@@ -155,14 +155,14 @@ def state_of(answer: Mapping[str, Any]) -> ClusterState:
     )
 
 
-def parse_osds(text: str) -> OsdsAway:
+def parse_osds(text: str) -> OsdNames:
     """The answer to ``DOWN_ARGV``."""
     return osds_of(answers.table(text, "nodes"))
 
 
-def osds_of(answer: Mapping[str, Any]) -> OsdsAway:
+def osds_of(answer: Mapping[str, Any]) -> OsdNames:
     found = [*answers.objects(answer.get("nodes")), *answers.objects(answer.get("stray"))]
-    return OsdsAway(tuple(str(one.get("name")) for one in found if one.get("type") == "osd"))
+    return OsdNames(tuple(str(one.get("name")) for one in found if one.get("type") == "osd"))
 
 
 def _check(code: str, value: Any) -> HealthCheck:

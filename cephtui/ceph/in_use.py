@@ -14,21 +14,21 @@ class ImagesInUse:
     """How many images of a pool have a watcher."""
 
     count: int
-    looked: int
+    inspected: int
     """How many were inspected: time and number are bounded where the cephx caps deny asking the OSDs."""
     images: int
 
     @property
     def complete(self) -> bool:
         """Whether all were inspected."""
-        return self.looked >= self.images
+        return self.inspected >= self.images
 
     @property
     def text(self) -> str:
         """``12 of 40 images in use``."""
         if self.complete:
             return f"{self.count} of {self.images} images in use"
-        return f"at least {self.count} images in use ({self.looked} of {self.images} inspected)"
+        return f"at least {self.count} images in use ({self.inspected} of {self.images} inspected)"
 
 
 def in_use_argv(pool: str, most: int = 200, seconds: int = 10) -> tuple[str, ...]:
@@ -40,6 +40,6 @@ def parse_in_use(text: str) -> ImagesInUse:
     """The answer to ``in_use_argv``."""
     fields = dict(line.split("\t", 1) for line in text.splitlines() if "\t" in line)
     try:
-        return ImagesInUse(count=int(fields["used"]), looked=int(fields["looked"]), images=int(fields["images"]))
+        return ImagesInUse(count=int(fields["used"]), inspected=int(fields["looked"]), images=int(fields["images"]))
     except (KeyError, ValueError):
         raise ValueError(f"unexpected answer: {text.strip()[:200]!r}") from None

@@ -196,7 +196,7 @@ def activity_of(
     return PoolActivity(
         pool=pool,
         images_in_use=images.count if images else None,
-        images_looked_at=images.looked if images else None,
+        images_looked_at=images.inspected if images else None,
         images=images.images if images else None,
         client_iops=rates.iops if rates else None,
         text=f"{in_use}, {'own I/O has just ended' if own_load else iops}",

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 from cephtui.ceph import answers
-from cephtui.ceph.cluster import ClusterState, OsdsAway, osds_of, state_of
+from cephtui.ceph.cluster import ClusterState, OsdNames, osds_of, state_of
 from cephtui.ceph.rates import OsdLatency, PoolRates, latency_of, rates_of
 from cephtui.paths import packaged_text
 
-Seen: TypeAlias = ClusterState | OsdLatency | PoolRates | OsdsAway
+Seen: TypeAlias = ClusterState | OsdLatency | PoolRates | OsdNames
 _MOST_CHARACTERS = 8 << 20
 """Of an answer: the latencies of the largest clusters are a quarter of it."""
 _WORD = re.compile(r"\S")
@@ -20,7 +20,7 @@ _SCRIPT = packaged_text("cephtui.ceph", "watch.sh")
 
 
 def watch_argv(pool: str, seconds: float) -> tuple[str, ...]:
-    """Reports OsdsAway (down, then out), ClusterState, OsdLatency and PoolRates, until it is ended."""
+    """Reports OsdNames (down, then out), ClusterState, OsdLatency and PoolRates, until it is ended."""
     if not re.fullmatch(r"[\w.-]+", pool):
         raise ValueError(f"pool {pool!r}: ceph's own command line can't take such a name")
     return ("bash", "-c", _SCRIPT, "cephtui-ceph", pool, f"{seconds:g}")

@@ -71,7 +71,7 @@ def chosen_target(
         raise click.UsageError(f"target {text!r}: expected an absolute path on {remote[0]}")
     try:
         if text:
-            return parse_target(text, sitting=owner_id, data_pool=data_pool)
+            return parse_target(text, owner_id=owner_id, data_pool=data_pool)
         return stack.enter_context(scratch_target(paths.cache_dir()))
     except TargetError as error:
         raise click.UsageError(str(error)) from None

@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from functools import cache
 
-from cephtui.reading import load_json
+from cephtui.ceph import answers
 
 Answer = tuple[int, str, str]
 """The status, the output and the error output of a command."""
@@ -34,7 +34,7 @@ def is_batchable(command: Sequence[str]) -> bool:
 
 def parse_batch(text: str, commands: int) -> tuple[Answer, ...]:
     """The answers to so many commands; raises ValueError."""
-    found = load_json(text)
+    found = answers.load(text)
     if not isinstance(found, list) or len(found) != commands:
         raise ValueError(f"{commands} answers expected")
     return tuple(_answer(one) for one in found)

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
 from cephtui.ceph import watch
-from cephtui.ceph.cluster import ClusterState, OsdsAway
+from cephtui.ceph.cluster import ClusterState, OsdNames
 from cephtui.ceph.rates import OsdLatency
 from cephtui.cluster.reader import ClusterError
 from cephtui.models import ClusterSample
@@ -73,7 +73,7 @@ class _Answers:
 
     def take(self, answer: watch.Seen) -> Observation | None:
         """The cluster now, if this answer is its state."""
-        if isinstance(answer, OsdsAway):
+        if isinstance(answer, OsdNames):
             if self.down_was_last:
                 self.out = answer.names
             else:

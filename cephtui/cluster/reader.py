@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from cephtui.ceph import answers, cluster, images, in_use, pools, proxmox, rates
-from cephtui.ceph.cluster import ClusterState, OsdsAway
+from cephtui.ceph.cluster import ClusterState, OsdNames
 from cephtui.ceph.images import ImageInfo, ImageUse
 from cephtui.ceph.in_use import ImagesInUse
 from cephtui.ceph.pool_guards import Space
@@ -70,7 +70,7 @@ OSD_MAP = Query(pools.OSD_MAP_ARGV, pools.parse_osd_map, "can't ask which pools 
 USAGE: Query[Mapping[str, PoolUsage]] = Query(pools.USAGE_ARGV, pools.parse_usage)
 OSD_USAGE: Query[tuple[OsdUsage, ...]] = Query(pools.OSD_USAGE_ARGV, pools.parse_osd_usage)
 PGS: Query[tuple[Pg, ...]] = Query(pools.PGS_ARGV, pools.parse_pgs)
-OSDS_DOWN: Query[OsdsAway] = Query(cluster.DOWN_ARGV, cluster.parse_osds)
+OSDS_DOWN: Query[OsdNames] = Query(cluster.DOWN_ARGV, cluster.parse_osds)
 VERSIONS: Query[Mapping[str, int]] = Query(cluster.VERSIONS_ARGV, cluster.parse_versions)
 CRUSH_RULES: Query[Mapping[int, CrushRule]] = Query(pools.CRUSH_RULES_ARGV, pools.parse_crush_rules)
 POOLS = (OSD_MAP, USAGE, OSD_USAGE, PGS)

@@ -15,7 +15,7 @@ from cephtui.printable import one_line
 from cephtui.reports.tables import add_row, make_table, plain
 from cephtui.reports.text import joined, short_version
 from cephtui.sessions.store import Undo
-from cephtui.targets.leftovers import describe, way_of
+from cephtui.targets.leftovers import connection_settings, describe
 from cephtui.tools import TOOLS
 
 _LEFT_MOST = 200
@@ -58,7 +58,7 @@ def draw_left_behind(rows: Sequence[tuple[Path, Undo]], own: Mapping[str, Node])
     for directory, undo in rows[:_LEFT_MOST]:
         add_row(table, one_line(undo.node), one_line(undo.target), directory.name)
     more = [Text(f"and {len(rows) - _LEFT_MOST} more")] if len(rows) > _LEFT_MOST else []
-    ways = dict.fromkeys(way_of(undo, own) for _, undo in rows)
+    ways = dict.fromkeys(connection_settings(undo, own) for _, undo in rows)
     reached = make_table("node", "reached", "")
     for way in list(ways)[:_LEFT_MOST]:
         name, is_own = one_line(way.listed.name), way.is_own and way.own

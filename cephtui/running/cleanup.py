@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from cephtui import paths
 from cephtui.models import Event, Node, Notice
 from cephtui.nodes.shell import NodeShell
 from cephtui.nodes.transport import TransportError
@@ -161,11 +160,8 @@ async def remove_patiently(shell: NodeShell, undo: Undo, say: Callable[[str], No
 
 def leftovers(left: Iterable[tuple[str, str]]) -> list[str]:
     """A line for each node's part that stays; scratch files are left out, they go with their directory."""
-    cache = paths.cache_dir()
     return [
-        f"{node}: {spec} was not removed: cephtui cleanup removes it"
-        for node, spec in left
-        if not is_scratch(spec, cache)
+        f"{node}: {spec} was not removed: cephtui cleanup removes it" for node, spec in left if not is_scratch(spec)
     ]
 
 

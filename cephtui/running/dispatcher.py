@@ -9,7 +9,7 @@ from typing import Protocol
 from cephtui.models import Plan
 from cephtui.planning import Request
 from cephtui.running.launch import FAULTS, Ask, Launcher, NotRun
-from cephtui.running.outcomes import failed_twice, got_nowhere
+from cephtui.running.outcomes import failed_twice, yielded_nothing
 from cephtui.running.queue import Entry, Queue
 from cephtui.running.runner import Runner
 from cephtui.tools.base import OptionError
@@ -162,7 +162,7 @@ class Dispatcher:
             self._put_back(entry.after(runs))
         if not runs:
             self._display.announce("not run")
-        return [str(run.error or run.outcome) if got_nowhere(run) else "" for run in runs] or [""]
+        return [str(run.error or run.outcome) if yielded_nothing(run) else "" for run in runs] or [""]
 
     def _not_run(self, entry: Entry, why: Exception) -> str:
         """Why an entry failed before its first run; empty where the user ended it."""

@@ -28,13 +28,13 @@ async def inspect(
     node_step: NodeStep,
     target: Target,
     destroy: tuple[str, ...],
-    filled: frozenset[str] = frozenset(),
+    prefilled: frozenset[str] = frozenset(),
 ) -> Inspection:
     """Inspect a node and the target on it, and apply the guards; writes nothing.
 
     ``filled`` are the parts that this console session has prefilled. Raises TransportError and TargetFault.
     """
-    use = Use(node_step.parts, step.writes, step.filled, step.options, destroy, filled)
+    use = Use(node_step.parts, step.writes, step.filled, step.options, destroy, prefilled)
     environment, found = await asyncio.gather(probe(shell), target.inspect(shell, use))
     problem = TOOLS[step.tool].check_version(environment.tools.get(step.tool))
     if problem:

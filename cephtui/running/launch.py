@@ -89,12 +89,12 @@ class Launcher:
         """Run a request whose nodes are connected, under this batch. Raises NotRun, and FAULTS."""
         surveyed = await self.survey(request)
         _go_on(cancelled)
-        plan = make_plan(surveyed, lambda: batch, self._runner.filled())
+        plan = make_plan(surveyed, lambda: batch, self._runner.prefilled())
         refusals = await asyncio.wrap_future(self._runner.nodes.check(plan, request.target))
         await self._confirm(refusals)
         _go_on(cancelled)
         if refusals:
-            plan = make_plan(_confirmed(surveyed, refusals), lambda: batch, self._runner.filled())
+            plan = make_plan(_confirmed(surveyed, refusals), lambda: batch, self._runner.prefilled())
         return await asyncio.wrap_future(self._runner.submit(plan, request.target))
 
     async def _answered(self, state: NodeState, pool: str | None) -> NodeState:

@@ -32,7 +32,7 @@ def worst(outcomes: list[Outcome]) -> Outcome:
     return max(outcomes, key=_WORST.index, default="ok")
 
 
-def got_nowhere(run: Run) -> bool:
+def yielded_nothing(run: Run) -> bool:
     """Whether a run ended by itself without a result."""
     return run.outcome in ("failed", "refused", "lost")
 

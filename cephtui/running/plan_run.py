@@ -10,7 +10,7 @@ from cephtui.nodes.transport import TransportError
 from cephtui.running.bench import Bench
 from cephtui.running.cleanup import Cleanup
 from cephtui.running.connections import Connections
-from cephtui.running.outcomes import failed_twice, got_nowhere
+from cephtui.running.outcomes import failed_twice, yielded_nothing
 from cephtui.running.recorder import StopRequest
 from cephtui.running.step_run import execute
 from cephtui.sessions.writer import unwritable
@@ -85,4 +85,4 @@ class PlanRun:
 
 def _failure(run: Run) -> str:
     """Why a run yielded nothing; empty where it did not."""
-    return f"{run.preset} {run.outcome}: {run.error}" if got_nowhere(run) else ""
+    return f"{run.preset} {run.outcome}: {run.error}" if yielded_nothing(run) else ""

@@ -129,7 +129,7 @@ class Preparation:
             wanted = int(rate * sizing.run_seconds * _MORE_THAN_NEEDED) if is_known else _GROWTH * prefilled
             wanted = min(sizing.most_bytes, wanted - wanted % sizing.unit_bytes)
             if wanted > prefilled:
-                await self._write(with_ceph(node, sizing.refill_argv(wanted)), wanted, stop)
+                await self._write(with_ceph(node, sizing.prefill_again_argv(wanted)), wanted, stop)
             if is_known:
                 return
             prefilled = wanted
@@ -145,7 +145,9 @@ class Preparation:
         """Run a command of the preparation; raises Ended unless it succeeds."""
         process = await self._follow.start(argv, limit_seconds, stop)
         process.release()
-        outcome, error, result = await self._follow.to_end(process, self._workload.fill_parser(), stop, preparing=True)
+        outcome, error, result = await self._follow.to_end(
+            process, self._workload.prefill_parser(), stop, preparing=True
+        )
         if outcome != "ok":
             text = f"prefilling {self._task.target.spec}: {error}"
             raise Ended(outcome, error and (error if error.startswith(f"{self._task.name}: ") else text))

@@ -84,7 +84,7 @@ class Recorder:
         """To be called about once a second: closes the intervals that a late node would hold open."""
         now, self._ticked, before = time.monotonic(), time.monotonic(), self._ticked
         if self._released is not None and now - max(before, self._released) > _LATE_SECONDS:
-            self.course.stood_still(max(before, self._released) - self._released, now - self._released)
+            self.course.console_stalled(max(before, self._released) - self._released, now - self._released)
         for preparing, merger in self._mergers.items():
             self._merged(merger.tick(time.monotonic()), preparing)
 

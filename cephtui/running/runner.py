@@ -123,7 +123,7 @@ class Runner:
         self._thread.call_soon(lambda: job.drop() if self._tidying_up else self._jobs.put_nowait(job))
         return job.done
 
-    def filled(self) -> Prefilled:
+    def prefilled(self) -> Prefilled:
         """Bytes that this console session has prefilled, for a plan."""
         known = self._bench.prefilled if self._bench else {}
         return {key: part.bytes for key, part in known.items()}

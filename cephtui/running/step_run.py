@@ -202,7 +202,7 @@ async def _monitor(shell: NodeShell, before: Preflight, recorder: Recorder, stop
                     stop.request(why)
     except (ClusterError, TransportError) as error:
         log.warning("the cluster is not watched: %s", error)
-        recorder.course.unasked(str(error))
+        recorder.course.no_longer_asked(str(error))
 
 
 async def _why_stop(shell: NodeShell, before: Preflight, now: ClusterState) -> str | None:

@@ -199,7 +199,7 @@ class _Phase:
     def _parser(self) -> Parser:
         workload, step = TOOLS[self._run.tool].bind(self._run.options), self._step
         if self.preparing:
-            return workload.fill_parser()
+            return workload.prefill_parser()
         return workload.parser(ramp=step.ramp_seconds > 0, seconds=step.run_seconds)
 
     def next_due(self) -> float | None:

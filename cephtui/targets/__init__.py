@@ -32,15 +32,15 @@ def kind_of(text: str) -> TargetKind | None:
     return KINDS.get(scheme) if colon else None
 
 
-def parse_target(text: str, *, sitting: str | None = None, data_pool: str | None = None) -> Target:
+def parse_target(text: str, *, owner_id: str | None = None, data_pool: str | None = None) -> Target:
     """The target that a text names; raises TargetError.
 
-    ``sitting`` makes the names of new images unique. Without it the target can't be laid out.
+    ``owner_id`` makes the names of new images unique. Without it the target can't be laid out.
     """
     kind, name = kind_of(text), text.partition(":")[2]
     if kind is None or not name:
         raise TargetError(f"unknown target {text!r}: expected {', '.join(EXAMPLES[:-1])} or {EXAMPLES[-1]}")
-    target = kind.parse(name, sitting)
+    target = kind.parse(name, owner_id)
     return with_data_pool(target, data_pool) if data_pool else target
 
 

@@ -55,7 +55,7 @@ class Use:
     """Whether cephtui prefills, or has prefilled, what it reads."""
     options: Mapping[str, OptionValue]
     destroy: tuple[str, ...]
-    filled: frozenset[str] = frozenset()
+    prefilled: frozenset[str] = frozenset()
     """Parts that this console session has prefilled, if their identity is still the same."""
 
 
@@ -171,8 +171,8 @@ class TargetKind(ABC):
     """
 
     @abstractmethod
-    def parse(self, name: str, sitting: str | None = None) -> Target:
-        """The target of this name; raises TargetError. ``sitting`` makes the names of new images unique."""
+    def parse(self, name: str, owner_id: str | None = None) -> Target:
+        """The target of this name; raises TargetError. ``owner_id`` makes the names of new images unique."""
 
     async def remove(self, shell: Shell, name: str, owner: str | None) -> Removed:
         """Remove the part of this name if it carries its owner, and nothing else; raises TransportError."""

@@ -88,7 +88,7 @@ class DeviceKind(TargetKind):
     examples = ("device:PATH",)
     is_path = True
 
-    def parse(self, name: str, sitting: str | None = None) -> DeviceTarget:
+    def parse(self, name: str, owner_id: str | None = None) -> DeviceTarget:
         return DeviceTarget(parse_path(self.spec(name), name))
 
     async def discover(self, shell: Shell, name: str, on_found: OnFound) -> str:

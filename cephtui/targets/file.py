@@ -119,7 +119,7 @@ class FileKind(TargetKind):
     examples = ("file:PATH",)
     is_path = leaves_files = True
 
-    def parse(self, name: str, sitting: str | None = None) -> FileTarget:
+    def parse(self, name: str, owner_id: str | None = None) -> FileTarget:
         return FileTarget(parse_path(self.spec(name), name))
 
     async def remove(self, shell: Shell, name: str, owner: str | None) -> Removed:

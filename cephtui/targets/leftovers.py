@@ -25,7 +25,7 @@ _LONGEST = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class ConnectionSettings:
     """How a node is reached to remove something of a pool, or a file, on it."""
 
     listed: Node
@@ -53,14 +53,14 @@ class Way:
         return None if all(map(_PLAIN.fullmatch, named)) else "its host or user in the list is not valid"
 
 
-def way_of(undo: Undo, own: Mapping[str, Node]) -> Way:
+def connection_settings(undo: Undo, own: Mapping[str, Node]) -> ConnectionSettings:
     """How the node of something left behind is reached; ``own`` are the user's nodes by their names."""
     kind, rest = kind_of(undo.target), undo.target.partition(":")[2]
     listed = (undo.at or Node(name=LOCAL)).model_copy(update={"name": undo.node})
     mine = own.get(undo.node)
     if kind is not None and kind.leaves_files:
-        return Way(_but_ceph(listed), _but_ceph(mine) if mine else None, None)
-    return Way(listed, mine, rest.partition("/")[0])
+        return ConnectionSettings(_but_ceph(listed), _but_ceph(mine) if mine else None, None)
+    return ConnectionSettings(listed, mine, rest.partition("/")[0])
 
 
 def describe(node: Node) -> str:

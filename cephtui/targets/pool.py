@@ -82,7 +82,7 @@ class PoolKind(TargetKind):
     examples = ("pool:POOL",)
     in_pool = True
 
-    def parse(self, name: str, sitting: str | None = None) -> PoolTarget:
+    def parse(self, name: str, owner_id: str | None = None) -> PoolTarget:
         return PoolTarget(parse_name(self.spec(name), name))
 
     async def remove(self, shell: Shell, name: str, owner: str | None) -> Removed:

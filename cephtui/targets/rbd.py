@@ -51,7 +51,7 @@ class RbdPool(Target):
     creates_images: ClassVar[bool] = True
 
     pool: str
-    sitting: str | None = None
+    owner_id: str | None = None
     """Of the console session, in the names of new images; None where they have been named."""
 
     @property
@@ -63,15 +63,15 @@ class RbdPool(Target):
         return self.spec
 
     def lay_out(self, node: Node, layout: Layout) -> tuple[Place, tuple[Part, ...]]:
-        assert self.sitting, "new images can't be named without it"
-        base = f"{OWN_PREFIX}{self.sitting}-{safe_name(node.name)}"
+        assert self.owner_id, "new images can't be named without it"
+        base = f"{OWN_PREFIX}{self.owner_id}-{safe_name(node.name)}"
         images = tuple(f"{base}-{job}" for job in range(layout.jobs))
         parts = tuple(Part(spec=f"rbd:{self.pool}/{image}", bytes=layout.size_bytes) for image in images)
         return RbdPlace(kind="rbd", pool=self.pool, images=images), parts
 
     async def inspect(self, shell: Shell, use: Use) -> Found:
         """The cluster's guards are those of the pool; here is only which images exist already."""
-        known = [part for part in use.parts if part.spec in use.filled]
+        known = [part for part in use.parts if part.spec in use.prefilled]
         found = await asyncio.gather(*(_identity(shell, part) for part in known))
         there = {part.spec: identity for part, identity in zip(known, found, strict=True) if identity}
         return Found(identities=there, to_create=use.parts)
@@ -149,14 +149,14 @@ class RbdKind(TargetKind):
     examples = ("rbd:POOL", "rbd:POOL/IMAGE")
     in_pool = True
 
-    def parse(self, name: str, sitting: str | None = None) -> RbdPool | RbdImage:
+    def parse(self, name: str, owner_id: str | None = None) -> RbdPool | RbdImage:
         pool, slash, image = name.partition("/")
         text = self.spec(name)
         if "/" in image:
             raise TargetError(f"target {text!r}: fio can't open an image in an RBD namespace: use rbd:POOL/IMAGE")
         if not _NAME.fullmatch(pool) or (slash and not _NAME.fullmatch(image)) or not is_text(name):
             raise TargetError(f"target {text!r}: expected rbd:POOL or rbd:POOL/IMAGE")
-        return RbdImage(pool, image) if slash else RbdPool(pool, sitting)
+        return RbdImage(pool, image) if slash else RbdPool(pool, owner_id)
 
     async def remove(self, shell: Shell, name: str, owner: str | None) -> Removed:
         pool, _, image = name.partition("/")

@@ -10,14 +10,15 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from cephtui.paths import cache_dir
 from cephtui.targets.file import FileKind, FileTarget
 
 _PREFIX = "scratch-"
 
 
-def is_scratch(spec: str, cache: Path) -> bool:
+def is_scratch(spec: str) -> bool:
     """Whether a part is in such a directory, and is removed with it."""
-    return spec.startswith(FileTarget(f"{cache}/{_PREFIX}").spec)
+    return spec.startswith(FileTarget(f"{cache_dir()}/{_PREFIX}").spec)
 
 
 def _lock(directory: Path) -> int | None:

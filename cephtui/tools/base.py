@@ -148,7 +148,7 @@ class Sizing:
     unit_bytes: int
     """The size of a prefill is a multiple of it."""
     probe_argv: tuple[str, ...]
-    refill_argv: Callable[[int], tuple[str, ...]]
+    prefill_again_argv: Callable[[int], tuple[str, ...]]
     """The command that prefills so many bytes, the first ones included."""
     run_seconds: float
 
@@ -229,15 +229,15 @@ class Workload(ABC):
         return self.times()[1]
 
     def needs_data(self, kind: Kind) -> bool:
-        """Whether there has to be data before; then ``fill_argv`` writes it."""
+        """Whether there has to be data before; then ``prefill_argv`` writes it."""
         return False
 
-    def fill_argv(self, sizes: Sequence[int], place: Place) -> tuple[str, ...]:
+    def prefill_argv(self, sizes: Sequence[int], place: Place) -> tuple[str, ...]:
         """The command that writes a place in full: so many bytes of each of its images, or of the whole."""
         raise NotImplementedError(f"{type(self).__name__} has no command that prefills a target")
 
-    def fill_parser(self) -> Parser:
-        """A new parser for the output of ``fill_argv``, and of a sizing's commands."""
+    def prefill_parser(self) -> Parser:
+        """A new parser for the output of ``prefill_argv``, and of a sizing's commands."""
         return self.parser(ramp=False, seconds=None)
 
     def sizing(self, place: Place, most_bytes: int) -> Sizing | None:

@@ -18,7 +18,7 @@ from tests.lab import Lab, LabError
 
 from . import cpu, keys, launch, lines, memory, observer, order, precedence, saved, stall, start
 from .conditions import conditions, load
-from .sitting import NotMeasured
+from .interactive import NotMeasured
 from .table import Row, as_json, as_text
 
 FILE = Path(__file__).resolve().parents[2] / ".bench" / "latest.json"

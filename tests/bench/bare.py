@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from .sitting import NotMeasured
+from .interactive import NotMeasured
 
 _DOCUMENT_ENDS = b"\n}\n"
 """Only a document's own closing brace stands at the start of a line."""

@@ -25,9 +25,9 @@ from cephtui.sessions.store import StoreError
 
 from . import precedence
 from .drawn import Drawn
+from .interactive import NotMeasured
 from .nodes import nodes
 from .recording import CHECKOUT, TARGET, names
-from .sitting import NotMeasured
 
 COLUMNS, ROWS = 120, 36
 SESSION = "bench"

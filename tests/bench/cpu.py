@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .console import NODES_PLACE, START_SECONDS, Console, console, on_nodes, where
+from .interactive import NotMeasured
 from .nodes import nodes
 from .recording import KEY, PRESET
-from .sitting import NotMeasured
 from .table import Goal, Row, at_most, row
 
 PARTS, PART_SECONDS = 4, 4.0

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from .console import START_SECONDS, Console, on_nodes
 from .figures import p95
+from .interactive import NotMeasured
 from .recording import KEY
-from .sitting import NotMeasured
 from .table import Row, at_most, row
 
 NODES = 64

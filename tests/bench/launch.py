@@ -11,8 +11,8 @@ from pathlib import Path
 
 from . import bare_textual
 from .console import CEPHTUI, environment, running
+from .interactive import NotMeasured
 from .recording import CHECKOUT
-from .sitting import NotMeasured
 from .table import Goal, Row, at_most, row
 
 RUNS = 9

@@ -18,9 +18,9 @@ from cephtui.tui.widgets.live_view import DRAWS_PER_SECOND
 
 from .console import NODES_PLACE, START_SECONDS, Console, on_nodes
 from .figures import p95
+from .interactive import NotMeasured
 from .nodes import Note, told_notes
 from .recording import KEY, RECORDING, RUN
-from .sitting import NotMeasured
 from .table import Row, at_most, row
 
 NODES = (1, 16)

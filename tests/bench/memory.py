@@ -11,8 +11,8 @@ from pathlib import Path
 
 from . import stream
 from .console import LISTENING, START_SECONDS, Console, console, running
+from .interactive import NotMeasured
 from .process import resident_bytes
-from .sitting import NotMeasured
 from .table import Row, at_most, row
 
 NODES, DAY_SECONDS = 16, 86_400

@@ -29,7 +29,7 @@ from cephtui.nodes.replay import ReplayConnection, ReplayProcess
 from cephtui.nodes.transport import Command
 from cephtui.sessions import store
 
-from . import sitting
+from . import interactive
 from .recording import CHECKOUT, RECORDING, RUN, names
 
 NODES_MOST = 64
@@ -156,7 +156,7 @@ class Real:
     def __init__(self, directory: Path) -> None:
         fio = directory / "bin" / "fio"
         fio.parent.mkdir()
-        note = f'[[ "$*" == *--name={sitting.PRESET}* ]] && echo "$EPOCHREALTIME" >> {directory / _STARTS}'
+        note = f'[[ "$*" == *--name={interactive.PRESET}* ]] && echo "$EPOCHREALTIME" >> {directory / _STARTS}'
         fio.write_text(f'#!/bin/bash\n{note}\nexec {shutil.which("fio")} "$@"\n')
         fio.chmod(0o755)
         self._environment = {**os.environ, "PATH": f"{fio.parent}:{os.environ['PATH']}"}

@@ -11,7 +11,7 @@ from tests.lab import Lab
 
 from . import bare, precedence
 from .figures import Estimate, of_ratios
-from .sitting import NotMeasured, Sitting, sitting, ssh_nodes
+from .interactive import ConsoleSession, NotMeasured, console_session, ssh_nodes
 from .table import Row, at_least, row
 
 PAIRS = 15
@@ -32,7 +32,7 @@ _LOW, _MEDIAN = at_least(0.97), at_least(0.99)
 
 def rows(lab: Lab, root: Path, say: Callable[[str], None]) -> Iterator[Row]:
     """The ratio to bare ssh, and that of bare ssh to itself."""
-    with sitting(root, ssh_nodes([NODE], lab.ssh_config), TARGET, OPTIONS) as session:
+    with console_session(root, ssh_nodes([NODE], lab.ssh_config), TARGET, OPTIONS) as session:
         precedence.servers(lab)
         session.run()  # which fills the file
         blocks = []
@@ -45,7 +45,7 @@ def rows(lab: Lab, root: Path, say: Callable[[str], None]) -> Iterator[Row]:
     yield from _rows("A/A control, ssh / ssh", control, None)
 
 
-def _block(session: Sitting, lab: Lab) -> tuple[float, float, float]:
+def _block(session: ConsoleSession, lab: Lab) -> tuple[float, float, float]:
     """The IOPS with cephtui, with bare ssh and with bare ssh again, measured in random order."""
     argv = session.plan().steps[0].nodes[0].argv
     command = bare.through_ssh(argv, lab.ssh_config, NODE)
@@ -59,7 +59,7 @@ def _block(session: Sitting, lab: Lab) -> tuple[float, float, float]:
     return found[0], found[1], found[2]
 
 
-def _watched(session: Sitting, begun: Callable[[], None]) -> float:
+def _watched(session: ConsoleSession, begun: Callable[[], None]) -> float:
     read = session.run(begun).summary.read
     if read is None:
         raise NotMeasured("a run without reads")

@@ -14,7 +14,7 @@ from tests.lab import Lab
 
 from . import bare, precedence
 from .figures import of_differences
-from .sitting import NotMeasured, Sitting, sitting, ssh_nodes
+from .interactive import ConsoleSession, NotMeasured, console_session, ssh_nodes
 from .table import Goal, Row, at_most, row
 
 RUNS = 10
@@ -48,7 +48,7 @@ def _measure(
     lab: Lab, root: Path, ramp: int, options: list[str], say: Callable[[str], None]
 ) -> tuple[list[float], list[float], list[float]]:
     waits, alone, warm = [], [], []
-    with sitting(root, ssh_nodes([NODE], lab.ssh_config), TARGET, {**OPTIONS, "ramp_time": ramp}) as session:
+    with console_session(root, ssh_nodes([NODE], lab.ssh_config), TARGET, {**OPTIONS, "ramp_time": ramp}) as session:
         precedence.servers(lab)
         inbox = session.runner.subscribe()
         _wait(session, inbox, "run")  # which fills the file
@@ -67,7 +67,7 @@ def _row(measure: str, waits: list[float], others: list[float], goal: Goal | Non
     return row(measure, found.median, "s", goal, spread=(found.low, found.high), how=_HOW, values=differences)
 
 
-def _wait(session: Sitting, inbox: Inbox, *phases: str) -> float:
+def _wait(session: ConsoleSession, inbox: Inbox, *phases: str) -> float:
     """From the order to the first sample; then ends the run."""
     plan = session.plan()
     inbox.drain()

@@ -14,7 +14,7 @@ from cephtui.sessions.writer import SessionWriter, write_whole
 
 from . import stream
 from .console import LISTENING, START_SECONDS, Console, console
-from .sitting import NotMeasured
+from .interactive import NotMeasured
 from .table import Goal, Row, at_most, row
 
 NODES, DAY_SECONDS = 16, 86_400

@@ -11,9 +11,9 @@ from cephtui.nodes.watched import HEARTBEAT_SECONDS
 
 from .console import NODES_PLACE, START_SECONDS, Console, on_nodes
 from .figures import largest_gap
+from .interactive import NotMeasured
 from .nodes import Note, told_notes
 from .recording import KEY
-from .sitting import NotMeasured
 from .table import Row, at_most, row
 
 NODES = 16

@@ -10,9 +10,9 @@ from cephtui.models import Node, OptionValue
 from tests.lab import Lab
 
 from . import precedence
+from .interactive import ConsoleSession, NotMeasured, console_session, ssh_nodes
 from .nodes import nodes, told_starts
 from .recording import names
-from .sitting import NotMeasured, Sitting, sitting, ssh_nodes
 from .table import Goal, Row, at_most, row
 
 RUNS = 10
@@ -61,14 +61,14 @@ def _row(measure: str, seconds: list[float], goal: Goal | None, how: str) -> Row
 def _spreads(
     root: Path, found: tuple[Node, ...], target: str, say: Callable[[str], None], lab: Lab | None
 ) -> list[float]:
-    with sitting(root, found, target, OPTIONS) as session:
+    with console_session(root, found, target, OPTIONS) as session:
         if lab:
             precedence.servers(lab)
         session.run()  # which fills the files
         return [_spread(session, number, say) for number in range(1, RUNS + 1)]
 
 
-def _spread(session: Sitting, number: int, say: Callable[[str], None]) -> float:
+def _spread(session: ConsoleSession, number: int, say: Callable[[str], None]) -> float:
     say(f"run {number} of {RUNS} on {len(session.request.nodes)} nodes")
     spread = session.run().start_spread_seconds
     if spread is None:

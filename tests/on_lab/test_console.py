@@ -73,7 +73,7 @@ async def console(bench: Bench, pool: str) -> AsyncIterator[tuple[ConsoleApp, Pi
     """The console on the lab's three nodes, once all are reached; and the directory of its session."""
     root = bench.sandbox.data / "sessions"
     settings = config.load(bench.config, required=True)
-    start = Start(settings.choose(bench.lab.nodes), parse_target(f"rbd:{pool}", sitting="0a1b2c3d"), config=settings)
+    start = Start(settings.choose(bench.lab.nodes), parse_target(f"rbd:{pool}", owner_id="0a1b2c3d"), config=settings)
     catalogue = find_presets(packaged_presets_dir(), bench.sandbox.root / "none")
     with Runner(root, SESSION) as runner:
         app = ConsoleApp(catalogue, start, runner, root)

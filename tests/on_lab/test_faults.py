@@ -196,7 +196,7 @@ class Case:
             console.wait_for_samples(2, seconds=90)
         else:
             wait_for(lambda: samples.exists() and samples.read_text().count("\n") > 3, 60, "samples", console.describe)
-        # the sitting's own name is in the command line of its benchmark
+        # the console session's own name is in the command line of its benchmark
         (plan,) = (bench.sandbox.session() / "plans.jsonl").read_text().splitlines()
         ((image,),) = [node["place"]["images"] for node in json.loads(plan)["steps"][0]["nodes"]]
         self.image = image

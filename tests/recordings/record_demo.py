@@ -31,7 +31,7 @@ SMALL: dict[str, Choice] = {"size": "256M", "numjobs": 1, "iodepth": 16, "ramp_t
 OSD = 1
 
 
-class Sitting:
+class Stage:
     """A runner on the lab's nodes."""
 
     def __init__(self, lab: Lab, root: Path, runner: Runner) -> None:
@@ -43,7 +43,7 @@ class Sitting:
         ]
         states = [reached.result() for reached in [runner.nodes.reach(node) for node in nodes]]
         self.nodes = tuple(state.node for state in states)
-        self._sitting = new_batch()
+        self._owner_id = new_batch()
 
     def run(
         self,
@@ -54,12 +54,12 @@ class Sitting:
         beside: Callable[[], None] | None = None,
     ) -> tuple[Run, ...]:
         """A preset on all nodes, to its end."""
-        parsed = parse_target(f"{target}:{self.lab.pool}", sitting=self._sitting)
+        parsed = parse_target(f"{target}:{self.lab.pool}", owner_id=self._owner_id)
         room = self.runner.nodes.survey(parsed, self.nodes, patient=False).result().room_bytes
         request = Request(
             choose(self._presets, [preset]), self.nodes, parsed, options, repeats, shared_pool=True, room_bytes=room
         )
-        done = self.runner.submit(make_plan(request, new_batch, self.runner.filled()), parsed)
+        done = self.runner.submit(make_plan(request, new_batch, self.runner.prefilled()), parsed)
         if beside:
             threading.Thread(target=beside).start()
         runs = done.result()
@@ -96,19 +96,19 @@ class Sitting:
 def record(lab: Lab, root: Path) -> None:
     """All runs."""
     with Runner(root, SESSION) as runner:
-        sitting = Sitting(lab, root, runner)
+        recorded = Stage(lab, root, runner)
         short: dict[str, Choice] = {**SMALL, "runtime": 15}
         for preset in ("write-throughput", "read-throughput", "read-iops", "latency", "mixed-75-25"):
             depth: dict[str, Choice] = {"iodepth": 1} if preset == "latency" else {}
-            sitting.run(preset, "rbd", {**short, **depth})
-        sitting.run("write-iops", "rbd", short, repeats=3)
-        sitting.mark(f"ceph osd pool set {lab.pool} size 2")
+            recorded.run(preset, "rbd", {**short, **depth})
+        recorded.run("write-iops", "rbd", short, repeats=3)
+        recorded.mark(f"ceph osd pool set {lab.pool} size 2")
         lab.ceph("osd", "pool", "set", lab.pool, "size", "2")
-        sitting.wait_clean()
-        sitting.run("write-iops", "rbd", short, repeats=3)
-        sitting.run("rados-write", "pool", {"runtime": 15})
+        recorded.wait_clean()
+        recorded.run("write-iops", "rbd", short, repeats=3)
+        recorded.run("rados-write", "pool", {"runtime": 15})
         long: dict[str, Choice] = {**SMALL, "runtime": 40}
-        sitting.run("write-iops", "rbd", long, beside=lambda: sitting.pause_osd(14.0, 4.0))
+        recorded.run("write-iops", "rbd", long, beside=lambda: recorded.pause_osd(14.0, 4.0))
 
 
 def pack(root: Path, path: Path) -> None:

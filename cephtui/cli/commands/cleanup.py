@@ -27,7 +27,7 @@ from cephtui.running.inbox import Inbox
 from cephtui.running.runner import Runner
 from cephtui.sessions.store import Undo, left_behind, unreadable_lists
 from cephtui.targets.base import Removed
-from cephtui.targets.leftovers import Way, describe, way_of
+from cephtui.targets.leftovers import ConnectionSettings, connection_settings, describe
 from cephtui.terminal import Interrupted, make_console, say
 
 _AT_ONCE, _ASKED_MOST = 32, 32
@@ -62,9 +62,9 @@ def _remove(runner: Runner, left: Sequence[tuple[Path, Undo]], own: Mapping[str,
     ``as_listed``, or if the user agrees to them on the terminal.
     """
     inbox = runner.subscribe()
-    wanted: dict[Way, list[tuple[Path, Undo]]] = {}
+    wanted: dict[ConnectionSettings, list[tuple[Path, Undo]]] = {}
     for path, undo in left:
-        wanted.setdefault(way_of(undo, own), []).append((path, undo))
+        wanted.setdefault(connection_settings(undo, own), []).append((path, undo))
     there = dict.fromkeys((undo.node, undo.target) for _, undo in left)
 
     def still_there() -> list[str]:
@@ -96,8 +96,8 @@ def _things(found: Sequence[tuple[Path, Undo]]) -> str:
 
 
 def _ways_taken(
-    runner: Runner, wanted: Mapping[Way, Sequence[tuple[Path, Undo]]], as_listed: bool
-) -> tuple[dict[Way, NodeState], dict[Way, str]]:
+    runner: Runner, wanted: Mapping[ConnectionSettings, Sequence[tuple[Path, Undo]]], as_listed: bool
+) -> tuple[dict[ConnectionSettings, NodeState], dict[ConnectionSettings, str]]:
     """The connected nodes, and why others were refused."""
     states = _reached(runner, {way: way.own for way in wanted if way.is_own and way.own})
     others = [way for way in wanted if way not in states or not (states[way].problem or way.fits(states[way].node))]
@@ -114,9 +114,9 @@ def _ways_taken(
     return {**states, **_reached(runner, {way: way.listed for way in asked})}, refused
 
 
-def _reached(runner: Runner, nodes: Mapping[Way, Node]) -> dict[Way, NodeState]:
+def _reached(runner: Runner, nodes: Mapping[ConnectionSettings, Node]) -> dict[ConnectionSettings, NodeState]:
     """The nodes of one pool are connected together: the pool decides between several Ceph accesses."""
-    found: dict[Way, NodeState] = {}
+    found: dict[ConnectionSettings, NodeState] = {}
     for pool in dict.fromkeys(way.pool for way in nodes):
         for some in _batches([(way, node) for way, node in nodes.items() if way.pool == pool]):
             states = connect(runner, [node for _, node in some], pool)
@@ -129,7 +129,9 @@ def _batches(items: Sequence[T]) -> Iterator[Sequence[T]]:
     return (items[start : start + _AT_ONCE] for start in range(0, len(items), _AT_ONCE))
 
 
-def _agreed(ways: Sequence[Way], wanted: Mapping[Way, Sequence[tuple[Path, Undo]]]) -> bool:
+def _agreed(
+    ways: Sequence[ConnectionSettings], wanted: Mapping[ConnectionSettings, Sequence[tuple[Path, Undo]]]
+) -> bool:
     """Show the connection settings that only undo lists have, and ask for consent on the terminal."""
     for way in ways:
         name, session = one_line(way.listed.name), wanted[way][0][0].name

@@ -87,7 +87,7 @@ class FioWorkload(Workload):
             del chosen["ramp_time"]
         return _command(name, chosen, place)
 
-    def fill_argv(self, sizes: Sequence[int], place: Place) -> tuple[str, ...]:
+    def prefill_argv(self, sizes: Sequence[int], place: Place) -> tuple[str, ...]:
         common = reduce(math.gcd, sizes)
         block = min(common & -common, 1 << 20)
         bs = str(self.options["bs"]) if block < 4096 else short_size(block)

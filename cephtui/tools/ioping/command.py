@@ -29,13 +29,13 @@ class IopingWorkload(Workload):
         words = ("-D", *asked, "-q", "-p", "1", "-i", each, "-w", lasts, "-s", str(self.block_bytes()))
         return ("ioping", *words, "-S", str(size_bytes), place.path)
 
-    def fill_argv(self, sizes: Sequence[int], place: Place) -> tuple[str, ...]:
+    def prefill_argv(self, sizes: Sequence[int], place: Place) -> tuple[str, ...]:
         """ioping writes nothing that could be read in full afterwards; data that compresses would read too fast."""
         count = f"count={sum(sizes)}"
         where = ("if=/dev/urandom", f"of={place.path}", "bs=1M", count, "iflag=count_bytes,fullblock")
         return ("env", "LC_ALL=C", "dd", *where, "conv=notrunc,fsync", "status=progress")
 
-    def fill_parser(self) -> Parser:
+    def prefill_parser(self) -> Parser:
         return FillParser()
 
     def parser(self, *, ramp: bool, seconds: float | None) -> IopingParser:

@@ -47,7 +47,7 @@ class RadosBenchWorkload(Workload):
             words += self._written(self._objects(size_bytes))
         return rados(place, *words, *self._flags(), "--run-name", RUN_NAME, "--show-time")
 
-    def fill_argv(self, sizes: Sequence[int], place: Place, *, again: bool = False) -> tuple[str, ...]:
+    def prefill_argv(self, sizes: Sequence[int], place: Place, *, again: bool = False) -> tuple[str, ...]:
         """The write that reads need; it ends as soon as all objects are there.
 
         ``again`` is for a namespace that has been prefilled before, with more or fewer objects of the same size: they
@@ -74,7 +74,7 @@ class RadosBenchWorkload(Workload):
             most_bytes=max(first, min(most_bytes, _FILL_MOST_BYTES) // whole * whole),
             unit_bytes=whole,
             probe_argv=rados(place, *words, "--run-name", RUN_NAME, "--show-time"),
-            refill_argv=lambda size: self.fill_argv([size], place, again=True),
+            prefill_again_argv=lambda size: self.prefill_argv([size], place, again=True),
             run_seconds=float(self.options["runtime"]),
         )
 

@@ -32,7 +32,7 @@ class Choice:
 
     def choose_target(self, text: str) -> None:
         """Raises TargetError."""
-        target, data_pool = parse_target(text, sitting=self._start.owner_id), self._start.data_pool
+        target, data_pool = parse_target(text, owner_id=self._start.owner_id), self._start.data_pool
         # a data pool means something only where images are created
         self.target = with_data_pool(target, data_pool) if data_pool and target.creates_images else target
 

@@ -63,7 +63,7 @@ class ConsoleScreen(RunScreen):
         self._catalogue, self._start, self._runner = catalogue, start, runner
         self._live_view = LiveView(runner.subscribe())
         self._last: Run | None = None
-        self.choice = Choice(start, by_key(catalogue)[0], runner.filled)
+        self.choice = Choice(start, by_key(catalogue)[0], runner.prefilled)
         self._chooser = Chooser(self, self.choice, start, runner, self._show_choice)
         self.dispatcher = Dispatcher(runner, self._chooser, self._live_view, self._show_choice)
 

@@ -22,7 +22,7 @@ class NotMeasured(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Sitting:
+class ConsoleSession:
     """A runner with warm connections to its nodes."""
 
     runner: Runner
@@ -30,7 +30,7 @@ class Sitting:
 
     def plan(self) -> Plan:
         """The plan for the next run: nothing to be filled after the first."""
-        return make_plan(self.request, new_batch, self.runner.filled())
+        return make_plan(self.request, new_batch, self.runner.prefilled())
 
     def run(self, begun: Callable[[], None] = lambda: None) -> Run:
         """One run to its good end; ``begun`` is called beside it. Raises NotMeasured."""
@@ -43,15 +43,17 @@ class Sitting:
 
 
 @contextmanager
-def sitting(root: Path, nodes: Sequence[Node], target: str, options: Mapping[str, OptionValue]) -> Iterator[Sitting]:
-    """A sitting while the block lasts; what it has created is removed at its end."""
+def console_session(
+    root: Path, nodes: Sequence[Node], target: str, options: Mapping[str, OptionValue]
+) -> Iterator[ConsoleSession]:
+    """A console session while the block lasts; what it has created is removed at its end."""
     file = PresetFile(title=PRESET, options=dict(options))
     request = Request((Preset(PRESET, Path(), True, file),), tuple(nodes), parse_target(target), {})
     with Runner(root) as runner:
         states = [reached.result() for reached in [runner.nodes.reach(node) for node in nodes]]
         if problem := next((state.problem or state.question for state in states if not state.environment), None):
             raise NotMeasured(str(problem))
-        yield Sitting(runner, request)
+        yield ConsoleSession(runner, request)
         if problems := runner.close():
             raise NotMeasured("; ".join(problems))
 
