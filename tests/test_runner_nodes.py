@@ -63,7 +63,7 @@ def plan(
     hosts = tuple(node if isinstance(node, Node) else Node(name=node, host=node) for node in nodes)
     size = ("size=128M",) if target == RBD else ()
     overrides = parse_overrides(("runtime=20", *size, *set))
-    request = Request(choose(catalogue, presets or (PRESET,)), hosts, parse_target(target, stage=SITTING), overrides)
+    request = Request(choose(catalogue, presets or (PRESET,)), hosts, parse_target(target, owner_id=SITTING), overrides)
     batches = (f"{number:08x}" for number in itertools.count(1))
     return make_plan(request, lambda: next(batches))
 
