@@ -124,7 +124,7 @@ class Playing:
     async def wait(self, seconds: float) -> None:
         """So many seconds pass, and the screen has seen them."""
         self.clock.now += seconds
-        await until(self.pilot, lambda: self.screen.player._looked_at == self.clock.now)
+        await until(self.pilot, lambda: self.screen.player._drained_at == self.clock.now)
         await self.drawn()
 
     async def drawn(self) -> None:
@@ -155,7 +155,7 @@ async def playing(
 ) -> AsyncIterator[Playing]:
     """A replay that has begun."""
     screen, clock = ReplayScreen(session, number, speed), Clock()
-    screen.player._clock, screen.player._looked_at = clock, clock.now
+    screen.player._clock, screen.player._drained_at = clock, clock.now
     app = SavedApp(session.parent, [screen])
     said = keep_what_is_said(app)
     async with app.run_test(size=size) as pilot:
