@@ -74,7 +74,7 @@ def open_to_append(path: Path) -> io.FileIO:
 
 def _found(path: str) -> os.stat_result:
     try:
-        return os.stat(path)
+        return Path(path).stat()
     except ValueError:  # a NUL, which a node's name in a file may have
         raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), path) from None
 

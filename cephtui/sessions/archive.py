@@ -110,7 +110,7 @@ def size_bytes(directory: Path) -> int:
     for folder, _, names in os.walk(directory):
         for name in names:
             with contextlib.suppress(OSError):
-                total += os.lstat(os.path.join(folder, name)).st_size
+                total += (Path(folder) / name).lstat().st_size
     return total
 
 

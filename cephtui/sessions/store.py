@@ -181,7 +181,7 @@ def read_runs(directory: Path) -> tuple[list[Run], list[StoreError]]:
 def _begun(run: Path) -> bool:
     """False where the console ended, or the disk was full, before the first file of a run was there."""
     try:
-        return not {"run.json", "samples.jsonl"}.isdisjoint(os.listdir(run))
+        return not {"run.json", "samples.jsonl"}.isdisjoint(path.name for path in run.iterdir())
     except OSError:
         return True  # reading it raises the reason
 
@@ -246,7 +246,7 @@ def read_marks(directory: Path) -> list[Mark]:
 
 def find_session(root: Path, name: str) -> Path:
     """The directory of a session; raises StoreError."""
-    if not _NAME.fullmatch(name) or not os.path.isdir(root / name):
+    if not _NAME.fullmatch(name) or not (root / name).is_dir():
         raise StoreError(f"no session {name!r}: cephtui sessions lists them")
     return root / name
 
@@ -266,7 +266,7 @@ def list_sessions(root: Path) -> list[SessionRow]:
         return []
     try:
         with os.scandir(root) as entries:
-            directories = [root / entry.name for entry in entries if entry.name[0] != "." and os.path.isdir(entry)]
+            directories = [root / entry.name for entry in entries if entry.name[0] != "." and entry.is_dir()]
     except OSError as error:
         raise StoreError(f"{root}: {error.strerror}") from None
     rows = [row for directory in directories if (row := session_row(directory))]
@@ -277,7 +277,7 @@ def session_row(directory: Path) -> SessionRow | None:
     """A session's line of the listing; None where the disk was too full to begin one, or it has just been removed."""
     base = SessionRow(session=directory.name, path=str(directory))
     try:
-        names = set(os.listdir(directory))
+        names = {path.name for path in directory.iterdir()}
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -356,7 +356,7 @@ def row_to_keep(directory: Path) -> str | None:
 
     Raises OSError.
     """
-    stamps = _stamps(directory, set(os.listdir(directory)))
+    stamps = _stamps(directory, {path.name for path in directory.iterdir()})
     found = _figures(directory)
     if found.get("error") or "running" in found["outcomes"]:
         return None
