@@ -306,7 +306,7 @@ async def test_targets_are_shown_as_they_are_found() -> None:
             assert picker.names == ["rbd:bench", SCRATCH]
             assert "the present target" in picker.words
             assert "pools, seen from pve1 (asking the cluster ...)" in picker.words
-            assert "devices of pve1 (looking at the devices ...)" in picker.words
+            assert "devices of pve1 (inspecting the devices ...)" in picker.words
         discovery.tell(DEVICES, DISK, FREE)
         await until(picker.pilot, lambda: "device:/dev/sdb" in picker.names)
         assert "pools, seen from pve1 (asking the cluster ...)" in picker.words

@@ -497,7 +497,7 @@ async def test_a_node_that_says_nothing_is_marked() -> None:
         await pilot.pause()
         view.show(Shown(history, {}, (NodeNow("local", 0.001), NodeNow("gone", None, late=True)), 22.0))
         await until(pilot, lambda: "gone" in text_of(app, view.query_one("#nodes")))
-        assert re.search(r"gone +no word", text_of(app, view.query_one("#nodes")))
+        assert re.search(r"gone +no data", text_of(app, view.query_one("#nodes")))
 
 
 async def test_marks_of_other_runs_are_not_drawn() -> None:
