@@ -34,7 +34,7 @@ EXACT = {
     "Node.ceph_mon_host",
     *(
         f"{place}.{name}"
-        for place in ["FilePlace", "RbdPlace", "RadosPlace"]
+        for place in ["_Place", "FilePlace", "RbdPlace", "RadosPlace"]
         for name in ["path", "pool", "images", "namespace", "ceph_id"]
     ),
     *("NodeStep.prefix", "NodeStep.argv", "NodeStep.prepare_argv", "Part.spec"),
