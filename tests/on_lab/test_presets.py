@@ -12,12 +12,14 @@ from tests.lab import Lab
 
 from .conftest import NewBench
 from .runs import (
+    Bench,
     Console,
     Event,
     assert_agrees_with_the_tool,
     assert_samples_add_up,
     left_on,
     noted,
+    raw,
     read_samples,
     run_directories,
 )
@@ -166,6 +168,27 @@ def test_a_run_keeps_what_it_was_measured_on(measured: Measured, target: str) ->
         assert environment["tools"]["fio"].startswith("fio-3")
         assert environment["device"].startswith("/dev/")
         assert run["cluster"] is None
+
+
+@pytest.mark.parametrize("kind", ["file", "device"])
+def test_each_request_of_a_ping_is_timed(bench: Bench, kind: str) -> None:
+    lab = bench.lab
+    with lab.loop_device(8 * MIB) as device:
+        target = {"file": f"file:/var/tmp/cephtui-{device.name}", "device": f"device:{device}"}[kind]
+        options = {"runtime": 2, "interval": 0.05, "work-size": 8 * MIB}
+        console = bench.run("ping", on=["lab1", "lab2"], target=target, **options)
+    (run,), (directory,) = console.runs, run_directories(console)
+    assert (run["outcome"], run["tool"], run["summary"]["write"]) == ("ok", "ioping", None)
+    assert_samples_add_up(directory)
+    for node in run["nodes"]:
+        requests = [line.split() for line in raw(directory, node["node"]).read_text().splitlines()]
+        assert node["summary"]["read"]["ios"] == len(requests) > 10
+        longest = max(int(request[5]) for request in requests)
+        assert node["summary"]["read"]["latency_max_seconds"] == pytest.approx(longest / 1e9)
+    shown = bench.cephtui("show", f"{run['session']}/1")
+    assert shown.process.returncode == 0, shown.describe()
+    assert "ping" in shown.stdout
+    assert left_on(lab) == []
 
 
 def test_every_image_file_and_object_is_removed(measured: Measured, lab: Lab) -> None:
