@@ -34,8 +34,8 @@ class Summary(Model):
 
     read: Total | None = None
     write: Total | None = None
-    other: dict[Name, Total] = Field(default_factory=dict)
-    """What was done beside reads and writes, by the tool's name for it."""
+    other: dict[Name, Total] = Field(default_factory=dict, exclude_if=lambda other: not other)
+    """What was done beside reads and writes, by the tool's name for it; left out where nothing."""
 
     @property
     def flows(self) -> dict[str, Total]:

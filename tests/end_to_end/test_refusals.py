@@ -239,7 +239,7 @@ def test_a_broken_preset_is_listed_among_the_others(new_sandbox: NewSandbox) -> 
     console = sandbox.run("presets", "--json")
     assert console.process.returncode == 0, console.describe()
     rows = {row["preset"]: row for row in console.events}
-    assert len(rows) == 10
+    assert len(rows) == 11
     assert "exec_prerun" in rows["mine"]["error"]
     assert not rows["latency"]["error"]
 

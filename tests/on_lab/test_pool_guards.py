@@ -219,7 +219,7 @@ def test_scrubbing_is_told_beside_the_figures(bench: Bench, pool: str) -> None:
     lab = bench.lab
     lab.rbd("create", "--size", "64", f"{pool}/data")
     lab.rbd("bench", "--io-type", "write", "--io-size", "4M", "--io-total", "64M", f"{pool}/data")
-    slowly = {"osd_scrub_sleep": "5", "osd_scrub_chunk_min": "1", "osd_scrub_chunk_max": "1"}
+    slowly = {"osd_scrub_sleep": "15", "osd_scrub_chunk_min": "1", "osd_scrub_chunk_max": "1"}
     try:
         for name, value in slowly.items():
             lab.ceph("config", "set", "osd", name, value)
