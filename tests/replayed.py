@@ -102,9 +102,14 @@ def held(*names: str, at: float = 10.0) -> dict[str, FakeNode]:
 
 def let_go(app: ConsoleApp, hosts: Mapping[str, FakeNode], *presets: str) -> None:
     """Have these (by default all) presets run to their ends."""
+    let_go_of(app._runner, hosts, *presets)
+
+
+def let_go_of(runner: Runner, hosts: Mapping[str, FakeNode], *presets: str) -> None:
+    """The same, where there is no console."""
     for host in hosts.values():
         for preset in presets or PRESETS:
-            app._runner._thread.call_soon(host.scripts[preset].go_on.set)
+            runner._thread.call_soon(host.scripts[preset].go_on.set)
 
 
 connector_to = fakes.connector

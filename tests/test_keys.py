@@ -9,6 +9,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
+import pytest
 from rich.text import Text
 from textual.actions import parse as parse_action
 from textual.binding import Binding
@@ -53,18 +54,23 @@ BASES = {Dialog, Picker, RunScreen, PlayedScreen}
 SIGNS = {"question_mark": "?", "escape": "esc", "slash": "/", "plus": "+", "minus": "-", "equals_sign": "="}
 
 
-def replaying(tmp_path: Path) -> tuple[SavedApp, ReplayScreen]:
-    directory = demo.unpack(tmp_path)
-    screen = ReplayScreen(directory, demo.STAR)
-    return SavedApp(tmp_path, [SessionsScreen(tmp_path), screen]), screen
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a saved session, which no test changes."""
+    return demo.unpack(tmp_path_factory.mktemp("recorded")).parent
+
+
+def replaying(root: Path) -> tuple[SavedApp, ReplayScreen]:
+    screen = ReplayScreen(root / demo.SESSION, demo.STAR)
+    return SavedApp(root, [SessionsScreen(root), screen]), screen
 
 
 def bar(app: SavedApp) -> str:
     return str(app.screen.query_one(KeyBar).render())
 
 
-async def test_the_bar_is_clicked(tmp_path: Path) -> None:
-    app, screen = replaying(tmp_path)
+async def test_the_bar_is_clicked(recorded: Path) -> None:
+    app, screen = replaying(recorded)
     async with app.run_test(size=(120, 36)) as pilot:
         await until(pilot, lambda: "pause" in bar(app) and screen.player.position > 0.5)
         words = bar(app)
@@ -79,8 +85,8 @@ async def test_the_bar_is_clicked(tmp_path: Path) -> None:
         await until(pilot, lambda: isinstance(app.screen, Details))
 
 
-async def test_a_narrow_bar_spares_some_and_is_not_cut(tmp_path: Path) -> None:
-    app, _ = replaying(tmp_path)
+async def test_a_narrow_bar_spares_some_and_is_not_cut(recorded: Path) -> None:
+    app, _ = replaying(recorded)
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: "q quit" in bar(app))
         assert "c compare" not in bar(app)
@@ -89,8 +95,8 @@ async def test_a_narrow_bar_spares_some_and_is_not_cut(tmp_path: Path) -> None:
         await until(pilot, lambda: "c compare" in bar(app))
 
 
-async def test_every_key_that_is_told_does_something(tmp_path: Path) -> None:
-    app, screen = replaying(tmp_path)
+async def test_every_key_that_is_told_does_something(recorded: Path) -> None:
+    app, screen = replaying(recorded)
     async with app.run_test(size=(120, 36)) as pilot:
         await until(pilot, lambda: "pause" in bar(app))
         for command in commands(screen):
@@ -105,7 +111,7 @@ async def test_every_key_that_is_told_does_something(tmp_path: Path) -> None:
 
 def screens(root: Path) -> Iterator[Screen[Any]]:
     """Each once, over a saved session."""
-    directory = demo.unpack(root)
+    directory = root / demo.SESSION
     run = store.read_run(directory, demo.STAR)
     catalogue = find_presets(packaged_presets_dir(), root / "none")
     preset = catalogue["write-iops"]
@@ -207,13 +213,15 @@ def one_of_each(screen: Screen[Any]) -> list[Widget | None]:
     return list({type(widget): widget for widget in screen.focus_chain}.values())
 
 
-async def test_the_help_the_palette_and_the_footer_have_every_key_of_every_screen(tmp_path: Path) -> None:
+async def test_the_help_the_palette_and_the_footer_have_every_key_of_every_screen(
+    tmp_path: Path, recorded: Path
+) -> None:
     wrong: list[str] = []
     shown: set[type[Screen[Any]]] = {ConsoleScreen}
     async with console(tmp_path / "sessions", run=WRITE_IOPS, speed=1.0, size=(160, 60)) as (app, pilot):
         await until(pilot, lambda: "p presets" in screen_text(app))
         wrong += await look_at(app, pilot)
-        for screen in screens(tmp_path):
+        for screen in screens(recorded):
             app.push_screen(screen)
             await until(pilot, lambda screen: app.screen is screen and screen.is_mounted, screen)
             await pilot.pause()

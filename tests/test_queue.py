@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import itertools
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from pathlib import Path
 
 import pytest
@@ -15,12 +15,15 @@ from hypothesis import strategies as st
 from textual.pilot import Pilot
 from textual.widgets import DataTable, Static
 
-from cephtui.models import Node
+from cephtui.models import Node, Plan
 from cephtui.nodes.transport import Connection, Question, TransportError
 from cephtui.paths import packaged_presets_dir
-from cephtui.planning import Request
+from cephtui.planning import Request, make_plan, new_batch
 from cephtui.presets import Choice, Preset, load_preset
+from cephtui.running.dispatcher import Dispatcher
+from cephtui.running.launch import Launcher
 from cephtui.running.queue import Entry, Queue
+from cephtui.running.runner import Runner
 from cephtui.sessions.playback import step_of
 from cephtui.sessions.store import Undo
 from cephtui.targets import parse_target
@@ -41,6 +44,7 @@ from tests.replayed import (
     held,
     in_a_run,
     let_go,
+    let_go_of,
     rows,
     running,
     said,
@@ -51,6 +55,7 @@ from tests.replayed import (
     toasts,
     until,
 )
+from tests.test_launch import Script as Answers
 
 SMALL, USUAL = (80, 24), (120, 36)
 
@@ -206,42 +211,6 @@ async def test_stop_holds_what_waits_until_it_is_asked_for(tmp_path: Path) -> No
         ("write-iops", "stopped"),
         ("read-iops", "ok"),
         ("mixed-75-25", "ok"),
-    ]
-
-
-async def test_a_key_after_a_stop_runs_its_preset_and_holds_the_others(tmp_path: Path) -> None:
-    async with in_a_run(tmp_path, size=SMALL) as (app, pilot, hosts):
-        await pilot.press("4", "s")
-        await until(pilot, lambda: not app.busy)
-        let_go(app, hosts)
-        await pilot.press("6")
-        await until(pilot, lambda: [run.outcome for run in saved(tmp_path)] == ["stopped", "ok"])
-        await finished(app, pilot)
-        assert waiting(app) == ["read-iops"]
-    assert [run.preset for run in saved(tmp_path)] == ["write-iops", "mixed-75-25"]
-
-
-async def test_skip_ends_this_run_and_goes_on_with_the_next(tmp_path: Path) -> None:
-    async with in_a_run(tmp_path, size=SMALL) as (app, pilot, hosts):
-        await pilot.press("4", "6", "x")
-        await until(pilot, lambda: len(saved(tmp_path)) == 2 and "read-iops running" in shown(app, "#progress"))
-        assert waiting(app) == ["mixed-75-25"]
-        let_go(app, hosts)
-        await until(pilot, lambda: len(saved(tmp_path)) == 3)
-        await finished(app, pilot)
-    assert [run.outcome for run in saved(tmp_path)] == ["stopped", "ok", "ok"]
-    assert saved(tmp_path)[0].summary.write, "what was measured is kept"
-
-
-async def test_skip_of_one_step_of_a_sweep_goes_on_with_the_next_step(tmp_path: Path) -> None:
-    async with in_a_run(tmp_path, size=SMALL, key="5") as (app, pilot, hosts):
-        await pilot.press("x")
-        await until(pilot, lambda: "#2 latency running" in shown(app, "#progress"))
-        let_go(app, hosts)
-        await finished(app, pilot)
-    assert [(run.options["rw"], run.outcome) for run in saved(tmp_path)] == [
-        ("randread", "stopped"),
-        ("randwrite", "ok"),
     ]
 
 
@@ -520,29 +489,6 @@ async def test_two_failures_in_a_row_hold_what_is_left_and_say_why(tmp_path: Pat
     assert [run.outcome for run in saved(tmp_path)] == ["ok", "failed", "failed", "ok", "ok"]
 
 
-async def test_failures_that_do_not_follow_each_other_hold_nothing(tmp_path: Path) -> None:
-    hosts = failing("write-throughput", "read-throughput")
-    async with queued(tmp_path, hosts, "1", "4", "3", "6") as (app, pilot):
-        let_go(app, hosts, "write-iops")
-        await until(pilot, lambda: len(saved(tmp_path)) == 5)
-        await finished(app, pilot)
-        assert [text for text in said(app) if "in a row" in text] == []
-    assert [run.outcome for run in saved(tmp_path)] == ["ok", "failed", "ok", "failed", "ok"]
-
-
-async def test_a_sweep_that_fails_twice_holds_the_rest(tmp_path: Path) -> None:
-    hosts = failing("latency")
-    async with queued(tmp_path, hosts) as (app, pilot):
-        console_screen(app).choice.edits = Edits({"latency": {"iodepth": "1,2"}}, "20")
-        await pilot.press("5", "6", "4")
-        let_go(app, hosts, "write-iops")
-        await until(pilot, lambda: not app.busy)
-        assert waiting(app) == ["mixed-75-25", "read-iops"]
-        await until(pilot, lambda: bool(reason(app)))
-        assert reason(app).count("two failures in a row") == 1
-    assert [run.outcome for run in saved(tmp_path)] == ["ok", "failed", "failed"]
-
-
 async def test_guards_that_refuse_twice_hold_the_rest(tmp_path: Path) -> None:
     hosts = failing()
     async with queued(tmp_path, hosts) as (app, pilot):
@@ -618,19 +564,156 @@ async def test_what_is_given_up_is_asked_for_once_and_for_that_target_only(tmp_p
     ]
 
 
-# ------------------------------------------------------------------ when its turn comes
+# ------------------------------------------------------------------ without a screen
+
+
+class Screenless:
+    """A front end and its display around a real runner; the reasons why the queue was held are kept."""
+
+    def __init__(self, runner: Runner) -> None:
+        self.runner, self.holds = runner, list[str]()
+        self.dispatcher = Dispatcher(runner, self, self, lambda: None)
+        self._work = set[asyncio.Task[None]]()
+
+    def push(self, name: str, overrides: Mapping[str, Choice] | None = None) -> None:
+        """Queue a preset with the recorded runtime."""
+        target, options = parse_target(FILE), {"runtime": "20", **(overrides or {})}
+        self.dispatcher.push([Entry.of(Request((preset(name),), (Node(name="local"),), target, options), self.plan)])
+
+    @property
+    def waiting(self) -> list[str]:
+        """The presets that wait."""
+        return [entry.preset.name for entry in self.dispatcher.queue.entries]
+
+    def plan(self, request: Request) -> Plan:
+        return make_plan(request, new_batch, self.runner.prefilled())
+
+    async def connect(self, entry: Entry) -> Entry:
+        states = [state async for state in Launcher(self.runner, Answers()).connect(entry.request.nodes)]
+        assert [state.problem for state in states] == [None]
+        return entry.with_access({state.node.name: state.node for state in states})
+
+    def ask(self, dispatcher: Dispatcher) -> Answers:
+        return Answers()
+
+    def start(self, work: Coroutine[None, None, None]) -> None:
+        self._work.add(asyncio.create_task(work))
+
+    def announce(self, text: str) -> None:
+        pass
+
+    def announce_end(self, word: str) -> None:
+        pass
+
+    def report_error(self, text: str, title: str = "") -> None:
+        raise AssertionError(text)
+
+    def report_hold(self, queue: Queue) -> None:
+        self.holds.append(queue.note)
+
+    def catch_up(self) -> None:
+        pass
+
+
+async def comes_true(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(30):
+        while not condition():
+            await asyncio.sleep(0.01)
+
+
+@contextlib.asynccontextmanager
+async def screenless(root: Path, hosts: dict[str, FakeNode], *, first: str = "write-iops") -> AsyncIterator[Screenless]:
+    """In the run of a preset, which stands still."""
+    with Runner(root / "sessions", "tuning", connect_node=connector_to(hosts)) as runner:
+        front = Screenless(runner)
+        front.push(first)
+        await comes_true(lambda: bool(hosts["local"].log.of(f"waits in {first}")))
+        try:
+            yield front
+        finally:
+            front.dispatcher.stop()
+            await comes_true(lambda: not front.dispatcher.busy)
+
+
+async def test_what_is_queued_after_a_stop_runs_and_holds_the_others(tmp_path: Path) -> None:
+    hosts = held("local")
+    async with screenless(tmp_path, hosts) as front:
+        front.push("read-iops")
+        assert front.dispatcher.stop()
+        await comes_true(lambda: not front.dispatcher.busy)
+        let_go_of(front.runner, hosts)
+        front.push("mixed-75-25")
+        await comes_true(lambda: not front.dispatcher.busy)
+        assert front.waiting == ["read-iops"]
+    assert [(run.preset, run.outcome) for run in saved(tmp_path)] == [("write-iops", "stopped"), ("mixed-75-25", "ok")]
+
+
+async def test_skip_ends_this_run_and_goes_on_with_the_next(tmp_path: Path) -> None:
+    hosts = held("local")
+    async with screenless(tmp_path, hosts) as front:
+        front.push("read-iops")
+        front.push("mixed-75-25")
+        assert front.dispatcher.skip()
+        await comes_true(lambda: bool(hosts["local"].log.of("waits in read-iops")))
+        assert front.waiting == ["mixed-75-25"]
+        let_go_of(front.runner, hosts)
+        await comes_true(lambda: not front.dispatcher.busy)
+    assert [run.outcome for run in saved(tmp_path)] == ["stopped", "ok", "ok"]
+    assert saved(tmp_path)[0].summary.write, "what was measured is kept"
+
+
+async def test_skip_of_one_step_of_a_sweep_goes_on_with_the_next_step(tmp_path: Path) -> None:
+    hosts = held("local")
+    async with screenless(tmp_path, hosts, first="latency") as front:
+        front.dispatcher.skip()
+        await comes_true(lambda: len(hosts["local"].log.of("waits in latency")) == 2)
+        let_go_of(front.runner, hosts)
+        await comes_true(lambda: not front.dispatcher.busy)
+    assert [(run.options["rw"], run.outcome) for run in saved(tmp_path)] == [
+        ("randread", "stopped"),
+        ("randwrite", "ok"),
+    ]
+
+
+async def test_failures_that_do_not_follow_each_other_hold_nothing(tmp_path: Path) -> None:
+    hosts = failing("write-throughput", "read-throughput")
+    async with screenless(tmp_path, hosts) as front:
+        for name in ("write-throughput", "read-iops", "read-throughput", "mixed-75-25"):
+            front.push(name)
+        let_go_of(front.runner, hosts, "write-iops")
+        await comes_true(lambda: not front.dispatcher.busy)
+        assert front.holds == []
+    assert [run.outcome for run in saved(tmp_path)] == ["ok", "failed", "ok", "failed", "ok"]
+
+
+async def test_a_sweep_that_fails_twice_holds_the_rest(tmp_path: Path) -> None:
+    hosts = failing("latency")
+    async with screenless(tmp_path, hosts) as front:
+        front.push("latency", {"iodepth": ["1", "2"]})
+        front.push("mixed-75-25")
+        front.push("read-iops")
+        let_go_of(front.runner, hosts, "write-iops")
+        await comes_true(lambda: not front.dispatcher.busy)
+        assert front.waiting == ["mixed-75-25", "read-iops"]
+        (why,) = front.holds
+        assert why.count("two failures in a row") == 1
+    assert [run.outcome for run in saved(tmp_path)] == ["ok", "failed", "failed"]
 
 
 async def test_what_was_filled_meanwhile_is_not_filled_again(tmp_path: Path) -> None:
     """The plan is made when the turn comes: the first run has filled what the second reads."""
     hosts = failing()
-    async with queued(tmp_path, hosts, "4") as (app, pilot):
-        let_go(app, hosts, "write-iops")
-        await until(pilot, lambda: len(saved(tmp_path)) == 2)
-        await finished(app, pilot)
-        log = hosts["local"].log
-        assert log.of("started fill") == ["local"]
-        assert log.of("started read-iops") == ["local"]
+    async with screenless(tmp_path, hosts) as front:
+        front.push("read-iops")
+        let_go_of(front.runner, hosts, "write-iops")
+        await comes_true(lambda: not front.dispatcher.busy)
+    assert len(saved(tmp_path)) == 2
+    log = hosts["local"].log
+    assert log.of("started fill") == ["local"]
+    assert log.of("started read-iops") == ["local"]
+
+
+# ------------------------------------------------------------------ when its turn comes
 
 
 async def test_an_entry_keeps_what_was_chosen_when_it_was_queued(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import contextlib
 import json
 import re
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from syrupy.assertion import SnapshotAssertion
@@ -59,6 +60,8 @@ from tests.replayed import (
 
 SMALL, USUAL = (80, 24), (120, 36)
 THREE = ("a", "b", "c")
+HALF_SECONDS = 10.0
+"""Of the recorded run."""
 
 
 @contextlib.asynccontextmanager
@@ -95,20 +98,102 @@ def heat(app: ConsoleApp, direction: str = "write") -> HeatMap:
     return console_screen(app).query_one(f"#{direction}-heat", HeatMap)
 
 
+# ------------------------------------------------------------------ without a console around it
+
+
+class Bare(CephtuiApp):
+    """A screen with a run on it, and nothing that runs."""
+
+    CSS_PATH = Path(app_module.__file__).with_name("app.tcss")
+
+    def __init__(self, *parts: RunView | LiveView) -> None:
+        super().__init__(Path("/nonexistent"))
+        self.parts = parts
+
+    def on_mount(self) -> None:
+        self.push_screen(BareScreen(self.parts))
+
+
+class BareScreen(RunScreen):
+    """Its parts are handed in."""
+
+    def __init__(self, parts: Sequence[RunView | LiveView]) -> None:
+        super().__init__()
+        self.parts = parts
+
+    def compose(self) -> ComposeResult:
+        yield from self.parts
+
+
+@contextlib.asynccontextmanager
+async def bare(
+    *parts: RunView | LiveView, size: tuple[int, int] = USUAL
+) -> AsyncIterator[tuple[App[None], Pilot[None]]]:
+    app = Bare(*parts)
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, BareScreen) and bool(app.screen.query("#chart")))
+        yield app, pilot
+
+
+def samples() -> list[Sample]:
+    return list(store.read_samples(SESSION, WRITE_IOPS))
+
+
+def beginning(*names: str) -> list[Event]:
+    """Of the recorded run, on these nodes."""
+    run = store.read_run(SESSION, WRITE_IOPS)
+    preset = load_preset(packaged_presets_dir() / f"{run.preset}.toml", user=False)
+    nodes = tuple(Node(name=name) for name in names or ("local",))
+    request = Request((preset,), nodes, parse_target(run.target, owner_id="0a1b2c3d"), {"runtime": "20"})
+    return [make_plan(request, new_batch), run.model_copy(update={"outcome": None})]
+
+
+def half_way(*names: str) -> Shown:
+    """The first half of the recorded run, as if each of these nodes had run it."""
+    live = Live()
+    for event in beginning(*names):
+        live.take(event)
+    for sample in samples():
+        if sample.elapsed_seconds <= HALF_SECONDS:
+            for name in (names or ("local",)) if sample.node else (None,):
+                live.take(replace(sample, node=name))
+    assert live.current
+    return of_live(live.current)
+
+
+@contextlib.asynccontextmanager
+async def half_shown(
+    *names: str, size: tuple[int, int] = USUAL
+) -> AsyncIterator[tuple[App[None], Pilot[None], RunView]]:
+    """The same, drawn with no console around it."""
+    view = RunView()
+    async with bare(view, size=size) as (app, pilot):
+        view.show(half_way(*names))
+        assert view.shown is not None
+        assert view.shown.history.reached > 9.0
+        yield app, pilot, view
+
+
+def chart_in(view: RunView) -> Chart:
+    return view.query_one("#chart", Chart)
+
+
+def title_in(view: RunView) -> str:
+    return str(chart_in(view).border_title)
+
+
 # ------------------------------------------------------------------ which figure
 
 
-async def test_a_key_goes_round_the_figures(tmp_path: Path) -> None:
-    async with half_drawn(tmp_path) as (app, pilot, _):
-        assert title(app).split()[0] == "IOPS"
+async def test_a_key_goes_round_the_figures() -> None:
+    async with half_shown() as (app, pilot, view):
+        assert title_in(view).split()[0] == "IOPS"
         seen = {}
         for _ in HEADLINES:
             await pilot.press("v")
             await pilot.pause()
-            seen[title(app).split()[0]] = text_of(app, chart(app))
-            assert reached(app) > 9.0, "the run goes on"
-        assert title(app).split()[0] == "IOPS", "after the last comes the first"
-        assert app.busy
+            seen[title_in(view).split()[0]] = text_of(app, chart_in(view))
+        assert title_in(view).split()[0] == "IOPS", "after the last comes the first"
     assert list(seen) == ["bandwidth", "latency", "IOPS"]
     assert "MiB/s┤" in seen["bandwidth"]
     assert " ms┤" in seen["latency"]
@@ -116,12 +201,12 @@ async def test_a_key_goes_round_the_figures(tmp_path: Path) -> None:
     assert re.search(r"\d+k┤", seen["IOPS"])
 
 
-async def test_what_the_chart_shows_is_not_shown_again_below_it(tmp_path: Path) -> None:
-    async with half_drawn(tmp_path) as (app, pilot, _):
+async def test_what_the_chart_shows_is_not_shown_again_below_it() -> None:
+    async with half_shown() as (app, pilot, view):
         below = []
         for _ in HEADLINES:
             await pilot.pause()
-            below.append(set(text_of(app, console_screen(app).query_one("#write-sparks")).split()))
+            below.append(set(text_of(app, view.query_one("#write-sparks")).split()))
             await pilot.press("v")
     labels = {"IOPS", "bw", "mean", "p99"}
     assert [labels - row for row in below] == [{"IOPS"}, {"bw"}, {"mean"}]
@@ -178,14 +263,18 @@ async def test_a_key_shows_the_heat_map_and_hides_it(tmp_path: Path) -> None:
             await pilot.press("h")
 
 
-async def test_chart_and_heat_map_have_one_time_axis(tmp_path: Path) -> None:
-    async with console(tmp_path, run=MIXED, speed=60, size=(120, 50)) as (app, pilot):
-        await pilot.press("6")
-        await finished(app, pilot)
+async def test_chart_and_heat_map_have_one_time_axis() -> None:
+    view = RunView()
+    async with bare(view, size=(120, 50)) as (app, pilot):
+        history = History()  # as it stands at the end of a run: the stored overview has no latencies by second
+        for sample in store.read_samples(SESSION, MIXED):
+            history.add(sample)
+        view.show(of_saved(store.read_run(SESSION, MIXED), history, ()))
         await pilot.press("h")
-        await until(pilot, lambda: heat(app, "read").display and "▀" in text_of(app, heat(app, "read")))
-        drawn = {each: text_of(app, heat(app, each)).splitlines()[1:-1] for each in ("read", "write")}
-        axis = text_of(app, chart(app)).splitlines()
+        maps = {each: view.query_one(f"#{each}-heat", HeatMap) for each in ("read", "write")}
+        await until(pilot, lambda: maps["read"].display and "▀" in text_of(app, maps["read"]))
+        drawn = {each: text_of(app, shown).splitlines()[1:-1] for each, shown in maps.items()}
+        axis = text_of(app, chart_in(view)).splitlines()
     ramp = max(row.index("┊") for row in axis if "┊" in row)  # fio tells no latencies before it ends
     for rows in drawn.values():
         columns = [column for row in rows for column, letter in enumerate(row) if letter in "▀▄█"]
@@ -218,18 +307,18 @@ async def test_the_heat_map_at_80x24(tmp_path: Path, snapshot: SnapshotAssertion
 # ------------------------------------------------------------------ by node
 
 
-async def test_a_key_draws_a_line_for_each_node(tmp_path: Path) -> None:
-    async with half_drawn(tmp_path, *THREE) as (app, pilot, _):
-        assert lines(chart(app)) == ["write"]
+async def test_a_key_draws_a_line_for_each_node() -> None:
+    async with half_shown(*THREE) as (_, pilot, view):
+        assert lines(chart_in(view)) == ["write"]
         await pilot.press("b")
-        await until(pilot, lambda: lines(chart(app)) == list(THREE))
-        assert "by node" in title(app)
+        await until(pilot, lambda: lines(chart_in(view)) == list(THREE))
+        assert "by node" in title_in(view)
         await pilot.press("v", "v")
         await pilot.pause()
-        assert "p99 by node" in title(app)
-        assert lines(chart(app)) == list(THREE)
+        assert "p99 by node" in title_in(view)
+        assert lines(chart_in(view)) == list(THREE)
         await pilot.press("b")
-        await until(pilot, lambda: lines(chart(app)) == ["write", "write p99"])
+        await until(pilot, lambda: lines(chart_in(view)) == ["write", "write p99"])
 
 
 async def test_each_node_is_told_beside_the_chart(tmp_path: Path) -> None:
@@ -243,10 +332,10 @@ async def test_each_node_is_told_beside_the_chart(tmp_path: Path) -> None:
             assert chart(app).size.width > box.size.width
 
 
-async def test_where_there_are_many_nodes_the_slowest_are_told(tmp_path: Path) -> None:
+async def test_where_there_are_many_nodes_the_slowest_are_told() -> None:
     names = tuple(f"node{number:02}" for number in range(30))
-    async with half_drawn(tmp_path, *names, size=SMALL) as (app, pilot, _):
-        box = console_screen(app).query_one("#nodes")
+    async with half_shown(*names, size=SMALL) as (app, pilot, view):
+        box = view.query_one("#nodes")
         await until(pilot, lambda: "faster" in text_of(app, box))
         told = re.findall(r"node\d\d", text_of(app, box))
         hidden = re.search(r"\+(\d+)", text_of(app, box))
@@ -272,6 +361,7 @@ async def test_escape_leaves_the_whole_screen_and_not_the_run(tmp_path: Path) ->
             assert "IOPS" in text
             await pilot.press("v", "h")
             await until(pilot, lambda: heat(app).display)
+            assert reached(app) > 9.0, "the run goes on"
             await pilot.press("h", "escape")
             await until(pilot, lambda before: chart(app).size.height == before, before)
             assert all(console_screen(app).query_one(each).display for each in hidden)
@@ -415,43 +505,7 @@ def test_the_tail_of_a_file_begins_with_a_line(tmp_path: Path) -> None:
     assert tail(path) == "short"
 
 
-# ------------------------------------------------------------------ without a console around it
-
-
-class Bare(CephtuiApp):
-    """A screen with a run on it, and nothing that runs."""
-
-    CSS_PATH = Path(app_module.__file__).with_name("app.tcss")
-
-    def __init__(self, *parts: RunView | LiveView) -> None:
-        super().__init__(Path("/nonexistent"))
-        self.parts = parts
-
-    def on_mount(self) -> None:
-        self.push_screen(BareScreen(self.parts))
-
-
-class BareScreen(RunScreen):
-    """Its parts are handed in."""
-
-    def __init__(self, parts: Sequence[RunView | LiveView]) -> None:
-        super().__init__()
-        self.parts = parts
-
-    def compose(self) -> ComposeResult:
-        yield from self.parts
-
-
-@contextlib.asynccontextmanager
-async def bare(*parts: RunView | LiveView) -> AsyncIterator[tuple[App[None], Pilot[None]]]:
-    app = Bare(*parts)
-    async with app.run_test(size=USUAL) as pilot:
-        await until(pilot, lambda: isinstance(app.screen, BareScreen) and bool(app.screen.query("#chart")))
-        yield app, pilot
-
-
-def samples() -> list[Sample]:
-    return list(store.read_samples(SESSION, WRITE_IOPS))
+# ------------------------------------------------------------------ what is drawn of plain data
 
 
 def without_histograms() -> History:
@@ -567,16 +621,6 @@ async def test_a_mark_is_read_wherever_it_is() -> None:
 
 
 # ------------------------------------------------------------------ a terminal that stands still
-
-
-def beginning() -> list[Event]:
-    """Of the recorded run."""
-    run = store.read_run(SESSION, WRITE_IOPS)
-    preset = load_preset(packaged_presets_dir() / f"{run.preset}.toml", user=False)
-    request = Request(
-        (preset,), (Node(name="local"),), parse_target(run.target, owner_id="0a1b2c3d"), {"runtime": "20"}
-    )
-    return [make_plan(request, new_batch), run.model_copy(update={"outcome": None})]
 
 
 class Recorded:
