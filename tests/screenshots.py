@@ -40,7 +40,7 @@ FOLDER = Path(__file__).parent.parent / "screenshots"
 SIZE, SMALL = (120, 36), (80, 24)
 AT_SECONDS = 31.0
 """Of the run that is played: some time after an OSD stood still."""
-SAFE = Profile(colors="8", ascii=True)
+SAFE = Profile(colors="8", ascii_only=True)
 BEFORE, AFTER = 7, 10
 """The first small writes with one copy, and with two."""
 _Pilot = Pilot[Any]

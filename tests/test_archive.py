@@ -61,7 +61,7 @@ def everything(root: Path) -> dict[str, bytes | str | None]:
     """All below a directory: contents of files, where links point to, None for directories."""
     found: dict[str, bytes | str | None] = {}
     for path in sorted(root.rglob("*")):
-        content = os.readlink(path) if path.is_symlink() else path.read_bytes() if path.is_file() else None
+        content = str(path.readlink()) if path.is_symlink() else path.read_bytes() if path.is_file() else None
         found[str(path.relative_to(root))] = content
     return found
 

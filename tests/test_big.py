@@ -17,10 +17,10 @@ from cephtui.tui.widgets.big import Big, big, big_with_unit
 SIZES = st.tuples(st.integers(-1, 260), st.integers(-1, 75))
 
 
-def drawn(text: str, width: int, height: int, *, ascii: bool = True) -> list[str]:
+def drawn(text: str, width: int, height: int, *, ascii_only: bool = True) -> list[str]:
     """The rows, checked for their number and width."""
-    rows = big(text, width, height, ascii=ascii)
-    assert len(rows) == (height if width > 0 else 0)
+    rows = big(text, width, height, ascii_only=ascii_only)
+    assert len(rows) == (max(height, 0) if width > 0 else 0)
     assert {cell_len(row) for row in rows} <= {width}
     return rows
 
@@ -43,7 +43,7 @@ def test_a_figure_in_its_smallest_form() -> None:
 
 
 def test_blocks_and_ascii_draw_the_same() -> None:
-    blocks = drawn("40.7k", 80, 24, ascii=False)
+    blocks = drawn("40.7k", 80, 24, ascii_only=False)
     assert [row.replace("█", "#") for row in blocks] == drawn("40.7k", 80, 24)
     assert set("".join(blocks)) == {"█", " "}
 
@@ -81,18 +81,18 @@ def test_a_character_without_a_big_form_makes_it_plain() -> None:
 
 def test_plain_text_in_ascii_mode_is_ascii() -> None:
     assert ink(drawn("9 µs", 6, 2)) == ["9 us"]
-    assert ink(drawn("9 µs", 6, 2, ascii=False)) == ["9 µs"]
+    assert ink(drawn("9 µs", 6, 2, ascii_only=False)) == ["9 µs"]
 
 
 @given(st.text(st.sampled_from("0123456789.,:-+/% kMGTKBIOPShimnsuµ Q語"), max_size=12), SIZES, st.booleans())
-def test_it_always_fills_its_box(text: str, size: tuple[int, int], ascii: bool) -> None:
-    drawn(text, *size, ascii=ascii)
+def test_it_always_fills_its_box(text: str, size: tuple[int, int], ascii_only: bool) -> None:
+    drawn(text, *size, ascii_only=ascii_only)
 
 
 @given(st.text(string.digits + ".kM-", max_size=8), st.sampled_from(["", "IOPS", "GiB/s", "ms", "µs"]), SIZES)
 def test_with_its_unit_it_fills_its_box(value: str, unit: str, size: tuple[int, int]) -> None:
     width, height = size
-    rows = big_with_unit(value, unit, width, height, ascii=True)
+    rows = big_with_unit(value, unit, width, height, ascii_only=True)
     assert len(rows) == (max(0, height) if width > 0 else 0)
     assert {cell_len(row) for row in rows} <= {width}
 
@@ -111,7 +111,7 @@ def test_every_character_looks_different() -> None:
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 50), (250, 70)])
 def test_figure_and_unit_are_both_big_in_a_usual_terminal(size: tuple[int, int]) -> None:
-    rows = big_with_unit("40.7k", "IOPS", *size, ascii=True)
+    rows = big_with_unit("40.7k", "IOPS", *size, ascii_only=True)
     blank = [index for index, row in enumerate(rows) if not row.strip()]
     split = max(
         index for index in blank if any(row.strip() for row in rows[:index]) and any(r.strip() for r in rows[index:])
@@ -122,9 +122,9 @@ def test_figure_and_unit_are_both_big_in_a_usual_terminal(size: tuple[int, int])
 
 
 def test_in_a_flat_box_the_unit_stands_behind_the_figure() -> None:
-    assert ink(big_with_unit("7", "s", 40, 5, ascii=True))[0].startswith("#########")
-    assert ink(big_with_unit("7", "s", 8, 1, ascii=True)) == ["7 s"]
-    assert big_with_unit("7", "", 9, 5, ascii=True) == drawn("7", 9, 5)
+    assert ink(big_with_unit("7", "s", 40, 5, ascii_only=True))[0].startswith("#########")
+    assert ink(big_with_unit("7", "s", 8, 1, ascii_only=True)) == ["7 s"]
+    assert big_with_unit("7", "", 9, 5, ascii_only=True) == drawn("7", 9, 5)
 
 
 # ---------------------------------------------------------------------------------------------- widget
@@ -151,16 +151,16 @@ async def test_the_widget_draws_at_its_size_and_again_when_that_changes() -> Non
     async with app.run_test(size=(80, 24)) as pilot:
         app.query_one(Big).show("40.7k", "IOPS")
         await pilot.pause()
-        assert rendered(app) == big_with_unit("40.7k", "IOPS", 80, 24, ascii=False)
+        assert rendered(app) == big_with_unit("40.7k", "IOPS", 80, 24, ascii_only=False)
         await pilot.resize_terminal(120, 50)
         await pilot.pause()
-        assert rendered(app) == big_with_unit("40.7k", "IOPS", 120, 50, ascii=False)
+        assert rendered(app) == big_with_unit("40.7k", "IOPS", 120, 50, ascii_only=False)
         strips = [strip.text for strip in app.screen._compositor.render_strips()]
-        assert strips == big_with_unit("40.7k", "IOPS", 120, 50, ascii=False)
+        assert strips == big_with_unit("40.7k", "IOPS", 120, 50, ascii_only=False)
 
 
 async def test_the_widget_keeps_to_ascii_where_the_profile_does() -> None:
-    app = Host(Profile("none", ascii=True))
+    app = Host(Profile("none", ascii_only=True))
     async with app.run_test(size=(80, 24)):
         app.query_one(Big).show("40.7k", "IOPS")
         assert set("".join(rendered(app))) == {"#", " "}

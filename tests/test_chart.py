@@ -46,7 +46,7 @@ def line(values: Sequence[float | None], step: float = 1.0, label: str = "read")
 
 def rows(*lines: Line, width: int = 60, height: int = 12, **options: Any) -> list[str]:
     """The rows of a chart, checked for their number and width."""
-    ink = Ink(colors=options.pop("color", False), ascii=options.pop("ascii", False))
+    ink = Ink(colors=options.pop("color", False), ascii_only=options.pop("ascii_only", False))
     out = draw(Picture(lines, options.pop("y_format", iops), **options), width, height, ink).plain.split("\n")
     assert len(out) == height
     assert {cell_len(row) for row in out} == {width}
@@ -116,16 +116,17 @@ def test_any_numbers_in_any_size_give_a_text_of_that_size(
     assert {cell_len(row) for row in out} == {max(0, width) if height > 0 else 0}
 
 
-@pytest.mark.parametrize("ascii", [False, True])
+@pytest.mark.parametrize("ascii_only", [False, True])
 @pytest.mark.parametrize("color", [False, True])
-def test_every_size_is_kept(ascii: bool, color: bool) -> None:
+def test_every_size_is_kept(ascii_only: bool, color: bool) -> None:
     series = line([100.0, 5.0, None, 70.0] * 10)
     for width in (0, 1, 2, 7, 8, 12, 13, 14, 40, 200):
         for height in (0, 1, 2, 3, 4, 5, 60):
-            text = draw(Picture([series], bandwidth, shade_until=9), width, height, Ink(colors=color, ascii=ascii))
+            ink = Ink(colors=color, ascii_only=ascii_only)
+            text = draw(Picture([series], bandwidth, shade_until=9), width, height, ink)
             out = text.plain.split("\n")
             assert [cell_len(row) for row in out] == ([width] * height or [0])
-            assert not ascii or text.plain.isascii()
+            assert not ascii_only or text.plain.isascii()
 
 
 def test_a_point_beyond_the_axes_is_left_out() -> None:
@@ -274,7 +275,7 @@ def test_what_happened_is_a_heavy_stretch_of_the_axis_with_its_text() -> None:
     assert rule.rindex("━") - left == pytest.approx(2 * (len(rule) - left) / 3, abs=1)
     (told,) = [row for row in chart if "osd.2 down" in row]
     assert told.index("osd.2 down") - 1 == pytest.approx(start, abs=1)
-    plain = rows(line([10.0] * 31), x_end=30, spans=[(10.0, 20.0, "osd.2 down")], ascii=True)
+    plain = rows(line([10.0] * 31), x_end=30, spans=[(10.0, 20.0, "osd.2 down")], ascii_only=True)
     assert "=" in plain[-2]
     assert plain[-2].isascii()
 
@@ -366,7 +367,7 @@ def test_spark_shows_the_mean_of_a_bucket_without_stall() -> None:
 
 
 def test_spark_in_ascii() -> None:
-    assert spark([0.0, None, 7.0], 20, ascii=True) == "_ #"
+    assert spark([0.0, None, 7.0], 20, ascii_only=True) == "_ #"
 
 
 def test_spark_in_several_rows() -> None:

@@ -402,7 +402,7 @@ def test_the_arrow_is_of_the_number_and_the_word_of_its_meaning() -> None:
 
 
 def test_in_ascii_mode_everything_is_ascii() -> None:
-    lines = shown(side(run(1), run(2)), side(run(3, 2000.0), run(4, 500.0)), ascii=True)
+    lines = shown(side(run(1), run(2)), side(run(3, 2000.0), run(4, 500.0)), ascii_only=True)
     assert "".join(lines).isascii()
     assert any("^ +25.0 % better" in line for line in lines)
 

@@ -159,7 +159,7 @@ async def test_both_lines_are_in_one_chart_over_the_longer_time() -> None:
     assert {str(span.style) for span in drawn.spans} >= {"#009e73", "#cc79a7"}
 
 
-@pytest.mark.parametrize("profile", [Profile(ascii=True, colors="8"), Profile(ascii=False, colors="none")])
+@pytest.mark.parametrize("profile", [Profile(ascii_only=True, colors="8"), Profile(ascii_only=False, colors="none")])
 async def test_without_colours_and_in_ascii_names_tell_the_lines_apart(profile: Profile) -> None:
     lower = {name: [(x, y and y / 4) for x, y in points] for name, points in curves(WRITE_IOPS).items()}
     side = Side((recorded(WRITE_IOPS),))
@@ -170,7 +170,7 @@ async def test_without_colours_and_in_ascii_names_tell_the_lines_apart(profile: 
     assert (drawn.plain.count("A"), drawn.plain.count("B")) == (3, 3)
     assert drawn.plain.rindex("A") < drawn.plain.index("B")  # the one above the other
     assert not drawn.spans
-    assert not profile.ascii or (drawn.plain.isascii() and str(shown).isascii())
+    assert not profile.ascii_only or (drawn.plain.isascii() and str(shown).isascii())
 
 
 async def test_a_side_without_figures_has_its_reason_on_the_screen() -> None:

@@ -399,7 +399,7 @@ def test_no_signature_is_not_an_unknown_one() -> None:
 
 def sysfs(root: Path, device: str, **keys: str) -> str:
     """A /sys in which a device is /dev/rbd7, as a kernel with rbd has it."""
-    status = os.stat(device)
+    status = Path(device).stat()
     number = f"{os.major(status.st_rdev)}:{os.minor(status.st_rdev)}"
     node = root / "devices/rbd/7/block/rbd7"
     node.mkdir(parents=True)

@@ -78,25 +78,25 @@ UTF8 = {"LANG": "C.UTF-8"}
         ({"TERM": "xterm", **UTF8}, Profile("8")),
         ({"TERM": "screen", "COLORTERM": "truecolor", **UTF8}, Profile("8")),
         ({"TERM": "xterm-16color", **UTF8}, Profile("16")),
-        ({"TERM": "linux", **UTF8}, Profile("8", ascii=True)),
-        ({"TERM": "linux", "COLORTERM": "truecolor", **UTF8}, Profile("8", ascii=True)),
-        ({"TERM": "linux-16color", **UTF8}, Profile("16", ascii=True)),
-        ({"TERM": "cons25", **UTF8}, Profile("8", ascii=True)),
-        ({"TERM": "ansi", **UTF8}, Profile("8", ascii=True)),
-        ({"TERM": "vt220", **UTF8}, Profile("none", ascii=True)),
-        ({"TERM": "dumb", **UTF8}, Profile("none", ascii=True)),
-        ({**UTF8}, Profile("none", ascii=True)),
+        ({"TERM": "linux", **UTF8}, Profile("8", ascii_only=True)),
+        ({"TERM": "linux", "COLORTERM": "truecolor", **UTF8}, Profile("8", ascii_only=True)),
+        ({"TERM": "linux-16color", **UTF8}, Profile("16", ascii_only=True)),
+        ({"TERM": "cons25", **UTF8}, Profile("8", ascii_only=True)),
+        ({"TERM": "ansi", **UTF8}, Profile("8", ascii_only=True)),
+        ({"TERM": "vt220", **UTF8}, Profile("none", ascii_only=True)),
+        ({"TERM": "dumb", **UTF8}, Profile("none", ascii_only=True)),
+        ({**UTF8}, Profile("none", ascii_only=True)),
         ({"TERM": "vte-256color", **UTF8}, Profile("256")),
         ({"TERM": "xterm-256color", "NO_COLOR": "1", **UTF8}, Profile("none")),
         ({"TERM": "xterm-256color", "NO_COLOR": "", **UTF8}, Profile("256")),
         ({"TERM": "xterm", "CEPHTUI_COLORS": "Truecolor", **UTF8}, Profile("truecolor")),
-        ({"TERM": "vt220", "CEPHTUI_COLORS": "8", "NO_COLOR": "1", **UTF8}, Profile("8", ascii=True)),
-        ({"TERM": "xterm-256color"}, Profile("256", ascii=True)),
-        ({"TERM": "xterm-256color", "LANG": "C"}, Profile("256", ascii=True)),
-        ({"TERM": "xterm-256color", "LANG": "de_DE.ISO-8859-1"}, Profile("256", ascii=True)),
+        ({"TERM": "vt220", "CEPHTUI_COLORS": "8", "NO_COLOR": "1", **UTF8}, Profile("8", ascii_only=True)),
+        ({"TERM": "xterm-256color"}, Profile("256", ascii_only=True)),
+        ({"TERM": "xterm-256color", "LANG": "C"}, Profile("256", ascii_only=True)),
+        ({"TERM": "xterm-256color", "LANG": "de_DE.ISO-8859-1"}, Profile("256", ascii_only=True)),
         ({"TERM": "xterm-256color", "LANG": "de_DE.utf8"}, Profile("256")),
         ({"TERM": "xterm-256color", "LANG": "C", "LC_CTYPE": "en_US.UTF-8"}, Profile("256")),
-        ({"TERM": "xterm-256color", "LC_ALL": "C", "LC_CTYPE": "en_US.UTF-8"}, Profile("256", ascii=True)),
+        ({"TERM": "xterm-256color", "LC_ALL": "C", "LC_CTYPE": "en_US.UTF-8"}, Profile("256", ascii_only=True)),
         ({"TERM": "xterm-256color", "LC_ALL": "", **UTF8}, Profile("256")),
     ],
 )
@@ -107,7 +107,7 @@ def test_the_environment_tells_what_a_terminal_can_show(environ: dict[str, str],
 @pytest.mark.parametrize("colors", LEVELS)
 def test_safe_is_ascii_with_eight_colors_at_most(colors: Colors) -> None:
     profile = detect({"TERM": "xterm-256color", "CEPHTUI_COLORS": colors, **UTF8}, safe=True)
-    assert profile == Profile("none" if colors == "none" else "8", ascii=True)
+    assert profile == Profile("none" if colors == "none" else "8", ascii_only=True)
 
 
 def test_an_unknown_number_of_colors_is_refused_with_the_known_ones() -> None:
@@ -124,7 +124,7 @@ def test_the_locale_is_the_one_that_the_process_was_started_with(tmp_path: Path)
 
 @pytest.mark.parametrize(("given", "ascii_only"), [({}, True), ({"LANG": "C"}, True), ({"LC_CTYPE": "C.UTF-8"}, False)])
 def test_a_locale_that_python_has_set_by_itself_does_not_count(given: dict[str, str], ascii_only: bool) -> None:
-    program = "import os; from cephtui.tui.terminal.profile import *; print(detect(as_started(os.environ)).ascii)"
+    program = "import os; from cephtui.tui.terminal.profile import *; print(detect(as_started(os.environ)).ascii_only)"
     environ = {"TERM": "xterm-256color", "PATH": os.environ["PATH"], **given}
     done = subprocess.run([sys.executable, "-c", program], env=environ, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == str(ascii_only)
@@ -449,7 +449,7 @@ ALLOWED: dict[Colors, set[str]] = {"none": {"0", "1", "4", "7"}, "8": EIGHT, "16
 async def test_only_what_the_terminal_has_is_sent_and_it_can_be_read(
     wire: list[str], colors: Colors, ascii_only: bool
 ) -> None:
-    app = Everything(Profile(colors, ascii=ascii_only))
+    app = Everything(Profile(colors, ascii_only=ascii_only))
     async with app.run_test(size=(120, 36), notifications=True) as pilot:
         await visit_everything(app, pilot)
     text = "".join(wire)
@@ -512,7 +512,7 @@ def inks(app: Everything, widget: Widget) -> set[downgrade.RGB]:
 
 async def test_a_check_box_that_is_off_does_not_look_like_one_that_is_on() -> None:
     for colors in ("none", "8", "16"):
-        app = Everything(Profile(colors, ascii=True))
+        app = Everything(Profile(colors, ascii_only=True))
         async with app.run_test(size=(120, 36)):
             off, on = (
                 [s.text for s in app.screen._compositor.render_strips()][w.region.y + 1] for w in app.query(Checkbox)
@@ -523,9 +523,9 @@ async def test_a_check_box_that_is_off_does_not_look_like_one_that_is_on() -> No
 async def test_the_real_console_in_mid_run_keeps_to_its_terminal(
     tmp_path: Path, wire: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replayed, "ConsoleApp", functools.partial(ConsoleApp, profile=Profile("8", ascii=True)))
+    monkeypatch.setattr(replayed, "ConsoleApp", functools.partial(ConsoleApp, profile=Profile("8", ascii_only=True)))
     async with replayed.console(tmp_path, run=WRITE_IOPS, speed=10, size=(80, 24)) as (app, pilot):
-        assert app.profile.ascii
+        assert app.profile.ascii_only
         await pilot.press("2")
         await until(pilot, lambda: app.busy)
         await until(pilot, lambda: "IOPS" in "".join(wire))
@@ -610,7 +610,7 @@ async def test_more_completions_are_brighter_in_every_theme(profile: Profile) ->
             assert len(set(bright)) > 6, theme
 
 
-@pytest.mark.parametrize("profile", [Profile("16"), Profile("8", ascii=True), Profile("none")], ids=str)
+@pytest.mark.parametrize("profile", [Profile("16"), Profile("8", ascii_only=True), Profile("none")], ids=str)
 async def test_more_completions_are_denser_where_there_are_few_colors(profile: Profile) -> None:
     app = Mapped(profile)
     async with app.run_test(size=(GUTTER + len(app.pairs), 30)) as pilot:
@@ -618,7 +618,7 @@ async def test_more_completions_are_denser_where_there_are_few_colors(profile: P
             app.theme = theme
             await pilot.pause()
             cells = app.cells()
-            levels = [(" " + (_ASCII if profile.ascii else _SHADES)).index(letter) for letter, _ in cells]
+            levels = [(" " + (_ASCII if profile.ascii_only else _SHADES)).index(letter) for letter, _ in cells]
             dense = [level for _, level in sorted(zip(map(sum, app.pairs), levels, strict=True))]
             assert dense == sorted(dense)
             assert len({*dense}) > 4

@@ -286,7 +286,7 @@ async def test_chart_and_heat_map_have_one_time_axis() -> None:
 def test_marks_stand_in_the_heat_map_where_nothing_was_completed() -> None:
     columns = [(float(second), {100: 5} if second != 5 else {120: 5}) for second in range(1, 11)]
     marks = [(4.5, "osd.1 stands still"), (30.0, "later")]
-    for ink, glyph in ((Ink(), "╎"), (Ink(ascii=True, colors=False), "|")):
+    for ink, glyph in ((Ink(), "╎"), (Ink(ascii_only=True, colors=False), "|")):
         rows = draw(columns, GUTTER + 40, 8, 10.0, ink, marks).plain.split("\n")
         assert [len(row) for row in rows] == [GUTTER + 40] * 8
         drawn = [row[GUTTER + 18] for row in rows[:-1]]

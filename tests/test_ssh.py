@@ -791,7 +791,7 @@ def agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[
     """A running agent; gives what adds a key to it."""
     place = f"{tmp_path}/agent"
     with subprocess.Popen(["ssh-agent", "-D", "-a", place], stdout=subprocess.DEVNULL) as process:
-        while not os.path.exists(place):
+        while not Path(place).exists():
             time.sleep(0.01)
         monkeypatch.setenv("SSH_AUTH_SOCK", place)
 

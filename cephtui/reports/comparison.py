@@ -23,7 +23,7 @@ _CHANGE_STYLES = {"better": "green", "worse": "bold red"}
 
 
 def draw_comparison(
-    left: Side, right: Side, *, ascii: bool = False, most_differences: int | None = None
+    left: Side, right: Side, *, ascii_only: bool = False, most_differences: int | None = None
 ) -> RenderableType:
     """Two runs beside each other: the verdict, differences in their conditions, the figures and their findings.
 
@@ -37,7 +37,7 @@ def draw_comparison(
     rows: list[RenderableType] = [_sides(left, right), *_verdict(left, right), _differences(shown)]
     if rest:
         rows.append(Text(f"and {len(rest)} more differences, at the end", style="bold"))
-    rows += [*marks, "", _changes(figures(left, right), ascii)]
+    rows += [*marks, "", _changes(figures(left, right), ascii_only)]
     for name, side in _named(left, right):
         why, others = cut(finding_texts(side), f"findings of {name}")
         rows += [plain(f"! {name}: {text}", "yellow") for text in why] + [Text(others)] * bool(others)
@@ -79,7 +79,7 @@ def _differences(found: Sequence[Difference]) -> RenderableType:
     return table
 
 
-def _changes(found: Sequence[Figure], ascii: bool) -> RenderableType:
+def _changes(found: Sequence[Figure], ascii_only: bool) -> RenderableType:
     """The figures in rows; the spread only where there are several runs."""
     if not found:
         return Text("neither run has figures")
@@ -95,7 +95,7 @@ def _changes(found: Sequence[Figure], ascii: bool) -> RenderableType:
             BY_NAME[figure.name].title,
             _figure_text(figure, figure.left) + ("!" if figure.left_findings else ""),
             _figure_text(figure, figure.right) + ("!" if figure.right_findings else ""),
-            _change(figure, ascii),
+            _change(figure, ascii_only),
             *(_range(figure, getattr(figure, name)) for name in spread),
         )
     return table
@@ -114,11 +114,11 @@ def _range(figure: Figure, spread: tuple[float, float] | None) -> str:
     return high if low == high else f"{number if unit and high.endswith(f' {unit}') else low}..{high}"
 
 
-def _change(figure: Figure, ascii: bool) -> Text:
+def _change(figure: Figure, ascii_only: bool) -> Text:
     """An arrow for the number, a word for its meaning; the colour repeats the word."""
     if figure.better is None or figure.left is None or figure.right is None:
         return Text(units.DASH)
-    up, down = ("^", "v") if ascii else ("▲", "▼")
+    up, down = ("^", "v") if ascii_only else ("▲", "▼")
     arrow = "=" if figure.better == "same" else up if figure.right > figure.left else down
     parts = [arrow, *([] if figure.change_fraction is None else [_signed(figure.change_fraction)]), figure.better]
     return Text(" ".join(parts), style=_CHANGE_STYLES.get(figure.better, ""))

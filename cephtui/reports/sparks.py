@@ -12,19 +12,19 @@ _HUGE = 1e300  # larger values count as infinite, so that a sum stays finite
 _STALL = 0.1  # a bucket whose lowest value is below this part of its mean holds a stall
 
 
-def spark(values: Sequence[float | None], width: int, *, ascii: bool = False) -> str:
+def spark(values: Sequence[float | None], width: int, *, ascii_only: bool = False) -> str:
     """One row of blocks, at most `width` characters, scaled from zero to the highest bar.
 
     Zero (or less) is the lowest block, a flat line above zero the full one; None, NaN and infinity are a
     space. More values than `width` are taken together in buckets of equal length: each shows its mean, or its
     lowest value where that is a stall.
     """
-    return spark_rows(values, width, 1, ascii=ascii)[0]
+    return spark_rows(values, width, 1, ascii_only=ascii_only)[0]
 
 
-def spark_rows(values: Sequence[float | None], width: int, height: int, *, ascii: bool = False) -> list[str]:
+def spark_rows(values: Sequence[float | None], width: int, height: int, *, ascii_only: bool = False) -> list[str]:
     """The same as `spark` in `height` rows (at least one), the top row first."""
-    glyphs = _ASCII if ascii else _BLOCKS
+    glyphs = _ASCII if ascii_only else _BLOCKS
     height, full = max(1, height), len(glyphs)
     levels = _levels(_buckets(values, width), height * full)
     return [

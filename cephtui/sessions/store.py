@@ -333,7 +333,7 @@ def _stamps(directory: Path, names: set[str]) -> _Stamps:
 
 def _stamp(path: str) -> list[int] | None:
     try:
-        found = os.stat(path)
+        found = os.stat(path)  # noqa: PTH116 - a thousand sessions are listed at once
     except OSError:
         return None
     return [found.st_size, found.st_mtime_ns]

@@ -226,7 +226,7 @@ async def serve(told: Told, directory: Path) -> None:
 
 def _write_client_files(directory: Path, port: int, host: asyncssh.SSHKey, client: asyncssh.SSHKey) -> None:
     client.write_private_key(str(directory / "key"))
-    os.chmod(directory / "key", 0o600)
+    (directory / "key").chmod(0o600)
     (directory / "known_hosts").write_text(f"[127.0.0.1]:{port} {host.export_public_key().decode()}")
     (directory / "ssh_config").write_text(f"""\
 Host {" ".join(names(NODES_MOST))}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import resource
 import signal
 import subprocess
@@ -90,13 +89,13 @@ NAMES = ("sp ace", "co:lon", "back\\slash\\:", "qu'ote\"s", "$HOME", "ünï✓",
 @pytest.fixture(scope="module")
 def named(new_sandbox: NewSandbox, faulty: dict[str, Console]) -> tuple[list[Console], set[str]]:
     """Runs on targets of these names, while fio hangs elsewhere; and every name that was seen in their directory."""
-    sandbox, seen = new_sandbox(), set()
+    sandbox, seen = new_sandbox(), set[str]()
     consoles = [
         sandbox.start(*RUN, "--target", f"file:{sandbox.files}/{name}", "--session", f"S{number}")
         for number, name in enumerate(NAMES)
     ]
     while any(console.process.poll() is None for console in consoles):
-        seen.update(os.listdir(sandbox.files))
+        seen.update(path.name for path in sandbox.files.iterdir())
         time.sleep(0.02)
     return consoles, seen
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -69,7 +68,7 @@ class Lab:
 
     def network(self, machine: str) -> int:
         """The number of a machine's network namespace."""
-        return os.stat(f"/proc/{self._machines[machine].first_process()}/ns/net").st_ino
+        return Path(f"/proc/{self._machines[machine].first_process()}/ns/net").stat().st_ino
 
     def command(self, machine: str, *words: str | Path) -> list[str]:
         """What runs a command on a machine, without ssh."""

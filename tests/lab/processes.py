@@ -67,7 +67,7 @@ def _start(pid: int) -> str | None:
 
 def all_pids() -> Iterator[int]:
     """Every process of this machine."""
-    return (int(name) for name in os.listdir("/proc") if name.isdigit())
+    return (int(name) for name in os.listdir("/proc") if name.isdigit())  # noqa: PTH208 - often, and there are many
 
 
 def children(pid: int) -> list[int]:

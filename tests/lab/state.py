@@ -53,7 +53,7 @@ class State:
 
 def is_blank(directory: Path) -> bool:
     """Whether there is nothing in a directory but what an interrupted start may have left."""
-    return set(os.listdir(directory)) <= {_NEXT}
+    return {path.name for path in directory.iterdir()} <= {_NEXT}
 
 
 @contextmanager
@@ -69,7 +69,7 @@ def locked(directory: Path) -> Iterator[bool]:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
         try:
-            there = os.path.samestat(os.fstat(handle), os.stat(directory))
+            there = os.path.samestat(os.fstat(handle), directory.stat())
         except FileNotFoundError:
             there = False
         yield there

@@ -153,7 +153,7 @@ def processes_on(lab: Lab, text: str, node: str | None = None) -> dict[int, str]
     found = {}
     for pid in all_pids():
         with contextlib.suppress(OSError):
-            if os.stat(f"/proc/{pid}/ns/net").st_ino in networks and Process.of(pid):
+            if Path(f"/proc/{pid}/ns/net").stat().st_ino in networks and Process.of(pid):
                 command = command_of(pid)
                 if text in command or text in environment_of(pid):
                     found[pid] = command

@@ -124,11 +124,11 @@ def test_a_changed_host_key_is_refused(lab: Lab, tmp_path: Path) -> None:
 
 
 def test_nothing_of_the_lab_is_in_the_network_of_this_machine(lab: Lab) -> None:
-    own = os.stat("/proc/self/ns/net").st_ino
+    own = Path("/proc/self/ns/net").stat().st_ino
     inside = lab.processes()
 
     assert len(inside) > 10
-    assert [command for pid, command in inside.items() if os.stat(f"/proc/{pid}/ns/net").st_ino == own] == []
+    assert [command for pid, command in inside.items() if Path(f"/proc/{pid}/ns/net").stat().st_ino == own] == []
     for command in ("address", "route", "neighbour"):
         assert "10.77.0." not in said(["ip", command])
     listening = said(["ss", "-ltunpH"])
@@ -248,7 +248,7 @@ class Traces:
     @classmethod
     def of(cls, lab: Lab) -> Traces:
         pids = set(lab.processes())
-        return cls(lab.directory, {os.stat(f"/proc/{pid}/ns/net").st_ino for pid in pids}, pids)
+        return cls(lab.directory, {Path(f"/proc/{pid}/ns/net").stat().st_ino for pid in pids}, pids)
 
     def left(self) -> list[str]:
         """What of it is still there."""

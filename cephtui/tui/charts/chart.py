@@ -193,10 +193,10 @@ class Chart(Widget):
         """Draw what was last shown at the present size."""
         if self._shown is None:
             return Text()
-        plain = profile_of(self).ascii
+        plain = profile_of(self).ascii_only
         ink = Ink(
             colors=not self.app.no_color,
-            ascii=plain,
+            ascii_only=plain,
             axis=Style(color=self.get_component_rich_style("chart--axis").color),
             shade=Style(bgcolor=self.get_component_rich_style("chart--shade").bgcolor),
             span=Style(color=self.get_component_rich_style("chart--span").color),

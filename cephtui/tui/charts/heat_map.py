@@ -49,7 +49,7 @@ def draw(
         return Text("\n".join([" " * max(0, width)] * max(0, height)), no_wrap=True, end="")
     with_times = height >= _LEAST_ROWS_WITH_TIMES
     height -= with_times
-    lines = height * (2 if ink.colors and not ink.ascii else 1)
+    lines = height * (2 if ink.colors and not ink.ascii_only else 1)
     low, each = _scale(min(known), max(known), lines)
     grid = _grid(columns, low, each, wide, lines, x_end)
     most = max(max(row) for row in grid)
@@ -128,7 +128,7 @@ def _append_halves(text: Text, upper: Sequence[float], lower: Sequence[float], g
 
 
 def _append_shades(text: Text, levels: Sequence[float], ink: Ink, ground: Sequence[str]) -> None:
-    glyphs = _ASCII if ink.ascii else _SHADES
+    glyphs = _ASCII if ink.ascii_only else _SHADES
     cells = zip(levels, ground, strict=True)
     text.append("".join(glyphs[min(len(glyphs) - 1, int(v * len(glyphs)))] if v else blank for v, blank in cells))
 
@@ -156,5 +156,5 @@ class HeatMap(Widget):
         """Draw at the present size."""
         profile = profile_of(self)
         rich_colors = profile.colors in ("truecolor", "256")
-        ink = Ink(colors=rich_colors and not self.app.no_color, ascii=profile.ascii)
+        ink = Ink(colors=rich_colors and not self.app.no_color, ascii_only=profile.ascii_only)
         return draw(self._columns, *self.content_size, self._x_end, ink, self._marks)

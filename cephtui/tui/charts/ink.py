@@ -32,7 +32,7 @@ class Ink:
 
     colors: bool = True
     """Without them a chart has no style at all, and a heat map shades of one colour."""
-    ascii: bool = False
+    ascii_only: bool = False
     """Whether to keep to ASCII characters."""
     axis: str | Style = "dim"
     shade: str | Style = "on grey11"
@@ -42,4 +42,4 @@ class Ink:
     @property
     def glyphs(self) -> Glyphs:
         """The characters to draw with."""
-        return _ASCII if self.ascii else _UNICODE
+        return _ASCII if self.ascii_only else _UNICODE

@@ -65,8 +65,8 @@ class Overlay(Widget):
     def render(self) -> Text:
         """Draw at the present size."""
         profile = profile_of(self)
-        named = profile.ascii or self.app.no_color or profile.colors == "none"
+        named = profile.ascii_only or self.app.no_color or profile.colors == "none"
         lines, metric = overlay_lines(*self._sides, in_pieces=named), self._metric
         axis = Style(color=self.get_component_rich_style("overlay--axis").color)
-        ink = Ink(colors=not named, ascii=profile.ascii, axis=axis)
+        ink = Ink(colors=not named, ascii_only=profile.ascii_only, axis=axis)
         return draw(Picture(lines, metric.as_text, binary=metric.binary), *self.content_size, ink)

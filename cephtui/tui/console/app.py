@@ -107,7 +107,7 @@ class ConsoleApp(CephtuiApp):
         self.run_worker(self._end(tidied))
 
     async def _end(self, tidied: threading.Event) -> None:
-        while not tidied.is_set():
+        while not tidied.is_set():  # noqa: ASYNC110 - the runner's thread sets it
             await asyncio.sleep(0.05)
         self.exit()
 

@@ -73,7 +73,7 @@ class PresetPanel(Static):
         rows = [*lines, *[Text("")] * (2 - len(lines))]
         style = "bold" if self.result else "dim"
         rows.append(Text(self.result or units.DASH, style, no_wrap=True, overflow="ellipsis"))
-        rows.append(Text(spark(self.values, width, ascii=profile_of(self).ascii), "dim", no_wrap=True))
+        rows.append(Text(spark(self.values, width, ascii_only=profile_of(self).ascii_only), "dim", no_wrap=True))
         return Text("\n").join(rows)
 
     def on_click(self, event: events.Click) -> None:

@@ -39,7 +39,7 @@ class Comparison(VerticalScroll):
     def show(self, left: Side, right: Side) -> None:
         """Draw both, with as many differences first as leave room for figures."""
         room = self.content_size.height - _ROWS_BESIDE
-        shown = draw_comparison(left, right, ascii=profile_of(self).ascii, most_differences=room)
+        shown = draw_comparison(left, right, ascii_only=profile_of(self).ascii_only, most_differences=room)
         self.query_one(Static).update(shown)
 
 

@@ -145,7 +145,7 @@ class ReplayScreen(PlayedScreen):
         player = self.player
         state = "ended " if player.over else "paused" if player.paused else "playing"
         done = round(_BAR_COLUMNS * min(1.0, player.position / player.seconds)) if player.seconds else _BAR_COLUMNS
-        full, rest = ("=", ".") if profile_of(self.view).ascii else ("━", "─")
+        full, rest = ("=", ".") if profile_of(self.view).ascii_only else ("━", "─")
         text = Text.assemble((f"{state} {player.speed:g}x ", "bold"), (full * done, "bold green"))
         text.append(rest * (_BAR_COLUMNS - done), "dim")
         text.append(f" {units.duration(player.position)} of {units.duration(player.seconds)}")

@@ -44,8 +44,8 @@ def apply(app: App[None], profile: Profile) -> None:
     few = profile.colors in ("16", "8", "none")
     app.console = _console({"truecolor": "truecolor", "256": "256"}.get(profile.colors, "standard"))
     app.no_color = profile.colors == "none"
-    app.set_class(few, "-few-colors").set_class(app.no_color, "-no-color").set_class(profile.ascii, "-ascii")
-    if few or profile.ascii:
+    app.set_class(few, "-few-colors").set_class(app.no_color, "-no-color").set_class(profile.ascii_only, "-ascii")
+    if few or profile.ascii_only:
         app.animation_level = "none"
         app.driver_class = PlainDriver
     _offer_themes(app, profile)
@@ -92,7 +92,7 @@ def _install_filters(app: App[None], profile: Profile) -> None:
     colors = OnLight() if count is None else FewColors(count)
     kept = [one for one in line_filters(app) if not isinstance(one, Monochrome | NoColor | ANSIToTruecolor)]
     named = ANSIToTruecolor(app.ansi_theme, enabled=not app.native_ansi_color)
-    set_line_filters(app, [Printable(), named, *kept, colors, *([AsciiOnly()] if profile.ascii else [])])
+    set_line_filters(app, [Printable(), named, *kept, colors, *([AsciiOnly()] if profile.ascii_only else [])])
 
     def follow() -> None:
         colors.ground = _ground(app.current_theme)

@@ -30,7 +30,7 @@ class Profile:
     """What may be sent to the terminal."""
 
     colors: Colors = "truecolor"
-    ascii: bool = False
+    ascii_only: bool = False
     """No character beyond ASCII: no braille, no blocks, no corners of boxes."""
 
 

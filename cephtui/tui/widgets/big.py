@@ -57,32 +57,32 @@ _FONT = {
 }
 
 
-def big(text: str, width: int, height: int, *, ascii: bool) -> list[str]:
+def big(text: str, width: int, height: int, *, ascii_only: bool) -> list[str]:
     """``text`` in exactly ``height`` rows of ``width`` columns, as big as whole factors make it, in the middle.
 
     Plain, in one row, where it does not fit even so, or where a character has no big form; cut off where not even
-    that fits. ``ascii`` keeps to ASCII characters.
+    that fits. ``ascii_only`` keeps to ASCII characters.
     """
     factors = _factors(text, width, height)
     if factors is None:
-        plain = text.replace("µ", "u").replace("μ", "u") if ascii else text
+        plain = text.replace("µ", "u").replace("μ", "u") if ascii_only else text
         return _centred([set_cell_size(plain, min(cell_len(plain), max(0, width)))], width, height)
     across, down = factors
-    ink = _ASCII if ascii else _BLOCK
+    ink = _ASCII if ascii_only else _BLOCK
     rows = ["".join((ink if pixel == "#" else " ") * across for pixel in row) for row in _pixels(text)]
     return _centred([row for row in rows for _ in range(down)], width, height)
 
 
-def big_with_unit(value: str, unit: str, width: int, height: int, *, ascii: bool) -> list[str]:
+def big_with_unit(value: str, unit: str, width: int, height: int, *, ascii_only: bool) -> list[str]:
     """A figure with its unit behind or below it, in whichever way the figure is the bigger."""
     if not unit:
-        return big(value, width, height, ascii=ascii)
+        return big(value, width, height, ascii_only=ascii_only)
     both, rows = f"{value} {unit}", _unit_rows(value, width, height)
     above = height - rows - 1
     if _area(both, width, height) >= _area(value, width, above):
-        return big(both, width, height, ascii=ascii)
-    below = big(unit, width, rows, ascii=ascii)
-    return [*big(value, width, above, ascii=ascii), " " * width, *below]
+        return big(both, width, height, ascii_only=ascii_only)
+    below = big(unit, width, rows, ascii_only=ascii_only)
+    return [*big(value, width, above, ascii_only=ascii_only), " " * width, *below]
 
 
 def _unit_rows(value: str, width: int, height: int) -> int:
@@ -144,5 +144,5 @@ class Big(Widget):
 
     def render(self) -> Text:
         """Draw at the present size."""
-        rows = big_with_unit(self._value, self._unit, *self.content_size, ascii=profile_of(self).ascii)
+        rows = big_with_unit(self._value, self._unit, *self.content_size, ascii_only=profile_of(self).ascii_only)
         return Text("\n".join(rows), no_wrap=True, end="")

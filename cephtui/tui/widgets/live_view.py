@@ -47,7 +47,7 @@ class Progress(Static):
         text = Text.assemble((f"#{state.run.run} {state.run.preset} ", "bold"), f"{_PHASES[progress.phase]} ")
         if progress.fraction is not None or progress.phase == "prepare":
             done = round((progress.fraction or 0.0) * _BAR_COLUMNS)
-            full, rest = ("=", ".") if profile_of(self).ascii else ("━", "─")
+            full, rest = ("=", ".") if profile_of(self).ascii_only else ("━", "─")
             text.append(full * done, "bold green").append(rest * (_BAR_COLUMNS - done), "dim")
         text.append(f" {self._how_far(state, progress.elapsed_seconds)}")
         if progress.eta_seconds:

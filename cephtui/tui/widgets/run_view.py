@@ -167,7 +167,7 @@ def chart_title(shown: Shown, figure: Headline, *, by_node: bool) -> Text:
     return text
 
 
-def nodes_table(shown: Shown, width: int, rows: int, *, ascii: bool) -> Table:
+def nodes_table(shown: Shown, width: int, rows: int, *, ascii_only: bool) -> Table:
     """Each node's last second; where there is no room for all, the slowest ones."""
     table = Table.grid(padding=(0, 1), expand=True)
     for justify in ("left", "right", "left", "right"):
@@ -185,7 +185,7 @@ def nodes_table(shown: Shown, width: int, rows: int, *, ascii: bool) -> Table:
         table.add_row(
             Text(node.name, "bold"),
             Text("no data", "bold yellow") if node.late else Text(units.iops(now)),
-            Text(spark(values, columns, ascii=ascii) if columns else "", "green"),
+            Text(spark(values, columns, ascii_only=ascii_only) if columns else "", "green"),
             units.latency(node.p99_seconds),
         )
     if len(nodes) < len(shown.nodes):
@@ -209,7 +209,7 @@ class NodesNow(Static):
         """How many there is room for."""
         if self._shown and self._shown.nodes:
             width, rows = self.content_size
-            self.update(nodes_table(self._shown, width, rows, ascii=profile_of(self).ascii), layout=False)
+            self.update(nodes_table(self._shown, width, rows, ascii_only=profile_of(self).ascii_only), layout=False)
 
 
 class RunView(Container):

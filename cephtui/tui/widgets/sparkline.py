@@ -29,19 +29,19 @@ class Spark:
     values: tuple[float | None, ...] = ()
 
 
-def draw(spark: Spark, width: int, height: int, *, ascii: bool, label_style: Style) -> list[Text]:
+def draw(spark: Spark, width: int, height: int, *, ascii_only: bool, label_style: Style) -> list[Text]:
     """A spark in exactly ``height`` rows of ``width`` columns; in a single row the history stands behind the value."""
     if height < 2:
-        return [_inline(spark, width, ascii, label_style)]
-    rows = spark_rows(spark.values, width, height - 1, ascii=ascii)
+        return [_inline(spark, width, ascii_only, label_style)]
+    rows = spark_rows(spark.values, width, height - 1, ascii_only=ascii_only)
     return [_title(spark, width, label_style), *(Text(row.ljust(width)) for row in rows)]
 
 
-def _inline(spark: Spark, width: int, ascii: bool, label_style: Style) -> Text:
+def _inline(spark: Spark, width: int, ascii_only: bool, label_style: Style) -> Text:
     text = Text.assemble((f"{spark.label} ", label_style), (f"{spark.value} ", "bold"))
     room = width - text.cell_len
     if room > 0:
-        text.append(spark_rows(spark.values, room, 1, ascii=ascii)[0])
+        text.append(spark_rows(spark.values, room, 1, ascii_only=ascii_only)[0])
     text.truncate(width, pad=True)
     return text
 
@@ -86,6 +86,7 @@ class Sparks(Widget):
         room = (width - 6) // len(self._sparks) - _GAP if self._sparks else 0
         if room < 1:
             return Text("\n").join(head)
-        drawn = [draw(spark, room, height, ascii=profile_of(self).ascii, label_style=label) for spark in self._sparks]
+        plain = profile_of(self).ascii_only
+        drawn = [draw(spark, room, height, ascii_only=plain, label_style=label) for spark in self._sparks]
         rows = [Text(" " * _GAP).join(columns) for columns in zip(*drawn, strict=True)]
         return Text("\n").join(Text.assemble(*pair) for pair in zip(head, rows, strict=True))
