@@ -26,6 +26,7 @@ from cephtui.tui.console.app import ConsoleApp
 from cephtui.tui.console.edits import Edits
 from cephtui.tui.console.screen import ConsoleScreen
 from cephtui.tui.console.start import Start
+from cephtui.tui.terminal.profile import FULL, Profile
 from tests import fakes
 from tests.fakes import FakeNode, Log, Script
 
@@ -53,8 +54,8 @@ def connector(run: int, speed: float) -> Callable[[Node, Mapping[str, str]], Awa
 class NotedConsole(ConsoleApp):
     """The console, which keeps all its notifications."""
 
-    def __init__(self, catalogue: Catalogue, start: Start, runner: Runner, root: Path) -> None:
-        super().__init__(catalogue, start, runner, root)
+    def __init__(self, catalogue: Catalogue, start: Start, runner: Runner, root: Path, profile: Profile = FULL) -> None:
+        super().__init__(catalogue, start, runner, root, profile)
         self.said: list[str] = []
 
     def notify(self, message: str, **more: Any) -> None:

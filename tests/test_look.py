@@ -32,7 +32,6 @@ from textual.widget import Widget
 from textual.widgets import Button, Checkbox, DataTable, Digits, Footer, Input, OptionList, Static
 
 from cephtui.tui.charts.heat_map import _ASCII, _SHADES, GUTTER, HeatMap
-from cephtui.tui.console.app import ConsoleApp
 from cephtui.tui.terminal import downgrade, themes
 from cephtui.tui.terminal.apply import apply
 from cephtui.tui.terminal.downgrade import BLACK, BRIGHT, VGA, contrast
@@ -523,7 +522,8 @@ async def test_a_check_box_that_is_off_does_not_look_like_one_that_is_on() -> No
 async def test_the_real_console_in_mid_run_keeps_to_its_terminal(
     tmp_path: Path, wire: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replayed, "ConsoleApp", functools.partial(ConsoleApp, profile=Profile("8", ascii_only=True)))
+    plain = functools.partial(replayed.NotedConsole, profile=Profile("8", ascii_only=True))
+    monkeypatch.setattr(replayed, "NotedConsole", plain)
     async with replayed.console(tmp_path, run=WRITE_IOPS, speed=10, size=(80, 24)) as (app, pilot):
         assert app.profile.ascii_only
         await pilot.press("2")
