@@ -265,8 +265,7 @@ def list_sessions(root: Path) -> list[SessionRow]:
     if not root.is_dir():
         return []
     try:
-        with os.scandir(root) as entries:
-            directories = [root / entry.name for entry in entries if entry.name[0] != "." and entry.is_dir()]
+        directories = [path for path in root.iterdir() if path.name[0] != "." and path.is_dir()]
     except OSError as error:
         raise StoreError(f"{root}: {error.strerror}") from None
     rows = [row for directory in directories if (row := session_row(directory))]
