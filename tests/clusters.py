@@ -11,6 +11,7 @@ from typing import Any
 from cephtui.ceph.answers import no_cluster
 from cephtui.models import Node
 from cephtui.nodes.transport import Completed, TransportError
+from tests.known import known
 
 RECORDINGS = Path(__file__).parent / "recordings" / "ceph-16.2"
 COMMANDS: dict[str, dict[str, Any]] = json.loads((RECORDINGS / "commands.json").read_text())
@@ -39,7 +40,7 @@ class RecordedShell:
         """See Shell."""
         if argv[0] == "python3":
             self.batches += 1
-            return self.instead.get("python3") or self._batch(json.loads(argv[-1]))
+            return self._instead("python3") or self._batch(json.loads(argv[-1]))
         self.asked.append(tuple(argv))
         self.at_once += 1
         self.most_at_once = max(self.most_at_once, self.at_once)
@@ -64,12 +65,16 @@ class RecordedShell:
         self.asked += asked
         return Completed(0, json.dumps([[one.status, one.stdout, one.stderr] for one in done]), "")
 
+    def _instead(self, words: str) -> Completed | None:
+        answer = self.instead.get(words)
+        if isinstance(answer, TransportError):
+            raise answer
+        return answer
+
     def _answer(self, argv: Argv) -> Completed:
-        for words, answer in self.instead.items():
+        for words in self.instead:
             if _short(argv).startswith(words):
-                if isinstance(answer, TransportError):
-                    raise answer
-                return answer
+                return known(self._instead(words))
         found = (self._answers.get((rank, *argv)) for rank in self._ranks)
         return next((one for one in found if one), Completed(1, "", f"nothing recorded of {argv}"))
 

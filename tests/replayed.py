@@ -6,18 +6,18 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVarTuple
 
 from textual.app import App
 from textual.pilot import Pilot
 from textual.widget import Widget
 from textual.widgets import DataTable, Static
 
-from cephtui.models import Node
+from cephtui.models import Node, Run
 from cephtui.nodes.replay import ReplayConnection
 from cephtui.nodes.transport import Connection, Question
 from cephtui.paths import packaged_presets_dir
-from cephtui.presets import find_presets
+from cephtui.presets import Catalogue, find_presets
 from cephtui.running.connections import Connect
 from cephtui.running.runner import Runner
 from cephtui.sessions import store
@@ -26,6 +26,7 @@ from cephtui.tui.console.app import ConsoleApp
 from cephtui.tui.console.edits import Edits
 from cephtui.tui.console.screen import ConsoleScreen
 from cephtui.tui.console.start import Start
+from cephtui.tui.terminal.profile import FULL, Profile
 from tests import fakes
 from tests.fakes import FakeNode, Log, Script
 
@@ -36,6 +37,7 @@ PRESETS = ("write-throughput", "write-iops", "read-throughput", "read-iops", "la
 """By their keys, from 1."""
 FILE = "file:/mnt/bench/test"
 OUTCOMES = ("ok", "stopped", "failed", "lost", "refused")
+_Given = TypeVarTuple("_Given")
 
 
 def connector(run: int, speed: float) -> Callable[[Node, Mapping[str, str]], Awaitable[Connection | Question]]:
@@ -49,6 +51,18 @@ def connector(run: int, speed: float) -> Callable[[Node, Mapping[str, str]], Awa
     return connect
 
 
+class NotedConsole(ConsoleApp):
+    """The console, which keeps all its notifications."""
+
+    def __init__(self, catalogue: Catalogue, start: Start, runner: Runner, root: Path, profile: Profile) -> None:
+        super().__init__(catalogue, start, runner, root, profile)
+        self.said: list[str] = []
+
+    def notify(self, message: str, **more: Any) -> None:
+        self.said.append(message)
+        super().notify(message, **more)
+
+
 @contextlib.asynccontextmanager
 async def console(
     root: Path,
@@ -60,15 +74,15 @@ async def console(
     target: str = FILE,
     session: str | None = "tuning",
     connect: Connect | None = None,
+    profile: Profile = FULL,
 ) -> AsyncIterator[tuple[ConsoleApp, Pilot[None]]]:
     """The console on replayed nodes (or on those that ``connect`` gives), with the recorded runtime typed in."""
     catalogue = find_presets(packaged_presets_dir(), root / "no-presets-of-the-user")
     hosts = tuple(Node(name=name, host=None if name == "local" else name) for name in nodes)
     with Runner(root / "sessions", session, connect_node=connect or connector(run, speed)) as runner:
-        app = ConsoleApp(catalogue, Start(hosts, parse_target(target)), runner, root / "sessions")
+        app = NotedConsole(catalogue, Start(hosts, parse_target(target)), runner, root / "sessions", profile)
         screen = app._console_screen
         screen.choice.edits = Edits(runtime=RECORDED_SECONDS)
-        _keep_what_is_said(app)
         async with app.run_test(size=size) as pilot:
             await until(pilot, lambda: screen.is_mounted and screen.choice.nodes.states.keys() >= set(nodes))
             try:
@@ -77,17 +91,6 @@ async def console(
                 if app.is_running and app.busy:
                     app.action_stop()
                     await until(pilot, lambda: not app.busy)
-
-
-def _keep_what_is_said(app: ConsoleApp) -> None:
-    notify, messages = app.notify, list[str]()
-
-    def keep(message: str, **more: Any) -> None:
-        messages.append(message)
-        notify(message, **more)
-
-    app.notify = keep  # type: ignore[method-assign]
-    app.said = messages  # type: ignore[attr-defined]
 
 
 def held(*names: str, at: float = 10.0) -> dict[str, FakeNode]:
@@ -109,10 +112,12 @@ def let_go(app: ConsoleApp, hosts: Mapping[str, FakeNode], *presets: str) -> Non
 connector_to = fakes.connector
 
 
-async def until(pilot: Pilot[None], condition: Callable[[], bool], seconds: float = 30.0) -> None:
-    """Wait for what another thread brings about; raises TimeoutError."""
+async def until(
+    pilot: Pilot[None], condition: Callable[[*_Given], bool], *given: *_Given, seconds: float = 30.0
+) -> None:
+    """Wait for what another thread brings about; raises TimeoutError. ``given`` are the condition's arguments."""
     async with asyncio.timeout(seconds):
-        while not condition():
+        while not condition(*given):
             await pilot.pause(0.05)
 
 
@@ -143,7 +148,8 @@ def shown(app: ConsoleApp, selector: str) -> str:
 
 def said(app: ConsoleApp) -> list[str]:
     """All notifications, also those that have gone."""
-    return list(app.said)  # type: ignore[attr-defined]
+    assert isinstance(app, NotedConsole)
+    return list(app.said)
 
 
 def toasts(app: ConsoleApp) -> list[str]:
@@ -157,7 +163,7 @@ def rows(app: ConsoleApp) -> list[list[str]]:
     return [[str(cell) for cell in table.get_row_at(row)] for row in range(table.row_count)]
 
 
-def saved(root: Path, session: str = "tuning") -> list[store.Run]:
+def saved(root: Path, session: str = "tuning") -> list[Run]:
     """The runs in the session that the console writes."""
     directory = root / "sessions" / session
     return store.read_runs(directory)[0] if directory.is_dir() else []
@@ -185,8 +191,9 @@ async def finished(app: ConsoleApp, pilot: Pilot[None]) -> None:
 
     def told() -> bool:
         first = next((row for row in rows(app) if row[0] != "*"), None)
-        ended = first is not None and first[-2].split()[0] in OUTCOMES
+        if first is None or first[-2].split()[0] not in OUTCOMES:
+            return False
         words = shown(app, "#progress").split()
-        return ended and words[0] == f"#{first[0].strip()}" and bool({*words} & {*OUTCOMES})
+        return words[0] == f"#{first[0].strip()}" and bool({*words} & {*OUTCOMES})
 
     await until(pilot, lambda: not app.busy and told())

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,8 @@ from cephtui.tui.screens.replay import Player
 from cephtui.tui.screens.session import SessionScreen
 from cephtui.tui.screens.sessions import SessionsScreen
 from cephtui.tui.terminal.profile import FULL, Profile
-from tests.replayed import until
+from cephtui.tui.widgets.runs_table import RunsTable
+from tests.replayed import console_screen, until
 
 FOLDER = Path(__file__).parent.parent / "screenshots"
 SIZE, SMALL = (120, 36), (80, 24)
@@ -70,10 +72,10 @@ class _AsRecorded(NodeRequests):
     def __init__(self, run: Run) -> None:
         self._run = run
 
-    def reach(self, node: Node, *_: object) -> Future[NodeState]:  # type: ignore[override]
+    def reach(self, node: Node, *_: object) -> Future[NodeState]:
         return _done(NodeState(node, self._run.environment[node.name]))
 
-    def survey(self, *_: object, **__: object) -> Future[Survey]:  # type: ignore[override]
+    def survey(self, *_: object, **__: object) -> Future[Survey]:
         return _done(Survey(room_bytes=1 << 30))
 
     def remove_left_behind(self) -> Future[None]:
@@ -130,7 +132,7 @@ async def draw_console(
     async with shown(app, size, theme) as pilot:
         await until(pilot, lambda: "running" in text(app))
         options = {name: str(star.options[name]) for name in ("numjobs", "iodepth", "size")}
-        app.screen.choice.edits = Edits({star.preset: options}, str(star.options["runtime"]))  # type: ignore[attr-defined]
+        console_screen(app).choice.edits = Edits({star.preset: options}, str(star.options["runtime"]))
         await pilot.press("right", *keys)
         await settled(pilot, "running")
         save(app, name)
@@ -150,8 +152,8 @@ async def draw_compare(session: Path, name: str, theme: str) -> None:
     async with shown(app, SIZE, theme) as pilot:
         await until(pilot, lambda: "write-iops" in text(app))
         await settled(pilot, "write-iops")
-        table = app.screen.query_one("#runs")
-        while table.chosen is None or table.chosen.run != AFTER:  # type: ignore[attr-defined]
+        table = app.screen.query_one("#runs", RunsTable)
+        while table.chosen is None or table.chosen.run != AFTER:
             await pilot.press("j")
             await pilot.pause()
         await pilot.press("c")
@@ -198,10 +200,11 @@ async def main(wanted: list[str]) -> None:
     draws: dict[str, Callable[[Path], Any]] = {}
     for theme in ("dark", "light"):
         name = f"cephtui-{theme}"
-        draws[f"console-{theme}"] = lambda s, t=name, n=f"console-{theme}": draw_console(s, n, t, (), FULL, SIZE)
-        draws[f"heat-map-{theme}"] = lambda s, t=name, n=f"heat-map-{theme}": draw_console(s, n, t, ("h",), FULL, SIZE)
-        draws[f"compare-{theme}"] = lambda s, t=name, n=f"compare-{theme}": draw_compare(s, n, t)
-        draws[f"sessions-{theme}"] = lambda s, t=name, n=f"sessions-{theme}": draw_sessions(s, n, t)
+        of_console = partial(draw_console, theme=name, profile=FULL, size=SIZE)
+        draws[f"console-{theme}"] = partial(of_console, name=f"console-{theme}", keys=())
+        draws[f"heat-map-{theme}"] = partial(of_console, name=f"heat-map-{theme}", keys=("h",))
+        draws[f"compare-{theme}"] = partial(draw_compare, name=f"compare-{theme}", theme=name)
+        draws[f"sessions-{theme}"] = partial(draw_sessions, name=f"sessions-{theme}", theme=name)
     draws["ascii"] = lambda s: draw_console(s, "ascii", "", (), SAFE, SIZE)
     draws["console-80x24"] = lambda s: draw_console(s, "console-80x24", "cephtui-dark", (), FULL, SMALL)
     with tempfile.TemporaryDirectory() as name:

@@ -69,7 +69,8 @@ def test_a_run_belongs_to_its_step_alone() -> None:
         run_seconds=60.0,
     )
     assert is_run_of(run, step)
-    for change in ({"batch": "x"}, {"repeat": 9}, {"number": 9}, {"preset": "x"}, {"options": {}}):
+    changes: list[dict[str, object]] = [{"batch": "x"}, {"repeat": 9}, {"number": 9}, {"preset": "x"}, {"options": {}}]
+    for change in changes:
         assert not is_run_of(run, step.model_copy(update=change))
 
 

@@ -331,7 +331,7 @@ def test_a_full_disk_leaves_the_notes_as_they_were(root: Path, monkeypatch: pyte
     directory = varied(root)
     archive.annotate(directory, note="before")
     there = everything(directory)
-    monkeypatch.setattr(writer.os, "fsync", no_space)
+    monkeypatch.setattr(os, "fsync", no_space)
     with pytest.raises(StoreError, match=r"can't write .*notes\.json: No space left on device: the notes stay"):
         archive.annotate(directory, note="after")
     assert everything(directory) == there

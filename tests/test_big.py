@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import string
-from dataclasses import dataclass
 
 import pytest
 from hypothesis import given
@@ -12,6 +11,7 @@ from rich.cells import cell_len
 from textual.app import App, ComposeResult
 
 from cephtui import units
+from cephtui.tui.terminal.profile import FULL, Profile
 from cephtui.tui.widgets.big import Big, big, big_with_unit
 
 SIZES = st.tuples(st.integers(-1, 260), st.integers(-1, 75))
@@ -130,16 +130,12 @@ def test_in_a_flat_box_the_unit_stands_behind_the_figure() -> None:
 # ---------------------------------------------------------------------------------------------- widget
 
 
-@dataclass(frozen=True)
-class Plain:
-    """The part of the profile that the widget reads."""
-
-    ascii: bool = True
-    colors: str = "none"
-
-
 class Host(App[None]):
     """One big figure on the whole screen."""
+
+    def __init__(self, profile: Profile = FULL) -> None:
+        super().__init__()
+        self.profile = profile
 
     def compose(self) -> ComposeResult:
         """The figure."""
@@ -164,8 +160,7 @@ async def test_the_widget_draws_at_its_size_and_again_when_that_changes() -> Non
 
 
 async def test_the_widget_keeps_to_ascii_where_the_profile_does() -> None:
-    app = Host()
-    app.profile = Plain()  # type: ignore[attr-defined]
+    app = Host(Profile("none", ascii=True))
     async with app.run_test(size=(80, 24)):
         app.query_one(Big).show("40.7k", "IOPS")
         assert set("".join(rendered(app))) == {"#", " "}

@@ -34,9 +34,11 @@ FIGURES = ["IOPS", "bandwidth", "mean latency", "p99 latency"]
 class Host(App[None]):
     """Shows one screen, and keeps what it was dismissed with."""
 
-    def __init__(self, screen: Screen[Any]) -> None:
+    def __init__(self, screen: Screen[Any], profile: Profile) -> None:
         super().__init__()
-        self.shown, self.answers = screen, []
+        self.profile = profile
+        self.shown = screen
+        self.answers: list[object] = []
 
     def on_mount(self) -> None:
         """Show it."""
@@ -53,16 +55,15 @@ def curves(number: int) -> Curves:
 
 def two_runs() -> CompareScreen:
     """A run that writes, and one that reads and writes."""
-    sides = [Side((recorded(number),)) for number in (WRITE_IOPS, MIXED)]
-    return CompareScreen(*sides, curves(WRITE_IOPS), curves(MIXED))
+    left, right = (Side((recorded(number),)) for number in (WRITE_IOPS, MIXED))
+    return CompareScreen(left, right, curves(WRITE_IOPS), curves(MIXED))
 
 
 @contextlib.asynccontextmanager
 async def host(
     screen: Screen[Any], size: tuple[int, int] = (80, 24), profile: Profile = FULL
 ) -> AsyncIterator[tuple[Host, Pilot[None]]]:
-    app = Host(screen)
-    app.profile = profile  # type: ignore[attr-defined]
+    app = Host(screen, profile)
     async with app.run_test(size=size) as pilot:
         await until(pilot, lambda: app.screen is screen)
         await pilot.pause()
@@ -85,7 +86,7 @@ async def test_charts_differences_and_first_figures_are_on_the_screen() -> None:
     async with host(two_runs(), SIZES[0]) as (app, pilot):
         for size in SIZES:
             await pilot.resize_terminal(*size)
-            await until(pilot, lambda size=size: tuple(app.size) == size)
+            await until(pilot, lambda size: tuple(app.size) == size, size)
             await until(pilot, lambda: "bandwidth" in text(app) and "v figure" in text(app))
             await pilot.pause()
             assert_all_there(text(app), size)
@@ -282,7 +283,7 @@ async def test_the_picker_lists_every_other_run(root: Path) -> None:
     async with host(RunPicker(root, ("own", 3)), SIZES[0]) as (app, pilot):
         for size in SIZES:
             await pilot.resize_terminal(*size)
-            await until(pilot, lambda size=size: tuple(app.size) == size and listed(app) == ORDER)
+            await until(pilot, lambda size: tuple(app.size) == size and listed(app) == ORDER, size)
             await until(pilot, lambda: "8 runs" in text(app))
             await pilot.pause()
             for words in ("own/2", "baseline", "40.7k IOPS", "failed", "4k randwrite", "file:/mnt"):

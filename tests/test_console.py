@@ -67,11 +67,11 @@ async def test_each_key_runs_its_preset_and_the_run_is_saved(tmp_path: Path) -> 
         for key, preset in ((str(each), name) for each, name in enumerate(PRESETS, 1)):
             await pilot.press(key)
             number += 2 if key == "5" else 1
-            await until(pilot, lambda number=number: rows(app)[:1] != [] and rows(app)[0][0].strip() == str(number))
+            await until(pilot, lambda number: rows(app)[:1] != [] and rows(app)[0][0].strip() == str(number), number)
             await finished(app, pilot)
             panel = app.screen.query_one(f"#panel-{key}", PresetPanel)
             assert panel.has_class("selected")
-            await until(pilot, lambda panel=panel: panel.result.split()[0] in text_of(app, panel))
+            await until(pilot, lambda panel: panel.result.split()[0] in text_of(app, panel), panel)
             seen = text_of(app, panel)
             assert sum(letter in BLOCKS for letter in seen.splitlines()[-1]) >= 10, "how it went"
             runs = [run for run in saved(tmp_path) if run.preset == preset]

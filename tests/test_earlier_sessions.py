@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from cephtui.cli import main as cli
+from cephtui.cli.verbs import cli
 from cephtui.models import Run, Sample
 from cephtui.sessions import demo, store
 from cephtui.sessions.jsonlines import line
@@ -59,7 +59,7 @@ MARKS = [
     (14, 15.255, "osd.1 stands still"),
     (14, 19.268, "osd.1 goes on"),
 ]
-STAR_FINDINGS = []
+STAR_FINDINGS: list[str] = []
 DEMO_RUNS = range(1, demo.STAR + 1)
 
 
@@ -79,7 +79,7 @@ def recorded(home: Path) -> Path:
 
 def printed(home: Path, *argv: str) -> list[dict[str, Any]]:
     """The lines of a verb with ``--json``."""
-    done = CliRunner().invoke(cli.cli, [*argv, "--json"], env={"CEPHTUI_DATA_DIR": str(home)})
+    done = CliRunner().invoke(cli, [*argv, "--json"], env={"CEPHTUI_DATA_DIR": str(home)})
     assert done.exit_code == 0, done.output
     return [json.loads(text) for text in done.stdout.splitlines()]
 

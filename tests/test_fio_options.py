@@ -199,7 +199,7 @@ def test_only_known_options_pass(option: str, value: str) -> None:
 def test_no_value_can_start_another_option_or_a_comment(option: str, value: object) -> None:
     """fio ends a value at # and ; wherever it comes from."""
     try:
-        line = argv(**{option: value})
+        line = argv(MIB, **{option: value})
     except OptionError:
         return
     assert all(argument.startswith("--") for argument in line[1:])

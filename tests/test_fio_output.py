@@ -22,6 +22,7 @@ from cephtui.models import Interval, Sample, Total
 from cephtui.sessions.jsonlines import sample_line
 from cephtui.tools.base import Reading, ToolResult
 from cephtui.tools.fio.output import SHORTEST_INTERVAL, FioParser
+from tests.known import known
 
 FOLDER = Path(__file__).parent / "recordings"
 DIRECTIONS = ("read", "write")
@@ -222,7 +223,7 @@ def test_latency_of_a_second_is_that_of_the_difference_of_two_documents(name: st
         before: dict[int, int] = {}
         ended = 0
         for interval in intervals(readings, direction):
-            ended += interval.ios
+            ended += known(interval.ios)
             ends = [
                 d for d in recording.documents if total_of(d, direction, "total_ios") == ended and bins_of(d, direction)
             ]
@@ -244,7 +245,7 @@ def test_rates_are_the_counts_over_the_interval(name: str) -> None:
     for reading in parse(load(name))[0]:
         for interval in (reading.read, reading.write):
             if interval:
-                assert interval.iops == pytest.approx(interval.ios / reading.interval_seconds)
+                assert interval.iops == pytest.approx(known(interval.ios) / reading.interval_seconds)
                 assert interval.bandwidth_bytes == pytest.approx(interval.bytes / reading.interval_seconds)
 
 
@@ -324,7 +325,7 @@ def test_an_announced_end_joins_the_interval_before(name: str, documents_before:
     recording = load(name)
     readings, result = parse_stopped(recording, documents_before)
     assert result.write is not None
-    assert sum(i.ios for i in intervals(readings, "write")) == result.write.ios
+    assert sum(known(i.ios) for i in intervals(readings, "write")) == result.write.ios
     assert result.write.ios == total_of(recording.documents[-1], "write", "total_ios")
     assert all(reading.interval_seconds >= SHORTEST_INTERVAL for reading in readings)
     assert result.error is None
@@ -335,7 +336,7 @@ def test_a_short_rest_after_a_reading_that_was_given_is_left_out(name: str) -> N
     recording = load(name)
     readings, result = parse(recording)
     last_whole = total_of(recording.documents[-2], "write", "total_ios")
-    assert sum(i.ios for i in intervals(readings, "write")) == last_whole
+    assert sum(known(i.ios) for i in intervals(readings, "write")) == last_whole
     assert result.write is not None
     assert result.write.ios == total_of(recording.documents[-1], "write", "total_ios")
 
@@ -366,7 +367,7 @@ def test_while_some_jobs_are_still_in_the_ramp_so_is_the_run() -> None:
     between["jobs"][1]["read"] |= {"total_ios": 215, "io_bytes": 215 * 4096, "runtime": 1071}
     readings, result = parse(replace(recording, stdout=as_fio_writes([ramp, between, first, *rest])))
     assert result.read is not None
-    assert sum(i.ios for i in intervals(readings, "read")) == pytest.approx(result.read.ios, rel=0.01)
+    assert sum(known(i.ios) for i in intervals(readings, "read")) == pytest.approx(result.read.ios, rel=0.01)
 
 
 # ---------------------------------------------------------------------------------------------- errors
@@ -432,7 +433,7 @@ def compact(recording: Recording) -> Recording:
     def shorten_flow(part: Document) -> Document:
         kept = {k: part[k] for k in ("io_bytes", "bw_bytes", "bw", "iops", "runtime", "total_ios")}
         clat = part["clat_ns"]
-        bins = {}
+        bins: dict[str, int] = {}
         for key, number in clat.get("bins", {}).items():
             coarse = str(1 << (int(key).bit_length() - 1))
             bins[coarse] = bins.get(coarse, 0) + number
@@ -558,7 +559,7 @@ def test_a_broken_document_is_told_and_its_second_joins_the_next(how: str) -> No
     assert result.findings[0].text.startswith("1 of ")
     assert len(readings) == len(parse(recording)[0]) - 1
     assert result.read is not None
-    assert sum(i.ios for i in intervals(readings, "read")) == result.read.ios
+    assert sum(known(i.ios) for i in intervals(readings, "read")) == result.read.ios
     assert result.read == parse(recording)[1].read
 
 
@@ -578,7 +579,7 @@ def check_sane(readings: Sequence[Reading]) -> None:
         assert reading.interval_seconds >= 0
         for interval in (reading.read, reading.write):
             if interval:
-                assert min(interval.ios, interval.bytes, interval.iops, interval.bandwidth_bytes) >= 0
+                assert min(known(interval.ios), interval.bytes, known(interval.iops), interval.bandwidth_bytes) >= 0
                 assert (interval.latency_mean_seconds or 0) >= 0
 
 
@@ -588,7 +589,7 @@ def check_sane(readings: Sequence[Reading]) -> None:
 )
 def test_anything_at_all_is_borne(chunks: list[bytes], ramp: bool) -> None:
     parser = FioParser(ramp=ramp)
-    readings = [r for chunk in chunks for s in ("stdout", "stderr") for r in parser.feed(s, chunk, 1.0)]  # type: ignore[arg-type]
+    readings = [r for chunk in chunks for s in ("stdout", "stderr") for r in parser.feed(s, chunk, 1.0)]
     check_sane(readings + parser.finish())
     parser.result()
 

@@ -11,7 +11,10 @@ from cephtui.running.follow import SILENCE_SECONDS, Stall, StallDetector
 
 def test_a_tool_that_prints_nothing_is_stalled_for_as_long_as_that() -> None:
     detector = StallDetector(100.0)
-    assert detector.check(109.9) == Stall("no completion", pytest.approx(9.9), is_new=False)
+    short = detector.check(109.9)
+    assert short is not None
+    assert short == Stall("no completion", short.seconds, is_new=False)
+    assert short.seconds == pytest.approx(9.9)
     assert detector.check(110.0) == Stall("no output", 10.0, is_new=True)
     assert detector.check(125.0) == Stall("no output", 25.0, is_new=False)
 

@@ -16,7 +16,7 @@ from textual.widgets import Input, Static
 from cephtui.models import Node, Plan
 from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Request, make_plan, new_batch
-from cephtui.presets import Preset, choice_text, load_preset, parse_overrides
+from cephtui.presets import Choice, Preset, choice_text, load_preset, parse_overrides
 from cephtui.targets import parse_target
 from cephtui.tools.fio.options import FioOptions
 from cephtui.tools.rados_bench.options import RadosBenchOptions
@@ -429,8 +429,8 @@ def test_an_empty_field_is_as_the_preset_says() -> None:
     ("value", "text"),
     [(None, ""), (True, "true"), (False, "false"), (60.0, "60"), (0.5, "0.5"), ("4k", "4k"), ([1, 4], "1,4")],
 )
-def test_a_value_as_it_is_typed(value: object, text: str) -> None:
-    assert choice_text(value) == text  # type: ignore[arg-type]
+def test_a_value_as_it_is_typed(value: Choice | None, text: str) -> None:
+    assert choice_text(value) == text
 
 
 # ------------------------------------------------------------------ as it looks
@@ -446,7 +446,7 @@ async def test_nothing_is_cut_off() -> None:
             assert said_below(app).endswith("# prefills 1.00 GiB first")
             for option in ("bs", "iodepth_batch_complete_min", "buffer_compress_percentage", "repeats"):
                 app.screen.query_one(f"#{option}").focus()
-                await until(pilot, lambda option=option: f" {option} " in screen_text(app))
+                await until(pilot, lambda option: f" {option} " in screen_text(app), option)
                 assert app.screen.query_one(f"#{option}").size.width >= 9
             assert "enter keeps  esc cancels  ctrl+r resets" in screen_text(app)
             assert "Write throughput: fio options" in screen_text(app)

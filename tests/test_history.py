@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,7 +13,7 @@ from hypothesis import strategies as st
 from cephtui import stats
 from cephtui.analysis import history
 from cephtui.analysis.history import Curve, Heat, History, Overview, row_seconds, together
-from cephtui.models import Interval, Phase, Sample
+from cephtui.models import Interval, Sample
 
 VALUES = st.lists(st.one_of(st.none(), st.floats(0, 1e9)), max_size=300)
 
@@ -21,20 +23,8 @@ def interval(ios: int = 100, mean: float | None = 0.001, p99: float | None = 0.0
     return Interval(ios, ios * 4096, float(ios), ios * 4096.0, mean, p99, buckets)
 
 
-def sample(second: float, node: str | None = None, **changes: object) -> Sample:
-    phase: Phase = "run"
-    values: dict[str, object] = {
-        "run": 1,
-        "node": node,
-        "preset": "p",
-        "phase": phase,
-        "elapsed_seconds": float(second),
-        "interval_seconds": 1.0,
-        "read": None,
-        "write": interval(),
-        **changes,
-    }
-    return Sample(**values)  # type: ignore[arg-type]
+def sample(second: float, node: str | None = None, **changes: Any) -> Sample:
+    return replace(Sample(1, node, "p", "run", float(second), 1.0, None, interval()), **changes)
 
 
 def filled(values: list[float | None], stretches: int) -> Curve:

@@ -7,6 +7,7 @@ import itertools
 import re
 import shlex
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -125,11 +126,15 @@ def test_each_request_of_the_recording_counts_with_its_own_time() -> None:
 
 @given(st.lists(st.integers(0, 9000), max_size=8))
 def test_pieces_cut_anywhere_make_the_same(cuts: list[int]) -> None:
-    for path, make, stream in ((READ, lambda: IopingParser(4096), "stdout"), (FILL, FillParser, "stderr")):
+    tools: list[tuple[Path, Callable[[], Parser], Stream]] = [
+        (READ, lambda: IopingParser(4096), "stdout"),
+        (FILL, FillParser, "stderr"),
+    ]
+    for path, make, stream in tools:
         data = path.read_bytes()
         edges = [0, *sorted(min(cut, len(data)) for cut in cuts), len(data)]
         pieces = [data[start:end] for start, end in itertools.pairwise(edges)]
-        assert parsed(make(), pieces, stream) == parsed(make(), [data], stream)  # type: ignore[arg-type]
+        assert parsed(make(), pieces, stream) == parsed(make(), [data], stream)
 
 
 def test_a_request_that_hung_is_one_long_interval() -> None:
@@ -144,8 +149,8 @@ def test_a_request_that_hung_is_one_long_interval() -> None:
 @given(st.binary(max_size=200))
 def test_anything_else_is_borne(data: bytes) -> None:
     for stream in ("stdout", "stderr"):
-        parsed(IopingParser(4096), [data], stream)  # type: ignore[arg-type]
-        parsed(FillParser(), [data], stream)  # type: ignore[arg-type]
+        parsed(IopingParser(4096), [data], stream)
+        parsed(FillParser(), [data], stream)
 
 
 def test_what_went_wrong_is_in_its_own_words() -> None:

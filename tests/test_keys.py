@@ -208,13 +208,14 @@ def one_of_each(screen: Screen[Any]) -> list[Widget | None]:
 
 
 async def test_the_help_the_palette_and_the_footer_have_every_key_of_every_screen(tmp_path: Path) -> None:
-    wrong, shown = [], {ConsoleScreen}
+    wrong: list[str] = []
+    shown: set[type[Screen[Any]]] = {ConsoleScreen}
     async with console(tmp_path / "sessions", run=WRITE_IOPS, speed=1.0, size=(160, 60)) as (app, pilot):
         await until(pilot, lambda: "p presets" in screen_text(app))
         wrong += await look_at(app, pilot)
         for screen in screens(tmp_path):
             app.push_screen(screen)
-            await until(pilot, lambda screen=screen: app.screen is screen and screen.is_mounted)  # type: ignore[misc]
+            await until(pilot, lambda screen: app.screen is screen and screen.is_mounted, screen)
             await pilot.pause()
             wrong += await look_at(app, pilot)
             shown.add(type(screen))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import re
 import subprocess
@@ -32,7 +31,6 @@ from textual.widget import Widget
 from textual.widgets import Button, Checkbox, DataTable, Digits, Footer, Input, OptionList, Static
 
 from cephtui.tui.charts.heat_map import _ASCII, _SHADES, GUTTER, HeatMap
-from cephtui.tui.console.app import ConsoleApp
 from cephtui.tui.terminal import downgrade, themes
 from cephtui.tui.terminal.apply import apply
 from cephtui.tui.terminal.downgrade import BLACK, BRIGHT, VGA, contrast
@@ -171,7 +169,8 @@ def test_any_text_becomes_ascii_of_the_same_width(text: str) -> None:
 
 # ---------------------------------------------------------------------------------------------- colours
 
-STEPS = tuple(product((0, 40, 90, 128, 190, 255), repeat=3))
+_LEVELS = (0, 40, 90, 128, 190, 255)
+STEPS = tuple(product(_LEVELS, _LEVELS, _LEVELS))
 
 
 @pytest.mark.parametrize("count", [8, 16])
@@ -221,8 +220,15 @@ def test_the_colors_of_lines_stay_apart(count: int) -> None:
     assert len({downgrade.ink(rgb(OKABE_ITO[name]), BLACK, count) for name in names}) == len(names)
 
 
-def style_of(color: str | None, background: str | None, **attributes: bool) -> Style:
-    return Style(color=color, bgcolor=background, **attributes)
+def style_of(
+    color: str | None,
+    background: str | None,
+    *,
+    bold: bool | None = None,
+    italic: bool | None = None,
+    reverse: bool | None = None,
+) -> Style:
+    return Style(color=color, bgcolor=background, bold=bold, italic=italic, reverse=reverse)
 
 
 def indexes(style: Style) -> tuple[int | None, int | None]:
@@ -268,7 +274,7 @@ def test_a_color_chosen_for_dark_is_darkened_on_light(color: str, background: st
     fitted, _ = readable(style_of(color, background), rgb(background))
     assert fitted.color
     assert fitted.color.triplet
-    assert contrast(tuple(fitted.color.triplet), rgb(background)) >= 4.5
+    assert contrast(fitted.color.triplet, rgb(background)) >= 4.5
     on_dark = style_of(color, "#121212")
     assert readable(on_dark, rgb(background))[0] == on_dark
 
@@ -281,7 +287,7 @@ def variables(theme: Theme) -> dict[str, str]:
 
 
 def in_256(color: downgrade.RGB) -> downgrade.RGB:
-    return tuple(RichColor.from_rgb(*color).downgrade(ColorSystem.EIGHT_BIT).get_truecolor())
+    return RichColor.from_rgb(*color).downgrade(ColorSystem.EIGHT_BIT).get_truecolor()
 
 
 @pytest.mark.parametrize("theme", [DARK, LIGHT], ids=lambda theme: theme.name)
@@ -382,7 +388,7 @@ def wire(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     written: list[str] = []
 
     class Recording(headless_driver.HeadlessDriver):
-        is_headless = False  # type: ignore[assignment]
+        is_headless = False
 
         def write(self, data: str) -> None:
             written.append(data)
@@ -499,7 +505,7 @@ def styles_of(app: Everything, widget: Widget) -> set[Style]:
 
 def inks(app: Everything, widget: Widget) -> set[downgrade.RGB]:
     """The colours of its text."""
-    return {tuple(s.color.triplet) for s in styles_of(app, widget) if s.color and s.color.triplet}
+    return {s.color.triplet for s in styles_of(app, widget) if s.color and s.color.triplet}
 
 
 async def test_a_check_box_that_is_off_does_not_look_like_one_that_is_on() -> None:
@@ -512,11 +518,9 @@ async def test_a_check_box_that_is_off_does_not_look_like_one_that_is_on() -> No
             assert ("X" in off, "X" in on) == (False, True)
 
 
-async def test_the_real_console_in_mid_run_keeps_to_its_terminal(
-    tmp_path: Path, wire: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(replayed, "ConsoleApp", functools.partial(ConsoleApp, profile=Profile("8", ascii=True)))
-    async with replayed.console(tmp_path, run=WRITE_IOPS, speed=10, size=(80, 24)) as (app, pilot):
+async def test_the_real_console_in_mid_run_keeps_to_its_terminal(tmp_path: Path, wire: list[str]) -> None:
+    basic = Profile("8", ascii=True)
+    async with replayed.console(tmp_path, run=WRITE_IOPS, speed=10, size=(80, 24), profile=basic) as (app, pilot):
         assert app.profile.ascii
         await pilot.press("2")
         await until(pilot, lambda: app.busy)
@@ -579,7 +583,7 @@ def in_colors(color: RichColor | None, profile: Profile) -> downgrade.RGB:
     """A colour as the terminal shows it."""
     assert color
     few = color.downgrade(ColorSystem.EIGHT_BIT) if profile.colors == "256" else color
-    return tuple(few.get_truecolor())
+    return few.get_truecolor()
 
 
 @pytest.mark.parametrize("profile", [Profile("truecolor"), Profile("256")], ids=str)

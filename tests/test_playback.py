@@ -17,6 +17,7 @@ from cephtui.sessions.playback import Follower, Playback, lasted_seconds
 from cephtui.sessions.store import StoreError
 from cephtui.sessions.writer import take_lock
 from cephtui.tui.screens.replay import Player
+from tests.known import known
 
 END = float("inf")
 
@@ -83,7 +84,8 @@ def test_marks_come_at_their_time(session: Path) -> None:
     at = marks[0].elapsed_seconds
     assert at is not None
     playback.until(0.0)
-    before = playback.until(lasted_seconds(session, playback.run, playback.step) - playback.step.run_seconds)  # type: ignore[operator]
+    run_seconds = known(known(playback.step).run_seconds)
+    before = playback.until(lasted_seconds(session, playback.run, playback.step) - run_seconds)
     assert not any(isinstance(event, Mark) for event in before)
     assert [event for event in playback.until(END) if isinstance(event, Mark)] == marks
 

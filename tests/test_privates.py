@@ -40,7 +40,8 @@ def is_self(node: ast.AST) -> bool:
 def foreign(source: str, inherited: frozenset[str] = frozenset()) -> list[str]:
     """The private names of other objects in a source; ``inherited`` are what its own classes may have."""
     tree = ast.parse(source)
-    own, found = own_names(tree), []
+    own = own_names(tree)
+    found: list[str] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and is_private(node.attr):
             if node.attr not in (own | inherited if is_self(node.value) else own):

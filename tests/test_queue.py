@@ -26,6 +26,7 @@ from cephtui.sessions.store import Undo
 from cephtui.targets import parse_target
 from cephtui.tui.console.app import ConsoleApp
 from cephtui.tui.console.edits import Edits
+from cephtui.tui.console.panels import PresetPanel
 from cephtui.tui.console.queue import QueueScreen
 from cephtui.tui.dialogs import TypeName
 from tests.fakes import FakeNode, Log, Script
@@ -178,7 +179,7 @@ async def test_one_key_runs_all_six(tmp_path: Path) -> None:
         assert f"queued: {', '.join(PRESETS)} (u shows the queue)" in said(app)
         await until(pilot, lambda: len(saved(tmp_path)) == 7)
         await finished(app, pilot)
-        results = [panel.result for panel in console_screen(app).query("PresetPanel")]
+        results = [panel.result for panel in console_screen(app).query(PresetPanel)]
         assert list(map(bool, results)) == [True] * 6 + [False]
     names = [run.preset for run in saved(tmp_path)]
     assert names == [*PRESETS[:4], "latency", "latency", "mixed-75-25"]

@@ -26,11 +26,12 @@ from cephtui.ceph.objects import ABSENT_STATUS, OTHERS_STATUS, claim_argv, empty
 from cephtui.models import Interval, RadosPlace
 from cephtui.models.metrics import METRICS
 from cephtui.stats import Flow, total
-from cephtui.tools.base import OptionError, Reading, ToolResult
+from cephtui.tools.base import OptionError, Reading, Stream, ToolResult
 from cephtui.tools.rados_bench import RadosBench
 from cephtui.tools.rados_bench.options import RadosBenchOptions
 from cephtui.tools.rados_bench.output import SHORTEST_INTERVAL, RadosBenchParser
 from cephtui.units import parse_size
+from tests.known import known
 
 TOOL = RadosBench()
 PLACE = RadosPlace(kind="pool", pool="bench", namespace="cephtui-1", ceph_id="admin")
@@ -377,7 +378,7 @@ class Recording:
     name: str
     argv: tuple[str, ...]
     status: int
-    pieces: tuple[tuple[str, float, bytes], ...]
+    pieces: tuple[tuple[Stream, float, bytes], ...]
     """Stream, seconds since the start, data."""
 
     @property
@@ -436,7 +437,7 @@ def parser_of(recording: Recording) -> RadosBenchParser:
 def parse(recording: Recording) -> tuple[list[Reading], ToolResult]:
     parser, readings = parser_of(recording), []
     for stream, seconds, data in recording.pieces:
-        readings += parser.feed(stream, data, seconds)  # type: ignore[arg-type]
+        readings += parser.feed(stream, data, seconds)
     readings += parser.finish()
     assert parser.finish() == []
     return readings, parser.result()
@@ -471,7 +472,7 @@ def test_the_result_is_what_rados_says(name: str) -> None:
     assert flow.runtime_seconds == recording.total("Total time run")
     assert flow.bytes == flow.ios * recording.block_bytes
     assert flow.bandwidth_bytes == pytest.approx(recording.total("Bandwidth (MB/sec)") * MIB, rel=1e-4)
-    assert int(flow.iops) == recording.total("Average IOPS")
+    assert int(known(flow.iops)) == recording.total("Average IOPS")
     assert flow.buckets == {}
     assert flow.moments is not None
     assert (flow.moments.count, flow.moments.mean) == (flow.ios, recording.total("Average Latency(s)"))
@@ -493,13 +494,13 @@ def test_seconds_add_up_to_the_whole(name: str) -> None:
     recording = load(name)
     readings, result = parse(recording)
     flow, parts = flow_of(recording, result), intervals(recording, readings)
-    assert sum(part.ios for part in parts) == flow.ios
+    assert sum(known(part.ios) for part in parts) == flow.ios
     assert sum(part.bytes for part in parts) == flow.bytes
     assert sum(reading.interval_seconds for reading in readings) == pytest.approx(flow.runtime_seconds, abs=2e-3)
-    known = [(part.latency_mean_seconds, part.ios) for part in parts if part.latency_mean_seconds is not None]
-    assert sum(number for _, number in known) == flow.ios
+    means = [(part.latency_mean_seconds, known(part.ios)) for part in parts if part.latency_mean_seconds is not None]
+    assert sum(number for _, number in means) == flow.ios
     assert flow.moments is not None
-    assert sum(mean * number for mean, number in known) / flow.ios == pytest.approx(flow.moments.mean, rel=1e-3)
+    assert sum(mean * number for mean, number in means) / known(flow.ios) == pytest.approx(flow.moments.mean, rel=1e-3)
 
 
 @pytest.mark.parametrize("name", [*WHOLE, *STOPPED])
@@ -526,7 +527,7 @@ def test_readings_are_about_a_second_long_and_in_order(name: str) -> None:
     recording = load(name)
     readings = parse(recording)[0]
     for reading, part in zip(readings, intervals(recording, readings), strict=True):
-        assert part.iops == pytest.approx(part.ios / reading.interval_seconds)
+        assert part.iops == pytest.approx(known(part.ios) / reading.interval_seconds)
         assert part.bandwidth_bytes == pytest.approx(part.bytes / reading.interval_seconds)
         assert reading.phase == "run"
         assert len(readings) == 1 or SHORTEST_INTERVAL <= reading.interval_seconds < 1.5
@@ -565,7 +566,7 @@ def test_of_a_run_that_was_ended_the_last_row_is_known(name: str) -> None:
     flow = flow_of(recording, result)
     second, finished, mean = recording.rows[-1]
     assert recording.status < 0
-    assert flow.ios == finished == sum(part.ios for part in intervals(recording, readings))
+    assert flow.ios == finished == sum(known(part.ios) for part in intervals(recording, readings))
     assert flow.runtime_seconds == pytest.approx(second, abs=0.05)
     assert flow.moments is not None
     assert (flow.moments.mean, flow.moments.stddev, flow.bounds) == (mean, None, None)
@@ -594,7 +595,7 @@ def test_a_row_is_a_reading_as_soon_as_it_is_there(name: str, late: int) -> None
     last = recording.rows[-1][0]
     parser, readings = parser_of(recording), 0
     for stream, seconds, data in recording.pieces:
-        readings += len(parser.feed(stream, data, seconds))  # type: ignore[arg-type]
+        readings += len(parser.feed(stream, data, seconds))
         rows = [int(row) for row in re.findall(rb"^(?:\d{4}-\S+)? +(\d+) +\d+ +\d+ ", data, re.MULTILINE)]
         if rows and 0 < rows[-1] < last - 1:
             assert readings == rows[-1] - late
@@ -639,14 +640,14 @@ def sane(readings: list[Reading], result: ToolResult) -> None:
         assert reading.interval_seconds >= 0
         for part in (reading.read, reading.write):
             if part:
-                assert part.ios >= 0
+                assert known(part.ios) >= 0
                 assert part.bytes >= 0
-                assert math.isfinite(part.iops)
+                assert math.isfinite(known(part.iops))
                 assert math.isfinite(part.bandwidth_bytes)
                 assert part.latency_mean_seconds is None or 0 <= part.latency_mean_seconds < math.inf
     for flow in (result.read, result.write):
         if flow:
-            assert all(map(math.isfinite, (flow.ios, flow.bytes, flow.iops, flow.bandwidth_bytes)))
+            assert all(map(math.isfinite, (known(flow.ios), flow.bytes, known(flow.iops), flow.bandwidth_bytes)))
     if result.error is not None:
         assert result.error == result.error.strip()
         assert "\n" not in result.error
@@ -658,7 +659,7 @@ def test_output_that_ends_anywhere(name: str, end: int) -> None:
     readings, result = feed_all(parser_of(recording), [recording.stdout.encode()[:end]])
     sane(readings, result)
     rows = [finished for second, finished, _ in recording.rows if second]
-    total = sum(part.ios for reading in readings for part in (reading.read, reading.write) if part)
+    total = sum(known(part.ios) for reading in readings for part in (reading.read, reading.write) if part)
     made = re.findall(r"Total (?:writes|reads) made: +(\d+)", recording.stdout)
     assert total in {0, *rows, *map(int, made)}
 
@@ -775,5 +776,5 @@ def test_the_parser_for_a_preset() -> None:
     """Reads do not say how large they are until they are over."""
     recording = replace(load("rand"), pieces=load("rand").pieces[:3])
     parser = TOOL.bind(check(mode="rand", block_size="256k", runtime=4)).parser(ramp=False, seconds=4.0)
-    readings = [r for stream, at, data in recording.pieces for r in parser.feed(stream, data, at)]  # type: ignore[arg-type]
-    assert [r.read.bytes // r.read.ios for r in readings if r.read] == [262144] * len(readings)
+    readings = [r for stream, at, data in recording.pieces for r in parser.feed(stream, data, at)]
+    assert [r.read.bytes // known(r.read.ios) for r in readings if r.read] == [262144] * len(readings)

@@ -33,6 +33,7 @@ from cephtui.models import (
     ClusterEnvironment,
     ClusterSample,
     DiskUse,
+    Event,
     FilePlace,
     Finding,
     JobResult,
@@ -40,13 +41,17 @@ from cephtui.models import (
     NodeEnvironment,
     NodeResult,
     NodeStep,
+    Notice,
+    OptionValue,
     Plan,
     Run,
+    Sample,
     SessionNotes,
     Step,
     Summary,
     Total,
 )
+from cephtui.models.base import Model
 from cephtui.nodes.probe import parse_environment
 from cephtui.presets import PresetError, load_preset
 from cephtui.reports.comparison import draw_comparison
@@ -97,13 +102,21 @@ TOTAL = Total(
     bandwidth_bytes=4_096_000.0,
     **{f"latency_{name}_seconds": 0.001 for name in ("mean", "p50", "p95", "p99", "p999", "min", "max", "stddev")},
 )
+OPTIONS: dict[str, OptionValue] = {
+    "rw": "randwrite",
+    "bs": "4k",
+    "iodepth": 4,
+    "runtime": 60.0,
+    "time_based": True,
+    "numjobs": 1,
+}
 FULL = {
     "outcome": "ok",
     "error": "an error",
     "cephtui_version": "1.0",
     "duration_seconds": 62.0,
     "start_spread_seconds": 0.01,
-    "options": {"rw": "randwrite", "bs": "4k", "iodepth": 4, "runtime": 60.0, "time_based": True, "numjobs": 1},
+    "options": OPTIONS,
     "findings": (Finding(code="short", text="too short"),),
     "cluster": ClusterEnvironment(
         ceph_version="16.2.15",
@@ -157,7 +170,7 @@ STEP = Step(
     target="file:/mnt/bench/test",
     writes=True,
     span_bytes=1 << 30,
-    options=dict(FULL["options"]),  # type: ignore[call-overload]
+    options=OPTIONS,
     nodes=(NodeStep(node="local", argv=("fio",), command="fio", place=FilePlace(kind="file", path="/x")),),
     prepare_seconds=1.0,
     ramp_seconds=2.0,
@@ -248,7 +261,7 @@ def _session(directory: Path) -> str:
 
 def _run(directory: Path, number: int) -> str:
     run = store.read_run(directory, number)
-    events = [*store.read_samples(directory, number), *store.read_cluster(directory, number), run]
+    events: list[Model | Sample] = [*store.read_samples(directory, number), *store.read_cluster(directory, number), run]
     history = store.read_history(directory, number)
     text = drawn(draw_run(run, history, store.read_marks(directory)))
     return text + "\n".join(map(line, events)) + history.overview().model_dump_json()
@@ -265,7 +278,12 @@ def _played(directory: Path) -> str:
     played = playback.Playback(directory, 1)
     length = playback.lasted_seconds(directory, played.run, played.step)
     events = [*played.until(length), *played.until(float("inf"))]
-    return drawn(units.duration(length)) + "\n".join(line(e) for e in events if not isinstance(e, Plan | str))  # type: ignore[arg-type]
+    return drawn(units.duration(length)) + "\n".join(_public(event) for event in events if not isinstance(event, Plan))
+
+
+def _public(event: Event) -> str:
+    assert not isinstance(event, Notice)
+    return line(event)
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -322,7 +340,7 @@ def test_whatever_stands_in_a_field_is_refused_by_its_name_or_shown_as_what_it_i
     assert not [text for text in shown(directory) if "refused" in text]
     if "series" in document:
         document["series"] = {key: document["series"][key] for key in ("write.iops", "write.latency_p99_seconds")}
-    nothing_new = ([], found_in(directory, name))
+    nothing_new: tuple[object, ...] = ([], found_in(directory, name))
     accepted: dict[tuple[Any, ...], list[Any]] = {}
     for number, place in enumerate(places(document)):
         for value in (*HOSTILE[number % len(HOSTILE) :], *HOSTILE[: number % len(HOSTILE)]):

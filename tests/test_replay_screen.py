@@ -31,6 +31,7 @@ from cephtui.tui.screens.log import LogScreen
 from cephtui.tui.screens.presenter import Presenter
 from cephtui.tui.screens.replay import PlayedScreen, ReplayScreen, WatchScreen
 from cephtui.tui.widgets.big import Big
+from tests.known import known
 from tests.replayed import until
 from tests.test_playback import begun, only
 
@@ -104,12 +105,23 @@ class Clock:
         return self.now
 
 
+class Watching:
+    """A session that is followed on the screen."""
+
+    def __init__(self, app: SavedApp, pilot: Pilot[None], screen: WatchScreen, said: list[str]) -> None:
+        self.app, self.pilot, self.screen, self.said = app, pilot, screen, said
+
+    async def press(self, *keys: str) -> None:
+        """Keys, and what they do is done."""
+        await self.pilot.press(*keys)
+        await self.pilot.pause()
+
+
 class Playing:
     """A replay on the screen, by a clock of its own."""
 
-    def __init__(self, app: SavedApp, pilot: Pilot[None], screen: ReplayScreen, clock: Clock) -> None:
-        self.app, self.pilot, self.screen, self.clock = app, pilot, screen, clock
-        self.said: list[str] = []
+    def __init__(self, app: SavedApp, pilot: Pilot[None], screen: ReplayScreen, clock: Clock, said: list[str]) -> None:
+        self.app, self.pilot, self.screen, self.clock, self.said = app, pilot, screen, clock, said
 
     @property
     def position(self) -> float:
@@ -159,8 +171,7 @@ async def playing(
     app = SavedApp(session.parent, [screen])
     said = keep_what_is_said(app)
     async with app.run_test(size=size) as pilot:
-        shown = Playing(app, pilot, screen, clock)
-        shown.said = said
+        shown = Playing(app, pilot, screen, clock, said)
         await until(pilot, lambda: app.screen is screen and bool(screen.query("#transport")))
         await until(pilot, lambda: " of " in shown.transport)
         yield shown
@@ -217,7 +228,7 @@ async def test_a_replay_looks_as_the_run_did(session: Path) -> None:
         screen = shown.screen
         for size in SIZES:
             await shown.pilot.resize_terminal(*size)
-            await until(shown.pilot, lambda size=size: tuple(shown.app.size) == size)
+            await until(shown.pilot, lambda size: tuple(shown.app.size) == size, size)
             await shown.pilot.pause()
             nodes = text_in(screen, "#nodes")
             progress = text_in(screen, "#progress")
@@ -226,7 +237,7 @@ async def test_a_replay_looks_as_the_run_did(session: Path) -> None:
             assert [words for words in figures(state) if words not in title(screen)] == []
             assert f"mean {units.iops(state.mean_iops())}" in title(screen)
             assert progress.startswith(f"#{demo.STAR} {run.preset} running ")
-            assert f" {state.latest.elapsed_seconds:.0f} of {state.expected_seconds:.0f} s" in progress  # type: ignore[union-attr]
+            assert f" {known(state.latest).elapsed_seconds:.0f} of {state.expected_seconds:.0f} s" in progress
             assert node_rows(nodes) == node_figures(state)
             assert len(state.nodes) == 3
             assert state.cluster
@@ -428,12 +439,12 @@ async def test_b_draws_a_line_for_each_node(session: Path) -> None:
     async with playing(session) as shown:
         await shown.wait(moment(session))
         chart = shown.screen.query_one("#chart", Chart)
-        together = [line.label for line in chart._shown.lines]
+        together = [line.label for line in known(chart._shown).lines]
         await shown.press("b")
-        apart = [line.label for line in chart._shown.lines]
+        apart = [line.label for line in known(chart._shown).lines]
         assert title(shown.screen) == " IOPS by node "
         await shown.press("b")
-        assert [line.label for line in chart._shown.lines] == together == ["write"]
+        assert [line.label for line in known(chart._shown).lines] == together == ["write"]
     assert apart == [node.node for node in store.read_run(session, demo.STAR).nodes]
 
 
@@ -484,11 +495,11 @@ async def test_the_presenter_shows_the_figure_while_it_plays_on(session: Path) -
         await shown.wait(moment(session))
         await shown.press("f")
         await until(shown.pilot, lambda: isinstance(shown.app.screen, Presenter))
-        write = at(session, demo.STAR, shown.position).latest.write  # type: ignore[union-attr]
+        write = known(at(session, demo.STAR, shown.position).latest).write
         assert write
         assert digits() == f"{units.iops(write.iops)} IOPS"
         await shown.wait(2)
-        write = at(session, demo.STAR, shown.position).latest.write  # type: ignore[union-attr]
+        write = known(at(session, demo.STAR, shown.position).latest).write
         assert write
         await until(shown.pilot, lambda: digits() == f"{units.iops(write.iops)} IOPS")
         assert text_in(shown.app.screen, "#presented").startswith(store.read_run(session, demo.STAR).preset)
@@ -603,16 +614,14 @@ async def test_a_recording_that_goes_away_is_told(copy: Path) -> None:
 
 
 @contextlib.asynccontextmanager
-async def watching(directory: Path, size: tuple[int, int] = (120, 36)) -> AsyncIterator[Playing]:
+async def watching(directory: Path, size: tuple[int, int] = (120, 36)) -> AsyncIterator[Watching]:
     """A session followed."""
     screen = WatchScreen(directory)
     app = SavedApp(directory.parent, [screen])
     said = keep_what_is_said(app)
     async with app.run_test(size=size) as pilot:
-        shown = Playing(app, pilot, screen, Clock())  # type: ignore[arg-type]
-        shown.said = said
         await until(pilot, lambda: app.screen is screen and bool(screen.query("#progress")))
-        yield shown
+        yield Watching(app, pilot, screen, said)
 
 
 def files(directory: Path) -> dict[str, tuple[int, int]]:
@@ -668,7 +677,7 @@ async def test_a_run_is_followed_while_it_is_written(session: Path, tmp_path: Pa
                 written.write(seconds)
                 state = at(written.directory, demo.STAR, END)
                 wanted = [*figures(state), f"mean {units.iops(state.mean_iops())}"]
-                await until(shown.pilot, lambda wanted=wanted: all(words in title(screen) for words in wanted))
+                await until(shown.pilot, lambda wanted: all(words in title(screen) for words in wanted), wanted)
                 assert node_rows(text_in(screen, "#nodes")) == node_figures(state)
                 seen.append(text_in(screen, "#progress"))
                 assert " running " in seen[-1] or " ramp-up " in seen[-1]
@@ -684,7 +693,7 @@ async def test_a_run_is_followed_while_it_is_written(session: Path, tmp_path: Pa
 
 async def test_the_next_run_is_shown_when_it_begins(session: Path, tmp_path: Path) -> None:
     written = only(session, tmp_path, 1)
-    with contextlib.closing(take_lock(written)):  # type: ignore[type-var]
+    with contextlib.closing(known(take_lock(written))):
         async with watching(written) as shown:
             await until(shown.pilot, lambda: "over the whole run" in title(shown.screen))
             first = text_in(shown.screen, "#progress")

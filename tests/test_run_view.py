@@ -16,7 +16,7 @@ from textual.widgets import Static
 from cephtui import units
 from cephtui.analysis.history import History
 from cephtui.analysis.live import Live
-from cephtui.models import ClusterSample, Event, Finding, Interval, Mark, Node, Sample
+from cephtui.models import ClusterSample, Event, Finding, Interval, Mark, Node, Sample, Total
 from cephtui.models.metrics import HEADLINES
 from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Request, make_plan, new_batch
@@ -37,6 +37,7 @@ from cephtui.tui.widgets.big import Big
 from cephtui.tui.widgets.live_view import LiveView
 from cephtui.tui.widgets.run_view import NodeNow, RunView, Shown, of_live, of_saved
 from tests.fakes import FakeNode
+from tests.known import known
 from tests.replayed import (
     MIXED,
     SESSION,
@@ -131,7 +132,7 @@ async def test_the_figure_of_a_run_is_that_of_its_preset(tmp_path: Path) -> None
         for key, figure in (("1", "bandwidth"), ("2", "IOPS"), ("5", "latency")):
             before = len(saved(tmp_path))
             await pilot.press(key)
-            await until(pilot, lambda before=before: len(saved(tmp_path)) > before)
+            await until(pilot, lambda before: len(saved(tmp_path)) > before, before)
             await finished(app, pilot)
             assert title(app).split()[0] == figure
 
@@ -158,7 +159,7 @@ async def test_a_key_shows_the_heat_map_and_hides_it(tmp_path: Path) -> None:
         for size in (USUAL, SMALL):
             await pilot.resize_terminal(*size)
             has_room = size == USUAL  # where there is none for both, the map takes the chart's
-            await until(pilot, lambda has_room=has_room: chart(app).display == has_room)
+            await until(pilot, lambda has_room: chart(app).display == has_room, has_room)
             await until(pilot, lambda: heat(app).display and "▀" in text_of(app, heat(app)))
             drawn = text_of(app, heat(app))
             assert "write latency" in drawn
@@ -264,7 +265,7 @@ async def test_escape_leaves_the_whole_screen_and_not_the_run(tmp_path: Path) ->
             await pilot.pause()
             before = chart(app).size.height
             await pilot.press("z")
-            await until(pilot, lambda before=before: chart(app).size.height > before)
+            await until(pilot, lambda before: chart(app).size.height > before, before)
             assert not any(console_screen(app).query_one(each).display for each in hidden)
             text = screen_text(app)
             assert "#1 write-iops running" in text
@@ -272,13 +273,13 @@ async def test_escape_leaves_the_whole_screen_and_not_the_run(tmp_path: Path) ->
             await pilot.press("v", "h")
             await until(pilot, lambda: heat(app).display)
             await pilot.press("h", "escape")
-            await until(pilot, lambda before=before: chart(app).size.height == before)
+            await until(pilot, lambda before: chart(app).size.height == before, before)
             assert all(console_screen(app).query_one(each).display for each in hidden)
             assert app.busy
             await pilot.press("z")
-            await until(pilot, lambda before=before: chart(app).size.height > before)
+            await until(pilot, lambda before: chart(app).size.height > before, before)
             await pilot.press("z")
-            await until(pilot, lambda before=before: chart(app).size.height == before)
+            await until(pilot, lambda before: chart(app).size.height == before, before)
             await pilot.press("v", "v")  # the figure of before
         let_go(app, hosts)
         await finished(app, pilot)
@@ -310,9 +311,12 @@ async def test_the_presenter_follows_the_run_and_escape_does_not_end_it(tmp_path
         await until(pilot, lambda: big._unit == "ms")
         await pilot.press("v")
         let_go(app, hosts)
-        total = lambda: saved(tmp_path)[0].summary.write  # noqa: E731
+
+        def total() -> Total | None:
+            return saved(tmp_path)[0].summary.write
+
         await until(pilot, lambda: total() is not None)
-        await until(pilot, lambda: big._value == units.iops(total().iops))  # type: ignore[union-attr]
+        await until(pilot, lambda: big._value == units.iops(known(total()).iops))
         assert "over the whole run" in text_of(app, app.screen.query_one("#presented"))
         await pilot.press("escape")
         await until(pilot, lambda: not isinstance(app.screen, Presenter))
@@ -611,7 +615,11 @@ async def test_a_stalled_terminal_is_not_drawn_to_and_nothing_is_lost() -> None:
         now = drawn.history.reached
         writer.behind = 30
         draws: list[Shown] = []
-        view.show, show = draws.append, view.show  # type: ignore[method-assign]
+
+        def keep(shown: Shown) -> None:
+            draws.append(shown)
+
+        view.show, show = keep, view.show  # type: ignore[method-assign]
         for sample in told[10:]:
             source.events.append(sample)
             live.catch_up()

@@ -25,7 +25,7 @@ from cephtui.tui.app import SavedApp
 from cephtui.tui.dialogs import Details
 from cephtui.tui.pickers.runs import RunPicker
 from cephtui.tui.screens.compare import CompareScreen
-from cephtui.tui.screens.replay import ReplayScreen, WatchScreen
+from cephtui.tui.screens.replay import PlayedScreen, ReplayScreen, WatchScreen
 from cephtui.tui.screens.session import SessionScreen
 from cephtui.tui.screens.sessions import SessionsScreen
 from tests.replayed import until
@@ -121,7 +121,7 @@ async def test_o_from_a_replay_alone_shows_the_sessions_above_it(session: Path) 
         await until(pilot, lambda: app.screen is again)
         for kind in (SessionScreen, SessionsScreen, ReplayScreen):
             await pilot.press("escape")
-            await until(pilot, lambda kind=kind: isinstance(app.screen, kind))
+            await until(pilot, lambda kind: isinstance(app.screen, kind), kind)
         assert app.screen is replay
         await pilot.press("escape")
         await until(pilot, lambda: not app.is_running)
@@ -196,7 +196,10 @@ def opened(at_home: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Path, t
     calls: list[tuple[Path, tuple[Screen[None], ...]]] = []
 
     def show(root: Path, screens: Sequence[Screen[None]], profile: object, *clean_up: object) -> None:
-        assert all(path.is_dir() for path in (root, *(screen._directory for screen in screens[1:])))
+        assert root.is_dir()
+        for screen in screens[1:]:
+            assert isinstance(screen, SessionScreen | PlayedScreen)
+            assert screen._directory.is_dir()
         calls.append((root, tuple(screens)))
 
     monkeypatch.setattr(verbs, "_begin_screen", lambda verb: None)

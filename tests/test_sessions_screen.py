@@ -8,6 +8,7 @@ import threading
 from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual.app import App
@@ -81,7 +82,7 @@ class Host(App[None]):
         """Whether nothing is asked, read or changed."""
         return self.screen is self.sessions and not list(self.workers)
 
-    def is_above(self, dialog: type[Screen[object]]) -> bool:
+    def is_above(self, dialog: type[Screen[Any]]) -> bool:
         """Whether a dialog is open and can be answered."""
         return isinstance(self.screen, dialog) and self.screen.focused is not None
 
@@ -153,7 +154,7 @@ async def test_sessions_are_listed_the_newest_first_and_with_more_room_more_is_t
     async with showing(root, SIZES[0]) as (app, pilot):
         for size in SIZES:
             await pilot.resize_terminal(*size)
-            await until(pilot, lambda size=size: tuple(app.size) == size and "outcomes" in app.text)
+            await until(pilot, lambda size: tuple(app.size) == size and "outcomes" in app.text, size)
             await pilot.pause()
             assert app.names == ALL
             assert app.bar.endswith("4 saved")
@@ -302,7 +303,7 @@ async def test_what_does_not_match_is_hidden_as_one_types(root: Path) -> None:
         for text in ("NVME", "lab slow", "2001-11"):
             await typed(app, pilot, text)
             found = FOUND[text]
-            await until(pilot, lambda found=found: app.names == found and app.bar.endswith(f"{len(found)} of 4"))
+            await until(pilot, lambda found: app.names == found and app.bar.endswith(f"{len(found)} of 4"), found)
             assert app.selected == found[0]
 
 
@@ -372,7 +373,7 @@ async def test_keys_of_the_list(root: Path) -> None:
         moves = {"j": 1, "down": 2, "k": 1, "end": 3, "up": 2, "home": 0, "G": 3, "g": 0}
         for key, index in moves.items():
             await pilot.press(key)
-            await until(pilot, lambda index=index: app.selected == ALL[index])
+            await until(pilot, lambda index: app.selected == ALL[index], index)
 
 
 async def test_hundreds_of_sessions_are_all_there(tmp_path: Path) -> None:
@@ -435,7 +436,7 @@ async def test_a_session_is_renamed(root: Path) -> None:
         problem = app.screen.query_one("#wrong", Label)
         for name, said in (("nvme", "there is a session nvme already"), ("a b", "session name 'a b': "), ("a-b", "")):
             await typed(app, pilot, name)
-            await until(pilot, lambda said=said: told(problem).startswith(said) and bool(told(problem)) == bool(said))
+            await until(pilot, lambda said: told(problem).startswith(said) and bool(told(problem)) == bool(said), said)
             assert app.screen.query_one(Input).has_class("wrong") == bool(said)
             if said:
                 await pilot.press("enter")
@@ -565,7 +566,7 @@ async def test_torn_notes_are_told_and_kept(root: Path) -> None:
     async with showing(root) as (app, pilot):
         for count, key in enumerate(("N", "T"), 1):
             await pilot.press(key)
-            await until(pilot, lambda count=count: len(app.notices) == count)
+            await until(pilot, lambda count: len(app.notices) == count, count)
         assert app.screen is app.sessions
         assert str(path) in app.notices[0]
     assert path.read_text() == '{"note": "hal'

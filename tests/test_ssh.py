@@ -22,6 +22,7 @@ import pytest
 
 from cephtui.models import Node
 from cephtui.nodes import answers, ssh, watched
+from cephtui.nodes.asyncio_private import transport_of
 from cephtui.nodes.local import LocalConnection
 from cephtui.nodes.ssh import attempt, config, route
 from cephtui.nodes.ssh.connection import SshConnection, command_line
@@ -158,7 +159,7 @@ class Server:
             async with asyncio.timeout(60):
                 while child.returncode is None:  # wait() also waits for pipes, which nobody reads any more
                     await asyncio.sleep(0.01)
-            child._transport.close()  # type: ignore[attr-defined]  # a grandchild may hold its pipes
+            transport_of(child).close()  # a grandchild may hold its pipes
 
     def drop(self) -> None:
         """Lose every connection."""
@@ -179,7 +180,7 @@ class Server:
         await asyncio.gather(_carry(child.stdout, process.stdout), _carry(child.stderr, process.stderr))
         status = await child.wait()
         self._children.discard(child)
-        child._transport.close()  # type: ignore[attr-defined]  # there may be output that nobody wants any more
+        transport_of(child).close()  # there may be output that nobody wants any more
         if status < 0:
             process.exit_with_signal("KILL")
         else:
@@ -793,7 +794,11 @@ def agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[
         while not os.path.exists(place):
             time.sleep(0.01)
         monkeypatch.setenv("SSH_AUTH_SOCK", place)
-        yield lambda path: subprocess.run(["ssh-add", "-q", path], check=True)
+
+        def add(path: Path) -> None:
+            subprocess.run(["ssh-add", "-q", path], check=True)
+
+        yield add
         process.terminate()
 
 

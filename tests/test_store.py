@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cephtui.analysis import history
-from cephtui.models import SCHEMA_VERSION, Interval, Plan, Run, Sample
+from cephtui.models import SCHEMA_VERSION, Interval, Phase, Plan, Run, Sample
 from cephtui.sessions import store
 from cephtui.sessions.jsonlines import line
 from cephtui.sessions.store import StoreError, Undo
@@ -43,9 +43,9 @@ def run_of(session: str, number: int = 1, **values: object) -> Run:
     return run.model_copy(update=values)
 
 
-def sample_of(second: int, node: str | None = None, phase: str = "run", iops: float = 100.0) -> Sample:
+def sample_of(second: int, node: str | None = None, phase: Phase = "run", iops: float = 100.0) -> Sample:
     interval = Interval(int(iops), 4096 * int(iops), iops, 4096 * iops, 0.001, 0.002, {700: int(iops)})
-    return Sample(1, node, "write-iops", phase, float(second), 1.0, None, interval)  # type: ignore[arg-type]
+    return Sample(1, node, "write-iops", phase, float(second), 1.0, None, interval)
 
 
 def write_session(root: Path, name: str, seconds: int = 5, outcome: str | None = "ok") -> Path:

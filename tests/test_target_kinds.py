@@ -60,7 +60,7 @@ def schemes_in(source: str) -> set[tuple[int, str]]:
             case ast.Constant(value=str() as text) if id(node) not in bare and _SPEC.fullmatch(text):
                 found.add((node.lineno, text))
         parts = (part for each in deciding(node) for part in ast.walk(each) if isinstance(part, ast.Constant))
-        found |= {(part.lineno, part.value) for part in parts if part.value in _WORDS}
+        found |= {(part.lineno, part.value) for part in parts if isinstance(part.value, str) and part.value in _WORDS}
     return found
 
 

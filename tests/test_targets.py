@@ -7,7 +7,7 @@ import os
 import shutil
 import socket
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -19,7 +19,7 @@ from cephtui.models.refusal import Refusal
 from cephtui.targets import TargetError, parse_target
 from cephtui.targets import file as file_target
 from cephtui.targets.base import Layout
-from cephtui.targets.file import FileFacts, parse_facts
+from cephtui.targets.file import FileFacts, FileTarget, parse_facts
 from cephtui.tools.fio import Fio
 
 SPAN = 1 << 20
@@ -83,6 +83,7 @@ def foreign(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_path_is_a_target(tmp_path: Path, name: str) -> None:
     target = parse_target(f"file:{tmp_path}/{name}")
+    assert isinstance(target, FileTarget)
     assert target.path == f"{tmp_path}/{name}"
     assert parse_target(target.spec) == target
 
@@ -90,8 +91,8 @@ def test_a_path_is_a_target(tmp_path: Path, name: str) -> None:
 def test_a_path_is_made_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", "/home/somebody")
-    assert parse_target("file:-rf").path == f"{tmp_path}/-rf"
-    assert parse_target("file:~/scratch").path == "/home/somebody/scratch"
+    assert parse_target("file:-rf") == FileTarget(f"{tmp_path}/-rf")
+    assert parse_target("file:~/scratch") == FileTarget("/home/somebody/scratch")
 
 
 @pytest.mark.parametrize(
@@ -185,6 +186,7 @@ def test_any_text_is_a_target_or_refused(text: str) -> None:
         target = parse_target(f"file:{text}")
     except TargetError:
         return
+    assert isinstance(target, FileTarget)
     assert target.path.startswith("/")
     assert not target.path.endswith((" ", "/"))
 
@@ -258,8 +260,8 @@ def make_socket(path: Path) -> None:
         server.bind(str(path))
 
 
-KINDS = {
-    "directory": lambda path: path.mkdir(),
+KINDS: dict[str, Callable[[Path], None]] = {
+    "directory": Path.mkdir,
     "fifo": os.mkfifo,
     "socket": make_socket,
     "symbolic link": lambda path: path.symlink_to("nowhere"),

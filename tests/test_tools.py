@@ -203,7 +203,7 @@ class Drip(Tool):
 @pytest.fixture
 def presets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The tool is in the table, its output recorded, and a preset names it."""
-    monkeypatch.setitem(TOOLS, "drip", Drip())  # type: ignore[arg-type]  # it is a dict, and nobody else changes it
+    monkeypatch.setitem(TOOLS, "drip", Drip())  # it is a dict, and nobody else changes it
     raw, folder = tmp_path / "raw", tmp_path / "presets"
     raw.mkdir()
     folder.mkdir()

@@ -77,10 +77,11 @@ def test_output_may_be_cut_anywhere(noise: bytes, output: bytes, cuts: list[int]
 
 
 def test_a_flood_before_the_start_is_not_kept() -> None:
-    flood = [("stdout", bytes(1 << 20))] * 5 + [("stderr", bytes(1 << 20))] * 5
-    assert len(outputs(flood)["stderr"]) <= 2 * 65536  # type: ignore[arg-type]
-    told = [*flood, ("stdout", READY + STARTED + b"out"), ("stderr", READY + b"err")]
-    assert outputs(told) == {"stdout": b"out", "stderr": b"err"}  # type: ignore[arg-type]
+    streams: tuple[Stream, ...] = ("stdout", "stderr")
+    flood = [(stream, bytes(1 << 20)) for stream in streams for _ in range(5)]
+    assert len(outputs(flood)["stderr"]) <= 2 * 65536
+    told: list[tuple[Stream, bytes]] = [*flood, ("stdout", READY + STARTED + b"out"), ("stderr", READY + b"err")]
+    assert outputs(told) == {"stdout": b"out", "stderr": b"err"}
 
 
 def test_what_was_said_instead_of_ready_is_told_as_an_error() -> None:

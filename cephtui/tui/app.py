@@ -11,7 +11,7 @@ import logging
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 from textual import on, work
@@ -119,7 +119,7 @@ class CephtuiApp(RoomyApp):
         """All keys that work on this screen, by topic."""
         self.push_screen(Help("keys", help_table(commands(self.screen))))
 
-    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """Every key of the screen as a command too."""
         for found in commands(screen):
             yield SystemCommand(found.title, found.about, partial(self._run_command, found.action, found.node))

@@ -71,7 +71,7 @@ class DayScreen(RunScreen):
 class DayApp(app.CephtuiApp):
     """Waits until it is idle, lives through the day, and writes down what that took."""
 
-    CSS_PATH = str(Path(app.__file__).with_name("app.tcss"))
+    CSS_PATH = Path(app.__file__).with_name("app.tcss")
 
     def __init__(self, day: Day, file: Path) -> None:
         super().__init__(file.parent)

@@ -15,6 +15,7 @@ from cephtui.stats import add_intervals
 from cephtui.tools.base import Reading
 from cephtui.tools.fio import Fio
 from cephtui.tui.widgets.live_view import DRAWS_PER_SECOND
+from tests.known import known
 
 from .console import NODES_PLACE, START_SECONDS, Console, on_nodes
 from .figures import p95
@@ -95,6 +96,6 @@ def shown_figures(readings: Sequence[tuple[int, Reading]], nodes: int) -> dict[i
 def _total(reading: Reading, nodes: int) -> float:
     def added(interval: Interval | None) -> float:
         total = add_intervals([interval] * nodes) if interval else None
-        return total.iops if total else 0.0
+        return known(total.iops) if total else 0.0
 
     return added(reading.read) + added(reading.write)

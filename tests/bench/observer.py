@@ -61,7 +61,7 @@ def _block(session: ConsoleSession, lab: Lab) -> tuple[float, float, float]:
 
 def _watched(session: ConsoleSession, begun: Callable[[], None]) -> float:
     read = session.run(begun).summary.read
-    if read is None:
+    if read is None or read.iops is None:
         raise NotMeasured("a run without reads")
     return read.iops
 

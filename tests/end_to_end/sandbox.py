@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, TypedDict, Unpack
 
 MARK = "CEPHTUI_TEST_SANDBOX"
 """In the environment of everything that a sandbox starts, forked fio workers included."""
@@ -24,6 +24,26 @@ GONE_SECONDS = 20.0
 FIO = shutil.which("fio") or "fio"
 
 Event = dict[str, Any]
+
+
+class Streams(TypedDict, total=False):
+    """Where a console reads and writes, as subprocess.Popen takes it."""
+
+    stdin: int | IO[Any]
+    stdout: int | IO[Any]
+    stderr: int | IO[Any]
+
+
+class Places(Streams, total=False):
+    """Also how its process starts."""
+
+    start_new_session: bool
+    preexec_fn: Callable[[], object]
+
+
+def on_terminal(descriptor: int) -> Streams:
+    """All three streams on one open terminal."""
+    return {"stdin": descriptor, "stdout": descriptor, "stderr": descriptor}
 
 
 @dataclass(frozen=True)
@@ -64,7 +84,7 @@ def processes_marked(mark: str) -> list[Process]:
     return [process for process in found if process]
 
 
-def wait_for(condition: Callable[[], Any], seconds: float, what: str, seen: Callable[[], str] = str) -> float:
+def wait_for(condition: Callable[[], object], seconds: float, what: str, seen: Callable[[], str] = str) -> float:
     """Wait until it holds and give the seconds that took; a timeout fails with what was seen instead."""
     started = time.monotonic()
     while not condition():
@@ -77,13 +97,14 @@ def wait_for(condition: Callable[[], Any], seconds: float, what: str, seen: Call
 class Console:
     """One started ``cephtui``; its output goes to files, unless a test gives it other places."""
 
-    def __init__(self, sandbox: Sandbox, args: Sequence[str], env: Mapping[str, str], **places: Any) -> None:
+    def __init__(self, sandbox: Sandbox, args: Sequence[str], env: Mapping[str, str], **places: Unpack[Places]) -> None:
         self.sandbox, self.args = sandbox, args
         name = f"{len(sandbox.consoles):02}"
         self._stdout, self._stderr = sandbox.root / f"stdout.{name}", sandbox.root / f"stderr.{name}"
         with self._stdout.open("wb") as stdout, self._stderr.open("wb") as stderr:
-            given = {"stdin": subprocess.DEVNULL, "stdout": stdout, "stderr": stderr, **places}
-            command = [Path(sys.executable).with_name("cephtui"), *args]
+            given: Places = {"stdin": subprocess.DEVNULL, "stdout": stdout, "stderr": stderr}
+            given.update(places)
+            command = [str(Path(sys.executable).with_name("cephtui")), *args]
             self.process = subprocess.Popen(command, env=env, cwd=sandbox.root, **given)
 
     @property
@@ -119,7 +140,7 @@ class Console:
         wait_for(lambda: self.process.poll() is not None, seconds, "the end of cephtui", self.describe)
         return self.process.returncode
 
-    def wait_for(self, condition: Callable[[], Any], seconds: float, what: str) -> float:
+    def wait_for(self, condition: Callable[[], object], seconds: float, what: str) -> float:
         """See the function; fails at once when cephtui ends before."""
 
         def holds() -> bool:
@@ -178,16 +199,18 @@ class Sandbox:
             MARK: self.token,
         }
 
-    def start(self, *args: str, env: Mapping[str, str | None] | None = None, **places: Any) -> Console:
+    def start(self, *args: str, env: Mapping[str, str | None] | None = None, **places: Unpack[Places]) -> Console:
         """Start cephtui; ``env`` changes the environment, None removes from it."""
         chosen = {**self.env, **(env or {})}
         console = Console(self, args, {k: v for k, v in chosen.items() if v is not None}, **places)
         self.consoles.append(console)
         return console
 
-    def run(self, *args: str, seconds: float = 60.0, **how: Any) -> Console:
+    def run(
+        self, *args: str, seconds: float = 60.0, env: Mapping[str, str | None] | None = None, **places: Unpack[Places]
+    ) -> Console:
         """Run cephtui to its end."""
-        console = self.start(*args, **how)
+        console = self.start(*args, env=env, **places)
         console.wait(seconds)
         return console
 

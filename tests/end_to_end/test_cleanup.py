@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from cephtui.nodes.local import LocalConnection
@@ -14,7 +14,7 @@ from cephtui.targets.file import create_argv
 from .sandbox import Console, Sandbox, sets
 
 
-def leave(sandbox: Sandbox, name: str, entries: Sequence[dict[str, object]]) -> Path:
+def leave(sandbox: Sandbox, name: str, entries: Sequence[Mapping[str, object]]) -> Path:
     """A session copied from elsewhere."""
     directory = sandbox.data / "sessions" / name
     directory.mkdir(parents=True)

@@ -79,7 +79,14 @@ def conforms(value: Any, schema: Event, root: Event) -> str | None:
         return None if None in problems else f"none of {problems}"
     if "const" in schema or "enum" in schema:
         return None if value in schema.get("enum", [schema.get("const")]) else f"{value!r} is not in {schema}"
-    kinds = {"object": dict, "array": list, "string": str, "integer": int, "number": (int, float), "null": type(None)}
+    kinds: dict[str, type | tuple[type, ...]] = {
+        "object": dict,
+        "array": list,
+        "string": str,
+        "integer": int,
+        "number": (int, float),
+        "null": type(None),
+    }
     kind = schema.get("type")
     if kind == "boolean" or isinstance(value, bool):
         return None if isinstance(value, bool) and kind in ("boolean", None) else f"{value!r} is no {kind}"

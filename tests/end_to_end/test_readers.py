@@ -14,12 +14,10 @@ from pathlib import Path
 import pytest
 
 from .conftest import NewSandbox
-from .sandbox import Console, Sandbox, read_samples, sets, wait_for
+from .sandbox import Console, Sandbox, on_terminal, read_samples, sets, wait_for
 
 RUN = ["run", "write-iops", *sets(runtime=3, ramp_time=0, size="1M", rate_iops=50), "--session", "S"]
 F_SETPIPE_SZ = 1031
-STREAMS = ("stdin", "stdout", "stderr")
-
 
 CLOSED = ((0,), (1,), (2,), (0, 1, 2))
 """Streams that a caller has closed, by their numbers."""
@@ -27,7 +25,12 @@ CLOSED = ((0,), (1,), (2,), (0, 1, 2))
 
 def closing(numbers: tuple[int, ...]) -> Callable[[], None]:
     """Close them where cephtui is about to start."""
-    return lambda: [os.close(number) for number in numbers] and None
+
+    def close() -> None:
+        for number in numbers:
+            os.close(number)
+
+    return close
 
 
 def small_pipe() -> tuple[int, int]:
@@ -61,9 +64,9 @@ def stalled(new_sandbox: NewSandbox) -> Iterator[dict[str, tuple[Console, int]]]
     full, filled = os.openpty()
     consoles = {
         "pipe": (new_sandbox().start(*RUN, "--json", stdout=written), pipe),
-        "terminal": (new_sandbox().start(*RUN, *sets(runtime=8), **dict.fromkeys(STREAMS, shown)), terminal),
+        "terminal": (new_sandbox().start(*RUN, *sets(runtime=8), **on_terminal(shown)), terminal),
         "stopped": (new_sandbox().start(*RUN, *sets(runtime=60), "--json", stdout=unread), stopping),
-        "stopped terminal": (new_sandbox().start(*RUN, *sets(runtime=60), **dict.fromkeys(STREAMS, filled)), full),
+        "stopped terminal": (new_sandbox().start(*RUN, *sets(runtime=60), **on_terminal(filled)), full),
     }
     for descriptor in (written, shown, unread, filled):
         os.close(descriptor)
@@ -172,7 +175,7 @@ def test_a_listing_that_can_not_be_written_is_one_line(sandbox: Sandbox, listing
 def test_the_live_display_of_a_terminal(sandbox: Sandbox) -> None:
     """Progress while it runs, the table at the end, and a whole terminal afterwards."""
     ours, theirs = os.openpty()
-    console = sandbox.start(*RUN, **dict.fromkeys(STREAMS, theirs))
+    console = sandbox.start(*RUN, **on_terminal(theirs))
     os.close(theirs)
     parts = []
     with os.fdopen(ours, "rb", buffering=0) as file, contextlib.suppress(OSError):

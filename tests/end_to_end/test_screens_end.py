@@ -16,13 +16,14 @@ import struct
 import termios
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from cephtui.sessions import demo, store
 
-from .sandbox import Console, Sandbox, wait_for
+from .sandbox import Console, Places, Sandbox, on_terminal, wait_for
 
 COLUMNS, ROWS = 120, 36
 SEEN_SECONDS, EXIT_SECONDS = 60.0, 10.0
@@ -125,8 +126,8 @@ class Terminal:
     def __init__(self, sandbox: Sandbox, *words: str, env: Mapping[str, str | None] | None = None) -> None:
         self._ours, theirs = os.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
-        places = {"stdin": theirs, "stdout": theirs, "stderr": theirs, "start_new_session": True}
-        self.console: Console = sandbox.start(*words, env=env, preexec_fn=_control_terminal, **places)
+        places: Places = {**on_terminal(theirs), "start_new_session": True, "preexec_fn": _control_terminal}
+        self.console: Console = sandbox.start(*words, env=env, **places)
         os.close(theirs)
         self.sent = b""
         self._screen, self._drawn = Screen(), 0
@@ -155,6 +156,10 @@ class Terminal:
         """Wait until these can be seen, or with a minus before them can't."""
         wanted, absent = words.removeprefix("-"), words.startswith("-")
         wait_for(lambda: (wanted in self.text) != absent, SEEN_SECONDS, repr(words), self.describe)
+
+    def sends(self, more: int) -> None:
+        """Wait until it has sent more bytes than this."""
+        wait_for(lambda: len(self.sent) > more, SEEN_SECONDS, "output", self.describe)
 
     def go(self, steps: tuple[Step, ...]) -> None:
         """Press each key when what it is for is there."""
@@ -273,6 +278,10 @@ def test_an_idle_cephtui_ends_on_every_screen(sandbox: Sandbox, terminal: NewTer
     assert [path.name for path in (sandbox.data / "sessions").iterdir()] == ["demo"]
 
 
+def has_lines(samples: Path) -> bool:
+    return samples.read_bytes().count(b"\n") > 3
+
+
 @pytest.mark.parametrize("screen", IN_A_RUN)
 def test_a_run_ends_with_cephtui_on_every_screen(sandbox: Sandbox, terminal: NewTerminal, screen: str) -> None:
     prepare(sandbox)
@@ -283,7 +292,7 @@ def test_a_run_ends_with_cephtui_on_every_screen(sandbox: Sandbox, terminal: New
     for how, each in terminals.items():
         each.shows(RUNNING)
         samples = sandbox.session(how) / "001" / "samples.jsonl"
-        wait_for(lambda samples=samples: samples.read_bytes().count(b"\n") > 3, SEEN_SECONDS, "samples", each.describe)
+        wait_for(partial(has_lines, samples), SEEN_SECONDS, "samples", each.describe)
         each.go(IN_A_RUN[screen])
     assert sandbox.processes("fio")
     assert len([path for path in scratches(sandbox) if (path / "scratch").exists()]) == len(ENDINGS)
@@ -292,9 +301,9 @@ def test_a_run_ends_with_cephtui_on_every_screen(sandbox: Sandbox, terminal: New
     for how, outcome in (("TERM", "stopped"), ("HUP", "stopped"), ("KILL", "lost")):
         shown = sandbox.run("show", f"{how}/1", "--json")
         assert shown.process.returncode == 0, shown.describe()
-        *samples, run = shown.events
+        *sent, run = shown.events
         assert run["outcome"] == outcome
-        assert sum(bool(sample["write"] and sample["write"]["ios"]) for sample in samples) > 3
+        assert sum(bool(sample["write"] and sample["write"]["ios"]) for sample in sent) > 3
 
 
 @pytest.mark.parametrize("words", [[], ["demo"]])
@@ -302,7 +311,7 @@ def test_a_signal_while_it_starts_ends_it_in_order(sandbox: Sandbox, terminal: N
     """From the moment on at which it has changed the terminal."""
     for more in (0, 20, 2000, 8000, 16000):
         each = terminal(*words)
-        wait_for(lambda each=each, more=more: len(each.sent) > more, SEEN_SECONDS, "output", each.describe)
+        each.sends(more)
         each.signal(signal.SIGTERM)
         assert each.console.wait(EXIT_SECONDS) == 0, each.describe()
         sent = each.all_sent()

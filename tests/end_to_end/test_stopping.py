@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import pytest
 
 from .conftest import NewSandbox
-from .sandbox import GONE_SECONDS, Console, Event, Sandbox, read_samples, sets, wait_for
+from .sandbox import GONE_SECONDS, Console, Event, Sandbox, on_terminal, read_samples, sets, wait_for
 
 RUN = ["run", "write-iops", *sets(runtime=60, ramp_time=1, size="1M", rate_iops=50), "--session", "S", "--json"]
 NEXT = ["run", "read-iops", *sets(runtime=1, ramp_time=0, size="1M", rate_iops=100), "--json"]
@@ -273,8 +273,8 @@ def test_two_signals_at_once_leave_nothing(begun: dict[str, Console]) -> None:
 def test_the_end_of_the_terminal_stops_the_run(sandbox: Sandbox) -> None:
     """As when a browser terminal or an SSH session is closed: its processes get SIGHUP, and EIO for every write."""
     ours, theirs = os.openpty()
-    places = {"stdin": theirs, "stdout": theirs, "stderr": theirs, "start_new_session": True}
-    console = sandbox.start(*READ, *sets(runtime=30, ramp_time=0, size="1M", rate_iops=100), **places)
+    options = sets(runtime=30, ramp_time=0, size="1M", rate_iops=100)
+    console = sandbox.start(*READ, *options, start_new_session=True, **on_terminal(theirs))
     os.close(theirs)
     samples = sandbox.data / "sessions" / "S" / "001" / "samples.jsonl"
     wait_for(lambda: samples.exists() and samples.stat().st_size, 20, "samples", console.describe)

@@ -175,8 +175,8 @@ def erasure_profile(lab: Lab) -> Iterator[str]:
 def opened(lab: Lab, image: str) -> Iterator[None]:
     """Somebody has this image open: it has a watcher."""
     command = lab.command("ceph", "rbd", "--conf", lab.ceph_conf, "watch", image)
-    streams = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen(command, **streams) as process:  # it ends with its stdin
+    nowhere = subprocess.DEVNULL
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=nowhere, stderr=nowhere) as process:  # ends with stdin
         wait_for(lambda: "watcher=" in lab.rbd("status", image), 20, f"a watcher of {image}")
         yield
         assert process.poll() is None
@@ -194,7 +194,7 @@ def busy(lab: Lab, pool: str) -> Iterator[None]:
 
             def is_known() -> bool:
                 (found,) = lab.ceph("osd", "pool", "stats", pool)
-                return found["client_io_rate"].get("write_op_per_sec", 0) > 0
+                return bool(found["client_io_rate"].get("write_op_per_sec", 0) > 0)
 
             wait_for(is_known, 30, "rates of the pool")
             yield
@@ -220,22 +220,30 @@ def said(console: Console, seconds: float = 60) -> str:
     return console.stderr
 
 
-def refused(bench: Bench, *words: str, **options: object) -> str:
+def refused(bench: Bench, *words: str, node: str = "lab1", **options: object) -> str:
     """What a dry run says that has to be refused."""
-    return said(dry_run(bench, *words, **options))
+    return said(dry_run(bench, *words, node=node, **options))
 
 
-def allowed(bench: Bench, *words: str, **options: object) -> None:
+def allowed(bench: Bench, *words: str, node: str = "lab1", **options: object) -> None:
     """A dry run that has to be allowed."""
-    console = dry_run(bench, *words, **options)
+    console = dry_run(bench, *words, node=node, **options)
     console.wait()
     assert console.process.returncode == 0, console.describe()
 
 
-def all_refused(bench: Bench, asked: Sequence[tuple[Sequence[str], str]], at_once: int = 3, **options: object) -> None:
+def all_refused(
+    bench: Bench,
+    asked: Sequence[tuple[Sequence[str], str]],
+    at_once: int = 3,
+    *,
+    node: str = "lab1",
+    **options: object,
+) -> None:
     """Dry runs with their words, each of which has to be refused and to say this."""
     for first in range(0, len(asked), at_once):
-        some = [(dry_run(bench, *words, **options), text) for words, text in asked[first : first + at_once]]
+        begun = asked[first : first + at_once]
+        some = [(dry_run(bench, *words, node=node, **options), text) for words, text in begun]
         for console, text in some:
             assert text in said(console), console.describe()
 

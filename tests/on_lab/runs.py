@@ -12,6 +12,7 @@ import signal
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -197,6 +198,10 @@ def left_on(lab: Lab) -> list[str]:
     ]
 
 
+def _succeeds(lab: Lab, command: Sequence[str | Path]) -> bool:
+    return lab.on("ceph", *command).returncode == 0
+
+
 def _remove_all(lab: Lab) -> None:
     """So that one failed test does not make others fail."""
     for pid in processes_on(lab, RUN):
@@ -205,8 +210,8 @@ def _remove_all(lab: Lab) -> None:
     for path in files(lab):
         path.unlink()
     for name in images(lab):
-        done = ["rbd", "--conf", lab.ceph_conf, "rm", "--no-progress", f"{lab.pool}/{name}"]
-        wait_for(lambda done=done: lab.on("ceph", *done).returncode == 0, REMOVED_SECONDS, f"the removal of {name}")
+        done: list[str | Path] = ["rbd", "--conf", lab.ceph_conf, "rm", "--no-progress", f"{lab.pool}/{name}"]
+        wait_for(partial(_succeeds, lab, done), REMOVED_SECONDS, f"the removal of {name}")
     for namespace in objects(lab):
         rados = ["--pool", lab.pool, "--namespace", namespace]
         for name in lab.rados(*rados, "ls").split("\n")[:-1]:

@@ -30,10 +30,11 @@ from cephtui.tui.console.start import Start
 from cephtui.tui.dialogs import EnterText
 from cephtui.tui.screens.replay import PlayedScreen, ReplayScreen, WatchScreen
 from cephtui.tui.screens.run import RunScreen
+from tests.known import known
 from tests.replayed import screen_text, until
 
 from .others import pool_on
-from .runs import Bench, assert_agrees_with_the_tool, images, left_on, noted
+from .runs import Bench, assert_agrees_with_the_tool, images, left_on, noted, sets
 
 SIZE = (120, 36)
 SESSION = "lab"
@@ -81,7 +82,9 @@ async def console(bench: Bench, pool: str) -> AsyncIterator[tuple[ConsoleApp, Pi
         screen.choice.edits = Edits({"write-iops": SMALL})
         async with app.run_test(size=SIZE) as pilot:
             await until(
-                pilot, lambda: screen.is_mounted and screen.choice.nodes.states.keys() >= set(bench.lab.nodes), 60.0
+                pilot,
+                lambda: screen.is_mounted and screen.choice.nodes.states.keys() >= set(bench.lab.nodes),
+                seconds=60.0,
             )
             assert all(state.environment for state in screen.choice.nodes.states.values())
             yield app, pilot, root / SESSION
@@ -97,7 +100,7 @@ async def finished(app: ConsoleApp, pilot: Pilot[None]) -> None:
         cells = {str(cell) for row in range(table.row_count) for cell in table.get_row_at(row)}
         return bool({"ok", "ok !", "failed", "lost"} & cells)
 
-    await until(pilot, lambda: not app.busy and ended(), PATIENCE_SECONDS)
+    await until(pilot, lambda: not app.busy and ended(), seconds=PATIENCE_SECONDS)
 
 
 async def runtime_typed(app: ConsoleApp, pilot: Pilot[None]) -> None:
@@ -122,7 +125,7 @@ async def test_a_run_on_three_nodes_is_seen_marked_and_played_again(bench: Bench
         screen = app._console_screen
         await runtime_typed(app, pilot)
         await pilot.press("h", "enter")
-        await until(pilot, lambda: " running " in text_in(screen, "#progress"), PATIENCE_SECONDS)
+        await until(pilot, lambda: " running " in text_in(screen, "#progress"), seconds=PATIENCE_SECONDS)
         await pilot.press("m")
         await until(pilot, lambda: isinstance(app.screen, EnterText) and app.screen.focused is not None)
         await pilot.press(*(name if name != " " else "space" for name in MARK), "enter")
@@ -163,7 +166,7 @@ def assert_replayed(directory: Path, run: Run) -> None:
     stored = list(store.read_samples(directory, 1))
     for name in (None, *(node.node for node in run.nodes)):
         counts = [
-            (sum(s.write.ios for s in found if s.write), sum(s.write.bytes for s in found if s.write))
+            (sum(known(s.write.ios) for s in found if s.write), sum(s.write.bytes for s in found if s.write))
             for found in ([s for s in samples if s.node == name and s.phase == "run"] for samples in (played, stored))
         ]
         assert counts[0] == counts[1], name
@@ -184,7 +187,7 @@ async def assert_looks_the_same(directory: Path, live: str) -> None:
         await pilot.press("end")
         await until(pilot, lambda: "over the whole run" in title(screen))
         assert title(screen) == live
-        assert MARK in screen_text(screen.app)  # type: ignore[arg-type]
+        assert MARK in screen_text(screen.app)
 
 
 # ---------------------------------------------------------------------------------------------- followed
@@ -196,10 +199,8 @@ def shows(screen: PlayedScreen, total: Total) -> bool:
 
 
 async def test_a_headless_run_is_watched_from_beside(bench: Bench, pool: str) -> None:
-    options = {**SMALL, "runtime": SECONDS}
-    process = bench.start(
-        "write-iops", on=bench.lab.nodes, target=f"rbd:{pool}", words=["--session", SESSION, "--repeat", "2"], **options
-    )
+    words = ["--session", SESSION, "--repeat", "2", *sets(**SMALL)]
+    process = bench.start("write-iops", on=bench.lab.nodes, target=f"rbd:{pool}", words=words, runtime=SECONDS)
     directory = bench.sandbox.data / "sessions" / SESSION
     await asyncio.to_thread(process.wait_for, (directory / "session.json").exists, 60, "the session")
     screen = WatchScreen(directory)
@@ -209,8 +210,9 @@ async def test_a_headless_run_is_watched_from_beside(bench: Bench, pool: str) ->
         for number in (1, 2):
             await until(
                 pilot,
-                lambda number=number: f"#{number} write-iops running " in text_in(screen, "#progress"),
-                PATIENCE_SECONDS,
+                lambda number: f"#{number} write-iops running " in text_in(screen, "#progress"),
+                number,
+                seconds=PATIENCE_SECONDS,
             )
             assert store.is_locked(directory)
             await until(pilot, lambda: all(any(c.isdigit() for c in node_row(app, n)[8:]) for n in bench.lab.nodes))

@@ -10,10 +10,12 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from tests.end_to_end.sandbox import on_terminal
 from tests.lab import Lab
 from tests.lab.processes import environment_of, parent_of
 
@@ -43,7 +45,7 @@ STOPPED_SECONDS = 5.0
 """A stop by key ends all nodes within so long."""
 SHARED = ["--shared-pool"]
 CONTAINER = ["unshare", "--pid", "--fork", "--mount-proc"]
-GENTLE = {"size": "4M", "runtime": 60, "ramp_time": 0, "rate_iops": 100}
+GENTLE = sets(size="4M", runtime=60, ramp_time=0, rate_iops=100)
 
 
 # ---------------------------------------------------------------------------------------------- refused at once
@@ -226,7 +228,7 @@ def lost(lab: Lab, new_bench: NewBench) -> Iterator[dict[str, Case]]:
     def start(name: str, node: str, **settings: object) -> None:
         bench = new_bench()
         bench.configure(**{node: settings})
-        console = bench.start("mixed-75-25", on=[node], words=[*SHARED, "--session", "S"], **GENTLE)
+        console = bench.start("mixed-75-25", on=[node], words=[*SHARED, *GENTLE, "--session", "S"])
         consoles[name] = (bench, node, console, None)
 
     start("console killed", "lab1")
@@ -238,8 +240,8 @@ def lost(lab: Lab, new_bench: NewBench) -> Iterator[dict[str, Case]]:
     bench = new_bench()
     ours, theirs = os.openpty()
     words = ["--config", str(bench.config), "--node", "lab1", "--target", f"rbd:{lab.pool}", *SHARED, "--session", "S"]
-    places = {"stdin": theirs, "stdout": theirs, "stderr": theirs, "start_new_session": True}
-    terminal = bench.sandbox.start("run", "mixed-75-25", *words, *sets(**GENTLE), **places)
+    command = ["run", "mixed-75-25", *words, *GENTLE]
+    terminal = bench.sandbox.start(*command, start_new_session=True, **on_terminal(theirs))
     os.close(theirs)
     samples = bench.sandbox.data / "sessions" / "S" / "001" / "samples.jsonl"
     consoles["terminal closed"] = (bench, "lab1", terminal, samples)
@@ -359,8 +361,7 @@ def test_what_is_left_is_noted_and_cleaned_up(lost: dict[str, Case], lab: Lab, w
 def test_lost_nodes_are_told_apart_and_the_others_go_on(bench: Bench) -> None:
     """One whose session is killed and one whose link is down, beside one that comes to its end."""
     lab = bench.lab
-    how = {"size": "4M", "runtime": 25, "ramp_time": 0, "rate_iops": 50}
-    console = bench.start("mixed-75-25", on=["lab"], words=SHARED, **how)
+    console = bench.start("mixed-75-25", on=["lab"], words=SHARED, size="4M", runtime=25, ramp_time=0, rate_iops=50)
     console.wait_for_samples(2, seconds=90)
     for pid in lab.session_pids("lab2"):
         os.kill(pid, signal.SIGKILL)
@@ -391,8 +392,8 @@ def test_a_stop_by_key_ends_all_nodes_and_keeps_their_last_words(bench: Bench) -
     lab = bench.lab
     ours, theirs = os.openpty()
     words = ["--config", str(bench.config), "--node", "lab", "--target", f"rbd:{lab.pool}", *SHARED, "--session", "S"]
-    terminal = {"stdin": theirs, "stdout": theirs, "stderr": theirs}
-    console = bench.sandbox.start("run", "mixed-75-25", *words, *sets(**GENTLE), **terminal, preexec_fn=_take_terminal)
+    command = ["run", "mixed-75-25", *words, *GENTLE]
+    console = bench.sandbox.start(*command, preexec_fn=_take_terminal, **on_terminal(theirs))
     os.close(theirs)
     directory = bench.sandbox.data / "sessions" / "S" / "001"
     samples = directory / "samples.jsonl"
@@ -483,8 +484,8 @@ def stopped(console: Console, seconds: float = 60) -> str:
 def test_a_pool_that_becomes_full_stops_the_run(bench: Bench, cluster: Lab, quota: Callable[[int], None]) -> None:
     """On a pool over its quota rados bench never ends by itself, and what it has written is removed all the same."""
     # slowly, or all the objects that it may write are there before the quota is
-    slowly = {"runtime": 120, "concurrent-ios": 1, "block-size": "64k"}
-    console = bench.start("rados-write", on=["lab1", "lab2"], target=f"pool:{cluster.pool}", words=SHARED, **slowly)
+    words = [*SHARED, *sets(runtime=120, **{"concurrent-ios": 1, "block-size": "64k"})]
+    console = bench.start("rados-write", on=["lab1", "lab2"], target=f"pool:{cluster.pool}", words=words)
     console.wait_for_samples(2, seconds=90)
     assert len(objects(cluster)) == 2
     quota(1 << 20)
@@ -496,7 +497,7 @@ def test_a_pool_that_becomes_full_stops_the_run(bench: Bench, cluster: Lab, quot
 
 
 def test_a_full_cluster_stops_the_run(bench: Bench, cluster: Lab) -> None:
-    console = bench.start("mixed-75-25", on=["lab1", "lab2"], words=SHARED, **GENTLE)
+    console = bench.start("mixed-75-25", on=["lab1", "lab2"], words=[*SHARED, *GENTLE])
     console.wait_for_samples(2, seconds=90)
     # an OSD takes the greatest of the three: with the last of them it is full at once
     for option in ("set-full-ratio", "set-backfillfull-ratio", "set-nearfull-ratio"):
@@ -506,7 +507,7 @@ def test_a_full_cluster_stops_the_run(bench: Bench, cluster: Lab) -> None:
 
 
 def test_an_osd_that_becomes_nearly_full_stops_the_run(bench: Bench, cluster: Lab) -> None:
-    console = bench.start("mixed-75-25", on=["lab1", "lab2"], words=SHARED, **GENTLE)
+    console = bench.start("mixed-75-25", on=["lab1", "lab2"], words=[*SHARED, *GENTLE])
     console.wait_for_samples(2, seconds=90)
     cluster.ceph("osd", "set-nearfull-ratio", "0.0001")
     assert "an OSD became nearly full during the run" in stopped(console)
@@ -522,16 +523,20 @@ def test_slow_operations_stop_the_run(bench: Bench, cluster: Lab) -> None:
     assert left_on(cluster) == []
 
 
+def complains(console: Console, text: str) -> bool:
+    return text in console.stderr
+
+
 def test_a_stall_is_reported_and_the_run_goes_on(bench: Bench, cluster: Lab) -> None:
     """All OSDs stand still for a while, though not for as long as anybody waits before they are called down.
 
     fio falls silent then; rados goes on to say that nothing has been completed.
     """
-    pool, words = f"pool:{cluster.pool}", [*SHARED, "--session", "R"]
+    pool, words = f"pool:{cluster.pool}", [*SHARED, *sets(**{"concurrent-ios": 1}), "--session", "R"]
     consoles = {
         "no output from fio on lab1": bench.start("mixed-75-25", words=SHARED, size="8M", runtime=25, ramp_time=0),
         "no completion from rados-bench on lab2": bench.start(
-            "rados-write", on=["lab2"], target=pool, words=words, runtime=25, **{"concurrent-ios": 1}
+            "rados-write", on=["lab2"], target=pool, words=words, runtime=25
         ),
     }
     for console in consoles.values():
@@ -542,7 +547,7 @@ def test_a_stall_is_reported_and_the_run_goes_on(bench: Bench, cluster: Lab) -> 
         os.kill(pid, signal.SIGSTOP)
     try:
         for said, console in consoles.items():
-            console.wait_for(lambda said=said, to=console: f"stalled: {said} for 1" in to.stderr, 18, said)
+            console.wait_for(partial(complains, console, f"stalled: {said} for 1"), 18, said)
     finally:
         for pid in osds:
             os.kill(pid, signal.SIGCONT)
@@ -562,10 +567,10 @@ def test_a_stall_is_reported_and_the_run_goes_on(bench: Bench, cluster: Lab) -> 
 def test_an_osd_that_dies_in_mid_run_is_told_with_its_time(bench: Bench, cluster: Lab, new_bench: NewBench) -> None:
     """Of a run that has data on it, where it is the cause of the stall, and of one that may have none."""
     other = new_bench()
-    how = {"runtime": 30, "ramp_time": 0, "numjobs": 1}
+    words = [*SHARED, *sets(runtime=30, ramp_time=0, numjobs=1)]
     consoles = [
-        bench.start("write-iops", words=SHARED, size="64M", **how),
-        other.start("write-iops", on=["lab2"], words=SHARED, size="4M", **{**how, "rate_iops": 50}),
+        bench.start("write-iops", words=words, size="64M"),
+        other.start("write-iops", on=["lab2"], words=words, size="4M", rate_iops=50),
     ]
     for console in consoles:
         console.wait_for_samples(2, seconds=90)

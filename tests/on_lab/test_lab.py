@@ -78,7 +78,7 @@ def test_every_host_reaches_the_cluster(lab: Lab, node: str) -> None:
 
 
 def test_a_restricted_user_has_the_pool_only(lab: Lab) -> None:
-    user = ["--conf", lab.ceph_conf, "--id", lab.restricted_id, "--keyring", lab.restricted_keyring]
+    user: list[str | Path] = ["--conf", lab.ceph_conf, "--id", lab.restricted_id, "--keyring", lab.restricted_keyring]
 
     assert lab.on("lab1", "rbd", *user, "ls", lab.pool).returncode == 0
     refused = lab.on("lab1", "ceph", *user, "osd", "df")

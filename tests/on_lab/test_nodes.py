@@ -25,6 +25,7 @@ from .runs import (
     raw,
     read_samples,
     run_directories,
+    sets,
 )
 
 MIB = 1 << 20
@@ -43,9 +44,10 @@ def measured(lab: Lab, new_bench: NewBench) -> dict[str, Console]:
     filling, slow = new_bench(), new_bench()
     filling.configure(lab3={"prefix": filling.program("lab3", "fio", SLOW_FILL)})
     slow.configure(lab3={"prefix": slow.program("lab3", "fio", SLOW), "ceph_prefix": []})
-    how = {"runtime": 3, "ramp_time": 1, "size": 16 * MIB}
-    consoles["two on files"] = filling.start("write-iops", "latency", on=["lab1", "lab3"], target=FILE, **how)
-    consoles["three on images"] = slow.start("mixed-75-25", on=["lab"], words=SHARED, **{**how, "runtime": 5})
+    small = sets(ramp_time=1, size=16 * MIB)
+    two = ["lab1", "lab3"]
+    consoles["two on files"] = filling.start("write-iops", "latency", on=two, target=FILE, words=small, runtime=3)
+    consoles["three on images"] = slow.start("mixed-75-25", on=["lab"], words=[*SHARED, *small], runtime=5)
     for console in consoles.values():
         assert console.wait(120) == 0, console.describe()
     pool = f"pool:{lab.pool}"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from .others import SMALL, Others, pool_on, said
-from .runs import Bench, Console
+from .runs import Bench, Console, sets
 
 LONG: dict[str, Any] = {**SMALL, "runtime": 600}
 
@@ -31,12 +31,12 @@ def test_what_a_killed_console_left_is_removed_without_harm_to_one_that_runs(ben
     lab = bench.lab
     others = Others(lab, pool)
     words = ["--shared-pool"]
+    few = [*words, *sets(**{"block-size": "4K", "concurrent-ios": 1})]
     living = bench.start("write-iops", target=f"rbd:{pool}", words=words, **LONG)
-    few = {"block-size": "4K", "concurrent-ios": 1}
-    objects = bench.start("rados-write", on=["lab2"], target=f"pool:{pool}", words=words, runtime=600, **few)
+    objects = bench.start("rados-write", on=["lab2"], target=f"pool:{pool}", words=few, runtime=600)
     dying = [
         bench.start("write-iops", target=f"rbd:{pool}", words=words, **LONG),
-        bench.start("rados-write", on=["lab2"], target=f"pool:{pool}", words=words, runtime=600, **few),
+        bench.start("rados-write", on=["lab2"], target=f"pool:{pool}", words=few, runtime=600),
     ]
     for console in (living, objects, *dying):
         console.wait_for_samples(1, seconds=90)

@@ -6,7 +6,7 @@ import json
 import os
 import signal
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from cephtui.sessions.store import Undo
 from tests.lab import Lab
 
 from .others import SMALL, Others, pool_on, still
-from .runs import Bench, Console, wait_for
+from .runs import Bench, Console, sets, wait_for
 
 LONG: dict[str, Any] = {**SMALL, "runtime": 600}
 FEW: dict[str, Any] = {"block-size": "4K", "concurrent-ios": 1}
@@ -220,9 +220,9 @@ def test_nothing_is_left_by_any_kind_of_run_to_its_end_or_to_a_stop(bench: Bench
     lab = bench.lab
     before = running(lab)
     few = {"size": "8M", "numjobs": 2, "ramp_time": 0}
-    kinds: dict[str, tuple[str, str, dict[str, object]]] = {
+    kinds: dict[str, tuple[str, str, Mapping[str, object]]] = {
         "images": ("write-iops", f"rbd:{pool}", few),
-        "objects": ("rados-write", f"pool:{pool}", dict(FEW)),
+        "objects": ("rados-write", f"pool:{pool}", FEW),
         "file": ("mixed-75-25", "file:/var/tmp/cephtui-target", few),
         "filling": ("write-throughput", f"rbd:{pool}", {"size": "2G", "numjobs": 1}),
         "in order": ("rados-seq", f"pool:{pool}", {"block-size": "1M"}),
@@ -232,7 +232,8 @@ def test_nothing_is_left_by_any_kind_of_run_to_its_end_or_to_a_stop(bench: Bench
 
     def start(kind: str, node: str, runtime: int) -> Console:
         preset, target, options = kinds[kind]
-        return bench.start(preset, on=[node], target=target, words=["--shared-pool"], runtime=runtime, **options)
+        words = ["--shared-pool", *sets(**options)]
+        return bench.start(preset, on=[node], target=target, words=words, runtime=runtime)
 
     def to_the_end(*names: str) -> None:
         for console in [start(kind, node, 2) for kind, node in zip(names, lab.nodes, strict=False)]:

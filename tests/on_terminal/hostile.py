@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from pathlib import Path
+from typing import Any
 
 from rich.text import Text
 from textual import work
@@ -126,7 +127,7 @@ def discover(of: str, on_found: OnFound) -> Future[str]:
     return done
 
 
-def screens(root: Path, directory: Path, users: Path, group: str) -> Iterator[tuple[str, Screen[object]]]:
+def screens(root: Path, directory: Path, users: Path, group: str) -> Iterator[tuple[str, Screen[Any]]]:
     """By their names."""
     run = store.read_run(directory, 2)
     side = side_of(run, [run])
@@ -134,7 +135,7 @@ def screens(root: Path, directory: Path, users: Path, group: str) -> Iterator[tu
     node = Node(name=CANARY)
     entry = Entry(Request((preset,), (node,), FileTarget(CANARY), {CANARY: CANARY}))
     known = (KnownNode(CANARY, CANARY), KnownNode(f"group {CANARY}", CANARY, (CANARY,)))
-    saved: dict[str, Callable[[], Screen[object]]] = {
+    saved: dict[str, Callable[[], Screen[Any]]] = {
         "sessions": lambda: SessionsScreen(root),
         "session": lambda: SessionScreen(directory),
         "replay": lambda: ReplayScreen(directory, 1, 20),
@@ -145,7 +146,7 @@ def screens(root: Path, directory: Path, users: Path, group: str) -> Iterator[tu
         "compare": lambda: CompareScreen(side, side, {}, {}),
         "run picker": lambda: RunPicker(root, ("another", 1)),
     }
-    asked: dict[str, Callable[[], Screen[object]]] = {
+    asked: dict[str, Callable[[], Screen[Any]]] = {
         "target picker": lambda: TargetPicker(CANARY, CANARY, discover, CANARY),
         "node picker": lambda: NodePicker(Config(), known, (), {CANARY: CANARY}),
         "preset picker": lambda: PresetPicker(find_presets(users, users)),

@@ -132,8 +132,9 @@ class Recorder:
         self.sent = b""
         self._master, child = pty.openpty()
         fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
-        streams = {"stdin": child, "stdout": child, "stderr": child}
-        self._process = subprocess.Popen(command, env=dict(environ), start_new_session=True, **streams)
+        self._process = subprocess.Popen(
+            command, env=dict(environ), start_new_session=True, stdin=child, stdout=child, stderr=child
+        )
         os.close(child)
         threading.Thread(target=self._read, daemon=True).start()
 

@@ -11,7 +11,7 @@ from textual.color import Color
 from cephtui.models import Run
 from cephtui.sessions import store
 from cephtui.tui.terminal.themes import LIGHT
-from tests.on_terminal.terminals import CONSOLE, environment, recorder, tmux, until
+from tests.on_terminal.terminals import CONSOLE, Tmux, environment, recorder, tmux, until
 
 SIZES = ((80, 24), (93, 25), (120, 36), (200, 50))
 TITLE_WORDS = ("Write", "Read", "IOPS", "throughput", "Latency", "Mixed", "75/25")
@@ -56,15 +56,20 @@ def faults(lines: list[str], size: tuple[int, int]) -> list[str]:
     return [what for what, missing in wrong.items() if missing]
 
 
+def shows_all(window: Tmux, size: tuple[int, int]) -> None:
+    """Wait until everything important is on the screen."""
+    until(
+        lambda: not faults(window.screen(), size),
+        lambda: f"{faults(window.screen(), size)} at {size}:\n{window.text()}",
+    )
+
+
 @pytest.mark.parametrize("term", ["xterm-256color", "xterm", "linux"])
 def test_everything_important_can_be_seen_at_every_size(tmp_path: Path, term: str) -> None:
     with tmux(SIZES[0], environment(tmp_path, term)) as window:
         for size in SIZES:
             window.resize(*size)
-            until(
-                lambda size=size: not faults(window.screen(), size),  # type: ignore[misc]
-                lambda size=size: f"{faults(window.screen(), size)} at {size}:\n{window.text()}",  # type: ignore[misc]
-            )
+            shows_all(window, size)
             assert window.text().isascii() == (term == "linux")
         window.keys("?")
         window.shows("keys")

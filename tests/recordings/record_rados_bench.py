@@ -70,7 +70,8 @@ STOPS = {
 
 
 def run(*argv: str, **given: Any) -> str:
-    return subprocess.run(argv, check=True, capture_output=True, text=True, **given).stdout
+    done: subprocess.CompletedProcess[str] = subprocess.run(argv, check=True, capture_output=True, text=True, **given)
+    return done.stdout
 
 
 def before(name: str) -> None:
