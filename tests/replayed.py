@@ -54,7 +54,7 @@ def connector(run: int, speed: float) -> Callable[[Node, Mapping[str, str]], Awa
 class NotedConsole(ConsoleApp):
     """The console, which keeps all its notifications."""
 
-    def __init__(self, catalogue: Catalogue, start: Start, runner: Runner, root: Path, profile: Profile = FULL) -> None:
+    def __init__(self, catalogue: Catalogue, start: Start, runner: Runner, root: Path, profile: Profile) -> None:
         super().__init__(catalogue, start, runner, root, profile)
         self.said: list[str] = []
 
@@ -74,12 +74,13 @@ async def console(
     target: str = FILE,
     session: str | None = "tuning",
     connect: Connect | None = None,
+    profile: Profile = FULL,
 ) -> AsyncIterator[tuple[ConsoleApp, Pilot[None]]]:
     """The console on replayed nodes (or on those that ``connect`` gives), with the recorded runtime typed in."""
     catalogue = find_presets(packaged_presets_dir(), root / "no-presets-of-the-user")
     hosts = tuple(Node(name=name, host=None if name == "local" else name) for name in nodes)
     with Runner(root / "sessions", session, connect_node=connect or connector(run, speed)) as runner:
-        app = NotedConsole(catalogue, Start(hosts, parse_target(target)), runner, root / "sessions")
+        app = NotedConsole(catalogue, Start(hosts, parse_target(target)), runner, root / "sessions", profile)
         screen = app._console_screen
         screen.choice.edits = Edits(runtime=RECORDED_SECONDS)
         async with app.run_test(size=size) as pilot:

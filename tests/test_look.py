@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import re
 import subprocess
@@ -519,12 +518,9 @@ async def test_a_check_box_that_is_off_does_not_look_like_one_that_is_on() -> No
             assert ("X" in off, "X" in on) == (False, True)
 
 
-async def test_the_real_console_in_mid_run_keeps_to_its_terminal(
-    tmp_path: Path, wire: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    plain = functools.partial(replayed.NotedConsole, profile=Profile("8", ascii_only=True))
-    monkeypatch.setattr(replayed, "NotedConsole", plain)
-    async with replayed.console(tmp_path, run=WRITE_IOPS, speed=10, size=(80, 24)) as (app, pilot):
+async def test_the_real_console_in_mid_run_keeps_to_its_terminal(tmp_path: Path, wire: list[str]) -> None:
+    basic = Profile("8", ascii_only=True)
+    async with replayed.console(tmp_path, run=WRITE_IOPS, speed=10, size=(80, 24), profile=basic) as (app, pilot):
         assert app.profile.ascii_only
         await pilot.press("2")
         await until(pilot, lambda: app.busy)

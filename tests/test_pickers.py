@@ -382,7 +382,7 @@ async def test_images_are_shown_when_they_are_asked_for(key: str) -> None:
         await until(picker.pilot, lambda: IMAGE.spec in picker.names)
         discovery.tell("rbd:bench", IMAGE)
         await picker.until_shown("image of 1.00 GiB, asks first")
-        assert "asking" not in picker.words.replace("asking the cluster", "").replace("looking at the devices", "")
+        assert "asking" not in picker.words.replace("asking the cluster", "").replace("inspecting the devices", "")
         await picker.pilot.press("left")
         assert IMAGE.spec not in picker.names
         await picker.pilot.press("right")
