@@ -19,7 +19,7 @@ from pathlib import Path
 
 LAB, PROCESSES = ("tests/on_lab",), ("tests/end_to_end", "tests/on_terminal")
 LANES = {
-    "lab": (*LAB, "-n", "3", "--dist", "loadscope", "--no-loadscope-reorder"),
+    "lab": (*LAB, "-n", "2", "--dist", "loadscope", "--no-loadscope-reorder"),
     "processes": (*PROCESSES, "-n", "2", "--dist", "loadfile"),
     "units": ("tests", *(f"--ignore={folder}" for folder in (*LAB, *PROCESSES)), "-n", "2", "--dist", "worksteal"),
     "timing": ("tests",),
