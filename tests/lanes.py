@@ -10,6 +10,7 @@ marked ``timing``, which assert how long something takes.
 from __future__ import annotations
 
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -19,14 +20,15 @@ from pathlib import Path
 
 LAB, PROCESSES = ("tests/on_lab",), ("tests/end_to_end", "tests/on_terminal")
 LANES = {
-    "lab": (*LAB, "-n", "2", "--dist", "loadscope", "--no-loadscope-reorder"),
+    "lab": (*LAB, "-v", "-n", "2", "--dist", "loadscope", "--no-loadscope-reorder"),
     "processes": (*PROCESSES, "-n", "2", "--dist", "loadfile"),
     "units": ("tests", *(f"--ignore={folder}" for folder in (*LAB, *PROCESSES)), "-n", "2", "--dist", "worksteal"),
     "timing": ("tests",),
 }
 SIDE_BY_SIDE = (("lab",), ("processes", "units"), ("timing",))
 LOGS = Path("build") / "tests"
-_TOLD_EVERY_SECONDS = 30.0
+_PROGRESS_EVERY_SECONDS = 30.0
+_SHOWN_CHARACTERS = 4000
 _NO_TESTS = 5
 """pytest's exit status where all tests were deselected."""
 
@@ -57,20 +59,21 @@ def start(name: str, options: Sequence[str]) -> Lane:
     LOGS.mkdir(parents=True, exist_ok=True)
     with (LOGS / f"{name}.log").open("wb") as log:
         command = [sys.executable, "-m", "pytest", *LANES[name], *chosen, "--durations=25", *options]
-        process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
+        # A group of its own: Ctrl+C comes from here, and once, so that what was started is ended in order.
+        process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, process_group=0)
     return Lane(name, process, time.monotonic())
 
 
 def wait(lanes: Sequence[Lane]) -> int:
-    """Wait for all of them, telling how far they are; gives how many have failed."""
-    running, failed, told = list(lanes), 0, time.monotonic()
+    """Wait for all of them, saying how far they are; gives how many have failed."""
+    running, failed, shown = list(lanes), 0, time.monotonic()
     while running:
         time.sleep(0.5)
         for lane in [each for each in running if each.process.poll() is not None]:
             running.remove(lane)
             failed += _has_failed(lane)
-        if running and time.monotonic() - told > _TOLD_EVERY_SECONDS:
-            told = time.monotonic()
+        if running and time.monotonic() - shown > _PROGRESS_EVERY_SECONDS:
+            shown = time.monotonic()
             print("  ".join(f"{lane.name} {lane.percent}" for lane in running), flush=True)
     return failed
 
@@ -94,6 +97,8 @@ def main(options: Sequence[str]) -> int:
     """Run all lanes, or just what the options name; gives the exit status."""
     if any(Path(option.partition("::")[0]).exists() for option in options):
         return subprocess.call([sys.executable, "-m", "pytest", *options])
+    # Ended from outside, it says which tests were waited for.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     began = time.monotonic()
     failed = 0
     for names in SIDE_BY_SIDE:
@@ -102,6 +107,8 @@ def main(options: Sequence[str]) -> int:
             failed += wait(lanes)
         except KeyboardInterrupt:
             for lane in lanes:
+                lane.process.send_signal(signal.SIGINT)
+                print(f"--- {lane.name}\n{lane.log.read_text(errors='replace')[-_SHOWN_CHARACTERS:]}", flush=True)
                 lane.process.wait()
             return 130
     print(f"{'FAILED' if failed else 'passed'} after {(time.monotonic() - began) / 60:.1f} min", flush=True)
