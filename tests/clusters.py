@@ -52,9 +52,9 @@ class RecordedShell:
         """See Shell."""
         return await self.run(argv)
 
-    def _batch(self, commands: Sequence[Sequence[str]]) -> Completed:
-        """What ``cephtui/cluster/batch_on_node.py`` reports of these commands."""
-        plain = [("ceph", *words) for words in commands]
+    def _batch(self, commands: Sequence[dict[str, Any]]) -> Completed:
+        """What ``cephtui/ceph/commands_on_node.py`` reports of these commands."""
+        plain = [("ceph", *_words(command)) for command in commands]
         asked = [argv if argv[1] == "config" else (*argv, "-f", "json") for argv in plain]
         try:
             done = [self._answer(argv) for argv in asked]
@@ -80,6 +80,11 @@ class RecordedShell:
 
     def about(self, image: str) -> list[Argv]:
         return [argv for argv in self.asked if image in argv]
+
+
+def _words(command: dict[str, Any]) -> list[str]:
+    values = [value if isinstance(value, list) else [value] for name, value in command.items() if name != "prefix"]
+    return [*command["prefix"].split(), *(word for value in values for word in value)]
 
 
 def _short(argv: Argv) -> str:

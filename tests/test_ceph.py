@@ -467,7 +467,7 @@ def test_a_pool_that_ceph_can_not_read_is_not_watched() -> None:
     for name in ("a b", "a;b", "", "a\nosd down 1"):
         with pytest.raises(ValueError, match="command line"):
             watch.watch_argv(name, 1)
-    assert watch.watch_argv("rbd-hdd_1.x", 1.5)[-2:] == ("rbd-hdd_1.x", "1.5")
+    assert watch.watch_argv("rbd-hdd_1.x", 1.5)[4:6] == ("rbd-hdd_1.x", "1.5")
 
 
 @pytest.fixture
@@ -491,6 +491,7 @@ def run(argv: Sequence[str], timeout: float = 20) -> subprocess.CompletedProcess
 
 def test_the_watch_ends_when_ceph_ends(programs: Path) -> None:
     program(programs, "ceph", 'for i in a b c d e; do read -r line; printf "%s/" "$line"; done; echo "$*"')
+    program(programs, "python3", "exit 127")
     done = run(["bash", "-c", 'trap "" PIPE; exec "$@"', "x", *watch.watch_argv("rec", 0.1)])
     assert done.stdout == "osd tree down/osd tree out/status/osd perf/osd pool stats rec/-f json\n"
     assert done.stderr == ""
@@ -970,15 +971,18 @@ exit STATUS
 """
 
 
-def stand_in(folder: Path, images: int, pause: float = 0, status: int = 0) -> None:
+def stand_in(folder: Path, images: int, pause: float = 0, status: int = 0, asked: str = "python3") -> None:
     program(folder, "rados", RADOS.replace("IMAGES", str(images)).replace("PAUSE", str(pause)))
-    program(folder, "ceph", TELL.replace("STATUS", str(status)))
+    program(folder, asked, TELL.replace("STATUS", str(status)))
+    if asked != "python3":
+        program(folder, "python3", "exit 127")
 
 
+@pytest.mark.parametrize("asked", ["python3", "ceph"])
 @pytest.mark.parametrize("status", [0, 6])
-def test_the_osds_tell_of_all_watchers(programs: Path, status: int) -> None:
+def test_the_osds_tell_of_all_watchers(programs: Path, status: int, asked: str) -> None:
     """6 where one of them is down."""
-    stand_in(programs, 5, status=status)
+    stand_in(programs, 5, status=status, asked=asked)
     done = run(in_use.in_use_argv("rbd"))
     assert in_use.parse_in_use(done.stdout) == ImagesInUse(2, 5, 5)
 

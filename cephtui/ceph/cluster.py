@@ -15,7 +15,8 @@ STATUS_ARGV = ("ceph", "status", "-f", "json")
 """Reports a ClusterState; the cephx caps ``mon r`` are enough."""
 VERSIONS_ARGV = ("ceph", "versions", "-f", "json")
 DOWN_ARGV = ("ceph", "osd", "tree", "down", "-f", "json")
-"""Reports OsdNames; the cephx caps ``mon r`` are enough, as for ``osd tree out``."""
+OUT_ARGV = ("ceph", "osd", "tree", "out", "-f", "json")
+"""Both report OsdNames; the cephx caps ``mon r`` are enough."""
 OSD_OPTIONS = ("osd_op_queue", "osd_mclock_profile")
 """What sets the share of clients and recovery; the profile has no effect unless the queue is mclock's."""
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from cephtui.ceph import commands
 from cephtui.paths import packaged_text
 
 _SCRIPT = packaged_text("cephtui.ceph", "in_use.sh")
+_WATCHERS_ARGV = ("ceph", "tell", "osd.*", "dump_watchers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,8 @@ class ImagesInUse:
 
 def in_use_argv(pool: str, most: int = 200, seconds: int = 10) -> tuple[str, ...]:
     """Reports ImagesInUse; inspects ``most`` images in about ``seconds`` where the cephx caps deny asking the OSDs."""
-    return ("bash", "-c", _SCRIPT, "cephtui-images", pool, str(most), str(seconds))
+    asked = commands.requests([_WATCHERS_ARGV])
+    return ("bash", "-c", _SCRIPT, "cephtui-images", pool, str(most), str(seconds), commands.SCRIPT, asked)
 
 
 def parse_in_use(text: str) -> ImagesInUse:

@@ -1,10 +1,11 @@
 # Counts the images of a pool that have a watcher.
 #
-#   bash -c SCRIPT cephtui-images POOL MOST SECONDS
+#   bash -c SCRIPT cephtui-images POOL MOST SECONDS PROGRAM COMMANDS
 #
-# ceph tell asks each OSD once for its watchers, of all pools, in a single process. Where the cephx caps deny it, each
-# image takes a process: then MOST images are inspected, in about SECONDS. A line is KEY<tab>VALUE.
-pool=$1 most=$2 seconds=$3
+# Each OSD is asked once for its watchers, of all pools, in a single process: PROGRAM (commands_on_node.py), or ceph
+# tell where only that may know how. Where the cephx caps deny it, each image takes a process: then MOST images are
+# inspected, in about SECONDS. A line is KEY<tab>VALUE.
+pool=$1 most=$2 seconds=$3 program=$4 commands=$5
 say() { printf '%s\t%s\n' "$1" "$2"; }
 listed=$(timeout "$seconds" rados -p "$pool" listomapkeys rbd_directory 2>&1) || {
     case $listed in *'No such file or directory'*rbd_directory*|*rbd_directory*'No such file or directory'*)
@@ -14,7 +15,13 @@ listed=$(timeout "$seconds" rados -p "$pool" listomapkeys rbd_directory 2>&1) ||
 ids=$(printf '%s\n' "$listed" | sed -n 's/^id_//p')
 count=$(printf '%s' "$ids" | grep -c .)
 say images "$count"
-watched=$(timeout "$seconds" ceph tell 'osd.*' dump_watchers -f json 2>/dev/null)
+watchers() {
+    timeout "$seconds" python3 -c "$program" "$commands" 0
+    local status=$?
+    [ "$status" = 127 ] || return "$status"
+    timeout "$seconds" ceph tell 'osd.*' dump_watchers -f json
+}
+watched=$(watchers 2>/dev/null)
 case $? in 0|6) # 6: an OSD is down, and its watchers are with others
     say looked "$count"
     say used "$(printf '%s' "$watched" | grep -o 'rbd_header\.[0-9a-f]*' | sort -u | sed 's/^rbd_header\.//' |

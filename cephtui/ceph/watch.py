@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
-from cephtui.ceph import answers
-from cephtui.ceph.cluster import ClusterState, OsdNames, osds_of, state_of
-from cephtui.ceph.rates import OsdLatency, PoolRates, latency_of, rates_of
+from cephtui.ceph import answers, commands
+from cephtui.ceph.cluster import DOWN_ARGV, OUT_ARGV, STATUS_ARGV, ClusterState, OsdNames, osds_of, state_of
+from cephtui.ceph.rates import OSD_PERF_ARGV, OsdLatency, PoolRates, latency_of, pool_stats_argv, rates_of
 from cephtui.paths import packaged_text
 
 Seen: TypeAlias = ClusterState | OsdLatency | PoolRates | OsdNames
@@ -17,13 +17,15 @@ _MOST_CHARACTERS = 8 << 20
 """Of an answer: the latencies of the largest clusters are a quarter of it."""
 _WORD = re.compile(r"\S")
 _SCRIPT = packaged_text("cephtui.ceph", "watch.sh")
+_COMMANDS = (DOWN_ARGV, OUT_ARGV, STATUS_ARGV, OSD_PERF_ARGV)
 
 
 def watch_argv(pool: str, seconds: float) -> tuple[str, ...]:
     """Reports OsdNames (down, then out), ClusterState, OsdLatency and PoolRates, until it is ended."""
     if not re.fullmatch(r"[\w.-]+", pool):
         raise ValueError(f"pool {pool!r}: ceph's own command line can't take such a name")
-    return ("bash", "-c", _SCRIPT, "cephtui-ceph", pool, f"{seconds:g}")
+    asked = commands.requests([*_COMMANDS, pool_stats_argv(pool)])
+    return ("bash", "-c", _SCRIPT, "cephtui-ceph", pool, f"{seconds:g}", commands.SCRIPT, asked)
 
 
 class CephWatch:

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from cephtui.ceph import answers, cluster, images, in_use, pools, proxmox, rates
+from cephtui.ceph import commands as ceph_commands
 from cephtui.ceph.cluster import ClusterState, OsdNames
 from cephtui.ceph.images import ImageInfo, ImageUse
 from cephtui.ceph.in_use import ImagesInUse
 from cephtui.ceph.pool_guards import Space
 from cephtui.ceph.pools import CrushRule, OsdMap, OsdUsage, Pg, Pool, PoolUsage
 from cephtui.ceph.rates import PoolRates
-from cephtui.cluster import batch
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import Shell, reason
 from cephtui.nodes.transport import Completed, TransportError
@@ -23,7 +23,7 @@ from cephtui.nodes.transport import Completed, TransportError
 _FORMAT = ("-f", "json")
 _SEE_ACCESS = "see --ceph-conf and --ceph-id"
 _NOT_INSTALLED, _INSTALL = "Ceph's programs are not installed", "apt-get install ceph-common"
-_BATCH_SECONDS = 40.0
+_FETCH_SECONDS = 40.0
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 log = logging.getLogger(__name__)
@@ -146,27 +146,31 @@ class ClusterReader:
     """Queries that the cephx caps deny, by their labels."""
     _fetched: dict[tuple[str, ...], Completed] = field(default_factory=dict)
     """By the command: answers that are there before they are asked for."""
+    _fetches: bool = True
+    """Whether the node can answer without ``ceph``, as far as is known."""
 
     async def fetch(self, *queries: Query[Any]) -> None:
         """Fetch the answers to several ``ceph`` queries at once; each is taken by the next ``ask`` for it.
 
-        Where that does not work, ``ask`` runs ``ceph`` for each of them: it tells best why.
+        Where that does not work, ``ask`` runs ``ceph`` for each of them, which reports best why.
         """
         commands = [query.argv for query in queries]
-        done = await self.shell.ceph(batch.batch_argv(commands), timeout_seconds=_BATCH_SECONDS)
-        if done.status == batch.TIMED_OUT:
+        done = await self.shell.ceph(ceph_commands.script_argv(commands), timeout_seconds=_FETCH_SECONDS)
+        if done.status == ceph_commands.TIMED_OUT:
             self._fetched |= dict.fromkeys(commands, done)
-        if done.status != 0:
             return
         try:
-            found = batch.parse_batch(done.stdout, len(commands))
+            found = ceph_commands.parse_answers(done.stdout if done.status == 0 else "", len(commands))
         except ValueError as error:
             log.warning("%s: %s", self.shell.node.name, error)
+            self._fetches = False
             return
         self._fetched |= {command: Completed(*answer) for command, answer in zip(commands, found, strict=True)}
 
     async def ask(self, query: Query[T]) -> T:
         """The answer; raises ClusterError where there is none."""
+        if query.argv not in self._fetched and query.argv[0] == "ceph" and self._fetches:
+            await self.fetch(query)
         answer = self._fetched.pop(query.argv, None)
         if answer is None:
             answer = await self.shell.ceph(query.argv, timeout_seconds=query.timeout_seconds)

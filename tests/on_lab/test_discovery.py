@@ -11,7 +11,7 @@ import pytest
 
 from cephtui import config
 from cephtui.ceph.answers import is_denied
-from cephtui.cluster.batch import TIMED_OUT, batch_argv, parse_batch
+from cephtui.ceph.commands import TIMED_OUT, parse_answers, script_argv
 from cephtui.models import Node
 from cephtui.running.runner import Runner
 from cephtui.targets.candidates import Candidate
@@ -129,14 +129,17 @@ def test_several_commands_at_once_have_the_answers_of_each_alone(lab: Lab, user:
         ("ceph", "osd", "dump", "-f", "json"),
         ("ceph", "pg", "dump", "pgs_brief", "-f", "json"),
         ("ceph", "config", "get", "osd", "osd_op_queue"),
+        ("ceph", "osd", "tree", "down", "-f", "json"),
+        ("ceph", "osd", "crush", "rule", "dump", "-f", "json"),
+        ("ceph", "versions", "-f", "json"),
         ("ceph", "osd", "pool", "stats", "nope", "-f", "json"),
     ]
-    done = lab.on("lab1", *access, *batch_argv(commands))
+    done = lab.on("lab1", *access, *script_argv(commands))
     if user == "unknown":
         assert done.returncode not in (0, TIMED_OUT), "ceph itself is to say why"
         return
     assert done.returncode == 0, done.stderr
-    for command, (status, output, error) in zip(commands, parse_batch(done.stdout, len(commands)), strict=True):
+    for command, (status, output, error) in zip(commands, parse_answers(done.stdout, len(commands)), strict=True):
         alone = lab.on("lab1", *access, *command)
         assert (status, output.strip()) == (alone.returncode, alone.stdout.strip()), error
         assert is_denied(status, error) == is_denied(alone.returncode, alone.stderr)

@@ -1,0 +1,105 @@
+"""Run on a node by Ceph's own Python: commands that ``ceph`` knows, over one connection.
+
+    python3 -c SCRIPT COMMANDS [SECONDS]
+
+COMMANDS is a JSON list of commands as the monitors take them, ``{"prefix": "osd tree", "states": ["down"]}``; one with
+``"target": "osd.*"`` goes to every OSD. The result is a JSON list with the status, the output and the error output of
+each. With SECONDS it is the outputs alone, a line each, again every SECONDS until it is ended; with 0 once, and then
+the exit status is that of the last command that failed.
+
+It ends with status 110 where the cluster does not answer, and with 127 where only ``ceph`` itself, if it is installed,
+may know how to connect.
+"""
+
+import argparse
+import errno
+import json
+import os
+import shutil
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+CONNECT_SECONDS = 20
+OSD_SECONDS = 5
+OSDS_AT_ONCE = 16
+NO_SUCH_OSD = 6
+
+
+def main() -> int:
+    try:
+        import rados
+    except ImportError:
+        return 127
+    if not shutil.which("ceph"):
+        return 127
+    try:
+        cluster = connected(rados)
+    except rados.TimedOut as error:
+        sys.stderr.write(str(error) + "\n")
+        return 110
+    except rados.Error as error:
+        sys.stderr.write(str(error) + "\n")
+        return 127
+    commands = json.loads(sys.argv[1])
+    if len(sys.argv) > 2:
+        return repeat(cluster, commands, float(sys.argv[2]))
+    print(json.dumps([ask(cluster, command) for command in commands]))
+    return 0
+
+
+def connected(rados: Any) -> Any:
+    """The cluster, reached as ``ceph`` reaches it: by ceph.conf, and by what stands in CEPH_ARGS."""
+    options = argparse.ArgumentParser(add_help=False)
+    options.add_argument("--id", "--user", default="admin")
+    options.add_argument("-n", "--name")
+    known, others = options.parse_known_args(os.environ.get("CEPH_ARGS", "").split())
+    cluster = rados.Rados(name=known.name or "client." + known.id, conffile="")
+    cluster.conf_parse_argv(others)
+    cluster.conf_set("rados_osd_op_timeout", str(OSD_SECONDS))
+    cluster.connect(timeout=CONNECT_SECONDS)
+    return cluster
+
+
+def repeat(cluster: Any, commands: Any, seconds: float) -> int:
+    while True:
+        failed = 0
+        for command in commands:
+            status, output, _ = ask(cluster, command)
+            failed = status or failed
+            if output.strip():
+                print(output.strip(), flush=True)
+        if not seconds:
+            return failed
+        time.sleep(seconds)
+
+
+def ask(cluster: Any, command: Any) -> Any:
+    if "target" in command:
+        return ask_osds(cluster, {"prefix": command["prefix"], "format": "json"})
+    return answer(cluster.mon_command(json.dumps(dict(command, format="json")), b""))
+
+
+def ask_osds(cluster: Any, command: Any) -> Any:
+    """All their outputs, a line each; an OSD that is down is the error only where there is no other."""
+    status, listed, error = answer(cluster.mon_command(json.dumps({"prefix": "osd ls", "format": "json"}), b""))
+    if status:
+        return status, "", error
+    text = json.dumps(command)
+    with ThreadPoolExecutor(OSDS_AT_ONCE) as threads:
+        found = list(threads.map(lambda osd: answer(cluster.osd_command(osd, text, b"")), json.loads(listed)))
+    failed = sorted((one for one in found if one[0]), key=lambda one: one[0] == NO_SUCH_OSD)
+    status, error = (failed[0][0], failed[0][2]) if failed else (0, "")
+    return status, "\n".join(one[1].strip() for one in found), error
+
+
+def answer(done: Any) -> Any:
+    status, output, message = done
+    number = abs(status)
+    error = "Error {}: {}".format(errno.errorcode.get(number, "Unknown"), message) if number else message
+    return number, output.decode(), error
+
+
+if __name__ == "__main__":
+    sys.exit(main())
