@@ -9,6 +9,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from tests.lab import Lab
@@ -38,19 +39,7 @@ done
 # without metadata of its own a "rados cleanup" would take these
 rados -p "$pool" bench 5 write -b 64K -t 4 --max-objects 4 --no-cleanup --run-name theirs >/dev/null
 """
-_LOOK = r"""
-pool=$1
-rados -p "$pool" ls --all | sort | while IFS= read -r line; do
-    namespace=${line%%$'\t'*} name=${line#*$'\t'}; name=${name%%$'\t'*}
-    sum=
-    case $name in rbd_*) ;; *) sum=$(rados -p "$pool" -N "$namespace" get "$name" - | sha256sum) ;; esac
-    echo "object $namespace/$name $sum"
-done
-for image in $(rbd ls "$pool"); do
-    echo "image $image $(rbd export --no-progress "$pool/$image" - | sha256sum)"
-    rbd info "$pool/$image" | sed -n "s/^\s\(size\|id\|features\|snapshot_count\)/$image \1/p"
-done
-"""
+_CONTENTS = Path(__file__).with_name("contents.py")
 
 
 class Others:
@@ -63,7 +52,12 @@ class Others:
 
     def look(self) -> list[str]:
         """Every object of the pool, and what is in it."""
-        return self._script(_LOOK).splitlines()
+        access = ("env", f"CEPH_CONF={self.lab.ceph_conf}")
+        done = self.lab.on(
+            "ceph", *access, "/usr/bin/python3", "-", self.pool, input=_CONTENTS.read_text(), timeout=120
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.splitlines()
 
     def checksum(self, image: str) -> str:
         """Of an image of theirs or anybody's."""
