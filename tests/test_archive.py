@@ -8,7 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -227,14 +227,14 @@ def test_no_row_that_is_damaged_hides_a_session(root: Path) -> None:
 
 def test_a_session_that_can_not_be_looked_into_is_listed(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shut, _ = varied(root, "shut"), varied(root, "open")
-    real = os.listdir
+    real = Path.iterdir
 
-    def listdir(path: Path) -> list[str]:
+    def iterdir(path: Path) -> Iterator[Path]:
         if path == shut:
             raise PermissionError(errno.EACCES, "Permission denied", str(path))
         return real(path)
 
-    monkeypatch.setattr(os, "listdir", listdir)
+    monkeypatch.setattr(Path, "iterdir", iterdir)
     errors = {row.session: row.error for row in store.list_sessions(root)}
     assert errors == {"shut": f"{shut}: Permission denied", "open": None}
 
@@ -242,10 +242,10 @@ def test_a_session_that_can_not_be_looked_into_is_listed(root: Path, monkeypatch
 def test_sessions_that_can_not_be_listed_are_told(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     varied(root)
 
-    def scandir(path: Path) -> None:
+    def iterdir(path: Path) -> None:
         raise PermissionError(errno.EACCES, "Permission denied", str(path))
 
-    monkeypatch.setattr(os, "scandir", scandir)
+    monkeypatch.setattr(Path, "iterdir", iterdir)
     with pytest.raises(StoreError, match=f"{root}: Permission denied"):
         store.list_sessions(root)
 

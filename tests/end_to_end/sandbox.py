@@ -151,7 +151,7 @@ class Console:
 
         return wait_for(holds, seconds, what, self.describe)
 
-    def wait_for_samples(self, number: int = 2, phase: str = "run", seconds: float = 30) -> None:
+    def wait_for_samples(self, number: int = 2, phase: str = "run", seconds: float = 90) -> None:
         """Until a run is well under way."""
         self.wait_for(lambda: len(self.samples(phase)) >= number, seconds, f"{number} samples of phase {phase}")
 

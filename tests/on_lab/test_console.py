@@ -39,7 +39,7 @@ from .runs import Bench, assert_agrees_with_the_tool, images, left_on, noted, se
 SIZE = (120, 36)
 SESSION = "lab"
 PATIENCE_SECONDS = 120.0
-SECONDS = 25
+SECONDS = 40
 SMALL = {"size": "16M", "numjobs": "1", "iodepth": "4", "ramp_time": "1"}
 MARK = "osd_memory_target 8G"
 
