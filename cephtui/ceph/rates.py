@@ -9,7 +9,7 @@ from typing import Any
 from cephtui.ceph import answers
 
 OSD_PERF_ARGV = ("ceph", "osd", "perf", "-f", "json")
-"""Needs cephx caps for the manager, which ``profile rbd`` does not include."""
+"""Needs cephx caps for the manager, which ``profile rbd`` does not include, unless the monitors forward it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class OsdLatency:
 
 
 def pool_stats_argv(pool: str) -> tuple[str, ...]:
-    """Reports PoolRates; needs cephx caps for the manager.
+    """Reports PoolRates; needs cephx caps for the manager, unless the monitors forward it.
 
     To be asked before anything about images: each such query is client I/O itself, and in the rates for some 10 s.
     """

@@ -132,8 +132,9 @@ def test_several_commands_at_once_have_the_answers_of_each_alone(lab: Lab, user:
         ("ceph", "osd", "tree", "down", "-f", "json"),
         ("ceph", "osd", "crush", "rule", "dump", "-f", "json"),
         ("ceph", "versions", "-f", "json"),
-        ("ceph", "osd", "pool", "stats", "nope", "-f", "json"),
     ]
+    if user == "admin":  # the monitors forward it for a key that the manager itself would refuse
+        commands.append(("ceph", "osd", "pool", "stats", "nope", "-f", "json"))
     done = lab.on("lab1", *access, *script_argv(commands))
     if user == "unknown":
         assert done.returncode not in (0, TIMED_OUT), "ceph itself is to say why"

@@ -534,7 +534,9 @@ def test_a_stall_is_reported_and_the_run_goes_on(bench: Bench, cluster: Lab) -> 
     """
     pool, words = f"pool:{cluster.pool}", [*SHARED, *sets(**{"concurrent-ios": 1}), "--session", "R"]
     consoles = {
-        "no output from fio on lab1": bench.start("mixed-75-25", words=SHARED, size="8M", runtime=25, ramp_time=0),
+        "no output from fio on lab1": bench.start(
+            "mixed-75-25", words=SHARED, size="8M", runtime=25, ramp_time=0, rate_iops=200
+        ),
         "no completion from rados-bench on lab2": bench.start(
             "rados-write", on=["lab2"], target=pool, words=words, runtime=25
         ),
@@ -606,7 +608,9 @@ def test_a_pool_that_is_deleted_in_mid_run_is_told(bench: Bench, cluster: Lab) -
     try:
         cluster.rbd("pool", "init", "doomed")
         wait_until_healthy(cluster)
-        console = bench.start("write-iops", target="rbd:doomed", words=SHARED, size="8M", runtime=60, ramp_time=0)
+        console = bench.start(
+            "write-iops", target="rbd:doomed", words=SHARED, size="8M", runtime=60, ramp_time=0, rate_iops=200
+        )
         console.wait_for_samples(2, seconds=90)
     finally:
         cluster.ceph("osd", "pool", "rm", "doomed", "doomed", "--yes-i-really-really-mean-it")
