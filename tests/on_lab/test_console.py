@@ -41,7 +41,7 @@ SESSION = "lab"
 PATIENCE_SECONDS = 120.0
 SECONDS = 40
 SMALL = {"size": "16M", "numjobs": "1", "iodepth": "4", "ramp_time": "1"}
-MARK = "osd_memory_target 8G"
+MARK = "osd 8G"
 
 
 @pytest.fixture
