@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, TypedDict, Unpack
 
+from .forks import Forked, fork
+
 MARK = "CEPHTUI_TEST_SANDBOX"
 """In the environment of everything that a sandbox starts, forked fio workers included."""
 GONE_SECONDS = 20.0
@@ -105,7 +107,13 @@ class Console:
             given: Places = {"stdin": subprocess.DEVNULL, "stdout": stdout, "stderr": stderr}
             given.update(places)
             command = [str(Path(sys.executable).with_name("cephtui")), *args]
-            self.process = subprocess.Popen(command, env=env, cwd=sandbox.root, **given)
+            self.process: subprocess.Popen[bytes] | Forked
+            if sandbox.forks and not places:
+                with Path(os.devnull).open("rb") as nothing:
+                    streams = [nothing.fileno(), stdout.fileno(), stderr.fileno()]
+                    self.process = fork(command, env, str(sandbox.root), streams)
+            else:
+                self.process = subprocess.Popen(command, env=env, cwd=sandbox.root, **given)
 
     @property
     def stdout(self) -> str:
@@ -138,6 +146,7 @@ class Console:
     def wait(self, seconds: float = 60.0) -> int:
         """Its exit status."""
         wait_for(lambda: self.process.poll() is not None, seconds, "the end of cephtui", self.describe)
+        assert self.process.returncode is not None
         return self.process.returncode
 
     def wait_for(self, condition: Callable[[], object], seconds: float, what: str) -> float:
@@ -172,8 +181,10 @@ class Console:
 class Sandbox:
     """Directories that no other cephtui uses, and all processes that were started in them."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, forks: bool = False) -> None:
         self.root = root
+        self.forks = forks
+        """Whether a console that needs no terminal is forked: its environment and command can't be seen outside."""
         self.token = secrets.token_hex(8)
         self.data, self.cache, self.config, self.state = (root / n for n in ("data", "cache", "config", "state"))
         self.files = root / "files"
@@ -227,8 +238,16 @@ class Sandbox:
 
     def processes(self, program: str | None = None) -> list[Process]:
         """The living processes, the consoles themselves included."""
-        found = processes_marked(f"{MARK}={self.token}")
+        found = [*processes_marked(f"{MARK}={self.token}"), *self._forked()]
         return [process for process in found if program in (None, process.program)]
+
+    def _forked(self) -> list[Process]:
+        living = [console for console in self.consoles if isinstance(console.process, Forked)]
+        return [
+            Process(console.process.pid, os.getpid(), "", ("cephtui", *console.args))
+            for console in living
+            if console.process.poll() is None
+        ]
 
     def fio_main(self) -> Process:
         """The one fio that forked the others."""

@@ -224,7 +224,7 @@ def benches_on(lab: Lab) -> Iterator[Callable[[Path], Bench]]:
     benches: list[Bench] = []
 
     def make(root: Path) -> Bench:
-        benches.append(Bench(lab, Sandbox(root)))
+        benches.append(Bench(lab, Sandbox(root, forks=True)))
         return benches[-1]
 
     try:

@@ -1,0 +1,94 @@
+"""cephtui as a process that was forked, not started: for tests of what it does, not of how it starts or ends."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+from . import fork_server
+
+
+class Forked:
+    """A forked process, as subprocess.Popen shows one."""
+
+    def __init__(self, server: _Server, pid: int) -> None:
+        self.pid, self._server = pid, server
+        self.returncode: int | None = None
+
+    def poll(self) -> int | None:
+        """Its exit status, if it has ended."""
+        self._server.read(0)
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Its exit status."""
+        while self.returncode is None:
+            if not self._server.read(timeout):
+                raise subprocess.TimeoutExpired("cephtui", timeout or 0)
+        return self.returncode
+
+    def send_signal(self, sig: int) -> None:
+        """Send a signal, if it has not ended."""
+        if self.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, sig)
+
+    def terminate(self) -> None:
+        """Send SIGTERM."""
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """Send SIGKILL."""
+        self.send_signal(signal.SIGKILL)
+
+
+class _Server:
+    """The process that forks; it ends with this one."""
+
+    def __init__(self) -> None:
+        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        command = [sys.executable, fork_server.__file__, str(theirs.fileno())]
+        self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
+        theirs.close()
+        self._forked: dict[int, Forked] = {}
+
+    def fork(self, what: Mapping[str, object], streams: Sequence[int]) -> Forked:
+        """Start one."""
+        socket.send_fds(self._control, [json.dumps(what).encode()], streams)
+        while not (pid := self._receive()):
+            pass
+        self._forked[pid] = Forked(self, pid)
+        return self._forked[pid]
+
+    def read(self, seconds: float | None) -> bool:
+        """Take in that one has ended, whichever it was; whether any has."""
+        is_there = bool(select.select([self._control], [], [], seconds)[0])
+        if is_there:
+            self._receive()
+        return is_there
+
+    def _receive(self) -> int:
+        """The id of a process that was started; 0 where it is that one has ended."""
+        message = self._control.recv(fork_server.MESSAGE_BYTES)
+        assert message, "the process that forks has ended"
+        what, pid, status = json.loads(message)
+        if what == "started":
+            return int(pid)
+        self._forked.pop(pid).returncode = status
+        return 0
+
+
+_server = cache(_Server)
+
+
+def fork(argv: Sequence[str], env: Mapping[str, str], cwd: str, streams: Sequence[int]) -> Forked:
+    """Start cephtui."""
+    return _server().fork({"argv": [*argv], "env": {**env}, "cwd": cwd}, streams)
