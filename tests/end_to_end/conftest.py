@@ -29,7 +29,7 @@ def disk() -> Iterator[Path]:
 
 @contextmanager
 def _sandbox(disk: Path) -> Iterator[Sandbox]:
-    sandbox = Sandbox(Path(tempfile.mkdtemp(dir=disk)))
+    sandbox = Sandbox(Path(tempfile.mkdtemp(dir=disk)), forks=True)
     try:
         yield sandbox
     finally:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
-import select
 import signal
 import socket
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Mapping, Sequence
 from functools import cache
 
@@ -25,15 +27,17 @@ class Forked:
 
     def poll(self) -> int | None:
         """Its exit status, if it has ended."""
-        self._server.read(0)
+        self._server.read()
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
         """Its exit status."""
-        while self.returncode is None:
-            if not self._server.read(timeout):
+        until = time.monotonic() + (math.inf if timeout is None else timeout)
+        while (status := self.poll()) is None:
+            if time.monotonic() > until:
                 raise subprocess.TimeoutExpired("cephtui", timeout or 0)
-        return self.returncode
+            time.sleep(0.02)
+        return status
 
     def send_signal(self, sig: int) -> None:
         """Send a signal, if it has not ended."""
@@ -58,26 +62,27 @@ class _Server:
         command = [sys.executable, fork_server.__file__, str(theirs.fileno())]
         self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
         theirs.close()
+        self._lock = threading.Lock()
         self._forked: dict[int, Forked] = {}
 
     def fork(self, what: Mapping[str, object], streams: Sequence[int]) -> Forked:
         """Start one."""
-        socket.send_fds(self._control, [json.dumps(what).encode()], streams)
-        while not (pid := self._receive()):
-            pass
-        self._forked[pid] = Forked(self, pid)
-        return self._forked[pid]
+        with self._lock:
+            socket.send_fds(self._control, [json.dumps(what).encode()], streams)
+            while not (pid := self._receive(0)):
+                pass
+            self._forked[pid] = Forked(self, pid)
+            return self._forked[pid]
 
-    def read(self, seconds: float | None) -> bool:
-        """Take in that one has ended, whichever it was; whether any has."""
-        is_there = bool(select.select([self._control], [], [], seconds)[0])
-        if is_there:
-            self._receive()
-        return is_there
+    def read(self) -> None:
+        """Take in which of them have ended."""
+        with self._lock, contextlib.suppress(BlockingIOError):
+            while True:
+                self._receive(socket.MSG_DONTWAIT)
 
-    def _receive(self) -> int:
+    def _receive(self, flags: int) -> int:
         """The id of a process that was started; 0 where it is that one has ended."""
-        message = self._control.recv(fork_server.MESSAGE_BYTES)
+        message = self._control.recv(fork_server.MESSAGE_BYTES, flags)
         assert message, "the process that forks has ended"
         what, pid, status = json.loads(message)
         if what == "started":

@@ -99,7 +99,9 @@ def wait_for(condition: Callable[[], object], seconds: float, what: str, seen: C
 class Console:
     """One started ``cephtui``; its output goes to files, unless a test gives it other places."""
 
-    def __init__(self, sandbox: Sandbox, args: Sequence[str], env: Mapping[str, str], **places: Unpack[Places]) -> None:
+    def __init__(
+        self, sandbox: Sandbox, args: Sequence[str], env: Mapping[str, str], *, forks: bool, **places: Unpack[Places]
+    ) -> None:
         self.sandbox, self.args = sandbox, args
         name = f"{len(sandbox.consoles):02}"
         self._stdout, self._stderr = sandbox.root / f"stdout.{name}", sandbox.root / f"stderr.{name}"
@@ -108,7 +110,7 @@ class Console:
             given.update(places)
             command = [str(Path(sys.executable).with_name("cephtui")), *args]
             self.process: subprocess.Popen[bytes] | Forked
-            if sandbox.forks and not places:
+            if forks:
                 with Path(os.devnull).open("rb") as nothing:
                     streams = [nothing.fileno(), stdout.fileno(), stderr.fileno()]
                     self.process = fork(command, env, str(sandbox.root), streams)
@@ -184,7 +186,10 @@ class Sandbox:
     def __init__(self, root: Path, *, forks: bool = False) -> None:
         self.root = root
         self.forks = forks
-        """Whether a console that needs no terminal is forked: its environment and command can't be seen outside."""
+        """Whether a console is forked where it needs neither a terminal nor an environment that Python reads itself.
+
+        The command and the environment of such a process can't be seen from outside.
+        """
         self.token = secrets.token_hex(8)
         self.data, self.cache, self.config, self.state = (root / n for n in ("data", "cache", "config", "state"))
         self.files = root / "files"
@@ -212,8 +217,9 @@ class Sandbox:
 
     def start(self, *args: str, env: Mapping[str, str | None] | None = None, **places: Unpack[Places]) -> Console:
         """Start cephtui; ``env`` changes the environment, None removes from it."""
-        chosen = {**self.env, **(env or {})}
-        console = Console(self, args, {k: v for k, v in chosen.items() if v is not None}, **places)
+        chosen = {k: v for k, v in {**self.env, **(env or {})}.items() if v is not None}
+        forks = self.forks and not places and set(env or ()) <= {"PATH"}
+        console = Console(self, args, chosen, forks=forks, **places)
         self.consoles.append(console)
         return console
 
