@@ -171,13 +171,12 @@ def noted(sandbox: Sandbox) -> set[str]:
 
 def images(lab: Lab, pool: str | None = None) -> list[str]:
     """The images of cephtui's in a pool."""
-    return [name for name in lab.rbd("ls", pool or lab.pool).split() if name.startswith(OWN)]
+    return list(lab.ceph("own", OWN)[pool or lab.pool][0])
 
 
 def objects(lab: Lab, pool: str | None = None) -> Counter[str]:
     """How many objects there are in each namespace of cephtui's in a pool."""
-    rows = [line.split("\t") for line in lab.rados("--pool", pool or lab.pool, "ls", "--all").splitlines()]
-    return Counter(row[0] for row in rows if len(row) > 1 and row[0].startswith(OWN))
+    return Counter(lab.ceph("own", OWN)[pool or lab.pool][1])
 
 
 def files(lab: Lab) -> list[Path]:
@@ -188,12 +187,12 @@ def files(lab: Lab) -> list[Path]:
 
 def left_on(lab: Lab) -> list[str]:
     """All that a cephtui has left on the lab."""
-    pools = [pool for pool in lab.ceph("osd", "pool", "ls") if not pool.startswith(".")]
+    own = lab.ceph("own", OWN)
     processes = {**processes_on(lab, RUN), **processes_on(lab, WATCHDOG)}
     return [
         *(f"process {pid}: {command[:200]}" for pid, command in processes.items()),
-        *(f"image {pool}/{name}" for pool in pools for name in images(lab, pool)),
-        *(f"{number} objects in {pool}/{name}" for pool in pools for name, number in objects(lab, pool).items()),
+        *(f"image {pool}/{name}" for pool, (images, _) in own.items() for name in images),
+        *(f"{n} objects in {pool}/{name}" for pool, (_, objects) in own.items() for name, n in objects.items()),
         *(f"file {path}" for path in files(lab)),
     ]
 
