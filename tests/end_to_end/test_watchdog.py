@@ -117,6 +117,7 @@ async def test_nothing_begins_before_the_release(watched: Watched, tmp_path: Pat
     assert made.exists()
 
 
+@pytest.mark.timing
 async def test_the_release_is_timed_by_the_report_of_the_start(watched: Watched) -> None:
     process = await watched.ready("date", "+%s.%N")
     await asyncio.sleep(0.3)
