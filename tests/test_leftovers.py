@@ -49,6 +49,8 @@ class Cluster:
             raise asyncio.CancelledError
         if self.unreachable:
             return Completed(2, "", self.unreachable)
+        if argv[0] == "python3":
+            return Completed(127, "", "")
         if argv[0] == "ceph":
             pools = [{"pool": number, "pool_name": name} for name, number in self.pools.items()]
             return Completed(0, json.dumps({"fsid": self.fsid, "pools": pools}), "")
