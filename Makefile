@@ -1,7 +1,7 @@
 # GNU make. Every target sets up what it needs by itself; see `make help`.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-unit lab lab-down bench lint format screenshots screenshot-tools lock clean
+.PHONY: help setup run test test-unit lab lab-down bench lint style format screenshots screenshot-tools lock clean
 
 BIN := .venv/bin
 SETUP = PYTHON='$(PYTHON)' sh .ci/setup
@@ -18,7 +18,7 @@ setup: ## make .venv and install fio, where missing or out of date
 run: setup ## start cephtui: make run, make run ARGS="run write-iops"
 	@$(BIN)/cephtui $(ARGS)
 
-test: lint ## check everything: lint, format, types and tests; those with the lab need root
+test: style ## check everything: lint, format, types and tests; those with the lab need root
 	@$(SETUP) lab
 	$(BIN)/python -m tests.lanes $(ARGS)
 
@@ -38,10 +38,12 @@ bench: setup ## measure what cephtui costs, in a quarter of an hour: make bench,
 	@$(SETUP) lab
 	@$(BIN)/python -m tests.bench $(ARGS)
 
-lint: setup ## check style, format and types
+lint: style ## check style, format and types
+	$(BIN)/mypy
+
+style: setup
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
-	$(BIN)/mypy
 
 format: setup ## format the code and fix what ruff can fix
 	$(BIN)/ruff check --fix-only

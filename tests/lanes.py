@@ -1,14 +1,15 @@
-"""All tests in the least time: lanes side by side, since most of what needs a lab or processes waits.
+"""All tests, and the check of the types, in the least time: lanes side by side.
 
     python -m tests.lanes [PYTEST OPTION]...
 
-Each lane is a pytest of its own. What it says goes to ``build/tests/LANE.log``, and to the terminal if it fails. The
-lab has the machine to itself, since a Ceph that gets no time calls its own OSDs down; so have, at the end, the tests
-marked ``timing``, which assert how long something takes.
+Each lane is a process of its own. What it says goes to ``build/tests/LANE.log``, and to the terminal if it fails. No
+other tests run beside the lab, since a Ceph that gets no time calls its own OSDs down; nothing runs, at the end, beside
+the tests marked ``timing``, which assert how long something takes.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
@@ -19,13 +20,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 LAB, PROCESSES = ("tests/on_lab",), ("tests/end_to_end", "tests/on_terminal")
+UNITS = tuple(f"--ignore={folder}" for folder in (*LAB, *PROCESSES))
+PYTEST = ("pytest", "--durations=25")
 LANES = {
-    "lab": (*LAB, "-v", "-n", "2", "--dist", "loadscope", "--no-loadscope-reorder"),
-    "processes": (*PROCESSES, "-n", "2", "--dist", "loadfile"),
-    "units": ("tests", *(f"--ignore={folder}" for folder in (*LAB, *PROCESSES)), "-n", "2", "--dist", "worksteal"),
-    "timing": ("tests",),
+    "types": ("mypy",),
+    "lab": (*PYTEST, "-m", "not timing", *LAB, "-v", "-n", "2", "--dist", "loadscope", "--no-loadscope-reorder"),
+    "processes": (*PYTEST, "-m", "not timing", *PROCESSES, "-n", "2", "--dist", "loadfile"),
+    "units": (*PYTEST, "-m", "not timing", "tests", *UNITS, "-n", "2", "--dist", "worksteal"),
+    "timing": (*PYTEST, "-m", "timing", "tests"),
 }
-SIDE_BY_SIDE = (("lab",), ("processes", "units"), ("timing",))
+SIDE_BY_SIDE = (("types", "lab"), ("processes", "units"), ("timing",))
 LOGS = Path("build") / "tests"
 _PROGRESS_EVERY_SECONDS = 30.0
 _SHOWN_CHARACTERS = 4000
@@ -35,7 +39,7 @@ _NO_TESTS = 5
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """A pytest that runs."""
+    """A process that runs."""
 
     name: str
     process: subprocess.Popen[bytes]
@@ -55,13 +59,18 @@ class Lane:
 
 def start(name: str, options: Sequence[str]) -> Lane:
     """Start a lane."""
-    chosen = ("-m", "timing" if name == "timing" else "not timing")
     LOGS.mkdir(parents=True, exist_ok=True)
     with (LOGS / f"{name}.log").open("wb") as log:
-        command = [sys.executable, "-m", "pytest", *LANES[name], *chosen, "--durations=25", *options]
+        program, *words = LANES[name]
+        command = [sys.executable, "-m", program, *words, *(options if program == "pytest" else ())]
         # A group of its own: Ctrl+C comes from here, and once, so that what was started is ended in order.
-        process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, process_group=0)
+        process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=_environment(), process_group=0)
     return Lane(name, process, time.monotonic())
+
+
+def _environment() -> dict[str, str]:
+    """This one, but that Python keeps what it has compiled: many processes import the same."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 def wait(lanes: Sequence[Lane]) -> int:
