@@ -219,6 +219,15 @@ async def test_a_target_is_chosen_and_run(tmp_path: Path) -> None:
     assert [run.target for run in saved(tmp_path)] == ["file:/mnt/bench/other"]
 
 
+async def test_an_answer_that_comes_while_the_console_is_left_harms_nothing(tmp_path: Path) -> None:
+    async with console(tmp_path, speed=1, size=SMALL) as (app, pilot):
+        screen = app._console_screen
+        await screen.remove_children()
+        screen._show_choice()
+        await pilot.pause()
+        assert app.is_running
+
+
 async def test_nodes_are_chosen_and_run_on(tmp_path: Path) -> None:
     hosts = {name: FakeNode(Node(name=name, host=name)) for name in ("a", "b")}
     async with console(tmp_path, nodes=("a",), connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):

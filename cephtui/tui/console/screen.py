@@ -97,6 +97,8 @@ class ConsoleScreen(RunScreen):
 
     def _show_choice(self) -> None:
         """Update what depends on the choice or the queue."""
+        if not self.query(Preview):
+            return  # the console is being left, and what was asked of a node before has been answered meanwhile
         choice, plan, problem = self.choice, None, ""
         self.query_one(Panels).select(choice.preset)
         self._chooser.show_nodes()
