@@ -18,7 +18,7 @@ import pytest
 from .conftest import NewSandbox
 from .sandbox import GONE_SECONDS, Console, Event, Sandbox, on_terminal, read_samples, sets, wait_for
 
-RUN = ["run", "write-iops", *sets(runtime=60, ramp_time=1, size="1M", rate_iops=50), "--session", "S", "--json"]
+RUN = ["run", "write-iops", *sets(runtime=300, ramp_time=1, size="1M", rate_iops=50), "--session", "S", "--json"]
 NEXT = ["run", "read-iops", *sets(runtime=1, ramp_time=0, size="1M", rate_iops=100), "--json"]
 JOBS = 8
 
