@@ -2,9 +2,8 @@
 
     python -m tests.lanes [PYTEST OPTION]...
 
-Each lane is a process of its own. What it says goes to ``build/tests/LANE.log``, and to the terminal if it fails. No
-other tests run beside the lab, since a Ceph that gets no time calls its own OSDs down; nothing runs, at the end, beside
-the tests marked ``timing``, which assert how long something takes.
+Each lane is a process of its own. What it says goes to ``build/tests/LANE.log``, and to the terminal if it fails.
+Nothing runs, at the end, beside the tests marked ``timing``, which assert how long something takes.
 """
 
 from __future__ import annotations
@@ -29,7 +28,9 @@ LANES = {
     "units": (*PYTEST, "-m", "not timing", "tests", *UNITS, "-n", "3", "--dist", "worksteal"),
     "timing": (*PYTEST, "-m", "timing", "tests"),
 }
-SIDE_BY_SIDE = (("types", "lab"), ("processes", "units"), ("timing",))
+SIDE_BY_SIDE = (("lab", "processes"), ("types", "units"))
+"""Chains of lanes, each of which begins when the one before has ended."""
+LAST = ("timing",)
 LOGS = Path("build") / "tests"
 _PROGRESS_EVERY_SECONDS = 30.0
 _SHOWN_CHARACTERS = 4000
@@ -44,6 +45,8 @@ class Lane:
     name: str
     process: subprocess.Popen[bytes]
     began: float
+    after: Sequence[str]
+    """The rest of its chain."""
 
     @property
     def log(self) -> Path:
@@ -57,15 +60,21 @@ class Lane:
         return found[-1] if found else "begins"
 
 
-def start(name: str, options: Sequence[str]) -> Lane:
-    """Start a lane."""
+def start(chain: Sequence[str], options: Sequence[str]) -> Lane:
+    """Start the first lane of a chain."""
+    name, *after = chain
+    program, *words = LANES[name]
+    command = [*_priority(name), sys.executable, "-m", program, *words, *(options if program == "pytest" else ())]
     LOGS.mkdir(parents=True, exist_ok=True)
     with (LOGS / f"{name}.log").open("wb") as log:
-        program, *words = LANES[name]
-        command = [sys.executable, "-m", program, *words, *(options if program == "pytest" else ())]
         # A group of its own: Ctrl+C comes from here, and once, so that what was started is ended in order.
         process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=_environment(), process_group=0)
-    return Lane(name, process, time.monotonic())
+    return Lane(name, process, time.monotonic(), after)
+
+
+def _priority(name: str) -> Sequence[str]:
+    """A Ceph that gets no time calls its own OSDs down, and who waits for a process waits only so long."""
+    return () if name in ("lab", "processes") else ("nice", "-n", "5")
 
 
 def _environment() -> dict[str, str]:
@@ -73,17 +82,26 @@ def _environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
-def wait(lanes: Sequence[Lane]) -> int:
-    """Wait for all of them, saying how far they are; gives how many have failed."""
-    running, failed, shown = list(lanes), 0, time.monotonic()
-    while running:
-        time.sleep(0.5)
-        for lane in [each for each in running if each.process.poll() is not None]:
-            running.remove(lane)
-            failed += _has_failed(lane)
-        if running and time.monotonic() - shown > _PROGRESS_EVERY_SECONDS:
-            shown = time.monotonic()
-            print("  ".join(f"{lane.name} {lane.percent}" for lane in running), flush=True)
+def run(chains: Sequence[Sequence[str]], options: Sequence[str]) -> int:
+    """Run chains side by side, saying how far they are; gives how many lanes have failed."""
+    running, failed, shown = [start(chain, options) for chain in chains], 0, time.monotonic()
+    try:
+        while running:
+            time.sleep(0.5)
+            for lane in [each for each in running if each.process.poll() is not None]:
+                running.remove(lane)
+                failed += _has_failed(lane)
+                if lane.after:
+                    running.append(start(lane.after, options))
+            if running and time.monotonic() - shown > _PROGRESS_EVERY_SECONDS:
+                shown = time.monotonic()
+                print("  ".join(f"{lane.name} {lane.percent}" for lane in running), flush=True)
+    except KeyboardInterrupt:
+        for lane in running:
+            lane.process.send_signal(signal.SIGINT)
+            print(f"--- {lane.name}\n{lane.log.read_text(errors='replace')[-_SHOWN_CHARACTERS:]}", flush=True)
+            lane.process.wait()
+        raise
     return failed
 
 
@@ -109,17 +127,10 @@ def main(options: Sequence[str]) -> int:
     # Ended from outside, it says which tests were waited for.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     began = time.monotonic()
-    failed = 0
-    for names in SIDE_BY_SIDE:
-        lanes = [start(name, options) for name in names]
-        try:
-            failed += wait(lanes)
-        except KeyboardInterrupt:
-            for lane in lanes:
-                lane.process.send_signal(signal.SIGINT)
-                print(f"--- {lane.name}\n{lane.log.read_text(errors='replace')[-_SHOWN_CHARACTERS:]}", flush=True)
-                lane.process.wait()
-            return 130
+    try:
+        failed = run(SIDE_BY_SIDE, options) + run([LAST], options)
+    except KeyboardInterrupt:
+        return 130
     print(f"{'FAILED' if failed else 'passed'} after {(time.monotonic() - began) / 60:.1f} min", flush=True)
     return 1 if failed else 0
 
