@@ -160,9 +160,11 @@ class ClusterReader:
             self._fetched |= dict.fromkeys(commands, done)
             return
         try:
-            found = ceph_commands.parse_answers(done.stdout if done.status == 0 else "", len(commands))
+            if done.status != 0:
+                raise ValueError(reason(done))
+            found = ceph_commands.parse_answers(done.stdout, len(commands))
         except ValueError as error:
-            log.warning("%s: %s", self.shell.node.name, error)
+            log.info("%s: ceph itself is asked: %s", self.shell.node.name, error)
             self._fetches = False
             return
         self._fetched |= {command: Completed(*answer) for command, answer in zip(commands, found, strict=True)}
