@@ -25,7 +25,7 @@ LANES = {
     "types": ("mypy",),
     "lab": (*PYTEST, "-m", "not timing", *LAB, "-v", "-n", "2", "--dist", "loadscope", "--no-loadscope-reorder"),
     "processes": (*PYTEST, "-m", "not timing", *PROCESSES, "-n", "2", "--dist", "loadfile"),
-    "units": (*PYTEST, "-m", "not timing", "tests", *UNITS, "-n", "3", "--dist", "worksteal"),
+    "units": (*PYTEST, "-m", "not timing", "tests", *UNITS, "-n", "2", "--dist", "worksteal"),
     "timing": (*PYTEST, "-m", "timing", "tests"),
 }
 SIDE_BY_SIDE = (("lab", "processes"), ("types", "units"))

@@ -118,7 +118,7 @@ connector_to = fakes.connector
 
 
 async def until(
-    pilot: Pilot[None], condition: Callable[[*_Given], bool], *given: *_Given, seconds: float = 30.0
+    pilot: Pilot[None], condition: Callable[[*_Given], bool], *given: *_Given, seconds: float = 120.0
 ) -> None:
     """Wait for what another thread brings about; raises TimeoutError. ``given`` are the condition's arguments."""
     async with asyncio.timeout(seconds):
