@@ -86,16 +86,17 @@ until [ "$word" = go ]; do
     exit 77
 done
 printf 'cephtui started %s\n' "$token"
-env CEPHTUI_RUN="$token" timeout -k 3 "$limit" "$@" 3<&- &
+exec 4>&2 2>/dev/null  # the shell has a message of its own on a command that was killed, whenever it learns of it
+env CEPHTUI_RUN="$token" timeout -k 3 "$limit" "$@" 2>&4 3<&- 4>&- &
 tool=$!
-watch >/dev/null 2>&1 9<&- &
+watch >/dev/null 4>&- 9<&- &
 watcher=$!
 
-wait "$tool" 2>/dev/null  # without the shell's own message on a command that was killed
+wait "$tool"
 status=$?
 kill "$watcher" 2>/dev/null
 wait "$watcher"
 [ $? -eq 76 ] && [ "$status" -ne 0 ] && status=76
 sweep
-report >&2
+report >&4
 exit "$status"

@@ -608,9 +608,7 @@ def test_a_pool_that_is_deleted_in_mid_run_is_told(bench: Bench, cluster: Lab) -
     try:
         cluster.rbd("pool", "init", "doomed")
         wait_until_healthy(cluster)
-        console = bench.start(
-            "write-iops", target="rbd:doomed", words=SHARED, size="8M", runtime=60, ramp_time=0, rate_iops=200
-        )
+        console = bench.start("write-iops", target="rbd:doomed", words=SHARED, size="8M", runtime=60, ramp_time=0)
         console.wait_for_samples(2, seconds=90)
     finally:
         cluster.ceph("osd", "pool", "rm", "doomed", "doomed", "--yes-i-really-really-mean-it")
