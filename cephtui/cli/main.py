@@ -22,8 +22,9 @@ log = logging.getLogger("cephtui.cli.main")
 def main() -> None:
     """The entry point: errors are one line, the traceback goes to the log file."""
     prepare_streams()
-    with handling(Ending(_interrupt, _leave, lambda seconds: seconds > _GRACE_SECONDS and _leave()).handlers()):
-        _main()
+    ending = Ending(_interrupt, _leave, lambda seconds: seconds > _GRACE_SECONDS and _leave())
+    with handling(ending.handlers()):
+        _main(ending)
 
 
 def _interrupt() -> NoReturn:
@@ -35,7 +36,7 @@ def _leave() -> NoReturn:
     os._exit(EXIT_INCOMPLETE)
 
 
-def _main() -> None:
+def _main(ending: Ending) -> None:
     try:
         code = cli.main(prog_name="cephtui", standalone_mode=False)
         sys.stdout.flush()
@@ -43,21 +44,27 @@ def _main() -> None:
         say(error.format_message())
         sys.exit(error.exit_code)
     except (click.Abort, Interrupted) as error:
-        silence(sys.stdout)
-        with handling(dict.fromkeys(ENDING, signal.SIG_IGN)), waiting(sys.stderr, False):
-            for text in ("interrupted", *error.args):
-                say(text)
-        _leave()
+        _report_interruption(*error.args)
     except BrokenPipeError:
         silence(sys.stdout)
         sys.exit(EXIT_INCOMPLETE)
     except Exception as error:
+        if ending.asked:  # pydantic makes an error of its own of what is raised while it builds a model
+            _report_interruption()
         silence(sys.stdout)
         path = start_log()
         log.exception("unexpected error")
         say(f"unexpected error: {error!r}; the traceback is in {path}")
         sys.exit(EXIT_FAILED)
     sys.exit(code or 0)
+
+
+def _report_interruption(*left: str) -> NoReturn:
+    silence(sys.stdout)
+    with handling(dict.fromkeys(ENDING, signal.SIG_IGN)), waiting(sys.stderr, False):
+        for text in ("interrupted", *left):
+            say(text)
+    _leave()
 
 
 if __name__ == "__main__":

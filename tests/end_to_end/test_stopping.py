@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -311,3 +313,24 @@ def test_a_run_longer_than_the_heartbeats_limit_comes_to_its_end(ended: dict[str
     assert case.console.wait(10) == 0, case.console.describe()
     assert case.run["duration_seconds"] > 16, "too short to show that the heartbeat arrives"
     case.sandbox.assert_clean()
+
+
+_SWALLOWED = """
+import os, signal
+from cephtui.cli import main
+
+def swallows(**_):
+    try:
+        os.kill(os.getpid(), signal.SIGTERM)
+        signal.pause()
+    except main.Interrupted:
+        raise ValueError("a library's own") from None
+
+main.cli.main = swallows
+main.main()
+"""
+
+
+def test_an_interruption_that_a_library_makes_an_error_of_is_one_all_the_same() -> None:
+    done = subprocess.run([sys.executable, "-c", _SWALLOWED], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (4, "cephtui: interrupted\n")

@@ -7,6 +7,7 @@ import fcntl
 import os
 import secrets
 import signal
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from cephtui.nodes import watched as watchdog
 from cephtui.nodes.local import LocalConnection
 from cephtui.nodes.transport import UNLOCKED, Command, Lock, TransportError
 from cephtui.nodes.watched import WatchedProcess
+from cephtui.paths import packaged_text
 from cephtui.running.runner import Runner
 from cephtui.targets import file
 
@@ -145,6 +147,21 @@ async def test_a_prefix_stands_before_the_watchdog(watched: Watched) -> None:
     process = await watched.ready("sh", "-c", "echo $HERE", prefix=("env", "HERE=inside"))
     process.release()
     assert await outcome(process) == (0, b"inside\n", b"")
+
+
+def test_the_shell_has_no_message_of_its_own_on_a_killed_command() -> None:
+    """Not even where it learns of it before it waits, as on a busy machine."""
+    script = packaged_text("cephtui.nodes", "watchdog.sh")
+    slow = script.replace("watcher=$!\n", "watcher=$!\nsleep 0.5\n")
+    assert slow != script
+    argv = ["bash", "-c", slow, "cephtui-watchdog", "token", "10", "", "", "sh", "-c", "kill -KILL $$"]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdin
+        assert process.stderr
+        process.stdin.write(b"\ngo\n")
+        process.stdin.flush()
+        assert process.wait(30) == 137
+        assert process.stderr.read() == b"cephtui ready token\n"
 
 
 @pytest.mark.root
