@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
-import pytest
 from textual.pilot import Pilot
 from textual.widgets import DataTable, Static
 
@@ -33,7 +32,6 @@ from cephtui.tui.screens.run import RunScreen
 from tests.known import known
 from tests.replayed import screen_text, until
 
-from .others import pool_on
 from .runs import Bench, assert_agrees_with_the_tool, images, left_on, noted, sets
 
 SIZE = (120, 36)
@@ -42,13 +40,6 @@ PATIENCE_SECONDS = 120.0
 SECONDS, WATCHED_SECONDS = 25, 10
 SMALL = {"size": "16M", "numjobs": "1", "iodepth": "4", "ramp_time": "1"}
 MARK = "osd 8G"
-
-
-@pytest.fixture
-def pool(bench: Bench) -> Iterator[str]:
-    """A pool of this test's own, which nobody else uses."""
-    with pool_on(bench.lab) as name:
-        yield name
 
 
 def text_in(screen: RunScreen, selector: str) -> str:

@@ -15,25 +15,12 @@ import pytest
 from cephtui.sessions.store import Undo
 from tests.lab import Lab
 
-from .others import SMALL, Others, pool_on, still
+from .others import SMALL, Others, still
 from .runs import Bench, Console, sets, wait_for
 
 LONG: dict[str, Any] = {**SMALL, "runtime": 600}
 FEW: dict[str, Any] = {"block-size": "4K", "concurrent-ios": 1}
 """Of rados bench: little is written, however long it takes."""
-
-
-@pytest.fixture
-def pool(bench: Bench) -> Iterator[str]:
-    """A pool of this test's own."""
-    with pool_on(bench.lab) as name:
-        yield name
-
-
-@pytest.fixture
-def others(bench: Bench, pool: str) -> Others:
-    """What somebody else has in it."""
-    return Others(bench.lab, pool)
 
 
 def listed(bench: Bench) -> dict[str, bool]:
