@@ -100,6 +100,7 @@ def run(chains: Sequence[Sequence[str]], options: Sequence[str]) -> int:
         for lane in running:
             lane.process.send_signal(signal.SIGINT)
             print(f"--- {lane.name}\n{lane.log.read_text(errors='replace')[-_SHOWN_CHARACTERS:]}", flush=True)
+        for lane in running:
             lane.process.wait()
         raise
     return failed
@@ -124,8 +125,9 @@ def main(options: Sequence[str]) -> int:
     """Run all lanes, or just what the options name; gives the exit status."""
     if any(Path(option.partition("::")[0]).exists() for option in options):
         return subprocess.call([sys.executable, "-m", "pytest", *options])
-    # Ended from outside, it says which tests were waited for.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # Ended from outside, it says which tests were waited for; and what is started does not inherit that INT is ignored.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     began = time.monotonic()
     try:
         failed = run(SIDE_BY_SIDE, options) + run([LAST], options)

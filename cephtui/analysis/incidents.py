@@ -1,6 +1,6 @@
 """What happened during a run: events of the cluster, stalls of the nodes, and which event explains which stall.
 
-Taken in as the run goes on, in bounded space, and pure: what is kept of a run and what is drawn of one that is live,
+Taken in during the run, in bounded space, and pure: what is kept of a run and what is drawn of one that is live,
 saved or replayed are the same. Moments are elapsed seconds since the release of the benchmark.
 """
 
@@ -52,7 +52,7 @@ class _Span:
 
 
 class Course:
-    """Takes in a run as it goes on; the first cluster sample, in ``prepare``, is the state before it."""
+    """Takes in a run as it proceeds; the first cluster sample, in ``prepare``, is the state before it."""
 
     def __init__(self) -> None:
         self._before: ClusterSample | None = None
@@ -149,7 +149,7 @@ class Course:
         return tuple(sorted(found, key=lambda finding: (finding.from_seconds or 0.0, _rank(finding))))
 
     def _end(self) -> float:
-        """Of the run; while it goes on, its newest figure."""
+        """Of the run; while it runs, its newest figure."""
         if all(node.ended is not None for node in self._nodes.values()):
             return max(node.ended or 0.0 for node in self._nodes.values())
         return max(self._answered or 0.0, *(node.reached for node in self._nodes.values()))
@@ -212,7 +212,7 @@ class Course:
     def _each_stall(self, end: float) -> Iterator[Stall]:
         reached = max(node.reached for node in self._nodes.values())
         for name, node in self._nodes.items():
-            # while it goes on, only the cluster gives the time: a node without samples may be late, or done
+            # while it runs, only the cluster gives the time: a node without samples may be late, or done
             until = end if end > reached + EDGE_SECONDS else node.reached
             for begun, over in node.stalls(until if node.ended is None else node.ended):
                 yield Stall(begun, over, (name,))

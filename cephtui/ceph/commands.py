@@ -1,7 +1,7 @@
 """Commands of ``ceph`` over one connection, as the monitors take them, without starting ``ceph``.
 
-Nearly all that ``ceph`` costs a node is to find out how its words are to be read: half a second of CPU for one command
-(16.2, 18.2), where Ceph's own Python library takes a tenth of a second for all of them.
+Much of what ``ceph`` costs a node is to find out how its words are to be read: a tenth of a second of CPU for each
+command (measured with 16.2), where to ask takes a hundredth.
 """
 
 from __future__ import annotations

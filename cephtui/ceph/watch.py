@@ -25,7 +25,7 @@ def watch_argv(pool: str, seconds: float) -> tuple[str, ...]:
     if not re.fullmatch(r"[\w.-]+", pool):
         raise ValueError(f"pool {pool!r}: ceph's own command line can't take such a name")
     asked = commands.requests([*_COMMANDS, pool_stats_argv(pool)])
-    return ("bash", "-c", _SCRIPT, "cephtui-ceph", pool, f"{seconds:g}", commands.SCRIPT, asked)
+    return ("bash", "-c", _SCRIPT, "cephtui-ceph", commands.SCRIPT, asked, pool, f"{seconds:g}")
 
 
 class CephWatch:

@@ -16,7 +16,7 @@ _GRACE_SECONDS = 15
 def stopping(
     first: Callable[[], object], is_overdue: Callable[[float], bool], left: Callable[[], Sequence[str]]
 ) -> Iterator[Ending]:
-    """The first signal calls ``first``, and the block goes on; a second raises Interrupted with the lines of ``left``.
+    """The first signal calls ``first`` and the block continues; a second raises Interrupted with the lines of ``left``.
 
     So does the first alone once it ``is_overdue``, which is asked with the time of the signal by the monotonic clock.
     """

@@ -6,13 +6,13 @@ The same script runs on every kind of node.
 from __future__ import annotations
 
 import asyncio
-import importlib.resources
 import time
 from collections.abc import AsyncIterator
 from typing import Protocol
 
 from cephtui.nodes.answers import decoded
 from cephtui.nodes.transport import Chunk, Command, TransportError
+from cephtui.paths import packaged_text
 from cephtui.printable import one_line
 from cephtui.tools.base import Stream
 
@@ -21,6 +21,7 @@ NO_LOCK, LOCK_HELD, HEARTBEAT_SILENT, NOT_RELEASED, NO_HEARTBEAT = 74, 75, 76, 7
 """Exit statuses of the watchdog itself."""
 READY_SECONDS = 30.0
 """Bound of what comes before a benchmark: a session, a login shell, a container, the lock."""
+_SCRIPT = packaged_text("cephtui.nodes", "watchdog.sh")
 _ABANDON_SECONDS = 10.0
 _HELD_BYTES = 65536
 _QUEUE_MOST_BYTES = 4 << 20
@@ -29,9 +30,8 @@ _QUEUE_MOST_BYTES = 4 << 20
 
 def watchdog_argv(command: Command) -> tuple[str, ...]:
     """The command line that runs a command behind the watchdog, and that behind its prefix."""
-    script = importlib.resources.files("cephtui.nodes").joinpath("watchdog.sh").read_text("utf-8")
     limit, lock = str(round(command.limit_seconds)), command.lock
-    watchdog = ("bash", "-c", script, "cephtui-watchdog", command.token, limit, lock.path, lock.owner)
+    watchdog = ("bash", "-c", _SCRIPT, "cephtui-watchdog", command.token, limit, lock.path, lock.owner)
     return (*command.prefix, *watchdog, *command.argv)
 
 

@@ -266,6 +266,8 @@ class Tool(ABC):
     """What installs it, of Debian."""
     version_argv: ClassVar[tuple[str, ...]]
     """Prints its version on stdout, on one line."""
+    minimum_version: ClassVar[tuple[int, int] | None] = None
+    """The oldest that can be used; None is any."""
     of_ceph: ClassVar[bool] = False
     """Whether it comes with Ceph, and so runs behind a node's ``ceph_prefix``."""
     kinds: ClassVar[frozenset[Kind]]
@@ -301,9 +303,15 @@ class Tool(ABC):
 
     def check_version(self, text: str | None) -> str | None:
         """Why the installed version can't be used, or None; ``text`` is what ``version_argv`` has printed."""
-        if text and text.strip():
+        if not text or not text.strip():
+            return f"{self.program} is not installed: apt-get install {self.package}"
+        if self.minimum_version is None:
             return None
-        return f"{self.program} is not installed: apt-get install {self.package}"
+        match = re.search(r"(\d+)\.(\d+)", text)
+        if match and (int(match[1]), int(match[2])) >= self.minimum_version:
+            return None
+        wanted = ".".join(map(str, self.minimum_version))
+        return f"{text.strip()} is too old: install {self.program} {wanted} or later (apt-get install {self.package})"
 
     def check_kind(self, kind: Kind) -> str | None:
         """Why it can't use this kind of target, or None."""

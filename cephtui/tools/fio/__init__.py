@@ -11,8 +11,6 @@ from cephtui.tools.fio import options as allowed
 from cephtui.tools.fio.command import FioWorkload
 from cephtui.tools.options import fields
 
-MINIMUM_VERSION = (3, 1)
-"""The first with ``clat_ns`` bins in json+ and working status intervals."""
 _CUT = re.compile(r"[#;\x7f]| $")
 """Where fio ends an option's value without a word, and would then write to the file of the shorter name."""
 _IMAGE_SECTION = re.compile(r" --name=\S+ --rbdname=\S+(?: --size=\S+)?")
@@ -23,6 +21,8 @@ class Fio(Tool):
 
     name = title = program = package = "fio"
     version_argv = ("fio", "--version")
+    minimum_version = (3, 1)
+    """The first with ``clat_ns`` bins in json+ and working status intervals."""
     kinds = frozenset({"file", "device", "rbd", "image"})
     other_kinds = "fio measures images, not a pool's objects: use --target rbd:POOL"
     direction_option = "rw"
@@ -38,15 +38,6 @@ class Fio(Tool):
 
     def bind(self, options: dict[str, OptionValue]) -> FioWorkload:
         return FioWorkload(options)
-
-    def check_version(self, text: str | None) -> str | None:
-        if not text or not text.strip():
-            return super().check_version(text)
-        match = re.search(r"(\d+)\.(\d+)", text)
-        if not match or (int(match[1]), int(match[2])) < MINIMUM_VERSION:
-            wanted = ".".join(map(str, MINIMUM_VERSION))
-            return f"{text.strip()} is too old: install fio {wanted} or later (apt-get install fio)"
-        return None
 
     def check_path(self, path: str) -> str | None:
         return "fio can't use a path with # or ; in it or a blank at its end" if _CUT.search(path) else None

@@ -113,7 +113,7 @@ def _runs(points: Sequence[tuple[float, float | None]], right: float) -> list[li
     """Split `points` at every gap, leaving finite numbers inside the axes only.
 
     This is the one guard in front of plotext: there a NaN aborts the process, as does a point far outside
-    of the limits (memory for every dot on the way to it), and None and infinity raise.
+    of the limits (memory for each dot up to it), and None and infinity raise.
     """
     runs: list[list[Point]] = [[]]
     for x, y in points:
