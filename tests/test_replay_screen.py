@@ -711,6 +711,7 @@ async def test_the_next_run_is_shown_when_it_begins(session: Path, tmp_path: Pat
             begun(tmp_path / "next", 2)
             (tmp_path / "next" / "002").rename(written / "002")
             await until(shown.pilot, lambda: text_in(shown.screen, "#progress").startswith("#2 "))
+            await until(shown.pilot, lambda: known(shown.screen.run).run == 2)
             second = store.read_run(session, 2)
             assert " over the whole run" not in title(shown.screen)
             assert text_in(shown.screen, "#command") == f"$ {tool_command(second.command, second.tool)}"
