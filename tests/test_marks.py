@@ -18,6 +18,7 @@ from cephtui.sessions.writer import SessionWriter
 from cephtui.tui.charts.chart import Chart
 from cephtui.tui.console.app import ConsoleApp
 from cephtui.tui.dialogs import Details, EnterText
+from cephtui.tui.widgets.runs_table import RunsTable
 from tests.replayed import (
     WRITE_IOPS,
     connector_to,
@@ -77,6 +78,18 @@ async def test_a_mark_in_a_run_is_kept_and_shown(tmp_path: Path, size: tuple[int
     assert 0.0 <= kept[0].elapsed_seconds <= run.duration_seconds
     assert kept[0].at >= run.started_at
     assert run.outcome == "ok"
+
+
+@pytest.mark.parametrize("size", [SMALL, USUAL])
+async def test_a_mark_is_whole_also_when_it_is_drawn_at_once(tmp_path: Path, size: tuple[int, int]) -> None:
+    """Between two messages of the table the screen may be drawn, before the table is idle."""
+    async with console(tmp_path, run=WRITE_IOPS, speed=60, size=size) as (app, pilot):
+        table = console_screen(app).query_one(RunsTable)
+        await pilot.pause()
+        table.put_mark(Mark(at=datetime.now(UTC), text=CHANGE, run=None, elapsed_seconds=None))
+        at_once = text_of(app, table)
+        await pilot.pause()
+        assert CHANGE[: None if size == USUAL else 12] in text_of(app, table), at_once
 
 
 async def test_a_mark_between_runs_belongs_to_none(tmp_path: Path) -> None:

@@ -13,6 +13,15 @@ from cephtui import units
 from cephtui.running.queue import Entry, Queue
 from cephtui.tui.dialogs import Dialog
 from cephtui.tui.keys import key
+from cephtui.tui.widgets.fitted import show_rows
+
+_TITLES = [Text("#"), Text("preset"), Text("takes", justify="right"), Text("options"), Text("nodes"), Text("target")]
+
+
+def _cells(number: int, entry: Entry) -> list[Text]:
+    nodes = ", ".join(node.name for node in entry.request.nodes)
+    takes = Text(units.duration(entry.seconds), justify="right")
+    return [Text(str(number)), Text(entry.preset.name), takes, *map(Text, (entry.text, nodes, entry.target))]
 
 
 class QueueScreen(Dialog[bool]):
@@ -47,7 +56,6 @@ class QueueScreen(Dialog[bool]):
             yield Static(id="queue-note")
 
     def on_mount(self) -> None:
-        self._table.add_columns("#", "preset", Text("takes", justify="right"), "options", "nodes", "target")
         self._refresh()
         self.set_interval(0.5, self._refresh)
 
@@ -62,12 +70,7 @@ class QueueScreen(Dialog[bool]):
             return
         row, before = self._row_in(entries), self._table.cursor_row
         self._shown = entries
-        self._table.clear()
-        for number, entry in enumerate(entries, 1):
-            nodes = ", ".join(node.name for node in entry.request.nodes)
-            took = Text(units.duration(entry.seconds), justify="right")
-            cells = map(Text, (entry.text, nodes, entry.target))
-            self._table.add_row(Text(str(number)), Text(entry.preset.name), took, *cells)
+        show_rows(self._table, _TITLES, {str(number): _cells(number, entry) for number, entry in enumerate(entries, 1)})
         self._table.move_cursor(row=before if row is None else row)
         empty = "nothing is queued: 1 to 9 and enter during a run, and a (all six), put something here"
         self.query_one("#queue-note", Static).update(Text((entries and self._note) or queue.summary or empty))

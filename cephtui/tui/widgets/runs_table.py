@@ -13,10 +13,12 @@ from cephtui.models import Mark, Run, Total
 from cephtui.models.metrics import LIVE
 from cephtui.reports.text import OUTCOME_STYLES, varied
 from cephtui.tui.keys import key
+from cephtui.tui.widgets.fitted import show_rows
 
 _FIGURES = [metric.title for metric in LIVE]
 _COLUMNS = ("#", "preset", "", *_FIGURES, "outcome", "")
 _RIGHT = {"#", *_FIGURES}
+_TITLES = [Text(column, justify="right" if column in _RIGHT else "left") for column in _COLUMNS]
 _MARKS_MOST = 500
 """The newest marks: a table of more is slow."""
 _MARK_COLUMNS, _OTHER_COLUMNS = 40, 64
@@ -72,8 +74,7 @@ class RunsTable(DataTable[Text]):
         self.baseline: int | None = None
 
     def on_mount(self) -> None:
-        for column in _COLUMNS:
-            self.add_column(Text(column, justify="right" if column in _RIGHT else "left"))
+        self.rebuild()
 
     @property
     def _room(self) -> int:
@@ -83,7 +84,7 @@ class RunsTable(DataTable[Text]):
     def on_resize(self) -> None:
         """Marks take what room there is."""
         if self._marks:
-            self.rebuild(columns=True)
+            self.rebuild()
 
     @property
     def chosen(self) -> Run | None:
@@ -106,26 +107,22 @@ class RunsTable(DataTable[Text]):
         self._marks += marks
         self.rebuild()
 
-    def rebuild(self, *, columns: bool = False) -> None:
-        """All rows, the newest first; the cursor stays on its run or mark, and at the top with the newest.
-
-        With ``columns`` these may become narrower too.
-        """
+    def rebuild(self) -> None:
+        """All rows, the newest first; the cursor stays on its run or mark, and at the top with the newest."""
         rows: list[tuple[datetime, int, int, Run | Mark]] = [
             *((run.started_at, 0, run.run, run) for run in self._runs),
             *((mark.at, 1, number, mark) for number, mark in list(enumerate(self._marks))[-_MARKS_MOST:]),
         ]
         rows.sort(key=lambda row: row[:3], reverse=True)
-        before, here = self.cursor_row, self._key_here
-        self.clear(columns=columns)
-        if columns:
-            self.on_mount()
         apart = varied(self._runs)
+        cells: dict[str, list[Text]] = {}
         for _, _, number, row in rows:
             if isinstance(row, Mark):
-                self.add_row(*_mark_cells(row, self._room), key=f"mark {number}")
+                cells[f"mark {number}"] = _mark_cells(row, self._room)
             else:
-                self._add_run(row, apart[row.run])
+                cells |= self._of_run(row, apart[row.run])
+        before, here = self.cursor_row, self._key_here
+        show_rows(self, _TITLES, cells)
         self.move_cursor(row=before and self._row_of(here, before))
 
     @property
@@ -148,12 +145,12 @@ class RunsTable(DataTable[Text]):
             if self.chosen:
                 return
 
-    def _add_run(self, run: Run, apart: str) -> None:
+    def _of_run(self, run: Run, apart: str) -> dict[str, list[Text]]:
+        """Its rows by their keys."""
         if run.run == self.baseline:
             apart = f"baseline {apart}".strip()
         totals: Mapping[str, Total | None] = run.summary.flows or {"": None}
-        for direction, total in totals.items():
-            self.add_row(*_cells(run, direction, total, apart), key=f"{run.run} {direction}")
+        return {f"{run.run} {name}": _cells(run, name, total, apart) for name, total in totals.items()}
 
     def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
         event.stop()
