@@ -2,8 +2,10 @@
 
 Started as a script, with the number of a socket: CONTROL. A message on it is a JSON object with what to start, and its
 three streams; the answers are that it was started, and later that it has ended, with its process id and exit status.
+On a terminal, the terminal becomes that of the process: its end is then the process's SIGHUP.
 """
 
+import fcntl
 import gc
 import importlib
 import json
@@ -12,6 +14,7 @@ import pkgutil
 import select
 import socket
 import sys
+import termios
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,11 +23,10 @@ MESSAGE_BYTES = 1 << 17
 
 
 def modules() -> Iterator[str]:
-    """All of cephtui but the console, which needs a terminal of its own when it is imported."""
+    """All of cephtui."""
     package = importlib.import_module("cephtui")
     for module in pkgutil.walk_packages(package.__path__, "cephtui."):
-        if not module.name.startswith("cephtui.tui"):
-            yield module.name
+        yield module.name
 
 
 def serve(control: socket.socket) -> tuple[Any, list[int]]:
@@ -58,6 +60,9 @@ def become(what: Any, streams: list[int]) -> None:
     """Let this process be as if it had just been started."""
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
+    if what["terminal"]:
+        os.setsid()
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
     os.closerange(STREAMS, max(streams) + 64)
     os.chdir(what["cwd"])
     os.environ.clear()

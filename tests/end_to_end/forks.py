@@ -60,7 +60,9 @@ class _Server:
     def __init__(self) -> None:
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         command = [sys.executable, fork_server.__file__, str(theirs.fileno())]
-        self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
+        # cephtui looks in /proc for the locale that it was started with.
+        env = {**{name: value for name, value in os.environ.items() if not name.startswith("LC_")}, "LANG": "C.UTF-8"}
+        self._process = subprocess.Popen(command, env=env, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
         theirs.close()
         self._lock = threading.Lock()
         self._forked: dict[int, Forked] = {}
@@ -94,6 +96,6 @@ class _Server:
 _server = cache(_Server)
 
 
-def fork(argv: Sequence[str], env: Mapping[str, str], cwd: str, streams: Sequence[int]) -> Forked:
-    """Start cephtui."""
-    return _server().fork({"argv": [*argv], "env": {**env}, "cwd": cwd}, streams)
+def fork(argv: Sequence[str], env: Mapping[str, str], cwd: str, streams: Sequence[int], *, terminal: bool) -> Forked:
+    """Start cephtui, with ``terminal`` on one that its first stream is."""
+    return _server().fork({"argv": [*argv], "env": {**env}, "cwd": cwd, "terminal": terminal}, streams)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import secrets
@@ -11,6 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -46,6 +48,11 @@ class Places(Streams, total=False):
 def on_terminal(descriptor: int) -> Streams:
     """All three streams on one open terminal."""
     return {"stdin": descriptor, "stdout": descriptor, "stderr": descriptor}
+
+
+def control_terminal() -> None:
+    """Makes the terminal on stdin that of the process: its end is then the process's SIGHUP."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 @dataclass(frozen=True)
@@ -100,7 +107,14 @@ class Console:
     """One started ``cephtui``; its output goes to files, unless a test gives it other places."""
 
     def __init__(
-        self, sandbox: Sandbox, args: Sequence[str], env: Mapping[str, str], *, forks: bool, **places: Unpack[Places]
+        self,
+        sandbox: Sandbox,
+        args: Sequence[str],
+        env: Mapping[str, str],
+        *,
+        forks: bool,
+        terminal: int | None,
+        **places: Unpack[Places],
     ) -> None:
         self.sandbox, self.args = sandbox, args
         name = f"{len(sandbox.consoles):02}"
@@ -108,12 +122,15 @@ class Console:
         with self._stdout.open("wb") as stdout, self._stderr.open("wb") as stderr:
             given: Places = {"stdin": subprocess.DEVNULL, "stdout": stdout, "stderr": stderr}
             given.update(places)
+            if terminal is not None:
+                given.update(on_terminal(terminal), start_new_session=True, preexec_fn=control_terminal)
             command = [str(Path(sys.executable).with_name("cephtui")), *args]
             self.process: subprocess.Popen[bytes] | Forked
             if forks:
                 with Path(os.devnull).open("rb") as nothing:
-                    streams = [nothing.fileno(), stdout.fileno(), stderr.fileno()]
-                    self.process = fork(command, env, str(sandbox.root), streams)
+                    files = [nothing.fileno(), stdout.fileno(), stderr.fileno()]
+                    streams = files if terminal is None else [terminal] * len(files)
+                    self.process = fork(command, env, str(sandbox.root), streams, terminal=terminal is not None)
             else:
                 self.process = subprocess.Popen(command, env=env, cwd=sandbox.root, **given)
 
@@ -186,7 +203,7 @@ class Sandbox:
     def __init__(self, root: Path, *, forks: bool = False) -> None:
         self.root = root
         self.forks = forks
-        """Whether a console is forked where it needs neither a terminal nor an environment that Python reads itself.
+        """Whether a console is forked where it needs neither places nor an environment that Python reads itself.
 
         The command and the environment of such a process can't be seen from outside.
         """
@@ -215,11 +232,17 @@ class Sandbox:
             MARK: self.token,
         }
 
-    def start(self, *args: str, env: Mapping[str, str | None] | None = None, **places: Unpack[Places]) -> Console:
-        """Start cephtui; ``env`` changes the environment, None removes from it."""
+    def start(
+        self,
+        *args: str,
+        env: Mapping[str, str | None] | None = None,
+        terminal: int | None = None,
+        **places: Unpack[Places],
+    ) -> Console:
+        """Start cephtui; ``env`` changes the environment, None removes from it; ``terminal`` becomes its own."""
         chosen = {k: v for k, v in {**self.env, **(env or {})}.items() if v is not None}
         forks = self.forks and not places and set(env or ()) <= {"PATH"}
-        console = Console(self, args, chosen, forks=forks, **places)
+        console = Console(self, args, chosen, forks=forks, terminal=terminal, **places)
         self.consoles.append(console)
         return console
 

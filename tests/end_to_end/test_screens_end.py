@@ -23,7 +23,7 @@ import pytest
 
 from cephtui.sessions import demo, store
 
-from .sandbox import Console, Places, Sandbox, on_terminal, wait_for
+from .sandbox import Console, Sandbox, wait_for
 
 COLUMNS, ROWS = 120, 36
 SEEN_SECONDS, EXIT_SECONDS = 60.0, 10.0
@@ -115,19 +115,13 @@ class Screen:
         return "\n".join("".join(row).rstrip() for row in self._rows)
 
 
-def _control_terminal() -> None:
-    """Makes the terminal on stdin that of the process: its end is then the process's SIGHUP."""
-    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-
-
 class Terminal:
     """cephtui on a terminal: what it sends is read at once, as a terminal does."""
 
     def __init__(self, sandbox: Sandbox, *words: str, env: Mapping[str, str | None] | None = None) -> None:
         self._ours, theirs = os.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
-        places: Places = {**on_terminal(theirs), "start_new_session": True, "preexec_fn": _control_terminal}
-        self.console: Console = sandbox.start(*words, env=env, **places)
+        self.console: Console = sandbox.start(*words, env=env, terminal=theirs)
         os.close(theirs)
         self.sent = b""
         self._screen, self._drawn = Screen(), 0
@@ -309,6 +303,7 @@ def test_a_run_ends_with_cephtui_on_every_screen(sandbox: Sandbox, terminal: New
 @pytest.mark.parametrize("words", [[], ["demo"]])
 def test_a_signal_while_it_starts_ends_it_in_order(sandbox: Sandbox, terminal: NewTerminal, words: list[str]) -> None:
     """From the moment on at which it has changed the terminal."""
+    sandbox.forks = False
     for more in (0, 20, 2000, 8000, 16000):
         each = terminal(*words)
         each.sends(more)

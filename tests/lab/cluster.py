@@ -28,6 +28,8 @@ ADMIN = "client.admin"
 RESTRICTED = "client.bench-only"
 
 _PLACEMENT_GROUPS = 32
+_SILENT = ("osd", "bluestore", "bluefs", "rocksdb", "bdev", "monc", "objecter", "optracker", "objclass", "finisher")
+_SILENCE = "\n".join(f"debug {part} = 0/0" for part in _SILENT)
 _COMMANDS = Path(__file__).with_name("ceph_commands.py")
 _ANSWER_SECONDS = 120
 
@@ -111,6 +113,8 @@ admin socket = {directory}/run/$name.asok
 osd memory target = 939524096
 osd class update on start = false
 osd mclock skip benchmark = true
+# A fifth of the CPU of an operation goes into words for the log, most of which are never written.
+{_SILENCE}
 bluestore block create = true
 bluestore block size = {osd_bytes}
 
