@@ -21,7 +21,7 @@ from cephtui.models import (
     Write,
 )
 from cephtui.nodes.shell import with_ceph
-from cephtui.presets import Choice, Preset, combinations
+from cephtui.presets import Choice, Preset, choice_text, combinations
 from cephtui.printable import printable
 from cephtui.targets.base import Layout, Target
 from cephtui.tools.base import OptionError, Tool, Workload
@@ -57,6 +57,16 @@ class Request:
     pool_use: PoolActivity | None = None
     begun: int = 0
     """Number of the first steps that were run already: the plan is the rest."""
+
+    @property
+    def preset(self) -> Preset:
+        """The first one; the request of a queue's entry has no other."""
+        return self.presets[0]
+
+    @property
+    def option_texts(self) -> list[str]:
+        """The options that differ from those of the presets, in words."""
+        return [f"{option} {choice_text(value)}" for option, value in self.overrides.items()]
 
 
 @dataclass(frozen=True, slots=True)

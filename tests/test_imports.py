@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parent.parent / "cephtui"
+MODULE_LINES, CLASS_METHODS = 400, 20
+"""The most that one takes in at once."""
 CORE = (
     ("exit_codes", "paths", "printable", "units"),
     ("models", "reading"),
@@ -134,6 +136,19 @@ def test_there_are_no_cycles() -> None:
         TopologicalSorter({module: own_imports(module) for module in MODULES}).prepare()
     except CycleError as error:
         pytest.fail(f"modules import each other: {' -> '.join(error.args[1])}")
+
+
+def test_a_module_and_a_class_are_read_at_once() -> None:
+    long = {name: lines for name, path in MODULES.items() if (lines := path.read_text().count("\n")) > MODULE_LINES}
+    large = {
+        f"{name}.{node.name}": methods
+        for name, path in MODULES.items()
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ClassDef)
+        and (methods := sum(isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef) for each in node.body))
+        > CLASS_METHODS
+    }
+    assert (long, large) == ({}, {})
 
 
 def test_the_package_itself_imports_nothing() -> None:

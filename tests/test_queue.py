@@ -75,7 +75,7 @@ def entries(*seconds: float) -> tuple[Entry, ...]:
 
 def waiting(app: ConsoleApp) -> list[str]:
     """The presets that wait."""
-    return [entry.preset.name for entry in console_screen(app).dispatcher.queue.entries]
+    return [entry.request.preset.name for entry in console_screen(app).dispatcher.queue.entries]
 
 
 def listed(app: ConsoleApp) -> list[str]:
@@ -583,7 +583,7 @@ class Screenless:
     @property
     def waiting(self) -> list[str]:
         """The presets that wait."""
-        return [entry.preset.name for entry in self.dispatcher.queue.entries]
+        return [entry.request.preset.name for entry in self.dispatcher.queue.entries]
 
     def plan(self, request: Request) -> Plan:
         return make_plan(request, new_batch, self.runner.prefilled())

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from cephtui import units
 from cephtui.models import Node, Plan, Run
 from cephtui.planning import Request, new_batch
-from cephtui.presets import Preset, choice_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +35,6 @@ class Entry:
         return replace(self, seconds=planned.duration_seconds, steps=steps)
 
     @property
-    def preset(self) -> Preset:
-        return self.request.presets[0]
-
-    @property
     def target(self) -> str:
         return self.request.target.spec
 
@@ -47,10 +42,9 @@ class Entry:
     def text(self) -> str:
         """The differences from the preset, in words."""
         request = self.request
-        options = [f"{option} {choice_text(value)}" for option, value in request.overrides.items()]
         times = [f"{request.repeats} times"] if request.repeats > 1 else []
         rest = [f"{self.steps - request.begun} of {self.steps} runs left"] if request.begun else []
-        return ", ".join([*options, *times, *rest])
+        return ", ".join([*request.option_texts, *times, *rest])
 
     def after(self, runs: Sequence[Run]) -> Entry | None:
         """The rest of it after these runs; without any, its next one was called off. None where nothing is left."""

@@ -55,6 +55,12 @@ def control_terminal() -> None:
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
+def own_terminal(descriptor: int) -> Places:
+    """All three streams on a terminal that becomes that of the process."""
+    places: Places = {**on_terminal(descriptor), "start_new_session": True, "preexec_fn": control_terminal}
+    return places
+
+
 @dataclass(frozen=True)
 class Process:
     """A living process of a sandbox."""
@@ -121,9 +127,7 @@ class Console:
         self._stdout, self._stderr = sandbox.root / f"stdout.{name}", sandbox.root / f"stderr.{name}"
         with self._stdout.open("wb") as stdout, self._stderr.open("wb") as stderr:
             given: Places = {"stdin": subprocess.DEVNULL, "stdout": stdout, "stderr": stderr}
-            given.update(places)
-            if terminal is not None:
-                given.update(on_terminal(terminal), start_new_session=True, preexec_fn=control_terminal)
+            given.update(places if terminal is None else own_terminal(terminal))
             command = [str(Path(sys.executable).with_name("cephtui")), *args]
             self.process: subprocess.Popen[bytes] | Forked
             if forks:

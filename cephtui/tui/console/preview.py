@@ -59,7 +59,7 @@ class Preview(Vertical):
 
 def _settings(entry: Entry, conditions: str, *, next_one: bool) -> Text:
     """What will run, in a line; ``next_one`` during a run."""
-    panel = "" if entry.preset.file.key else f"{entry.preset.name}: "
+    panel = "" if entry.request.preset.file.key else f"{entry.request.preset.name}: "
     head = ("next: ", "dim") if next_one else ""
     return Text.assemble(head, panel, (conditions or entry.text, "bold"), ("  on ", "dim"), entry.target)
 

@@ -21,7 +21,7 @@ _TITLES = [Text("#"), Text("preset"), Text("takes", justify="right"), Text("opti
 def _cells(number: int, entry: Entry) -> list[Text]:
     nodes = ", ".join(node.name for node in entry.request.nodes)
     takes = Text(units.duration(entry.seconds), justify="right")
-    return [Text(str(number)), Text(entry.preset.name), takes, *map(Text, (entry.text, nodes, entry.target))]
+    return [Text(str(number)), Text(entry.request.preset.name), takes, *map(Text, (entry.text, nodes, entry.target))]
 
 
 class QueueScreen(Dialog[bool]):

@@ -162,7 +162,7 @@ class ConsoleScreen(RunScreen):
             self.notify(str(error), severity="error", markup=False)
             return
         if self.dispatcher.busy or len(entries) > 1:
-            names = ", ".join(entry.preset.name for entry in entries)
+            names = ", ".join(entry.request.preset.name for entry in entries)
             self.notify(f"queued: {names} (u shows the queue)", timeout=3, markup=False)
         self.dispatcher.push(entries)
 
