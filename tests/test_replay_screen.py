@@ -575,7 +575,9 @@ async def test_a_broken_recording_is_told_in_one_line(copy: Path, what: str) -> 
         assert path.name.partition(".")[0] in said
         assert str(path.parent) in said
         assert "\n" not in said
-        assert shown.transport.startswith("paused ")
+        for _ in range(5):
+            await shown.pilot.pause(0.1)
+            assert shown.transport.startswith("paused "), "it goes no further by itself"
         for key in ("home", "end", "space", "left", "v", "escape"):
             await shown.press(key)
         assert len(shown.said) < 8, "told once for each try at most"

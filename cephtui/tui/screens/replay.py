@@ -32,6 +32,8 @@ class Player:
         self._playback = Playback(directory, number)
         self.seconds = lasted_seconds(directory, self.run, self._playback.step)
         self.speed, self.paused = speed, False
+        self._unreadable = False
+        """Whether it stands where something could not be read: it goes on from there when it is resumed or moved."""
         self.position = 0.0
         self._drained_at = clock()
 
@@ -46,17 +48,27 @@ class Player:
         return self._playback.over
 
     def drain(self) -> list[Event]:
-        """What has happened since the last call."""
+        """What has happened since the last call; pauses where something can't be read."""
         now = self._clock()
         if not self.paused and not self.over:
             self.position = min(self.seconds, self.position + (now - self._drained_at) * self.speed)
         self._drained_at = now
-        return self._playback.until(self.position if self.position < self.seconds else float("inf"))
+        if self._unreadable:
+            return []
+        try:
+            return self._playback.until(self.position if self.position < self.seconds else float("inf"))
+        except StoreError:
+            self.paused = self._unreadable = True
+            raise
+
+    def pause(self) -> None:
+        """Pause, or resume."""
+        self.paused, self._unreadable = not self.paused, False
 
     def seek(self, seconds: float) -> bool:
         """Go to a position; whether ``drain`` begins again with the first event."""
         seconds = max(0.0, min(self.seconds, seconds))
-        back = seconds < self.position
+        back, self._unreadable = seconds < self.position, False
         if back:
             self._playback = Playback(self._directory, self._number)
         self.position = seconds
@@ -133,11 +145,10 @@ class ReplayScreen(PlayedScreen):
         self.set_interval(1 / DRAWS_PER_SECOND, self._show_transport)
 
     def drain(self) -> list[Event]:
-        """Pauses where something can't be read."""
+        """What cannot be read is reported."""
         try:
             return self.player.drain()
         except StoreError as error:
-            self.player.paused = True
             self._report(error)
             return []
 
@@ -157,7 +168,8 @@ class ReplayScreen(PlayedScreen):
             self.action_seek(-1e9)
             self.player.paused = False
         else:
-            self.player.paused = not self.player.paused
+            self._reported = ""
+            self.player.pause()
         self._show_transport()
 
     def action_seek(self, seconds: float) -> None:
