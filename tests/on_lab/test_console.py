@@ -38,7 +38,7 @@ SIZE = (120, 36)
 SESSION = "lab"
 PATIENCE_SECONDS = 120.0
 SECONDS, WATCHED_SECONDS = 25, 10
-SMALL = {"size": "16M", "numjobs": "1", "iodepth": "4", "ramp_time": "1"}
+SMALL = {"size": "16M", "numjobs": "1", "iodepth": "4", "ramp_time": "1", "rate_iops": "200"}
 MARK = "osd 8G"
 
 

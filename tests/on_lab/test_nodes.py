@@ -43,7 +43,7 @@ def measured(lab: Lab, new_bench: NewBench) -> dict[str, Console]:
     filling, slow = new_bench(), new_bench()
     filling.configure(lab3={"prefix": filling.program("lab3", "fio", SLOW_FILL)})
     slow.configure(lab3={"prefix": slow.program("lab3", "fio", SLOW), "ceph_prefix": []})
-    small = sets(ramp_time=1, size=16 * MIB)
+    small = sets(ramp_time=1, size=16 * MIB, rate_iops=200)
     two = ["lab1", "lab3"]
     consoles["two on files"] = filling.start("write-iops", "latency", on=two, target=FILE, words=small, runtime=3)
     consoles["three on images"] = slow.start("mixed-75-25", on=["lab"], words=[*SHARED, *small], runtime=5)
