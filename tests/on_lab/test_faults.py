@@ -584,6 +584,7 @@ def test_an_osd_that_dies_in_mid_run_is_told_with_its_time(bench: Bench, cluster
         time.sleep(5)  # it is down for a while, and not only for a moment
     finally:
         cluster.on("ceph", "ceph-osd", "--conf", cluster.ceph_conf, "--id", "2")
+    wait_for(lambda: cluster.ceph("status")["osdmap"]["num_up_osds"] == 3, 60, "the OSD that was started again")
     for console in consoles:
         assert console.wait(150) in (0, 4), console.describe()
         (run,) = console.runs
