@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVarTuple
 
 from textual.app import App
+from textual.events import Key
 from textual.pilot import Pilot
 from textual.widget import Widget
 from textual.widgets import DataTable, Static
@@ -144,6 +145,14 @@ def text_of(app: App[Any], widget: Widget) -> str:
     region = widget.region
     lines = [strip.crop(region.x, region.right).text for strip in app.screen._compositor.render_strips()]
     return "\n".join(lines[region.y : region.bottom])
+
+
+def burst(app: App[Any], text: str, *keys: str) -> None:
+    """Keys that come all at once, as over a slow link."""
+    for sign in text:
+        app.post_message(Key(sign, sign))
+    for name in keys:
+        app.post_message(Key(name, None))
 
 
 def shown(app: ConsoleApp, selector: str) -> str:

@@ -27,7 +27,7 @@ from cephtui.tui.pickers.presets import PresetPicker, described
 from cephtui.tui.pickers.targets import TargetPicker
 from cephtui.tui.widgets.pick_list import PickList, Row, RowVisual, matching, widths
 from tests.known import known
-from tests.replayed import until
+from tests.replayed import burst, until
 
 UNSET = "nothing was chosen yet"
 SIZES = [(80, 24), (93, 25), (120, 36), (200, 50)]
@@ -241,6 +241,13 @@ async def test_typing_filters_and_enter_chooses(catalogue: Catalogue) -> None:
         assert picker.note == "Objects of 4 MiB read back in the order they were written: bandwidth"
         await picker.pilot.press("up", "down", "enter")
         assert isinstance(picker.result, Preset)
+        assert picker.result.name == "rados-seq"
+
+
+async def test_keys_that_come_at_once_are_taken_in_their_order(catalogue: Catalogue) -> None:
+    async with shown(PresetPicker(catalogue)) as picker:
+        burst(picker.pilot.app, "rados read", "down", "enter")
+        await until(picker.pilot, lambda: bool(picker.results))
         assert picker.result.name == "rados-seq"
 
 

@@ -28,6 +28,10 @@ class Dialog(ModalScreen[T]):
         for box in self.query(".dialog"):
             box.border_subtitle = Content(f" {keys} ") if (keys := footer(commands(self))) else ""
 
+    def after_typing(self, act: Callable[[], object]) -> None:
+        """Call it when all that was typed is in the field: a key with priority overtakes the letters before it."""
+        (self.focused or self).call_later(act)
+
 
 class Confirm(Dialog[bool]):
     """A yes or no; escape is no."""
@@ -79,6 +83,9 @@ class TypeName(Dialog[bool]):
 
     def action_overwrite(self) -> None:
         """Only with the exact name."""
+        self.after_typing(self._overwrite)
+
+    def _overwrite(self) -> None:
         typed = self.query_one(Input)
         if typed.value == self._name:
             self.dismiss(True)
@@ -112,6 +119,9 @@ class Ask(Dialog[str | None]):
 
     def action_answer(self) -> None:
         """Anything but a yes is a no, where a yes is asked for."""
+        self.after_typing(self._answer)
+
+    def _answer(self) -> None:
         value = self.query_one(Input).value
         refused = not self._secret and value.strip().lower() != "yes"
         self.dismiss(None if refused else value)
@@ -203,6 +213,9 @@ class EnterText(Dialog[str | None]):
 
     def action_keep(self) -> None:
         """Only a text with which nothing is wrong."""
+        self.after_typing(self._keep)
+
+    def _keep(self) -> None:
         value = self.query_one(Input).value
         problem = self._check(value)
         if problem is None:

@@ -115,6 +115,9 @@ class FormScreen(Dialog[Edits | None]):
 
     def action_keep(self) -> None:
         """Keep what was typed, if it can be run."""
+        self.after_typing(self._keep)
+
+    def _keep(self) -> None:
         edits = self._check()
         if edits is not None:
             self.dismiss(edits)

@@ -106,6 +106,9 @@ class NodePicker(Picker[tuple[str, ...]]):
 
     def action_mark(self) -> None:
         """Mark the highlighted node, or take its mark away."""
+        self.after_typing(self._mark)
+
+    def _mark(self) -> None:
         row = self.highlighted
         if row is None:
             return

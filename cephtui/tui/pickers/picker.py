@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from textual import on
@@ -54,6 +55,8 @@ class Picker(Dialog[T | None], Generic[T]):
     ]
     TITLE_TEXT, PLACEHOLDER = "", "type to filter"
     FILTER: type[Filter] = Filter
+    _filter = ""
+    """With which the rows were chosen that are in the list."""
 
     def compose(self) -> ComposeResult:
         """The filter has the focus; buttons are for the mouse alone."""
@@ -65,7 +68,9 @@ class Picker(Dialog[T | None], Generic[T]):
             with Horizontal(classes="answer"):
                 for command in commands(self):
                     if command.action in ("use", "close"):
-                        button = Button(command.title, id=command.action, compact=True)
+                        button = Button(
+                            command.title, id=command.action, compact=True, action=f"screen.{command.action}"
+                        )
                         button.can_focus = False
                         yield button
 
@@ -114,7 +119,8 @@ class Picker(Dialog[T | None], Generic[T]):
         """Show what has changed; by default what was highlighted stays so, and where it was."""
         pick_list = self.query_one(PickList)
         here = pick_list.row.key if pick_list.row and not follow else None
-        pick_list.show(matching(self.rows(), self.typed), highlight or here, follow=follow)
+        self._filter = self.typed
+        pick_list.show(matching(self.rows(), self._filter), highlight or here, follow=follow)
         self.show_note()
 
     def show_note(self) -> None:
@@ -135,7 +141,8 @@ class Picker(Dialog[T | None], Generic[T]):
     @on(Filter.Changed)
     def _filtered(self, event: Filter.Changed) -> None:
         event.stop()
-        self.show_rows(follow=True)
+        if self.typed != self._filter:
+            self.show_rows(follow=True)
 
     @on(PickList.OptionSelected)
     def _clicked(self, event: PickList.OptionSelected) -> None:
@@ -147,21 +154,23 @@ class Picker(Dialog[T | None], Generic[T]):
         event.stop()
         self.show_note()
 
-    @on(Button.Pressed)
-    def _pressed(self, event: Button.Pressed) -> None:
-        event.stop()
-        if event.button.id == "use":
-            self.action_use()
-        else:
-            self.action_close()
-
     def action_use(self) -> None:
         """Choose the highlighted row."""
-        self.choose(self.highlighted)
+        self.after_typing(lambda: self.choose(self.highlighted))
 
-    async def action_move(self, action: str) -> None:
+    def action_move(self, action: str) -> None:
         """A key of the list's while the filter has the focus."""
-        await self.query_one(PickList).run_action(action)
+        self.after_typing(lambda: self.query_one(PickList).run_action(action))
+
+    def after_typing(self, act: Callable[[], object]) -> None:
+        """Also after the rows that are then wanted are in the list."""
+
+        def filtered() -> object:
+            if self.typed != self._filter:
+                self.show_rows(follow=True)
+            return act()
+
+        super().after_typing(filtered)
 
     def action_filter(self) -> None:
         """Back to the filter."""
