@@ -103,6 +103,16 @@ def handling(handlers: Mapping[signal.Signals, Handler]) -> Iterator[None]:
             signal.signal(number, handler)
 
 
+@contextlib.contextmanager
+def unbroken() -> Iterator[None]:
+    """INT, TERM and HUP come after the block: a process that is just being started would be lost sight of."""
+    late: list[int] = []
+    with handling(dict.fromkeys(ENDING, lambda number, frame: late.append(number))):
+        yield
+    for number in late:
+        signal.raise_signal(number)
+
+
 class Ending:
     """INT, TERM and HUP: the first signal calls ``first``, a later one ``second``.
 

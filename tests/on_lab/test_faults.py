@@ -20,7 +20,7 @@ from tests.lab import Lab
 from tests.lab.processes import environment_of, parent_of
 
 from .conftest import NewBench
-from .others import renew_leases
+from .others import renew_leases, wait_pgs
 from .runs import (
     Bench,
     Console,
@@ -608,6 +608,7 @@ def test_a_pool_that_is_deleted_in_mid_run_is_told(bench: Bench, cluster: Lab) -
     cluster.ceph("osd", "pool", "create", "doomed", "8")
     try:
         cluster.rbd("pool", "init", "doomed")
+        wait_pgs(cluster, "doomed")
         wait_until_healthy(cluster)
         console = bench.start("write-iops", target="rbd:doomed", words=SHARED, size="8M", runtime=60, ramp_time=0)
         console.wait_for_samples(2, seconds=90)

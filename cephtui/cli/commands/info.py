@@ -10,7 +10,7 @@ from cephtui import __version__, paths
 from cephtui.cli.printing import print_lines
 from cephtui.models import Info
 from cephtui.reports.listings import draw_info
-from cephtui.terminal import make_console
+from cephtui.terminal import make_console, unbroken
 from cephtui.tools import TOOLS
 
 
@@ -35,8 +35,14 @@ def print_info(as_json: bool) -> None:
 
 def _version(argv: Sequence[str]) -> str | None:
     """The version that a program on this machine prints; None where it is not installed."""
+    process = None
     try:
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=10, check=False)
+        with unbroken():
+            process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        return process.communicate(timeout=10)[0].strip() or None
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return done.stdout.strip() or None
+    finally:
+        if process:
+            with process:
+                process.kill()
