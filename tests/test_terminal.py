@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from cephtui.sessions import store
+from tests.end_to_end.sandbox import own_terminal
 from tests.known import known
 
 PRESET = """
@@ -54,12 +55,8 @@ class Terminal:
         }
         self.process = subprocess.Popen(
             [sys.executable, "-m", "cephtui.cli.main", "--session", "s"],
-            stdin=child,
-            stdout=child,
-            stderr=child,
             env=environment,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
-            start_new_session=True,
+            **own_terminal(child),
         )
         os.close(child)
         self.screen = b""

@@ -393,7 +393,7 @@ def test_a_stop_by_key_ends_all_nodes_and_keeps_their_last_words(bench: Bench) -
     ours, theirs = os.openpty()
     words = ["--config", str(bench.config), "--node", "lab", "--target", f"rbd:{lab.pool}", *SHARED, "--session", "S"]
     command = ["run", "mixed-75-25", *words, *GENTLE]
-    console = bench.sandbox.start(*command, preexec_fn=_take_terminal, **on_terminal(theirs))
+    console = bench.sandbox.start(*command, terminal=theirs)
     os.close(theirs)
     directory = bench.sandbox.data / "sessions" / "S" / "001"
     samples = directory / "samples.jsonl"
@@ -427,12 +427,6 @@ def test_a_stop_by_key_ends_all_nodes_and_keeps_their_last_words(bench: Bench) -
     assert_samples_add_up(directory)
     assert noted(bench.sandbox) == set()
     assert left_on(lab) == []
-
-
-def _take_terminal() -> None:
-    """As a login shell does it: what is typed there goes to this process."""
-    os.setsid()
-    os.close(os.open(os.ttyname(0), os.O_RDWR))
 
 
 def _drain(terminal: int) -> bool:

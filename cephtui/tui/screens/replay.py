@@ -33,7 +33,7 @@ class Player:
         self.seconds = lasted_seconds(directory, self.run, self._playback.step)
         self.speed, self.paused = speed, False
         self._unreadable = False
-        """Whether it stands where something could not be read: it goes on from there when it is resumed or moved."""
+        """Whether it stands where something could not be read, until it is resumed or moved."""
         self.position = 0.0
         self._drained_at = clock()
 
