@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from cephtui import models
 from cephtui.analysis import history
 from cephtui.models import Model
-from cephtui.sessions import store
+from cephtui.sessions.undo import Undo
 
 HOSTILE = "\u202e\u2066\u2069\u200e\u200f\u061c\u200b\ufeff\u2028\u2029\x7f\0\x85\x9d\u3164\U000e0041\ufe0f\xad"
 CANARY = f"[/Pw]\x1b]0;PWNED\x07\x1b[31337m\x9b31337m{HOSTILE}\n\tend [link=http://pwned.example]x[@click=app.bell]"
@@ -50,7 +50,7 @@ def public_models() -> list[type[Model]]:
     names = [each.name for each in pkgutil.iter_modules(models.__path__, "cephtui.models.")]
     modules = [importlib.import_module(name) for name in names]
     found = {each: None for module in modules for each in vars(module).values() if isinstance(each, type)}
-    public = [each for each in (*found, store.Undo, history.Overview) if issubclass(each, Model)]
+    public = [each for each in (*found, Undo, history.Overview) if issubclass(each, Model)]
     return [each for each in public if each is not Model]
 
 

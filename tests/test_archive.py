@@ -17,7 +17,9 @@ from hypothesis import strategies as st
 
 from cephtui.models import SCHEMA_VERSION, ClusterEnvironment, NodeEnvironment, NodeResult, SessionNotes, SessionRow
 from cephtui.sessions import archive, store, writer
-from cephtui.sessions.store import StoreError, Undo
+from cephtui.sessions.listing import list_sessions
+from cephtui.sessions.store import StoreError
+from cephtui.sessions.undo import Undo, left_behind
 from cephtui.sessions.writer import SessionWriter, mark_undone, take_lock
 from tests.test_store import run_of, write_session
 
@@ -53,7 +55,7 @@ def varied(root: Path, name: str = "varied") -> Path:
 
 
 def row_of(directory: Path) -> SessionRow:
-    (row,) = [row for row in store.list_sessions(directory.parent) if row.session == directory.name]
+    (row,) = [row for row in list_sessions(directory.parent) if row.session == directory.name]
     return row
 
 
@@ -235,7 +237,7 @@ def test_a_session_that_can_not_be_looked_into_is_listed(root: Path, monkeypatch
         return real(path)
 
     monkeypatch.setattr(Path, "iterdir", iterdir)
-    errors = {row.session: row.error for row in store.list_sessions(root)}
+    errors = {row.session: row.error for row in list_sessions(root)}
     assert errors == {"shut": f"{shut}: Permission denied", "open": None}
 
 
@@ -247,7 +249,7 @@ def test_sessions_that_can_not_be_listed_are_told(root: Path, monkeypatch: pytes
 
     monkeypatch.setattr(Path, "iterdir", iterdir)
     with pytest.raises(StoreError, match=f"{root}: Permission denied"):
-        store.list_sessions(root)
+        list_sessions(root)
 
 
 def test_a_row_that_can_not_be_kept_keeps_nobody_from_closing(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -434,7 +436,7 @@ def test_a_session_that_is_not_there(root: Path) -> None:
     ):
         with pytest.raises(StoreError, match="no session 'gone': cephtui sessions lists them"):
             act()
-    assert [row.session for row in store.list_sessions(root)] == ["varied"]
+    assert [row.session for row in list_sessions(root)] == ["varied"]
 
 
 def test_what_is_no_session_is_left_alone(root: Path) -> None:
@@ -497,7 +499,7 @@ def test_a_session_that_is_written_is_neither_renamed_nor_deleted(root: Path) ->
                 act()
         assert kept(root) == there
     archive.delete(root / "varied")
-    assert store.list_sessions(root) == []
+    assert list_sessions(root) == []
 
 
 def test_a_session_of_this_very_console_is_refused_too(root: Path) -> None:
@@ -576,8 +578,8 @@ def test_a_console_that_is_killed_while_it_deletes_leaves_no_half_session(
         patch.setattr(shutil, "rmtree", killed)
         with pytest.raises(KeyboardInterrupt):
             archive.delete(directory)
-    assert [row.session for row in store.list_sessions(root)] == ["other"]
-    assert store.left_behind(root) == []
+    assert [row.session for row in list_sessions(root)] == ["other"]
+    assert left_behind(root) == []
     assert len(list(root.iterdir())) == 2
     archive.delete(other)
     assert list(root.iterdir()) == []
@@ -595,7 +597,7 @@ def test_what_could_not_be_removed_is_named(root: Path, monkeypatch: pytest.Monk
         archive.delete(directory)
     (left,) = root.iterdir()
     assert f"Input/output error: remove {left} by hand" in str(error.value)
-    assert store.list_sessions(root) == []
+    assert list_sessions(root) == []
 
 
 def test_a_lock_that_can_not_be_taken_is_told(root: Path) -> None:

@@ -17,6 +17,7 @@ from cephtui.models import Run, Sample
 from cephtui.sessions import demo, store
 from cephtui.sessions.jsonlines import line
 from cephtui.sessions.playback import Playback
+from cephtui.sessions.undo import pending
 
 EARLIER = Path(__file__).parent / "recordings" / "sessions-0.1.0"
 COMMANDS = {
@@ -159,7 +160,7 @@ def test_the_figures_of_the_recorded_runs(recorded: Path) -> None:
 def test_notes_marks_and_what_is_left_behind(recorded: Path, home: Path) -> None:
     notes = store.read_notes(recorded)
     assert (notes.note, notes.tags, notes.baseline) == ("a file on one disk", ("disk", "sweep"), 1)
-    assert store.pending(recorded) == []
+    assert pending(recorded) == []
     assert store.read_marks(recorded) == []
     assert [
         (mark.run, mark.elapsed_seconds, mark.text) for mark in store.read_marks(home / "sessions" / "demo")

@@ -11,7 +11,7 @@ import pytest
 
 from cephtui.models import Node, Part
 from cephtui.nodes.transport import Completed
-from cephtui.sessions.store import Undo
+from cephtui.sessions.undo import Undo
 from cephtui.targets import parse_target, remove
 from cephtui.targets.base import Removed, TargetFault
 from cephtui.targets.leftovers import connection_settings, describe

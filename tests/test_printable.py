@@ -21,8 +21,8 @@ from cephtui.cli import log
 from cephtui.models import Info, Notice, SessionRow
 from cephtui.planning import _quoted
 from cephtui.printable import lines, one_line, printable
-from cephtui.sessions import store
 from cephtui.sessions.jsonlines import as_json, line, parse_sample
+from cephtui.sessions.undo import Undo
 from cephtui.tui.terminal.filters import Printable
 from tests.canaries import CANARY, HOSTILE, filled, public_models
 
@@ -134,7 +134,7 @@ def test_so_is_what_is_told_meanwhile() -> None:
     assert Notice(1, CANARY).text == one_line(CANARY)
 
 
-@pytest.mark.parametrize("model", [store.Undo, SessionRow, models.Plan], ids=lambda model: model.__name__)
+@pytest.mark.parametrize("model", [Undo, SessionRow, models.Plan], ids=lambda model: model.__name__)
 def test_json_is_the_same_to_a_program_and_nothing_to_a_terminal(model: type[models.Model]) -> None:
     value = model.model_validate(filled(model))
     for text in (line(value), as_json(value, indent=1).replace("\n", "")):

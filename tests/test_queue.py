@@ -25,7 +25,7 @@ from cephtui.running.launch import Launcher
 from cephtui.running.queue import Entry, Queue
 from cephtui.running.runner import Runner
 from cephtui.sessions.playback import step_of
-from cephtui.sessions.store import Undo
+from cephtui.sessions.undo import Undo
 from cephtui.targets import parse_target
 from cephtui.tui.console.app import ConsoleApp
 from cephtui.tui.console.edits import Edits

@@ -59,7 +59,9 @@ from cephtui.reports.listings import draw_left_behind, draw_sessions
 from cephtui.reports.runs import draw_run, draw_runs
 from cephtui.sessions import archive, playback, store
 from cephtui.sessions.jsonlines import line, parse_sample
-from cephtui.sessions.store import StoreError, Undo
+from cephtui.sessions.listing import list_sessions
+from cephtui.sessions.store import StoreError
+from cephtui.sessions.undo import Undo, left_behind
 from cephtui.sessions.writer import SessionWriter, take_lock
 from cephtui.tools.base import OptionError, ToolResult
 from cephtui.tools.fio import Fio
@@ -219,7 +221,7 @@ def shown(directory: Path, name: str = "") -> Iterator[str]:
         lambda: _compared(directory): "001/run.json marks.jsonl",
         lambda: _played(directory): "001/run.json plans.jsonl 001/cluster.jsonl marks.jsonl 001/raw/local.index.jsonl",
         lambda: str(playback.Follower(directory).drain())[:0]: "plans.jsonl marks.jsonl",
-        lambda: drawn(draw_left_behind(store.left_behind(directory.parent), {})): "undo.jsonl",
+        lambda: drawn(draw_left_behind(left_behind(directory.parent), {})): "undo.jsonl",
     }
     for piece, files in pieces.items():
         if not name or name in files.split():
@@ -234,10 +236,10 @@ def found_in(directory: Path, name: str) -> object:
     readers: dict[str, Callable[[], object]] = {
         "session.json": lambda: store.read_session(directory),
         "notes.json": lambda: store.read_notes(directory),
-        "row.json": lambda: store.list_sessions(directory.parent),
+        "row.json": lambda: list_sessions(directory.parent),
         "plans.jsonl": lambda: playback.step_of(directory, store.read_run(directory, 2)),
         "marks.jsonl": lambda: store.read_marks(directory),
-        "undo.jsonl": lambda: store.left_behind(directory.parent),
+        "undo.jsonl": lambda: left_behind(directory.parent),
         "001/run.json": lambda: store.read_run(directory, 1),
         "001/overview.json": lambda: store.read_overview(directory, 1),
         "001/samples.jsonl": lambda: list(store.read_samples(directory, 1)),
@@ -248,7 +250,7 @@ def found_in(directory: Path, name: str) -> object:
 
 
 def _sessions(root: Path) -> str:
-    rows = store.list_sessions(root)
+    rows = list_sessions(root)
     return drawn(draw_sessions(rows)) + "\n".join(map(line, rows))
 
 
@@ -392,7 +394,7 @@ def test_a_date_that_no_clock_shows_is_refused_by_name(tmp_path: Path, name: str
     directory = write_session(tmp_path)
     path = directory / name
     path.write_text(as_json(json.loads(path.read_text()) | {field: date}))
-    (row,) = store.list_sessions(tmp_path)
+    (row,) = list_sessions(tmp_path)
     assert str(row.error).startswith(f"{path}: {field}: Input should be ")
     with pytest.raises(StoreError, match=f"^{re.escape(str(path))}: {field}: "):
         found_in(directory, name)
@@ -515,7 +517,7 @@ def test_one_bad_directory_hides_no_session(tmp_path: Path) -> None:
     (directory / "0001").mkdir()
     (directory / "٣").mkdir()
     os.mkfifo(tmp_path / "fifo")
-    assert [(row.session, row.runs, row.error) for row in store.list_sessions(tmp_path)] == [("tuning", 2, None)]
+    assert [(row.session, row.runs, row.error) for row in list_sessions(tmp_path)] == [("tuning", 2, None)]
 
 
 def test_a_run_that_was_copied_has_the_number_of_its_directory(tmp_path: Path) -> None:

@@ -52,6 +52,7 @@ from cephtui.reports.live import draw_live
 from cephtui.reports.plan import draw_plan
 from cephtui.reports.runs import draw_run, draw_runs
 from cephtui.sessions import store
+from cephtui.sessions.undo import Undo
 from cephtui.targets import parse_target
 from tests.replayed import FILE, SESSION, WRITE_IOPS
 
@@ -427,8 +428,8 @@ def test_missing_tools_of_a_node_stand_below_the_table() -> None:
 def test_leftovers_are_listed_with_how_their_node_is_reached() -> None:
     own, listed = Node(name="a", host="10.0.0.1"), Node(name="a", host="10.0.0.9")
     left = [
-        (Path("/s/mine"), store.Undo(node="a", target="file:/x/1", at=own)),
-        (Path("/s/other"), store.Undo(node="a", target="file:/x/2", at=listed)),
+        (Path("/s/mine"), Undo(node="a", target="file:/x/1", at=own)),
+        (Path("/s/other"), Undo(node="a", target="file:/x/2", at=listed)),
     ]
     drawn = text_of(draw_left_behind(left, {"a": own}))
     assert line_of(drawn, "file:/x/1").split() == ["a", "file:/x/1", "mine"]

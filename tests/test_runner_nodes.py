@@ -38,7 +38,7 @@ from cephtui.running.step_run import execute
 from cephtui.sessions import store
 from cephtui.sessions.jsonlines import line, parse_sample
 from cephtui.sessions.playback import step_of
-from cephtui.sessions.store import Undo
+from cephtui.sessions.undo import Undo, left_behind
 from cephtui.sessions.writer import SessionWriter
 from cephtui.targets import Target, parse_target
 from cephtui.tools import TOOLS
@@ -718,7 +718,7 @@ def test_what_was_created_is_noted_before_and_removed_at_the_end(desk: Callable[
         (node, f"file:/mnt/bench/test.{node}", done) for node in THREE for done in (False, True)
     }
     assert all(u.at == this.hosts[u.node].node for u in found), "with the way to it"
-    assert store.left_behind(this.directory.parent) == []
+    assert left_behind(this.directory.parent) == []
     assert sorted(this.log.of("connected")) == sorted(this.log.of("closed")) == [*THREE]
 
 
@@ -731,7 +731,7 @@ def test_images_are_created_for_each_job_and_removed(desk: Callable[..., Desk]) 
     assert this.runner.close() == []
     assert [host.there for host in this.hosts.values()] == [{}, {}, {}]
     assert len(undo_of(this.directory)) == 48
-    assert store.left_behind(this.directory.parent) == []
+    assert left_behind(this.directory.parent) == []
 
 
 @pytest.mark.usefixtures("no_cluster")
@@ -746,7 +746,7 @@ def test_an_image_that_is_still_in_use_is_removed_when_it_is_free(desk: Callable
     assert this.hosts["a"].there == {}
     (notice,) = this.notices()
     assert "is still in use, waiting for the end of it (rbd: error: image still has watchers)" in notice
-    assert store.left_behind(this.directory.parent) == []
+    assert left_behind(this.directory.parent) == []
 
 
 @pytest.mark.usefixtures("no_cluster")
@@ -761,7 +761,7 @@ def test_an_image_that_stays_in_use_is_told_with_what_removes_it_later(
     assert problem.startswith(f"b: rbd:bench/cephtui-{SITTING}-b-")
     assert problem.endswith(" was not removed: rbd: error: image still has watchers: cephtui cleanup tries again")
     (left,) = this.hosts["b"].there
-    ((directory, undo),) = store.left_behind(this.directory.parent)
+    ((directory, undo),) = left_behind(this.directory.parent)
     assert (directory, undo.node, undo.target) == (this.directory, "b", left)
     assert undo.at == this.hosts["b"].node
 
@@ -769,7 +769,7 @@ def test_an_image_that_stays_in_use_is_told_with_what_removes_it_later(
     assert undo.at is not None
     assert again.runner.nodes.remove(undo.at, undo, directory).result(LONG).status == "done"
     assert this.hosts["b"].there == {}
-    assert store.left_behind(this.directory.parent) == []
+    assert left_behind(this.directory.parent) == []
 
 
 def test_a_node_that_was_lost_is_reached_again_to_clean_up(desk: Callable[..., Desk]) -> None:
@@ -807,7 +807,7 @@ def test_a_node_that_stays_away_is_told_and_the_others_are_cleaned_up(desk: Call
     (problem,) = this.runner.close()
     assert problem == ("b: file:/mnt/bench/test.b was not removed: b: no route to host: cephtui cleanup tries again")
     assert [bool(host.there) for host in hosts.values()] == [False, True, False]
-    assert [undo.node for _, undo in store.left_behind(this.directory.parent)] == ["b"]
+    assert [undo.node for _, undo in left_behind(this.directory.parent)] == ["b"]
 
 
 def test_a_node_that_was_lost_takes_part_in_the_next_step(desk: Callable[..., Desk]) -> None:
@@ -1053,6 +1053,6 @@ def test_what_a_dead_console_left_elsewhere_is_not_touched_at_the_start(
         hosts[undo.node].there[undo.target] = "old"
     this = desk(plan(nodes=("b",)), hosts)
     this.runner.nodes.remove_left_behind().result(LONG)
-    assert [undo.target for _, undo in store.left_behind(tmp_path)] == [undo.target for undo in left[1:]]
+    assert [undo.target for _, undo in left_behind(tmp_path)] == [undo.target for undo in left[1:]]
     assert len(hosts["local"].there) == len(hosts["b"].there) == 1
     assert this.notices() == ["removed file:/cache/old, left behind by session dead"]

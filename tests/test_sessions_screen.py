@@ -19,9 +19,11 @@ from textual.widgets import Button, DataTable, Input, Label, Static
 import cephtui.tui
 from cephtui.models import ClusterEnvironment, NodeResult, SessionNotes, SessionRow
 from cephtui.sessions import archive, store
-from cephtui.sessions.store import Undo
+from cephtui.sessions.listing import list_sessions
+from cephtui.sessions.undo import Undo
 from cephtui.sessions.writer import SessionWriter
 from cephtui.tui.dialogs import Confirm, EnterText
+from cephtui.tui.screens import sessions as screens_sessions
 from cephtui.tui.screens.sessions import SessionsScreen
 from cephtui.tui.widgets.sessions_table import SessionsTable, about, fitted, matches
 from tests.replayed import SESSION, until
@@ -148,7 +150,7 @@ async def typed(app: Host, pilot: Pilot[None], text: str) -> None:
 
 
 async def test_sessions_are_listed_the_newest_first_and_with_more_room_more_is_told(root: Path) -> None:
-    row = next(row for row in store.list_sessions(root) if row.session == "before")
+    row = next(row for row in list_sessions(root) if row.session == "before")
     assert row.created_at is not None
     headings = []
     async with showing(root, SIZES[0]) as (app, pilot):
@@ -193,13 +195,13 @@ async def test_without_sessions_it_tells_how_one_comes_to_be(tmp_path: Path) -> 
 
 
 async def test_the_screen_is_there_before_the_sessions_are_read(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real, may_go_on = store.list_sessions, threading.Event()
+    real, may_go_on = list_sessions, threading.Event()
 
     def slow(root: Path) -> list[SessionRow]:
         assert may_go_on.wait(30)
         return real(root)
 
-    monkeypatch.setattr(store, "list_sessions", slow)
+    monkeypatch.setattr(screens_sessions, "list_sessions", slow)
     app = Host(root)
     async with app.run_test(size=(80, 24)) as pilot:
         try:
@@ -216,7 +218,7 @@ async def test_sessions_that_can_not_be_read_are_told(root: Path, monkeypatch: p
     def refuse(root: Path) -> list[SessionRow]:
         raise store.StoreError(f"{root}: Permission denied")
 
-    monkeypatch.setattr(store, "list_sessions", refuse)
+    monkeypatch.setattr(screens_sessions, "list_sessions", refuse)
     async with showing(root) as (app, _):
         assert app.notices == [f"{root}: Permission denied"]
 
@@ -291,7 +293,7 @@ FOUND = {
 
 
 def test_the_filter_looks_at_everything(root: Path) -> None:
-    rows = store.list_sessions(root)
+    rows = list_sessions(root)
     for text, found in FOUND.items():
         names = {row.session for row in rows if matches(row, text.lower().split())}
         assert names == set(found), text
@@ -475,14 +477,14 @@ async def test_a_session_is_tagged(root: Path) -> None:
 
 @pytest.mark.parametrize("key", ["R", "N", "T"])
 async def test_escape_changes_nothing(root: Path, key: str) -> None:
-    before = store.list_sessions(root)
+    before = list_sessions(root)
     async with showing(root) as (app, pilot):
         await pilot.press(key)
         await until(pilot, lambda: app.is_above(EnterText))
         await pilot.press("x", "escape")
         await until(pilot, lambda: app.idle)
         assert app.selected == "nvme"
-    assert store.list_sessions(root) == before
+    assert list_sessions(root) == before
 
 
 async def test_deleting_asks_and_tells_what_would_go(root: Path) -> None:

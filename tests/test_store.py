@@ -20,7 +20,9 @@ from cephtui.analysis import history
 from cephtui.models import SCHEMA_VERSION, Interval, Phase, Plan, Run, Sample
 from cephtui.sessions import store
 from cephtui.sessions.jsonlines import line
-from cephtui.sessions.store import StoreError, Undo
+from cephtui.sessions.listing import list_sessions
+from cephtui.sessions.store import StoreError
+from cephtui.sessions.undo import Undo, left_behind
 from cephtui.sessions.writer import RawLimits, SessionWriter, mark_undone
 from tests.mounts import mounted
 
@@ -82,7 +84,7 @@ def test_what_was_written_is_read(root: Path) -> None:
         sample_of(second, node) for second in range(1, 6) for node in ("local", None)
     ]
     assert store.read_history(directory, 1).total("iops").values() == [100.0] * 5
-    (row,) = store.list_sessions(root)
+    (row,) = list_sessions(root)
     assert (row.session, row.runs, row.presets, row.outcomes) == ("tuning", 1, ("write-iops",), {"ok": 1})
     assert (row.writing, row.error, row.path) == (False, None, str(directory))
 
@@ -137,7 +139,7 @@ def test_a_session_is_continued(root: Path) -> None:
     writer = session.start_run(run_of("tuning", 2, preset="latency"))
     writer.finish(run_of("tuning", 2, preset="latency", outcome="failed"))
     session.close()
-    (row,) = store.list_sessions(root)
+    (row,) = list_sessions(root)
     assert (row.runs, row.presets, row.outcomes) == (2, ("write-iops", "latency"), {"ok": 1, "failed": 1})
 
 
@@ -147,7 +149,7 @@ def test_without_a_name_a_session_is_named_after_the_time(root: Path) -> None:
         session.close()
     assert len({session.name for session in opened}) == 3
     assert all(session.name.startswith(str(datetime.now().year)) for session in opened)
-    assert len(store.list_sessions(root)) == 3
+    assert len(list_sessions(root)) == 3
 
 
 @pytest.mark.parametrize("name", ["", "a b", "../x", "a/b", ".hidden", "-x", "x" * 65, "ü", "a\n"])
@@ -163,15 +165,15 @@ def test_sessions_are_listed_by_age_and_found_by_name(root: Path) -> None:
     for name in ("b", "a", "c"):
         write_session(root, name)
     (root / "notes.txt").write_text("not a session")
-    assert [row.session for row in store.list_sessions(root)] == ["b", "a", "c"]
+    assert [row.session for row in list_sessions(root)] == ["b", "a", "c"]
     assert store.find_session(root, "a") == root / "a"
     with pytest.raises(StoreError, match="no session 'd': cephtui sessions lists them"):
         store.find_session(root, "d")
 
 
 def test_no_sessions_at_all(root: Path) -> None:
-    assert store.list_sessions(root) == []
-    assert store.left_behind(root) == []
+    assert list_sessions(root) == []
+    assert left_behind(root) == []
 
 
 def test_the_overview_has_a_bound(root: Path) -> None:
@@ -202,7 +204,7 @@ def test_a_killed_console_leaves_a_lost_run_with_its_samples(root: Path) -> None
     assert len(list(store.read_samples(directory, 1))) == 10
     assert store.read_overview(directory, 1) is None
     assert store.read_history(directory, 1).total("iops").values() == [100.0] * 5
-    assert store.list_sessions(root)[0].outcomes == {"lost": 1}
+    assert list_sessions(root)[0].outcomes == {"lost": 1}
 
 
 def test_a_run_in_progress_can_be_followed(root: Path) -> None:
@@ -211,7 +213,7 @@ def test_a_run_in_progress_can_be_followed(root: Path) -> None:
     writer.sample(sample_of(1))
     assert store.read_run(session.directory, 1).outcome is None
     assert list(store.read_samples(session.directory, 1)) == [sample_of(1)]
-    (row,) = store.list_sessions(root)
+    (row,) = list_sessions(root)
     assert (row.writing, row.outcomes) == (True, {"running": 1})
     writer.sample(sample_of(2))
     assert len(list(store.read_samples(session.directory, 1))) == 2
@@ -232,7 +234,7 @@ def test_who_reads_a_run_while_it_is_written_gets_all_of_one_state(root: Path) -
 def test_a_run_that_had_not_begun_is_none(root: Path) -> None:
     directory = write_session(root, "tuning")
     (directory / "002" / "raw").mkdir(parents=True)
-    (row,) = store.list_sessions(root)
+    (row,) = list_sessions(root)
     assert (row.runs, row.error) == (1, None)
     session = SessionWriter.open(root, "tuning")
     assert session.next_run() == 3
@@ -304,7 +306,7 @@ def test_a_damaged_file_is_named_and_the_other_sessions_are_listed(root: Path) -
         path.write_bytes(content[:start] + data.draw(pieces) + content[start + length :])
         error = problem_of(directory)
         assert not error or (error.startswith(str(path)) and "\n" not in error)
-        rows = {row.session: row for row in store.list_sessions(root)}
+        rows = {row.session: row for row in list_sessions(root)}
         assert set(rows) == {"before", "damaged", "healthy"}
         for other in ("before", "healthy"):
             assert (rows[other].error, rows[other].outcomes) == (None, {"ok": 1})
@@ -351,7 +353,7 @@ def test_a_broken_session_is_listed_with_its_reason(
     write_session(root, "healthy")
     directory = write_session(root, "broken")
     harm(directory / name)
-    rows = {row.session: row for row in store.list_sessions(root)}
+    rows = {row.session: row for row in list_sessions(root)}
     assert rows["broken"].error is not None
     assert rows["broken"].error.startswith(f"{directory / name}: {said}")
     assert (rows["healthy"].error, rows["healthy"].runs) == (None, 1)
@@ -367,7 +369,7 @@ def test_a_broken_series_is_named(root: Path, name: str) -> None:
         file.write(b"\n")
     with pytest.raises(StoreError, match=name):
         read_everything(directory)
-    assert store.list_sessions(root)[0].error is None
+    assert list_sessions(root)[0].error is None
 
 
 def test_a_broken_line_in_the_middle_is_named_with_its_number(root: Path) -> None:
@@ -389,7 +391,7 @@ def test_a_newer_version_is_refused_by_name(root: Path, name: str) -> None:
         read_everything(path.parents[name.count("/")])
     wanted = f"{path}: written by a newer cephtui (schema {SCHEMA_VERSION + 1}): update cephtui to read it"
     assert str(error.value) == wanted
-    assert len(store.list_sessions(root)) == 2
+    assert len(list_sessions(root)) == 2
     if name == "session.json":
         with pytest.raises(StoreError, match="update cephtui"):
             SessionWriter.open(root, "newer")
@@ -426,9 +428,9 @@ def test_a_killed_writer_holds_nothing(root: Path) -> None:
         assert other.stdout.readline() == b"\n"
         with pytest.raises(StoreError, match="is being written by another cephtui"):
             SessionWriter.open(root, "tuning")
-        assert store.list_sessions(root)[0].writing
+        assert list_sessions(root)[0].writing
         other.kill()
-    assert not store.list_sessions(root)[0].writing
+    assert not list_sessions(root)[0].writing
     SessionWriter.open(root, "tuning").close()
 
 
@@ -446,18 +448,18 @@ def test_what_was_created_and_not_removed_is_known(root: Path) -> None:
     done = write_session(root, "done")
     killed = write_session(root, "killed", outcome=None)
     undo = Undo(node="local", target="file:/mnt/bench/test")
-    assert store.left_behind(root) == [(killed, undo)]
+    assert left_behind(root) == [(killed, undo)]
     mark_undone(killed, undo)
-    assert store.left_behind(root) == []
+    assert left_behind(root) == []
     assert done.exists()
 
 
 def test_a_living_console_leaves_nothing_behind(root: Path) -> None:
     session = SessionWriter.open(root, "live")
     session.undo(Undo(node="local", target="file:/x"))
-    assert store.left_behind(root) == []
+    assert left_behind(root) == []
     session.close()
-    assert len(store.left_behind(root)) == 1
+    assert len(left_behind(root)) == 1
 
 
 def test_a_torn_line_hides_no_other(root: Path) -> None:
@@ -465,13 +467,13 @@ def test_a_torn_line_hides_no_other(root: Path) -> None:
     directory.mkdir(parents=True)
     first, second = (Undo(node="local", target=f"file:/{name}") for name in "ab")
     (directory / "undo.jsonl").write_text(f'{line(first)}\n{{"node":"lo\n{line(second)}\n{{"node"')
-    assert store.left_behind(root) == [(directory, first), (directory, second)]
+    assert left_behind(root) == [(directory, first), (directory, second)]
     for undo in (first, second):
         mark_undone(directory, undo)
     # the first mark continues the torn line and is lost with it: what is gone is removed once more
-    assert store.left_behind(root) == [(directory, first)]
+    assert left_behind(root) == [(directory, first)]
     mark_undone(directory, first)
-    assert store.left_behind(root) == []
+    assert left_behind(root) == []
 
 
 def test_a_broken_run_is_named_and_the_others_are_listed(root: Path) -> None:
@@ -483,7 +485,7 @@ def test_a_broken_run_is_named_and_the_others_are_listed(root: Path) -> None:
     runs, broken = store.read_runs(session.directory)
     assert [run.run for run in runs] == [2]
     assert [str(session.directory / "001" / "run.json") in str(error) for error in broken] == [True]
-    row = store.list_sessions(root)[0]
+    row = list_sessions(root)[0]
     assert (row.runs, row.outcomes) == (1, {"ok": 1})
     assert row.error is not None
 
@@ -526,7 +528,7 @@ def test_a_run_can_be_finished_on_a_full_disk(tmp_path: Path) -> None:
         run = store.read_run(session.directory, 1)
         assert (run.outcome, run.error) == ("stopped", "the session can't be written any more")
         assert list(store.read_samples(session.directory, 1)) == written
-        assert {row.session: row.error for row in store.list_sessions(disk)} == {"earlier": None, "tuning": None}
+        assert {row.session: row.error for row in list_sessions(disk)} == {"earlier": None, "tuning": None}
         assert {path: path.read_bytes() for path in known} == known
 
 
@@ -595,7 +597,7 @@ def test_on_a_full_disk_no_session_is_opened_and_none_is_broken(tmp_path: Path) 
             SessionWriter.open(disk, "new")
         with pytest.raises(StoreError, match=r"can't write session .*/earlier: No space left on device"):
             SessionWriter.open(disk, "earlier")
-        assert [(row.session, row.error) for row in store.list_sessions(disk)] == [("earlier", None)]
+        assert [(row.session, row.error) for row in list_sessions(disk)] == [("earlier", None)]
 
 
 def test_a_directory_that_is_none_is_told(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from cephtui.models import Info, Node, NodeRow, PresetRow, SessionRow
 from cephtui.printable import one_line
 from cephtui.reports.tables import add_row, make_table, plain
 from cephtui.reports.text import joined, short_version
-from cephtui.sessions.store import Undo
+from cephtui.sessions.undo import Undo
 from cephtui.targets.leftovers import connection_settings, describe
 from cephtui.tools import TOOLS
 

@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 
 from cephtui.models import Event, Mark
 from cephtui.running.recorder import Recorder
-from cephtui.sessions.store import StoreError, Undo
+from cephtui.sessions.store import StoreError
+from cephtui.sessions.undo import Undo
 from cephtui.sessions.writer import SessionWriter, unwritable
 
 

@@ -14,8 +14,8 @@ from cephtui.nodes.shell import NodeShell
 from cephtui.nodes.transport import TransportError
 from cephtui.running.bench import Bench
 from cephtui.running.connections import Connections
-from cephtui.sessions import store, writer
-from cephtui.sessions.store import Undo
+from cephtui.sessions import writer
+from cephtui.sessions.undo import Undo, left_behind
 from cephtui.targets import kind_of, remove
 from cephtui.targets.base import Removed
 from cephtui.targets.scratch import is_scratch
@@ -74,7 +74,7 @@ class Cleanup:
         """
         async with self._at_start:
             writer.drop_reserves(self._root)
-            left = [(path, undo) for path, undo in store.left_behind(self._root) if _is_here(undo)]
+            left = [(path, undo) for path, undo in left_behind(self._root) if _is_here(undo)]
             for directory, undo in left[:_AT_START_MOST]:
                 removed = await self.remove(directory, Node(name="local"), undo)
                 if removed.status == "done":

@@ -17,7 +17,8 @@ from cephtui.running.cleanup import Cleanup
 from cephtui.running.connections import Connections
 from cephtui.running.survey import Survey
 from cephtui.sessions import store
-from cephtui.sessions.store import StoreError, Undo
+from cephtui.sessions.store import StoreError
+from cephtui.sessions.undo import Undo
 from cephtui.targets.base import Removed, Target, TargetFault
 from cephtui.targets.candidates import OnFound
 from cephtui.targets.discovery import discover

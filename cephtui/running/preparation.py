@@ -14,7 +14,7 @@ from cephtui.running.bench import Prefilled
 from cephtui.running.follow import Follow, NodeTask
 from cephtui.running.outcomes import Ended
 from cephtui.running.recorder import StopRequest
-from cephtui.sessions.store import Undo
+from cephtui.sessions.undo import Undo
 from cephtui.sessions.writer import unwritable
 from cephtui.targets.base import Found
 from cephtui.tools import TOOLS

@@ -17,7 +17,8 @@ from pydantic import ValidationError
 from cephtui.models import SessionNotes
 from cephtui.reading import open_regular
 from cephtui.sessions.jsonlines import as_json
-from cephtui.sessions.store import NOTES_FILE, StoreError, check_name, pending, read_notes
+from cephtui.sessions.store import NOTES_FILE, StoreError, check_name, read_notes
+from cephtui.sessions.undo import UNDO_FILE, pending
 from cephtui.sessions.writer import take_lock, write_whole
 
 __all__ = [
@@ -32,7 +33,7 @@ __all__ = [
     "write_notes",
 ]
 
-_OWN = ("session.json", "lock", "plans.jsonl", "undo.jsonl")
+_OWN = ("session.json", "lock", "plans.jsonl", UNDO_FILE)
 """One of them is in every session, however broken, and in no other directory."""
 _DELETED = ".deleted-"
 """Begins the name of what is being removed; a dot hides it from every listing."""
@@ -148,7 +149,7 @@ def _remove(deleted: Path, name: str) -> None:
 
 
 def _check_undone(directory: Path) -> None:
-    path = directory / "undo.jsonl"
+    path = directory / UNDO_FILE
     try:
         open_regular(path).close()
     except FileNotFoundError:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from cephtui.models import Run, SessionRow
 from cephtui.sessions import store
+from cephtui.sessions.listing import list_sessions
 from cephtui.sessions.store import StoreError
 
 
@@ -33,7 +34,7 @@ def candidates(root: Path, exclude: tuple[str, int]) -> Iterator[SavedRun]:
     The baseline of the excluded run's own session is the first of all. Sessions are read as they are needed; what
     can't be read is left out. Raises StoreError where the directory of the sessions can't be read.
     """
-    rows = store.list_sessions(root)[::-1]
+    rows = list_sessions(root)[::-1]
     own = [row for row in rows if row.session == exclude[0]]
     first = [found for row in own for found in _of_session(row, exclude) if found.baseline]
     yield from first

@@ -22,16 +22,9 @@ from cephtui.analysis.history import History
 from cephtui.models import ClusterSample, Finding, Mark, Plan, Run, Sample, Session
 from cephtui.reading import open_to_append
 from cephtui.sessions.jsonlines import as_json, line, sample_line
-from cephtui.sessions.store import (
-    ROW_FILE,
-    StoreError,
-    Undo,
-    check_name,
-    is_locked,
-    read_session,
-    row_to_keep,
-    run_directories,
-)
+from cephtui.sessions.listing import ROW_FILE, row_to_keep
+from cephtui.sessions.store import StoreError, check_name, is_locked, read_session, run_directories
+from cephtui.sessions.undo import UNDO_FILE, Undo
 from cephtui.tools.base import Stream
 
 _RESERVE, _RESERVE_BYTES = ".reserve", 256 << 10
@@ -294,7 +287,7 @@ class SessionWriter:
 
     def undo(self, entry: Undo) -> None:
         """Note what is about to be created, or (``done``) that it has been removed; raises OSError."""
-        self._append("undo.jsonl", line(entry))
+        self._append(UNDO_FILE, line(entry))
 
     def mark(self, mark: Mark) -> None:
         """Store a mark of the user; raises OSError."""
@@ -338,7 +331,7 @@ def _new_directory(root: Path) -> Path:
 
 def mark_undone(directory: Path, undo: Undo) -> None:
     """Note in a session that no process writes that a leftover of it has been removed; raises OSError."""
-    with open_to_append(directory / "undo.jsonl") as file:
+    with open_to_append(directory / UNDO_FILE) as file:
         _write_all(file, line(undo.model_copy(update={"done": True})).encode() + b"\n")
 
 

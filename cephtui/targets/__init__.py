@@ -12,7 +12,7 @@ from dataclasses import replace
 from cephtui.cluster import reader
 from cephtui.cluster.reader import ClusterError, ClusterReader
 from cephtui.nodes.shell import Shell
-from cephtui.sessions.store import Undo
+from cephtui.sessions.undo import Undo
 from cephtui.targets.base import Removed, Target, TargetError, TargetKind
 from cephtui.targets.device import DeviceKind
 from cephtui.targets.file import FileKind

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from cephtui.config import LOCAL
 from cephtui.models import Node
-from cephtui.sessions.store import Undo
+from cephtui.sessions.undo import Undo
 from cephtui.targets import kind_of
 
 _CEPH_FIELDS = ("ceph_conf", "ceph_keyring", "ceph_id", "ceph_mon_host")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from cephtui.models import Plan, Run
-from cephtui.sessions import store
+from cephtui.sessions.listing import list_sessions
 from cephtui.sessions.writer import SessionWriter, write_whole
 
 from . import stream
@@ -31,7 +31,7 @@ _OPENING = (
     f"overview are read, there are no samples; median of {TIMES} times in one console; spread: least and greatest"
 )
 _LISTING = (
-    f"store.list_sessions on sessions of {RUNS_EACH} runs, as their writer leaves them, files in the page cache; "
+    f"list_sessions on sessions of {RUNS_EACH} runs, as their writer leaves them, files in the page cache; "
     f"median of {TIMES} times; spread: least and greatest"
 )
 
@@ -99,7 +99,7 @@ def _list(root: Path) -> list[float]:
     seconds = []
     for _ in range(TIMES):
         began = time.monotonic()
-        found = store.list_sessions(root)
+        found = list_sessions(root)
         seconds.append(time.monotonic() - began)
         if sum(each.runs for each in found) != SESSIONS * RUNS_EACH or any(each.error for each in found):
             raise NotMeasured("the sessions are not listed as they were saved")

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from cephtui.nodes.local import LocalConnection
-from cephtui.sessions.store import Undo, pending
+from cephtui.sessions.undo import Undo, pending
 from cephtui.targets.file import create_argv
 
 from .sandbox import Console, Sandbox, sets

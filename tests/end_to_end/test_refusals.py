@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from cephtui.sessions import store
+from cephtui.sessions.listing import list_sessions
 
 from .conftest import Mount, NewSandbox
 from .sandbox import FIO, Console, Sandbox, sets
@@ -230,7 +230,7 @@ def test_a_refused_run_is_saved_as_such(refused: dict[str, tuple[Console, dict[s
     (run,) = console.runs
     assert run["outcome"] == "refused"
     assert " ".join(run["error"].split()) in console.stderr
-    (row,) = store.list_sessions(console.sandbox.data / "sessions")
+    (row,) = list_sessions(console.sandbox.data / "sessions")
     assert row.outcomes == {"refused": 1}
 
 

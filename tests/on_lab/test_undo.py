@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from cephtui.sessions.store import Undo
+from cephtui.sessions.undo import Undo
 from tests.lab import Lab
 
 from .others import SMALL, Others, still

@@ -29,7 +29,7 @@ from cephtui.presets import find_presets, load_preset
 from cephtui.reports.runs import draw_run
 from cephtui.running.queue import Entry, Queue
 from cephtui.sessions import demo, store
-from cephtui.sessions.store import Undo
+from cephtui.sessions.undo import Undo
 from cephtui.targets.candidates import Candidate, OnFound
 from cephtui.targets.discovery import POOLS, KnownNode
 from cephtui.targets.file import FileTarget

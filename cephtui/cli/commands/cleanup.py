@@ -25,7 +25,7 @@ from cephtui.reports.listings import draw_left_behind
 from cephtui.running.cleanup import leftovers
 from cephtui.running.inbox import Inbox
 from cephtui.running.runner import Runner
-from cephtui.sessions.store import Undo, left_behind, unreadable_lists
+from cephtui.sessions.undo import Undo, left_behind, unreadable_lists
 from cephtui.targets.base import Removed
 from cephtui.targets.leftovers import ConnectionSettings, connection_settings, describe
 from cephtui.terminal import Interrupted, make_console, say

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cephtui import paths
 from cephtui.cli.printing import print_lines
 from cephtui.reports.listings import draw_sessions
-from cephtui.sessions.store import list_sessions
+from cephtui.sessions.listing import list_sessions
 from cephtui.terminal import make_console
 
 

@@ -14,7 +14,7 @@ from textual.screen import Screen
 from textual.widgets import DataTable, Input, Static
 
 from cephtui.models import SessionRow
-from cephtui.sessions import store
+from cephtui.sessions.listing import list_sessions
 from cephtui.sessions.store import StoreError
 from cephtui.tui.keys import KeyBar, key
 from cephtui.tui.screens.session_changes import CHANGES
@@ -84,7 +84,7 @@ class SessionsScreen(Screen[None]):
         if self._rows is None:
             self._show()
         try:
-            found = await asyncio.to_thread(store.list_sessions, self._root)
+            found = await asyncio.to_thread(list_sessions, self._root)
         except StoreError as error:
             self._report(error)
             found = []

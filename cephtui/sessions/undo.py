@@ -1,0 +1,56 @@
+"""The undo list of a session: what it has created outside its own directory, and what of that is not yet removed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from cephtui.models import Model, Name, Node
+from cephtui.reading import DOCUMENT_MOST_BYTES, open_descriptor
+from cephtui.sessions.store import is_locked, readable_lines
+
+UNDO_FILE = "undo.jsonl"
+
+
+class Undo(Model):
+    """Something that was created outside the session's directory."""
+
+    node: Name
+    target: str
+    at: Node | None = None
+    """How the node is reached; null for the console's own machine."""
+    owner: Name | None = None
+    """The owner in its mark; null for parts that were created before marks had owners."""
+    cluster: Name | None = None
+    """The fsid of the Ceph cluster that it is in; null where there is none, or it could not be asked."""
+    pool_id: int | None = None
+    """Of its pool: one that is deleted and made again has another."""
+    done: bool = False
+
+
+def left_behind(root: Path) -> list[tuple[Path, Undo]]:
+    """What sessions that no process writes any more have created and not removed."""
+    found = []
+    for path in sorted(root.glob(f"*/{UNDO_FILE}")):
+        if not is_locked(path.parent):
+            found += [(path.parent, undo) for undo in pending(path.parent)]
+    return found
+
+
+def unreadable_lists(root: Path) -> list[str]:
+    """Why undo lists can't be read at all: what they name may still be there."""
+    problems = []
+    for path in (directory / UNDO_FILE for directory in sorted(root.glob("*"))):
+        if not os.path.lexists(path):
+            continue
+        try:
+            os.close(open_descriptor(path, DOCUMENT_MOST_BYTES))
+        except OSError as error:
+            problems.append(f"{path}: {error.strerror}")
+    return problems
+
+
+def pending(directory: Path) -> list[Undo]:
+    """What a session has created and not removed, whether a process writes it or not."""
+    newest = {(undo.node, undo.target): undo for undo in readable_lines(directory / UNDO_FILE, Undo)}
+    return [undo for undo in newest.values() if not undo.done]
