@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Handler = Callable[[int, FrameType | None], Any] | signal.Handlers
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _TOGETHER_SECONDS = 0.2
+_AGAIN_SECONDS = 0.01
 
 
 class Interrupted(SystemExit):
@@ -145,6 +146,29 @@ class Ending:
             self._second()
 
     def _wait(self, number: int, frame: FrameType | None) -> None:
-        if self.asked_at is not None:
+        if self.asked_at is None:
+            self._ask(number, frame)
+        else:
             signal.alarm(1)
             self._tick(time.monotonic() - self.asked_at)
+
+    @contextlib.contextmanager
+    def persistent(self) -> Iterator[None]:
+        """An ``Interrupted`` that is ignored, as Python ignores all that is raised in ``__del__``, is raised again.
+
+        Libraries do the same in callbacks of theirs. By then other handlers may be in place: it is their signal then.
+        """
+        before = sys.unraisablehook
+
+        def ignored(what: sys.UnraisableHookArgs) -> None:
+            if isinstance(what.exc_value, Interrupted):
+                self.asked_at = None
+                signal.setitimer(signal.ITIMER_REAL, _AGAIN_SECONDS)
+            else:
+                before(what)
+
+        sys.unraisablehook = ignored
+        try:
+            yield
+        finally:
+            sys.unraisablehook = before

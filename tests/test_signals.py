@@ -1,15 +1,16 @@
-"""Signals that arrive while a process is being started."""
+"""Signals that arrive where what they raise is lost, or would lose sight of a process."""
 
 from __future__ import annotations
 
 import signal
 import subprocess
+import time
 from typing import Any
 
 import pytest
 
 from cephtui.cli.commands import info
-from cephtui.terminal import ENDING, Interrupted, handling
+from cephtui.terminal import ENDING, Ending, Interrupted, handling
 
 Popen = subprocess.Popen
 SLEEPS = ("sleep", "300")
@@ -35,3 +36,61 @@ def test_a_process_that_is_just_being_started_is_ended_too(
         info._version(SLEEPS)
     (process,) = started
     assert process.poll() == -signal.SIGKILL
+
+
+class Ended:
+    """Gets a signal where Python ignores what is raised."""
+
+    def __init__(self, number: signal.Signals) -> None:
+        self.number = number
+
+    def __del__(self) -> None:
+        signal.raise_signal(self.number)
+
+
+def end(number: signal.Signals) -> None:
+    ended = Ended(number)
+    del ended
+
+
+def end_and_wait(number: signal.Signals) -> None:
+    end(number)
+    time.sleep(30)
+
+
+@pytest.mark.parametrize("number", ENDING)
+def test_an_interruption_that_is_ignored_comes_again(number: signal.Signals) -> None:
+    ending = Ending(interrupt, lambda: None, lambda seconds: None)
+    with handling(ending.handlers()), ending.persistent(), pytest.raises(Interrupted):
+        end_and_wait(number)
+    assert ending.asked
+
+
+def test_an_interruption_that_is_ignored_is_that_of_the_handlers_of_then() -> None:
+    """As those of a run that has begun meanwhile."""
+    stopped: list[float] = []
+    ending = Ending(interrupt, lambda: None, lambda seconds: None)
+    of_a_run = Ending(lambda: stopped.append(time.monotonic()), lambda: None, lambda seconds: None)
+    with handling(ending.handlers()), ending.persistent():
+        end(signal.SIGTERM)
+        with handling(of_a_run.handlers()):
+            until = time.monotonic() + 30
+            while not stopped and time.monotonic() < until:
+                time.sleep(0.01)
+    assert len(stopped) == 1
+    assert of_a_run.asked
+
+
+def test_other_exceptions_that_are_ignored_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    reported: list[object] = []
+    monkeypatch.setattr("sys.unraisablehook", lambda what: reported.append(what.exc_value))
+
+    class Broken:
+        def __del__(self) -> None:
+            raise ValueError
+
+    with Ending(interrupt, lambda: None, lambda seconds: None).persistent():
+        broken = Broken()
+        del broken
+    (error,) = reported
+    assert isinstance(error, ValueError)

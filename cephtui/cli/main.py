@@ -23,7 +23,7 @@ def main() -> None:
     """The entry point: errors are one line, the traceback goes to the log file."""
     prepare_streams()
     ending = Ending(_interrupt, _leave, lambda seconds: seconds > _GRACE_SECONDS and _leave())
-    with handling(ending.handlers()):
+    with handling(ending.handlers()), ending.persistent():
         _main(ending)
 
 
