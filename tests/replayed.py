@@ -122,9 +122,11 @@ async def until(
     pilot: Pilot[None], condition: Callable[[*_Given], bool], *given: *_Given, seconds: float = 120.0
 ) -> None:
     """Wait for what another thread brings about; raises TimeoutError. ``given`` are the condition's arguments."""
+    pause = 0.02
     async with asyncio.timeout(seconds):
         while not condition(*given):
-            await pilot.pause(0.05)
+            await pilot.pause(pause)
+            pause = min(1.3 * pause, 0.25)
 
 
 # ------------------------------------------------------------------ what is seen, and what is kept

@@ -111,8 +111,9 @@ async def test_the_rest_is_reached_by_keys() -> None:
         assert "one run each: no verdict" in text(app)
         assert "p99.9" not in text(app)
         await pilot.press("G")
-        await until(pilot, lambda: "p99.9" in text(app))
-        assert "IOPS          40.7k      16.8k ▼ -58.8 % worse" in text(app)
+        await until(
+            pilot, lambda: "p99.9" in text(app) and "IOPS          40.7k      16.8k ▼ -58.8 % worse" in text(app)
+        )
         await pilot.press("g")
         await until(pilot, lambda: "A replay/1" in text(app))
         await pilot.press("j", "j")

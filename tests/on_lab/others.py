@@ -16,7 +16,7 @@ from tests.lab import Lab
 
 from .runs import Bench, Console, wait_for
 
-SMALL: dict[str, Any] = {"size": "8M", "numjobs": 1, "runtime": 2, "ramp_time": 0, "rate_iops": 200}
+SMALL: dict[str, Any] = {"size": "8M", "numjobs": 1, "runtime": 2, "ramp_time": 0, "rate_iops": 20}
 """Of a fio preset whose figures do not matter: they leave the machine to the other tests."""
 IMAGES = {
     "data": 16,
@@ -92,7 +92,7 @@ def wait_clean(lab: Lab, seconds: float = 60) -> None:
     wait_for(is_clean, seconds, "a healthy cluster", lambda: str(lab.ceph("status")))
 
 
-def renew_leases(lab: Lab, seconds: float = 8) -> None:
+def renew_leases(lab: Lab) -> None:
     """After OSDs stood still: PGs whose lease has run out meanwhile get a new one, with Ceph 16.2 not always.
 
     Those that stay laggy serve nothing until they peer again, which they do once their OSD has been down.
@@ -102,11 +102,13 @@ def renew_leases(lab: Lab, seconds: float = 8) -> None:
         stats = lab.ceph("pg", "dump", "pgs_brief")["pg_stats"]
         return [one for one in stats if "laggy" in one["state"]]
 
-    until = time.monotonic() + seconds
+    time.sleep(3)  # an OSD reports, and renews what it can, every second: before that, PGs are shown as they once were
+    until = time.monotonic() + 5
     while (found := laggy()) and time.monotonic() < until:
         time.sleep(0.5)
     if found:
         lab.ceph("osd", "down", *sorted({str(one["acting_primary"]) for one in found}))
+        wait_for(lambda: not laggy(), 60, "PGs that serve again", lambda: str(lab.ceph("status")))
 
 
 def still(condition: Callable[[], bool], seconds: float) -> bool:
