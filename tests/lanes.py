@@ -20,17 +20,16 @@ from pathlib import Path
 
 LAB, PROCESSES = ("tests/on_lab",), ("tests/end_to_end", "tests/on_terminal")
 UNITS = tuple(f"--ignore={folder}" for folder in (*LAB, *PROCESSES))
+TIMED = tuple(str(path) for path in Path("tests").rglob("test_*.py") if "pytest.mark.timing" in path.read_text())
 PYTEST = ("pytest", "--durations=25")
 LANES = {
     "types": ("mypy",),
     "lab": (*PYTEST, "-m", "not timing", *LAB, "-v", "-n", "2", "--dist", "loadscope", "--no-loadscope-reorder"),
     "processes": (*PYTEST, "-m", "not timing", *PROCESSES, "-n", "2", "--dist", "loadfile"),
     "units": (*PYTEST, "-m", "not timing", "tests", *UNITS, "-n", "2", "--dist", "worksteal"),
-    "timing": (*PYTEST, "-m", "timing", "tests"),
+    "timing": (*PYTEST, "-m", "timing", *TIMED),
 }
-SIDE_BY_SIDE = (("lab", "processes"), ("types", "units"))
-"""Chains of lanes, each of which begins when the one before has ended."""
-LAST = ("timing",)
+LAST = "timing"
 LOGS = Path("build") / "tests"
 _PROGRESS_EVERY_SECONDS = 30.0
 _SHOWN_CHARACTERS = 4000
@@ -45,8 +44,6 @@ class Lane:
     name: str
     process: subprocess.Popen[bytes]
     began: float
-    after: Sequence[str]
-    """The rest of its chain."""
 
     @property
     def log(self) -> Path:
@@ -60,16 +57,15 @@ class Lane:
         return found[-1] if found else "begins"
 
 
-def start(chain: Sequence[str], options: Sequence[str]) -> Lane:
-    """Start the first lane of a chain."""
-    name, *after = chain
+def start(name: str, options: Sequence[str]) -> Lane:
+    """Start a lane."""
     program, *words = LANES[name]
     command = [*_priority(name), sys.executable, "-m", program, *words, *(options if program == "pytest" else ())]
     LOGS.mkdir(parents=True, exist_ok=True)
     with (LOGS / f"{name}.log").open("wb") as log:
         # A group of its own: Ctrl+C comes from here, and once, so that what was started is ended in order.
         process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=_environment(), process_group=0)
-    return Lane(name, process, time.monotonic(), after)
+    return Lane(name, process, time.monotonic())
 
 
 def _priority(name: str) -> Sequence[str]:
@@ -82,17 +78,15 @@ def _environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
-def run(chains: Sequence[Sequence[str]], options: Sequence[str]) -> int:
-    """Run chains side by side, saying how far they are; gives how many lanes have failed."""
-    running, failed, shown = [start(chain, options) for chain in chains], 0, time.monotonic()
+def run(names: Sequence[str], options: Sequence[str]) -> int:
+    """Run lanes side by side, saying how far they are; gives how many have failed."""
+    running, failed, shown = [start(name, options) for name in names], 0, time.monotonic()
     try:
         while running:
             time.sleep(0.5)
             for lane in [each for each in running if each.process.poll() is not None]:
                 running.remove(lane)
                 failed += _has_failed(lane)
-                if lane.after:
-                    running.append(start(lane.after, options))
             if running and time.monotonic() - shown > _PROGRESS_EVERY_SECONDS:
                 shown = time.monotonic()
                 print("  ".join(f"{lane.name} {lane.percent}" for lane in running), flush=True)
@@ -130,7 +124,7 @@ def main(options: Sequence[str]) -> int:
         signal.signal(number, signal.default_int_handler)
     began = time.monotonic()
     try:
-        failed = run(SIDE_BY_SIDE, options) + run([LAST], options)
+        failed = run([name for name in LANES if name != LAST], options) + run([LAST], options)
     except KeyboardInterrupt:
         return 130
     print(f"{'FAILED' if failed else 'passed'} after {(time.monotonic() - began) / 60:.1f} min", flush=True)

@@ -32,6 +32,7 @@ numjobs = 8
 size = "4M"
 runtime = {runtime}
 ramp_time = 1
+rate_iops = 20
 """
 
 
@@ -170,6 +171,7 @@ def test_a_stalled_terminal_ends_nothing(running: Terminal) -> None:
     running.reading = False  # the screen is not read until the run has ended
     until(lambda: store.read_run(running.sessions / "s", 1).outcome == "ok", 40, running)
     running.reading = True
+    until(lambda: b"caches to settle" in running.screen, 20, running)  # in mid-run q asks
     running.keys("q")
     until(lambda: running.process.poll() is not None, 20, running)
     run = store.read_run(running.sessions / "s", 1)

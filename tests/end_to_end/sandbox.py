@@ -99,13 +99,18 @@ def processes_marked(mark: str) -> list[Process]:
     return [process for process in found if process]
 
 
+READ_LATE = {"PATH", "COLUMNS", "CEPHTUI_DATA_DIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"}
+"""Variables that nothing reads while it is imported: a fork finds them as a process of its own would."""
+
+
 def wait_for(condition: Callable[[], object], seconds: float, what: str, seen: Callable[[], str] = str) -> float:
     """Wait until it holds and give the seconds that took; a timeout fails with what was seen instead."""
     started = time.monotonic()
     while not condition():
-        if time.monotonic() - started > seconds:
+        waited = time.monotonic() - started
+        if waited > seconds:
             raise AssertionError(f"not within {seconds:.0f} s: {what}\n{seen()}")
-        time.sleep(0.05)
+        time.sleep(min(0.05 + waited / 20, 0.25))  # to look at all processes, or all samples, costs time as well
     return time.monotonic() - started
 
 
@@ -245,7 +250,7 @@ class Sandbox:
     ) -> Console:
         """Start cephtui; ``env`` changes the environment, None removes from it; ``terminal`` becomes its own."""
         chosen = {k: v for k, v in {**self.env, **(env or {})}.items() if v is not None}
-        forks = self.forks and not places and set(env or ()) <= {"PATH"}
+        forks = self.forks and not places and set(env or ()) <= READ_LATE
         console = Console(self, args, chosen, forks=forks, terminal=terminal, **places)
         self.consoles.append(console)
         return console

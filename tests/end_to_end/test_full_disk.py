@@ -10,8 +10,22 @@ import pytest
 from .conftest import Mount
 from .sandbox import Sandbox, read_samples, sets
 
-QUICK = ["run", "read-iops", *sets(runtime=1, ramp_time=0, size="1M", rate_iops=100), "--session", "earlier", "--json"]
-LONG = ["run", "write-iops", *sets(runtime=60, ramp_time=0, size="1M", rate_iops=500), "--session", "long", "--json"]
+QUICK = [
+    "run",
+    "read-iops",
+    *sets(runtime=1, ramp_time=0, size="1M", numjobs=1, rate_iops=20),
+    "--session",
+    "earlier",
+    "--json",
+]
+LONG = [
+    "run",
+    "write-iops",
+    *sets(runtime=60, ramp_time=0, size="1M", numjobs=1, rate_iops=500),
+    "--session",
+    "long",
+    "--json",
+]
 
 
 def content(directory: Path) -> dict[str, str]:

@@ -26,13 +26,13 @@ PRESETS = {
 SLOW_FILL = 'case " $* " in *" --name=fill "*) exec "$FIO" "$@" --rate=64m;; esac; exec "$FIO" "$@"'
 
 
-def gentle(operations: int = 200) -> list[str]:
+def gentle(operations: int = 25) -> list[str]:
     """A short run that leaves the disk and the processors to others."""
     return sets(runtime=2, ramp_time=1, rate_iops=operations)
 
 
 WRITE_IOPS = ["write-iops", *sets(runtime=3, ramp_time=1, size="16M")]
-SHORT = sets(runtime=1, ramp_time=0, rate_iops=200)
+SHORT = sets(runtime=1, ramp_time=0, rate_iops=25)
 OTHERS = {
     **{preset: [preset, *gentle(), *sets(size="16M")] for preset in PRESETS},
     **{preset: [preset, *gentle(8), *sets(size="16M")] for preset in PRESETS if "throughput" in preset},

@@ -261,7 +261,7 @@ def test_a_given_up_file_is_used_and_stays(new_sandbox: NewSandbox) -> None:
 
 def test_a_broken_session_is_named_and_the_rest_is_listed(new_sandbox: NewSandbox) -> None:
     sandbox = new_sandbox()
-    quick = run("--set", "rate_iops=100", preset="read-iops")
+    quick = run("--set", "rate_iops=20", "--set", "numjobs=1", preset="read-iops")
     for name in ("one", "two", "three"):
         assert sandbox.run(*quick, "--session", name, "--dry-run").process.returncode == 0
     assert sandbox.run(*quick, "--session", "one").process.returncode == 0
@@ -373,7 +373,7 @@ SURROUNDINGS: dict[str, dict[str, str | None]] = {
 @pytest.fixture(scope="module")
 def elsewhere(new_sandbox: NewSandbox) -> dict[str, Console]:
     """A run in each of the surroundings."""
-    command = run("--set", "rate_iops=50", preset="read-iops")[:-1]
+    command = run("--set", "rate_iops=20", "--set", "numjobs=1", preset="read-iops")[:-1]
     consoles = {name: new_sandbox().start(*command, env=env) for name, env in SURROUNDINGS.items()}
     for console in consoles.values():
         console.wait()

@@ -40,7 +40,7 @@ numjobs = 2
 size = "4M"
 runtime = 300
 ramp_time = 0
-rate_iops = 50
+rate_iops = 20
 """
 """Runs until it is stopped, and loads nothing."""
 

@@ -16,7 +16,7 @@ from cephtui.targets import file
 from .conftest import NewSandbox
 from .sandbox import Console, Sandbox, sets, wait_for
 
-RUN = ["run", "read-iops", *sets(runtime=3, ramp_time=0, size="1M", rate_iops=100), "--json"]
+RUN = ["run", "read-iops", *sets(runtime=3, ramp_time=0, size="1M", numjobs=2, rate_iops=20), "--json"]
 
 
 @pytest.fixture(scope="module")

@@ -17,6 +17,11 @@ from .runs import Bench, benches_on
 
 LONGEST_FIRST = ("pool_guards", "faults", "undo", "guards")
 """The modules that take the most time: those that come last would be waited for."""
+SLOW_OSDS = {
+    "osd_debug_inject_dispatch_delay_duration": "0.002",
+    "osd_debug_inject_dispatch_delay_probability": "1",
+}
+"""As slow as on disks: a load without a rate, as that of rados bench, leaves the CPU to the other tests."""
 NewLab = Callable[..., Lab]
 NewBench = Callable[[], Bench]
 
@@ -50,6 +55,8 @@ def lab() -> Iterator[Lab]:
             running = stack.enter_context(_lab())
         except LabError as error:
             pytest.fail(f"no lab to test with: {error}", pytrace=False)
+        for name, value in SLOW_OSDS.items():
+            running.ceph("config", "set", "osd", name, value)
         yield running
 
 

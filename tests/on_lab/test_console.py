@@ -37,8 +37,8 @@ from .runs import Bench, assert_agrees_with_the_tool, images, left_on, noted, se
 SIZE = (120, 36)
 SESSION = "lab"
 PATIENCE_SECONDS = 120.0
-SECONDS, WATCHED_SECONDS = 25, 10
-SMALL = {"size": "16M", "numjobs": "1", "iodepth": "4", "ramp_time": "1", "rate_iops": "200"}
+SECONDS, WATCHED_SECONDS = 18, 10
+SMALL = {"size": "16M", "numjobs": "1", "iodepth": "4", "ramp_time": "1", "rate_iops": "50"}
 MARK = "osd 8G"
 
 

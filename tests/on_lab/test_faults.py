@@ -45,7 +45,7 @@ STOPPED_SECONDS = 5.0
 """A stop by key ends all nodes within so long."""
 SHARED = ["--shared-pool"]
 CONTAINER = ["unshare", "--pid", "--fork", "--mount-proc"]
-GENTLE = sets(size="4M", runtime=60, ramp_time=0, rate_iops=100)
+GENTLE = sets(size="4M", numjobs=1, runtime=60, ramp_time=0, rate_iops=20)
 
 
 # ---------------------------------------------------------------------------------------------- refused at once
@@ -361,7 +361,9 @@ def test_what_is_left_is_noted_and_cleaned_up(lost: dict[str, Case], lab: Lab, w
 def test_lost_nodes_are_told_apart_and_the_others_go_on(bench: Bench) -> None:
     """One whose session is killed and one whose link is down, beside one that comes to its end."""
     lab = bench.lab
-    console = bench.start("mixed-75-25", on=["lab"], words=SHARED, size="4M", runtime=25, ramp_time=0, rate_iops=50)
+    console = bench.start(
+        "mixed-75-25", on=["lab"], words=SHARED, size="4M", numjobs=1, runtime=25, ramp_time=0, rate_iops=50
+    )
     console.wait_for_samples(2, seconds=90)
     for pid in lab.session_pids("lab2"):
         os.kill(pid, signal.SIGKILL)
@@ -510,7 +512,7 @@ def test_an_osd_that_becomes_nearly_full_stops_the_run(bench: Bench, cluster: La
 
 def test_slow_operations_stop_the_run(bench: Bench, cluster: Lab) -> None:
     """What is slow is for Ceph to say: here it says so of whatever takes 10 ms."""
-    console = bench.start("write-iops", words=SHARED, size="8M", runtime=60, ramp_time=0)
+    console = bench.start("write-iops", words=SHARED, size="8M", numjobs=2, runtime=60, ramp_time=0)
     console.wait_for_samples(2, seconds=90)
     cluster.ceph("config", "set", "osd", "osd_op_complaint_time", "0.01")
     assert "the cluster can't keep up: " in stopped(console)
@@ -529,7 +531,7 @@ def test_a_stall_is_reported_and_the_run_goes_on(bench: Bench, cluster: Lab) -> 
     pool, words = f"pool:{cluster.pool}", [*SHARED, *sets(**{"concurrent-ios": 1}), "--session", "R"]
     consoles = {
         "no output from fio on lab1": bench.start(
-            "mixed-75-25", words=SHARED, size="8M", runtime=25, ramp_time=0, rate_iops=200
+            "mixed-75-25", words=SHARED, size="8M", numjobs=1, runtime=25, ramp_time=0, rate_iops=50
         ),
         "no completion from rados-bench on lab2": bench.start(
             "rados-write", on=["lab2"], target=pool, words=words, runtime=25
@@ -566,7 +568,7 @@ def test_an_osd_that_dies_in_mid_run_is_told_with_its_time(bench: Bench, cluster
     words = [*SHARED, *sets(runtime=30, ramp_time=0, numjobs=1)]
     consoles = [
         bench.start("write-iops", words=words, size="64M"),
-        other.start("write-iops", on=["lab2"], words=words, size="4M", rate_iops=50),
+        other.start("write-iops", on=["lab2"], words=words, size="4M", rate_iops=20),
     ]
     for console in consoles:
         console.wait_for_samples(2, seconds=90)

@@ -42,6 +42,8 @@ THROUGHPUT = [preset for preset in PRESETS if "throughput" in preset]
 OTHERS = [preset for preset in PRESETS if preset not in THROUGHPUT]
 JOBS, SIZE = 8, 8 * MIB
 """The most that any of the presets starts; each has as much of the target."""
+RATE = 20
+"""Of each job, and direction."""
 
 Measured = dict[tuple[str, str], Console]
 
@@ -56,9 +58,9 @@ def measured(lab: Lab, new_bench: NewBench) -> Measured:
         started.append((kind, presets, new_bench().start(*presets, on=[node], **how)))
 
     with lab.loop_device(JOBS * SIZE) as one, lab.loop_device(JOBS * SIZE) as two:
-        start("pool", [*RADOS], "lab3", target=f"pool:{lab.pool}", words=shared, runtime=2, **{"concurrent-ios": 4})
+        start("pool", [*RADOS], "lab3", target=f"pool:{lab.pool}", words=shared, runtime=4, **{"concurrent-ios": 4})
         for presets, device, depth in ((OTHERS, one, {}), (THROUGHPUT, two, {"iodepth": 2})):
-            how = {"runtime": 2, "ramp_time": 1, "size": SIZE, **depth}
+            how = {"runtime": 2, "ramp_time": 1, "size": SIZE, "rate_iops": RATE, **depth}
             start("rbd", presets, "lab1", words=shared, **how)
             start("file", presets, "lab2", target=f"file:/var/tmp/cephtui-{device.name}", **how)
             start("device", presets, "lab3", target=f"device:{device}", words=["--destroy", device.name], **how)
