@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import lzma
-import tarfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pytest
 
-import cephtui.sessions.demo
 from cephtui.analysis import stalls
 from cephtui.analysis.incidents import Course
 from cephtui.models import ClusterSample, Finding, Interval, Sample
 from cephtui.sessions import store
+from cephtui.sessions.demo import unpack
 from cephtui.sessions.jsonlines import parse_sample
 
 CLEAN = {"active+clean": 33}
-DEMO = Path(cephtui.sessions.demo.__file__).parent / "session.tar.xz"
 
 
 def said(at: float, **changes: object) -> ClusterSample:
@@ -83,11 +80,7 @@ def texts(found: Iterable[Finding]) -> list[str]:
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The recorded session of a real cluster."""
-    folder = tmp_path_factory.mktemp("demo")
-    with lzma.open(DEMO) as file, tarfile.open(fileobj=file) as archive:
-        archive.extractall(folder, filter="data")
-    (directory,) = folder.iterdir()
-    return directory
+    return unpack(tmp_path_factory.mktemp("demo"))
 
 
 def recorded(directory: Path, number: int) -> tuple[Finding, ...]:
