@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 import gc
-import os
-from unittest.mock import patch
 
 import pytest
 from hypothesis import settings
-
-# A screen that nobody watches need not be drawn sixty times a second. What tests start as a user would, draws as ever.
-with patch.dict(os.environ, TEXTUAL_FPS="20"):
-    import textual.constants  # noqa: F401 - reads it once
 
 # derandomize: what a check says depends on the commit alone; deadline: a busy machine is no defect
 settings.register_profile("cephtui", deadline=None, derandomize=True, max_examples=60)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.text import Text
 from syrupy.assertion import SnapshotAssertion
 from textual.app import App
 from textual.pilot import Pilot
+from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from cephtui.models import Node, Plan
@@ -168,6 +170,11 @@ async def test_the_command_is_shown_below_as_one_types() -> None:
         assert "then 1 more" in said_below(app)
 
 
+def is_scrolled_to(app: App[Any], field: Widget) -> bool:
+    """Whether a field can be seen, in full."""
+    return field.region.height == 1 and app.screen.query_one("VerticalScroll").region.contains_region(field.region)
+
+
 async def test_the_keys_go_round_all_fields_and_what_is_allowed_is_said_of_each() -> None:
     """Both keys that lead on, in turns, so that in one of two rounds each of them leads on from each field."""
     async with bare() as (app, pilot):
@@ -179,8 +186,7 @@ async def test_the_keys_go_round_all_fields_and_what_is_allowed_is_said_of_each(
                 assert app.focused is not None
                 seen.append(str(app.focused.id))
                 hints[seen[-1]] = said_below(app, "hint")
-                assert app.focused.region.height == 1, "the field with the focus is scrolled to"
-                assert app.screen.query_one("VerticalScroll").region.contains_region(app.focused.region)
+                await until(pilot, is_scrolled_to, app, app.focused)
                 assert hints[seen[-1]] in " ".join(text_of(app, app.screen.query_one("#hint")).split())
                 await pilot.press(forward[number % 2])
             assert seen == fields
