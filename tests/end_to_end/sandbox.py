@@ -99,6 +99,8 @@ def processes_marked(mark: str) -> list[Process]:
     return [process for process in found if process]
 
 
+LIGHT_JOBS = 2
+"""Of a ``light`` run."""
 READ_LATE = {"PATH", "COLUMNS", "CEPHTUI_DATA_DIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"}
 """Variables that nothing reads while it is imported: a fork finds them as a process of its own would."""
 
@@ -342,6 +344,14 @@ class Sandbox:
 def sets(**options: object) -> list[str]:
     """``--set`` for each option."""
     return [word for option, value in options.items() for word in ("--set", f"{option}={value}")]
+
+
+def light(runtime: float, **options: object) -> list[str]:
+    """``--set`` for a run that leaves the disk and the processors to others, of a preset whose figures do not matter.
+
+    At so low a rate fio sleeps between two I/Os. At a higher one it spins, as long as a sleep takes on a busy machine.
+    """
+    return sets(**{"runtime": runtime, "ramp_time": 0, "size": "1M", "numjobs": LIGHT_JOBS, "rate_iops": 20, **options})
 
 
 def read_samples(run_directory: Path) -> list[Event]:

@@ -13,16 +13,9 @@ from pathlib import Path
 import pytest
 
 from .conftest import NewSandbox
-from .sandbox import Console, Event, Sandbox, sets
+from .sandbox import Console, Event, Sandbox, light, sets
 
-RUN = [
-    "run",
-    "read-iops",
-    *sets(runtime=2, ramp_time=0, size="1M", numjobs=2, rate_iops=20),
-    "--session",
-    "S",
-    "--json",
-]
+RUN = ["run", "read-iops", *light(2), "--session", "S", "--json"]
 FILLS = 'case " $* " in *" --version "*|*" --name=fill "*) exec "$FIO" "$@";; esac'
 """A fake fio's beginning: its version and its filling are real."""
 

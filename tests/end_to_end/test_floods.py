@@ -7,20 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from .sandbox import Console, Sandbox, read_samples, sets, wait_for
+from .sandbox import Console, Sandbox, light, read_samples, wait_for
 
 MIB = 1 << 20
 MEMORY_MOST = 200 * MIB
 """Three times what a run of a second takes."""
 RAW_MOST = 100 * MIB
-RUN = [
-    "run",
-    "read-iops",
-    *sets(runtime=2, ramp_time=0, size="1M", numjobs=1, rate_iops=100),
-    "--session",
-    "flood",
-    "--json",
-]
+RUN = ["run", "read-iops", *light(2, numjobs=1, rate_iops=100), "--session", "flood", "--json"]
 FLOODS = {
     "stderr": ("yes 'a line of an error' | head -c 170M >&2", ""),
     "stdout": ("yes 'a line of text' | head -c 170M", ""),

@@ -8,24 +8,10 @@ from pathlib import Path
 import pytest
 
 from .conftest import Mount
-from .sandbox import Sandbox, read_samples, sets
+from .sandbox import Sandbox, light, read_samples, sets
 
-QUICK = [
-    "run",
-    "read-iops",
-    *sets(runtime=1, ramp_time=0, size="1M", numjobs=1, rate_iops=20),
-    "--session",
-    "earlier",
-    "--json",
-]
-LONG = [
-    "run",
-    "write-iops",
-    *sets(runtime=60, ramp_time=0, size="1M", numjobs=1, rate_iops=500),
-    "--session",
-    "long",
-    "--json",
-]
+QUICK = ["run", "read-iops", *light(1, numjobs=1), "--session", "earlier", "--json"]
+LONG = ["run", "write-iops", *light(60, numjobs=1, rate_iops=500), "--session", "long", "--json"]
 
 
 def content(directory: Path) -> dict[str, str]:

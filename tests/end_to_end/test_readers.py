@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from .conftest import NewSandbox
-from .sandbox import Console, Sandbox, on_terminal, read_samples, sets, wait_for
+from .sandbox import Console, Sandbox, light, on_terminal, read_samples, sets, wait_for
 
-RUN = ["run", "write-iops", *sets(runtime=3, ramp_time=0, size="1M", numjobs=2, rate_iops=20), "--session", "S"]
+RUN = ["run", "write-iops", *light(3), "--session", "S"]
 F_SETPIPE_SZ = 1031
 
 CLOSED = ((0,), (1,), (2,), (0, 1, 2))

@@ -14,9 +14,9 @@ from cephtui.nodes.local import LocalConnection
 from cephtui.targets import file
 
 from .conftest import NewSandbox
-from .sandbox import Console, Sandbox, sets, wait_for
+from .sandbox import Console, Sandbox, light, sets, wait_for
 
-RUN = ["run", "read-iops", *sets(runtime=3, ramp_time=0, size="1M", numjobs=2, rate_iops=20), "--json"]
+RUN = ["run", "read-iops", *light(3), "--json"]
 
 
 @pytest.fixture(scope="module")

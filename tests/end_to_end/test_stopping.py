@@ -18,18 +18,10 @@ from dataclasses import dataclass
 import pytest
 
 from .conftest import NewSandbox
-from .sandbox import GONE_SECONDS, Console, Event, Sandbox, on_terminal, read_samples, sets, wait_for
+from .sandbox import GONE_SECONDS, LIGHT_JOBS, Console, Event, Sandbox, light, on_terminal, read_samples, sets, wait_for
 
-RUN = [
-    "run",
-    "write-iops",
-    *sets(runtime=300, ramp_time=1, size="1M", numjobs=2, rate_iops=20),
-    "--session",
-    "S",
-    "--json",
-]
-NEXT = ["run", "read-iops", *sets(runtime=1, ramp_time=0, size="1M", numjobs=2, rate_iops=20), "--json"]
-JOBS = 2
+RUN = ["run", "write-iops", *light(300, ramp_time=1), "--session", "S", "--json"]
+NEXT = ["run", "read-iops", *light(1), "--json"]
 
 
 @dataclass
@@ -96,7 +88,7 @@ def ended(new_sandbox: NewSandbox) -> Iterator[dict[str, Ended]]:
     cases["left alone"].console.wait_for_samples()
     watching = threading.Thread(target=watch, args=(cases,))
     for name, case in cases.items():
-        assert len(case.sandbox.processes("fio")) == JOBS + 1, case.console.describe()
+        assert len(case.sandbox.processes("fio")) == LIGHT_JOBS + 1, case.console.describe()
         case.samples = len(read_samples(case.sandbox.session() / "001"))
         ENDINGS[name](case.console)
     watching.start()
@@ -204,9 +196,9 @@ SLOW_FILL = 'case " $* " in *" --name=fill "*) exec "$FIO" "$@" --rate=4m;; esac
 READ = ["run", "read-iops", "--session", "S"]
 BEGUN = {
     "filling": sets(runtime=30, size="64M"),
-    "ramp": sets(runtime=30, ramp_time=30, size="1M", numjobs=2, rate_iops=20),
-    "steps": sets(runtime=30, ramp_time=0, size="1M", iodepth="1,2,4", numjobs=2, rate_iops=20),
-    "twice": sets(runtime=30, ramp_time=0, size="1M", numjobs=2, rate_iops=20),
+    "ramp": light(30, ramp_time=30),
+    "steps": light(30, iodepth="1,2,4"),
+    "twice": light(30),
 }
 
 
@@ -223,7 +215,7 @@ def begun(new_sandbox: NewSandbox) -> dict[str, Console]:
 
 def test_a_signal_in_every_phase_leaves_nothing(new_sandbox: NewSandbox, begun: dict[str, Console]) -> None:
     """From the first moment on, the fill and the ramp included."""
-    command = [*READ, *sets(runtime=30, ramp_time=2, size="8M", numjobs=2, rate_iops=20), "--json"]
+    command = [*READ, *light(30, ramp_time=2, size="8M"), "--json"]
     consoles = []
     for delay in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.5, 2.5, 4.0):
         sandbox = new_sandbox()
@@ -287,7 +279,7 @@ def test_two_signals_at_once_leave_nothing(begun: dict[str, Console]) -> None:
 def test_the_end_of_the_terminal_stops_the_run(sandbox: Sandbox) -> None:
     """As when a browser terminal or an SSH session is closed: its processes get SIGHUP, and EIO for every write."""
     ours, theirs = os.openpty()
-    options = sets(runtime=30, ramp_time=0, size="1M", numjobs=2, rate_iops=20)
+    options = light(30)
     console = sandbox.start(*READ, *options, start_new_session=True, **on_terminal(theirs))
     os.close(theirs)
     samples = sandbox.data / "sessions" / "S" / "001" / "samples.jsonl"

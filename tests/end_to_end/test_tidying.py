@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 from .conftest import NewSandbox
-from .sandbox import Console, Sandbox, sets, wait_for
+from .sandbox import Console, Sandbox, light, sets, wait_for
 from .test_screens_end import IDLE, LEAVE_ALTERNATE, PRESET, Terminal
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-RUN = ["run", "write-iops", *sets(runtime=1, ramp_time=0, size="1M", numjobs=1, rate_iops=20), "--session", "S"]
+RUN = ["run", "write-iops", *light(1, numjobs=1), "--session", "S"]
 LONG = [*RUN, *sets(runtime=300), "--json"]
 EXIT_SECONDS = 20.0
 

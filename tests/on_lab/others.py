@@ -17,10 +17,7 @@ from tests.lab import Lab
 from .runs import Bench, Console, wait_for
 
 SMALL: dict[str, Any] = {"size": "8M", "numjobs": 1, "runtime": 2, "ramp_time": 0, "rate_iops": 20}
-"""Of a fio preset whose figures do not matter: they leave the machine to the other tests.
-
-At so low a rate fio sleeps between two I/Os. At a higher one it spins, for as long as a sleep takes on a busy machine.
-"""
+"""Of a fio preset whose figures do not matter: they leave the machine to the other tests, as ``light`` does."""
 IMAGES = {
     "data": 16,
     "vm-100-disk-0": 16,
