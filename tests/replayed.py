@@ -198,8 +198,8 @@ async def in_a_run(
 
 
 async def running(app: ConsoleApp, pilot: Pilot[None]) -> None:
-    """Wait until the benchmark itself runs."""
-    await until(pilot, lambda: " running " in shown(app, "#progress"))
+    """Wait until the benchmark itself runs, and the whole console shows it: the table of runs is the last to do so."""
+    await until(pilot, lambda: " running " in shown(app, "#progress") and "running" in str(rows(app)))
 
 
 async def finished(app: ConsoleApp, pilot: Pilot[None]) -> None:

@@ -144,7 +144,7 @@ class KeyBar(Static):
                 text += Content("  " if text else "")
                 text += Content.assemble((command.keys[0], "b $footer-key-foreground"), f" {command.word}")
                 self._places.append((text.cell_length, command))
-        self.update(text)
+        self.update(text, layout=False)
 
     async def on_click(self, event: Click) -> None:
         """The key under the pointer."""
