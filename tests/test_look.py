@@ -651,7 +651,7 @@ def test_the_notice_fills_the_terminal_exactly(busy: bool, size: tuple[int, int]
     if size[0] >= 60 and size[1] >= 2:
         text = "\n".join(lines)
         assert f"80x24, this terminal has {size[0]}x{size[1]}." in text
-        assert ("run goes on" in text, "press q to quit" in text) == (busy, not busy)
+        assert ("run continues" in text, "press q to quit" in text) == (busy, not busy)
 
 
 def last_frame(wire: list[str]) -> str:
@@ -702,6 +702,6 @@ async def test_it_can_be_left_there(wire: list[str], pressed: str) -> None:
 async def test_but_not_while_a_run_goes_on(wire: list[str]) -> None:
     app = Everything(Profile(), busy=True)
     async with app.run_test(size=(60, 15)) as pilot:
-        await until(pilot, lambda: "the run goes on" in last_frame(wire))
+        await until(pilot, lambda: "the run continues" in last_frame(wire))
         await pilot.press("q", "ctrl+q", "ctrl+c")
         assert not app._exit

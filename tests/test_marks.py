@@ -67,7 +67,7 @@ async def test_a_mark_in_a_run_is_kept_and_shown(tmp_path: Path, size: tuple[int
         await until(pilot, lambda: CHANGE in text_of(app, console_screen(app).query_one("#chart")))
         in_its_row = CHANGE[: None if size == USUAL else 12]
         await until(pilot, lambda: in_its_row in text_of(app, console_screen(app).query_one("#runs")))
-        assert app.busy, "the run goes on"
+        assert app.busy, "the run continues"
         kept = marks(tmp_path)
         let_go(app, hosts)
         await finished(app, pilot)

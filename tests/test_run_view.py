@@ -361,7 +361,7 @@ async def test_escape_leaves_the_whole_screen_and_not_the_run(tmp_path: Path) ->
             assert "IOPS" in text
             await pilot.press("v", "h")
             await until(pilot, lambda: heat(app).display)
-            assert reached(app) > 9.0, "the run goes on"
+            assert reached(app) > 9.0, "the run continues"
             await pilot.press("h", "escape")
             await until(pilot, lambda before: chart(app).size.height == before, before)
             assert all(console_screen(app).query_one(each).display for each in hidden)

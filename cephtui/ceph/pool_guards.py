@@ -209,7 +209,7 @@ def guard_busy_pool(activity: PoolActivity | None, *, writes: bool, nodes: int, 
         return None
     return Refusal(
         f"pool {activity.pool} is in use: {activity.text}",
-        "wait for a quiet hour, use another pool, or go on with --shared-pool",
+        "wait for a quiet hour, use another pool, or allow it with --shared-pool",
         confirm=activity.pool,
         confirm_kind="shared-pool",
     )

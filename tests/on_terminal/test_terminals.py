@@ -85,7 +85,7 @@ def test_a_run_goes_on_while_the_terminal_changes_its_size(tmp_path: Path) -> No
             window.resize(*size)
             window.shows("cephtui", "quit")
         window.resize(60, 15)
-        window.shows("cephtui needs 80x24, this terminal has 60x15.", "the run goes on")
+        window.shows("cephtui needs 80x24, this terminal has 60x15.", "the run continues")
         assert "quit" not in window.text()
         window.keys("s", "q", "C-c", "C-q", "3")
         window.resize(1, 1)

@@ -84,10 +84,10 @@ class ConsoleApp(CephtuiApp):
         elif not self.busy and not waiting:
             self.end()
         elif not isinstance(self.screen, Confirm | Wait):
-            question = "A run is in progress. Stop it, keep what was measured, and quit?"
+            question, yes, no = "A run is in progress. Stop it, keep its data, and quit?", "stop and quit", "keep running"
             if not self.busy:
-                question = f"The queue is not empty ({waiting}). Forget it and quit?"
-            self.push_screen(Confirm(question, "stop and quit" if self.busy else "quit", "go on"), self._answered)
+                question, yes, no = f"The queue is not empty ({waiting}). Drop it and quit?", "quit", "stay"
+            self.push_screen(Confirm(question, yes, no), self._answered)
 
     def _answered(self, quit_now: bool | None) -> None:
         if quit_now:

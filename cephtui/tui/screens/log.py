@@ -45,7 +45,7 @@ class LogScreen(Dialog[None]):
     """One node at a time; follows a run in progress."""
 
     BINDINGS = [
-        key("escape,l,q", "app.pop_screen", "back", "back; the run goes on", shown=True),
+        key("escape,l,q", "app.pop_screen", "back", "back; the run continues", shown=True),
         key("left", "node(-1)", "node before", "the node before", priority=True),
         key("right,tab", "node(1)", "next node", "the next node", priority=True),
     ]

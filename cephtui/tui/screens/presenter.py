@@ -34,7 +34,7 @@ class Presenter(Dialog[None]):
     """Follows the view of the screen below; the run is not affected."""
 
     BINDINGS = [
-        key("escape,f,q", "app.pop_screen", "back", "back; the run goes on"),
+        key("escape,f,q", "app.pop_screen", "back", "back; the run continues"),
         key("v", "next_figure", "figure", "IOPS, bandwidth or latency"),
     ]
     DEFAULT_CSS = """

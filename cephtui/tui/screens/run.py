@@ -39,7 +39,7 @@ class RunScreen(Screen[None]):
         key("v", "next_figure", "figure", "the chart: IOPS, bandwidth or latency", "view"),
         key("h", "heat", "heat map", "the distribution of latencies in each second", "view"),
         key("b", "by_node", "by node", "a line for each node, or all together", "view"),
-        key("z", "zoom", "full screen", "the charts on the whole screen; the run goes on", "view"),
+        key("z", "zoom", "full screen", "the charts on the whole screen; the run continues", "view"),
     ]
 
     @property
@@ -78,7 +78,7 @@ class RunScreen(Screen[None]):
             self.notify(f"no heat map: {why}")
 
     def action_zoom(self) -> None:
-        """The charts on the whole screen, or back; the run goes on."""
+        """The charts on the whole screen, or back; the run continues."""
         self.toggle_class("-zoomed")
 
     def leave_zoom(self) -> bool:

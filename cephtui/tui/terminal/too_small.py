@@ -25,7 +25,7 @@ def is_too_small(size: Size) -> bool:
 def message(size: Size, *, busy: bool) -> list[str]:
     """As many lines as the terminal has, none longer than it is wide; what matters most comes first."""
     needed = f"cephtui needs {SMALLEST.width}x{SMALLEST.height}, this terminal has {size.width}x{size.height}."
-    then = "Make it larger: the run goes on." if busy else "Make it larger, or press q to quit."
+    then = "Make it larger: the run continues." if busy else "Make it larger, or press q to quit."
     text = [line for part in (needed, then) for line in wrap(part, max(1, size.width))][: size.height]
     above = (size.height - len(text)) // 2
     lines = [*[""] * above, *text, *[""] * (size.height - above - len(text))]
