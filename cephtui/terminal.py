@@ -22,6 +22,7 @@ Handler = Callable[[int, FrameType | None], Any] | signal.Handlers
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _TOGETHER_SECONDS = 0.2
 _AGAIN_SECONDS = 0.01
+_TICK_SECONDS = 1.0
 
 
 class Interrupted(SystemExit):
@@ -133,14 +134,17 @@ class Ending:
         return self.asked_at is not None
 
     def handlers(self) -> dict[signal.Signals, Handler]:
-        """For ``handling``; after the first signal ``tick`` is called once a second with the seconds since."""
+        """For ``handling``; after the first signal ``tick`` is called once a second with the seconds since.
+
+        The timer repeats by itself: an alarm that comes just before a call blocks wakes nothing, the next one does.
+        """
         return {**dict.fromkeys(ENDING, self._ask), signal.SIGALRM: self._wait}
 
     def _ask(self, number: int, frame: FrameType | None) -> None:
         now = time.monotonic()
         if self.asked_at is None:
             self.asked_at = now
-            signal.alarm(1)
+            signal.setitimer(signal.ITIMER_REAL, _TICK_SECONDS, _TICK_SECONDS)
             self._first()
         elif now - self.asked_at > _TOGETHER_SECONDS:
             self._second()
@@ -149,7 +153,6 @@ class Ending:
         if self.asked_at is None:
             self._ask(number, frame)
         else:
-            signal.alarm(1)
             self._tick(time.monotonic() - self.asked_at)
 
     @contextlib.contextmanager
@@ -163,7 +166,7 @@ class Ending:
         def ignored(what: sys.UnraisableHookArgs) -> None:
             if isinstance(what.exc_value, Interrupted):
                 self.asked_at = None
-                signal.setitimer(signal.ITIMER_REAL, _AGAIN_SECONDS)
+                signal.setitimer(signal.ITIMER_REAL, _AGAIN_SECONDS, _TICK_SECONDS)
             else:
                 before(what)
 

@@ -47,7 +47,7 @@ _Pilot = Pilot[Any]
 
 
 class Recorded(Runner):
-    """A runner whose nodes are ready, and that tells what happened in a recorded run up to a moment."""
+    """A runner whose nodes are ready, and which plays a recorded run up to a moment."""
 
     def __init__(self, directory: Path, seconds: float) -> None:
         super().__init__(directory.parent, directory.name)
@@ -57,7 +57,7 @@ class Recorded(Runner):
         self.nodes = _AsRecorded(self._player.run)
 
     def subscribe(self) -> Any:
-        """See Runner: what the console listens to."""
+        """What the console listens to."""
         return self
 
     def drain(self, timeout_seconds: float = 0.0) -> list[Event]:
@@ -72,7 +72,7 @@ class _AsRecorded(NodeRequests):
     def __init__(self, run: Run) -> None:
         self._run = run
 
-    def reach(self, node: Node, *_: object) -> Future[NodeState]:
+    def reach(self, node: Node, *_: object, **__: object) -> Future[NodeState]:
         return _done(NodeState(node, self._run.environment[node.name]))
 
     def survey(self, *_: object, **__: object) -> Future[Survey]:

@@ -452,6 +452,13 @@ def test_a_device_that_guests_have_is_refused(device: str, tmp_path: Path) -> No
     assert found.problem == f"{device} is a guest's disk in {folder}/2.conf"
 
 
+def test_a_loop_device_that_is_detached_meanwhile_is_no_error(device: str, tmp_path: Path) -> None:
+    """Its file in /sys is there when it is looked for, and can't be read any more."""
+    root = sysfs(tmp_path, device)
+    (tmp_path / "block/loop9/loop/backing_file").mkdir(parents=True)
+    assert inspect(device, root).name == "rbd7"
+
+
 # ---------------------------------------------------------------------------------------------- the guard
 
 

@@ -81,6 +81,22 @@ def test_an_interruption_that_is_ignored_is_that_of_the_handlers_of_then() -> No
     assert of_a_run.asked
 
 
+def test_an_alarm_that_is_lost_is_followed_by_others() -> None:
+    """One that comes just before a write to a stalled reader wakes nothing; the second after it has to."""
+    ticks: list[float] = []
+    ending = Ending(lambda: None, lambda: None, ticks.append)
+    with handling(ending.handlers()):
+        signal.raise_signal(signal.SIGTERM)
+        lost = signal.signal(signal.SIGALRM, lambda number, frame: None)
+        time.sleep(1.5)
+        ticks.clear()
+        signal.signal(signal.SIGALRM, lost)
+        until = time.monotonic() + 30
+        while not ticks and time.monotonic() < until:
+            time.sleep(0.01)
+    assert ticks
+
+
 def test_other_exceptions_that_are_ignored_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     reported: list[object] = []
     monkeypatch.setattr("sys.unraisablehook", lambda what: reported.append(what.exc_value))

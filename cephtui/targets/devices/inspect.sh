@@ -54,7 +54,7 @@ done
 
 # the kernel neither claims nor lists as held the device behind a loop device or an NVMe export
 for file in "$sys"/block/loop*/loop/backing_file "$sys"/kernel/config/nvmet/subsystems/*/namespaces/*/device_path; do
-    [ -r "$file" ] && other=$(cat "$file") && [ -b "$other" ] && number_of "$other" && ours "$number" || continue
+    [ -r "$file" ] && other=$(cat "$file" 2>/dev/null) && [ -b "$other" ] && number_of "$other" && ours "$number" || continue
     case $file in */loop/*) file=${file%/loop/*};; *) file=${file%/namespaces/*}; esac
     say holder "${file##*/}"
 done
