@@ -617,7 +617,7 @@ def test_raw_output_beyond_what_is_normal_is_stored_in_part(tmp_path: Path) -> N
     (finding,) = writer.findings()
     assert finding.code == "raw-cut"
     assert finding.text == (
-        "raw output stored only in part: of n1.stderr the first 8.79 KiB of 195 KiB, and its end; all samples are stored"
+        "raw output stored only in part: of n1.stderr the first 8.79 KiB of 195 KiB, and its end; all samples are kept"
     )
     writer.finish(run_of("flood", outcome="ok"))
     session.close()

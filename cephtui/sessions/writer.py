@@ -185,7 +185,7 @@ class RunWriter:
         name, output = next(iter(cut.items()))
         others = f", and so {len(cut) - 1} more" if len(cut) > 1 else ""
         sizes = f"{units.size(output.stored_bytes)} of {units.size(output.said_bytes)}"
-        text = f"raw output stored only in part: of {name} the first {sizes}, and its end{others}; all samples are stored"
+        text = f"raw output stored only in part: of {name} the first {sizes}, and its end{others}; all samples are kept"
         return (Finding(code="raw-cut", text=text),)
 
     def _write_tails(self) -> None:

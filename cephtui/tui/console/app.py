@@ -84,10 +84,13 @@ class ConsoleApp(CephtuiApp):
         elif not self.busy and not waiting:
             self.end()
         elif not isinstance(self.screen, Confirm | Wait):
-            question, yes, no = "A run is in progress. Stop it, keep its data, and quit?", "stop and quit", "keep running"
-            if not self.busy:
-                question, yes, no = f"The queue is not empty ({waiting}). Drop it and quit?", "quit", "stay"
-            self.push_screen(Confirm(question, yes, no), self._answered)
+            if self.busy:
+                question = Confirm(
+                    "A run is in progress. Stop it, keep its data, and quit?", "stop and quit", "keep running"
+                )
+            else:
+                question = Confirm(f"The queue is not empty ({waiting}). Drop it and quit?", "quit", "stay")
+            self.push_screen(question, self._answered)
 
     def _answered(self, quit_now: bool | None) -> None:
         if quit_now:
