@@ -391,8 +391,8 @@ async def test_hundreds_of_sessions_are_all_there(tmp_path: Path) -> None:
         await pilot.press("end")
         await until(pilot, lambda: app.selected == app.names[-1])
         await pilot.press("slash")
-        await typed(app, pilot, "15")
-        await until(pilot, lambda: app.bar.endswith("13 of 230") and len(app.names) == 13)
+        await typed(app, pilot, "s15")  # a time may have any two digits
+        await until(pilot, lambda: app.bar.endswith("10 of 230") and len(app.names) == 10)
         await pilot.press("escape")
         await until(pilot, lambda: len(app.names) == 230)
         assert len(set(app.names)) == 230
