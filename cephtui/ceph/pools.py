@@ -19,7 +19,7 @@ PGS_ARGV = ("ceph", "pg", "dump", "pgs_brief", "-f", "json")
 CRUSH_RULES_ARGV = ("ceph", "osd", "crush", "rule", "dump", "-f", "json")
 
 _ERASURE = 3
-_NOBODY = 2147483647
+_CRUSH_ITEM_NONE = 2147483647
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +195,7 @@ def parse_pgs(text: str) -> tuple[Pg, ...]:
 def _pg(answer: Mapping[str, Any]) -> Pg:
     placed = answer.get("up") or answer.get("acting") or []
     pool = str(answer.get("pgid", "")).partition(".")[0]
-    osds = tuple(osd for osd in placed if isinstance(osd, int) and osd not in (_NOBODY, -1))
+    osds = tuple(osd for osd in placed if isinstance(osd, int) and osd not in (_CRUSH_ITEM_NONE, -1))
     return Pg(int(pool) if pool.isdigit() else -1, str(answer.get("state", "unknown")), osds)
 
 
