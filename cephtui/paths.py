@@ -51,3 +51,8 @@ def log_file() -> Path:
 def theme_file() -> Path:
     """The name of the theme that was chosen last."""
     return _DIRS.user_state_path / "theme"
+
+
+def graph_file() -> Path:
+    """The name of the symbols that were chosen last for charts."""
+    return _DIRS.user_state_path / "graph"

@@ -8,27 +8,35 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from io import StringIO
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 from unittest.mock import patch
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
+from rich.color import Color
 from rich.console import Console
 from rich.errors import StyleSyntaxError
+from rich.style import Style
+from rich.text import Text
 from textual.app import App, ComposeResult
 
-from cephtui.reports.sparks import spark, spark_rows
-from cephtui.tui.charts.chart import Chart, Line, Picture, draw, preload
-from cephtui.tui.charts.ink import Ink
+from cephtui.reports.sparks import extent, spark, spark_rows
+from cephtui.tui.charts.chart import Chart, Line, Period, Picture, draw, preload
+from cephtui.tui.charts.ink import Ink, node_color
+from cephtui.tui.terminal.downgrade import RGB, contrast
+from cephtui.tui.terminal.profile import GRAPHS, Graph
+from cephtui.tui.widgets.shown import COLORS
 from cephtui.tui.widgets.sparkline import Spark, Sparks
-from cephtui.units import bandwidth, iops
+from cephtui.units import bandwidth, iops, latency
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 Values = list[float | None]
+Fill = Literal["none", "zero", "band"]
 
 numbers = st.one_of(st.floats(), st.floats(0, 1e6), st.sampled_from([0.0, 1e15, -1e15, 1e308, 5e-324]))
 points = st.lists(st.tuples(numbers, st.one_of(st.none(), numbers)), max_size=40).map(tuple)
@@ -46,7 +54,7 @@ def line(values: Sequence[float | None], step: float = 1.0, label: str = "read")
 
 def rows(*lines: Line, width: int = 60, height: int = 12, **options: Any) -> list[str]:
     """The rows of a chart, checked for their number and width."""
-    ink = Ink(colors=options.pop("color", False), ascii_only=options.pop("ascii_only", False))
+    ink = Ink(colors=options.pop("color", False), graph=options.pop("graph", "braille"))
     out = draw(Picture(lines, options.pop("y_format", iops), **options), width, height, ink).plain.split("\n")
     assert len(out) == height
     assert {cell_len(row) for row in out} == {width}
@@ -116,17 +124,17 @@ def test_any_numbers_in_any_size_give_a_text_of_that_size(
     assert {cell_len(row) for row in out} == {max(0, width) if height > 0 else 0}
 
 
-@pytest.mark.parametrize("ascii_only", [False, True])
+@pytest.mark.parametrize("graph", GRAPHS)
 @pytest.mark.parametrize("color", [False, True])
-def test_every_size_is_kept(ascii_only: bool, color: bool) -> None:
-    series = line([100.0, 5.0, None, 70.0] * 10)
+def test_every_size_is_kept(graph: Graph, color: bool) -> None:
+    series = replace(line([100.0, 5.0, None, 70.0] * 10), fill="zero")
     for width in (0, 1, 2, 7, 8, 12, 13, 14, 40, 200):
         for height in (0, 1, 2, 3, 4, 5, 60):
-            ink = Ink(colors=color, ascii_only=ascii_only)
+            ink = Ink(colors=color, graph=graph)
             text = draw(Picture([series], bandwidth, shade_until=9), width, height, ink)
             out = text.plain.split("\n")
             assert [cell_len(row) for row in out] == ([width] * height or [0])
-            assert not ascii_only or text.plain.isascii()
+            assert graph != "ascii" or text.plain.isascii()
 
 
 def test_a_point_beyond_the_axes_is_left_out() -> None:
@@ -152,18 +160,34 @@ def test_plotext_is_imported_by_the_first_drawing_only() -> None:
 
 
 @pytest.mark.parametrize("nothing", [None, math.nan, math.inf, -math.inf])
-def test_a_gap_is_blank(nothing: float | None) -> None:
-    columns = drawn(rows(line([5.0] * 11 + [nothing] * 9 + [5.0] * 11), x_end=30))
-    per_second = len(columns) / 30
-    gap = columns[math.ceil(10 * per_second) + 1 : math.floor(20 * per_second) - 1]
-    assert len(gap) > 10
-    assert not any(gap)
-    assert all(columns[: int(10 * per_second)])
-    assert all(columns[math.ceil(20 * per_second) :])
+def test_a_gap_is_hatched_and_says_so(nothing: float | None) -> None:
+    area = plot(rows(line([5.0] * 11 + [nothing] * 9 + [5.0] * 11), x_end=30))
+    per_second = len(area[0]) / 30
+    before, after = int(10 * per_second), math.ceil(19 * per_second)  # the value at 20 s holds from 19 s on
+    gap = {row[before + 1 : after - 1] for row in area}
+    assert all(set(row) == {"╱"} for row in gap if "no data" not in row)
+    assert sum("no data" in row for row in gap) == 1
+    assert all("╱" not in row[:before] + row[after + 1 :] for row in area)
+    line_of = next(row for row in area if row[0] != " ")
+    assert " " not in line_of[:before] + line_of[after + 1 :]
 
 
-def test_a_point_between_two_gaps_is_drawn() -> None:
-    assert sum(drawn(rows(line([None, None, 5.0, None, None]), x_end=4))) == 1
+def test_a_gap_of_one_line_is_none_where_others_have_values() -> None:
+    chart = "\n".join(rows(line([5.0] * 31), line([2.0] * 10 + [None] * 11 + [2.0] * 10, label="write"), x_end=30))
+    assert "╱" not in chart
+    assert "no data" not in chart
+
+
+def test_what_is_not_measured_at_the_beginning_is_no_gap() -> None:
+    assert "╱" not in "\n".join(rows(line([None] * 10 + [5.0] * 21), x_end=30))
+
+
+def test_a_value_between_two_gaps_holds_for_its_second() -> None:
+    area = plot(rows(line([None, None, 5.0, None, None]), x_end=4))
+    quarter = len(area[0]) / 4
+    drawn_at = [column for column, cell in enumerate(area[0]) if cell not in " ╱"]
+    assert drawn_at[0] == pytest.approx(quarter, abs=1)
+    assert drawn_at[-1] == pytest.approx(2 * quarter, abs=1)
 
 
 def test_the_y_axis_starts_at_zero() -> None:
@@ -262,11 +286,169 @@ def test_the_ramp_never_covers_a_line() -> None:
     assert "┊" not in plot(chart)[0]
 
 
+# True time
+
+
+def dots(cell: str, side: int) -> list[bool]:
+    """Whether the dots of one side of a braille cell are set, from the bottom up."""
+    bits = ord(cell) - 0x2800 if cell != " " else 0
+    return [bool(bits & bit) for bit in ((0x40, 0x04, 0x02, 0x01), (0x80, 0x20, 0x10, 0x08))[side]]
+
+
+def dot_columns(chart: Sequence[str]) -> list[list[bool]]:
+    """The columns of dots of the plot area, each from the bottom up."""
+    cells = list(zip(*reversed(plot(chart)), strict=True))
+    return [[dot for cell in column for dot in dots(cell, side)] for column in cells for side in (0, 1)]
+
+
+def test_a_value_holds_for_its_whole_interval() -> None:
+    """From the end of the one before; the edge between two is upright."""
+    columns = dot_columns(rows(line([None, *[10.0] * 4, 5.0, *[10.0] * 5]), width=53, x_end=10))
+    assert len(columns) == 100
+    heights = [max(row for row, is_set in enumerate(column) if is_set) for column in columns]
+    lows = [min(row for row, is_set in enumerate(column) if is_set) for column in columns]
+    fifth = range(40, 50)
+    assert {lows[at] for at in fifth} == {min(lows)}
+    assert all(low == max(lows) for at, low in enumerate(lows) if at not in {*fifth, fifth[-1] + 1})
+    assert all(heights[at] == lows[at] for at in fifth[1:])
+    assert heights[fifth[0]] == heights[fifth[-1] + 1] == max(heights), "the edges are upright"
+
+
+@given(st.integers(0, 29), st.integers(30, 130), st.floats(0, 0.99))
+@settings(deadline=None)
+def test_nothing_begins_before_the_mark_of_its_cause(second: int, width: int, later: float) -> None:
+    values = [10.0] * 31
+    values[second + 1] = 0.0
+    chart = rows(line(values), x_end=30, width=width, marks=[(second + later, "")])
+    marked = {at for row in plot(chart) for at, cell in enumerate(row) if cell == "╎"}
+    zero = [at for at, cell in enumerate(plot(chart)[-1]) if cell not in " ╎"]
+    assert all(at <= zero[0] for at in marked)
+
+
+def test_a_crowd_of_values_keeps_the_least_and_the_greatest_of_each_column() -> None:
+    values = [10.0] * 5000
+    values[1000], values[3000] = 0.0, 20.0
+    heights = dot_columns(rows(line(values)))
+    low, high = round(len(heights) * 0.2), round(len(heights) * 0.6)
+    assert any(heights[at][0] for at in (low - 1, low, low + 1))
+    assert any(heights[at][-1] for at in (high - 1, high, high + 1))
+    assert sum(column[0] for column in heights) == sum(column[-1] for column in heights) == 1
+
+
+# Areas
+
+
+def styled(text: Text) -> list[list[tuple[str, Style]]]:
+    """Each row as characters with their whole style."""
+    console = Console(width=200, color_system="truecolor")
+    lines = console.render_lines(text, console.options.update(width=max(map(len, text.plain.split("\n")))))
+    return [[(letter, segment.style or Style()) for segment in row for letter in segment.text] for row in lines]
+
+
+def color_of(style: Style) -> tuple[int, ...]:
+    assert style.color
+    return tuple(style.color.get_truecolor())
+
+
+BLUE, ORANGE = "#56b4e9", "#e69f00"
+
+
+def flat(value: float, color: str, label: str = "read", fill: Fill = "zero") -> Line:
+    return Line(label, tuple((float(at), value) for at in range(31)), color, fill)
+
+
+def test_the_area_below_a_line_is_a_dim_shade_of_its_colour() -> None:
+    for ground in ((18, 18, 18), (255, 255, 255)):
+        cells = styled(draw(Picture([flat(8.5, BLUE)], iops, x_end=30), 60, 12, Ink(ground=ground)))
+        (line_cell, line_style), (area, style) = cells[1][30], cells[5][30]
+        assert line_cell not in " █"
+        assert area == "█"
+        assert color_of(line_style) == (0x56, 0xB4, 0xE9)
+        between = [sorted((own, other)) for own, other in zip(color_of(line_style), ground, strict=True)]
+        assert all(low <= mid <= high for mid, (low, high) in zip(color_of(style), between, strict=True))
+        assert color_of(style) not in (color_of(line_style), ground)
+        assert "picture" in style.meta, "no filter darkens it as if it were text"
+        assert cells[0][30][0] == " ", "nothing above"
+
+
+@pytest.mark.parametrize("graph", ["braille", "block"])
+def test_there_is_no_hole_between_a_line_and_its_area(graph: Graph) -> None:
+    values = [5.0 + 4.0 * math.sin(at / 3) for at in range(61)]
+    for column in zip(*plot(rows(replace(line(values), fill="zero"), graph=graph, color=True)), strict=True):
+        below = "".join(column).lstrip()
+        assert " " not in below
+
+
+def test_the_lower_area_is_in_front_and_the_line_above_it_is_seen() -> None:
+    for lines in ([flat(15.0, BLUE), flat(6.0, ORANGE)], [flat(6.0, ORANGE), flat(15.0, BLUE)]):
+        cells = styled(draw(Picture([*lines, flat(19.0, "#999999", fill="none")], iops, x_end=30), 60, 22, Ink()))
+        column = [row[30] for row in cells[:-2]]
+        colors = [color_of(style) for letter, style in column if letter != " "]
+        order = list(dict.fromkeys(colors))
+        assert [order[0], order[1], order[3]] == [(0x99,) * 3, (0x56, 0xB4, 0xE9), (0xE6, 0x9F, 0x00)]
+        assert len(order) == 5, "each area has its own shade"
+        at = next(style for letter, style in column if letter != " " and color_of(style) == order[3])
+        assert at.bgcolor
+        assert tuple(at.bgcolor.get_truecolor()) == order[2], "the upper area is behind the line, too"
+
+
+def test_a_band_lies_between_two_lines() -> None:
+    picture = Picture([flat(5.0, ORANGE, "write", "none"), flat(15.0, ORANGE, "write p99", "band")], iops, x_end=30)
+    column = [row[30] for row in styled(draw(picture, 60, 22, Ink()))[:-2]]
+    drawn_at = [number for number, (letter, _) in enumerate(column) if letter != " "]
+    assert drawn_at == list(range(drawn_at[0], drawn_at[-1] + 1)), "without a hole"
+    edge, mean = column[drawn_at[0]][1], column[drawn_at[-1]][1]
+    assert color_of(mean) == (0xE6, 0x9F, 0x00)
+    assert sum(color_of(mean)) > sum(color_of(edge)) > sum(color_of(column[10][1]))
+    assert drawn_at[-1] < 17, "nothing below the mean"
+
+
+def test_a_band_without_a_value_on_both_sides_is_not_filled() -> None:
+    edge = Line("p99", tuple((float(at), None if at > 15 else 9.0) for at in range(31)), ORANGE, "band")
+    text = draw(Picture([flat(5.0, ORANGE, "mean", "none"), edge], iops, x_end=30), 60, 22, Ink())
+    assert {row[50] for row in text.plain.split("\n")[:8]} == {" "}
+
+
+@pytest.mark.parametrize(("graph", "line_cells", "areas"), [("ascii", "*", ":."), ("braille", None, "⢕⠂")])
+def test_without_shades_an_area_has_a_lighter_symbol(graph: Graph, line_cells: str | None, areas: str) -> None:
+    for ink in (Ink(graph=graph, shades=False), Ink(graph=graph, colors=False)):
+        text = draw(Picture([flat(15.0, BLUE, ""), flat(6.0, ORANGE, "")], iops, x_end=30), 60, 22, ink)
+        column = "".join(row[30] for row in text.plain.split("\n")[:-2]).strip()
+        assert set(areas) < set(column)
+        assert column.index(areas[0]) < column.index(areas[1])
+        assert line_cells is None or line_cells in column
+
+
+def test_block_symbols() -> None:
+    text = "".join(plot(rows(line([5.0, 9.0] * 9), graph="block")))
+    assert set(text) <= set(" ▘▝▀▖▌▞▛▗▚▐▜▄▙▟█")
+    assert len(set(text)) > 4
+
+
 # What happened
 
 
+def test_the_whole_height_of_a_period_is_tinted() -> None:
+    spans = [Period(5.0, 10.0, "no completion", stalled=True), Period(20.0, 25.0, "osd.2 down")]
+    ink = Ink(span=Style(color="yellow", bgcolor="#202000"), stall=Style(color="red", bgcolor="#300000"))
+    cells = styled(draw(Picture([flat(9.0, BLUE)], iops, x_end=30, spans=spans), 70, 12, ink))
+    width = len(cells[0]) - 3
+    for share, color in ((7.5, "#300000"), (22.5, "#202000")):
+        assert {row[3 + int(width * share / 30)][1].bgcolor for row in cells[:-2]} == {Color.parse(color)}
+    assert {row[3 + int(width * 0.5)][1].bgcolor for row in cells[:-2]} == {None}
+
+
+def test_two_texts_of_a_row_are_apart() -> None:
+    marks = [(10.0, "osd.1 frozen"), (17.0, "osd.1 resumed"), (24.0, "third")]
+    for width in range(50, 160):
+        chart = rows(line([0.0] * 31), x_end=30, width=width, marks=marks)
+        for row in chart:
+            assert not re.search(r"frozen\S|frozen ?osd|resumed ?third", row)
+        assert all(sum(text in row for row in chart) == 1 for _, text in marks)
+
+
 def test_what_happened_is_a_heavy_stretch_of_the_axis_with_its_text() -> None:
-    chart = rows(line([10.0] * 31), x_end=30, spans=[(10.0, 20.0, "osd.2 down")])
+    chart = rows(line([10.0] * 31), x_end=30, spans=[Period(10.0, 20.0, "osd.2 down")])
     rule = chart[-2]
     start = rule.index("━")
     assert set(rule[start : rule.rindex("━") + 1]) <= {"━", "┬"}
@@ -275,14 +457,15 @@ def test_what_happened_is_a_heavy_stretch_of_the_axis_with_its_text() -> None:
     assert rule.rindex("━") - left == pytest.approx(2 * (len(rule) - left) / 3, abs=1)
     (told,) = [row for row in chart if "osd.2 down" in row]
     assert told.index("osd.2 down") - 1 == pytest.approx(start, abs=1)
-    plain = rows(line([10.0] * 31), x_end=30, spans=[(10.0, 20.0, "osd.2 down")], ascii_only=True)
+    plain = rows(line([10.0] * 31), x_end=30, spans=[Period(10.0, 20.0, "osd.2 down")], graph="ascii")
     assert "=" in plain[-2]
     assert plain[-2].isascii()
 
 
 def test_a_text_that_has_no_room_is_left_out_and_one_of_two_is_enough() -> None:
-    spans = [(0.0, 1.0, "a"), (2.0, 2.0, "b" * 200), (29.9, 99.0, "at the end"), (5.0, 6.0, "a"), (40.0, 50.0, "after")]
-    chart = rows(line([10.0] * 31), x_end=30, spans=[*spans, (-1.0, 3.0, "before"), (9.0, 8.0, "back")])
+    times = [(0.0, 1.0, "a"), (2.0, 2.0, "b" * 200), (29.9, 99.0, "at the end"), (5.0, 6.0, "a"), (40.0, 50.0, "after")]
+    spans = [Period(*each) for each in [*times, (-1.0, 3.0, "before"), (9.0, 8.0, "back")]]
+    chart = rows(line([10.0] * 31), x_end=30, spans=spans)
     text = "\n".join(chart)
     assert text.count(" a ") == 1
     assert "at the end" in text
@@ -324,11 +507,25 @@ def test_each_line_has_its_own_colour() -> None:
 
 
 def test_a_stretch_of_the_axis_is_coloured_where_it_is() -> None:
-    picture = Picture([line([10.0] * 31)], iops, x_end=30, spans=[(10.0, 20.0, "osd.2 down")])
+    picture = Picture([line([10.0] * 31)], iops, x_end=30, spans=[Period(10.0, 20.0, "osd.2 down")])
     text = draw(picture, 60, 12, Ink(span="red"))
-    (found,) = [span for span in text.spans if span.style == "red"]
+    *_, found = [span for span in text.spans if span.style == "red"]
     assert set(text.plain[found.start : found.end]) <= {"━", "┬"}
     assert text.plain[found.start : found.end].count("━") == text.plain.count("━")
+
+
+def test_a_name_on_a_line_has_the_colour_of_the_line_in_the_whole_word() -> None:
+    lines = [Line(f"lab{at}", line([9.0 - at / 4, 9.0 - at / 4 - 1.0] * 15).points, node_color(at)) for at in range(3)]
+    cells = styled(draw(Picture(lines, iops, named=True), 90, 14, Ink()))
+    for at in range(3):
+        row = next(row for row in cells if f"lab{at}" in "".join(letter for letter, _ in row))
+        begin = "".join(letter for letter, _ in row).index(f"lab{at}")
+        assert {str(style.color.name) for _, style in row[begin : begin + 4] if style.color} == {node_color(at)}
+
+
+def test_nodes_have_different_colours() -> None:
+    assert len({node_color(index) for index in range(8)}) == 8
+    assert node_color(8) == node_color(0)
 
 
 def test_an_unknown_colour_is_an_error() -> None:
@@ -380,7 +577,53 @@ def test_spark_takes_any_numbers(values: Values, width: int, height: int) -> Non
     out = spark_rows(values, width, height)
     assert len(out) == height
     assert all(len(row) == min(len(values), max(0, width)) for row in out)
-    assert set("".join(out)) <= {" ", *BLOCKS}
+    assert set("".join(out)) <= {" ", "▲", *BLOCKS}
+
+
+@settings(deadline=None)
+@given(st.lists(st.one_of(st.none(), st.floats()), max_size=100), st.integers(-1, 60), st.integers(1, 4), st.booleans())
+def test_spark_of_dots_fills_its_width(values: Values, width: int, height: int, fitted: bool) -> None:
+    out = spark_rows(values, width, height, dots=True, fills=True, fitted=fitted)
+    assert [len(row) for row in out] == [max(0, width) if values else 0] * height
+    assert all(letter in " ▲" or 0x2800 < ord(letter) <= 0x28FF for letter in "".join(out))
+
+
+def test_spark_of_dots_has_two_values_in_a_character() -> None:
+    assert spark_rows([0.0, 1.0, 2.0, 3.0], 2, 1, dots=True) == ["⣠⣾"]
+    assert spark_rows([3.0, None, 3.0], 9, 2, dots=True) == ["⡇⡇", "⡇⡇"]
+
+
+def test_an_outlier_does_not_flatten_the_rest_of_a_spark() -> None:
+    values = [60.0, 70.0, 80.0] * 7 + [3000.0]
+    row = spark(values, 22)
+    assert row.count("▲") == 1
+    assert row[-1] == "▲"
+    assert len(set(row)) == 4
+    assert spark(values, 22, ascii_only=True)[-1] == "^"
+    assert spark_rows(values, 11, 2, dots=True)[0][-1] == "▲"
+    assert "▲" not in spark([0.0] * 8 + [100.0] * 8, 16), "half of them are no outliers"
+
+
+def test_spark_from_its_least_to_its_greatest_value() -> None:
+    assert spark_rows([44.0, 102.0], 2, 1, fitted=True) == ["▁█"]
+    assert spark_rows([44.0, 44.0], 2, 1, fitted=True) == ["██"]
+
+
+def test_a_spark_with_a_gap_leaves_room_to_the_row_above() -> None:
+    assert spark([7.0, 0.0], 2, gapped=True) == "▇▁"
+    assert spark_rows([7.0, 7.0], 1, 1, dots=True, gapped=True) == ["⣶"]
+
+
+def test_a_spark_as_wide_as_its_column() -> None:
+    assert spark([0.0, 7.0], 6, fills=True) == "▁▁▁███"
+    assert spark([], 6, fills=True) == ""
+
+
+def test_the_extent_of_a_history_has_one_unit() -> None:
+    assert extent([0.044, None, 0.102], latency) == "44.0-102 ms"
+    assert extent([0.0008, 0.102], latency) == "800 us-102 ms"
+    assert extent([14100.0, 17400.0, math.nan], iops) == "14.1k-17.4k"
+    assert extent([None], iops) == ""
 
 
 # Widgets
@@ -408,7 +651,7 @@ async def test_widgets_draw_what_they_are_shown() -> None:
     assert out[1].startswith("│6k┤    ramp ┊")
     assert "30 s│" in out[10]
     assert out[12].rstrip() == "write bandwidth           65.4 MiB/s"
-    assert out[13].rstrip() == "      █ █▁"
+    assert out[13].rstrip() == "      ⣿⣿⣿⣿⣿⣿⣿⡇       ⣿⣿⣿⣿⣿⣿⣿⣇⣀⣀⣀⣀⣀⣀⣀", "as wide as its column"
 
 
 async def test_widgets_redraw_only_what_changed() -> None:
@@ -434,6 +677,18 @@ async def test_a_chart_obeys_no_color(monkeypatch: pytest.MonkeyPatch) -> None:
         assert chart.render().spans == []
 
 
+async def test_a_spark_with_its_extent_is_scaled_to_it() -> None:
+    app = Screenful()
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.query_one(Sparks).show([Spark("p99", "66.3 ms", (0.044, 0.102), "44.0-102 ms")])
+        await pilot.pause()
+        assert screen(app)[12].rstrip() == "write p99 44.0-102 ms        66.3 ms"
+        assert set(screen(app)[13].split()[0]) == {"⣀", "⣿"}
+        app.query_one(Sparks).styles.width = 24
+        await pilot.pause()
+        assert screen(app)[12].rstrip() == "write p99      66.3 ms"
+
+
 async def test_a_narrow_spark_keeps_its_value() -> None:
     app = Screenful()
     async with app.run_test(size=(80, 24)) as pilot:
@@ -443,3 +698,11 @@ async def test_a_narrow_spark_keeps_its_value() -> None:
             sparkline.styles.width = width + 8
             await pilot.pause()
             assert screen(app)[12].rstrip() == f"write {title}"
+
+
+@pytest.mark.parametrize("ground", [(18, 18, 18), (255, 255, 255)])
+@pytest.mark.parametrize("direction", ["read", "write"])
+def test_the_edge_of_a_band_is_seen_on_every_ground(ground: RGB, direction: str) -> None:
+    color = Ink(ground=ground).edge(COLORS[direction]).color
+    assert color
+    assert contrast(color.get_truecolor(), ground) >= 3

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -30,16 +31,21 @@ from textual.theme import Theme
 from textual.widget import Widget
 from textual.widgets import Button, Checkbox, DataTable, Digits, Footer, Input, OptionList, Static
 
-from cephtui.tui.charts.heat_map import _ASCII, _SHADES, GUTTER, HeatMap
+from cephtui import paths
+from cephtui.stats import bucket_of
+from cephtui.tui.app import CephtuiApp
+from cephtui.tui.charts.chart import Chart, Line, Picture
+from cephtui.tui.charts.heat_map import _ASCII, _SHADES, _TICK, GUTTER, HeatMap
+from cephtui.tui.main import _run
 from cephtui.tui.terminal import downgrade, themes
 from cephtui.tui.terminal.apply import apply
 from cephtui.tui.terminal.downgrade import BLACK, BRIGHT, VGA, contrast
 from cephtui.tui.terminal.filters import FewColors, OnLight, fit, in_ascii, readable
-from cephtui.tui.terminal.profile import LEVELS, Colors, Profile, UnknownLevel, as_started, detect
+from cephtui.tui.terminal.profile import GRAPHS, LEVELS, Colors, Graph, Profile, UnknownLevel, as_started, detect
 from cephtui.tui.terminal.themes import BASIC_DARK, BASIC_LIGHT, DARK, LIGHT, PLAIN
 from cephtui.tui.terminal.too_small import RoomyApp, is_too_small, message
 from tests import replayed
-from tests.replayed import WRITE_IOPS, until
+from tests.replayed import WRITE_IOPS, screen_text, until
 
 SGR = re.compile(r"\x1b\[([\d;]*)m")
 OURS = (DARK, LIGHT, BASIC_DARK, BASIC_LIGHT, PLAIN)
@@ -111,6 +117,74 @@ def test_safe_is_ascii_with_eight_colors_at_most(colors: Colors) -> None:
 def test_an_unknown_number_of_colors_is_refused_with_the_known_ones() -> None:
     with pytest.raises(UnknownLevel, match=r"CEPHTUI_COLORS=7: expected one of truecolor, 256, 16, 8, none"):
         detect({"CEPHTUI_COLORS": "7"})
+
+
+def test_the_symbols_of_charts_are_chosen_by_a_variable_where_the_terminal_has_them() -> None:
+    assert detect({"TERM": "xterm-256color", **UTF8}).symbols == "braille"
+    for graph in GRAPHS:
+        environ = {"TERM": "xterm-256color", "CEPHTUI_GRAPH": graph.upper(), **UTF8}
+        assert detect(environ).symbols == graph
+        assert detect({**environ, "TERM": "linux"}).symbols == "ascii"
+    with pytest.raises(UnknownLevel, match="CEPHTUI_GRAPH=dots: expected one of braille, block, ascii"):
+        detect({"CEPHTUI_GRAPH": "dots"})
+
+
+class Chooser(CephtuiApp):
+    """Ends at once, after symbols were chosen."""
+
+    def __init__(self, root: Path, profile: Profile, choice: Graph | None = None) -> None:
+        super().__init__(root, profile)
+        self.choice = choice
+
+    def on_mount(self) -> None:
+        if self.choice:
+            self.choose_graph(self.choice)
+        self.exit()
+
+    def run(self, **_: Any) -> None:
+        super().run(headless=True)
+
+
+def test_the_chosen_symbols_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paths, "graph_file", lambda: tmp_path / "state" / "graph")
+    monkeypatch.setattr(paths, "theme_file", lambda: tmp_path / "state" / "theme")
+
+    def symbols(profile: Profile, choice: Graph | None = None) -> Graph:
+        app = Chooser(tmp_path, profile, choice)
+        _run(app)
+        return app.profile.symbols
+
+    assert symbols(Profile()) == "braille"
+    assert not (tmp_path / "state").exists()
+    assert symbols(Profile(), "block") == "block"
+    assert symbols(Profile()) == "block"
+    assert symbols(Profile(graph="ascii")) == "ascii", "a variable wins"
+    assert symbols(Profile(ascii_only=True)) == "ascii"
+    (tmp_path / "state" / "graph").write_text("dots")
+    assert symbols(Profile()) == "braille"
+
+
+class Charted(CephtuiApp):
+    """One chart on a screen."""
+
+    def compose(self) -> ComposeResult:
+        yield Chart()
+
+    def on_mount(self) -> None:
+        line = Line("write", tuple((float(at), 5.0 + at % 3) for at in range(20)), "#e69f00", "zero")
+        self.query_one(Chart).show(Picture([line], str))
+
+
+async def test_the_palette_changes_the_symbols_of_a_chart_at_once(tmp_path: Path) -> None:
+    app = Charted(tmp_path)
+    async with app.run_test(size=(80, 24)) as pilot:
+        found = {command.title: command.callback for command in app.get_system_commands(app.screen)}
+        for graph, cells in (("ascii", "*:"), ("block", "▄"), ("braille", "⣿⣤")):
+            found[f"graph symbols: {graph}"]()
+            await until(pilot, lambda cells: any(cell in screen_text(app) for cell in cells), cells)
+    plain = Charted(tmp_path, Profile("8", ascii_only=True))
+    async with plain.run_test(size=(80, 24)):
+        assert not [c for c in plain.get_system_commands(plain.screen) if c.title.startswith("graph symbols")]
 
 
 def test_the_locale_is_the_one_that_the_process_was_started_with(tmp_path: Path) -> None:
@@ -522,7 +596,7 @@ async def test_the_real_console_in_mid_run_keeps_to_its_terminal(tmp_path: Path,
     basic = Profile("8", ascii_only=True)
     async with replayed.console(tmp_path, run=WRITE_IOPS, speed=10, size=(80, 24), profile=basic) as (app, pilot):
         assert app.profile.ascii_only
-        await pilot.press("2")
+        await pilot.press("2", "enter")
         await until(pilot, lambda: app.busy)
         await until(pilot, lambda: "IOPS" in "".join(wire))
         await pilot.press("question_mark", "escape", "s")
@@ -568,7 +642,8 @@ class Mapped(RoomyApp):
         yield HeatMap(id="heat")
 
     def on_mount(self) -> None:
-        full = [{100 + row: pair[row % 2] for row in range(4) if pair[row % 2]} for pair in self.pairs]
+        middles = [bucket_of(round(1e6 * 10 ** ((line + 0.5) / 4))) // 16 for line in range(4)]  # of 1 ms to 10 ms
+        full = [{row: pair[line % 2] for line, row in enumerate(middles) if pair[line % 2]} for pair in self.pairs]
         columns = [(float(second), rows) for second, rows in enumerate(full, 1)]
         self.query_one(HeatMap).show(columns, float(len(columns)))
 
@@ -587,7 +662,7 @@ def in_colors(color: RichColor | None, profile: Profile) -> downgrade.RGB:
 
 
 @pytest.mark.parametrize("profile", [Profile("truecolor"), Profile("256")], ids=str)
-async def test_more_completions_are_brighter_in_every_theme(profile: Profile) -> None:
+async def test_more_completions_stand_out_more_from_the_ground_in_every_theme(profile: Profile) -> None:
     app = Mapped(profile)
     async with app.run_test(size=(GUTTER + len(app.pairs), 30)) as pilot:
         for theme in app.available_themes:
@@ -595,15 +670,17 @@ async def test_more_completions_are_brighter_in_every_theme(profile: Profile) ->
             await pilot.pause()
             found: dict[int, set[downgrade.RGB]] = {}
             for (lower, upper), (letter, style) in zip(app.pairs, app.cells(), strict=True):
-                assert letter == ("▀" if upper else "▄" if lower else " ")
+                assert letter == ("▀" if upper else "▄" if lower else _TICK)
                 if upper or lower:
                     found.setdefault(upper or lower, set()).add(in_colors(style.color, profile))
                 if upper and lower:
                     found.setdefault(lower, set()).add(in_colors(style.bgcolor, profile))
             assert {number: len(colors) for number, colors in found.items()} == dict.fromkeys(app.NUMBERS[1:], 1), theme
             bright = [downgrade.luminance(color) for number in app.NUMBERS[1:] for color in found[number]]
-            assert bright == sorted(bright), theme
+            assert bright == sorted(bright, reverse=not app.current_theme.dark), theme
             assert len(set(bright)) > 6, theme
+            word = "brighter" if app.current_theme.dark else "darker"
+            assert f"{word} = more I/Os" in str(app.query_one(HeatMap).border_title)
 
 
 @pytest.mark.parametrize("profile", [Profile("16"), Profile("8", ascii_only=True), Profile("none")], ids=str)
@@ -614,11 +691,13 @@ async def test_more_completions_are_denser_where_there_are_few_colors(profile: P
             app.theme = theme
             await pilot.pause()
             cells = app.cells()
-            levels = [(" " + (_ASCII if profile.ascii_only else _SHADES)).index(letter) for letter, _ in cells]
+            shades = _ASCII if profile.ascii_only else _SHADES
+            levels = [shades.find(letter) for letter, _ in cells]  # less than none where only a tick is
             dense = [level for _, level in sorted(zip(map(sum, app.pairs), levels, strict=True))]
             assert dense == sorted(dense)
             assert len({*dense}) > 4
-            assert len({(style.color, style.bgcolor) for _, style in cells}) == 1
+            assert len({(style.color, style.bgcolor) for letter, style in cells if letter in shades}) == 1
+            assert "denser = more I/Os" in str(app.query_one(HeatMap).border_title)
 
 
 def test_a_frame_that_was_drawn_before_costs_no_new_style() -> None:

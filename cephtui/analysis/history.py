@@ -15,7 +15,7 @@ from pydantic import Field
 
 from cephtui.models import Elapsed, Interval, Model, Name, Sample
 from cephtui.models.metrics import DIRECTIONS, LIVE
-from cephtui.stats import GRID_BUCKETS, bucket_nanoseconds, completions, known_sum
+from cephtui.stats import GRID_BUCKETS, bucket_nanoseconds, completions, known_sum, percentile_seconds
 
 _FIGURES = tuple(metric.name for metric in LIVE)
 LONG_INTERVAL_SECONDS = 2.0
@@ -90,6 +90,17 @@ class Curve:
     def last(self) -> float | None:
         """The newest value."""
         return None if not self._mean or math.isnan(self._mean[-1]) else self._mean[-1]
+
+    def since(self, seconds: float) -> tuple[float, float, float] | None:
+        """Least value, mean over time and greatest value after so many seconds; None before there is one."""
+        held, weight, low, high, before = 0.0, 0.0, math.inf, -math.inf, seconds
+        for end, least, mean, most in self.stretches():
+            if end > seconds:
+                if least is not None and mean is not None and most is not None:
+                    held, weight = held + mean * (end - before), weight + end - before
+                    low, high = min(low, least), max(high, most)
+                before = end
+        return (low, held / weight, high) if weight else None
 
     def stretches(self) -> list[Stretch]:
         """As they are saved."""
@@ -171,6 +182,12 @@ class Heat:
 def row_seconds(row: int) -> float:
     """The latency at the lower edge of a row."""
     return bucket_nanoseconds(row * _BUCKETS_A_ROW) / 1e9
+
+
+def row_percentile_seconds(rows: Mapping[int, int], percent: float) -> float | None:
+    """The latency below which ``percent`` of the completions lie, to the middle of a row; None without completions."""
+    middle = _BUCKETS_A_ROW // 2
+    return percentile_seconds({row * _BUCKETS_A_ROW + middle: number for row, number in rows.items()}, percent)
 
 
 def _summed(first: HeatColumn, second: HeatColumn) -> HeatColumn:

@@ -27,15 +27,14 @@ def y_axis(peak: float, rows: int, y_format: Callable[[float], str], binary: boo
     step = _y_step(peak, max(1, min(_MOST_STEPS_Y, rows // 2)), binary)
     steps = max(1, math.ceil(peak / step - 1e-9))
     labels = {
-        (steps - index) * rows // steps: _trimmed(y_format(step * index)) if index else "0"
-        for index in range(steps + 1)
+        (steps - index) * rows // steps: trimmed(y_format(step * index)) if index else "0" for index in range(steps + 1)
     }
     if len(set(labels.values())) <= steps:  # the format is too coarse to distinguish the steps
         labels = {rows: "0", 0: labels[0]}
     return step * steps, labels
 
 
-def _trimmed(label: str) -> str:
+def trimmed(label: str) -> str:
     """`label` without the zeros that a format of fixed precision leaves: 5.00k is 5k, 2.50k is 2.5k."""
     return _ZEROS.sub(lambda match: match[1].rstrip("."), label)
 
@@ -84,7 +83,7 @@ def time_labels(right: float, columns: int) -> str:
 
 def mark_columns(marks: Sequence[tuple[float, str]], right: float, columns: int) -> list[tuple[int, str]]:
     """The column of each mark in a plot area of so many, which ends after ``right`` seconds."""
-    return [(min(columns - 1, round(at / right * columns)), text) for at, text in marks if 0 <= at <= right]
+    return [(min(columns - 1, int(at / right * columns)), text) for at, text in marks if 0 <= at <= right]
 
 
 def x_axis(

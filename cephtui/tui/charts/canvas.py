@@ -1,25 +1,27 @@
-"""The plot area of a chart: lines rasterised by plotext, and texts put where no line is."""
+"""The plot area of a chart: lines rasterised by plotext, areas behind them, and texts put where no line is."""
 
 from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from rich.cells import cell_len
-from rich.style import Style
 from rich.text import Span, Text
 
-from cephtui.tui.charts.ink import Ink
+from cephtui.tui.charts.areas import RUNS, Area, closed, of, painted, sign
+from cephtui.tui.charts.ink import Glyphs, Look
 from cephtui.tui.charts.plotext_private import add_signal
+from cephtui.tui.charts.steps import Point
 
-Point = tuple[float, float]
 Stretch = tuple[int, int]
 """The first column, and the one behind the last."""
 _HELD = "\0"
 """A blank of a text, which nothing is written on."""
+_APART = 3
+"""Cells between two texts of a row, of which a mark may take the one in the middle."""
 _ESCAPE = re.compile(r"\x1b\[([\d;]*)m")
 # plotext has one figure per process, and a call into its kernel releases the interpreter lock.
 _PLOTEXT = threading.Lock()
@@ -27,107 +29,182 @@ _PLOTEXT = threading.Lock()
 
 @dataclass(slots=True)
 class _Row:
-    """One row: its characters and who drew which of them."""
+    """One row: its characters, who drew which of them, and what was written."""
 
     plain: str
     owned: list[tuple[int, int, int]]
     """Start, end, number of the line."""
-    noted: list[Stretch]
-    """Annotations, styled like the axes."""
+    noted: list[tuple[int, int, Look]] = field(default_factory=list)
+    texts: list[Stretch] = field(default_factory=list)
 
-    def put(self, column: int, text: str) -> bool:
+    def put(self, column: int, text: str, look: Look) -> bool:
         """Write `text` at `column` if nothing is drawn there; say whether it was."""
         end = column + len(text)
         if column < 0 or end > len(self.plain) or self.plain[column:end].strip():
             return False
         self.plain = self.plain[:column] + text + self.plain[end:]
-        self.noted.append((column, end))
+        self.noted.append((column, end, look))
         return True
+
+    def put_upright(self, column: int, glyph: str, look: Look) -> None:
+        """A part of an upright line, which does not touch a text."""
+        if not any(begun - 1 <= column <= over for begun, over in self.texts):
+            self.put(column, glyph, look)
+
+    def write(self, column: int, text: str, look: Look) -> bool:
+        """The same of a text, which keeps apart from other texts."""
+        end = column + len(text)
+        if any(column < over + _APART and begun < end + _APART for begun, over in self.texts):
+            return False
+        written = self.put(column, text.replace(" ", _HELD), look)
+        if written:
+            self.texts.append((column, end))
+        return written
 
 
 class Canvas:
     """The plot area, on which nothing hides a line."""
 
-    def __init__(self, series: Sequence[Sequence[Sequence[Point]]], columns: int, rows: int, marker: str) -> None:
+    def __init__(
+        self, series: Sequence[Sequence[Sequence[Point]]], markers: Sequence[str], columns: int, rows: int
+    ) -> None:
         """Draw the runs of each line, given as fractions of the axes; they are not connected to each other."""
-        self._columns, self._rows = columns, _raster(series, columns, rows, marker)
+        self._columns, self._rows = columns, _raster(series, markers, columns, rows)
+        self._areas: Sequence[Area] = ()
+        self._behind = self._under = [" " * columns] * rows
 
-    def put_names(self, names: Sequence[str], series: Sequence[Sequence[Sequence[Point]]]) -> None:
-        """Write each name onto its line, at places spread over the width."""
+    def fill(self, areas: Sequence[Area], glyphs: Glyphs) -> None:
+        """Areas behind the lines, the lowest in front."""
+        size = self._columns, len(self._rows)
+        self._areas, self._behind = areas, painted(areas, *size, glyphs)
+        self._under = painted([area for area in areas if not area.name], *size, glyphs, whole=True)
+        if glyphs.dots:
+            by_line = {line: area for area in areas for line in area.lines}
+            for number, row in enumerate(reversed(self._rows)):
+                row.plain = closed(row.plain, row.owned, number * glyphs.high, by_line, glyphs)
+
+    def put_names(
+        self, names: Sequence[str], series: Sequence[Sequence[Sequence[Point]]], looks: Sequence[Look]
+    ) -> None:
+        """Write each name onto its line and in its colour, at places spread over the width."""
         rows, columns = len(self._rows), self._columns
-        for index, (name, runs) in enumerate(zip(names, series, strict=True)):
+        for index, (name, runs, look) in enumerate(zip(names, series, looks, strict=True)):
             points = [point for run in runs for point in run]
             label = name[:columns]
             if points and label.isprintable() and cell_len(label) == len(label):
                 x, y = points[(2 * index + 1) * len(points) // (2 * len(names))]
                 row, column = self._rows[min(rows - 1, int((1 - y) * rows))], int(x * columns) - len(label) // 2
                 column = max(0, min(column, columns - len(label)))
-                row.plain = row.plain[:column] + label + row.plain[column + len(label) :]
+                row.plain = row.plain[:column] + label.replace(" ", _HELD) + row.plain[column + len(label) :]
+                row.noted.append((column, column + len(label), look))
+                row.texts.append((column, column + len(label)))
 
-    def put_marks(self, marks: Sequence[tuple[int, str]], glyph: str) -> None:
-        """A line at each mark's column, and its text beside it in the first row that has room."""
-        for at, text in marks:  # before the lines, which leave their place to the texts
-            label = _printable(text)[: self._columns // 2].replace(" ", _HELD)
+    def put_marks(self, marks: Sequence[tuple[int, str]], look: Look) -> None:
+        """The text of each mark beside its column in the first row that has room."""
+        for at, text in marks:
+            label = _printable(text)[: self._columns // 2]
             before = at - len(label) - 1
-            any(row.put(at + 2, label) or (before >= 0 and row.put(before, label)) for row in self._rows)
+            any(
+                row.write(at + 2, label, look) or (before >= 0 and row.write(before, label, look)) for row in self._rows
+            )
+
+    def put_upright(self, columns: Sequence[int], glyph: str, look: Look) -> None:
+        """A line over the whole height at each of these columns, after the texts, to which it leaves their place."""
         for row in self._rows:
-            for at, _ in marks:
-                row.put(at, glyph)
+            for at in columns:
+                row.put_upright(at, glyph, look)
 
-    def put_ramp(self, end: int, label: str, glyph: str) -> None:
-        """A line at the column where the ramp ends, and its name before it."""
-        if end < self._columns:
-            for row in self._rows:
-                row.put(end, glyph)
-        any(row.put(end - len(label) - 1, label) for row in self._rows)
+    def put_ramp(self, end: int, label: str, look: Look) -> None:
+        """The name of the ramp before its end."""
+        any(row.write(end - len(label) - 1, label, look) for row in self._rows)
 
-    def put_spans(self, spans: Sequence[tuple[Stretch, str]]) -> None:
+    def put_spans(self, spans: Sequence[tuple[Stretch, str, Look]]) -> None:
         """The text of each stretch in the lowest row that has room; the same text once."""
         written = set[str]()
-        for (first, _), text in spans:
-            label = f" {_printable(text)[: self._columns // 2]} ".replace(" ", _HELD)
+        for (first, _), text, look in spans:
+            label = f" {_printable(text)[: self._columns // 2]} "
             at = max(0, min(first, self._columns - len(label)))
-            if text not in written and any(row.put(at, label) for row in reversed(self._rows)):
+            if text not in written and any(row.write(at, label, look) for row in reversed(self._rows)):
                 written.add(text)
 
-    def framed(
-        self,
-        gutters: Sequence[str],
-        axes: Sequence[str],
-        ramp: int,
-        spans: Sequence[Stretch],
-        ink: Ink,
-        lines: Sequence[Style],
-    ) -> Text:
-        """The rows, each behind its gutter, on top of those of the x axis.
+    def put_area_names(self, look: Look) -> None:
+        """The names of areas in the middle of the height."""
+        middle = len(self._rows) // 2
+        for number, area in enumerate(self._areas):
+            for found in re.finditer(f"{sign(number)}+", self._behind[middle] if area.name else ""):
+                label = f" {area.name} "
+                at = (found.start() + found.end() - len(label)) // 2
+                if len(label) <= found.end() - found.start():
+                    any(row.write(at, label, look) for row in self._rows[middle:])
 
-        ``ramp`` is the width of the ramp in columns, ``spans`` are heavy stretches of the x axis, and ``lines`` are
-        the styles of the lines.
-        """
-        plain = [gutter + row.plain.replace(_HELD, " ") for gutter, row in zip(gutters, self._rows, strict=True)]
+    def framed(self, gutters: Sequence[str], axes: Sequence[str], looks: Looks) -> Text:
+        """The rows, each behind its gutter, on top of those of the x axis."""
+        drawn = [_merged(row.plain, behind) for row, behind in zip(self._rows, self._behind, strict=True)]
+        symbols = {ord(sign(number)): area.symbol for number, area in enumerate(self._areas)} | {0: " "}
+        plain = [gutter + row.translate(symbols) for gutter, row in zip(gutters, drawn, strict=True)]
         text = Text("\n".join([*plain, *axes]), no_wrap=True, end="")
-        if not ink.colors:
+        if not looks.colors:
             return text
         at = 0
-        for gutter, row in zip(gutters, self._rows, strict=True):
+        for gutter, row, cells, under in zip(gutters, self._rows, drawn, self._under, strict=True):
             start = at + len(gutter)
-            text.spans.append(Span(at, start, ink.axis))
-            text.spans.append(Span(start, start + ramp, ink.shade))
-            text.spans.extend(Span(start + a, start + b, ink.axis) for a, b in row.noted)
-            text.spans.extend(Span(start + a, start + b, lines[i]) for a, b, i in row.owned)
+            text.spans.append(Span(at, start, looks.axis))
+            text.spans.append(Span(start, start + looks.ramp, looks.shade))
+            text.spans.extend(Span(start + a, start + b, look) for (a, b), look in looks.periods)
+            text.spans.extend(self._area_spans(start, row, cells, under, looks.ramp))
+            text.spans.extend(Span(start + a, start + b, looks.lines[i]) for a, b, i in row.owned)
+            text.spans.extend(Span(start + a, start + b, look) for a, b, look in row.noted)
             at = start + len(row.plain) + 1
         if axes:
-            text.spans.append(Span(at, len(text), ink.axis))
+            text.spans.append(Span(at, len(text), looks.axis))
             begin = at + len(gutters[0])
-            text.spans.extend(Span(begin + first, begin + end, ink.span) for first, end in spans)
+            text.spans.extend(Span(begin + a, begin + b, look) for (a, b), look in looks.periods)
         return text
+
+    def _area_spans(self, start: int, row: _Row, cells: str, under: str, ramp: int) -> Iterator[Span]:
+        """The styles of the areas in a row that starts there, also behind its lines and texts."""
+        for found in RUNS.finditer(cells):
+            yield from _parted(start, found.span(), ramp, of(found, self._areas).looks)
+        for first, end, _ in (*row.owned, *row.noted):
+            for found in RUNS.finditer(under, first, end):
+                yield from _parted(start, found.span(), ramp, of(found, self._areas).grounds)
+
+
+def _parted(start: int, stretch: Stretch, ramp: int, looks: tuple[Look, Look]) -> Iterator[Span]:
+    """The part within the ramp, and the one behind it."""
+    begin, end = stretch
+    if begin < ramp:
+        yield Span(start + begin, start + min(end, ramp), looks[0])
+    if end > ramp:
+        yield Span(start + max(begin, ramp), start + end, looks[1])
+
+
+@dataclass(frozen=True, slots=True)
+class Looks:
+    """The styles of all that is drawn."""
+
+    colors: bool
+    """Without them there is no style at all."""
+    axis: Look
+    lines: Sequence[Look]
+    shade: Look
+    """Behind the ramp."""
+    ramp: int
+    """Its width in columns."""
+    periods: Sequence[tuple[Stretch, Look]]
+    """Behind all of these columns, and of their part of the x axis."""
+
+
+def _merged(plain: str, behind: str) -> str:
+    """Lines and texts in front of the areas."""
+    return "".join([back if front == " " else front for front, back in zip(plain, behind, strict=True)])
 
 
 def _printable(text: str) -> str:
     return "".join(letter if letter.isprintable() and cell_len(letter) == 1 else "?" for letter in text)
 
 
-def _raster(series: Sequence[Sequence[Sequence[Point]]], columns: int, rows: int, marker: str) -> list[_Row]:
+def _raster(series: Sequence[Sequence[Sequence[Point]]], markers: Sequence[str], columns: int, rows: int) -> list[_Row]:
     """Have plotext draw them."""
     import plotext
 
@@ -137,7 +214,7 @@ def _raster(series: Sequence[Sequence[Sequence[Point]]], columns: int, rows: int
         figure.canvas("default").axes(False).legend(False).plot_size(columns, rows)
         for axis in ("x", "y"):
             figure.ruler(axis).frequency(0).lim(0.0, 1.0).alignment(lim="edge")
-        for index, runs in enumerate(series):
+        for index, (runs, marker) in enumerate(zip(series, markers, strict=True)):
             _add(figure, runs, plotext.marker(marker, pixel=index % 256))
         drawn: str = figure.build().string()
     return [_row(row) for row in drawn.split("\n")[:rows]]
@@ -166,4 +243,4 @@ def _row(drawn: str) -> _Row:
             if owner >= 0:
                 owned.append((len(plain), len(plain) + len(piece), owner))
             plain += piece
-    return _Row(plain, owned, [])
+    return _Row(plain, owned)

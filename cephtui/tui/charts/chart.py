@@ -6,38 +6,51 @@ lines; the axes are set here, so that labels never collide and no row is lost to
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
-from operator import itemgetter
-from typing import ClassVar
+from typing import ClassVar, Literal, NamedTuple
 
 from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 from textual.widget import Widget
 
+from cephtui.tui.charts.areas import Area
 from cephtui.tui.charts.axes import HUGE, TINY, gutter_of, mark_columns, x_axis, y_axis
-from cephtui.tui.charts.canvas import Canvas, Point, Stretch
-from cephtui.tui.charts.ink import Ink
+from cephtui.tui.charts.canvas import Canvas, Looks, Stretch
+from cephtui.tui.charts.ink import Ink, Look, ground_of
+from cephtui.tui.charts.steps import Raster, Step, Trace, begun, gaps, steps
 from cephtui.tui.terminal.profile import profile_of
 
 _MIN_COLUMNS, _MIN_ROWS = 8, 4  # a chart smaller than this shows its lines without axes
-_value: Callable[[Point], float] = itemgetter(1)
+_NO_DATA = "no data"
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
     """One series: `points` are (seconds since the start, value in base units), sorted by time.
 
-    A value of None, NaN or infinity is a gap: nothing is drawn from the point before it to the one after it.
-    `color` is a Rich colour name or '#rrggbb'; drawing an unknown one raises `rich.errors.StyleSyntaxError`.
-    A point costs about a microsecond per drawing, so thin the run of a day before it gets here.
+    A value holds from the point before to its own; several of one time are the least and greatest of an interval.
+    None, NaN or infinity is a gap. `color` is a Rich colour name or '#rrggbb'; drawing an unknown one raises
+    `rich.errors.StyleSyntaxError`. A point costs about a microsecond per drawing, so thin the run of a day before
+    it gets here.
     """
 
     label: str
     points: tuple[tuple[float, float | None], ...]
     color: str
+    fill: Literal["none", "zero", "band"] = "none"
+    """What is filled: nothing, the area down to zero, or that between the line and the one before it in the picture."""
+
+
+class Period(NamedTuple):
+    """Something that took time."""
+
+    begin_seconds: float
+    end_seconds: float
+    text: str
+    stalled: bool = False
+    """Whether no I/O was completed in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +70,38 @@ class Picture:
     """The end of the ramp in seconds: what is before is set apart by its background, a dotted line and a word."""
     shade_label: str = "ramp"
     marks: Sequence[tuple[float, str]] = ()
-    """Seconds and text: each is a line of its own."""
-    spans: Sequence[tuple[float, float, str]] = ()
-    """From, to, and text: heavy stretches of the x axis, the text above where there is room."""
+    """Seconds and text: each is a line of its own, at the beginning of the interval that it falls into."""
+    spans: Sequence[Period] = ()
+    """Heavy stretches of the x axis on a tinted ground, the text above the axis where there is room."""
     binary: bool = False
     """Whether the labels of the y axis are round in powers of two, for bytes."""
     least_gutter: int = 0
     """The y axis stands in this column or behind it, so that what is below can be in line."""
     named: bool = False
     """Whether each of several lines carries its label, as it does where there are no colours."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Plot:
+    """A picture laid out in the room that it has."""
+
+    picture: Picture
+    ink: Ink
+    series: Sequence[Sequence[Step]]
+    raster: Raster
+    labels: dict[int, str]
+    """Of the y axis by row, the row of zero last."""
+    gutter: int
+    columns: int
+    rows: int
+    is_framed: bool
+
+    @property
+    def looks(self) -> list[Look]:
+        """The styles of the lines."""
+        return [
+            self.ink.edge(line.color) if line.fill == "band" else Style.parse(line.color) for line in self.picture.lines
+        ]
 
 
 def preload() -> None:
@@ -77,28 +113,89 @@ def draw(picture: Picture, width: int, height: int, ink: Ink) -> Text:
     """Draw into exactly `height` rows of `width` columns."""
     if width < 1 or height < 1:
         return Text("\n".join([" " * max(0, width)] * max(0, height)), no_wrap=True, end="")
-    glyphs, right = ink.glyphs, _right_end(picture)
-    series = [_runs(line.points, right) for line in picture.lines]
-    peak = max((y for runs in series for run in runs for _, y in run), default=0.0)
+    plot = _laid_out(picture, width, height, ink)
+    periods = sorted(_periods(plot), key=lambda period: period[1].stalled)
+    canvas = _lines(plot)
+    _annotate(canvas, plot, [(stretch, period.text, _look(period, ink)) for stretch, period in reversed(periods)])
+    return _framed(canvas, plot, [(stretch, _look(period, ink)) for stretch, period in periods])
+
+
+def _laid_out(picture: Picture, width: int, height: int, ink: Ink) -> _Plot:
+    right = _right_end(picture)
+    series = [steps(line.points, right) for line in picture.lines]
+    peak = max((high for found in series for *_, high in found), default=0.0)
     top, labels = y_axis(peak, height - 2, picture.y_format, picture.binary)
     gutter = max(*map(cell_len, labels.values()), picture.least_gutter - 1) + 1
-    framed = height >= _MIN_ROWS and width - gutter >= _MIN_COLUMNS
-    columns, rows = (width - gutter, height - 2) if framed else (width, height)
-    thinned = [[_thin(run, right, top, columns) for run in runs] for runs in series]
-    canvas = Canvas(thinned, columns, rows, glyphs.marker)
-    if (picture.named or not ink.colors) and len(picture.lines) > 1:
-        canvas.put_names([line.label for line in picture.lines], thinned)
-    canvas.put_marks(mark_columns(picture.marks, right, columns), glyphs.mark)  # before the dotted line of the ramp
-    ramp = _ramp_columns(picture.shade_until, right, columns)
+    is_framed = height >= _MIN_ROWS and width - gutter >= _MIN_COLUMNS
+    columns, rows = (width - gutter, height - 2) if is_framed else (width, height)
+    raster = Raster(columns * ink.glyphs.wide, rows * ink.glyphs.high, right, top)
+    return _Plot(picture, ink, series, raster, labels, gutter, columns, rows, is_framed)
+
+
+def _lines(plot: _Plot) -> Canvas:
+    """The lines with their areas and names."""
+    lines, glyphs = plot.picture.lines, plot.ink.glyphs
+    traces = [Trace(found, plot.raster) for found in plot.series]
+    runs = [trace.runs() for trace in traces]
+    markers = [glyphs.edge if line.fill == "band" else glyphs.marker for line in lines]
+    canvas = Canvas(runs, markers, plot.columns, plot.rows)
+    canvas.fill([*_areas(plot, traces), *_gaps(plot, traces)], glyphs)
+    if (plot.picture.named or not plot.ink.colors) and len(lines) > 1:
+        canvas.put_names([line.label for line in lines], runs, plot.looks)
+    return canvas
+
+
+def _areas(plot: _Plot, traces: Sequence[Trace]) -> Iterator[Area]:
+    """What the lines fill."""
+    glyphs, zero = plot.ink.glyphs, [0] * plot.raster.columns
+    for number, (line, trace) in enumerate(zip(plot.picture.lines, traces, strict=True)):
+        symbol = glyphs.area if plot.ink.shades and plot.ink.colors else glyphs.areas[number % len(glyphs.areas)]
+        looks, grounds = plot.ink.area(line.color), plot.ink.area_ground(line.color)
+        if line.fill == "zero":
+            yield Area(zero, trace.low, looks, symbol, (number,), grounds)
+        elif line.fill == "band" and number:
+            yield Area(*trace.between(traces[number - 1]), looks, symbol, (number - 1, number), grounds)
+
+
+def _gaps(plot: _Plot, traces: Sequence[Trace]) -> Iterator[Area]:
+    """Where no line has a value."""
+    columns = gaps(plot.series, traces, plot.raster)
+    if any(columns):
+        zero, top = [0] * plot.raster.columns, [plot.raster.rows * is_gap for is_gap in columns]
+        yield Area(zero, top, (plot.ink.axis, plot.ink.axis), plot.ink.glyphs.gap, name=_NO_DATA)
+
+
+def _annotate(canvas: Canvas, plot: _Plot, periods: Sequence[tuple[Stretch, str, Look]]) -> None:
+    """Texts and upright lines, where no line of the picture is."""
+    picture, ink, right = plot.picture, plot.ink, plot.raster.right
+    times = next(iter(plot.series), [])
+    marks = mark_columns([(begun(times, at), text) for at, text in picture.marks], right, plot.columns)
+    canvas.put_marks(marks, ink.mark)
+    canvas.put_spans(periods)
+    canvas.put_area_names(ink.axis)
+    ramp = _ramp_columns(plot)
     if ramp is not None:
-        canvas.put_ramp(ramp, picture.shade_label, glyphs.ramp)
-    spans = _span_columns(picture.spans, right, columns)
-    canvas.put_spans(spans)
-    stretches = [stretch for stretch, _ in spans]
-    styles = [Style.parse(line.color) for line in picture.lines]
-    gutters = [gutter_of(labels.get(index), gutter, glyphs) if framed else "" for index in range(rows)]
-    axes = x_axis(right, columns, gutter, labels[height - 2], glyphs, stretches) if framed else ()
-    return canvas.framed(gutters, axes, ramp or 0, stretches, ink, styles)
+        canvas.put_ramp(ramp, picture.shade_label, ink.axis)
+    canvas.put_upright([at for at, _ in marks], ink.glyphs.mark, ink.mark)
+    if ramp is not None and ramp < plot.columns:
+        canvas.put_upright([ramp], ink.glyphs.ramp, ink.axis)
+
+
+def _framed(canvas: Canvas, plot: _Plot, periods: Sequence[tuple[Stretch, Look]]) -> Text:
+    """With the axes."""
+    ink, gutter = plot.ink, plot.gutter
+    gutters = [
+        gutter_of(plot.labels.get(row), gutter, ink.glyphs) if plot.is_framed else "" for row in range(plot.rows)
+    ]
+    stretches = [stretch for stretch, _ in periods]
+    zero = plot.labels[max(plot.labels)]
+    axes = x_axis(plot.raster.right, plot.columns, gutter, zero, ink.glyphs, stretches) if plot.is_framed else ()
+    looks = Looks(ink.colors, ink.axis, plot.looks, ink.shade, _ramp_columns(plot) or 0, periods)
+    return canvas.framed(gutters, axes, looks)
+
+
+def _look(period: Period, ink: Ink) -> Look:
+    return ink.stall if period.stalled else ink.span
 
 
 def _right_end(picture: Picture) -> float:
@@ -109,65 +206,37 @@ def _right_end(picture: Picture) -> float:
     return last if last > TINY else 1.0
 
 
-def _runs(points: Sequence[tuple[float, float | None]], right: float) -> list[list[Point]]:
-    """Split `points` at every gap, leaving finite numbers inside the axes only.
-
-    This is the one guard in front of plotext: there a NaN aborts the process, as does a point far outside
-    of the limits (memory for each dot up to it), and None and infinity raise.
-    """
-    runs: list[list[Point]] = [[]]
-    for x, y in points:
-        if y is not None and -HUGE < y < HUGE and 0.0 <= x <= right:
-            runs[-1].append((x, max(0.0, y)))
-        elif runs[-1]:
-            runs.append([])
-    return [run for run in runs if run]
-
-
-def _thin(run: Sequence[Point], right: float, top: float, columns: int) -> list[Point]:
-    """Keep the lowest and the highest point of each column, in order, as fractions (0 to 1) of the axes.
-
-    A column is two dots wide, so two points are all it can show. A mean would hide the peak, and the second
-    in which nothing was written.
-    """
-    out: list[Point] = []
-    for _, group in groupby(run, lambda point: int(point[0] / right * columns)):
-        bucket = list(group)
-        if len(bucket) > 2:
-            bucket = sorted({min(bucket, key=_value), max(bucket, key=_value)})
-        out += [(x / right, min(1.0, y / top)) for x, y in bucket]
-    return out
-
-
-def _ramp_columns(until: float | None, right: float, columns: int) -> int | None:
+def _ramp_columns(plot: _Plot) -> int | None:
     """The width of the ramp; None where there is none."""
-    return round(min(1.0, until / right) * columns) if until is not None and 0 < until < HUGE else None
+    until = plot.picture.shade_until
+    return round(min(1.0, until / plot.raster.right) * plot.columns) if until is not None and 0 < until < HUGE else None
 
 
-def _span_columns(spans: Sequence[tuple[float, float, str]], right: float, columns: int) -> list[tuple[Stretch, str]]:
-    """The columns of each stretch of time, at least one, and its text."""
-    found = []
-    for begun, over, text in spans:
-        if 0 <= begun <= right and over >= begun:
-            first = min(columns - 1, int(begun / right * columns))
-            last = max(first + 1, min(columns, round(min(over, right) / right * columns)))
-            found.append(((first, last), text))
-    return found
+def _periods(plot: _Plot) -> Iterator[tuple[Stretch, Period]]:
+    """The columns of each period, at least one."""
+    right, columns = plot.raster.right, plot.columns
+    for period in plot.picture.spans:
+        begin, end = period.begin_seconds, period.end_seconds
+        if 0 <= begin <= right and end >= begin:
+            first = min(columns - 1, int(begin / right * columns))
+            yield (first, max(first + 1, min(columns, round(min(end, right) / right * columns)))), period
 
 
 class Chart(Widget):
     """A chart that fills its box; border and title come from CSS and `border_title`.
 
-    `.chart--axis` (its colour) styles axes and notes, `.chart--shade` (its background) the ramp,
-    `.chart--span` (its colour) the stretches of the x axis.
+    `.chart--axis` styles axes and notes, `.chart--mark` marks, `.chart--shade` (its backgrounds) the ramp,
+    `.chart--span` and `.chart--stall` periods.
     """
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"chart--axis", "chart--shade", "chart--span"}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"chart--{part}" for part in ("axis", "mark", "shade", "span", "stall")}
     DEFAULT_CSS = """
     Chart { height: 1fr; }
     Chart > .chart--axis { color: $foreground 60%; }
     Chart > .chart--shade { background: $foreground 8%; }
-    Chart > .chart--span { color: $warning; }
+    Chart > .chart--mark { color: $foreground; text-style: bold; }
+    Chart > .chart--span { color: $warning; background: $warning 12%; }
+    Chart > .chart--stall { color: $error; background: $error 25%; }
     """
 
     def __init__(self, *, name: str | None = None, id: str | None = None, classes: str | None = None) -> None:
@@ -193,12 +262,16 @@ class Chart(Widget):
         """Draw what was last shown at the present size."""
         if self._shown is None:
             return Text()
-        plain = profile_of(self).ascii_only
+        profile = profile_of(self)
         ink = Ink(
             colors=not self.app.no_color,
-            ascii_only=plain,
+            graph=profile.symbols,
+            shades=profile.has_shades,
+            ground=ground_of(self),
             axis=Style(color=self.get_component_rich_style("chart--axis").color),
+            mark=Style(color=self.get_component_rich_style("chart--mark").color, bold=True),
             shade=Style(bgcolor=self.get_component_rich_style("chart--shade").bgcolor),
-            span=Style(color=self.get_component_rich_style("chart--span").color),
+            span=self.get_component_rich_style("chart--span"),
+            stall=self.get_component_rich_style("chart--stall"),
         )
-        return draw(replace(self._shown, named=self._shown.named or plain), *self.content_size, ink)
+        return draw(replace(self._shown, named=self._shown.named or ink.ascii_only), *self.content_size, ink)

@@ -1,33 +1,115 @@
-"""The heat map of a run: time to the right, completion latency upwards, the more completions the brighter."""
+"""The heat map of a run: time to the right, completion latency upwards, and the more I/Os the stronger the colour."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+from itertools import groupby, pairwise
+from operator import itemgetter
 
-from rich.cells import cell_len
 from rich.style import Style
-from rich.text import Text
+from rich.text import Span, Text
 from textual.widget import Widget
 
 from cephtui import units
-from cephtui.analysis.history import HeatColumn, row_seconds
-from cephtui.tui.charts.axes import mark_columns, time_labels
-from cephtui.tui.charts.ink import Ink
+from cephtui.analysis.history import HeatColumn, row_percentile_seconds, row_seconds
+from cephtui.tui.charts.axes import gutter_of, mark_columns, time_labels, trimmed
+from cephtui.tui.charts.ink import Ink, ground_of
+from cephtui.tui.charts.steps import begun
 from cephtui.tui.terminal.filters import PICTURE
 from cephtui.tui.terminal.profile import profile_of
 
 # cividis (Nuñez, Anderton, Renslow 2018), which the colour-blind see as others do, without its darkest end
 COLORS = ("#2a3f6d", "#48526b", "#5f666e", "#777776", "#908a78", "#aa9f72", "#c6b567", "#e3cd53", "#fee838")
-_SHADES, _ASCII = "░▒▓█", ".:-=+*#%@"
+_SHADES, _ASCII = "░▒▓█", ".:+*#%@"
+_TICK, _ASCII_TICK = "┈", "-   "
+_PERCENTS = (50, 99)
+_LINES, _ASCII_LINES = "─━", "~="
+"""Of the percentiles where there are no colours."""
+_LINE_COLORS = ("#00c8d7", "#ff3fb0")
+"""Of the same: neither is near any colour of the map."""
+_LEAST_SECONDS = 1e-9
 GUTTER = 9
 """Columns left of the map."""
-_LABEL_EVERY_ROWS = 3
-_LEAST_ROWS, _LEAST_ROWS_WITH_TIMES = 2, 6
+_LEAST_ROWS, _ROWS_WITH_TIMES, _ROWS_WITH_LEGEND = 2, 6, 10
 
-Grid = list[list[int]]
-"""Completions by row, the fastest first, and column."""
+Levels = list[list[float]]
+"""How strong each cell is, from 0 (nothing) to below 1, by line, the fastest first, and column."""
+Track = list[int | None]
+"""The line of a percentile in each column."""
+Key = tuple[str, str | None] | str
+"""The colours of a cell and of what is behind it, or a style of a text."""
+Cell = tuple[str, Key]
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    """Latencies by line: powers of ten."""
+
+    low: float
+    high: float
+    lines: int
+
+    def at(self, seconds: float) -> float:
+        """The place of a latency, in lines from the lower edge."""
+        return (math.log10(max(seconds, _LEAST_SECONDS)) - self.low) / (self.high - self.low) * self.lines
+
+    def line(self, seconds: float) -> int:
+        """The line that a latency is in."""
+        return max(0, min(self.lines - 1, int(self.at(seconds))))
+
+    def of_row(self, row: int) -> range:
+        """The lines whose middle is in a row of the histogram, or the one that the row's middle is in."""
+        begin, end = row_seconds(row), row_seconds(row + 1)
+        lines = range(*(max(0, min(self.lines, math.ceil(self.at(edge) - 0.5))) for edge in (begin, end)))
+        middle = self.line((begin + end) / 2)
+        return lines or range(middle, middle + 1)
+
+    def ticks(self) -> list[float]:
+        """Round latencies, powers of ten where there are several."""
+        powers, found = range(math.floor(self.low), math.ceil(self.high) + 1), list[float]()
+        for factors in ((1.0,), (1.0, 3.0), (1.0, 2.0, 5.0)):
+            every = (factor * 10.0**power for power in powers for factor in factors)
+            found = [seconds for seconds in every if 0.0 <= round(self.at(seconds), 6) < self.lines]
+            if len(found) > 1:
+                break
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Map:
+    """What is drawn, by line and column."""
+
+    levels: Levels
+    tracks: dict[str, Track]
+    """The lines of the percentiles by their names, the lower one first."""
+    marked: frozenset[int]
+    """Columns."""
+    ink: Ink
+
+    def colors(self, line: int) -> list[str | None]:
+        """Of the cells of a line; None where nothing is."""
+        palette = _palette(self.ink)
+        found = [palette[int(level * len(palette))] if level else None for level in self.levels[line]]
+        for color, track in zip(_LINE_COLORS, self.tracks.values(), strict=False):
+            found = [color if at == line else cell for cell, at in zip(found, track, strict=True)]
+        return found
+
+    def symbols(self, line: int) -> list[str]:
+        """The cells of a line without colours."""
+        shades = _ASCII if self.ink.ascii_only else _SHADES
+        found = [shades[int(level * len(shades))] if level else " " for level in self.levels[line]]
+        for symbol, track in zip(_ASCII_LINES if self.ink.ascii_only else _LINES, self.tracks.values(), strict=False):
+            found = [symbol if at == line else cell for cell, at in zip(found, track, strict=True)]
+        return found
+
+    def behind(self, has_tick: bool) -> list[str]:
+        """What is seen where nothing was completed."""
+        tick = (_ASCII_TICK if self.ink.ascii_only else _TICK) if has_tick else " "
+        places = range(len(self.levels[0]))
+        return [self.ink.glyphs.mark if column in self.marked else tick[column % len(tick)] for column in places]
 
 
 def draw(
@@ -40,75 +122,143 @@ def draw(
 ) -> Text:
     """A map of exactly ``height`` rows and ``width`` columns, over the time from 0 to ``x_end`` seconds.
 
-    How bright a cell is goes with the logarithm of its completions: a few slow ones in a million are seen. ``marks``,
-    (seconds, text), are lines where no completion is; their texts stand in the chart.
+    How strong a cell is goes with the logarithm of its completions: a few slow ones in a million are seen. ``marks``,
+    (seconds, text), are lines where no completion is; their texts stand in the chart. Lines over the map are the
+    median and the p99 of each column.
     """
     known = [row for _, rows in columns for row in rows]
     wide = width - GUTTER
     if not known or wide < 1 or height < _LEAST_ROWS or x_end <= 0:
         return Text("\n".join([" " * max(0, width)] * max(0, height)), no_wrap=True, end="")
-    with_times = height >= _LEAST_ROWS_WITH_TIMES
-    height -= with_times
-    lines = height * (2 if ink.colors and not ink.ascii_only else 1)
-    low, each = _scale(min(known), max(known), lines)
-    grid = _grid(columns, low, each, wide, lines, x_end)
-    most = max(max(row) for row in grid)
-    levels = [[_level(number, most) for number in row] for row in grid]
-    ground = [" "] * wide
-    for at, _ in mark_columns(marks, x_end, wide):
-        ground[at] = ink.glyphs.mark
-    text = Text(no_wrap=True, end="")
-    for row in reversed(range(height)):
-        label = _label(row, height, low, each, lines // height)
-        text.append(" " * (GUTTER - 1 - cell_len(label)) + label + " ", "dim")
-        if lines > height:
-            _append_halves(text, levels[2 * row + 1], levels[2 * row], ground)
-        else:
-            _append_shades(text, levels[row], ink, ground)
-        if row:
-            text.append("\n")
-    if with_times:
-        text.append(f"\n{' ' * GUTTER}{time_labels(x_end, wide)}", "dim")
-    return text
+    has_times, has_legend = height >= _ROWS_WITH_TIMES, height >= _ROWS_WITH_LEGEND
+    rows = height - has_times - has_legend
+    scale = _fitted(min(known), max(known), rows * _lines_a_row(ink))
+    tracks = _tracks(columns, scale, wide, x_end) if has_times else {}
+    drawn = _Map(_levels(columns, scale, wide, x_end), tracks, _marked(marks, columns, wide, x_end), ink)
+    legend = [_legend(width, ink)] if has_legend else []
+    times: list[list[Cell]] = [[(" " * GUTTER + time_labels(x_end, wide), "dim")]] if has_times else []
+    return _text([*legend, *_rows(drawn, scale, rows), *times])
 
 
-def _scale(least: int, greatest: int, lines: int) -> tuple[int, int]:
-    """The row of the histogram at the lower edge, and how many of them make one line."""
-    span = greatest - least + 1
-    each = max(1, math.ceil(span / lines))
-    return max(0, least - (lines * each - span) // 2), each
+def _lines_a_row(ink: Ink) -> int:
+    """With colours, two lines share a row of the screen."""
+    return 2 if ink.colors and not ink.ascii_only else 1
 
 
-def _grid(columns: Sequence[HeatColumn], low: int, each: int, width: int, lines: int, x_end: float) -> Grid:
-    """Completions laid on the screen's cells; a stretch of time wider than a cell fills several."""
-    grid = [[0] * width for _ in range(lines)]
+def _fitted(least: int, greatest: int, lines: int) -> _Scale:
+    """Half powers of ten around these rows of the histogram, a whole one at least."""
+    edges = (row_seconds(least), row_seconds(greatest + 1))
+    low, high = (2 * math.log10(max(edge, _LEAST_SECONDS)) for edge in edges)
+    return _Scale(math.floor(low) / 2, max(math.ceil(high), math.floor(low) + 2) / 2, lines)
+
+
+def _stretches(columns: Sequence[HeatColumn], width: int, x_end: float) -> Iterator[tuple[int, int, dict[int, int]]]:
+    """The first and the last column on the screen of each column of the histogram."""
     begin = 0.0
     for end, rows in columns:
         first = min(width - 1, round(begin / x_end * width))
-        last = min(width - 1, max(first, round(end / x_end * width) - 1))
-        for row, number in rows.items():
-            line = grid[min(lines - 1, (row - low) // each)]
-            for column in range(first, last + 1):
-                line[column] += number
+        yield first, min(width - 1, max(first, round(end / x_end * width) - 1)), rows
         begin = end
-    return grid
 
 
-def _level(number: int, most: int) -> float:
-    """Brightness from 0 (nothing) to 1."""
-    return 0.0 if not number else max(0.01, math.log1p(number) / math.log1p(most))
+def _levels(columns: Sequence[HeatColumn], scale: _Scale, width: int, x_end: float) -> Levels:
+    """Completions laid on the screen's cells; a stretch of time wider than a cell fills several."""
+    grid = [[0] * width for _ in range(scale.lines)]
+    lines_of = lru_cache(None)(scale.of_row)
+    for first, last, rows in _stretches(columns, width, x_end):
+        for row, number in rows.items():
+            for line in lines_of(row):
+                for column in range(first, last + 1):
+                    grid[line][column] += number
+    most = math.log1p(max(map(max, grid))) + 1e-9
+    return [[math.log1p(number) / most if number else 0.0 for number in line] for line in grid]
 
 
-def _label(row: int, height: int, low: int, each: int, lines: int) -> str:
-    if row % _LABEL_EVERY_ROWS and row != height - 1:
-        return ""
-    if row == height - 1 and row % _LABEL_EVERY_ROWS == 1:
-        return ""
-    return units.latency(row_seconds(low + row * lines * each))
+def _tracks(columns: Sequence[HeatColumn], scale: _Scale, width: int, x_end: float) -> dict[str, Track]:
+    found: dict[str, Track] = {f"p{percent}": [None] * width for percent in _PERCENTS}
+    for first, last, rows in _stretches(columns, width, x_end):
+        for percent in _PERCENTS if rows else ():
+            seconds = row_percentile_seconds(rows, percent) or 0.0
+            found[f"p{percent}"][first : last + 1] = [scale.line(seconds)] * (last + 1 - first)
+    return found
 
 
-def _color(level: float) -> str:
-    return COLORS[min(len(COLORS) - 1, int(level * len(COLORS)))]
+def _marked(
+    marks: Sequence[tuple[float, str]], columns: Sequence[HeatColumn], width: int, x_end: float
+) -> frozenset[int]:
+    ends = [0.0, *(end for end, _ in columns)]
+    found = [(begun(list(pairwise(ends)), at), text) for at, text in marks]
+    return frozenset(column for column, _ in mark_columns(found, x_end, width))
+
+
+def _rows(drawn: _Map, scale: _Scale, rows: int) -> Iterator[list[Cell]]:
+    """Each row with its part of the axis, from the top."""
+    each = scale.lines // rows
+    ticks = {scale.line(seconds) // each: trimmed(units.latency(seconds)) for seconds in scale.ticks()}
+    labels = _labels(drawn.tracks, each, rows)
+    for row in reversed(range(rows)):
+        behind = drawn.behind(row in ticks)
+        if each == 2:
+            cells = _halves(drawn.colors(2 * row + 1), drawn.colors(2 * row), behind)
+        else:
+            symbols = zip(drawn.symbols(row), behind, strict=True)
+            cells = [(symbol, "") if symbol != " " else (blank, "dim") for symbol, blank in symbols]
+        for column, label, color in labels.get(row, ()):
+            cells[column : column + len(label)] = [(letter, color if drawn.ink.colors else "bold") for letter in label]
+        yield [(gutter_of(ticks.get(row), GUTTER, drawn.ink.glyphs), "dim"), *cells]
+
+
+def _labels(tracks: dict[str, Track], each: int, rows: int) -> dict[int, list[tuple[int, str, str]]]:
+    """By row the column, name and colour of each percentile, behind its end or over it, in a row of its own."""
+    found: dict[int, list[tuple[int, str, str]]] = {}
+    for (name, track), color in zip(tracks.items(), _LINE_COLORS, strict=False):
+        at = max((column for column, line in enumerate(track) if line is not None), default=None)
+        label = f" {name} "
+        if at is None or len(label) > len(track):
+            continue
+        row = (track[at] or 0) // each
+        row = next((free for free in (row, row + 1, row - 1) if free not in found and 0 <= free < rows), row)
+        found.setdefault(row, []).append((min(at + 1, len(track) - len(label)), label, f"bold {color}"))
+    return found
+
+
+def _halves(upper: Sequence[str | None], lower: Sequence[str | None], behind: Sequence[str]) -> list[Cell]:
+    """Two lines in one row of the screen."""
+    return [
+        ("▀", (above, below)) if above else ("▄", (below, None)) if below else (blank, "dim")
+        for above, below, blank in zip(upper, lower, behind, strict=True)
+    ]
+
+
+def _legend(width: int, ink: Ink) -> list[Cell]:
+    """The colours or symbols from few to many, flush right."""
+    if _lines_a_row(ink) == 2:
+        scale: list[Cell] = [("█", (color, None)) for color in _palette(ink)]
+    else:
+        scale = [(symbol, "") for symbol in (_ASCII if ink.ascii_only else _SHADES)]
+    few, many = [(letter, "dim") for letter in "few "], [(letter, "dim") for letter in " many"]
+    cells = [*few, *scale, *many]
+    return [*[(" ", "")] * (width - len(cells)), *cells][:width]
+
+
+def _text(rows: Sequence[Sequence[Cell]]) -> Text:
+    """The rows, cells of one style beside each other in one piece."""
+    pieces, spans, at = [], [], 0
+    for row in rows:
+        for key, group in groupby(row, itemgetter(1)):
+            piece = "".join([symbol for symbol, _ in group])
+            if key:
+                spans.append(Span(at, at + len(piece), key if isinstance(key, str) else _cell(*key)))
+            pieces.append(piece)
+            at += len(piece)
+        pieces.append("\n")
+        at += 1
+    return Text("".join(pieces[:-1]), no_wrap=True, end="", spans=spans)
+
+
+def _palette(ink: Ink) -> Sequence[str]:
+    """From few to many: bright for many on a dark ground, dark for many on a light one."""
+    return COLORS[::-1] if ink.is_light else COLORS
 
 
 @lru_cache(1024)
@@ -116,34 +266,32 @@ def _cell(color: str, below: str | None = None) -> Style:
     return Style(color=color, bgcolor=below) + PICTURE
 
 
-def _append_halves(text: Text, upper: Sequence[float], lower: Sequence[float], ground: Sequence[str]) -> None:
-    """Two lines of the grid in one row of the screen."""
-    for above, below, blank in zip(upper, lower, ground, strict=True):
-        if above and below:
-            text.append("▀", _cell(_color(above), _color(below)))
-        elif above or below:
-            text.append("▀" if above else "▄", _cell(_color(above or below)))
-        else:
-            text.append(blank, "dim")
-
-
-def _append_shades(text: Text, levels: Sequence[float], ink: Ink, ground: Sequence[str]) -> None:
-    glyphs = _ASCII if ink.ascii_only else _SHADES
-    cells = zip(levels, ground, strict=True)
-    text.append("".join(glyphs[min(len(glyphs) - 1, int(v * len(glyphs)))] if v else blank for v, blank in cells))
-
-
 class HeatMap(Widget):
-    """A heat map that fills its box."""
+    """A heat map that fills its box; its title says how to read it in the theme and on the terminal."""
 
     DEFAULT_CSS = "HeatMap { height: 1fr; }"
 
-    def __init__(self, *, id: str) -> None:
+    def __init__(self, flow: str = "", *, id: str) -> None:
+        """``flow`` is what is shown: ``read``, ``write``."""
         super().__init__(id=id)
+        self._flow = flow
         self._columns: Sequence[HeatColumn] = ()
         self._x_end = 0.0
         self._marks: Sequence[tuple[float, str]] = ()
         self._drawn: tuple[object, ...] = ()
+
+    def on_mount(self) -> None:
+        self.watch(self.app, "theme", self._name_colors)
+
+    def _name_colors(self) -> None:
+        is_shaded = _lines_a_row(self._ink()) == 1
+        word = "denser" if is_shaded else "brighter" if self.app.current_theme.dark else "darker"
+        self.border_title = f" {self._flow} latency: {word} = more I/Os "
+
+    def _ink(self) -> Ink:
+        profile = profile_of(self)
+        colors = profile.has_shades and not self.app.no_color
+        return Ink(colors=colors, graph=profile.symbols, ground=ground_of(self))
 
     def show(self, columns: Sequence[HeatColumn], x_end: float, marks: Sequence[tuple[float, str]] = ()) -> None:
         """Show these columns; the same ones again cost no redraw."""
@@ -154,7 +302,4 @@ class HeatMap(Widget):
 
     def render(self) -> Text:
         """Draw at the present size."""
-        profile = profile_of(self)
-        rich_colors = profile.colors in ("truecolor", "256")
-        ink = Ink(colors=rich_colors and not self.app.no_color, ascii_only=profile.ascii_only)
-        return draw(self._columns, *self.content_size, self._x_end, ink, self._marks)
+        return draw(self._columns, *self.content_size, self._x_end, self._ink(), self._marks)

@@ -1,10 +1,29 @@
-"""What charts and heat maps are drawn with."""
+"""What charts and heat maps are drawn with: symbols and colours."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
+from rich.color import Color
 from rich.style import Style
+from textual.widget import Widget
+
+from cephtui.tui.terminal.downgrade import RGB, luminance
+from cephtui.tui.terminal.filters import PICTURE
+from cephtui.tui.terminal.profile import Graph
+
+Look = str | Style
+# from the Okabe-Ito palette, which the colour-blind can distinguish; those of reads, writes and stalls come last
+NODE_COLORS = ("#009e73", "#cc79a7", "#f0e442", "#0072b2", "#bbbbbb", "#56b4e9", "#e69f00", "#d55e00")
+_AREA, _RAMP_AREA, _EDGE, _EDGE_ON_LIGHT = 0.4, 0.22, 0.7, 0.8
+"""How much of its line's colour an area has, the part of it within the ramp, and the edge of a band."""
+_BLACK = (0, 0, 0)
+
+
+def node_color(index: int) -> str:
+    """The colour of a node wherever it is shown, by its place among the nodes of the run."""
+    return NODE_COLORS[index % len(NODE_COLORS)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,6 +31,17 @@ class Glyphs:
     """The characters that a chart is drawn with."""
 
     marker: str
+    """What plotext draws lines with, and ``edge`` the edge of a band."""
+    edge: str
+    dots: tuple[tuple[int, ...], ...]
+    """Of each column of a cell's dots the bits of its lowest none, one, two ...; empty where a cell is one dot."""
+    cells: str
+    """The character for every sum of bits."""
+    area: str
+    """What areas are filled with in a shade of their line's colour."""
+    areas: str
+    """The same where there are no shades, alternating."""
+    gap: str
     bar: str
     tick_y: str
     corner: str
@@ -21,9 +51,27 @@ class Glyphs:
     mark: str
     span: str
 
+    @property
+    def wide(self) -> int:
+        """Dots beside each other in a cell."""
+        return max(1, len(self.dots))
 
-_UNICODE = Glyphs("braille", "│", "┤", "└", "─", "┬", "┊", "╎", "━")
-_ASCII = Glyphs("*", "|", "+", "+", "-", "+", ":", "|", "=")
+    @property
+    def high(self) -> int:
+        """Dots above each other in a cell."""
+        return len(self.dots[0]) - 1 if self.dots else 1
+
+
+_FRAME = ("╱", "│", "┤", "└", "─", "┬", "┊", "╎", "━")
+_BRAILLE_DOTS = ((0x00, 0x40, 0x44, 0x46, 0x47), (0x00, 0x80, 0xA0, 0xB0, 0xB8))
+_QUADRANT_DOTS = ((0, 4, 5), (0, 8, 10))
+_GLYPHS: dict[Graph, Glyphs] = {
+    "braille": Glyphs(
+        "braille", "braille", _BRAILLE_DOTS, "".join(map(chr, range(0x2800, 0x2900))), "█", "⢕⠂", *_FRAME
+    ),
+    "block": Glyphs("hd", "hd", _QUADRANT_DOTS, " ▘▝▀▖▌▞▛▗▚▐▜▄▙▟█", "█", "▒░", *_FRAME),
+    "ascii": Glyphs("*", "-", (), "", ":", ":.", "/", "|", "+", "+", "-", "+", ":", "|", "="),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +80,68 @@ class Ink:
 
     colors: bool = True
     """Without them a chart has no style at all, and a heat map shades of one colour."""
-    ascii_only: bool = False
-    """Whether to keep to ASCII characters."""
-    axis: str | Style = "dim"
-    shade: str | Style = "on grey11"
+    graph: Graph = "braille"
+    """The symbols of lines and areas; with ``ascii`` no other character is drawn."""
+    shades: bool = True
+    """Whether colours can be mixed; otherwise areas have lighter symbols in the line's colour."""
+    ground: RGB = (18, 18, 18)
+    """The background, towards which colours are mixed."""
+    axis: Look = "dim"
+    shade: Look = "on grey11"
     """Of the ramp."""
-    span: str | Style = "yellow"
+    mark: Look = "bold"
+    span: Look = "yellow"
+    """Of a period on the x axis and its text, with the background of its whole height."""
+    stall: Look = "red"
+    """The same of a stall."""
+
+    @property
+    def ascii_only(self) -> bool:
+        """Whether to keep to ASCII characters."""
+        return self.graph == "ascii"
+
+    @property
+    def is_light(self) -> bool:
+        """Whether the background is."""
+        return luminance(self.ground) > 0.4
 
     @property
     def glyphs(self) -> Glyphs:
         """The characters to draw with."""
-        return _ASCII if self.ascii_only else _UNICODE
+        return _GLYPHS[self.graph]
+
+    def area(self, color: str) -> tuple[Style, Style]:
+        """Of the area below a line: within the ramp, and behind it."""
+        if not self.shades:
+            return Style.parse(color), Style.parse(color)
+        return mixed(color, self.ground, _RAMP_AREA), mixed(color, self.ground, _AREA)
+
+    def area_ground(self, color: str) -> tuple[Look, Look]:
+        """The same where a line is in front of the area."""
+        ramp, rest = self.area(color)
+        return (Style(bgcolor=ramp.color), Style(bgcolor=rest.color)) if self.shades else ("", "")
+
+    def edge(self, color: str) -> Style:
+        """Of the edge of a band, between those of its area and of a line, which on a light ground is a darker one."""
+        if not self.shades:
+            return Style.parse(color)
+        return mixed(color, _BLACK, _EDGE_ON_LIGHT) if self.is_light else mixed(color, self.ground, _EDGE)
+
+
+def ground_of(widget: Widget) -> RGB:
+    """The background of a widget; where it is the terminal's own, black or white by the theme."""
+    color = widget.background_colors[1]
+    if color.ansi is None:
+        return color.rgb
+    return (0, 0, 0) if widget.app.current_theme.dark else (255, 255, 255)
+
+
+@lru_cache(256)
+def mixed(color: str, ground: RGB, part: float) -> Style:
+    """A colour of which only a part is left on a ground, for what is no text."""
+    ink = Style.parse(color).color
+    red, green, blue = (
+        round(part * own + (1 - part) * other)
+        for own, other in zip(ink.get_truecolor() if ink else ground, ground, strict=True)
+    )
+    return Style(color=Color.from_rgb(red, green, blue)) + PICTURE

@@ -68,5 +68,5 @@ class Overlay(Widget):
         named = profile.ascii_only or self.app.no_color or profile.colors == "none"
         lines, metric = overlay_lines(*self._sides, in_pieces=named), self._metric
         axis = Style(color=self.get_component_rich_style("overlay--axis").color)
-        ink = Ink(colors=not named, ascii_only=profile.ascii_only, axis=axis)
+        ink = Ink(colors=not named, graph=profile.symbols, axis=axis)
         return draw(Picture(lines, metric.as_text, binary=metric.binary), *self.content_size, ink)

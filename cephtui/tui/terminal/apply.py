@@ -82,7 +82,7 @@ def _offer_themes(app: App[None], profile: Profile) -> None:
 
 def named_colors(theme: Theme) -> TerminalTheme:
     """What the colours that a widget names, such as green, are in a theme."""
-    names = ("background", "error", "success", "accent", "secondary", "primary", "secondary", "foreground")
+    names = ("background", "error", "success", "warning", "secondary", "primary", "secondary", "foreground")
     colors = [_rgb(getattr(theme, name)) for name in names]
     return TerminalTheme(colors[0], colors[-1], colors)
 

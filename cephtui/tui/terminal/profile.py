@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 
 if TYPE_CHECKING:
     from textual.widget import Widget
 
+T = TypeVar("T", bound=str)
 Colors = Literal["truecolor", "256", "16", "8", "none"]
 """From the most to the fewest."""
 LEVELS: tuple[Colors, ...] = get_args(Colors)
+Graph = Literal["braille", "block", "ascii"]
+"""The symbols that charts are drawn with."""
+GRAPHS: tuple[Graph, ...] = get_args(Graph)
+DRIVER_VARIABLE = "TEXTUAL_DRIVER"
+"""Set where there is no terminal but a browser, which shows everything, whatever the server was started on."""
 COLORS_VARIABLE = "CEPHTUI_COLORS"
 """Overrides the level that is derived from TERM."""
+GRAPH_VARIABLE = "CEPHTUI_GRAPH"
+"""Overrides the symbols that were chosen in the console."""
 _LOCALE_VARIABLES = ("LC_ALL", "LC_CTYPE", "LANG")
 """The first that is set decides."""
 _ASCII_TERM = re.compile(r"(linux|vt\d|ansi|dumb|cons|unknown)|$")
@@ -32,6 +40,18 @@ class Profile:
     colors: Colors = "truecolor"
     ascii_only: bool = False
     """No character beyond ASCII: no braille, no blocks, no corners of boxes."""
+    graph: Graph | None = None
+    """The symbols that were chosen for charts."""
+
+    @property
+    def symbols(self) -> Graph:
+        """The symbols that charts are drawn with."""
+        return "ascii" if self.ascii_only else self.graph or "braille"
+
+    @property
+    def has_shades(self) -> bool:
+        """Whether colours can be mixed."""
+        return self.colors in ("truecolor", "256")
 
 
 FULL = Profile()
@@ -44,21 +64,25 @@ def profile_of(widget: Widget) -> Profile:
 
 
 class UnknownLevel(ValueError):
-    """The variable that names the colours holds something else."""
+    """The variable that names the colours, or the symbols of charts, holds something else."""
 
 
 def detect(environ: Mapping[str, str], *, safe: bool = False) -> Profile:
     """The profile of the terminal of this environment; `safe` is what every terminal can show. Raises UnknownLevel."""
-    colors = _override(environ) or _colors(environ)
+    if environ.get(DRIVER_VARIABLE):
+        return FULL
+    colors = _asked(environ, COLORS_VARIABLE, LEVELS) or _colors(environ)
     ascii_only = safe or _is_ascii_term(environ) or not _is_utf8(environ)
-    return Profile(_at_most("8", colors) if safe else colors, ascii_only)
+    graph = _asked(environ, GRAPH_VARIABLE, GRAPHS)
+    return Profile(_at_most("8", colors) if safe else colors, ascii_only, graph)
 
 
-def _override(environ: Mapping[str, str]) -> Colors | None:
-    asked = environ.get(COLORS_VARIABLE, "").strip().lower()
-    if not asked or asked in LEVELS:
-        return next((level for level in LEVELS if level == asked), None)
-    raise UnknownLevel(f"{COLORS_VARIABLE}={asked}: expected one of {', '.join(LEVELS)}")
+def _asked(environ: Mapping[str, str], variable: str, known: Sequence[T]) -> T | None:
+    """The one that a variable names, None where it is not set."""
+    asked = environ.get(variable, "").strip().lower()
+    if not asked or asked in known:
+        return next((each for each in known if each == asked), None)
+    raise UnknownLevel(f"{variable}={asked}: expected one of {', '.join(known)}")
 
 
 def _colors(environ: Mapping[str, str]) -> Colors:

@@ -12,7 +12,7 @@ DARK = Theme(
     name="cephtui-dark",
     primary="#0072b2",
     secondary="#56b4e9",
-    accent="#e69f00",
+    accent="#cc79a7",
     warning="#f0e442",
     error="#e96700",
     success="#00a377",
@@ -33,7 +33,7 @@ LIGHT = Theme(
     dark=False,
     primary="#0068a3",
     secondary="#14699a",
-    accent="#855c00",
+    accent="#87005f",
     warning="#6d6609",
     error="#a54900",
     success="#007353",
@@ -152,7 +152,7 @@ PLAIN = _unmixed(
     },
 )
 CSS = """
-.-few-colors ModalScreen, .-few-colors CommandPalette { background: transparent; }
+.-few-colors ModalScreen { background: transparent; }
 .-few-colors Button.-style-default { border-top: tall $border-blurred; border-bottom: tall $border-blurred; }
 .-few-colors Button.-style-default.-textual-compact { border: none; }
 .-no-color Button, .-no-color Button.-style-default { background: $background; color: $foreground; text-style: none; }

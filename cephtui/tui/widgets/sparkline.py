@@ -12,12 +12,14 @@ from rich.text import Text
 from textual.widget import Widget
 
 from cephtui.reports.sparks import spark_rows
-from cephtui.tui.terminal.profile import profile_of
+from cephtui.tui.terminal.profile import Graph, profile_of
 
 # Textual's own Sparkline does not serve here: it scales min..max, so a flat line looks like full swing,
 # it keeps the maximum of each bucket, which hides a stall, and it raises on None.
 
 _GAP = 2
+_HISTORY_LEAST = 12
+"""Columns of a history behind its extent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,30 +29,42 @@ class Spark:
     label: str
     value: str
     values: tuple[float | None, ...] = ()
+    extent: str = ""
+    """Its least and greatest value, as `reports.sparks.extent` writes them: where it has room, the scale goes by it."""
 
 
-def draw(spark: Spark, width: int, height: int, *, ascii_only: bool, label_style: Style) -> list[Text]:
+def draw(spark: Spark, width: int, height: int, *, graph: Graph, label_style: Style) -> list[Text]:
     """A spark in exactly ``height`` rows of ``width`` columns; in a single row the history stands behind the value."""
     if height < 2:
-        return [_inline(spark, width, ascii_only, label_style)]
-    rows = spark_rows(spark.values, width, height - 1, ascii_only=ascii_only)
-    return [_title(spark, width, label_style), *(Text(row.ljust(width)) for row in rows)]
+        return [_inline(spark, width, graph, label_style)]
+    title = _title(spark, width, label_style)
+    history = _history(spark, width, height - 1, graph, fitted=bool(spark.extent) and spark.extent in title.plain)
+    return [title, *(Text(row.ljust(width)) for row in history)]
 
 
-def _inline(spark: Spark, width: int, ascii_only: bool, label_style: Style) -> Text:
+def _history(spark: Spark, width: int, height: int, graph: Graph, *, fitted: bool) -> list[str]:
+    ascii_only, dots = graph == "ascii", graph == "braille"
+    return spark_rows(spark.values, width, height, ascii_only=ascii_only, dots=dots, fills=True, fitted=fitted)
+
+
+def _inline(spark: Spark, width: int, graph: Graph, label_style: Style) -> Text:
     text = Text.assemble((f"{spark.label} ", label_style), (f"{spark.value} ", "bold"))
+    fitted = bool(spark.extent) and width - text.cell_len - len(spark.extent) > _HISTORY_LEAST
+    if fitted:
+        text.append(f"{spark.extent} ", label_style)
     room = width - text.cell_len
     if room > 0:
-        text.append(spark_rows(spark.values, room, 1, ascii_only=ascii_only)[0])
+        text.append(_history(spark, room, 1, graph, fitted=fitted)[0])
     text.truncate(width, pad=True)
     return text
 
 
 def _title(spark: Spark, width: int, label_style: Style) -> Text:
-    """The first row; the label gives way where both do not fit."""
+    """The first row; the extent, then the label gives way where not all fit."""
     value = spark.value if cell_len(spark.value) <= width else set_cell_size(spark.value, width)
     room = width - cell_len(value)
-    label = set_cell_size(spark.label, max(0, room - 1)) + " " * min(1, room)
+    label = f"{spark.label} {spark.extent}" if cell_len(spark.label) + len(spark.extent) + 2 < room else spark.label
+    label = set_cell_size(label, max(0, room - 1)) + " " * min(1, room)
     return Text.assemble((label, label_style), value)
 
 
@@ -86,7 +100,7 @@ class Sparks(Widget):
         room = (width - 6) // len(self._sparks) - _GAP if self._sparks else 0
         if room < 1:
             return Text("\n").join(head)
-        plain = profile_of(self).ascii_only
-        drawn = [draw(spark, room, height, ascii_only=plain, label_style=label) for spark in self._sparks]
+        graph = profile_of(self).symbols
+        drawn = [draw(spark, room, height, graph=graph, label_style=label) for spark in self._sparks]
         rows = [Text(" " * _GAP).join(columns) for columns in zip(*drawn, strict=True)]
         return Text("\n").join(Text.assemble(*pair) for pair in zip(head, rows, strict=True))

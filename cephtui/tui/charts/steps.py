@@ -1,0 +1,158 @@
+"""A line in the dots of a plot area: each value holds for the whole of its interval, so lines are steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import dropwhile, groupby
+
+from cephtui.tui.charts.axes import HUGE
+
+Points = Sequence[tuple[float, float | None]]
+Point = tuple[float, float]
+Step = tuple[float, float, float, float]
+"""Beginning and end of an interval, and the least and greatest value in it; less than zero where there is none."""
+_NONE = -1.0
+_OWN_SECOND, _LONG = 1.0, 2.0
+_ROUNDING = 1e-6
+"""A step that ends less than this part of a dot behind a dot's edge ends at it."""
+
+
+def steps(points: Points, right: float) -> list[Step]:
+    """The intervals of these points, each from the end of the one before; nothing is outside of 0 to ``right``.
+
+    Several points of one time are the values of one interval. A value that is no number, or too large to reckon
+    with, is none, and a negative one is zero: nothing else may get to plotext, where a NaN aborts the process.
+    """
+    found: list[Step] = []
+    end = -1.0
+    for x, y in points:
+        if not 0.0 <= x <= right:
+            continue
+        value = _NONE if y is None or not -HUGE < y < HUGE else y if y > 0.0 else 0.0
+        if x != end:
+            found.append((end if 0.0 <= end < x else x, x, value, value))
+            end = x
+        elif value >= 0.0:
+            begin, _, low, high = found[-1]
+            found[-1] = (begin, x, min(low, value) if low >= 0.0 else value, max(high, value))
+    if found:
+        _, end, low, high = found[0]
+        found[0] = (max(0.0, end - _usual_length(found)), end, low, high)
+    return found
+
+
+def _usual_length(found: Sequence[Step]) -> float:
+    """Of the first interval, whose beginning no point tells."""
+    return found[1][1] - found[0][1] if len(found) > 1 else _OWN_SECOND
+
+
+def begun(found: Sequence[tuple[float, ...]], at: float) -> float:
+    """When the second began that holds a moment: what it changed is drawn from there on.
+
+    Each interval has its beginning and its end first.
+    """
+    return next((begin for begin, end, *_ in found if begin <= at <= end <= begin + _LONG), at)
+
+
+@dataclass(frozen=True, slots=True)
+class Raster:
+    """The size of a plot area in dots, and what it stands for."""
+
+    columns: int
+    rows: int
+    right: float
+    """Seconds."""
+    top: float
+    """Value at the upper edge."""
+
+    def stretch(self, begin: float, end: float) -> tuple[int, int]:
+        """The columns that an interval touches, at least one: the first, and the one behind the last."""
+        scale = self.columns / self.right
+        first, over = int(begin * scale + _ROUNDING), int(end * scale + 1.0 - _ROUNDING)
+        first = first if first < self.columns else self.columns - 1
+        return first, first + 1 if over <= first else over if over < self.columns else self.columns
+
+    def row(self, value: float) -> int:
+        """The dot of a value, from the bottom."""
+        return min(self.rows - 1, int(value / self.top * self.rows))
+
+
+class Trace:
+    """A line in dots: the lowest and the highest that it covers of each column, -1 where it has no value."""
+
+    def __init__(self, found: Sequence[Step], raster: Raster) -> None:
+        self._raster = raster
+        self.low, self.high, self._last = ([-1] * raster.columns for _ in range(3))
+        self._begun = set[int]()
+        """Columns that no line leads to."""
+        before = -1
+        for begin, end, low, high in found:
+            if low < 0.0:
+                before = -1
+            else:
+                row = raster.row(low)
+                self._add(raster.stretch(begin, end), row, row if high == low else raster.row(high), before)
+                before = row
+
+    def _add(self, stretch: tuple[int, int], low: int, high: int, before: int) -> None:
+        """Draw a step, with the edge that leads to it from the dot of the one before."""
+        first, end = stretch
+        shared_low, shared_high = self.low[first], self.high[first]
+        for column in range(first, end):
+            self.low[column], self.high[column], self._last[column] = low, high, low
+        if before >= 0:
+            low, high = before if before < low else low, before if before > high else high
+        if shared_low >= 0:
+            low, high = shared_low if shared_low < low else low, shared_high if shared_high > high else high
+        elif before < 0:
+            self._begun.add(first)
+        self.low[first], self.high[first] = low, high
+
+    def runs(self) -> list[list[Point]]:
+        """The corners of the line as fractions of the axes, from the middle of one dot to that of another."""
+        wide, high = self._raster.columns, self._raster.rows
+        return [[((x + 0.5) / wide, (y + 0.5) / high) for x, y in self._corners(*run)] for run in self._connected()]
+
+    def _connected(self) -> Iterator[tuple[int, int]]:
+        """First column, and the one behind the last, of each part without a gap."""
+        start: int | None = None
+        for column, low in enumerate([*self.low, -1]):
+            if start is not None and (low < 0 or column in self._begun):
+                yield start, column
+                start = None
+            if start is None and low >= 0:
+                start = column
+
+    def _corners(self, start: int, end: int) -> list[tuple[int, int]]:
+        """Where the line has to pass: in each column over all that it covers there, but for level stretches."""
+        found, before = [(start, self._last[start])], self._last[start]
+        for column in range(start, end):
+            low, high, last = self.low[column], self.high[column], self._last[column]
+            if low != high:
+                corners = (before, low, high) if last == high else (before, high, low, last)
+                found += [(column, row) for row, _ in groupby(corners)]
+            before = last
+        return [*found, (end - 1, before)]
+
+    def between(self, other: Trace) -> tuple[list[int], list[int]]:
+        """The first row between this line and another, and the one behind the last, column by column."""
+        pairs = list(zip(self.low, self.high, other.low, other.high, strict=True))
+        both = [min(low, low_of_other) >= 0 for low, _, low_of_other, _ in pairs]
+        bottom = [min(high, other_high) * known for (_, high, _, other_high), known in zip(pairs, both, strict=True)]
+        top = [max(low, other_low) * known for (low, _, other_low, _), known in zip(pairs, both, strict=True)]
+        return bottom, top
+
+
+def gaps(series: Sequence[Sequence[Step]], traces: Sequence[Trace], raster: Raster) -> list[bool]:
+    """The columns behind the first value in which a value is missing, and no line has one."""
+    found = [False] * raster.columns
+    for each in series:
+        for begin, end, low, _ in dropwhile(lambda step: step[2] < 0.0, each):
+            if low < 0.0:
+                first, over = raster.stretch(begin, end)
+                found[first:over] = [True] * (over - first)
+    return [
+        is_gap and all(low < 0 for low in lows)
+        for is_gap, *lows in zip(found, *(trace.low for trace in traces), strict=True)
+    ]
