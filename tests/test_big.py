@@ -12,8 +12,9 @@ from textual.app import App, ComposeResult
 
 from cephtui import units
 from cephtui.tui.terminal.profile import FULL, Profile
-from cephtui.tui.widgets.big import Big, big, big_with_unit
+from cephtui.tui.widgets.big import Big, big, big_with_unit, fits
 
+LETTERS = "0123456789.,:;!?-+=_*/<>→()'#%" + '"' + string.ascii_uppercase + "hikmnsuµ"
 SIZES = st.tuples(st.integers(-1, 260), st.integers(-1, 75))
 
 
@@ -43,9 +44,38 @@ def test_a_figure_in_its_smallest_form() -> None:
 
 
 def test_blocks_and_ascii_draw_the_same() -> None:
-    blocks = drawn("40.7k", 80, 24, ascii_only=False)
-    assert [row.replace("█", "#") for row in blocks] == drawn("40.7k", 80, 24)
+    blocks = drawn("40.7k", 80, 20, ascii_only=False)
+    assert [row.replace("█", "#") for row in blocks] == drawn("40.7k", 80, 20)
     assert set("".join(blocks)) == {"█", " "}
+
+
+def test_three_rows_are_enough_for_the_smallest_form() -> None:
+    assert ink(drawn("42.1k", 17, 3, ascii_only=False)) == [
+        "▄ ▄ ▄▄▄    ▄  ▄",
+        "█▄█ ▄▄█   ▀█  █▄▀",
+        "  █ █▄▄ ▄ ▄█▄ █ █",
+    ]
+    assert ink(drawn("42.1k", 17, 3)) == [
+        "_ _ ___    _  _",
+        '#_# __#   "#  #_"',
+        "  # #__ _ _#_ # #",
+    ]
+
+
+@pytest.mark.parametrize(("letters", "ascii_only"), [(LETTERS, False), ("0123456789.,:-+/%kM", True)])
+def test_every_character_looks_different_in_three_rows(letters: str, ascii_only: bool) -> None:
+    shapes = {tuple(drawn(f"0{letter}0", 13, 3, ascii_only=ascii_only)) for letter in letters}
+    assert len(shapes) == len(letters)
+
+
+def test_three_rows_of_ascii_are_for_figures_only() -> None:
+    assert ink(drawn("OSD.1 FROZEN", 200, 4)) == ["OSD.1 FROZEN"]
+    assert len(ink(drawn("OSD.1 FROZEN", 200, 4, ascii_only=False))) == 3
+
+
+def test_halves_of_rows_make_blocks_bigger_than_ascii() -> None:
+    assert len(ink(drawn("7", 20, 8, ascii_only=False))) == 8
+    assert len(ink(drawn("7", 20, 8))) == 5
 
 
 @pytest.mark.parametrize(
@@ -64,7 +94,7 @@ def test_it_is_as_big_as_whole_factors_make_it(size: tuple[int, int], pixel: tup
     assert (max(map(len, found)), len(found)) == (17 * pixel[0], 5 * pixel[1])
 
 
-@pytest.mark.parametrize("size", [(16, 5), (17, 4), (5, 1), (16, 70), (250, 4)])
+@pytest.mark.parametrize("size", [(16, 5), (17, 2), (5, 1), (16, 70), (250, 2)])
 def test_where_it_does_not_fit_it_is_plain_and_in_the_middle(size: tuple[int, int]) -> None:
     rows = drawn("40.7k", *size)
     assert [row.strip() for row in rows if row.strip()] == ["40.7k"]
@@ -75,8 +105,22 @@ def test_where_it_does_not_fit_it_is_plain_and_in_the_middle(size: tuple[int, in
 
 
 def test_a_character_without_a_big_form_makes_it_plain() -> None:
-    assert ink(drawn("4 Q", 80, 24)) == ["4 Q"]
+    assert ink(drawn("4 @", 80, 24)) == ["4 @"]
     assert ink(drawn("4 語", 80, 24)) == ["4 語"]
+
+
+def test_small_letters_without_a_big_form_are_drawn_as_capitals() -> None:
+    assert drawn("osd.1 frozen", 200, 24) == drawn("OSD.1 FROZEN", 200, 24)
+    assert len(ink(drawn("OSD.1 FROZEN", 200, 24))) > 3
+    assert drawn("sum in", 80, 5) == drawn("SUM IN", 80, 5)
+    assert drawn("102 ms", 80, 5) != drawn("102 MS", 80, 5)
+
+
+def test_the_first_text_that_fits_is_big() -> None:
+    assert fits("16.7k", 17, 3, ascii_only=True)
+    assert not fits("16.7k", 16, 3, ascii_only=True)
+    assert not fits("16.7k", 17, 2, ascii_only=True)
+    assert not fits(" ", 17, 3, ascii_only=True)
 
 
 def test_plain_text_in_ascii_mode_is_ascii() -> None:
@@ -104,8 +148,7 @@ def test_whatever_the_formatter_says_has_a_big_form(value: float) -> None:
 
 
 def test_every_character_looks_different() -> None:
-    shapes = {char: tuple(drawn(char, 5, 5)) for char in "0123456789.,:-+/% kMGTKBIOPShimnsuµ"}
-    assert all(any("#" in row for row in shape) for char, shape in shapes.items() if char != " ")
+    shapes = {char: tuple(drawn(f"0{char}0", 13, 5)) for char in LETTERS + " "}
     assert len(set(shapes.values())) == len(shapes)
 
 
@@ -157,6 +200,22 @@ async def test_the_widget_draws_at_its_size_and_again_when_that_changes() -> Non
         assert rendered(app) == big_with_unit("40.7k", "IOPS", 120, 50, ascii_only=False)
         strips = [strip.text for strip in app.screen._compositor.render_strips()]
         assert strips == big_with_unit("40.7k", "IOPS", 120, 50, ascii_only=False)
+
+
+async def test_the_widget_says_what_there_is_room_for() -> None:
+    app = Host()
+    async with app.run_test(size=(80, 5)) as pilot:
+        app.query_one(Big).say("osd.1 frozen, no completion", "osd.1 frozen")
+        await pilot.pause()
+        assert rendered(app) == big("OSD.1 FROZEN", 80, 5, ascii_only=False)
+        await pilot.resize_terminal(40, 5)
+        await pilot.pause()
+        assert ink(rendered(app)) == ["osd.1 frozen, no completion"]
+        await pilot.resize_terminal(20, 5)
+        await pilot.pause()
+        assert ink(rendered(app)) == ["osd.1 frozen"]
+        app.query_one(Big).show("7")
+        assert rendered(app) == big("7", 20, 5, ascii_only=False)
 
 
 async def test_the_widget_keeps_to_ascii_where_the_profile_does() -> None:

@@ -27,16 +27,16 @@ from cephtui.sessions.jsonlines import parse_sample
 from cephtui.targets import parse_target
 from cephtui.tui import app as app_module
 from cephtui.tui.app import CephtuiApp
-from cephtui.tui.charts.chart import Chart
-from cephtui.tui.charts.heat_map import GUTTER, HeatMap, draw
-from cephtui.tui.charts.ink import Ink
+from cephtui.tui.charts.chart import Chart, Period
+from cephtui.tui.charts.heat_map import HeatMap
 from cephtui.tui.console.app import ConsoleApp
 from cephtui.tui.screens.log import LogScreen, tail
 from cephtui.tui.screens.presenter import Presenter
 from cephtui.tui.screens.run import RunScreen
 from cephtui.tui.widgets.big import Big
 from cephtui.tui.widgets.live_view import LiveView
-from cephtui.tui.widgets.run_view import NodeNow, RunView, Shown, of_live, of_saved
+from cephtui.tui.widgets.run_view import RunView
+from cephtui.tui.widgets.shown import NodeNow, Shown, of_live, of_saved
 from tests.fakes import FakeNode
 from tests.known import known
 from tests.replayed import (
@@ -96,6 +96,11 @@ def lines(view: Chart) -> list[str]:
 
 def heat(app: ConsoleApp, direction: str = "write") -> HeatMap:
     return console_screen(app).query_one(f"#{direction}-heat", HeatMap)
+
+
+def has_heat(app: ConsoleApp, direction: str = "write") -> bool:
+    """Whether the heat map is on the screen."""
+    return any(each.display and each.region.height > 0 for each in console_screen(app).query(f"#{direction}-heat"))
 
 
 # ------------------------------------------------------------------ without a console around it
@@ -209,14 +214,14 @@ async def test_what_the_chart_shows_is_not_shown_again_below_it() -> None:
             below.append(set(text_of(app, view.query_one("#write-sparks")).split()))
             await pilot.press("v")
     labels = {"IOPS", "bw", "mean", "p99"}
-    assert [labels - row for row in below] == [{"IOPS"}, {"bw"}, {"mean"}]
+    assert [labels - row for row in below] == [{"IOPS"}, {"bw"}, {"mean", "p99"}]
 
 
 async def test_the_figure_of_a_run_is_that_of_its_preset(tmp_path: Path) -> None:
     async with console(tmp_path, run=WRITE_IOPS, speed=60, size=SMALL) as (app, pilot):
         for key, figure in (("1", "bandwidth"), ("2", "IOPS"), ("5", "latency")):
             before = len(saved(tmp_path))
-            await pilot.press(key)
+            await pilot.press(key, "enter")
             await until(pilot, lambda before: len(saved(tmp_path)) > before, before)
             await finished(app, pilot)
             assert title(app).split()[0] == figure
@@ -239,27 +244,27 @@ async def test_the_whole_run_is_told_at_its_end(tmp_path: Path) -> None:
 
 async def test_a_key_shows_the_heat_map_and_hides_it(tmp_path: Path) -> None:
     async with half_drawn(tmp_path) as (app, pilot, hosts):
-        assert not heat(app).display
+        assert not has_heat(app)
         await pilot.press("h")
         for size in (USUAL, SMALL):
             await pilot.resize_terminal(*size)
             has_room = size == USUAL  # where there is none for both, the map takes the chart's
             await until(pilot, lambda has_room: chart(app).display == has_room, has_room)
-            await until(pilot, lambda: heat(app).display and "▀" in text_of(app, heat(app)))
+            await until(pilot, lambda: has_heat(app) and "▀" in text_of(app, heat(app)))
             drawn = text_of(app, heat(app))
             assert "write latency" in drawn
-            assert re.search(r"\d ms ", drawn)
+            assert re.search(r"\d ms┤", drawn)
             assert heat(app).size.height >= 5
-            assert not heat(app, "read").display, "nothing is read"
+            assert not has_heat(app, "read"), "nothing is read"
         let_go(app, hosts)
         await finished(app, pilot)
         await pilot.pause()
         assert text_of(app, heat(app)) != drawn, "it follows the run"
         for size in (SMALL, USUAL):
             await pilot.resize_terminal(*size)
-            await until(pilot, lambda: heat(app).display)
+            await until(pilot, lambda: has_heat(app))
             await pilot.press("h")
-            await until(pilot, lambda: not heat(app).display and chart(app).size.height >= 5)
+            await until(pilot, lambda: not has_heat(app) and chart(app).size.height >= 5)
             await pilot.press("h")
 
 
@@ -283,24 +288,12 @@ async def test_chart_and_heat_map_have_one_time_axis() -> None:
         assert rows[-1] == axis[-2], "the times below"
 
 
-def test_marks_stand_in_the_heat_map_where_nothing_was_completed() -> None:
-    columns = [(float(second), {100: 5} if second != 5 else {120: 5}) for second in range(1, 11)]
-    marks = [(4.5, "osd.1 stands still"), (30.0, "later")]
-    for ink, glyph in ((Ink(), "╎"), (Ink(ascii_only=True, colors=False), "|")):
-        rows = draw(columns, GUTTER + 40, 8, 10.0, ink, marks).plain.split("\n")
-        assert [len(row) for row in rows] == [GUTTER + 40] * 8
-        drawn = [row[GUTTER + 18] for row in rows[:-1]]
-        assert [cell for cell in drawn if cell != glyph] in (["▀"], ["▄"], ["@"]), "what was completed is not hidden"
-        assert sum(row.count(glyph) for row in rows) == len(drawn) - 1
-        assert rows[-1].split() == ["0", "2", "4", "6", "8", "10", "s"]
-
-
 async def test_the_heat_map_at_80x24(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     async with console(tmp_path, run=WRITE_IOPS, speed=60, size=SMALL) as (app, pilot):
-        await pilot.press("2")
+        await pilot.press("2", "enter")
         await finished(app, pilot)
         await pilot.press("h")
-        await until(pilot, lambda: heat(app).display and "▀" in text_of(app, heat(app)))
+        await until(pilot, lambda: has_heat(app) and "▀" in text_of(app, heat(app)))
         assert text_of(app, heat(app)) == snapshot
 
 
@@ -328,7 +321,7 @@ async def test_each_node_is_told_beside_the_chart(tmp_path: Path) -> None:
             await pilot.resize_terminal(*size)
             await until(pilot, lambda: len(re.findall(r"\b[abc] +[\d.]+k", text_of(app, box))) == 3)
             assert len(re.findall(r"\d ms", text_of(app, box))) == 3
-            assert "nodes: IOPS, p99" in text_of(app, box)
+            assert "nodes: IOPS, lat p99" in text_of(app, box)
             assert chart(app).size.width > box.size.width
 
 
@@ -379,26 +372,33 @@ async def test_escape_leaves_the_whole_screen_and_not_the_run(tmp_path: Path) ->
 # ------------------------------------------------------------------ presented
 
 
+def figures(app: ConsoleApp, part: str = ".word") -> list[str]:
+    """What both figures are, or say, in the presenter."""
+    return [each._texts[-1] for each in app.screen.query(part).results(Big) if each._texts]
+
+
 async def test_the_presenter_follows_the_run_and_escape_does_not_end_it(tmp_path: Path) -> None:
     async with half_drawn(tmp_path, size=SMALL) as (app, pilot, hosts):
         shown_now = console_screen(app).view.shown
         assert shown_now is not None
-        now = units.iops(shown_now.current["write"].iops)
+        now = shown_now.current["write"]
         await pilot.press("f")
         await until(pilot, lambda: isinstance(app.screen, Presenter))
-        big = app.screen.query_one(Big)
-        await until(pilot, lambda: (big._value, big._unit) == (now, "IOPS"))
+        p99 = units.latency(now.latency_p99_seconds).partition(" ")[0]
+        await until(pilot, lambda: figures(app, ".value") == [units.iops(now.iops), p99])
+        assert figures(app) == ["IOPS write", "lat p99 ms"]
         for size in (SMALL, USUAL):
             await pilot.resize_terminal(*size)
-            await until(pilot, lambda: "██" in text_of(app, big) and "┤" in text_of(app, app.screen.query_one(Chart)))
-            assert big.size.height >= 8
-            assert text_of(app, app.screen.query_one("#presented")).split() == [
-                *["write-iops", "4k", "randwrite,", "depth", "64,", "jobs", "8,", "20", "s", "IOPS"]
+            await until(pilot, lambda: "┤" in text_of(app, app.screen.query_one(Chart)))
+            assert "██" in text_of(app, app.screen.query_one("#figures"))
+            assert app.screen.query(".value").first(Big).size.height >= 5
+            assert text_of(app, app.screen.query_one("#presented")).split()[:8] == [
+                *["write-iops", "4k", "randwrite,", "depth", "64,", "jobs", "8,", "20"]
             ]
         await pilot.press("v")
-        await until(pilot, lambda: big._unit == "MiB/s")
+        await until(pilot, lambda: figures(app)[0] == "MiB/s write")
         await pilot.press("v")
-        await until(pilot, lambda: big._unit == "ms")
+        await until(pilot, lambda: figures(app)[0] == "lat mean ms")
         await pilot.press("v")
         let_go(app, hosts)
 
@@ -406,7 +406,7 @@ async def test_the_presenter_follows_the_run_and_escape_does_not_end_it(tmp_path
             return saved(tmp_path)[0].summary.write
 
         await until(pilot, lambda: total() is not None)
-        await until(pilot, lambda: big._value == units.iops(known(total()).iops))
+        await until(pilot, lambda: figures(app, ".value")[0] == units.iops(known(total()).iops))
         assert "over the whole run" in text_of(app, app.screen.query_one("#presented"))
         await pilot.press("escape")
         await until(pilot, lambda: not isinstance(app.screen, Presenter))
@@ -423,11 +423,13 @@ async def test_leaving_the_presenter_in_mid_run_leaves_the_run_alone(tmp_path: P
             assert app.busy
 
 
-async def test_the_presenter_before_any_run_says_nothing(tmp_path: Path) -> None:
+async def test_the_presenter_before_any_run_says_how_to_begin_one(tmp_path: Path) -> None:
     async with console(tmp_path, run=WRITE_IOPS, speed=60, size=SMALL) as (app, pilot):
         await pilot.press("f")
         await until(pilot, lambda: isinstance(app.screen, Presenter))
-        await until(pilot, lambda: app.screen.query_one(Big)._value == "-")
+        await until(pilot, lambda: "nothing is running: esc, then enter runs the selected preset" in screen_text(app))
+        assert "#" not in screen_text(app)
+        assert "█" not in screen_text(app)
         await pilot.press("escape")
         await until(pilot, lambda: not isinstance(app.screen, Presenter))
 
@@ -477,7 +479,7 @@ async def test_the_log_goes_from_node_to_node(tmp_path: Path) -> None:
 async def test_the_log_of_a_run_that_has_printed_nothing_is_that_of_the_filling(tmp_path: Path) -> None:
     hosts = held("local", at=0.0)
     async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
-        await pilot.press("2")
+        await pilot.press("2", "enter")
         await until(pilot, lambda: bool(hosts["local"].log.of("waits in write-iops")))
         await until(pilot, lambda: "prefilling" in shown(app, "#progress"))
         await pilot.press("l")
@@ -530,7 +532,7 @@ async def test_a_tool_without_a_histogram_has_no_heat_map_and_that_is_said() -> 
         await until(pilot, lambda: bool(app._notifications))
         (told,) = [notice.message for notice in app._notifications]
         assert told.startswith("no heat map: the tool of this run gives no histogram")
-        assert not view.query_one("#write-heat").display
+        assert not view.query("#write-heat")
         assert view.query_one("#chart").size.height > 10, "the chart keeps its room"
         await pilot.press("v", "v")
         await pilot.pause()
@@ -541,7 +543,7 @@ async def test_by_node_without_nodes_is_as_before() -> None:
     view = RunView()
     async with bare(view) as (_, pilot):
         await pilot.press("b", "h", "v")
-        assert not view.query_one("#write-heat").display
+        assert not view.query("#write-heat")
         view.show(of_saved(store.read_run(SESSION, WRITE_IOPS), without_histograms(), ()))
         await pilot.pause()
         assert lines(view.query_one("#chart", Chart)) == ["write"]
@@ -576,7 +578,7 @@ async def test_what_happened_is_drawn_of_a_saved_run() -> None:
     stall = Finding(code="stalled", text="no completion", label="no completion", from_seconds=6.0, to_seconds=9.0)
     told = run.model_copy(update={"findings": (Finding(code="short", text="short"), down, stall)})
     shown = of_saved(told, without_histograms(), ())
-    assert shown.spans == ((6.0, 9.0, "no completion"), (5.0, 12.0, "osd.2 down"))
+    assert shown.spans == (Period(6.0, 9.0, "no completion", stalled=True), Period(5.0, 12.0, "osd.2 down"))
     view = RunView()
     async with bare(view) as (app, pilot):
         view.show(shown)
@@ -604,7 +606,7 @@ async def test_what_happens_is_drawn_while_it_does() -> None:
             live.take(Sample(1, node, "write-iops", "run", second, 1.0, None, done))
         count = {"osds": 3, "osds_up": 2 if second > 5 else 3, "osds_down": ("osd.1",) if second > 5 else ()}
         live.take(ClusterSample.model_validate({"run": 1, "elapsed_seconds": second, **count}))
-    assert of_live(live.current).spans == ((6.0, 10.0, "osd.1 down"),)
+    assert of_live(live.current).spans == (Period(6.0, 10.0, "osd.1 down"),)
 
 
 async def test_a_mark_is_read_wherever_it_is() -> None:
@@ -685,7 +687,7 @@ async def test_a_run_on_a_stalled_terminal_goes_to_its_end(tmp_path: Path) -> No
         writer = Writer()
         writer.behind = 30
         app._driver._writer_thread = writer  # type: ignore[union-attr]
-        await pilot.press("2")
+        await pilot.press("2", "enter")
         await until(pilot, lambda: [run.outcome for run in saved(tmp_path)] == ["ok"])
         writer.behind = 0
         await finished(app, pilot)

@@ -1,10 +1,11 @@
-"""The presets as panels: their keys, and what they last measured."""
+"""The presets as tiles: their keys, and what they measure now or measured last."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.text import Text
@@ -16,7 +17,8 @@ from textual.reactive import reactive
 from textual.widgets import Static
 
 from cephtui import units
-from cephtui.models import Run
+from cephtui.analysis.live import LiveRun, Progress
+from cephtui.models import Interval, Run, Total
 from cephtui.models.metrics import HEADLINES, HeadlineName
 from cephtui.presets import Preset
 from cephtui.reports.sparks import spark
@@ -25,64 +27,114 @@ from cephtui.sessions.store import StoreError
 from cephtui.stats import known_sum
 from cephtui.tui.keys import key
 from cephtui.tui.terminal.profile import profile_of
-
-
-def headline(run: Run, name: HeadlineName) -> str:
-    """The headline figure of a preset, of reads and writes together if they add up; marked if there are findings."""
-    totals = [t for t in (run.summary.read, run.summary.write) if t]
-    if not totals:
-        return run.outcome or ""
-    figure = next(figure for figure in HEADLINES if figure.name == name)
-    values = [figure.metric.of(total) for total in totals]
-    shown = [known_sum(values)] if figure.sums else values
-    return " ".join(map(figure.metric.as_text, shown)) + (" !" if run.findings else "")
-
+from cephtui.tui.widgets.shown import COLORS
 
 _SHORT = {"read": "r", "write": "w"}
+_FULL_TITLE_COLUMNS = 20
+
+
+def headline(flows: Mapping[str, Total | Interval], name: HeadlineName) -> str:
+    """The headline metric of reads and writes: together where they add up; empty where there are none."""
+    totals = [flow for direction in _SHORT if (flow := flows.get(direction))]
+    if not totals:
+        return ""
+    found = next(headline for headline in HEADLINES if headline.name == name)
+    values = [found.metric.of(total) for total in totals]
+    return " ".join(map(found.metric.as_text, [known_sum(values)] if found.sums else values))
+
+
+@dataclass(frozen=True, slots=True)
+class TileResult:
+    """What a tile shows of its preset."""
+
+    text: str = ""
+    short: str = ""
+    """Where that has no room: of reads and writes apart, those that were measured last."""
+    values: tuple[float | None, ...] = ()
+    """IOPS over time."""
+    direction: str = ""
+    """``read`` or ``write`` where it is one of them, for the colour."""
+    percent: int | None = None
+    """How much of the run is done; None where none is in progress."""
 
 
 class PresetPanel(Static):
-    """One preset: key and title, the last result, and its history."""
+    """One preset: key and title, the result with its history; in one row where there is no more room."""
 
-    result = reactive("")
-    values: reactive[tuple[float | None, ...]] = reactive(())
+    result: reactive[TileResult] = reactive(TileResult())
 
     def __init__(self, preset: Preset) -> None:
         super().__init__(id=f"panel-{preset.file.key}")
         self.preset = preset
         self._batch = ""
-        self._figures: dict[str, str] = {}
+        self._results: dict[str, str] = {}
 
-    def show_result(self, run: Run, values: list[float | None]) -> None:
-        """Show a run's figure; where the runs of one batch read and wrote in turn, both."""
-        if run.batch != self._batch:
-            self._batch, self._figures = run.batch, {}
-        self._figures["write" if run.summary.write else "read"] = headline(run, self.preset.file.headline)
-        several = len(self._figures) > 1
-        self.result = " ".join(f"{_SHORT[d]} {text}" if several else text for d, text in self._figures.items())
-        self.values = tuple(values)
+    def show_result(self, run: Run, values: Sequence[float | None]) -> None:
+        """Show a run's result; where the runs of one batch read and wrote in turn, both."""
+        text = headline(run.summary.flows, self.preset.file.headline) or run.outcome or ""
+        direction = _direction(run.summary.flows)
+        in_turn = run.batch == self._batch and direction and "" not in self._results
+        self._batch, self._results = run.batch, self._results if in_turn else {}
+        self._results[direction] = f"{text} !" if run.findings and run.summary.flows else text
+        several = len(self._results) > 1
+        texts = [f"{_SHORT[d]} {text}" if several else text for d, text in self._results.items()]
+        short = f"{_SHORT[direction]} {text}" if several and direction else text
+        self.result = TileResult("  ".join(texts), short, tuple(values), "" if several else direction)
+
+    def show_live(self, state: LiveRun, progress: Progress, silent_seconds: float) -> None:
+        """Show the run of its preset as it is now, or that its samples are overdue."""
+        flows = state.latest.flows if state.latest else {}
+        text = headline(flows, self.preset.file.headline)
+        if state.phase == "prepare":
+            text = f"prefill {units.bandwidth(flows['write'].bandwidth_bytes)}" if "write" in flows else "prefill"
+        if silent_seconds:
+            text = "no sample"
+        values = tuple(state.history.total("iops").values())
+        percent = None if progress.fraction is None else round(100 * progress.fraction)
+        self.result = TileResult(text, text, values, _direction(flows), percent or 0)
 
     def render(self) -> Text:
-        """Key and title, which may take two rows; the last result; a tiny history."""
-        width = self.content_size.width
-        chosen = self.has_class("selected")
-        title = Text.assemble((f"{self.preset.file.key}{'>' if chosen else ' '}", "bold"), self.preset.file.title)
-        if self.preset.user:
-            title.append(" (yours)", "italic")
-        lines = title.wrap(self.app.console, max(1, width))[:2]
-        rows = [*lines, *[Text("")] * (2 - len(lines))]
-        style = "bold" if self.result else "dim"
-        rows.append(Text(self.result or units.DASH, style, no_wrap=True, overflow="ellipsis"))
-        rows.append(Text(spark(self.values, width, ascii_only=profile_of(self).ascii_only), "dim", no_wrap=True))
-        return Text("\n").join(rows)
+        """At the size it has."""
+        width, rows = self.content_size
+        file, shown = self.preset.file, self.result
+        title = Text.assemble((f"{file.key} ", "bold"), no_wrap=True, overflow="ellipsis")
+        if rows < 2:
+            title.append(shown.short or file.short or file.title, self._style() if shown.short else "")
+            return title
+        fitting = shown.text if len(shown.text) <= width else shown.short
+        result = Text(fitting or units.DASH, self._style(), no_wrap=True, overflow="ellipsis")
+        full = file.title + (" (yours)" if self.preset.user else "")
+        title.append(full if width >= _FULL_TITLE_COLUMNS else file.short or full)
+        return Text("\n", no_wrap=True, overflow="ellipsis").join([title, self._with_history(result, width)])
+
+    def _style(self) -> str:
+        """On the ground of the selected one only the usual colour of text can be read from afar."""
+        color = "" if self.has_class("selected") else COLORS.get(self.result.direction, "")
+        return f"bold {color}" if self.result.text else "dim"
+
+    def _with_history(self, result: Text, width: int) -> Text:
+        """What is done of the run in progress stands at the right edge."""
+        shown = self.result
+        percent = "" if shown.percent is None else f"{shown.percent:>3} %"
+        room = width - result.cell_len - len(percent) - 2
+        if room > 0:
+            history = spark(shown.values, room, ascii_only=profile_of(self).ascii_only, fills=True)
+            color = COLORS.get(shown.direction, "")
+            result.append(" ").append(history.ljust(room), f"not bold {color}")
+        return result.append(f" {percent}" if percent else "", "not bold")
 
     def on_click(self, event: events.Click) -> None:
         """A click selects; the second one of a double click runs."""
         self.post_message(Panels.Chosen(self.preset, run=event.chain > 1))
 
 
+def _direction(flows: Mapping[str, object]) -> str:
+    """The only one of them; empty for several."""
+    return next(iter(flows)) if len(flows) == 1 else ""
+
+
 class Panels(Horizontal, can_focus=True):
-    """The row of panels; one of them may be selected."""
+    """The row of tiles; one of them may be selected."""
 
     BINDINGS = [
         key("left", "move(-1)", "previous", "select a preset and see its command", "run", display="left right"),
@@ -100,16 +152,17 @@ class Panels(Horizontal, can_focus=True):
         super().__init__(id="panels")
         self._presets = presets
         self._selected = 0
+        self._begun: set[str] = set()
+        """The presets of which a run has begun here: what they measured before is of no interest any more."""
 
     def compose(self) -> ComposeResult:
         for preset in self._presets:
             yield PresetPanel(preset)
 
     def select(self, preset: Preset) -> None:
-        """Mark a preset's panel; none for one without a key."""
+        """Mark a preset's tile; none for one without a key."""
         for index, panel in enumerate(self.query(PresetPanel)):
             panel.set_class(panel.preset is preset, "selected")
-            panel.refresh()
             if panel.preset is preset:
                 self._selected = index
 
@@ -123,19 +176,27 @@ class Panels(Horizontal, can_focus=True):
                 if directory and run is latest[run.preset]:
                     history = await asyncio.to_thread(store.read_history, directory, run.run)
                     values = history.total("iops").values()
-            self.show_result(run, values)
+            if run.preset not in self._begun:
+                self.show_result(run, values)
 
-    def show_running(self, run: Run) -> None:
-        """Mark the preset that is running."""
-        for panel in self.query(PresetPanel):
-            if panel.preset.name == run.preset:
-                panel.result, panel.values = "running", ()
+    def show_begun(self, run: Run) -> None:
+        """A run has begun."""
+        self._begun.add(run.preset)
+        for panel in self._of(run):
+            panel.result = TileResult("starting", "starting")
 
-    def show_result(self, run: Run, values: list[float | None]) -> None:
-        """Put a run's figure on the panel of its preset."""
-        for panel in self.query(PresetPanel):
-            if panel.preset.name == run.preset:
-                panel.show_result(run, values)
+    def show_live(self, state: LiveRun, progress: Progress, silent_seconds: float) -> None:
+        """Put the run in progress on the tile of its preset."""
+        for panel in self._of(state.run):
+            panel.show_live(state, progress, silent_seconds)
+
+    def show_result(self, run: Run, values: Sequence[float | None]) -> None:
+        """Put a run's result on the tile of its preset."""
+        for panel in self._of(run):
+            panel.show_result(run, values)
+
+    def _of(self, run: Run) -> list[PresetPanel]:
+        return [panel for panel in self.query(PresetPanel) if panel.preset.name == run.preset]
 
     def action_move(self, by: int) -> None:
         self.post_message(self.Chosen(self._presets[(self._selected + by) % len(self._presets)], run=False))

@@ -1,4 +1,4 @@
-"""What will run next and its exact command; during a run, that run's command."""
+"""Two rows: what runs or will run next, and its exact command or what is wrong with it."""
 
 from __future__ import annotations
 
@@ -23,11 +23,18 @@ class Settings(Static):
 
 
 class Preview(Vertical):
-    """A line of settings, and the command below it."""
+    """During a run what runs, and what would run next only where that is something else."""
 
     DEFAULT_CSS = "Preview { height: auto; }"
-    settings: reactive[Text] = reactive(Text)
-    command: reactive[Text] = reactive(Text)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._begun: Run | None = None
+        self._next: tuple[Text, Text] = Text(), Text()
+        """What would run next, and its command."""
+        self._conditions = ("", "")
+        """Of what would run next, and its target."""
+
     problem = reactive(False)
     """Whether a problem is shown instead of the command."""
 
@@ -35,40 +42,58 @@ class Preview(Vertical):
         yield Settings(id="form")
         yield Static(id="command")
 
-    def show_next(self, entry: Entry, plan: Plan | None, problem: str, *, running: bool) -> None:
-        """What would run next, or the problem where there is no plan; during a run, its command stays."""
+    def show_next(self, entry: Entry, plan: Plan | None, problem: str) -> None:
+        """What would run next, or the problem where there is no plan."""
         what = conditions(plan.steps[0]) if plan else ""
         if plan and len(plan.steps) > 1:
-            what += f" ({entry.text}: {len(plan.steps)} runs, about {units.duration(plan.duration_seconds)})"
-        self.settings = _settings(entry, what, next_one=running)
-        if not running:
-            self.problem, self.command = plan is None, commands(plan) if plan else Text(problem)
+            of = f"{entry.text}: " if entry.text else ""
+            what += f" ({of}{len(plan.steps)} runs, about {units.duration(plan.duration_seconds)})"
+        name = "" if entry.request.preset.file.key else f"{entry.request.preset.name}: "
+        text = Text.assemble(
+            name, (what or entry.text or entry.request.preset.file.title, "bold"), ("  on ", "dim"), entry.target
+        )
+        text.append(f"  {', '.join(_notes(plan))}" if plan else "", "italic")
+        self._next = text, commands(plan) if plan else Text(problem)
+        self._conditions = conditions(plan.steps[0]) if plan else "", entry.target
+        self.problem = plan is None
+        self._draw()
 
-    def show_running(self, run: Run) -> None:
-        self.problem, self.command = False, Text(f"$ {tool_command(run.command, run.tool)}")
+    def show_running(self, run: Run | None) -> None:
+        """A run has begun; None where it has ended and nothing else runs."""
+        self._begun = run
+        self._draw()
 
-    def watch_settings(self, settings: Text) -> None:
-        self.query_one("#form", Static).update(settings)
+    def _draw(self) -> None:
+        following, command = self._next
+        if self._begun is None:
+            self._update(Text.assemble(("next     ", "dim"), following), command)
+            return
+        run = self._begun
+        now = Text.assemble((conditions(run), "bold"), ("  on ", "dim"), run.target)
+        same = (conditions(run), run.target) == self._conditions
+        shown = Text(f"$ {tool_command(run.command, run.tool)}") if same else following
+        label = "" if same else "next     "
+        self._update(Text.assemble(("running  ", "dim"), now), Text.assemble((label, "dim"), shown))
 
-    def watch_command(self, command: Text) -> None:
-        self.query_one("#command", Static).update(command)
+    def _update(self, settings: Text, command: Text) -> None:
+        self.query_one("#form", Static).update(settings, layout=False)
+        self.query_one("#command", Static).update(command, layout=False)
 
     def watch_problem(self, problem: bool) -> None:
         self.query_one("#command", Static).set_class(problem, "problem")
-
-
-def _settings(entry: Entry, conditions: str, *, next_one: bool) -> Text:
-    """What will run, in a line; ``next_one`` during a run."""
-    panel = "" if entry.request.preset.file.key else f"{entry.request.preset.name}: "
-    head = ("next: ", "dim") if next_one else ""
-    return Text.assemble(head, panel, (conditions or entry.text, "bold"), ("  on ", "dim"), entry.target)
 
 
 def commands(plan: Plan) -> Text:
     """The command as it would be typed, and a comment on what else is run."""
     step = plan.steps[0]
     text = Text(f"$ {tool_command(step.nodes[0].command, step.tool)}")
-    notes = []
+    notes = _notes(plan)
+    return text.append(f"  # {', '.join(notes)}", "italic") if notes else text
+
+
+def _notes(plan: Plan) -> list[str]:
+    """What is run besides the command."""
+    step, notes = plan.steps[0], []
     if step.fill_bytes:
         each = " on each node" if len(step.nodes) > 1 else ""
         # how many objects a run reads from a pool is found out while they are written
@@ -76,6 +101,4 @@ def commands(plan: Plan) -> Text:
         notes.append(f"prefills {amount}{each} first")
     if len(plan.steps) > 1:
         notes.append(f"then {len(plan.steps) - 1} more")
-    if notes:
-        text.append(f"  # {', '.join(notes)}", "italic")
-    return text
+    return notes

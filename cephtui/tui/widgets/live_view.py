@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Protocol
 
 from rich.text import Text
@@ -13,18 +14,28 @@ from textual.message import Message
 from textual.widgets import Static
 
 from cephtui import units
-from cephtui.analysis.live import Live, LiveRun
+from cephtui.analysis.live import Live, LiveRun, Progress
 from cephtui.models import ClusterSample, Event, Mark, Notice, Run, Sample
-from cephtui.reports.text import cluster_line, notes
+from cephtui.reports.text import notes, time_left
 from cephtui.running.queue import Queue
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.textual_private import unwritten_frames
-from cephtui.tui.widgets.run_view import NodesNow, RunView, of_live, of_saved
+from cephtui.tui.widgets.cluster_now import ClusterNow
+from cephtui.tui.widgets.nodes_now import NodesNow
+from cephtui.tui.widgets.now import Now, silence
+from cephtui.tui.widgets.run_view import RunView
+from cephtui.tui.widgets.shown import of_live, of_saved, spans_of
 
 DRAWS_PER_SECOND = 4
 _PHASES = {"prepare": "prefilling", "ramp": "ramp-up", "run": "running"}
 _BAR_COLUMNS = 16
-_STALE_SECONDS, _WIDE_COLUMNS = 5.0, 100
+_SILENT_SECONDS = 2.5
+"""A sample comes every second, and of many nodes up to two seconds late."""
+
+
+def _is_merged(event: Event) -> bool:
+    """Whether it is a sample of all nodes."""
+    return isinstance(event, Sample) and event.node is None
 
 
 class Source(Protocol):
@@ -35,23 +46,20 @@ class Source(Protocol):
         ...
 
 
-class Progress(Static):
+class ProgressLine(Static):
     """One row: phase, progress, time left; or the outcome of the run."""
 
-    def show(self, state: LiveRun | None, since_sample_seconds: float) -> None:
+    def show(self, state: LiveRun, progress: Progress, left: str, silent_seconds: float) -> None:
         """Draw a run in progress."""
-        if state is None:
-            self.update(Text("press 1 to 6, or enter, to run", style="dim"))
-            return
-        progress = state.progress(since_sample_seconds)
         text = Text.assemble((f"#{state.run.run} {state.run.preset} ", "bold"), f"{_PHASES[progress.phase]} ")
         if progress.fraction is not None or progress.phase == "prepare":
             done = round((progress.fraction or 0.0) * _BAR_COLUMNS)
             full, rest = ("=", ".") if profile_of(self).ascii_only else ("━", "─")
             text.append(full * done, "bold green").append(rest * (_BAR_COLUMNS - done), "dim")
         text.append(f" {self._how_far(state, progress.elapsed_seconds)}")
-        if progress.eta_seconds:
-            text.append(f", {units.duration(progress.eta_seconds)} left")
+        text.append(f", {left}" if left else "")
+        if silent_seconds:
+            text.append(f"  {silence(silent_seconds)}", "bold yellow")
         if state.notice:
             text.append(f"  {state.notice}", "bold yellow")
         self.update(text, layout=False)
@@ -60,7 +68,9 @@ class Progress(Static):
     def _how_far(state: LiveRun, elapsed: float) -> str:
         if state.phase == "prepare":
             written = f"{units.size(state.prepared_bytes)} of {units.size(state.wanted_bytes)}"
-            return f"{written}, flushing" if state.prepared_bytes >= state.wanted_bytes else written
+            rate = state.latest.write.bandwidth_bytes if state.latest and state.latest.write else None
+            is_written = state.prepared_bytes >= state.wanted_bytes
+            return f"{written}, flushing" if is_written else f"{written}, {units.bandwidth(rate)}"
         expected = state.expected_seconds
         return f"{elapsed:.0f} s" if expected is None else f"{min(elapsed, expected):.0f} of {expected:.0f} s"
 
@@ -68,36 +78,9 @@ class Progress(Static):
         """Draw the outcome of a run, and what limits its figures."""
         style = "bold green" if run.outcome == "ok" else "bold red"
         text = Text.assemble((f"#{run.run} {run.preset} ", "bold"), (str(run.outcome), style))
-        for note in notes(run):
-            text.append(f"  ! {note}", "yellow")
-        self.update(text, layout=False)
-
-
-class ClusterNow(Static):
-    """The cluster's state, in one row, with its age where it is stale."""
-
-    def __init__(self, *, id: str) -> None:
-        super().__init__(id=id)
-        self._shown: ClusterSample | None = None
-        self._since = 0.0
-
-    def clear(self) -> None:
-        """Forget the last run's."""
-        self._shown = None
-        self.display = False
-
-    def show(self, state: LiveRun, now: float) -> None:
-        """Draw the latest answer."""
-        if state.cluster is None:
-            return
-        if state.cluster is not self._shown:
-            self._shown, self._since = state.cluster, now
-        age = now - self._since
-        text = Text(cluster_line(state.cluster, narrow=self.size.width < _WIDE_COLUMNS))
-        if age > _STALE_SECONDS:
-            text.append(f"  {units.duration(age)} ago", "bold yellow")
-        self.display = True
-        self.update(text, layout=False)
+        first, *others = [f"! {note}" for note in notes(run)] or [""]
+        text.append(f"  {first}", "yellow").append("\n" if others else "").append("  ".join(others), "yellow")
+        self.update(text)
 
 
 class LiveView(Container):
@@ -118,6 +101,17 @@ class LiveView(Container):
             self.run, self.values = run, values
             """IOPS over time."""
 
+    class Drawn(Message):
+        """The run in progress has been drawn."""
+
+        def __init__(self, state: LiveRun, progress: Progress, left: str, silent_seconds: float) -> None:
+            super().__init__()
+            self.state, self.progress = state, progress
+            self.silent_seconds = silent_seconds
+            """Since the latest sample, where it is overdue; otherwise 0."""
+            self.left = left
+            """Which run of its order it is, and the time left: ``run 2 of 4, 1:40 min left``."""
+
     class Marked(Message):
         """The user has set a mark."""
 
@@ -125,10 +119,13 @@ class LiveView(Container):
             super().__init__()
             self.mark = mark
 
-    def __init__(self, source: Source, clock: Callable[[], float] = time.monotonic) -> None:
-        """``clock``, in seconds, gives the age of the last event; that of a recording pauses with it."""
+    def __init__(self, source: Source, clock: Callable[[], float] = time.monotonic, *, empty: str = "") -> None:
+        """``clock``, in seconds, gives the age of the last event; that of a recording pauses with it.
+
+        ``empty`` is shown before the first run.
+        """
         super().__init__()
-        self._source, self._clock = source, clock
+        self._source, self._clock, self._empty = source, clock, empty
         self._live = Live()
         self._received = clock()
         self._undrawn = False
@@ -136,14 +133,13 @@ class LiveView(Container):
 
     def compose(self) -> ComposeResult:
         """The charts, the cluster, the progress."""
-        yield RunView()
+        yield RunView(self._empty)
         yield ClusterNow(id="cluster")
-        yield Progress(id="progress")
+        yield ProgressLine(id="progress")
 
     def on_mount(self) -> None:
         """Nothing has run yet."""
         self.query_one(ClusterNow).clear()
-        self.query_one(Progress).show(None, 0.0)
         self.set_interval(1 / DRAWS_PER_SECOND, self.catch_up)
 
     @property
@@ -161,21 +157,34 @@ class LiveView(Container):
         events = self._source.drain()
         for event in events:
             self._take(event)
-        if events:
+        if any(isinstance(e, Run) or _is_merged(e) for e in events):
             self._received = self._clock()
-        self._undrawn |= any(
-            isinstance(e, (Mark, ClusterSample)) or (isinstance(e, Sample) and e.node is None) for e in events
-        )
+        self._undrawn |= any(isinstance(e, (Mark, ClusterSample, Run)) or _is_merged(e) for e in events)
         state = self._live.current
         if state is None or self._is_behind():
             return
-        self.query_one(ClusterNow).show(state, self._clock())
         if self._undrawn:
             self.query_one(RunView).show(of_live(state))
         elif events:
-            self.query_one(NodesNow).show(of_live(state))
+            for nodes in self.query(NodesNow):
+                nodes.show(of_live(state))
         self._undrawn = False
-        self.query_one(Progress).show(state, max(0.0, self._clock() - self._received))
+        self._show_cluster(state)
+        since = max(0.0, self._clock() - self._received)
+        progress, batch = state.progress(since), self._live.batch_progress(since)
+        left = time_left(batch) if batch else ""
+        silent = since if since >= _SILENT_SECONDS and state.phase != "prepare" else 0.0
+        for now in self.query(Now):
+            now.show_silence(silent)
+        self.query_one(ProgressLine).show(state, progress, left, silent)
+        self.post_message(self.Drawn(state, progress, left, silent))
+
+    def _show_cluster(self, state: LiveRun) -> None:
+        """In one row, where its panel has no room."""
+        line = self.query_one(ClusterNow)
+        line.show(state.cluster, self._clock())
+        if "cluster" in self.query_one(RunView).laid_out.names:
+            line.display = False
 
     def _is_behind(self) -> bool:
         """Whether the terminal has not yet taken the frames before."""
@@ -198,15 +207,17 @@ class LiveView(Container):
         """The figures of the whole run instead of those of its last second."""
         values: list[float | None] = []
         if state := self._live.current:
-            self.query_one(RunView).show(of_saved(run, state.history, state.marks))
+            shown = of_saved(run, state.history, state.marks)
+            # runs of earlier versions were saved without them
+            self.query_one(RunView).show(replace(shown, spans=shown.spans or spans_of(state.course.findings())))
             values = state.history.total("iops").values()
         self.query_one(ClusterNow).clear()
-        self.query_one(Progress).show_end(run)
+        self.query_one(ProgressLine).show_end(run)
         self.post_message(self.Ended(run, values))
 
     def announce(self, text: str) -> None:
         """Show what is being done before a run begins."""
-        self.query_one(Progress).update(Text(text, style="dim"))
+        self.query_one(ProgressLine).update(Text(text, style="dim"))
 
     def announce_end(self, word: str) -> None:
         """Show at once that the run in progress, or what precedes it, is being ended."""
@@ -220,5 +231,7 @@ class LiveView(Container):
         self.notify(text, title=title, severity="error", timeout=15, markup=False)
 
     def report_hold(self, queue: Queue) -> None:
-        """Why the queue is held, and what waits in it."""
-        self.report_error(f"{queue.note}. {queue.summary} (u shows the queue)")
+        """Why the queue is held, what is in it, and how that is run."""
+        self.notify(
+            f"{queue.note}; {queue.held}: press u, then g to resume", severity="warning", timeout=15, markup=False
+        )

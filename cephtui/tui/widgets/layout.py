@@ -1,0 +1,96 @@
+"""Where the parts of a run stand: which panels there are, and which of them a screen has room for. Data and a function.
+
+The chart of the chosen metric has the most room; other charts stand below it, figures beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from cephtui.models.metrics import HEADLINES
+
+Place = Literal["chart", "side", "table"]
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """One part of what is shown of a run."""
+
+    name: str
+    title: str
+    place: Place
+    columns: int
+    """It appears unasked where the run has at least so many columns,"""
+    rows: int
+    """and so many rows."""
+    least_rows: int = 0
+    """A side panel takes at least so many, its frame included."""
+
+
+PANELS = (
+    *(Panel(headline.name, headline.title, "chart", 140, 24) for headline in HEADLINES),
+    Panel("heat", "latency heat map", "chart", 140, 24),
+    Panel("now", "large digits", "side", 98, 7, 8),
+    Panel("nodes", "nodes", "side", 70, 6, 3),
+    Panel("cluster", "cluster and slowest OSDs", "side", 118, 18, 5),
+    Panel("runs", "table of runs", "table", 0, 0),
+)
+"""By their numbers, from 1."""
+_CHARTS = tuple(panel for panel in PANELS if panel.place == "chart")
+_SIDES = tuple(panel for panel in PANELS if panel.place == "side")
+_BELOW_ROWS, _BELOW_COLUMNS = 15, 32
+"""With fewer rows one chart has all of them; and a chart below the main one is at least so wide."""
+_SIDE_COLUMNS = ((150, 46), (110, 40), (98, 34), (0, 30))
+"""Width of the side panels, by the least width of the run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What stands where, by the names of the panels."""
+
+    main: str
+    below: tuple[str, ...] = ()
+    """From the left."""
+    side: tuple[str, ...] = ()
+    """From the top."""
+    side_columns: int = 0
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All that is visible."""
+        return (self.main, *self.below, *self.side)
+
+
+def lay_out(columns: int, rows: int, main: str, chosen: Mapping[str, bool], has: Collection[str]) -> Layout:
+    """The layout of a run in so many columns and rows.
+
+    ``main`` is the chart of the chosen metric; ``chosen`` are the panels that the user has switched on or off, the
+    others appear where there is room; ``has`` are the panels for which the run has data.
+    """
+
+    def is_wanted(panel: Panel) -> bool:
+        fits = columns >= panel.columns and rows >= panel.rows
+        return panel.name in has and chosen.get(panel.name, fits)
+
+    side = _stacked([panel for panel in _SIDES if is_wanted(panel)], rows)
+    width = next(width for least, width in _SIDE_COLUMNS if columns >= least) if side else 0
+    charts = [panel.name for panel in _CHARTS if panel.name != main and is_wanted(panel)]
+    if not chosen.get(main, True) and charts:
+        main = charts.pop(0)
+    if rows < _BELOW_ROWS:
+        return Layout("heat" if chosen.get("heat") and "heat" in charts else main, (), side, width)
+    most = max(1, (columns - width) // _BELOW_COLUMNS)
+    asked = sorted(charts, key=lambda name: not chosen.get(name, False))[:most]
+    return Layout(main, tuple(name for name in charts if name in asked), side, width)
+
+
+def _stacked(panels: Collection[Panel], rows: int) -> tuple[str, ...]:
+    """As many as fit above each other, the first of them always."""
+    found: list[str] = []
+    for panel in panels:
+        rows -= panel.least_rows
+        if rows >= 0 or not found:
+            found.append(panel.name)
+    return tuple(found)

@@ -1,0 +1,140 @@
+"""The chosen metric in large digits, with what one asks next: its mean and range, and the latency."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rich.text import Text
+from textual.widget import Widget
+
+from cephtui import units
+from cephtui.analysis.history import Curve
+from cephtui.models import Interval, Total
+from cephtui.models.metrics import BY_NAME, DIRECTIONS, Headline, Metric
+from cephtui.reports.text import value_range
+from cephtui.tui.terminal.profile import profile_of
+from cephtui.tui.widgets.big import big_with_unit
+from cephtui.tui.widgets.shown import COLORS, Shown
+
+_DIGIT_ROWS = 5
+_LINES = 2
+"""Rows of small text that have their place below the digits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A value with its unit, where the title does not name it, and the lines below it."""
+
+    title: str
+    value: str
+    unit: str
+    color: str
+    lines: tuple[str, ...] = ()
+
+
+def reading(shown: Shown, headline: Headline) -> Reading:
+    """The metric of a headline, of the last second or of the whole run; reads and writes together where they add up."""
+    if shown.prefill:
+        return _of_prefill(shown)
+    metric, flows = headline.metric, shown.current
+    known = [value for flow in flows.values() if (value := metric.of(flow)) is not None]
+    value = (sum(known) if headline.sums else max(known)) if known else None
+    number, _, unit = metric.as_text(value).partition(" ")
+    only = next(iter(flows)) if len(flows) == 1 else ""
+    words = f"{metric.full_title} {only or ('total' if flows else '')}".strip()
+    title = f"{words}, whole run" if shown.whole else words
+    lines = (_spread(shown, headline), *_latencies(flows, metric), _apart(flows, headline))
+    return Reading(title, number, unit, COLORS[only or "total"], tuple(filter(None, lines)))
+
+
+def _of_prefill(shown: Shown) -> Reading:
+    fill = shown.prefill
+    assert fill
+    number, _, unit = units.bandwidth(fill.bandwidth_bytes).partition(" ")
+    return Reading("prefill", number, unit, COLORS["write"], (f"{units.size(fill.written_bytes)} written",))
+
+
+def _spread(shown: Shown, headline: Headline) -> str:
+    """Mean and range since the ramp; of a whole run, whose mean is the large figure, the range."""
+    found = _curve(shown, headline).since(shown.history.ramp_until)
+    if found is None:
+        return ""
+    least, mean, most = found
+    extent = value_range(headline.metric, least, most)
+    return f"range {extent}" if shown.whole else f"mean {headline.metric.as_text(mean)}  {extent}"
+
+
+def _curve(shown: Shown, headline: Headline) -> Curve:
+    """Of reads and writes together; empty where they don't add up."""
+    name = headline.metric.name
+    if headline.sums:
+        return shown.history.total(name)
+    found = [curve for d in DIRECTIONS if (curve := shown.history.curves.get(f"{d}.{name}"))]
+    return found[0] if len(found) == 1 else Curve()
+
+
+def _latencies(flows: Mapping[str, Interval | Total], above: Metric) -> list[str]:
+    """Mean and p99 of the completion latency, of each flow; only the p99 where the mean of one flow stands above."""
+    mean, p99 = BY_NAME["latency_mean_seconds"], BY_NAME["latency_p99_seconds"]
+    if above == mean and len(flows) == 1:
+        return [f"lat p99 {p99.text_of(flow)}" for flow in flows.values()]
+    names = {name: f"{name} " if len(flows) > 1 else "" for name in flows}
+    return [
+        f"{names[name]}lat mean {mean.text_of(flow)}  p99 {p99.text_of(flow)}"
+        for name, flow in flows.items()
+        if mean.of(flow) is not None
+    ]
+
+
+def _apart(flows: Mapping[str, Interval | Total], headline: Headline) -> str:
+    """What each flow adds to the sum; empty for a single one."""
+    many = len(flows) > 1 and headline.sums
+    return "  ".join(f"{name} {headline.metric.text_of(flow)}" for name, flow in flows.items()) if many else ""
+
+
+def silence(seconds: float) -> str:
+    """Instead of a value that is of the past."""
+    return f"no sample for {seconds:.0f} s"
+
+
+class Now(Widget):
+    """Large digits in a frame; dim while samples are overdue."""
+
+    DEFAULT_CSS = "Now { text-wrap: nowrap; text-overflow: ellipsis; }"
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id)
+        self._reading: Reading | None = None
+        self._silence = ""
+
+    def show(self, shown: Shown, headline: Headline) -> None:
+        """The same again costs no redraw."""
+        found = reading(shown, headline)
+        self.show_silence(0.0)
+        if found != self._reading:
+            self._reading = found
+            self.border_title = f" {found.title} "
+            self.refresh()
+
+    def show_silence(self, seconds: float) -> None:
+        """The value is that of so many seconds ago; 0 for that of now."""
+        text = silence(seconds) if seconds else ""
+        if text != self._silence:
+            self._silence = text
+            self.refresh()
+
+    def render(self) -> Text:
+        """Draw what was last shown at the present size."""
+        if self._reading is None:
+            return Text()
+        width, height = self.content_size
+        lines = ((self._silence,) if self._silence else self._reading.lines)[: max(0, height - 1)]
+        rows = max(1, min(_DIGIT_ROWS, height - max(len(lines), _LINES)))
+        plain = profile_of(self).ascii_only
+        digits = big_with_unit(self._reading.value, self._reading.unit, width, rows, ascii_only=plain)
+        text = Text(no_wrap=True, overflow="ellipsis", end="")
+        text.append("\n".join(digits), f"{'dim' if self._silence else 'bold'} {self._reading.color}")
+        for line in lines:
+            text.append("\n" + line.center(width).rstrip(), "bold yellow" if self._silence else "")
+        return text

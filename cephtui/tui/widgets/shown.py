@@ -1,0 +1,186 @@
+"""A run at a moment, as it is drawn: live, saved and replayed runs alike. Plain data, and pictures of it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from rich.text import Text
+
+from cephtui import units
+from cephtui.analysis.history import History
+from cephtui.analysis.live import LiveRun
+from cephtui.models import ClusterSample, Finding, Interval, Mark, NodeResult, Run, Total
+from cephtui.models.metrics import DIRECTIONS, Headline, Metric
+from cephtui.stats import known_sum
+from cephtui.tui.charts.chart import Line, Period, Picture
+from cephtui.tui.charts.ink import NODE_COLORS, node_color
+
+# from the Okabe-Ito palette, which the colour-blind can distinguish
+COLORS = {"total": "#999999", "read": "#56b4e9", "write": "#e69f00"}
+
+
+@dataclass(frozen=True, slots=True)
+class NodeNow:
+    """One node's newest figures."""
+
+    name: str
+    p99_seconds: float | None
+    late: bool = False
+    iops: float | None = None
+    """Of the whole run; None is that of the last second."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prefill:
+    """How far the data is that is written before the benchmark."""
+
+    bandwidth_bytes: float | None
+    """Of the last second, all nodes together; None before the first."""
+    written_bytes: int
+    wanted_bytes: int
+    left_seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What is drawn of a run at a moment."""
+
+    history: History
+    current: Mapping[str, Interval | Total]
+    """By direction: those of the last second, or (``whole``) those of the run."""
+    nodes: tuple[NodeNow, ...]
+    x_end: float
+    marks: tuple[tuple[float, str], ...] = ()
+    mean_iops: float | None = None
+    whole: bool = False
+    spans: tuple[Period, ...] = ()
+    """What happened from when to when."""
+    cluster: ClusterSample | None = None
+    """Its newest answer."""
+    prefill: Prefill | None = None
+    """Only while that is in progress."""
+
+
+def of_live(state: LiveRun) -> Shown:
+    """A run in progress."""
+    late = state.latest.missing if state.latest else ()
+    found = state.latest.flows if state.latest else {}
+    measured = state.phase != "prepare" and state.latest is not None
+    reached = state.latest.elapsed_seconds if measured and state.latest else 0.0
+    names = [node.node for node in state.step.nodes]
+    return Shown(
+        state.history,
+        found if measured else {},
+        tuple(NodeNow(name, state.node_p99(name), name in late) for name in names) if len(names) > 1 else (),
+        max(reached, state.expected_seconds or 0.0),
+        tuple((mark.elapsed_seconds, mark.text) for mark in state.marks if mark.elapsed_seconds is not None),
+        state.mean_iops(),
+        spans=spans_of(state.course.findings()),
+        cluster=state.cluster,
+        prefill=_prefill_of(state) if state.phase == "prepare" else None,
+    )
+
+
+def _prefill_of(state: LiveRun) -> Prefill:
+    write = state.latest.write if state.latest else None
+    left = state.progress().eta_seconds
+    return Prefill(write.bandwidth_bytes if write else None, state.prepared_bytes, state.wanted_bytes, left)
+
+
+def of_saved(run: Run, history: History, marks: Sequence[Mark]) -> Shown:
+    """A run that is over."""
+    own = [mark for mark in marks if mark.run == run.run and mark.elapsed_seconds is not None]
+    return Shown(
+        history,
+        run.summary.flows,
+        tuple(_node_in_all(node) for node in run.nodes) if len(run.nodes) > 1 else (),
+        history.reached,
+        tuple((mark.elapsed_seconds or 0.0, mark.text) for mark in own),
+        whole=True,
+        spans=spans_of(run.findings),
+    )
+
+
+def spans_of(findings: Sequence[Finding]) -> tuple[Period, ...]:
+    """Those that have a time, as they are drawn: stalls first, because room for texts is scarce."""
+    timed = sorted((f for f in findings if f.from_seconds is not None), key=lambda finding: finding.code != "stalled")
+    return tuple(
+        Period(f.from_seconds or 0.0, f.to_seconds or 0.0, f.label or f.code, f.code == "stalled") for f in timed
+    )
+
+
+def _node_in_all(node: NodeResult) -> NodeNow:
+    """A node's figures over the whole run, reads and writes together; the worse p99."""
+    totals = [total for total in (node.summary.read, node.summary.write) if total]
+    p99 = max((p for total in totals if (p := total.latency_p99_seconds) is not None), default=None)
+    return NodeNow(node.node, p99, iops=known_sum(total.iops for total in totals) if totals else 0.0)
+
+
+def _color(flow: str) -> str:
+    """Of a flow; what is neither read nor written has one of its own by its name."""
+    return COLORS.get(flow) or NODE_COLORS[sum(flow.encode()) % len(NODE_COLORS)]
+
+
+def _has_both(directions: Collection[str]) -> bool:
+    return all(direction in directions for direction in DIRECTIONS)
+
+
+def chart_lines(shown: Shown, figure: Headline, *, by_node: bool) -> list[Line]:
+    """The lines of the main chart."""
+    history = shown.history
+    if by_node and len(history.nodes) > 1:
+        return [
+            Line(node, tuple(curves[figure.of_node.name].points()), node_color(number))
+            for number, (node, curves) in enumerate(history.nodes.items())
+        ]
+    lines = [
+        Line(f"{d}{word}", tuple(curve.points()), _color(d), _fill(figure, metric))
+        for d in history.directions
+        for word, metric in figure.parts.items()
+        if (curve := history.curves.get(f"{d}.{metric.name}"))
+    ]
+    if figure.sums and _has_both(history.directions):
+        total = history.total(figure.metric.name)
+        lines.append(Line("total", tuple(total.points()), COLORS["total"]))
+    return lines
+
+
+def _fill(figure: Headline, metric: Metric) -> Literal["none", "zero", "band"]:
+    """A sum of reads and writes is an area, and what else is drawn of a flow the edge of a band."""
+    return "band" if metric != figure.metric else "zero" if figure.sums else "none"
+
+
+def picture(shown: Shown, figure: Headline, *, by_node: bool = False, least_gutter: int = 0) -> Picture:
+    """The main chart."""
+    return Picture(
+        tuple(chart_lines(shown, figure, by_node=by_node)),
+        figure.metric.as_text,
+        x_end=shown.x_end,
+        shade_until=shown.history.ramp_until or None,
+        marks=shown.marks,
+        spans=shown.spans,
+        binary=figure.metric.binary,
+        least_gutter=least_gutter,
+        named=by_node and len(shown.history.nodes) > 1,
+    )
+
+
+def chart_title(shown: Shown, figure: Headline, *, by_node: bool) -> Text:
+    """The current figures, in the colours of the lines: the chart's legend."""
+    text = Text(f" {figure.title} ")
+    if by_node and len(shown.history.nodes) > 1:
+        return text.append("by node " if len(figure.metrics) == 1 else f"{figure.of_node.title} by node ")
+    values: dict[str, float | None] = {
+        f"{d}{word}": metric.of(now) for d, now in shown.current.items() for word, metric in figure.parts.items()
+    }
+    if figure.sums and _has_both(shown.current):
+        values = {"total": known_sum(values[direction] for direction in DIRECTIONS), **values}
+    for name, value in values.items():
+        text.append(f" {name} {figure.metric.as_text(value)} ", _color(name.split()[0]))
+    if shown.whole and values:
+        text.append(" over the whole run ")
+    elif figure.name == "iops" and shown.mean_iops is not None:
+        text.append(f" mean {units.iops(shown.mean_iops)} ")
+    return text
