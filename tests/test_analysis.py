@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from cephtui.analysis.batches import group, is_run_of
+from cephtui.analysis.batches import Estimate, group, is_run_of, summarize
+from cephtui.analysis.live import BatchProgress, Live
 from cephtui.analysis.verdict import Kind, Reason, Verdict, Word, judge
-from cephtui.models import NodeResult, Run, Step
+from cephtui.models import Event, Finding, Interval, Node, NodeResult, Phase, Plan, Run, Sample, Step, Summary
 from cephtui.models.metrics import BY_NAME
+from cephtui.paths import packaged_presets_dir
+from cephtui.planning import Request, make_plan, new_batch
+from cephtui.presets import Choice, choose, find_presets
+from cephtui.reports.text import time_left
 from cephtui.sessions import store
-from tests.replayed import SESSION, WRITE_IOPS
+from cephtui.targets import parse_target
+from tests.replayed import FILE, SESSION, WRITE_IOPS
 
 IOPS, P99 = BY_NAME["iops"], BY_NAME["latency_p99_seconds"]
 
@@ -50,6 +56,137 @@ def test_runs_on_other_nodes_are_no_repeats() -> None:
     (batch,) = group([recorded(1), elsewhere])
     assert [len(point.repeats) for point in batch.points] == [1, 1]
     assert not batch.axes
+
+
+def measured(number: int, iops: float, p99: float, **changes: object) -> Run:
+    """A run that wrote at this rate."""
+    run = recorded(number, **changes)
+    assert run.summary.write
+    total = run.summary.write.model_copy(update={"iops": iops, "latency_p99_seconds": p99})
+    return run.model_copy(update={"summary": run.summary.model_copy(update={"write": total})})
+
+
+def test_repeats_have_a_mean_and_of_percentiles_the_median() -> None:
+    runs = [measured(1, 100.0, 0.1), measured(2, 200.0, 0.2), measured(3, 600.0, 0.9)]
+    (batch,) = group(runs)
+    assert batch.is_repeated
+    result = summarize(batch.points[0])
+    assert result.estimates["write"]["iops"] == Estimate(300.0, 100.0, 600.0, 3)
+    assert result.estimates["write"]["latency_p99_seconds"] == Estimate(0.2, 0.1, 0.9, 3)
+    assert (len(result.counted), result.ended, result.findings) == (3, 3, ())
+
+
+def test_only_runs_that_ended_well_are_in_the_result_of_a_point() -> None:
+    short = Finding(code="short", text="only 2.0 s measured")
+    runs = [
+        measured(1, 100.0, 0.1),
+        measured(2, 900.0, 0.2, outcome="stopped"),
+        measured(3, 300.0, 0.3, findings=(short,)),
+        recorded(4, outcome=None, summary=Summary()),
+    ]
+    (batch,) = group(runs)
+    result = summarize(batch.points[0])
+    assert [run.run for run in result.counted] == [1, 3]
+    assert result.ended == 3, "the last one runs"
+    assert result.estimates["write"]["iops"] == Estimate(200.0, 100.0, 300.0, 2)
+    assert result.findings == ("short",)
+
+
+def test_a_point_without_a_run_that_ended_well_has_no_estimates() -> None:
+    (batch,) = group([recorded(1, outcome="refused", summary=Summary()), recorded(2, outcome="failed")])
+    result = summarize(batch.points[0])
+    assert (result.counted, result.ended, result.estimates) == ((), 2, {})
+
+
+def test_a_metric_that_no_run_has_is_left_out() -> None:
+    (batch,) = group([recorded(1)])
+    run = batch.runs[0]
+    assert run.summary.write
+    total = run.summary.write.model_copy(update={"latency_p99_seconds": None, "iops": float("nan")})
+    (batch,) = group([run.model_copy(update={"summary": Summary(write=total)})])
+    estimates = summarize(batch.points[0]).estimates["write"]
+    assert "latency_p99_seconds" not in estimates
+    assert "iops" not in estimates
+    assert "bandwidth_bytes" in estimates
+
+
+def test_a_batch_knows_the_values_of_a_sweep() -> None:
+    runs = [recorded(n, options={"bs": bs, "iodepth": n % 2}) for n, bs in ((1, "4k"), (2, "4k"), (3, "64k"))]
+    (batch,) = group(runs)
+    assert (batch.values("bs"), batch.values("iodepth"), batch.values("rw")) == (["4k", "64k"], [1, 0], [])
+
+
+# ---------------------------------------------------------------------------------------------- an order in progress
+
+
+def order(*presets: str, repeats: int = 1, begun: int = 0, **overrides: Choice) -> Plan:
+    """A plan of packaged presets on one file, without a prefill."""
+    catalogue = find_presets(packaged_presets_dir(), packaged_presets_dir() / "none")
+    target = parse_target(FILE)
+    request = Request(choose(catalogue, presets), (Node(name="local"),), target, overrides, repeats, begun=begun)
+    return make_plan(request, new_batch, {("local", part): 1 << 60 for part in (FILE,)})
+
+
+def in_step(plan: Plan, index: int, *samples: Sample) -> Live:
+    """While one of its steps runs."""
+    live, step = Live(), plan.steps[index]
+    run = recorded(1, outcome=None, batch=step.batch, step=step.number, preset=step.preset, options=step.options)
+    events: tuple[Event, ...] = (plan, run, *samples)
+    for event in events:
+        live.take(event)
+    return live
+
+
+def place(progress: BatchProgress | None) -> tuple[int, int, float]:
+    """Which run, of how many, and the seconds left to a tenth."""
+    assert progress
+    assert progress.seconds_left is not None
+    return progress.run, progress.of, round(progress.seconds_left, 1)
+
+
+def second(elapsed: float, phase: Phase = "run") -> Sample:
+    return Sample(1, None, "write-iops", phase, elapsed, 1.0, None, Interval(1, 4096, 1.0, 4096.0))
+
+
+def test_without_a_run_there_is_no_place_in_a_batch() -> None:
+    assert Live().batch_progress() is None
+
+
+def test_a_run_of_a_sweep_knows_its_place_and_the_time_of_all() -> None:
+    plan = order("write-iops", iodepth=[1, 4, 16], runtime=30)
+    later = plan.steps[2].likely_seconds
+    progress = in_step(plan, 1, second(12.0)).batch_progress(0.5)
+    assert place(progress) == (2, 3, round(2 + 30 - 12.5 + later, 1))
+    assert time_left(BatchProgress(2, 4, 100.0)) == "run 2 of 4, 1:40 min left"
+
+
+def test_repeats_are_in_the_order_of_their_preset_only() -> None:
+    plan = order("write-iops", "read-iops", repeats=2, runtime=30)
+    places = [place(in_step(plan, index).batch_progress()) for index in range(4)]
+    assert [each[:2] for each in places] == [(1, 2), (2, 2), (1, 2), (2, 2)]
+    assert places[3] == (2, 2, 32.0)
+
+
+def test_the_rest_of_a_stopped_order_counts_on() -> None:
+    plan = order("write-iops", repeats=4, begun=2, runtime=30)
+    assert len(plan.steps) == 2
+    assert place(in_step(plan, 0).batch_progress())[:2] == (3, 4)
+
+
+def test_a_prefill_is_part_of_the_time() -> None:
+    plan = order("write-iops", runtime=30)
+    step = plan.steps[0].model_copy(update={"fill_bytes": 1 << 30, "prepare_seconds": 10.0})
+    progress = in_step(plan.model_copy(update={"steps": (step,)}), 0).batch_progress(4.0)
+    assert place(progress) == (1, 1, 38.0)
+    assert progress
+    assert time_left(progress) == "38 s left"
+
+
+def test_a_run_that_only_its_data_ends_has_no_time() -> None:
+    plan = order("write-iops", time_based=False, runtime=0)
+    progress = in_step(plan, 0, second(3.0)).batch_progress()
+    assert progress == BatchProgress(1, 1, None)
+    assert time_left(progress) == ""
 
 
 def test_a_run_belongs_to_its_step_alone() -> None:
@@ -102,7 +239,8 @@ def test_no_word_contradicts_a_verdict(kind: Kind, word: Word | None, right: flo
     assert Verdict(IOPS, 1000.0, right, right / 1000.0 - 1.0, kind).word == word
 
 
-def test_without_a_verdict_the_word_is_where_the_figure_went() -> None:
-    assert [judge(IOPS, [1000.0], [right]).word for right in (900.0, 1004.0, 1100.0)] == ["worse", "same", "better"]
-    assert [judge(P99, [0.1], [right]).word for right in (0.09, 0.1001, 0.11)] == ["better", "same", "worse"]
+def test_without_a_verdict_there_is_no_word() -> None:
+    for metric, left in ((IOPS, 1000.0), (P99, 0.1)):
+        assert [judge(metric, [left], [left * by]).word for by in (0.5, 1.0, 2.0)] == [None] * 3
+        assert judge(metric, [left] * 5, [2 * left] * 5).word is None
     assert judge(IOPS, [], [1.0]).word is None

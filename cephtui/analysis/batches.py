@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from cephtui.analysis.verdict import estimate
 from cephtui.models import OptionValue, Run, Step
+from cephtui.models.metrics import METRICS, Metric
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,45 @@ class Batch:
         """Of all points."""
         return [run for point in self.points for run in point.repeats]
 
+    @property
+    def is_repeated(self) -> bool:
+        """Whether a point was run several times."""
+        return any(len(point.repeats) > 1 for point in self.points)
+
+    def values(self, option: str) -> list[OptionValue]:
+        """Those that an option has at the points, each once."""
+        return list(dict.fromkeys(point.options[option] for point in self.points if option in point.options))
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """One metric of runs that repeat each other, in the metric's own unit."""
+
+    value: float
+    """What stands for all of them: the mean, of percentiles and the greatest latency the median."""
+    least: float
+    greatest: float
+    runs: int
+    """How many have the metric."""
+
+
+@dataclass(frozen=True, slots=True)
+class PointSummary:
+    """The result of a point: its repeats together."""
+
+    point: Point
+    counted: tuple[Run, ...]
+    """The runs that the estimates are of: those that ended well and have figures."""
+    ended: int
+    """How many have ended, in whatever way."""
+    estimates: Mapping[str, Mapping[str, Estimate]]
+    """By flow (``read``, ``write``, then others), then by the metric's name; a metric that no run has is left out."""
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """The codes of what limits the figures of any counted run."""
+        return tuple(dict.fromkeys(finding.code for run in self.counted for finding in run.findings))
+
 
 def group(runs: Iterable[Run]) -> list[Batch]:
     """The batches of runs, in the order in which they come first."""
@@ -53,6 +95,29 @@ def _set_up(run: Run) -> object:
 def node_names(run: Run) -> list[str]:
     """A run that was refused has no results of nodes."""
     return [node.node for node in run.nodes] or list(run.environment)
+
+
+def measured(runs: Iterable[Run], flow: str, metric: Metric) -> list[float]:
+    """A metric of each run that has it, over the whole run."""
+    found = [metric.of(run.summary.flows.get(flow)) for run in runs]
+    return [float(value) for value in found if value is not None and math.isfinite(value)]
+
+
+def summarize(point: Point) -> PointSummary:
+    """The result of a point; one without a run that ended well has no estimates."""
+    counted = tuple(run for run in point.repeats if run.outcome == "ok" and run.summary.flows)
+    flows = dict.fromkeys(flow for run in counted for flow in run.summary.flows)
+    ended = sum(run.outcome is not None for run in point.repeats)
+    return PointSummary(point, counted, ended, {flow: _estimates(counted, flow) for flow in flows})
+
+
+def _estimates(runs: Iterable[Run], flow: str) -> dict[str, Estimate]:
+    found = {metric: measured(runs, flow, metric) for metric in METRICS}
+    return {
+        metric.name: Estimate(value, min(values), max(values), len(values))
+        for metric, values in found.items()
+        if (value := estimate(metric, values)) is not None
+    }
 
 
 def is_run_of(run: Run, step: Step) -> bool:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from cephtui import units
 from cephtui.analysis.batches import node_names
 from cephtui.analysis.sides import Side
-from cephtui.models import ClusterEnvironment, Difference, NodeEnvironment, OptionValue, Run
+from cephtui.models import ClusterEnvironment, NodeEnvironment, OptionValue, Run, Step
+from cephtui.tools import TOOLS
+from cephtui.tools.base import Load
+
+if TYPE_CHECKING:
+    from cephtui.models.rows import Difference
 
 Facts: TypeAlias = dict[str, str]
 """Names and values as text, in the order in which they are shown."""
@@ -35,8 +40,29 @@ def differences(left: Side, right: Side) -> list[Difference]:
     ]
 
 
+def load_of(step: Step | Run) -> Load | None:
+    """What is asked of the target; None for an unknown tool, or options changed by hand."""
+    try:
+        return TOOLS[step.tool].bind(step.options).load()
+    except (LookupError, ValueError, OverflowError):
+        return None
+
+
+def unlike(left: Side, right: Side) -> list[Difference]:
+    """Why the figures of two sides can't be compared: they measure other operations. Empty where they can."""
+    return _differing("load", _operations(left.run), _operations(right.run))
+
+
+def _operations(run: Run) -> Facts:
+    load = load_of(run)
+    kind = {"block size": units.short_size(load.block_bytes), "pattern": load.pattern} if load else {}
+    return {"tool": run.tool, **kind}
+
+
 def _differing(topic: str, left: Facts, right: Facts, missing: str = units.DASH) -> list[Difference]:
     """The facts that are not equal; one that only one side has stands against ``missing``."""
+    from cephtui.models.rows import Difference
+
     pairs = {name: (left.get(name, missing), right.get(name, missing)) for name in (left | right)}
     return [Difference(topic=topic, name=name, left=a, right=b) for name, (a, b) in pairs.items() if a != b]
 

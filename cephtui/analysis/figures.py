@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
+from cephtui.analysis.batches import measured
 from cephtui.analysis.sides import Side
 from cephtui.analysis.verdict import Reason, judge, why_none
-from cephtui.models import Figure
 from cephtui.models.metrics import DIRECTIONS, METRICS, Metric
+
+if TYPE_CHECKING:
+    from cephtui.models.rows import Figure
 
 _SPOILED: Mapping[str, Sequence[str]] = {"in-flight": ("iops", "bandwidth_bytes"), "space": ()}
 """By a finding's code the figures that it limits, where it is not all of them."""
@@ -30,7 +33,9 @@ def why_no_verdict(left: Side, right: Side) -> Reason:
 def _figure(
     direction: str, metric: Metric, left: Side, right: Side, codes: tuple[Sequence[str], Sequence[str]]
 ) -> Figure:
-    before, after = _values(left, direction, metric), _values(right, direction, metric)
+    from cephtui.models.rows import Figure
+
+    before, after = measured(left.runs, direction, metric), measured(right.runs, direction, metric)
     verdict = judge(metric, before, after)
     return Figure(
         direction=direction,
@@ -41,21 +46,15 @@ def _figure(
         better=verdict.word,
         left_spread=_spread(before),
         right_spread=_spread(after),
-        left_findings=_spoiled_by(codes[0], metric) if before else (),
-        right_findings=_spoiled_by(codes[1], metric) if after else (),
+        left_findings=spoiled_by(codes[0], metric) if before else (),
+        right_findings=spoiled_by(codes[1], metric) if after else (),
     )
-
-
-def _values(side: Side, direction: str, metric: Metric) -> list[float]:
-    """One of each run that has it."""
-    found = [metric.of(run.summary.flows.get(direction)) for run in side.runs]
-    return [float(value) for value in found if value is not None and math.isfinite(value)]
 
 
 def _spread(values: Sequence[float]) -> tuple[float, float] | None:
     return (min(values), max(values)) if len(values) > 1 else None
 
 
-def _spoiled_by(codes: Sequence[str], metric: Metric) -> tuple[str, ...]:
-    """Those of the findings of a side's runs that limit what a figure means."""
+def spoiled_by(codes: Iterable[str], metric: Metric) -> tuple[str, ...]:
+    """Those of the findings of a run, or of a side's runs, that limit what a figure means."""
     return tuple(code for code in codes if metric.name in _SPOILED.get(code, (metric.name,)))

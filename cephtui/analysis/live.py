@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from cephtui.analysis.history import History
-from cephtui.analysis.incidents import Course
 from cephtui.models import ClusterSample, Event, Mark, Notice, Phase, Plan, Run, Sample, Step
 from cephtui.stats import known_sum
+
+if TYPE_CHECKING:
+    from cephtui.analysis.incidents import Course
+
+
+def _nothing_yet() -> Course:
+    """Imported with the first run: it knows what a cluster reports."""
+    from cephtui.analysis.incidents import Course
+
+    return Course()
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +28,17 @@ class Progress:
     elapsed_seconds: float
     fraction: float | None
     eta_seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class BatchProgress:
+    """A run among those of its order: the points of a sweep, each as often as it is repeated."""
+
+    run: int
+    """From 1; a run that was skipped counts too."""
+    of: int
+    seconds_left: float | None
+    """Until the last of them ends, as estimated; None where the end of the current one is not known."""
 
 
 @dataclass(slots=True)
@@ -33,7 +54,7 @@ class LiveRun:
     nodes: dict[str, Sample] = field(default_factory=dict)
     """The latest of each node."""
     cluster: ClusterSample | None = None
-    course: Course = field(default_factory=Course)
+    course: Course = field(default_factory=_nothing_yet)
     """What happened so far."""
     marks: tuple[Mark, ...] = ()
     notice: str | None = None
@@ -100,6 +121,19 @@ class LiveRun:
             return Progress(self.phase, elapsed, None, None)
         return Progress(self.phase, elapsed, min(1.0, elapsed / expected), max(0.0, expected - elapsed))
 
+    def seconds_left(self, since_sample_seconds: float = 0.0) -> float | None:
+        """Of prefill, ramp and run, as estimated; None for a run of which nothing but its data decides the end."""
+        step, progress = self.step, self.progress(since_sample_seconds)
+        run = step.run_seconds or step.most_seconds
+        if run is None:
+            return None
+        if self.phase != "prepare":
+            return max(0.0, step.ramp_seconds + run - progress.elapsed_seconds)
+        fill = progress.eta_seconds
+        if fill is None:
+            fill = max(0.0, step.prepare_seconds - progress.elapsed_seconds)
+        return fill + step.ramp_seconds + run
+
     def _prepare_progress(self, elapsed: float) -> Progress:
         wanted = self.wanted_bytes
         if not wanted or not self.prepared_bytes:
@@ -120,6 +154,20 @@ class Live:
         """Which step is running, of how many: ``2/5``; one that was skipped counts too."""
         assert self.current
         return f"{self.current.step.number}/{self.steps[-1].number}"
+
+    def batch_progress(self, since_sample_seconds: float = 0.0) -> BatchProgress | None:
+        """Where the current run is in its batch; None where none is in progress."""
+        if self.current is None:
+            return None
+        step = self.current.step
+        same = [each for each in self.steps if each.batch == step.batch]
+        index = next(index for index, each in enumerate(same) if each is step)
+        # the rest of an order that was stopped is a plan that counts on
+        earlier = (same[0].number or 1) - 1 if same[0] is self.steps[0] else 0
+        left = self.current.seconds_left(since_sample_seconds)
+        if left is not None:
+            left += sum(each.likely_seconds for each in same[index + 1 :])
+        return BatchProgress(earlier + index + 1, earlier + len(same), left)
 
     def take(self, event: Event) -> None:
         """Take in what has happened."""

@@ -13,12 +13,15 @@ from cephtui.models import Mark, Run
 def marks_between(left: Side, right: Side) -> list[tuple[str, Mark]]:
     """What the user did from the beginning of the first run to the end of the last, each with its session's name."""
     runs = [*left.runs, *right.runs]
+    found = {(side.run.session, mark): None for side in (left, right) for mark in among(runs, side.marks)}
+    return sorted(found, key=lambda each: each[1].at)
+
+
+def among(runs: Sequence[Run], marks: Iterable[Mark]) -> list[Mark]:
+    """The marks from the beginning of the first run to the end of the last."""
     first = min(run.started_at for run in runs)
     last = max(run.started_at + timedelta(seconds=run.duration_seconds) for run in runs)
-    found = {
-        (side.run.session, mark): None for side in (left, right) for mark in side.marks if first <= mark.at <= last
-    }
-    return sorted(found, key=lambda each: each[1].at)
+    return [mark for mark in marks if first <= mark.at <= last]
 
 
 def in_order(runs: Sequence[Run], marks: Iterable[Mark]) -> list[Run | Mark]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cephtui.analysis.batches import group
 from cephtui.models import Mark, Run
@@ -29,8 +29,8 @@ class Side:
 
     @property
     def problem(self) -> str | None:
-        """Why the side has no figures, or None."""
-        return None if _is_measured(self.run) else f"{self.run.outcome or 'running'}: no figures"
+        """Why the side has no results, or None."""
+        return None if _is_measured(self.run) else f"{self.run.outcome or 'running'}: no results"
 
     def findings(self) -> dict[str, tuple[Run, ...]]:
         """The runs that have a finding, by its code; the order is that of the runs."""
@@ -52,6 +52,13 @@ def side_of(run: Run, runs_of_its_session: Iterable[Run], marks: Iterable[Mark] 
     _, *alike = group([run, *others])[0].points[0].repeats
     repeats = [other for other in alike if other.outcome == "ok" and _is_measured(other)]
     return Side((run, *sorted(repeats, key=lambda other: other.run)), tuple(marks))
+
+
+def apart(left: Side, right: Side) -> tuple[Side, Side]:
+    """Both sides; of repeats of each other only the chosen runs, as both sides would be the same runs."""
+    if right.run not in left.runs:
+        return left, right
+    return replace(left, runs=(left.run,)), replace(right, runs=(right.run,))
 
 
 def _is_measured(run: Run) -> bool:

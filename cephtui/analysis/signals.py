@@ -37,7 +37,7 @@ def signals(sample: ClusterSample, before: ClusterSample | None) -> Iterator[Sig
     yield from _pgs(sample)
     if sample.recovery_bandwidth_bytes:
         rate = units.bandwidth(sample.recovery_bandwidth_bytes)
-        text = f"recovery of up to {rate} went on beside the run"
+        text = f"recovery of up to {rate} during the run"
         yield Signal("recovery", text, f"recovery {rate}", weight=sample.recovery_bandwidth_bytes)
     for flag in sample.flags:
         yield Signal("flag", f"the cluster's flag {flag} was set", f"{flag} set", flag)

@@ -16,9 +16,6 @@ from cephtui.models.metrics import Metric
 Word: TypeAlias = Literal["better", "same", "worse"]
 Kind: TypeAlias = Literal["better", "not worse", "same", "not better", "worse", "no verdict"]
 
-SAME_FRACTION = 0.005
-"""A smaller change is called none where there is no verdict. Chance is not taken into account."""
-
 
 @dataclass(frozen=True, slots=True)
 class Reason:
@@ -45,7 +42,7 @@ class Verdict:
     """Where the true change lies, with ``confidence``."""
     confidence: float | None = None
     """0 to 1, two-sided."""
-    margin: float = SAME_FRACTION
+    margin: float = 0.0
     """Changes up to it count as none."""
     runs_needed: int | None = None
     """About how many a side would decide."""
@@ -54,31 +51,17 @@ class Verdict:
 
     @property
     def word(self) -> Word | None:
-        """What stands beside the change: the verdict where it is one of these words, else where the figure went.
-
-        None where nothing is known, and where the verdict excludes a word without giving another.
-        """
+        """What stands beside the change; None without a verdict, and where it only excludes a word."""
         match self.kind:
             case "better" | "same" | "worse":
                 return self.kind
-            case "no verdict":
-                return self._went
             case _:
                 return None
-
-    @property
-    def _went(self) -> Word | None:
-        """Chance is not taken into account."""
-        if self.left is None or self.right is None:
-            return None
-        if self.change is not None and abs(self.change) < self.margin:
-            return "same"
-        return "better" if (self.right > self.left) == (self.metric.better == "more") else "worse"
 
 
 def judge(metric: Metric, left: Sequence[float], right: Sequence[float]) -> Verdict:
     """Of one figure, given for each run that has it. At present there is never a verdict, always the reason."""
-    before, after = _estimate(metric, left), _estimate(metric, right)
+    before, after = estimate(metric, left), estimate(metric, right)
     return Verdict(metric, before, after, _change(before, after), reasons=(why_none(len(left), len(right)),))
 
 
@@ -90,8 +73,8 @@ def why_none(left_runs: int, right_runs: int) -> Reason:
     return Reason("one-run-each" if runs == (1, 1) else "no-test", runs)
 
 
-def _estimate(metric: Metric, values: Sequence[float]) -> float | None:
-    """What stands for several runs: the mean, of percentiles and the greatest latency the median.
+def estimate(metric: Metric, values: Sequence[float]) -> float | None:
+    """What stands for several runs: the mean, of percentiles and the greatest latency the median; None for no runs.
 
     The percentile of all completions together would need their histograms, and a mean of percentiles is moved far
     by one run with a slow tail.

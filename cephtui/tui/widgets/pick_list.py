@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from textual.content import Content
 from textual.css.styles import RulesMap
+from textual.events import Resize
 from textual.strip import Strip
 from textual.style import Style
 from textual.visual import RenderOptions, Visual
@@ -135,6 +136,14 @@ class PickList(OptionList):
         self._shown: list[Row] = []
         self._visuals: dict[tuple[Row, tuple[int, ...]], RowVisual] = {}
         """Of what is shown: most of it stays the same when something arrives."""
+
+    def grow_to(self, rows: int) -> None:
+        """Be as high as what it shows, up to so many rows."""
+        self.styles.min_height, self.styles.max_height = 1, max(1, rows)
+
+    def on_resize(self, event: Resize) -> None:
+        """It does not shrink with what is typed: the box around it would jump."""
+        self.styles.min_height = event.size.height
 
     @property
     def shown(self) -> Sequence[Row]:

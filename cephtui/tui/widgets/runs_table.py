@@ -1,57 +1,44 @@
-"""The session's runs, the newest first, with the user's marks between them."""
+"""The session's runs, the newest first, with the results of their batches and the user's marks between them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import datetime
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 from rich.text import Text
+from textual.coordinate import Coordinate
+from textual.events import Click
+from textual.geometry import Region, Spacing
 from textual.message import Message
 from textual.widgets import DataTable
 
-from cephtui.models import Mark, Run, Total
-from cephtui.models.metrics import LIVE
-from cephtui.reports.text import OUTCOME_STYLES, varied
+from cephtui.models import Interval, Mark, Phase, Run
+from cephtui.presets import Choice
 from cephtui.tui.keys import key
-from cephtui.tui.widgets.fitted import show_rows
+from cephtui.tui.widgets.fitted import show_rows_in
+from cephtui.tui.widgets.run_columns import Columns, columns_for
+from cephtui.tui.widgets.run_rows import Content, Now, Row
 
-_FIGURES = [metric.title for metric in LIVE]
-_COLUMNS = ("#", "preset", "", *_FIGURES, "outcome", "")
-_RIGHT = {"#", *_FIGURES}
-_TITLES = [Text(column, justify="right" if column in _RIGHT else "left") for column in _COLUMNS]
-_MARKS_MOST = 500
-"""The newest marks: a table of more is slow."""
-_MARK_COLUMNS, _OTHER_COLUMNS = 40, 64
-
-
-def _cells(run: Run, direction: str, total: Total | None, apart: str) -> list[Text]:
-    figures = [metric.text_of(total) for metric in LIVE]
-    outcome = run.outcome or "running"
-    marked = f"{outcome} !" if run.findings else outcome
-    texts = [str(run.run), run.preset, direction, *figures, marked, apart]
-    cells = [
-        Text(text, justify="right" if column in _RIGHT else "left")
-        for column, text in zip(_COLUMNS, texts, strict=True)
-    ]
-    cells[-2].stylize(OUTCOME_STYLES.get(outcome, ""))
-    return cells
-
-
-def _mark_cells(mark: Mark, columns: int) -> list[Text]:
-    text = mark.text if len(mark.text) <= columns else mark.text[: columns - 1] + "…"
-    when = f"{mark.at.astimezone():%H:%M:%S}"
-    blank = [Text("")] * (1 + len(_FIGURES))
-    return [Text("*", "bold", justify="right"), Text(text, "bold italic"), *blank, Text(when, "dim"), Text("")]
+_WIDE = 99
+"""Columns of the terminal from which directions are written out."""
 
 
 class RunsTable(DataTable[Text]):
-    """One row for each direction of each run, and one for each mark."""
+    """One row for each direction of each run, one for each result of a batch, and one for each mark.
+
+    The cursor only goes to runs.
+    """
 
     BINDINGS = [
         key("down,j", "cursor_down", "down", "the run below", "runs"),
         key("up,k", "cursor_up", "up", "the run above", "runs"),
-        key("enter", "select_cursor", "open", "all of the run: conditions, figures, what limits them", "runs"),
+        key("home", "scroll_top", "newest", "the newest run", "runs"),
+        key("end", "scroll_bottom", "oldest", "the oldest run", "runs"),
+        key("enter", "select_cursor", "open", "the run in full: conditions, results, findings", "runs"),
     ]
+    DEFAULT_CSS = "RunsTable { overflow-x: hidden; scrollbar-size-vertical: 1; }"
 
     class Opened(Message):
         """A run is to be shown in full."""
@@ -68,89 +55,130 @@ class RunsTable(DataTable[Text]):
             self.run = run
 
     def __init__(self) -> None:
-        super().__init__(id="runs", cursor_type="row", zebra_stripes=True)
-        self._runs: list[Run] = []
-        self._marks: list[Mark] = []
-        self.baseline: int | None = None
-
-    def on_mount(self) -> None:
-        self.rebuild()
-
-    @property
-    def _room(self) -> int:
-        """Columns for the text of a mark."""
-        return max(16, min(_MARK_COLUMNS, self.size.width - _OTHER_COLUMNS))
+        super().__init__(id="runs", cursor_type="row", zebra_stripes=True, cell_padding=0)
+        self.content = Content()
+        """The runs, marks and baseline that it shows."""
+        self._rows: list[Row] = []
+        self._lines: list[int] = []
+        """The rows of runs, by their numbers from the top."""
+        self._columns = Columns()
 
     def on_resize(self) -> None:
-        """Marks take what room there is."""
-        if self._marks:
+        """There is room for more columns, or for fewer."""
+        if self._columns.room != self._width():
             self.rebuild()
+
+    def _width(self) -> int:
+        """Columns of the terminal for all columns of the table; before it is laid out, as if it had all of them."""
+        return (self.size.width or self.app.size.width) - self.styles.scrollbar_size_vertical
 
     @property
     def chosen(self) -> Run | None:
         """The run under the cursor."""
-        number = self._key_here.partition(" ")[0]
-        return next((run for run in self._runs if str(run.run) == number), None)
+        return self._rows[self.cursor_row].run if self.cursor_row < len(self._rows) else None
 
-    @property
-    def marks(self) -> tuple[Mark, ...]:
-        return tuple(self._marks)
-
-    def put(self, *runs: Run) -> None:
-        """Add runs, or update those that are in the table."""
-        numbers = {run.run for run in runs}
-        self._runs = [*runs, *(other for other in self._runs if other.run not in numbers)]
+    def show_session(
+        self,
+        runs: Sequence[Run],
+        marks: Sequence[Mark] = (),
+        presets: Mapping[str, Mapping[str, Choice]] | None = None,
+        baseline: int | None = None,
+    ) -> None:
+        """Show these instead; ``presets`` has the options of each preset, for what differs from them."""
+        self.content = Content({run.run: run for run in runs}, tuple(marks), presets or {}, baseline)
         self.rebuild()
 
-    def put_mark(self, *marks: Mark) -> None:
-        """Add marks."""
-        self._marks += marks
+    def put(self, run: Run) -> None:
+        """Add a run, or update the one that is in the table."""
+        self._change(runs={**self.content.runs, run.run: run})
+
+    def put_mark(self, mark: Mark) -> None:
+        """Add a mark."""
+        self._change(marks=(*self.content.marks, mark))
+
+    def put_baseline(self, baseline: int | None) -> None:
+        """Name the run that others are compared with, or none."""
+        self._change(baseline=baseline)
+
+    def _change(self, **changes: Any) -> None:
+        self.content = replace(self.content, **changes)
         self.rebuild()
+
+    def show_live(self, run: Run, flows: Mapping[str, Interval], fraction: float | None, phase: Phase = "run") -> None:
+        """Show the figures of the last second of a run in progress, and how much of the phase is done."""
+        before, current = self.content.now, self.content.runs.get(run.run)
+        if current is None or current.outcome:
+            return
+        seen = dict.fromkeys(before.flows) if before and before.run == run.run else {}
+        self.content = replace(self.content, now=Now(run.run, {**seen, **flows}, fraction, phase))
+        if not self._update_in_place(current):
+            self.rebuild()
+
+    def _update_in_place(self, run: Run) -> bool:
+        """Whether the rows of a run in progress have room for what has changed in them."""
+        content, columns = self.content, self._columns
+        lines = {row.key: line for line, row in enumerate(self._rows)}
+        for direction, flow in content.flows(run).items():
+            line = lines.get(f"{run.run} {direction}")
+            if line is None:
+                return False
+            row, texts = self._rows[line], content.live_texts(run, flow)
+            changed = [name for name in columns.widths if name in texts and texts[name] != row.texts[name]]
+            if not all(columns.has_room(name, texts[name]) for name in changed):
+                return False
+            self._rows[line] = row = replace(row, texts={**row.texts, **texts})
+            for name in changed:
+                self.update_cell_at(Coordinate(line, [*columns.widths].index(name)), columns.cell(row, name))
+        return True
+
+    # ------------------------------------------------------------------ all rows
 
     def rebuild(self) -> None:
-        """All rows, the newest first; the cursor stays on its run or mark, and at the top with the newest."""
-        rows: list[tuple[datetime, int, int, Run | Mark]] = [
-            *((run.started_at, 0, run.run, run) for run in self._runs),
-            *((mark.at, 1, number, mark) for number, mark in list(enumerate(self._marks))[-_MARKS_MOST:]),
-        ]
-        rows.sort(key=lambda row: row[:3], reverse=True)
-        apart = varied(self._runs)
-        cells: dict[str, list[Text]] = {}
-        for _, _, number, row in rows:
-            if isinstance(row, Mark):
-                cells[f"mark {number}"] = _mark_cells(row, self._room)
-            else:
-                cells |= self._of_run(row, apart[row.run])
-        before, here = self.cursor_row, self._key_here
-        show_rows(self, _TITLES, cells)
-        self.move_cursor(row=before and self._row_of(here, before))
+        """All rows, the newest first; the cursor stays on its run, or on the newest one."""
+        chosen, here = self.chosen, self._rows[self.cursor_row].key if self._lines else ""
+        is_newest = chosen is None or chosen is self._rows[self._lines[0]].run
+        above = self.cursor_row - self.scroll_offset.y
+        room = self._width()
+        self._rows, self._lines = self.content.rows(narrow=room < _WIDE), []  # no line is a run's until all are there
+        self._columns = columns_for(self._rows, room)
+        cells = {row.key: self._columns.cells(row) for row in self._rows}
+        show_rows_in(self, [*self._columns.widths.values()], self._columns.titles, cells)
+        self._lines = [line for line, row in enumerate(self._rows) if row.run]
+        self.show_cursor = bool(self._lines)
+        if self._lines:
+            line = self._line_after(here, is_newest=is_newest)
+            if not is_newest:
+                self.scroll_to(y=line - above, animate=False)
+                self.call_after_refresh(self.scroll_to, y=line - above, animate=False)  # now there is room for it
+            self.move_cursor(row=line)
 
-    @property
-    def _key_here(self) -> str:
-        """Of the row under the cursor; empty where there is none."""
-        return str(self.coordinate_to_cell_key(self.cursor_coordinate).row_key.value) if self.row_count else ""
+    def _line_after(self, key: str, *, is_newest: bool) -> int:
+        """Where the row with this key is now, or that of its run, which has no direction at first.
 
-    def _row_of(self, key: str, otherwise: int) -> int:
-        """The row with a key; a run in progress has none of a direction yet."""
-        names = [str(name.value) for name in self.rows]
-        same = [row for row, name in enumerate(names) if name == key] or [
-            row for row, name in enumerate(names) if name.split()[0] == key.split()[0] != "mark"
-        ]
-        return same[0] if same else otherwise
+        Another run is the newest: its row, if that with this key ``is_newest``.
+        """
+        keys = {line: self._rows[line].key for line in self._lines}
+        same = [line for line in self._lines if keys[line].split()[0] == key.partition(" ")[0]]
+        if not same or (is_newest and same[0] != self._lines[0]):
+            return self._lines[0]
+        return next((line for line in same if keys[line] == key), same[0])
 
-    def to_newest(self) -> None:
-        """Move the cursor to the newest run, not to a mark after it."""
-        for row in range(self.row_count):
-            self.move_cursor(row=row)
-            if self.chosen:
-                return
+    # ------------------------------------------------------------------ the cursor
 
-    def _of_run(self, run: Run, apart: str) -> dict[str, list[Text]]:
-        """Its rows by their keys."""
-        if run.run == self.baseline:
-            apart = f"baseline {apart}".strip()
-        totals: Mapping[str, Total | None] = run.summary.flows or {"": None}
-        return {f"{run.run} {name}": _cells(run, name, total, apart) for name, total in totals.items()}
+    def validate_cursor_coordinate(self, value: Coordinate) -> Coordinate:
+        """On a run: the next one in the direction of the movement, else the last one before."""
+        row, column = super().validate_cursor_coordinate(value)
+        at = bisect_left(self._lines, row)
+        below, above = self._lines[at : at + 1], self._lines[max(0, at - 1) : at]
+        if below == [row] or not self._lines:
+            return Coordinate(row, column)
+        return Coordinate([*below, *above][0] if row > self.cursor_row else [*above, *below][0], column)
+
+    def on_click(self, event: Click) -> None:
+        """Not on what is no run."""
+        line = event.style.meta.get("row", -1)
+        if 0 <= line < len(self._rows) and not self._rows[line].run:
+            event.prevent_default().stop()
 
     def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
         event.stop()
@@ -162,3 +190,13 @@ class RunsTable(DataTable[Text]):
         event.stop()
         if self.chosen:
             self.post_message(self.Reached(self.chosen))
+            self._show_around()
+
+    def _show_around(self) -> None:
+        """The marks and results beside the run under the cursor too, which the cursor does not go to."""
+        at = bisect_left(self._lines, self.cursor_row)
+        first = self._lines[at - 1] + 1 if at else 0
+        last = self._lines[at + 1] if at + 1 < len(self._lines) else self.row_count
+        for line, rows in ((first, last - first), (self.cursor_row, 1)):
+            region = Region(0, line + self.header_height, 1, rows)
+            self.scroll_to_region(region, animate=False, spacing=Spacing(top=self.header_height), force=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from rich.cells import cell_len
 from rich.console import JustifyMethod
@@ -13,26 +13,27 @@ from textual.coordinate import Coordinate
 from textual.events import Click
 from textual.widgets import DataTable
 
-from cephtui import units
-from cephtui.models import SessionRow
+from cephtui.models.rows import SessionRow
 from cephtui.printable import printable
-from cephtui.reports.text import OUTCOME_STYLES
+from cephtui.reports.session_words import BEST, best, date, date_beside_name, is_empty, target
+from cephtui.reports.text import OUTCOME_STYLES, joined
 from cephtui.tui.keys import key
 
-_ORDER = ("session", "date", "cluster", "nodes", "runs", "outcomes", "tags", "note")
-_ALWAYS = {"session", "date", "runs", "outcomes", "note"}
-_MISSED = ("nodes", "tags", "cluster")
+_ORDER = ("session", "date", "target", *BEST, "cluster", "nodes", "runs", "outcomes", "tags", "note")
+_ALWAYS = {"session", "outcomes", "note"}
+_MISSED = ("nodes", "tags", "cluster", "best bandwidth", "runs", "date", "target")
 """Columns dropped on narrow terminals, in this order; the detail line below the table still shows them."""
-_SHARES = {
-    "session": (18, 5, 32),
-    "outcomes": (14, 6, 26),
-    "cluster": (12, 8, 20),
-    "tags": (12, 8, 24),
-    "nodes": (12, 8, 32),
+_LEAST = {"session": 18, "outcomes": 25, "target": 16, "cluster": 12, "tags": 12, "nodes": 12}
+"""What these need of their width before a column is dropped; the others are never cut."""
+_NOTE_LEAST, _NOTE_PART = 20, 7
+"""What a note needs before other columns get room: so much in any case, or that part of the screen."""
+ORDERS: dict[str, Callable[[SessionRow], str | float]] = {
+    "newest first": lambda row: 0,
+    "by name": lambda row: row.session,
+    "by runs": lambda row: -row.runs,
+    "by best IOPS": lambda row: -max(row.best_read_iops or 0, row.best_write_iops or 0),
 }
-"""The widest that a column gets: so much in any case, that part of the screen, and never more than this."""
-_NOTE_WIDTH = 20
-"""What a note needs before columns that may be dropped get room."""
+"""What sessions, the newest first, are sorted by."""
 _WIDE = 100
 """From this width on the time of day is shown too."""
 _PADDING = 2
@@ -42,13 +43,6 @@ _AT_ONCE = 50
 
 
 # ---------------------------------------------------------------------------------------------- words
-
-
-def date(row: SessionRow, *, time: bool = True) -> str:
-    """When a session began, by the clock here."""
-    if row.created_at is None:
-        return units.DASH
-    return f"{row.created_at.astimezone():{'%Y-%m-%d %H:%M' if time else '%Y-%m-%d'}}"
 
 
 def state(row: SessionRow) -> str:
@@ -69,7 +63,8 @@ def _baseline(row: SessionRow) -> str:
 
 def matches(row: SessionRow, words: Sequence[str]) -> bool:
     """Whether each word (small letters) occurs in one of a session's texts."""
-    texts = [row.session, date(row), state(row), remark(row), row.cluster, *row.presets, *row.tags, *row.nodes]
+    texts = [row.session, date(row), state(row), remark(row), row.cluster, *best(row).values()]
+    texts += [*row.presets, *row.tags, *row.nodes, *row.targets]
     text = "\n".join(filter(None, texts)).lower()
     return all(word in text for word in words)
 
@@ -83,9 +78,10 @@ def about(row: SessionRow) -> Text:
     """All that is known of a session, for where the table has no room."""
     where = [date(row), row.cluster, f"on {', '.join(row.nodes)}" if row.nodes else ""]
     ran = [run_count(row), state(row), ", ".join(row.presets)]
+    measured = [joined(row.targets, "targets"), *(f"{name} {text}" for name, text in best(row).items() if text)]
     mine = [f"tags {', '.join(row.tags)}" if row.tags else "", _baseline(row), row.note]
-    lines = [", ".join(filter(None, where)), "; ".join(filter(None, ran)), "; ".join(filter(None, mine))]
-    text = Text.assemble((printable(row.session), "bold"), "  ", "\n".join(map(printable, lines)))
+    lines = [", ".join(filter(None, where)), *("; ".join(filter(None, parts)) for parts in (ran, measured, mine))]
+    text = Text.assemble((printable(row.session), "bold"), "  ", "\n".join(map(printable, filter(None, lines))))
     if row.error:
         text.append(f"\n{printable(row.error)}", OUTCOME_STYLES["failed"])
     return text
@@ -98,7 +94,9 @@ def cells(row: SessionRow, *, time: bool) -> dict[str, str]:
     """What stands in each column."""
     return {
         "session": row.session,
-        "date": date(row, time=time),
+        "date": date_beside_name(row, time=time),
+        "target": target(row),
+        **best(row),
         "cluster": row.cluster or "",
         "nodes": ", ".join(row.nodes),
         "runs": str(row.runs),
@@ -116,16 +114,14 @@ def fitted(rows: Iterable[SessionRow], width: int) -> dict[str, int]:
         for name, text in cells(row, time=width >= _WIDE).items():
             natural[name] = max(natural[name], cell_len(printable(text)))
             used |= {name} if text else set()
-    widths = {name: min(natural[name], _most(name, width)) for name in _ORDER if name in used}
+    widths = {name: min(natural[name], _LEAST.get(name, natural[name])) for name in _ORDER if name in used}
+    kept_free = min(max(_NOTE_LEAST, width // _NOTE_PART), natural["note"])
     for name in _MISSED:
-        if _left(widths, width) < min(_NOTE_WIDTH, natural["note"]):
+        if _left(widths, width) < kept_free:
             widths.pop(name, None)
+    for name in filter(widths.get, _LEAST):
+        widths[name] += max(0, min(natural[name] - widths[name], _left(widths, width) - kept_free))
     return widths | {"note": max(_left(widths, width), cell_len("note"))}
-
-
-def _most(name: str, width: int) -> int:
-    least, part, most = _SHARES.get(name, (width, 1, width))
-    return min(most, max(least, width // part))
 
 
 def _left(widths: Mapping[str, int], width: int) -> int:
@@ -142,6 +138,14 @@ def _cell(column: str, text: str, style: str = "") -> Text:
 def _state_style(row: SessionRow) -> str:
     worst = next((word for word in ("failed", "lost", "refused", "stopped") if word in row.outcomes), "ok")
     return OUTCOME_STYLES["failed" if row.error else worst]
+
+
+def _styles(row: SessionRow) -> dict[str, str]:
+    """Of each column that has one."""
+    if is_empty(row):
+        return dict.fromkeys(_ORDER, "dim")
+    wrong = {"note": OUTCOME_STYLES["failed"]} if row.error else {}
+    return {"session": "bold", "outcomes": _state_style(row), **wrong}
 
 
 # ---------------------------------------------------------------------------------------------- rows
@@ -204,9 +208,7 @@ class SessionsTable(DataTable[Text]):
 
     def _add(self, rows: Iterable[SessionRow]) -> None:
         for row in rows:
-            styles = {"session": "bold", "outcomes": _state_style(row)}
-            styles |= {"note": OUTCOME_STYLES["failed"]} if row.error else {}
-            texts = cells(row, time=self._time)
+            styles, texts = _styles(row), cells(row, time=self._time)
             self.add_row(*(_cell(name, texts[name], styles.get(name, "")) for name in self._widths), key=row.session)
 
     def on_click(self, event: Click) -> None:

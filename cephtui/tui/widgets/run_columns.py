@@ -1,0 +1,93 @@
+"""The columns of the table of runs: which there is room for, how wide they are, and what stands in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from rich.cells import cell_len
+from rich.text import Text
+
+from cephtui.models.metrics import LIVE, Metric
+from cephtui.tui.widgets.fitted import across, fitting, placed
+from cephtui.tui.widgets.run_rows import RANGES, Row
+
+
+def _title(metric: Metric) -> str:
+    """``lat p99``: others that are no latencies stand beside it."""
+    return f"lat {metric.title}" if metric.unit == "s" else metric.title
+
+
+_TITLES = {
+    **{name: name for name in ("#", "preset", "differs", "target", "started")},
+    "direction": "",
+    **{name: title for metric in LIVE for name, title in ((metric.name, _title(metric)), (RANGES[metric], "range"))},
+    "outcome": "outcome",
+}
+"""From the left; a column that is not always there is left out where it has no text."""
+_RIGHT = {"#", *(metric.name for metric in LIVE)}
+_ALWAYS = {"#", "preset", "direction", *(metric.name for metric in LIVE), "outcome"}
+_IOPS, _BANDWIDTH, _MEAN, _P99 = LIVE
+_SPARED = {
+    "started": 40,
+    "target": 40,
+    RANGES[_MEAN]: 24,
+    RANGES[_BANDWIDTH]: 24,
+    RANGES[_P99]: 24,
+    RANGES[_IOPS]: 18,
+    _MEAN.name: 12,
+    _BANDWIDTH.name: 10,
+}
+"""Left out in this order where what differs would have fewer columns."""
+_LEAST = {_IOPS.name: len("16.5k"), _BANDWIDTH.name: len("1023 KiB/s")}
+"""For figures that change."""
+_RUNNING = len("running 54 %")
+_PRESET_MOST = 30
+_PADDING = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns for which there is room."""
+
+    room: int = 0
+    """Columns of the terminal for all of them."""
+    widths: Mapping[str, int] = field(default_factory=dict)
+    """Of each, with a blank at each side."""
+
+    @property
+    def titles(self) -> list[Text]:
+        return [placed(_TITLES[name], width, right=name in _RIGHT) for name, width in self.widths.items()]
+
+    def cells(self, row: Row) -> list[Text]:
+        """A row's, from the left."""
+        if row.across is None:
+            return [self.cell(row, name) for name in self.widths]
+        _, *others = self.widths.values()
+        return [self.cell(row, "#"), *across(row.across, others)]
+
+    def cell(self, row: Row, name: str) -> Text:
+        """What a row has in a column."""
+        style = row.styles.get(name, row.style)
+        return placed(row.texts.get(name, ""), self.widths[name], style, right=name in _RIGHT)
+
+    def has_room(self, name: str, text: str) -> bool:
+        """Whether a column shows the whole text."""
+        return cell_len(text) + _PADDING <= self.widths[name]
+
+
+def columns_for(rows: Iterable[Row], room: int) -> Columns:
+    """Those for these rows on so many columns of the terminal."""
+    natural = {name: cell_len(title) for name, title in _TITLES.items()}
+    natural |= {name: max(natural[name], least) for name, least in _LEAST.items()}
+    used = set(_ALWAYS)
+    for row in rows:
+        for name, text in row.texts.items():
+            if text:
+                natural[name] = max(natural[name], cell_len(text))
+                used.add(name)
+        if row.run and not row.run.outcome:
+            natural["outcome"] = max(natural["outcome"], _RUNNING)
+    natural["preset"] = min(natural["preset"], _PRESET_MOST)
+    padded = {name: size + _PADDING for name, size in natural.items() if name in used}
+    return Columns(room, fitting(padded, room, "differs", {n: s + _PADDING for n, s in _SPARED.items()}))
