@@ -18,12 +18,13 @@ from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
 from cephtui.analysis.conditions import differences
-from cephtui.analysis.figures import figures, why_no_verdict
-from cephtui.analysis.sides import Side, finding_texts, side_of
+from cephtui.analysis.figures import figures
+from cephtui.analysis.sides import Side, apart, finding_texts, side_of
 from cephtui.cli.verbs import cli
-from cephtui.models import ClusterEnvironment, Figure, Finding, NodeEnvironment, NodeResult, Run, Summary, Total
+from cephtui.models import ClusterEnvironment, Finding, NodeEnvironment, NodeResult, Run, Summary, Total
 from cephtui.models.metrics import METRICS
-from cephtui.reports.comparison import draw_comparison, verdict_text
+from cephtui.models.rows import Figure
+from cephtui.reports.comparison import about, draw_comparison
 from cephtui.sessions import store
 from tests.replayed import MIXED, SESSION, WRITE_IOPS
 
@@ -129,10 +130,17 @@ def test_a_chosen_run_that_did_not_end_well_stands_alone(outcome: str | None) ->
     assert side_of(chosen, [chosen, run(2)]).runs == (chosen,)
 
 
+def test_repeats_of_each_other_are_compared_alone() -> None:
+    session = [run(1), run(2, repeat=2), run(3, batch="another")]
+    sides = [side_of(each, session) for each in session]
+    assert [[each.run for each in side.runs] for side in apart(sides[0], sides[1])] == [[1], [2]]
+    assert apart(sides[0], sides[2]) == (sides[0], sides[2])
+
+
 def test_a_side_without_figures_says_so() -> None:
     assert side(run(1)).problem is None
-    assert side(run(1, outcome="refused", summary=Summary())).problem == "refused: no figures"
-    assert side(run(1, outcome=None, summary=Summary())).problem == "running: no figures"
+    assert side(run(1, outcome="refused", summary=Summary())).problem == "refused: no results"
+    assert side(run(1, outcome=None, summary=Summary())).problem == "running: no results"
     assert side(run(7)).name == "tuning/7"
 
 
@@ -267,33 +275,29 @@ def test_findings_of_repeats_count_and_say_in_how_many_runs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "before", "after", "change", "word"),
+    ("name", "before", "after", "change"),
     [
-        ("iops", 1000.0, 1100.0, 0.1, "better"),
-        ("iops", 1000.0, 900.0, -0.1, "worse"),
-        ("bandwidth_bytes", 1000.0, 900.0, -0.1, "worse"),
-        ("latency_p99_seconds", 0.01, 0.02, 1.0, "worse"),
-        ("latency_mean_seconds", 0.02, 0.01, -0.5, "better"),
-        ("latency_max_seconds", 0.02, 0.02, 0.0, "same"),
-        ("iops", 1000.0, 1004.9, 0.0049, "same"),
-        ("iops", 1000.0, 1005.1, 0.0051, "better"),
-        ("iops", 1000.0, 995.1, -0.0049, "same"),
-        ("iops", 0.0, 0.0, 0.0, "same"),
-        ("iops", 0.0, 5.0, None, "better"),
-        ("iops", 5.0, 0.0, -1.0, "worse"),
-        ("latency_p50_seconds", 0.0, 0.1, None, "worse"),
-        ("latency_p50_seconds", None, 0.1, None, None),
-        ("latency_p50_seconds", 0.1, None, None, None),
-        ("latency_p50_seconds", None, None, None, None),
-        ("iops", 5e-324, 1e56, None, "better"),
+        ("iops", 1000.0, 1100.0, 0.1),
+        ("iops", 1000.0, 900.0, -0.1),
+        ("latency_p99_seconds", 0.01, 0.02, 1.0),
+        ("latency_max_seconds", 0.02, 0.02, 0.0),
+        ("iops", 1000.0, 1004.9, 0.0049),
+        ("iops", 0.0, 0.0, 0.0),
+        ("iops", 0.0, 5.0, None),
+        ("iops", 5.0, 0.0, -1.0),
+        ("latency_p50_seconds", 0.0, 0.1, None),
+        ("latency_p50_seconds", None, 0.1, None),
+        ("latency_p50_seconds", 0.1, None, None),
+        ("latency_p50_seconds", None, None, None),
+        ("iops", 5e-324, 1e56, None),
     ],
 )
-def test_a_change_in_numbers_and_words(
-    name: str, before: float | None, after: float | None, change: float | None, word: str | None
+def test_a_change_is_a_number_and_no_word(
+    name: str, before: float | None, after: float | None, change: float | None
 ) -> None:
     left, right = (side(run(1, summary=Summary(write=total(**{name: value})))) for value in (before, after))
     found = figure(left, right, name)
-    assert (found.left, found.right, found.better) == (before, after, word)
+    assert (found.left, found.right, found.better) == (before, after, None)
     assert found.change_fraction == (None if change is None else pytest.approx(change, abs=1e-9))
 
 
@@ -344,18 +348,21 @@ def test_a_finding_is_named_at_the_figures_that_it_spoils(code: str, spoiled: tu
     assert all(not f.left_findings for f in found)
 
 
-def test_there_is_no_verdict_yet() -> None:
+def test_what_is_shown_is_said_plainly() -> None:
     alone, pair = side(run(1)), side(run(1), run(2))
     empty = side(run(1, outcome="failed", summary=Summary()))
+    assert about(alone, alone) == ["one run each: ranges unknown"]
+    assert about(alone, pair) == ["1 and 2 runs: means (percentiles and max: medians) and ranges"]
+    assert about(pair, side(run(1), run(2), run(3)))[0].startswith("2 and 3 runs: ")
+    assert about(alone, empty) == ["no results of B"]
+    assert about(empty, empty) == ["no results of A and B"]
 
-    def verdict(left: Side, right: Side) -> str:
-        return verdict_text(why_no_verdict(left, right))
 
-    assert verdict(alone, alone) == "one run each: no verdict"
-    assert verdict(alone, pair) == "1 and 2 runs: the spread is shown, no verdict yet"
-    assert verdict(pair, side(run(1), run(2), run(3))) == "2 and 3 runs: the spread is shown, no verdict yet"
-    assert verdict(alone, empty) == "no figures of B: no verdict"
-    assert verdict(empty, empty) == "no figures of A and B: no verdict"
+def test_other_operations_are_not_compared() -> None:
+    other = side(run(2, options={**run(1).options, "bs": "1M", "rw": "write"}))
+    assert about(side(run(1)), other)[1:] == ["not comparable: block size 4k and 1M, pattern randwrite and write"]
+    deeper = side(run(2, options={**run(1).options, "iodepth": 1, "numjobs": 2}))
+    assert about(side(run(1)), deeper)[1:] == []
 
 
 # ---------------------------------------------------------------------------------------------- table
@@ -365,13 +372,13 @@ def shown(left: Side, right: Side, **options: Any) -> list[str]:
     return [line.rstrip() for line in text_of(draw_comparison(left, right, **options)).splitlines()]
 
 
-def test_the_verdict_stands_first_then_differences_figures_and_findings() -> None:
+def test_what_is_shown_stands_first_then_differences_figures_and_findings() -> None:
     marked = run(2, 1123.0, target="rbd:other", findings=(Finding(code="recovery", text="7 % degraded [x]"),))
     lines = shown(side(run(1)), side(marked))
     assert lines[0].startswith("A tuning/1 write-iops: 4k randwrite")
     order = [
         "B tuning/2",
-        "one run each: no verdict",
+        "one run each: ranges unknown",
         "run     target",
         "finding recovery",
         "IOPS",
@@ -379,48 +386,66 @@ def test_the_verdict_stands_first_then_differences_figures_and_findings() -> Non
     ]
     positions = [next(i for i, line in enumerate(lines) if line.startswith(words)) for words in order]
     assert positions == sorted(positions)
-    assert "IOPS           1.00k      1.12k! ▲ +12.3 % better" in lines
+    assert "IOPS           1.00k      1.12k! ▲ +12.3 %" in lines
 
 
 @pytest.mark.parametrize(
-    ("iops", "words"),
-    [(1123.0, "▲ +12.3 % better"), (950.0, "▼ -5.0 % worse"), (1003.0, "= +0.3 % same"), (999.99, "= 0.0 % same")],
+    ("iops", "words"), [(1123.0, "▲ +12.3 %"), (950.0, "▼ -5.0 %"), (1003.0, "▲ +0.3 %"), (999.99, "= 0.0 %")]
 )
-def test_a_change_has_an_arrow_and_a_word(iops: float, words: str) -> None:
+def test_a_change_has_an_arrow(iops: float, words: str) -> None:
     line = next(line for line in shown(side(run(1)), side(run(2, iops))) if line.startswith("IOPS"))
     assert line.endswith(words)
 
 
-def test_the_arrow_is_of_the_number_and_the_word_of_its_meaning() -> None:
-    slower = run(2, summary=Summary(write=total(latency_p99_seconds=0.02)))
-    assert any(
-        line.startswith("p99 ") and line.endswith("▲ +100.0 % worse") for line in shown(side(run(1)), side(slower))
-    )
-    assert any(
-        line.startswith("p99 ") and line.endswith("▼ -50.0 % better") for line in shown(side(slower), side(run(1)))
-    )
+def test_nothing_is_called_better_or_worse() -> None:
+    slower = run(2, 500.0, summary=Summary(write=total(500.0, latency_p99_seconds=0.02)))
+    text = "\n".join(shown(side(run(1)), side(slower)) + shown(side(slower), side(run(1))))
+    assert "▲ +100.0 %" in text
+    assert not set(text.split()) & {"better", "worse", "same", "verdict"}
+
+
+def styles(left: Side, right: Side) -> dict[str, list[str]]:
+    """Of the row of IOPS, by the style the words in it."""
+    console = Console(file=StringIO(), width=120, force_terminal=True, color_system="truecolor")
+    found: dict[str, list[str]] = {}
+    for segments in console.render_lines(draw_comparison(left, right)):
+        if segments[0].text.startswith("IOPS"):
+            for text, style, _ in segments:
+                found.setdefault(str(style), []).append(text.strip())
+    return found
+
+
+def test_a_change_has_no_colour_and_what_is_not_comparable_is_grey() -> None:
+    three = [run(number, batch=batch) for number, batch in enumerate("aabb", 1)]
+    several = styles(side(*three[:2]), side(*three[2:]))
+    assert several["dim"] == ["= 0.0 %"]
+    alone = styles(side(run(1)), side(run(2, 500.0)))
+    assert alone["dim"] == ["1.00k", "500", "▼ -50.0 %"]
+    other = run(3, options={**run(1).options, "bs": "1M"})
+    assert len(styles(side(*three[:2]), side(other, other))["dim"]) == 3
+    assert not {style for style in {**several, **alone} if "green" in style or "red" in style}
 
 
 def test_in_ascii_mode_everything_is_ascii() -> None:
     lines = shown(side(run(1), run(2)), side(run(3, 2000.0), run(4, 500.0)), ascii_only=True)
     assert "".join(lines).isascii()
-    assert any("^ +25.0 % better" in line for line in lines)
+    assert any("^ +25.0 %" in line for line in lines)
 
 
-def test_from_zero_there_is_a_word_and_no_percentage() -> None:
+def test_from_zero_there_is_an_arrow_and_no_percentage() -> None:
     lines = shown(side(run(1, 0.0)), side(run(2, 10.0)))
-    assert next(line for line in lines if line.startswith("IOPS")).endswith("▲ better")
+    assert next(line for line in lines if line.startswith("IOPS")).endswith("▲")
 
 
 def test_the_spread_is_shown_where_a_side_has_repeats() -> None:
     alone, repeated = side(run(1)), side(run(2, 1000), run(3, 1250))
-    assert not any("spread" in line for line in shown(alone, alone))
+    assert not any("range of" in line for line in shown(alone, alone))
     lines = shown(alone, repeated)
-    assert any(line.endswith("spread of B") for line in lines)
-    assert not any("spread of A" in line for line in lines)
+    assert any(line.endswith("range of B") for line in lines)
+    assert not any("range of A" in line for line in lines)
     assert next(line for line in lines if line.startswith("IOPS")).endswith("1.00k..1.25k")
     assert next(line for line in lines if line.startswith("bandwidth")).endswith("3.91..4.88 MiB/s")
-    assert next(line for line in lines if line.startswith("p99 ")).endswith("10.0 ms")
+    assert next(line for line in lines if line.startswith("lat p99 ")).endswith("10.0 ms")
 
 
 def test_where_nothing_differed_it_says_so() -> None:
@@ -460,14 +485,14 @@ def test_a_run_without_figures_is_shown_as_such() -> None:
     failed = side(run(9, outcome="failed", summary=Summary()))
     lines = shown(side(run(1)), failed)
     assert lines[1].startswith("B tuning/9")
-    assert lines[2] == "  failed: no figures"
-    assert "no figures of B: no verdict" in lines
-    assert "neither run has figures" in shown(failed, failed)
+    assert lines[2] == "  failed: no results"
+    assert "no results of B" in lines
+    assert "neither run has results" in shown(failed, failed)
 
 
 @pytest.mark.parametrize("width", [78, 80])
 def test_the_worst_case_fits_the_width(width: int) -> None:
-    finding = (Finding(code="recovery", text="of the objects 7.2 % degraded, 100 MiB/s of recovery beside the run"),)
+    finding = (Finding(code="recovery", text="of the objects 7.2 % degraded, 100 MiB/s of recovery during the run"),)
 
     def wide(number: int, factor: float) -> Run:
         figures = {name: 0.0123456 * factor for name in FIGURES if name.startswith("latency")}
@@ -478,11 +503,11 @@ def test_the_worst_case_fits_the_width(width: int) -> None:
     rows = [line.split()[0] for line in text.splitlines() if line.strip()]
     first = rows.index("IOPS")
     assert rows[first : first + 2] == ["IOPS", "bandwidth"]
-    assert rows[rows.index("mean") :][:6] == ["mean", "p50", "p95", "p99", "p99.9", "max"]  # each in one row
+    names = [line.split()[1] for line in text.splitlines() if line.startswith("lat ")]
+    assert names == ["mean", "p50", "p95", "p99", "p99.9", "max"]  # each in one row
     assert max(cell_len(line) for line in text.splitlines()) <= width
     for words in (
-        "-98.8 % worse",
-        "-98.8 % better",
+        "-98.8 %",
         "12.3..13.6 ms",
         "157..162 us",
         "16.7k..18.4k",
@@ -527,13 +552,12 @@ def test_the_command_gives_json_lines(data: Path) -> None:
     assert [row["event"] for row in rows] == ["difference"] * 4 + ["figure"] * 16
     assert {"topic": "option", "name": "numjobs", "left": "1", "right": "8"}.items() <= rows[2].items()
     written = next(row for row in rows[4:] if (row["direction"], row["name"]) == ("write", "iops"))
-    assert written["better"] == "better"
+    assert written["better"] is None
     assert written["change_fraction"] == pytest.approx(written["right"] / written["left"] - 1)
     assert written["left_spread"] is None
 
 
 WRONG = {
-    "replay": "'replay': expected SESSION/RUN, the run being a number: cephtui sessions lists them",
     "replay/x": "'replay/x': expected SESSION/RUN, the run being a number: cephtui sessions lists them",
     "replay/9": "session replay has no run 9: cephtui show replay",
     "nope/1": "no session 'nope': cephtui sessions lists them",
@@ -556,7 +580,8 @@ def test_a_broken_run_is_named(data: Path) -> None:
 
 
 COMPLETIONS = {
-    "": ["other/", "replay/"],
+    "": ["other/", "replay/", "last/"],
+    "last/": ["last/1", "last/2", "last/3"],
     "rep": ["replay/1", "replay/2", "replay/3"],
     "replay/": ["replay/1", "replay/2", "replay/3"],
     "replay/2": ["replay/2"],

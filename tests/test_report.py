@@ -17,23 +17,20 @@ from cephtui.models import (
     ClusterEnvironment,
     ClusterSample,
     Finding,
-    Info,
     Interval,
     Mark,
     Node,
     NodeEnvironment,
-    NodeRow,
     Notice,
     Plan,
     PoolActivity,
-    PresetRow,
     Run,
     Sample,
-    SessionRow,
     Summary,
     Total,
 )
 from cephtui.models.metrics import METRICS
+from cephtui.models.rows import Info, NodeRow, PresetRow, SessionRow
 from cephtui.nodes.state import NodeState
 from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Request, make_plan
@@ -295,16 +292,17 @@ def test_marks_stand_between_the_runs() -> None:
     assert f"jumbo frames on [x] ({text.moment(mark)})" in drawn
 
 
-def test_errors_and_findings_stand_below_the_table() -> None:
+def test_an_error_stands_in_its_row_and_findings_below_the_table() -> None:
     run = recorded(outcome="failed", error="fio: no space", findings=(finding("the run was short"),))
     drawn = text_of(draw_runs([run]))
-    assert drawn.splitlines()[-2:] == [f"#{run.run} failed: fio: no space", f"#{run.run} ! the run was short"]
-    assert "no space" not in text_of(draw_runs([run], errors=False))
+    row, note = drawn.splitlines()[-2:]
+    assert row.endswith("failed ! fio: no space")
+    assert note == f"#{run.run} ! the run was short"
 
 
 def test_a_run_without_figures_has_dashes() -> None:
     row = line_of(text_of(draw_runs([recorded(summary=Summary(), outcome=None)])), "write-iops")
-    assert row.split() == ["1", "write-iops", *"-----", "running"]
+    assert row.split("60 s" if "60 s" in row else "20 s")[1].split() == [*"-----", "running"]
 
 
 def test_a_run_in_full_has_every_figure() -> None:
@@ -370,7 +368,7 @@ def test_the_cluster_of_a_run_is_described_as_far_as_it_is_known() -> None:
         image_features=("layering", "exclusive-lock"),
         no_permission=("ceph pg ls",),
     )
-    line = line_of(text_of(draw_run(recorded(cluster=cluster)), width=400), "HEALTH_OK")
+    line = line_of(text_of(draw_run(recorded(cluster=cluster)), width=400), "HEALTH_OK;")
     assert line.removeprefix("cluster").strip().split("; ") == [
         "ceph 16.2.15",
         "HEALTH_OK",
@@ -391,7 +389,8 @@ def test_a_users_text_is_no_markup() -> None:
     row = PresetRow(preset="b[x]", title="Cold [fast] reads", description="closes [/b] nothing", path="[/]")
     for value in (draw_presets([row]), draw_preset(row)):
         drawn = text_of(value)
-        assert all(part in drawn for part in ("b[x]", "Cold [fast] reads", "closes [/b] nothing"))
+        assert all(part in drawn for part in ("b[x]", "closes [/b] nothing"))
+    assert "Cold [fast] reads" in text_of(draw_preset(row))
     assert "[bold]" in text_of(draw_sessions([SessionRow(session="s", path="p", error="[bold] [/x]")]))
 
 
@@ -442,17 +441,25 @@ def test_leftovers_are_listed_with_how_their_node_is_reached() -> None:
 def test_presets_are_packaged_or_the_users() -> None:
     rows = [
         PresetRow(
-            preset="a", title="A", description="reads", user=True, path="/p", options={"iodepth": [1, 4], "bs": "4k"}
+            preset="a",
+            title="A",
+            description="reads",
+            tool="fio",
+            key=3,
+            user=True,
+            path="/p",
+            options={"rw": "randread", "iodepth": [1, 4], "bs": "4k", "direct": True},
         ),
         PresetRow(preset="b", title="B", description="writes"),
         PresetRow(preset="c", error="c.toml: no title"),
     ]
     drawn = text_of(draw_presets(rows))
-    assert line_of(drawn, "reads").split() == ["a", "A", "yours", "reads"]
-    assert line_of(drawn, "writes").split() == ["b", "B", "writes"]
+    assert line_of(drawn, "reads").split() == ["3", "a", "4k", "1,4", "yours", "reads"]
+    assert line_of(drawn, "writes").split() == ["b", "writes"]
     assert "c.toml: no title" in drawn
     full = text_of(draw_preset(rows[0]))
     assert line_of(full, "iodepth").split(maxsplit=1)[1].strip() == "1, then 4"
+    assert line_of(full, "direct").split() == ["direct", "true"], "as the tool spells it"
     assert line_of(full, "/p") == "yours: /p"
     assert "packaged: " in text_of(draw_preset(rows[1]))
 
@@ -483,6 +490,29 @@ def test_sessions_are_listed_with_what_the_user_noted() -> None:
     assert "cluster" in text_of(draw_sessions([rows[0].model_copy(update={"cluster": "lab"})]))
 
 
+def test_the_listing_of_sessions_leaves_out_what_has_no_room() -> None:
+    row = SessionRow(
+        session=f"{AT.astimezone():%Y-%m-%d-%H%M%S}",
+        path="p",
+        created_at=AT,
+        runs=6,
+        presets=("write-iops", "read-iops", "write-throughput"),
+        outcomes={"ok": 4, "failed": 1, "stopped": 1},
+        cluster="ceph 16.2.15",
+        targets=("file:/root/.cache/cephtui/scratch-05ly5ug/scratch",),
+        best_read_iops=120e3,
+        best_write_iops=16.7e3,
+        best_write_bandwidth_bytes=732 << 20,
+    )
+    wide = text_of(draw_sessions([row]), 200)
+    for word in ("file:/root/.cache/cephtui/s… ", "r 120k  w 16.7k", "w 732 MiB/s", "ceph 16.2.15"):
+        assert word in line_of(wide, row.session)
+    narrow = text_of(draw_sessions([row]), 80)
+    assert narrow.splitlines()[0].split() == ["session", "best", "IOPS", "outcomes"]
+    assert "r 120k  w 16.7k 4 ok, 1 failed, 1 stopped" in line_of(narrow, row.session)
+    assert "2 targets" in text_of(draw_sessions([row.model_copy(update={"targets": ("a", "b")})]), 200)
+
+
 def test_info_names_what_is_not_installed() -> None:
     folders = {name: f"/{name}" for name in ("sessions", "config", "cache", "log")}
     value = Info(cephtui_version="1.2", python_version="3.11", tools={"fio": "fio-3.33"}, presets=("/p",), **folders)
@@ -511,3 +541,11 @@ def test_findings_are_named_with_their_run() -> None:
     drawn = text_of(draw_comparison(Side((left,)), Side((right,))))
     assert "! A: " in line_of(drawn, "the run was short")
     assert "! B: " not in drawn
+
+
+def test_a_long_target_is_shown_by_its_end_and_a_short_one_whole() -> None:
+    assert text.short_target("rbd:bench") == "rbd:bench"
+    spec = "file:/var/lib/cephtui/scratch-0khf75_g/scratch"
+    shown = text.short_target(spec)
+    assert (len(shown), shown[0]) == (28, "…")
+    assert spec.endswith(shown[1:])

@@ -1,4 +1,4 @@
-"""Completion by a shell of presets, sessions and runs.
+"""Completion by a shell of presets and their options, sessions and runs.
 
 Every start of cephtui loads this module, so its functions import what they need themselves.
 """
@@ -12,6 +12,7 @@ import click
 
 _WORD = re.compile(r"[A-Za-z0-9._-]+")
 """Names that need no quotes in a shell; others are not completed."""
+_NEWEST = "last"
 
 
 def complete_presets(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
@@ -23,19 +24,44 @@ def complete_presets(context: click.Context, parameter: click.Parameter, incompl
     return [name for name in names if name.startswith(incomplete) and _WORD.fullmatch(name)]
 
 
+def complete_options(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """``OPTION=`` of the presets before it; the only one that fits with the preset's value."""
+    from cephtui.paths import packaged_presets_dir, user_presets_dir
+    from cephtui.presets import Preset, choice_text, find_presets
+
+    catalogue = find_presets(packaged_presets_dir(), user_presets_dir())
+    named = context.params.get("presets") or context.args or tuple(catalogue)
+    presets = [preset for name in named if isinstance(preset := catalogue.get(name), Preset)]
+    found = {field.name: "" for preset in presets for field in preset.tool.fields()}
+    for preset in reversed(presets):
+        found |= {option: choice_text(value) for option, value in preset.file.options.items() if option in found}
+    fitting = [option for option in found if f"{option}=".startswith(incomplete)]
+    return [f"{option}={found[option] if len(fitting) == 1 else ''}" for option in fitting]
+
+
 def complete_sessions(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """Names of saved sessions."""
+    """Names of saved sessions, and ``last``."""
     from cephtui.paths import sessions_dir
 
     with contextlib.suppress(OSError):
-        names = [path.name for path in sessions_dir().iterdir()]
-        return sorted(name for name in names if name.startswith(incomplete) and _WORD.fullmatch(name))
+        names = sorted(path.name for path in sessions_dir().iterdir() if _WORD.fullmatch(path.name))
+        return [name for name in [*names, *[_NEWEST] * bool(names)] if name.startswith(incomplete)]
     return []
+
+
+def complete_served(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """What can be served, and then its session or run."""
+    words = context.params.get("words") or ()
+    complete = {("watch",): complete_sessions, ("replay",): complete_runs}.get(tuple(words))
+    if complete:
+        return complete(context, parameter, incomplete)
+    return [word for word in ("demo", "watch", "replay") if not words and word.startswith(incomplete)]
 
 
 def complete_runs(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     """Sessions, or the runs of the only session that fits: a shell adds a space to a single answer."""
     from cephtui.paths import sessions_dir
+    from cephtui.sessions.store import StoreError, find_session
 
     name, slash, number = incomplete.partition("/")
     if not slash:
@@ -43,7 +69,8 @@ def complete_runs(context: click.Context, parameter: click.Parameter, incomplete
         if len(found) != 1:
             return [f"{session}/" for session in found]
         name = found[0]
-    with contextlib.suppress(OSError):
-        runs = sorted(int(p.name) for p in (sessions_dir() / name).iterdir() if p.name.isdecimal())
+    with contextlib.suppress(OSError, StoreError):
+        directory = find_session(sessions_dir(), name)
+        runs = sorted(int(path.name) for path in directory.iterdir() if path.name.isdecimal())
         return [f"{name}/{run}" for run in runs if str(run).startswith(number)]
     return []

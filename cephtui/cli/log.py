@@ -38,7 +38,12 @@ def start_log() -> Path:
         handler = logging.NullHandler()  # a log that can't be written must not stop a measurement
     handler.setFormatter(_Formatter("%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s"))
     root.addHandler(handler)
-    for library in ("asyncio", "asyncssh"):  # their messages must not end up on the terminal
+    for library in (
+        "aiohttp",
+        "asyncio",
+        "asyncssh",
+        "textual-serve",
+    ):  # their messages must not end up on the terminal
         other = logging.getLogger(library)
         other.setLevel(logging.WARNING)
         other.propagate = False

@@ -50,7 +50,7 @@ _where_options = (
     click.option("--config", type=_existing, metavar="FILE", help="Named nodes and groups (TOML). See cephtui info."),
     click.option("-F", "ssh_config", type=_existing, metavar="FILE", help="SSH config instead of ~/.ssh/config."),
     click.option("--ceph-conf", metavar="PATH", help="ceph.conf, on the node."),
-    click.option("--ceph-id", metavar="ID", help="Ceph user, without 'client.'."),
+    click.option("--ceph-id", metavar="ID", help="Ceph user, without the 'client.' prefix."),
     click.option("--ceph-keyring", metavar="PATH", help="Keyring of the Ceph user, on the node."),
     click.option("--ceph-node", metavar="NODE", help="The node that queries the cluster. Default: the first."),
 )
@@ -86,6 +86,29 @@ def where_options(command: Callable[..., Any]) -> Callable[..., Any]:
 data_pool_option = click.option(
     "--data-pool", metavar="POOL", help="Erasure-coded pool for the data of created images."
 )
+
+
+def format_option(*forms: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Adds --format with these choices, the first of them by default, and --json; the command gets a ``form``."""
+
+    def added(command: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(command)
+        def wrapped(form: str, as_json: bool, **others: Any) -> Any:
+            return command(form="json" if as_json else form, **others)
+
+        chosen = click.option(
+            "--format",
+            "form",
+            type=click.Choice(forms),
+            default=forms[0],
+            show_default=True,
+            help="md is Markdown, for a ticket; csv has base units." if "csv" in forms else "md is Markdown.",
+        )
+        return chosen(click.option("--json", "as_json", is_flag=True, help="The same as --format json.")(wrapped))
+
+    return added
+
+
 json_option = click.option("--json", "as_json", is_flag=True, help="JSON Lines instead of a table.")
 session_option = click.option(
     "--session", metavar="NAME", help="Save into this session. Default: a new one, named by the time."

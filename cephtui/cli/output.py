@@ -8,13 +8,18 @@ import time
 from typing import Protocol
 
 from rich.live import Live as LiveDisplay
+from rich.text import Text
 
 from cephtui.analysis.live import Live
+from cephtui.cli.printing import ascii_only, print_report
 from cephtui.models import Event, Notice, Run
+from cephtui.paths import sessions_dir
 from cephtui.reports.live import draw_live
-from cephtui.reports.runs import draw_runs
+from cephtui.reports.runs import draw_session
+from cephtui.reports.text import saved_line
 from cephtui.running.outcomes import unsaved
 from cephtui.sessions.jsonlines import line
+from cephtui.sessions.store import count_runs
 from cephtui.terminal import make_console, say, waiting
 
 
@@ -72,9 +77,12 @@ class TerminalOutput(Output):
         with contextlib.suppress(OSError), waiting(sys.stdout, kind is None):
             self._display.stop()  # where the terminal is closed, the first error is the one to report
         if self._finished and kind is None:
-            self._console.print(draw_runs(self._finished, errors=False))
-            if not all(map(unsaved, self._finished)):
-                self._console.print(f"saved as session {self._finished[0].session}", style="dim")
+            saved = not all(map(unsaved, self._finished))
+            print_report(draw_session(self._finished, ascii_only=ascii_only(), saved=saved), self._console)
+            if saved:
+                session = self._finished[0].session
+                runs = count_runs(sessions_dir() / session)
+                print_report(Text(saved_line(session, runs), style="dim"), self._console)
 
     def show(self, event: Event) -> None:
         self._live.take(event)

@@ -1,14 +1,48 @@
-"""Results as JSON Lines on stdout."""
+"""Results on stdout: reports for people, or JSON Lines."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.segment import Segment
 
 from cephtui.models import Model, Sample
 from cephtui.sessions.jsonlines import line
+from cephtui.terminal import make_console
+from cephtui.tui.terminal.profile import UnknownLevel, as_started, detect
 
 
 def print_lines(rows: Iterable[Model | Sample]) -> None:
     """Each as a JSON object on a line of its own."""
     for row in rows:
         print(line(row))
+
+
+def ascii_only() -> bool:
+    """Whether the terminal, or what reads the output, can't be expected to take more than ASCII."""
+    with suppress(UnknownLevel):
+        return detect(as_started(os.environ)).ascii_only
+    return False
+
+
+def print_report(value: RenderableType, console: Console | None = None) -> None:
+    """For people: as wide as the terminal, in a pipe as wide as it is; no line ends with blanks."""
+    (console or make_console()).print(_Trimmed(value))
+
+
+@dataclass(frozen=True, slots=True)
+class _Trimmed:
+    value: RenderableType
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for parts in console.render_lines(self.value, options, pad=False):
+            while parts and not parts[-1].text.strip(" "):
+                parts.pop()
+            yield from parts[:-1]
+            for text, style, control in parts[-1:]:
+                yield Segment(text.rstrip(" "), style, control)
+            yield Segment.line()

@@ -22,11 +22,15 @@ def find_session(name: str) -> Path:
 
 
 def find_run(name: str) -> tuple[Path, int]:
-    """A saved run, given as SESSION/RUN: its session's directory and its number."""
-    session, _, number = name.partition("/")
-    if not number.isdecimal() or len(number) > _DIGITS_MOST:
+    """A saved run, given as SESSION/RUN: its session's directory and its number. Without RUN it is the newest."""
+    session, slash, number = name.partition("/")
+    if slash and (not number.isdecimal() or len(number) > _DIGITS_MOST):
         raise click.UsageError(f"{name!r}: expected SESSION/RUN, the run being a number: cephtui sessions lists them")
     directory = find_session(session)
-    if not (directory / f"{int(number):03}").is_dir():
-        raise click.UsageError(f"session {session} has no run {int(number)}: cephtui show {session}")
-    return directory, int(number)
+    try:
+        run = int(number) if slash else store.newest_run(directory)
+    except store.StoreError as error:
+        raise click.UsageError(str(error)) from None
+    if not (directory / f"{run:03}").is_dir():
+        raise click.UsageError(f"session {directory.name} has no run {run}: cephtui show {directory.name}")
+    return directory, run

@@ -6,33 +6,65 @@ module of its own under ``cephtui.cli.commands``, which is imported when the ver
 
 from __future__ import annotations
 
+import difflib
 import gc
+import os
 import sys
 from typing import Any
 
 import click
 
 from cephtui import __version__
-from cephtui.cli.complete import complete_presets, complete_runs, complete_sessions
+from cephtui.cli.complete import (
+    complete_options,
+    complete_presets,
+    complete_runs,
+    complete_served,
+    complete_sessions,
+)
 from cephtui.cli.log import start_log
 from cephtui.cli.options import (
     Where,
     data_pool_option,
+    format_option,
     json_option,
     session_option,
     target_option,
     where_options,
 )
 
+_REPEATS_MOST = 1000
+
 
 def _begin_screen(verb: str, instead: str = "") -> None:
-    """Before anything of Textual is imported; raises UsageError where there is no terminal."""
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    """Before anything of Textual is imported; raises UsageError where there is no terminal and no browser."""
+    if not (os.environ.get("TEXTUAL_DRIVER") or (sys.stdin.isatty() and sys.stdout.isatty())):
         raise click.UsageError(f"{verb} needs a terminal{instead}")
     gc.disable()  # saves a fifth of the time to the first paint; the application enables it again
 
 
+def _repeats(context: click.Context, option: click.Parameter, value: int) -> int:
+    """1 to 1000; click's own range is given in the help as mathematics."""
+    if not 1 <= value <= _REPEATS_MOST:
+        raise click.BadParameter(f"{value} is not in the range 1 to {_REPEATS_MOST}.")
+    return value
+
+
+class _Verbs(click.Group):
+    """Names a verb that is near to an unknown one."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if not args or args[0].startswith("-") or args[0] in self.commands:
+            return super().resolve_command(ctx, args)
+        near = difflib.get_close_matches(args[0], self.commands, n=1)
+        hint = f"did you mean {near[0]}? " if near else ""
+        raise click.UsageError(f"no command {args[0]!r}: {hint}cephtui --help lists them", ctx)
+
+
 @click.group(
+    cls=_Verbs,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="""\b
@@ -43,6 +75,7 @@ Examples:
   cephtui run write-iops                   one preset, with progress and a table
   cephtui run latency --json | jq .        the same for a script
   cephtui demo                             a recorded session of a real cluster
+  cephtui serve                            the same in a browser
   cephtui sessions                         the saved sessions
 """,
 )
@@ -58,7 +91,7 @@ def cli(
 ) -> int | None:
     """Measure storage live in the terminal, and keep every result with its conditions.
 
-    Without a command this opens the console: keys 1 to 6 run a preset, the arrow keys only select one.
+    Without a command this opens the console: keys 1 to 6 select a preset, enter runs it.
     """
     start_log()
     if context.invoked_subcommand is not None:
@@ -99,21 +132,20 @@ Exit codes:
     "overrides",
     multiple=True,
     metavar="OPTION=VALUE",
+    shell_complete=complete_options,
     help="Change an option of the preset, named as the tool names it; A,B,C makes one run for each value.",
 )
-@click.option(
-    "--repeat", type=click.IntRange(1, 1000), default=1, show_default=True, help="Number of runs of each preset."
-)
+@click.option("--repeat", type=int, callback=_repeats, default=1, metavar="N", help="Run each preset N times.")
 @session_option
-@click.option("--destroy", multiple=True, metavar="NAME", help="Allow overwriting this existing file, device or image.")
-@click.option("--shared-pool", is_flag=True, help="Load the pool even if other clients use it.")
+@click.option("--destroy", multiple=True, metavar="NAME", help="Allow overwriting an existing file, device or image.")
+@click.option("--shared-pool", is_flag=True, help="Allow load on a pool that is in use.")
 @click.option(
     "--stall-timeout",
     type=click.FloatRange(min=10.0),
     default=120.0,
     show_default=True,
     metavar="SECONDS",
-    help="Stop a run in which no I/O completes for this long.",
+    help="Stop a run after SECONDS without a completed I/O.",
 )
 @click.option("--json", "as_json", is_flag=True, help="JSON Lines on stdout: plan, samples, runs.")
 @click.option("--dry-run", is_flag=True, help="Show commands, writes and duration; run nothing.")
@@ -132,7 +164,7 @@ def run(**given: Any) -> int:
 @where_options
 @json_option
 def nodes(**given: Any) -> int:
-    """Check nodes: what works there, what is missing, and the command that installs it.
+    """Check nodes: what works, what is missing, and how to install it.
 
     A node is ready if it can run the named presets; without any named, if it can run at least one.
     """
@@ -153,7 +185,7 @@ def nodes(**given: Any) -> int:
     help="Use the connection settings of undo lists for nodes that yours don't reach: see --dry-run.",
 )
 def cleanup(**given: Any) -> int:
-    """Remove what killed consoles have left behind: images, namespaces and files with their session's mark.
+    """Remove leftovers (images, namespaces, files) of cephtui processes that were killed.
 
     Nodes are reached with the settings of your config file and these options. If a session's undo list has others
     (host, prefix, ssh_config, Ceph access), they are shown and need your consent, since they can run any command.
@@ -183,30 +215,33 @@ def sessions(**given: Any) -> None:
 
 
 @cli.command(
-    epilog="\b\nExamples:\n  cephtui show 2026-11-21-101530\n  cephtui show 2026-11-21-101530/2\n"
-    "  cephtui show tuning/2 --json"
+    epilog="\b\nExamples:\n  cephtui show\n  cephtui show 2026-11-21-101530/2\n  cephtui show last --format md\n"
+    "  cephtui show tuning --format csv > tuning.csv\n  cephtui show tuning/2 --json"
 )
-@click.argument("name", metavar="SESSION[/RUN]", shell_complete=complete_sessions)
-@json_option
+@click.argument("name", metavar="[SESSION[/RUN]]", default="last", shell_complete=complete_runs)
+@format_option("table", "md", "csv", "json")
 def show(**given: Any) -> None:
-    """Show the runs and marks of a session, or one run in full; with --json a run's samples and figures."""
+    """Show the runs and marks of a session, or one run in full; as JSON with a run's samples.
+
+    Without SESSION it is the last one, also named "last" or "-"; the beginning of a name is enough.
+    """
     from cephtui.cli.commands.show import show_saved
 
     show_saved(**given)
 
 
 @cli.command(
-    epilog="\b\nExamples:\n  cephtui compare tuning/1 tuning/4\n"
+    epilog="\b\nExamples:\n  cephtui compare\n  cephtui compare tuning/1 tuning/4 --format md\n"
     "  cephtui compare 2026-11-21-101530/2 2026-11-22-090000/2\n"
     "  cephtui compare tuning/1 tuning/4 --json | jq 'select(.event == \"figure\")'"
 )
-@click.argument("left", metavar="SESSION/RUN", shell_complete=complete_runs)
-@click.argument("right", metavar="SESSION/RUN", shell_complete=complete_runs)
-@json_option
+@click.argument("left", metavar="[SESSION/RUN", required=False, shell_complete=complete_runs)
+@click.argument("right", metavar="SESSION/RUN]", required=False, shell_complete=complete_runs)
+@format_option("table", "md", "json")
 def compare(**given: Any) -> None:
-    """Compare two runs of any sessions: differences in their conditions, marks between them, their figures.
+    """Compare two runs of any sessions: differences in their conditions, marks between them, their results.
 
-    A run is taken together with its repeats in the same session.
+    A run is grouped with its repeats in the same session. Without names, the last two measurements are compared.
     """
     from cephtui.cli.commands.compare import compare_runs
 
@@ -214,23 +249,26 @@ def compare(**given: Any) -> None:
 
 
 @cli.command(
-    epilog="\b\nExamples:\n  cephtui replay tuning/2\n  cephtui replay tuning/2 --speed 8\n"
+    epilog="\b\nExamples:\n  cephtui replay\n  cephtui replay tuning/2\n  cephtui replay tuning/2 --speed 8\n"
     "\nKeys: space pauses, left and right go back and forth, + and - change the speed."
 )
-@click.argument("name", metavar="SESSION/RUN", shell_complete=complete_runs)
+@click.argument("name", metavar="[SESSION[/RUN]]", default="last", shell_complete=complete_runs)
 @click.option("--speed", type=click.FloatRange(1, 20), default=1.0, show_default=True, help="Times the recorded speed.")
 def replay(**given: Any) -> None:
-    """Replay a saved run as it was live: through the same parser, on the same screen."""
+    """Replay a saved run as it was live: through the same parser, on the same screen.
+
+    Without RUN it is the newest of the session, without SESSION that of the last one.
+    """
     _begin_screen("replay")
     from cephtui.cli.commands.replay import replay_run
 
     replay_run(**given)
 
 
-@cli.command(epilog="\b\nExamples:\n  cephtui watch tuning")
-@click.argument("name", metavar="SESSION", shell_complete=complete_sessions)
+@cli.command(epilog="\b\nExamples:\n  cephtui watch\n  cephtui watch tuning")
+@click.argument("name", metavar="[SESSION]", default="last", shell_complete=complete_sessions)
 def watch(**given: Any) -> None:
-    """Follow a session that another cephtui on this machine is writing, read-only."""
+    """Follow a session that another cephtui on this machine is writing, read-only; by default the last one."""
     _begin_screen("watch")
     from cephtui.cli.commands.watch import watch_session
 
@@ -240,7 +278,7 @@ def watch(**given: Any) -> None:
 @cli.command(epilog="\b\nExamples:\n  cephtui demo\n  cephtui demo --speed 1")
 @click.option("--speed", type=click.FloatRange(1, 20), default=4.0, show_default=True, help="Times the recorded speed.")
 def demo(**given: Any) -> None:
-    """Show a recorded session of a real cluster; needs no Ceph, no fio and no network.
+    """Play a recorded session of a real cluster. Needs no Ceph, fio or network.
 
     A run on three nodes is replayed; esc leads to the session's other runs, to open, replay and compare them.
     """
@@ -248,6 +286,38 @@ def demo(**given: Any) -> None:
     from cephtui.cli.commands.demo import play_demo
 
     play_demo(**given)
+
+
+@cli.command(
+    epilog="""\b
+Examples:
+  cephtui serve                            the demo, at http://127.0.0.1:8000/
+  cephtui serve watch tuning               a session, while it is measured
+  cephtui serve --port 8080 replay tuning/2
+  cephtui serve --public --host 10.0.0.5   for browsers on other machines
+  cephtui serve --interactive -- --node pve1 --target rbd:bench
+
+\b
+From your desk, over SSH:
+  ssh -L 8000:127.0.0.1:8000 pve1 cephtui serve
+"""
+)
+@click.argument(
+    "words", nargs=-1, metavar="[demo | watch SESSION | replay SESSION/RUN]", shell_complete=complete_served
+)
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to serve on.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 takes any free one.")
+@click.option("--public", is_flag=True, help="Allow any address; each browser needs a one-time link.")
+@click.option("--interactive", is_flag=True, help="Serve the console, with its options after --; on this machine only.")
+def serve(**given: Any) -> int:
+    """Show the demo, a session or a run in a browser, read-only: keys change the view and nothing else.
+
+    Each page that is open is a process, 8 at most, which ends with it; Ctrl+C ends all. Needs textual-serve, which is
+    installed with cephtui[web].
+    """
+    from cephtui.cli.commands.serve import serve_pages
+
+    return serve_pages(**given)
 
 
 @cli.command()

@@ -9,23 +9,21 @@ from rich.table import Table
 from rich.text import Text
 
 from cephtui import units
-from cephtui.analysis.conditions import differences
+from cephtui.analysis.conditions import differences, unlike
 from cephtui.analysis.figures import figures, why_no_verdict
 from cephtui.analysis.marks import marks_between
 from cephtui.analysis.sides import Side, finding_texts
 from cephtui.analysis.verdict import Reason
-from cephtui.models import Difference, Figure
 from cephtui.models.metrics import BY_NAME
+from cephtui.models.rows import Difference, Figure
 from cephtui.reports.tables import add_row, make_table, plain
-from cephtui.reports.text import conditions, cut, moment, short_version
-
-_CHANGE_STYLES = {"better": "green", "worse": "bold red"}
+from cephtui.reports.text import conditions, cut, moment, short_version, title_of, value_range
 
 
 def draw_comparison(
     left: Side, right: Side, *, ascii_only: bool = False, most_differences: int | None = None
 ) -> RenderableType:
-    """Two runs beside each other: the verdict, differences in their conditions, the figures and their findings.
+    """Two runs beside each other: differences in their conditions, the figures and their findings.
 
     Differences beyond ``most_differences`` stand at the end, so that the figures are visible without scrolling.
     """
@@ -34,10 +32,10 @@ def draw_comparison(
     most = len(found) if most_differences is None else max(1, most_differences - len(marks))
     shown = found if len(found) <= most + 1 else found[:most]  # a line that counts one more takes a row too
     rest = found[len(shown) :]
-    rows: list[RenderableType] = [_sides(left, right), *_verdict(left, right), _differences(shown)]
+    rows: list[RenderableType] = [_sides(left, right), *_about(left, right), _differences(shown)]
     if rest:
         rows.append(Text(f"and {len(rest)} more differences, at the end", style="bold"))
-    rows += [*marks, "", _changes(figures(left, right), ascii_only)]
+    rows += [*marks, "", _changes(left, right, ascii_only)]
     for name, side in _named(left, right):
         why, others = cut(finding_texts(side), f"findings of {name}")
         rows += [plain(f"! {name}: {text}", "yellow") for text in why] + [Text(others)] * bool(others)
@@ -58,7 +56,7 @@ def _named(left: Side, right: Side) -> tuple[tuple[str, Side], tuple[str, Side]]
 
 
 def _sides(left: Side, right: Side) -> RenderableType:
-    """Which runs these are, and why one has no figures."""
+    """Which runs these are, and why one has no results."""
     table = Table.grid(padding=(0, 1))
     for name, side in _named(left, right):
         text = Text(f"{side.name} {side.run.preset}: {conditions(side.run)}")
@@ -79,49 +77,48 @@ def _differences(found: Sequence[Difference]) -> RenderableType:
     return table
 
 
-def _changes(found: Sequence[Figure], ascii_only: bool) -> RenderableType:
-    """The figures in rows; the spread only where there are several runs."""
+def _changes(left: Side, right: Side, ascii_only: bool) -> RenderableType:
+    """The figures in rows; the range only where there are several runs. What can't be compared is grey."""
+    found = figures(left, right)
     if not found:
-        return Text("neither run has figures")
-    spread = [name for name in ("left_spread", "right_spread") if any(getattr(figure, name) for figure in found)]
-    names = {"left_spread": "spread of A", "right_spread": "spread of B"}
-    table = make_table(found[0].direction, "A", "B", "change", *(names[name] for name in spread), right=("A", "B"))
-    table.columns[3].no_wrap = True
+        return Text("neither run has results")
+    ranges = [name for name in ("left_spread", "right_spread") if any(getattr(figure, name) for figure in found)]
+    names = {"left_spread": "range of A", "right_spread": "range of B"}
+    columns = (found[0].direction, "A", "B", "change", *(names[name] for name in ranges))
+    table = make_table(*columns, right=("A", "B"), whole=columns)
+    grey = "dim" if unlike(left, right) or why_no_verdict(left, right).code == "one-run-each" else ""
     for before, figure in zip((found[0], *found), found, strict=False):
         if figure.direction != before.direction:
             add_row(table, Text(figure.direction, style="bold"))
         add_row(
             table,
-            BY_NAME[figure.name].title,
-            _figure_text(figure, figure.left) + ("!" if figure.left_findings else ""),
-            _figure_text(figure, figure.right) + ("!" if figure.right_findings else ""),
-            _change(figure, ascii_only),
-            *(_range(figure, getattr(figure, name)) for name in spread),
+            title_of(BY_NAME[figure.name]),
+            Text(value_text(figure, figure.left) + ("!" if figure.left_findings else ""), style=grey),
+            Text(value_text(figure, figure.right) + ("!" if figure.right_findings else ""), style=grey),
+            Text(change_text(figure, ascii_only=ascii_only), style="dim"),
+            *(range_text(figure, getattr(figure, name)) for name in ranges),
         )
     return table
 
 
-def _figure_text(figure: Figure, value: float | None) -> str:
+def value_text(figure: Figure, value: float | None) -> str:
+    """With its unit."""
     return BY_NAME[figure.name].as_text(value)
 
 
-def _range(figure: Figure, spread: tuple[float, float] | None) -> str:
+def range_text(figure: Figure, spread: tuple[float, float] | None) -> str:
     """``39.9..41.8 ms``: the unit once, where it is the same."""
-    if spread is None:
+    return units.DASH if spread is None else value_range(BY_NAME[figure.name], *spread)
+
+
+def change_text(figure: Figure, *, ascii_only: bool = False) -> str:
+    """An arrow for the direction of the number, and by how much; no word for what that means."""
+    if figure.left is None or figure.right is None:
         return units.DASH
-    low, high = (_figure_text(figure, value) for value in spread)
-    number, _, unit = low.partition(" ")
-    return high if low == high else f"{number if unit and high.endswith(f' {unit}') else low}..{high}"
-
-
-def _change(figure: Figure, ascii_only: bool) -> Text:
-    """An arrow for the number, a word for its meaning; the colour repeats the word."""
-    if figure.better is None or figure.left is None or figure.right is None:
-        return Text(units.DASH)
+    change = None if figure.change_fraction is None else _signed(figure.change_fraction)
     up, down = ("^", "v") if ascii_only else ("▲", "▼")
-    arrow = "=" if figure.better == "same" else up if figure.right > figure.left else down
-    parts = [arrow, *([] if figure.change_fraction is None else [_signed(figure.change_fraction)]), figure.better]
-    return Text(" ".join(parts), style=_CHANGE_STYLES.get(figure.better, ""))
+    arrow = "=" if change == _signed(0.0) else up if figure.right > figure.left else down
+    return f"{arrow} {change}" if change else arrow
 
 
 def _signed(fraction: float) -> str:
@@ -131,19 +128,20 @@ def _signed(fraction: float) -> str:
     return text if text == units.percent(0.0) else f"{sign}{text}"
 
 
-def verdict_text(why: Reason) -> str:
-    """Why there is no verdict, in one line."""
+def about(left: Side, right: Side) -> list[str]:
+    """What the figures stand for, and why they can't be compared, a line each."""
+    other = ", ".join(f"{each.name} {each.left} and {each.right}" for each in unlike(left, right))
+    return [_runs_text(why_no_verdict(left, right)), *[f"not comparable: {other}"] * bool(other)]
+
+
+def _runs_text(why: Reason) -> str:
     if why.code == "no-figures":
         missing = [name for name, runs in zip("AB", why.runs, strict=True) if not runs]
-        return f"no figures of {' and '.join(missing)}: no verdict"
+        return f"no results of {' and '.join(missing)}"
     if why.code == "one-run-each":
-        return "one run each: no verdict"
-    return f"{why.runs[0]} and {why.runs[1]} runs: the spread is shown, no verdict yet"
+        return "one run each: ranges unknown"
+    return f"{why.runs[0]} and {why.runs[1]} runs: means (percentiles and max: medians) and ranges"
 
 
-def _verdict(left: Side, right: Side) -> list[Text]:
-    lines = [Text(verdict_text(why_no_verdict(left, right)), style="bold")]
-    if len(left.runs) > 1 or len(right.runs) > 1:
-        text = "of several runs: mean (percentiles, max: median); spread: least..greatest"
-        lines.append(Text(text, style="dim"))
-    return lines
+def _about(left: Side, right: Side) -> list[Text]:
+    return [Text(line, style="bold") for line in about(left, right)]

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from rich.console import Group, RenderableType
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
 from cephtui import units
-from cephtui.models import Info, Node, NodeRow, PresetRow, SessionRow
-from cephtui.printable import one_line
+from cephtui.models import Node
+from cephtui.models.rows import Info, NodeRow, PresetRow, SessionRow
+from cephtui.presets import choice_text, combinations
+from cephtui.printable import one_line, printable
+from cephtui.reports.session_words import best, date_beside_name, is_empty, target
 from cephtui.reports.tables import add_row, make_table, plain
 from cephtui.reports.text import joined, short_version
 from cephtui.sessions.undo import Undo
 from cephtui.targets.leftovers import connection_settings, describe
 from cephtui.tools import TOOLS
 
+_SPARED = ("cluster", "best bandwidth", "presets", "runs", "created", "target")
+"""Columns of the sessions that are left out where there is no room, in this order."""
+_PRESETS_WIDTH = 30
+"""What many presets need, which are wrapped."""
+_TARGET_MOST = 28
 _LEFT_MOST = 200
 """Leftovers that are listed; a line counts the others."""
 
@@ -73,20 +83,33 @@ def draw_left_behind(rows: Sequence[tuple[Path, Undo]], own: Mapping[str, Node])
 
 def draw_presets(rows: Sequence[PresetRow]) -> RenderableType:
     """The presets, packaged or the user's."""
-    table = make_table("preset", "title", "", "what it measures")
+    yours = any(row.user for row in rows)
+    names = ("key", "preset", "block", "depth")
+    table = make_table(*names, *["yours"] * yours, "what it measures", whole=(*names, "yours"))
     for row in rows:
         if row.error:
-            add_row(table, row.preset, Text(row.error, style="red"))
+            add_row(table, "", row.preset, "", "", *[""] * yours, Text(row.error, style="red"))
         else:
-            add_row(table, row.preset, row.title, "yours" if row.user else "", row.description)
+            blocks, depths = _blocks_and_depths(row)
+            own = ["yours" if row.user else ""] * yours
+            key = "" if row.key is None else str(row.key)
+            add_row(table, key, row.preset, blocks, depths, *own, row.description)
     return table
+
+
+def _blocks_and_depths(row: PresetRow) -> tuple[str, str]:
+    """All of a sweep: ``4k,64k`` and ``1,4,16``."""
+    tool = TOOLS.get(row.tool)
+    loads = [tool.bind(options).load() for options in combinations(tool, row.options)] if tool else []
+    blocks = dict.fromkeys(units.short_size(load.block_bytes) for load in loads)
+    return ",".join(blocks), ",".join(dict.fromkeys(str(load.depth) for load in loads))
 
 
 def draw_preset(row: PresetRow) -> RenderableType:
     """One preset in full."""
     table = Table.grid(padding=(0, 2))
     for option, value in row.options.items():
-        shown = ", then ".join(map(str, value)) if isinstance(value, list) else str(value)
+        shown = ", then ".join(map(choice_text, value)) if isinstance(value, list) else choice_text(value)
         add_row(table, option, shown)
     whose = "yours" if row.user else "packaged"
     heading = Text(f"{row.preset}: {row.title}", style="bold")
@@ -97,18 +120,48 @@ def draw_sessions(rows: Sequence[SessionRow]) -> RenderableType:
     """The saved sessions, the oldest first."""
     if not rows:
         return Text("no sessions yet: cephtui run write-iops makes one")
-    clusters = any(row.cluster for row in rows)
-    table = make_table("session", "created", *["cluster"] * clusters, "runs", "presets", "outcomes", right=("runs",))
-    table.columns[0].no_wrap = table.columns[1].no_wrap = True
-    for row in rows:
-        outcomes = joined((f"{number} {outcome}" for outcome, number in row.outcomes.items()), "outcomes")
-        state = outcomes + (" (being written)" if row.writing else "")
-        created = f"{row.created_at.astimezone():%Y-%m-%d %H:%M}" if row.created_at else "broken"
-        cluster = [row.cluster or ""] * clusters
-        add_row(table, row.session, created, *cluster, str(row.runs), joined(row.presets, "presets"), state)
     remarks = [plain(f"{row.session}: {text}", "dim") for row in rows if (text := _remarks(row))]
     errors = [plain(f"{row.session}: {row.error}", "red") for row in rows if row.error]
-    return Group(table, *remarks, *errors)
+    return Group(_SessionsTable(rows), *remarks, *errors)
+
+
+@dataclass(frozen=True, slots=True)
+class _SessionsTable:
+    """As many of the columns as have room without a break in a word."""
+
+    rows: Sequence[SessionRow]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        cells = [_session_cells(row) for row in self.rows]
+        needed = {name: _needed(name, [cell[name] for cell in cells]) for name in cells[0]}
+        columns = [name for name, size in needed.items() if size]
+        for name in _SPARED:
+            if name in columns and sum(needed[column] + 1 for column in columns) > options.max_width:
+                columns.remove(name)
+        table = make_table(*columns, right=("runs",), whole=set(columns) - {"presets"})
+        for row, texts in zip(self.rows, cells, strict=True):
+            add_row(table, *(plain(texts[name], "dim" if is_empty(row) else "") for name in columns))
+        yield table
+
+
+def _session_cells(row: SessionRow) -> dict[str, str]:
+    where, outcomes = target(row), joined((f"{number} {name}" for name, number in row.outcomes.items()), "outcomes")
+    return {
+        "session": row.session,
+        "created": date_beside_name(row) if row.created_at else "broken",
+        "target": where if len(where) <= _TARGET_MOST else f"{where[: _TARGET_MOST - 1]}…",
+        **best(row),
+        "cluster": row.cluster or "",
+        "runs": str(row.runs),
+        "presets": joined(row.presets, "presets"),
+        "outcomes": outcomes + (" (being written)" if row.writing else ""),
+    }
+
+
+def _needed(column: str, texts: Iterable[str]) -> int:
+    """The width of the widest text; 0 where all are empty."""
+    widest = max(map(cell_len, map(printable, texts)))
+    return widest and max(min(widest, _PRESETS_WIDTH) if column == "presets" else widest, cell_len(column))
 
 
 def _remarks(row: SessionRow) -> str:

@@ -13,48 +13,90 @@ from cephtui.analysis.history import History
 from cephtui.analysis.marks import in_order
 from cephtui.models import Mark, Run, Total
 from cephtui.models.metrics import BY_NAME, LIVE, METRICS
+from cephtui.reports.facts import head_line, osds, pool_facts
 from cephtui.reports.sparks import spark
-from cephtui.reports.tables import LIVE_COLUMNS, add_more, add_row, make_table, plain
-from cephtui.reports.text import OUTCOME_STYLES, conditions, cut, joined, moment, spread, varied
+from cephtui.reports.tables import LIVE_COLUMNS, Fitting, Noted, add_more, add_row, make_table, plain
+from cephtui.reports.text import (
+    OUTCOME_STYLES,
+    conditions,
+    cut,
+    details_command,
+    joined,
+    moment,
+    short_conditions,
+    spread,
+    title_of,
+    varied,
+)
 
 _IOPS, _MEAN = BY_NAME["iops"], BY_NAME["latency_mean_seconds"]
 _IN_TABLE = (*LIVE, BY_NAME["latency_p999_seconds"])
-_COLUMNS = tuple(metric.title for metric in _IN_TABLE)
+_COLUMNS = tuple(map(title_of, _IN_TABLE))
 _IN_FULL = tuple(metric for metric in METRICS if metric not in _IN_TABLE)
 """Only in the full view of a run, with the minimum latency and the standard deviation."""
 
 
-def draw_runs(found: Sequence[Run], marks: Sequence[Mark] = (), *, errors: bool = True) -> RenderableType:
+def draw_session(
+    found: Sequence[Run], marks: Sequence[Mark] = (), *, ascii_only: bool = False, saved: bool = True
+) -> RenderableType:
+    """Runs as they stand alone in a text: their conditions in a line, the table, and where there is more.
+
+    Where they could not be ``saved`` there is no more.
+    """
+    heading = [Text(head_line(found, ascii_only=ascii_only), style="bold")] * bool(found)
+    more = [Text(f"details: {details_command(found)}", style="dim")] * (saved and bool(found))
+    return Group(*heading, draw_runs(found, marks), *more)
+
+
+def draw_runs(found: Sequence[Run], marks: Sequence[Mark] = ()) -> RenderableType:
     """A table of runs with their figures, a line for each direction, and the findings below.
 
-    Marks stand between the runs, or after the run that they were made in.
+    Marks stand between the runs, or after the run that they were made in. Each run has its conditions: in a column, or
+    below it where there is little room.
     """
-    table = make_table("#", "preset", "", *_COLUMNS, "outcome", "", right=("#", *_COLUMNS))
-    differing = varied(found)
     shown, more = cut(marks, "marks")
-    for row in in_order(found, shown):
-        if isinstance(row, Mark):
-            remark = Text.assemble((f"{row.text:.2000}", "bold"), f" ({moment(row)})")
-            add_row(table, Text("*", "bold"), *[""] * (len(_COLUMNS) + 3), remark)
-        else:
-            _add_run(table, row, differing[row.run])
-    apart = [Text(text, style="dim") for run in found if (text := spread(run))]
-    notes = [_note(run, errors) for run in found if run.findings or (run.error and errors)]
+    rows = in_order(found, shown)
+    apart = [Text(text, style="dim") for run in found[:1] if len(found) == 1 and (text := spread(run))]
+    notes = [_findings(run) for run in found if run.findings]
+    table = Fitting(_table(rows, varied(found), wide=True), _table(rows, varied(found), wide=False))
     return Group(table, *[Text(more)] * bool(more), *apart, *notes)
 
 
-def _add_run(table: Table, run: Run, apart: str) -> None:
-    outcome = Text(run.outcome or "running", style=OUTCOME_STYLES.get(run.outcome or "", ""))
-    totals: Mapping[str, Total | None] = run.summary.flows or {"": None}
-    for row, (direction, total) in enumerate(totals.items()):
-        head, tail = (("", ""), ("", "")) if row else ((str(run.run), run.preset), (outcome, apart))
-        add_row(table, *head, direction, *[metric.text_of(total) for metric in _IN_TABLE], *tail)
+def _table(rows: Sequence[Run | Mark], differing: Mapping[int, str], *, wide: bool) -> Noted:
+    """The runs and marks in rows; without a column for the conditions they are notes of their runs."""
+    columns = ("#", "preset", *["conditions"] * wide, "", *_COLUMNS, "outcome")
+    table = make_table(*columns, right=("#", *_COLUMNS), whole=columns)
+    notes: list[Text] = []
+    for row in rows:
+        if isinstance(row, Mark):
+            add_row(table, Text("*", "bold"), *[""] * (len(columns) - 1))
+            notes.append(Text.assemble((f"{row.text:.2000}", "bold"), f" ({moment(row)})"))
+            continue
+        totals: Mapping[str, Total | None] = row.summary.flows or {"": None}
+        note, others = _note(row, differing[row.run], wide), [Text()] * (len(totals) - 1)
+        notes += [note, *others] if wide else [*others, note]
+        head = [str(row.run), row.preset, *[short_conditions(row)] * wide]
+        for number, (direction, total) in enumerate(totals.items()):
+            figures = [metric.text_of(total) for metric in _IN_TABLE]
+            first = number == 0
+            add_row(table, *(head if first else [""] * len(head)), direction, *figures, _outcome(row) if first else "")
+    return Noted(table, notes, indent=max((len(str(row.run)) for row in rows if isinstance(row, Run)), default=1) + 1)
 
 
-def _note(run: Run, errors: bool) -> Text:
+def _outcome(run: Run) -> Text:
+    text = Text(run.outcome or "running", style=OUTCOME_STYLES.get(run.outcome or "", ""))
+    return text.append(" !", "yellow") if run.findings else text
+
+
+def _note(run: Run, apart: str, wide: bool) -> Text:
+    """The reason where a run did not end well, and what sets it apart from the others of its batch."""
+    parts = plain("" if wide else short_conditions(run)), plain(apart), plain(run.error or "", "yellow")
+    return Text("  ").join(part for part in parts if part)
+
+
+def _findings(run: Run) -> Text:
     shown, more = cut(run.findings, f"findings of #{run.run}")
-    lines = [f"#{run.run} {run.outcome}: {run.error}"] if run.error and errors else []
-    lines += [f"#{run.run} ! {finding.text}" for finding in shown]
+    lines = [f"#{run.run} ! {finding.text}" for finding in shown]
     return Text("\n").join(plain(line, "yellow") for line in [*lines, *[more] * bool(more)])
 
 
@@ -67,7 +109,9 @@ def _latencies(total: Total) -> str:
     return ", ".join(figures)
 
 
-def draw_run(value: Run, history: History | None = None, marks: Sequence[Mark] = ()) -> RenderableType:
+def draw_run(
+    value: Run, history: History | None = None, marks: Sequence[Mark] = (), *, ascii_only: bool = False
+) -> RenderableType:
     """One run in full: figures, conditions, marks, environment and commands."""
     table = Table.grid(padding=(0, 2))
     table.add_column()
@@ -77,7 +121,7 @@ def draw_run(value: Run, history: History | None = None, marks: Sequence[Mark] =
     add_row(table, "target", Text(value.target))
     add_row(table, "options", conditions(value))
     if len(value.nodes) > 1:
-        add_row(table, "nodes", _node_results(value))
+        add_row(table, "nodes", Fitting(_node_results(value, times=True), _node_results(value, times=False)))
     if value.cluster:
         add_row(table, "cluster", _cluster(value))
     for mark in (marks_in := cut((mark for mark in marks if mark.run == value.run), "marks"))[0]:
@@ -88,8 +132,13 @@ def draw_run(value: Run, history: History | None = None, marks: Sequence[Mark] =
     when = f"{value.started_at.astimezone():%Y-%m-%d %H:%M:%S}, {units.duration(value.duration_seconds)}"
     add_row(table, "started", when)
     if history and history.directions:
-        add_row(table, _IOPS.title, Text(spark(history.total(_IOPS.name).values(), 60), style="green"))
-    return Group(draw_runs([value]), "", table)
+        add_row(
+            table,
+            _IOPS.title,
+            Text(spark(history.total(_IOPS.name).values(), 60, ascii_only=ascii_only), style="green"),
+        )
+    heading = Text(head_line([value], ascii_only=ascii_only), style="bold")
+    return Group(heading, draw_runs([value]), "", table)
 
 
 def _add_environment(table: Table, value: Run) -> None:
@@ -129,17 +178,17 @@ def _job(total: Total) -> str:
     return f"{_IOPS.text_of(total)} {_IOPS.title}, {_MEAN.title} {_MEAN.text_of(total)}"
 
 
-def _node_results(value: Run) -> Table:
-    """Each node's figures, and when it started and ended."""
-    columns = (*LIVE_COLUMNS, "began", "ended")
+def _node_results(value: Run, *, times: bool) -> Table:
+    """Each node's figures, and with ``times`` when it started and ended."""
+    columns = (*LIVE_COLUMNS, *["began", "ended"] * times)
     table = make_table("node", "", *columns, "outcome", right=columns)
     results, more = cut(value.nodes, "nodes")
     for result in results:
         totals: Mapping[str, Total | None] = result.summary.flows or {"": None}
-        times = [units.latency(result.started_seconds), units.latency(result.ended_seconds)]
+        moments = [units.latency(seconds) for seconds in (result.started_seconds, result.ended_seconds)] * times
         outcome = Text(result.outcome or "", style=OUTCOME_STYLES.get(result.outcome or "", ""))
         for direction, total in totals.items():
-            add_row(table, result.node, direction, *[metric.text_of(total) for metric in LIVE], *times, outcome)
+            add_row(table, result.node, direction, *[metric.text_of(total) for metric in LIVE], *moments, outcome)
     if more:
         add_row(table, more)
     return table
@@ -148,14 +197,13 @@ def _node_results(value: Run) -> Table:
 def _cluster(value: Run) -> str:
     found = value.cluster
     assert found is not None
-    pool = joined((f"{name} {fact}" for name, fact in found.pool.items() if fact is not None), "facts")
     states = joined((f"{number} {state}" for state, number in found.pg_states.items()), "states")
     parts = [
         f"ceph {found.ceph_version}" if found.ceph_version else "",
         found.health or "",
-        f"{found.osds_up}/{found.osds} OSDs up, {found.osds_in} in" if found.osds is not None else "",
+        osds(found),
         f"PGs: {states}" if states else "",
-        f"pool: {pool}" if pool else "",
+        f"pool: {pool_facts(found)}" if found.pool else "",
         f"OSD queue {found.osd_op_queue}" if found.osd_op_queue else "",
         f"mclock profile {found.osd_mclock_profile}" if "mclock" in (found.osd_op_queue or "") else "",
         f"image features: {joined(found.image_features, 'features')}" if found.image_features else "",

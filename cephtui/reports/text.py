@@ -9,9 +9,13 @@ from typing import TypeVar
 from rich.text import Text
 
 from cephtui import units
-from cephtui.analysis.batches import Batch, group
+from cephtui.analysis.batches import Batch, PointSummary, group
+from cephtui.analysis.conditions import load_of
+from cephtui.analysis.live import BatchProgress
 from cephtui.models import ClusterSample, Mark, Node, NodeEnvironment, Run, Step
+from cephtui.models.metrics import Metric
 from cephtui.nodes.state import NodeState
+from cephtui.presets import choice_text
 from cephtui.tools import TOOLS
 
 OUTCOME_STYLES = {
@@ -26,6 +30,7 @@ _LISTED_MOST = 100
 _CELL_MOST = 2000
 """Characters of a text in a table."""
 _ENVIRONMENT = re.compile(r"^(.*? )?env (?:CEPH_\S+=\S+ |'CEPH_[^']*' )+")
+_TARGET_MOST = 28
 _NODES_NAMED = 4
 """More nodes in the same state are only counted."""
 T = TypeVar("T")
@@ -57,6 +62,27 @@ def conditions(step: Step | Run) -> str:
         return joined((f"{name}={value}" for name, value in step.options.items()), "options")
 
 
+def short_conditions(run: Step | Run) -> str:
+    """The options for a column: ``4k randwrite qd64 j8 60 s``."""
+    load = load_of(run)
+    if load is None or not load.block_bytes:
+        return conditions(run)
+    length = "" if load.seconds is None else units.duration(load.seconds)
+    jobs = f"j{load.jobs}" if load.jobs > 1 else ""
+    parts = (units.short_size(load.block_bytes), load.pattern, f"qd{load.depth}", jobs, length)
+    return " ".join(part for part in parts if part)
+
+
+def title_of(metric: Metric) -> str:
+    """A column's heading: ``IOPS``, ``lat p99``."""
+    return f"lat {metric.title}" if metric.unit == "s" else metric.title
+
+
+def saved_line(session: str, runs: int) -> str:
+    """Where the results are: ``12 runs in session tuning: cephtui show tuning``."""
+    return f"{runs:,} run{'s' * (runs != 1)} in session {session}: cephtui show {session}"
+
+
 def short_command(command: str, tool: str) -> str:
     """A tool's command as a user would type it."""
     return TOOLS[tool].short_command(command) if tool in TOOLS else command
@@ -73,6 +99,11 @@ def short_version(text: str | None) -> str:
     return words[2] if len(words) > 2 and words[:2] == ["ceph", "version"] else text or units.DASH
 
 
+def details_command(runs: Sequence[Run]) -> str:
+    """What shows the first of them in full: ``cephtui show tuning/1``."""
+    return f"cephtui show {runs[0].session}/{runs[0].run}" if runs else ""
+
+
 def notes(run: Run) -> list[str]:
     """A run's error, and the findings that limit its figures."""
     shown, more = cut((finding.text for finding in run.findings), "findings")
@@ -83,10 +114,48 @@ def varied(found: Sequence[Run]) -> dict[int, str]:
     """By the number of a run, the options that set it apart from the others of its batch."""
     texts: dict[int, str] = {}
     for batch in group(found):
-        names = set(batch.axes) - _directions(batch)
+        names = swept(batch)
         for run in batch.runs:
             texts[run.run] = " ".join(f"{name}={value}" for name, value in run.options.items() if name in names)
     return texts
+
+
+def swept(batch: Batch) -> list[str]:
+    """The options that set the points of a batch apart, other than whether they read or write."""
+    directions = _directions(batch)
+    return [name for name in batch.axes if name not in directions]
+
+
+def sweep(batch: Batch) -> str:
+    """All values of a sweep, and how many runs it is up to now: ``iodepth=1,4,16 (3 runs)``; empty without one."""
+    values = [f"{name}={','.join(map(choice_text, batch.values(name)))}" for name in swept(batch)]
+    return f"{' '.join(values)} ({len(batch.runs)} runs)" if values else ""
+
+
+def counted(summary: PointSummary) -> str:
+    """How many runs a summary is of: ``n=3``; ``n=2 of 3`` where one did not end well."""
+    n, ended = len(summary.counted), summary.ended
+    return f"n={n}" if n == ended else f"n={n} of {ended}"
+
+
+def value_range(metric: Metric, least: float, greatest: float) -> str:
+    """``39.9..41.8 ms``: the unit once, where it is the same."""
+    low, high = metric.as_text(least), metric.as_text(greatest)
+    number, _, unit = low.partition(" ")
+    return high if low == high else f"{number if unit and high.endswith(f' {unit}') else low}..{high}"
+
+
+def short_target(target: str) -> str:
+    """For a column: of a long one its end, which names the file or the image."""
+    return target if len(target) <= _TARGET_MOST else f"…{target[1 - _TARGET_MOST :]}"
+
+
+def time_left(progress: BatchProgress) -> str:
+    """``run 2 of 4, 1:40 min left``; of a single run only the time."""
+    parts = [f"run {progress.run} of {progress.of}"] if progress.of > 1 else []
+    if progress.seconds_left is not None:
+        parts.append(f"{units.duration(progress.seconds_left)} left")
+    return ", ".join(parts)
 
 
 def _directions(batch: Batch) -> set[str]:

@@ -15,6 +15,7 @@ from cephtui.cli.choice import known_nodes
 from cephtui.cli.errors import Refused
 from cephtui.cli.headless import say_notices
 from cephtui.cli.options import Where
+from cephtui.cli.printing import print_report
 from cephtui.cli.prompts import connect
 from cephtui.cli.stopping import AGAIN, stopping
 from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE, EXIT_REFUSED
@@ -28,7 +29,7 @@ from cephtui.running.runner import Runner
 from cephtui.sessions.undo import Undo, left_behind, unreadable_lists
 from cephtui.targets.base import Removed
 from cephtui.targets.leftovers import ConnectionSettings, connection_settings, describe
-from cephtui.terminal import Interrupted, make_console, say
+from cephtui.terminal import Interrupted, say
 
 _AT_ONCE, _ASKED_MOST = 32, 32
 """Nodes that are connected, or things that are removed, at the same time; and nodes that the user is asked for."""
@@ -43,10 +44,10 @@ def clean_up(where: Where, dry_run: bool, yes: bool, as_listed: bool) -> int:
         say(f"{problem}: the leftovers it lists may still exist")
     code = EXIT_FAILED if unreadable else 0
     if not left:
-        make_console().print("nothing else was left behind" if unreadable else "nothing was left behind")
+        print_report("nothing else was left behind" if unreadable else "nothing was left behind")
         return code
     own = known_nodes(where)
-    make_console().print(draw_left_behind(left, own))
+    print_report(draw_left_behind(left, own))
     if dry_run:
         return code
     if not yes and not (sys.stdin.isatty() and click.confirm("Remove this?", err=True)):

@@ -2,33 +2,50 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import click
 
+from cephtui.analysis.batches import group
 from cephtui.analysis.conditions import differences
 from cephtui.analysis.figures import figures
 from cephtui.analysis.marks import marks_between
-from cephtui.analysis.sides import Side, side_of
-from cephtui.cli.printing import print_lines
-from cephtui.cli.saved import find_run
+from cephtui.analysis.sides import Side, apart, side_of
+from cephtui.cli.printing import ascii_only, print_lines, print_report
+from cephtui.cli.saved import find_run, find_session
 from cephtui.reports.comparison import draw_comparison
+from cephtui.reports.markdown import comparison_markdown
 from cephtui.sessions import store
-from cephtui.terminal import make_console
 
 
-def compare_runs(left: str, right: str, as_json: bool) -> None:
-    """Print how two runs and their conditions differ."""
+def compare_runs(left: str | None, right: str | None, form: str) -> None:
+    """Print how two runs and their conditions differ; without names, the last two that are no repeats of each other."""
+    if left is not None and right is None:
+        raise click.UsageError("expected two runs, or none for the last two of the newest session")
     try:
-        sides = _side(left), _side(right)
+        places = [find_run(name) for name in (left, right) if name] or _last_two(find_session("last"))
+        sides = apart(_side(*places[0]), _side(*places[1]))
     except store.StoreError as error:
         raise click.ClickException(str(error)) from None
-    if as_json:
+    if form == "json":
         marks = [mark for _, mark in marks_between(*sides)]
         print_lines([*differences(*sides), *marks, *figures(*sides)])
+    elif form == "md":
+        sys.stdout.write(comparison_markdown(*sides))
     else:
-        make_console().print(draw_comparison(*sides))
+        print_report(draw_comparison(*sides, ascii_only=ascii_only()))
 
 
-def _side(name: str) -> Side:
-    """A run with its repeats; raises UsageError, and StoreError for a run that can't be read."""
-    directory, number = find_run(name)
+def _side(directory: Path, number: int) -> Side:
+    """A run with its repeats; raises StoreError for a run that can't be read."""
     return side_of(store.read_run(directory, number), store.read_runs(directory)[0], store.read_marks(directory))
+
+
+def _last_two(directory: Path) -> list[tuple[Path, int]]:
+    """The newest run of each of the last two points that were measured; raises UsageError."""
+    measured = [run for run in store.read_runs(directory)[0] if run.summary.flows]
+    newest = sorted(point.repeats[-1].run for batch in group(measured) for point in batch.points)
+    if len(newest) < 2:
+        raise click.UsageError(f"session {directory.name} has nothing to compare: name two runs as SESSION/RUN")
+    return [(directory, number) for number in newest[-2:]]

@@ -30,11 +30,11 @@ def open_console(where: Where, target: str | None, data_pool: str | None, sessio
             earlier, marks = _continued(session)
             config = load_config(where)
             start = Start(nodes, chosen, data_pool, where.ceph_node, earlier, marks, config, where.ceph, owner_id)
-            problems, code = run_console(find_catalogue(), start, session, stack.close, look)
+            lines, code = run_console(find_catalogue(), start, session, stack.close, look)
         except store.StoreError as error:
             raise click.ClickException(str(error)) from None
-    for problem in problems:
-        say(problem)
+    for line in lines:
+        say(line)
     return code
 
 

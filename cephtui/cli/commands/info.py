@@ -7,10 +7,10 @@ import subprocess
 from collections.abc import Sequence
 
 from cephtui import __version__, paths
-from cephtui.cli.printing import print_lines
-from cephtui.models import Info
+from cephtui.cli.printing import print_lines, print_report
+from cephtui.models.rows import Info
 from cephtui.reports.listings import draw_info
-from cephtui.terminal import make_console, unbroken
+from cephtui.terminal import unbroken
 from cephtui.tools import TOOLS
 
 
@@ -30,7 +30,7 @@ def print_info(as_json: bool) -> None:
     if as_json:
         print_lines([value])
     else:
-        make_console().print(draw_info(value))
+        print_report(draw_info(value))
 
 
 def _version(argv: Sequence[str]) -> str | None:

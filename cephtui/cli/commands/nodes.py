@@ -12,16 +12,17 @@ import click
 from cephtui import paths
 from cephtui.cli.choice import chosen_nodes, find_catalogue
 from cephtui.cli.options import Where
-from cephtui.cli.printing import print_lines
+from cephtui.cli.printing import print_lines, print_report
 from cephtui.cli.prompts import connect
 from cephtui.exit_codes import EXIT_REFUSED
-from cephtui.models import Node, NodeRow
+from cephtui.models import Node
+from cephtui.models.rows import NodeRow
 from cephtui.nodes.state import diagnosis
 from cephtui.presets import PresetError, choose
 from cephtui.reports.listings import draw_nodes
 from cephtui.running.launch import PATIENCE_SECONDS
 from cephtui.running.runner import Runner
-from cephtui.terminal import make_console, say
+from cephtui.terminal import say
 
 T = TypeVar("T")
 
@@ -37,7 +38,7 @@ def check_nodes(presets: tuple[str, ...], where: Where, as_json: bool) -> int:
     if as_json:
         print_lines(rows)
     else:
-        make_console().print(draw_nodes(rows))
+        print_report(draw_nodes(rows))
     return 0 if all(row.ready for row in rows) else EXIT_REFUSED
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import click
 
 from cephtui.cli.choice import find_catalogue
-from cephtui.cli.printing import print_lines
+from cephtui.cli.printing import print_lines, print_report
 from cephtui.presets import PresetError, choose, rows
 from cephtui.reports.listings import draw_preset, draw_presets
-from cephtui.terminal import make_console
 
 
 def list_presets(name: str | None, as_json: bool) -> None:
@@ -24,4 +23,4 @@ def list_presets(name: str | None, as_json: bool) -> None:
     if as_json:
         print_lines(found)
     else:
-        make_console().print(draw_presets(found) if name is None else draw_preset(found[0]))
+        print_report(draw_presets(found) if name is None else draw_preset(found[0]))

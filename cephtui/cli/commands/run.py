@@ -15,7 +15,7 @@ from cephtui.cli.errors import Refused
 from cephtui.cli.headless import carry_out
 from cephtui.cli.options import Where
 from cephtui.cli.output import JsonOutput, TerminalOutput
-from cephtui.cli.printing import print_lines
+from cephtui.cli.printing import print_lines, print_report
 from cephtui.cli.prompts import Prompts, connect
 from cephtui.exit_codes import EXIT_REFUSED
 from cephtui.models import Plan
@@ -27,7 +27,7 @@ from cephtui.running.launch import Launcher, NotRun
 from cephtui.running.runner import Runner
 from cephtui.sessions.store import StoreError
 from cephtui.targets.base import Target, TargetFault
-from cephtui.terminal import make_console, say
+from cephtui.terminal import say
 from cephtui.tools.base import OptionError
 
 
@@ -99,7 +99,7 @@ def _dry_run(runner: Runner, plan: Plan, target: Target, as_json: bool) -> int:
         print_lines([plan])
         sys.stdout.flush()
     else:
-        make_console().print(draw_plan(plan))
+        print_report(draw_plan(plan))
     refusals = runner.nodes.check(plan, target).result()
     for refusal in refusals:
         say(f"refused: {refusal.text}")

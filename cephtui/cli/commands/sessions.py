@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from cephtui import paths
-from cephtui.cli.printing import print_lines
+from cephtui.cli.printing import print_lines, print_report
 from cephtui.reports.listings import draw_sessions
 from cephtui.sessions.listing import list_sessions
-from cephtui.terminal import make_console
 
 
 def print_sessions(as_json: bool) -> None:
@@ -15,4 +14,4 @@ def print_sessions(as_json: bool) -> None:
     if as_json:
         print_lines(found)
     else:
-        make_console().print(draw_sessions(found))
+        print_report(draw_sessions(found))

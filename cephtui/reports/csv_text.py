@@ -1,0 +1,105 @@
+"""Runs and marks as CSV (RFC 4180): a row for each direction of each run, and one for each mark."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from io import StringIO
+
+from cephtui.analysis.batches import node_names
+from cephtui.analysis.conditions import load_of
+from cephtui.analysis.marks import in_order
+from cephtui.models import ClusterEnvironment, Mark, Run, Total
+from cephtui.models.metrics import METRICS
+from cephtui.presets import choice_text
+from cephtui.reports.facts import tool_version
+
+_METRICS = tuple(metric.name for metric in METRICS)
+_COLUMNS = (
+    "event",
+    "session",
+    "run",
+    "at",
+    "batch",
+    "repeat",
+    "preset",
+    "tool",
+    "target",
+    "nodes",
+    "block_bytes",
+    "pattern",
+    "depth",
+    "jobs",
+    "runtime_seconds",
+    "options",
+    "direction",
+    *_METRICS,
+    "outcome",
+    "text",
+    "cephtui_version",
+    "tool_version",
+    "ceph_version",
+    "health",
+    "pool",
+    "pool_size",
+)
+"""Figures are in base units; ``text`` is that of a mark, or the error and the findings of a run."""
+
+
+def runs_csv(runs: Sequence[Run], marks: Iterable[Mark] = ()) -> str:
+    """A header and the rows; a figure that is not known is empty."""
+    file = StringIO()
+    writer = csv.DictWriter(file, _COLUMNS)
+    writer.writeheader()
+    session = runs[0].session if runs else None
+    for row in in_order(runs, marks):
+        if isinstance(row, Mark):
+            writer.writerow(
+                {"event": "mark", "session": session, "run": row.run, "at": _time(row.at), "text": row.text}
+            )
+            continue
+        totals: Mapping[str, Total | None] = row.summary.flows or {"": None}
+        for direction, total in totals.items():
+            figures = {name: getattr(total, name) for name in _METRICS} if total else {}
+            writer.writerow({**_conditions(row), "direction": direction, **figures})
+    return file.getvalue()
+
+
+def _time(moment: datetime) -> str:
+    """ISO 8601, as in the JSON Lines."""
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def _conditions(run: Run) -> dict[str, object]:
+    cluster = run.cluster or ClusterEnvironment()
+    load = load_of(run)
+    asked = {
+        "block_bytes": load.block_bytes,
+        "pattern": load.pattern,
+        "depth": load.depth,
+        "jobs": load.jobs,
+        "runtime_seconds": load.seconds,
+    } if load else {}  # fmt: skip
+    return {
+        "event": "run",
+        "session": run.session,
+        "run": run.run,
+        "at": _time(run.started_at),
+        "batch": run.batch,
+        "repeat": run.repeat,
+        "preset": run.preset,
+        "tool": run.tool,
+        "target": run.target,
+        "nodes": " ".join(node_names(run)),
+        **asked,
+        "options": " ".join(f"{name}={choice_text(value)}" for name, value in run.options.items()),
+        "outcome": run.outcome or "running",
+        "text": "; ".join(filter(None, [run.error, *(finding.text for finding in run.findings)])),
+        "cephtui_version": run.cephtui_version,
+        "tool_version": tool_version(run),
+        "ceph_version": cluster.ceph_version,
+        "health": cluster.health,
+        "pool": cluster.pool.get("name"),
+        "pool_size": cluster.pool.get("size"),
+    }

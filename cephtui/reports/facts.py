@@ -1,0 +1,146 @@
+"""What a report says before its figures, so that it can be read alone: when, where, with what, on what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import timedelta
+
+from cephtui.analysis.batches import node_names
+from cephtui.config import LOCAL
+from cephtui.models import ClusterEnvironment, Run
+from cephtui.reports.text import cut, joined, short_version
+from cephtui.tools import TOOLS
+
+_NODES_NAMED = 4
+"""More nodes are only counted in a line."""
+
+
+def facts(runs: Sequence[Run]) -> dict[str, str]:
+    """By name, in the order of reading; one that was not the same in all runs has their numbers."""
+    found = {
+        "date": period(runs),
+        "nodes": by_run(runs, lambda run: joined(_hosts(run), "nodes")),
+        "versions": ", ".join(filter(None, [by_run(runs, _own_version), _versions(runs)])),
+        "cluster": by_run(runs, _cluster_state),
+        "target": by_run(runs, lambda run: run.target),
+        "pool": by_run(runs, lambda run: pool_facts(run.cluster) if run.cluster else ""),
+    }
+    return {name: text for name, text in found.items() if text}
+
+
+def head_line(runs: Sequence[Run], *, ascii_only: bool = False) -> str:
+    """The most important in one line: ``2026-11-22 01:28 UTC · pve1 · fio 3.33 · Ceph 19.2.1 · rbd:bench``."""
+    parts = [
+        period(runs),
+        by_run(runs, _nodes_in_short),
+        _versions(runs, lambda run: run.cluster.health or "" if run.cluster else ""),
+        by_run(runs, _target_in_short),
+    ]
+    return (" | " if ascii_only else " · ").join(filter(None, parts))
+
+
+def by_run(runs: Iterable[Run], of: Callable[[Run], str]) -> str:
+    """The text of all runs that have one; different texts with the numbers of their runs."""
+    found: dict[str, list[int]] = {}
+    for run in runs:
+        if text := of(run):
+            found.setdefault(text, []).append(run.run)
+    if len(found) < 2:
+        return next(iter(found), "")
+    shown, more = cut(found.items(), "others")
+    texts = [f"{text} (run{'s' * (len(numbers) > 1)} {ranges(numbers)})" for text, numbers in shown]
+    return "; ".join([*texts, *[more] * bool(more)])
+
+
+def ranges(numbers: Iterable[int]) -> str:
+    """``1-9, 12`` of rising numbers."""
+    found: list[list[int]] = []
+    for number in numbers:
+        if found and number == found[-1][-1] + 1:
+            found[-1][1:] = [number]
+        else:
+            found.append([number])
+    return ", ".join("-".join(map(str, each)) for each in found)
+
+
+def period(runs: Sequence[Run]) -> str:
+    """``2026-11-22 01:28 UTC``, ``2026-11-22 01:28 to 02:10 UTC``; local time, empty without a run."""
+    if not runs:
+        return ""
+    first = min(run.started_at for run in runs).astimezone()
+    last = max(run.started_at + timedelta(seconds=run.duration_seconds) for run in runs).astimezone()
+    begin, end = (f"{moment:%Y-%m-%d %H:%M}" for moment in (first, last))
+    if len(runs) == 1 or begin == end:
+        return f"{begin} {first:%Z}"
+    return f"{begin} to {end[11:] if first.date() == last.date() else end} {last:%Z}"
+
+
+def _hosts(run: Run) -> list[str]:
+    """The console's own machine by the name it has in its network, if that is known."""
+    names = node_names(run)
+    local = run.environment.get(LOCAL)
+    return [local.hostname if name == LOCAL and local and local.hostname else name for name in names]
+
+
+def _nodes_in_short(run: Run) -> str:
+    names = _hosts(run)
+    return ", ".join(names) if len(names) <= _NODES_NAMED else f"{len(names)} nodes"
+
+
+def _own_version(run: Run) -> str:
+    return f"cephtui {run.cephtui_version}" if run.cephtui_version else ""
+
+
+def _versions(runs: Sequence[Run], more_of_ceph: Callable[[Run], str] = lambda run: "") -> str:
+    """``fio 3.33, Ceph 19.2.1 HEALTH_OK``."""
+    ceph = by_run(runs, lambda run: " ".join(filter(None, [_ceph_version(run), more_of_ceph(run)])))
+    return ", ".join(filter(None, [by_run(runs, tool_version), ceph]))
+
+
+def tool_version(run: Run) -> str:
+    """``fio 3.33``: as the tool of a run prints it on its nodes; empty for one of Ceph's, which has Ceph's version."""
+    if run.tool in TOOLS and TOOLS[run.tool].of_ceph:
+        return ""
+    found = dict.fromkeys(each.tools.get(run.tool, "") for each in run.environment.values())
+    return " / ".join(text.replace(f"{run.tool}-", f"{run.tool} ", 1) for text in found if text)
+
+
+def _ceph_version(run: Run) -> str:
+    """The cluster's, or where that is not known the nodes'."""
+    if run.cluster is None:
+        return ""
+    own = (environment.tools.get("ceph") for environment in run.environment.values())
+    version = run.cluster.ceph_version or next((short_version(text) for text in own if text), None)
+    return f"Ceph {version}" if version else ""
+
+
+def _target_in_short(run: Run) -> str:
+    """With how the pool is kept: ``rbd:bench size 3``."""
+    pool: Mapping[str, object] = run.cluster.pool if run.cluster else {}
+    profile, size = pool.get("erasure_code_profile"), pool.get("size")
+    return " ".join([run.target, *[f"erasure-coded {profile}"] * bool(profile), *[f"size {size}"] * bool(size)])
+
+
+def pool_facts(found: ClusterEnvironment) -> str:
+    """``name bench, type replicated, size 3``: what is known of the pool."""
+    return joined((f"{name} {fact}" for name, fact in found.pool.items() if fact is not None), "facts")
+
+
+def osds(found: ClusterEnvironment) -> str:
+    """``3/3 OSDs up, 3 in``; empty where that is not known."""
+    return f"{found.osds_up}/{found.osds} OSDs up, {found.osds_in} in" if found.osds is not None else ""
+
+
+def _cluster_state(run: Run) -> str:
+    """Health with its checks, OSDs, and placement groups that are not as they should be."""
+    if (found := run.cluster) is None:
+        return ""
+    unclean = {state: number for state, number in found.pg_states.items() if state != "active+clean"}
+    checks = f" ({joined(found.checks, 'checks')})" if found.checks else ""
+    parts = [
+        f"{found.health or 'health unknown'}{checks}",
+        osds(found),
+        joined((f"{number} PGs {state}" for state, number in unclean.items()), "states"),
+        f"OSD queue {found.osd_op_queue}" if found.osd_op_queue else "",
+    ]
+    return ", ".join(part for part in parts if part)

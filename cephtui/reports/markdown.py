@@ -1,0 +1,131 @@
+"""Runs and comparisons as Markdown (GFM) that stands alone in a ticket."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from cephtui.analysis.conditions import differences
+from cephtui.analysis.figures import figures
+from cephtui.analysis.marks import in_order, marks_between
+from cephtui.analysis.sides import Side, finding_texts
+from cephtui.models import Mark, Run, Total
+from cephtui.models.metrics import BY_NAME, LIVE
+from cephtui.models.rows import Figure
+from cephtui.printable import printable
+from cephtui.reports.comparison import about, change_text, range_text, value_text
+from cephtui.reports.facts import facts
+from cephtui.reports.text import conditions, details_command, moment, notes, shorter, title_of
+
+_METRICS = (*LIVE, BY_NAME["latency_p999_seconds"])
+_SYNTAX = re.compile(r"[\\`*\[\]<>|~&]|(?<!\w)_|_(?!\w)")
+
+
+def runs_markdown(runs: Sequence[Run], marks: Iterable[Mark] = ()) -> str:
+    """A session, a batch or a run: a list of what is to be known of it, then the table.
+
+    Marks stand where they were made; findings, and why a run did not end well, below the table.
+    """
+    if not runs:
+        return "no runs\n"
+    noted = _notes(runs)
+    numbered = [f"{number}. run {run}: {_escaped(text)}" for number, (run, text) in enumerate(noted, 1)]
+    command = _block(runs[0].command) if len(runs) == 1 else []
+    parts = [[f"**{_escaped(_title(runs))}**"], _facts(runs), _table(runs, marks, [run for run, _ in noted])]
+    return _document(*parts, numbered, command, [f"details: `{details_command(runs)}`"])
+
+
+def comparison_markdown(left: Side, right: Side) -> str:
+    """What the two sides are and in what they differ, marks between them, the figures and their findings."""
+    sides = (("A", left), ("B", right))
+    heads = [[[f"**{name}: {_escaped(_title(side.runs))}**"], _facts(side.runs)] for name, side in sides]
+    differ = [(each.topic, each.name, each.left, each.right) for each in differences(left, right)]
+    findings = [f"- finding of {name}: {_escaped(text)}" for name, side in sides for text in finding_texts(side)]
+    return _document(
+        *heads[0],
+        *heads[1],
+        [_escaped(line) for line in about(left, right)],
+        _rows(("differs", "", "A", "B"), "llll", differ) if differ else ["nothing differed in the conditions"],
+        [f"- mark: {_escaped(f'{mark.text} ({_moment(mark)})')}" for _, mark in marks_between(left, right)],
+        _changes(figures(left, right)),
+        findings,
+        [f"details: `cephtui compare {left.name} {right.name}`"],
+    )
+
+
+def _document(*parts: Sequence[str]) -> str:
+    """Parts with an empty line between them; those without lines are left out."""
+    return "\n\n".join("\n".join(lines) for lines in parts if lines) + "\n"
+
+
+def _title(runs: Sequence[Run]) -> str:
+    """``write-iops: 4k randwrite, depth 64, jobs 8, 60 s (3 runs)`` of runs that are alike, else the presets."""
+    loads = dict.fromkeys(f"{run.preset}: {conditions(run)}" for run in runs)
+    presets = dict.fromkeys(run.preset for run in runs)
+    number = f" ({len(runs)} runs)" if len(runs) > 1 else ""
+    return f"{next(iter(loads)) if len(loads) == 1 else ', '.join(presets)}{number}"
+
+
+def _facts(runs: Sequence[Run]) -> list[str]:
+    return [f"- {name}: {_escaped(text)}" for name, text in facts(runs).items()]
+
+
+def _notes(runs: Iterable[Run]) -> list[tuple[int, str]]:
+    """What limits the figures of the runs, each with the number of its run."""
+    return [(run.run, text) for run in runs for text in notes(run)]
+
+
+def _table(runs: Sequence[Run], marks: Iterable[Mark], noted: Sequence[int]) -> list[str]:
+    """A row for each direction of each run, and one for each mark; outcomes refer to their notes."""
+    columns = ("#", "preset", "conditions", "", *map(title_of, _METRICS), "outcome")
+    found: list[Sequence[str]] = []
+    for row in in_order(runs, marks):
+        if isinstance(row, Mark):
+            found.append(("", "mark", f"{row.text} ({_moment(row)})", *[""] * (len(columns) - 3)))
+            continue
+        refer = ", ".join(str(number) for number, run in enumerate(noted, 1) if run == row.run)
+        outcome = f"{row.outcome or 'running'}{f' ({refer})' if refer else ''}"
+        repeat = f", repeat {row.repeat}" if row.repeat > 1 else ""
+        totals: Mapping[str, Total | None] = row.summary.flows or {"": None}
+        for direction, total in totals.items():
+            figures_of = [metric.text_of(total) for metric in _METRICS]
+            head = (str(row.run), row.preset, f"{conditions(row)}{repeat}", direction)
+            found.append((*head, *figures_of, outcome))
+    return _rows(columns, "rlll" + "r" * len(_METRICS) + "l", found)
+
+
+def _changes(found: Iterable[Figure]) -> list[str]:
+    columns = ("", "A", "B", "change", "range of A", "range of B")
+    rows = [
+        (
+            f"{figure.direction} {title_of(BY_NAME[figure.name])}",
+            *(value_text(figure, value) for value in (figure.left, figure.right)),
+            change_text(figure),
+            *(range_text(figure, spread) for spread in (figure.left_spread, figure.right_spread)),
+        )
+        for figure in found
+    ]
+    return _rows(columns, "lrrrrr", rows) if rows else ["neither run has results"]
+
+
+def _rows(columns: Sequence[str], sides: str, rows: Iterable[Sequence[str]]) -> list[str]:
+    """A table; ``sides`` has ``l`` or ``r`` for each column."""
+    rule = ["---:" if side == "r" else "---" for side in sides]
+    body = [[_escaped(cell) for cell in row] for row in rows]
+    return [f"| {' | '.join(cells)} |" for cells in (columns, rule, *body)]
+
+
+def _moment(mark: Mark) -> str:
+    """Where tickets are tracked, ``#3`` would be a link to one."""
+    return moment(mark).replace("#", "run ")
+
+
+def _block(text: str) -> list[str]:
+    """As code, whatever it contains."""
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    return [fence, printable(shorter(text)), fence]
+
+
+def _escaped(text: str) -> str:
+    """A text of any origin as itself: no markup, no cell's end, no link."""
+    return _SYNTAX.sub(r"\\\g<0>", printable(shorter(text)))

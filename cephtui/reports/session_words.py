@@ -1,0 +1,55 @@
+"""Sessions in words, for their table and for the screen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from cephtui import units
+from cephtui.models.rows import SessionRow
+
+BEST = ("best IOPS", "best bandwidth")
+"""Columns."""
+_NAMED_WITHIN = timedelta(minutes=2)
+"""A session is made within this time of its name."""
+
+
+def date(row: SessionRow, *, time: bool = True) -> str:
+    """When a session began, by the clock here."""
+    if row.created_at is None:
+        return units.DASH
+    return f"{row.created_at.astimezone():{'%Y-%m-%d %H:%M' if time else '%Y-%m-%d'}}"
+
+
+def date_beside_name(row: SessionRow, *, time: bool = True) -> str:
+    """The same; empty where it is not known, or the session's name is this time."""
+    return "" if row.created_at is None or _is_named_after(row, row.created_at) else date(row, time=time)
+
+
+def _is_named_after(row: SessionRow, created_at: datetime) -> bool:
+    try:
+        named = datetime.strptime(row.session[: len("2026-01-02-030405")], "%Y-%m-%d-%H%M%S")
+    except ValueError:
+        return False
+    return abs(created_at.astimezone().replace(tzinfo=None) - named) < _NAMED_WITHIN
+
+
+def target(row: SessionRow) -> str:
+    """``rbd:bench``; ``2 targets`` where there are several."""
+    return f"{len(row.targets)} targets" if len(row.targets) > 1 else "".join(row.targets)
+
+
+def best(row: SessionRow) -> dict[str, str]:
+    """By column: ``r 120k  w 16.7k``; empty where nothing was measured."""
+    iops = _both(units.iops, row.best_read_iops, row.best_write_iops)
+    bandwidth = _both(units.bandwidth, row.best_read_bandwidth_bytes, row.best_write_bandwidth_bytes)
+    return dict(zip(BEST, (iops, bandwidth), strict=True))
+
+
+def _both(text: Callable[[float], str], read: float | None, write: float | None) -> str:
+    return "  ".join(f"{word} {text(value)}" for word, value in (("r", read), ("w", write)) if value)
+
+
+def is_empty(row: SessionRow) -> bool:
+    """Whether nothing was measured: each run was refused, or there is none."""
+    return not row.writing and not row.error and row.outcomes.keys() <= {"refused"}

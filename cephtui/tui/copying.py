@@ -1,0 +1,112 @@
+"""Results handed on as Markdown: into the terminal's clipboard, or shown to be selected.
+
+The Markdown's own modules are imported when something is copied.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Group
+from rich.text import Text
+from textual import work
+from textual.screen import Screen
+
+from cephtui import paths
+from cephtui.analysis.batches import group
+from cephtui.analysis.marks import among
+from cephtui.analysis.sides import Side
+from cephtui.models import Run
+from cephtui.sessions import store
+from cephtui.sessions.store import StoreError
+from cephtui.tui.dialogs import Details
+from cephtui.tui.keys import key
+from cephtui.tui.terminal.apply import PlainDriver
+
+_TOAST_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Handout:
+    """Results as Markdown."""
+
+    name: str
+    """In a message: ``#3``, ``#7-9``."""
+    text: str
+
+
+def handout_of_run(directory: Path, run: Run) -> Handout:
+    """A run, or the whole batch that it is one of several of, with the marks made in that time; raises StoreError."""
+    from cephtui.reports.facts import ranges
+    from cephtui.reports.markdown import runs_markdown
+
+    runs = {each.run: each for each in (run, *store.read_runs(directory)[0])}
+    chosen = runs.pop(run.run)  # as it is saved: a run that is replayed has no results yet
+    found = sorted(group([chosen, *runs.values()])[0].runs, key=lambda each: each.run)
+    marks = among(found, store.read_marks(directory))
+    return Handout(f"#{ranges(each.run for each in found)}", runs_markdown(found, marks))
+
+
+def handout_of_comparison(left: Side, right: Side) -> Handout:
+    """Two sides beside each other."""
+    from cephtui.reports.markdown import comparison_markdown
+
+    return Handout("the comparison", comparison_markdown(left, right))
+
+
+COPY = key("y", "copy", "copy", "copy the results as Markdown, for a ticket; y again shows it", "view", shown=True)
+
+
+class CopyingScreen(Screen[None]):
+    """A screen whose results can be copied: it has the key ``COPY``."""
+
+    _copied: tuple[str, float] = "", 0.0
+    """What is in the clipboard, and since when by the monotonic clock."""
+
+    def handout(self) -> Callable[[], Handout] | None:
+        """What makes the Markdown, on any thread; None where there is nothing to copy, and the user is notified."""
+        return None
+
+    @work(exclusive=True, group="copy")
+    async def action_copy(self) -> None:
+        """Into the clipboard; where the terminal takes none, and pressed again, it is shown."""
+        make = self.handout()
+        if make is None:
+            return
+        try:
+            found = await asyncio.to_thread(make)
+        except StoreError as error:
+            self.notify(str(error), severity="error", markup=False)
+            return
+        copied, at = self._copied
+        again = copied == found.text and time.monotonic() - at < _TOAST_SECONDS
+        if again or issubclass(self.app.driver_class, PlainDriver):
+            self.app.push_screen(Selectable(found, await asyncio.to_thread(_save, found.text)))
+            return
+        self.app.copy_to_clipboard(found.text)
+        self._copied = found.text, time.monotonic()
+        self.notify(f"copied {found.name} as Markdown (y again shows it)", timeout=_TOAST_SECONDS)
+
+
+class Selectable(Details):
+    """Markdown to be selected with the terminal's own means, which take whole rows of the screen."""
+
+    def __init__(self, found: Handout, file: Path | None) -> None:
+        where = f"; it is saved in {file}" if file else ""
+        how = Text(f"select it with the mouse, with shift held down{where}", style="italic")
+        super().__init__(f"{found.name} as Markdown", Group(how, "", Text(found.text)))
+
+
+def _save(text: str) -> Path | None:
+    """Where the text is kept until the next is; None where that is not possible."""
+    file = paths.cache_dir() / "copied.md"
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, "utf-8")
+    except OSError:
+        return None
+    return file

@@ -1,0 +1,375 @@
+"""Results that leave cephtui: Markdown and CSV that stand alone, plain text in pipes, names of sessions."""
+
+from __future__ import annotations
+
+import csv
+import os
+import shutil
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from markdown_it import MarkdownIt
+from rich.cells import cell_len
+from rich.console import Console, RenderableType
+from rich.text import Text
+
+from cephtui.analysis.sides import Side
+from cephtui.cli import verbs
+from cephtui.models import ClusterEnvironment, Finding, Mark, Run, Summary
+from cephtui.reports.csv_text import runs_csv
+from cephtui.reports.facts import facts, head_line, period, ranges
+from cephtui.reports.markdown import comparison_markdown, runs_markdown
+from cephtui.reports.runs import draw_run, draw_session
+from cephtui.reports.tables import Noted, add_row, make_table
+from cephtui.sessions import demo, store
+from cephtui.sessions.store import StoreError
+from tests.replayed import SESSION, WRITE_IOPS
+
+HOSTILE = "a | b \\| `c` *d* _e_ [f](g) <h> &amp; ~~i~~ #1"
+
+
+def recorded(**changes: object) -> Run:
+    run = store.read_run(SESSION, WRITE_IOPS)
+    environment = {"local": run.environment["local"].model_copy(update={"hostname": "pve1"})}
+    return run.model_copy(update={"environment": environment, **changes})
+
+
+def in_cluster(number: int, size: int = 3, **changes: object) -> Run:
+    cluster = ClusterEnvironment(
+        ceph_version="19.2.1",
+        health="HEALTH_OK",
+        osds=3,
+        osds_up=3,
+        osds_in=3,
+        pool={"name": "bench", "type": "replicated", "size": size},
+    )
+    started_at = datetime(2026, 11, 22, 1, 28, tzinfo=UTC) + timedelta(minutes=number)
+    return recorded(run=number, target="rbd:bench", cluster=cluster, started_at=started_at, **changes)
+
+
+def tables(text: str) -> list[list[list[str]]]:
+    """The cells of each table, as a GFM reader shows them; a row that is none ends a table."""
+    found: list[list[list[str]]] = []
+    for token in (tokens := iter(MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(text))):
+        if token.type == "table_open":
+            found.append([])
+        elif token.type == "tr_open":
+            found[-1].append([])
+        elif token.type in ("th_open", "td_open"):
+            content = next(tokens)
+            assert {child.type for child in content.children or ()} <= {"text", "text_special"}, content
+            found[-1][-1].append("".join(child.content for child in content.children or ()))
+    return found
+
+
+def drawn(value: RenderableType, width: int = 200) -> str:
+    console = Console(file=StringIO(), width=width)
+    console.print(value)
+    assert isinstance(console.file, StringIO)
+    return console.file.getvalue()
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data directory with two sessions: the demo, and a newer one."""
+    home = tmp_path_factory.mktemp("home")
+    demo.unpack(home / "sessions")
+    shutil.copytree(SESSION, home / "sessions" / "replay")
+    os.utime(home / "sessions" / "replay" / "002" / "run.json", (2e9, 2e9))
+    return home
+
+
+def run(home: Path, *words: str) -> Result:
+    """The command line, in this process."""
+    return CliRunner().invoke(verbs.cli, words, prog_name="cephtui", env={"CEPHTUI_DATA_DIR": str(home)})
+
+
+def printed(home: Path, *words: str) -> str:
+    done = run(home, *words)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+# ---------------------------------------------------------------------------------------------- what is said first
+
+
+def test_the_head_says_when_where_with_what_and_on_what() -> None:
+    assert head_line([in_cluster(1)]).split(" · ")[1:] == [
+        "pve1",
+        "fio 3.33, Ceph 19.2.1 HEALTH_OK",
+        "rbd:bench size 3",
+    ]
+    assert head_line([in_cluster(1)], ascii_only=True).isascii()
+    local = in_cluster(1).started_at.astimezone()
+    assert head_line([in_cluster(1)]).startswith(f"{local:%Y-%m-%d %H:%M %Z} · ")
+
+
+def test_what_was_not_the_same_in_all_runs_has_their_numbers() -> None:
+    runs = [in_cluster(number, size=3 if number in (1, 2, 4) else 2) for number in range(1, 5)]
+    assert head_line(runs).endswith("rbd:bench size 3 (runs 1-2, 4); rbd:bench size 2 (run 3)")
+    assert facts(runs)["target"] == "rbd:bench"
+    assert facts(runs)["pool"].startswith("name bench, type replicated, size 3 (runs 1-2, 4); ")
+    assert ranges([1, 2, 3, 7, 9, 10]) == "1-3, 7, 9-10"
+
+
+def test_the_time_is_as_short_as_it_can_be() -> None:
+    def over(seconds: float) -> str:
+        first = recorded(started_at=datetime(2026, 11, 22, 12, 0, tzinfo=UTC), duration_seconds=1.0)
+        return period([first, first.model_copy(update={"started_at": first.started_at + timedelta(seconds=seconds)})])
+
+    assert " to " not in over(20)
+    assert len(over(600).split(" to ")[1].split()[0]) == len("12:10")
+    assert over(90000).split(" to ")[1].startswith("2026-11-23 ")
+
+
+def test_only_what_is_known_is_said() -> None:
+    bare = recorded(environment={}, nodes=(), cluster=None, cephtui_version=None)
+    assert list(facts([bare])) == ["date", "target"]
+
+
+# ---------------------------------------------------------------------------------------------- Markdown
+
+
+def test_markdown_of_a_run_stands_alone() -> None:
+    text = runs_markdown([in_cluster(3, cephtui_version="0.2.0", findings=(Finding(code="x", text="too short"),))])
+    for words in (
+        "**write-iops: 4k randwrite, depth 64, jobs 8, 20 s**",
+        "- nodes: pve1",
+        "- versions: cephtui 0.2.0, fio 3.33, Ceph 19.2.1",
+        "- cluster: HEALTH_OK, 3/3 OSDs up, 3 in",
+        "- target: rbd:bench",
+        "- pool: name bench, type replicated, size 3",
+        "1. run 3: too short",
+        "details: `cephtui show replay/3`",
+    ):
+        assert words in text
+    ((head, row),) = tables(text)
+    assert head == ["#", "preset", "conditions", "", "IOPS", "bandwidth", "lat mean", "lat p99", "lat p99.9", "outcome"]
+    assert row[:4] == ["3", "write-iops", "4k randwrite, depth 64, jobs 8, 20 s", "write"]
+    assert row[4:] == ["40.7k", "159 MiB/s", "12.4 ms", "40.1 ms", "64.7 ms", "ok (1)"]
+
+
+def test_marks_and_refused_runs_have_their_rows() -> None:
+    refused = in_cluster(2, outcome="refused", error="the pool is in use", summary=Summary())
+    mark = Mark(at=in_cluster(1).started_at + timedelta(seconds=50), text="ceph osd pool set bench size 2")
+    text = runs_markdown([in_cluster(1), refused], [mark])
+    ((_, first, marked, second),) = tables(text)
+    assert (first[0], marked[:2], second[0]) == ("1", ["", "mark"], "2")
+    assert marked[2].startswith("ceph osd pool set bench size 2 (2026-")
+    assert second[4:] == [*"-----", "refused (1)"]
+    assert "1. run 2: the pool is in use" in text
+
+
+def test_any_text_stays_itself_in_a_table() -> None:
+    run = in_cluster(1, preset=HOSTILE, outcome="failed", error=HOSTILE)
+    text = runs_markdown([run], [Mark(at=run.started_at, text=HOSTILE, run=9)])
+    ((head, *rows),) = tables(text)
+    assert {len(row) for row in [head, *rows]} == {10}
+    assert rows[0][1] == HOSTILE
+    (shown,) = [row[2] for row in rows if row[1] == "mark"]
+    assert shown.startswith(HOSTILE)
+    html = MarkdownIt("commonmark").enable("table").render(text)
+    assert not any(tag in html for tag in ("<em>", "<h>", "<a ", "<s>", "<code>c<"))
+
+
+def test_a_command_with_backticks_is_code() -> None:
+    text = runs_markdown([in_cluster(1, command="fio ```x``` --name=y")])
+    assert "<code>fio ```x``` --name=y\n</code>" in MarkdownIt("commonmark").render(text)
+
+
+def test_no_ticket_is_linked() -> None:
+    run = in_cluster(7)
+    mark = Mark(at=run.started_at, text="m", run=7, elapsed_seconds=3.0)
+    assert "#7" not in runs_markdown([run], [mark])
+    assert "3 s into run 7" in runs_markdown([run], [mark])
+
+
+def test_markdown_of_a_comparison_stands_alone() -> None:
+    before, after = in_cluster(1), in_cluster(5, size=2, batch="other")
+    mark = Mark(at=before.started_at + timedelta(minutes=2), text="size 2")
+    text = comparison_markdown(Side((before,), (mark,)), Side((after,), (mark,)))
+    differs, changes = tables(text)
+    assert differs[1:] == [["cluster", "pool size", "3", "2"]]
+    assert changes[1][:4] == ["write IOPS", "40.7k", "40.7k", "= 0.0 %"]
+    assert "- mark: size 2 (" in text
+    assert "one run each: ranges unknown" in text
+    assert text.count("- nodes: pve1") == 2
+    assert not set(text.split()) & {"better", "worse", "verdict"}
+
+
+# ---------------------------------------------------------------------------------------------- CSV
+
+
+def test_csv_has_base_units_and_a_row_for_each_direction() -> None:
+    runs = store.read_runs(SESSION)[0]
+    mark = Mark(at=runs[0].started_at, text='before "x", and y', run=1)
+    text = runs_csv(runs, [mark])
+    assert text.count("\r\n") == 1 + 3 + 1
+    rows = list(csv.DictReader(StringIO(text)))
+    assert [(row["event"], row["run"], row["direction"]) for row in rows] == [
+        ("run", "1", "write"),
+        ("mark", "1", ""),
+        ("run", "2", "read"),
+        ("run", "2", "write"),
+    ]
+    first = rows[0]
+    total = runs[0].summary.flows["write"]
+    assert float(first["latency_p99_seconds"]) == total.latency_p99_seconds
+    assert float(first["bandwidth_bytes"]) == total.bandwidth_bytes
+    asked = [first[name] for name in ("block_bytes", "pattern", "depth", "jobs", "runtime_seconds")]
+    assert asked == ["4096", "randwrite", "64", "8", "20.0"]
+    assert rows[1]["text"] == 'before "x", and y'
+
+
+# ---------------------------------------------------------------------------------------------- plain text
+
+
+def test_a_table_stands_alone() -> None:
+    lines = drawn(draw_session([in_cluster(1), in_cluster(2)])).splitlines()
+    assert "pve1 · fio 3.33, Ceph 19.2.1 HEALTH_OK · rbd:bench size 3" in lines[0]
+    assert lines[2].split()[:7] == ["1", "write-iops", "4k", "randwrite", "qd64", "j8", "20"]
+    assert lines[-1] == "details: cephtui show replay/1"
+    assert "details" not in drawn(draw_session([in_cluster(1)], saved=False))
+
+
+@pytest.mark.parametrize("width", [80, 120, 200])
+def test_no_word_is_broken(width: int) -> None:
+    runs = [
+        in_cluster(1, preset="write-throughput", outcome="stopped"),
+        in_cluster(2, preset="write-throughput", outcome="refused", error="the pool is in use by 3 clients " * 4),
+    ]
+    mark = Mark(at=runs[0].started_at + timedelta(seconds=40), text="ceph osd pool set bench target_size_ratio 0.5")
+    text = drawn(draw_session(runs, [mark]), width)
+    assert max(map(cell_len, text.splitlines())) <= width
+    words = [*("write-throughput " * 2).split(), "4k", "randwrite", "qd64", "j8", "target_size_ratio", "refused"]
+    assert [word for word in words if word not in text.split()] == []
+    assert text.split().count("clients") == 4
+
+
+def test_a_note_stands_behind_its_row_where_there_is_room() -> None:
+    table = make_table("a", whole=("a",))
+    add_row(table, "row")
+    for width, lines in ((20, ["a", "row the note"]), (10, ["a", "row", "  the note"])):
+        assert drawn(Noted(table, [Text("the note")], 2), width).splitlines() == lines
+
+
+def test_no_figure_of_a_node_is_cut(home: Path) -> None:
+    run = store.read_run(home / "sessions" / "demo", 9)
+    for width in (72, 120):
+        lines = drawn(draw_run(run), width).splitlines()
+        for figure in ("1.31k", "5.13 MiB/s", "12.2 ms", "58.5 ms"):
+            assert any(figure in line and "lab1 write" in line for line in lines), (width, figure)
+
+
+def test_a_run_in_full_begins_with_the_head() -> None:
+    assert drawn(draw_run(in_cluster(1))).splitlines()[0] == head_line([in_cluster(1)])
+
+
+@pytest.mark.parametrize(
+    "words", [["show", "demo"], ["show", "demo/14"], ["compare", "demo/9", "demo/12"], ["presets"]]
+)
+def test_piped_output_is_neither_wrapped_nor_padded(home: Path, words: list[str]) -> None:
+    environ = {**os.environ, "CEPHTUI_DATA_DIR": str(home), "COLUMNS": "40", "LANG": "C.UTF-8", "TERM": "xterm"}
+    done = subprocess.run(
+        [sys.executable, "-m", "cephtui.cli.main", *words], env=environ, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert [line for line in lines if line != line.rstrip()] == []
+    assert max(map(len, lines)) > 70
+    assert "\x1b" not in done.stdout
+
+
+# ---------------------------------------------------------------------------------------------- names, and the verbs
+
+
+def test_a_session_is_named_by_last_and_by_its_beginning(home: Path) -> None:
+    root = home / "sessions"
+    assert {store.find_session(root, name).name for name in ("last", "-", "r", "replay")} == {"replay"}
+    assert store.find_session(root, "de").name == "demo"
+    for name in ("x", "", "replay2"):
+        with pytest.raises(StoreError, match="no session"):
+            store.find_session(root, name)
+
+
+def test_a_beginning_of_several_lists_them(tmp_path: Path) -> None:
+    for number in range(10):
+        (tmp_path / f"2026-{number}").mkdir()
+    (tmp_path / "2026").mkdir()
+    assert store.find_session(tmp_path, "2026").name == "2026", "a whole name is no beginning"
+    with pytest.raises(
+        StoreError, match=r"session '2026-' may be 2026-0, .*, 2026-7 and 2 more: type more of its name"
+    ):
+        store.find_session(tmp_path, "2026-")
+    (tmp_path / "last").mkdir()
+    assert store.find_session(tmp_path, "last").name == "last"
+
+
+def test_the_last_session_is_the_one_with_the_newest_run(tmp_path: Path) -> None:
+    for name, at in (("older", 3e8), ("newer", 2e8)):
+        (tmp_path / name / "001").mkdir(parents=True)
+        for file in (tmp_path / name / "session.json", tmp_path / name / "001" / "run.json"):
+            file.touch()
+            os.utime(file, (1e8, 1e8))
+        os.utime(tmp_path / name / "001" / "run.json", (at, at))
+    (tmp_path / "newer" / "notes.json").touch()
+    assert store.find_session(tmp_path, "last").name == "older"
+
+
+@pytest.mark.parametrize(
+    ("form", "first"),
+    [("table", "20"), ("md", "**write-iops, mixed-75-25 (2 runs)**"), ("csv", "event,"), ("json", "{")],
+)
+def test_show_without_a_name_is_the_last_session_in_any_form(home: Path, form: str, first: str) -> None:
+    found = printed(home, "show", "--format", form)
+    assert found.startswith(first)
+    assert found == printed(home, "show", "last", "--format", form)
+    assert "mixed-75-25" in found
+
+
+def test_json_has_a_short_form(home: Path) -> None:
+    assert printed(home, "show", "demo", "--json") == printed(home, "show", "demo", "--format", "json")
+    assert '"event":"mark"' in printed(home, "show", "demo/14", "--json")
+    assert '"event":"mark"' in printed(home, "compare", "demo/9", "demo/12", "--json")
+
+
+def test_compare_without_names_takes_the_last_two_points(home: Path) -> None:
+    assert printed(home, "compare").splitlines()[:2] == printed(home, "compare", "replay/1", "replay").splitlines()[:2]
+    assert tables(printed(home, "compare", "--format", "md"))
+    assert "expected two runs" in run(home, "compare", "demo/1").output
+    home_of_one = home.parent / "one"
+    shutil.copytree(SESSION / "001", home_of_one / "sessions" / "s" / "001")
+    assert "session s has nothing to compare" in run(home_of_one, "compare").output
+
+
+def test_an_unknown_verb_names_the_nearest(home: Path) -> None:
+    done = run(home, "shwo")
+    assert done.exit_code == 2
+    assert done.output.splitlines()[-1] == "Error: no command 'shwo': did you mean show? cephtui --help lists them"
+
+
+def test_options_of_a_preset_are_completed(home: Path) -> None:
+    def completed(*words: str) -> list[str]:
+        asked = {"COMP_WORDS": " ".join(("cephtui", *words)), "COMP_CWORD": str(len(words))}
+        environ = {**asked, "_CEPHTUI_COMPLETE": "bash_complete", "CEPHTUI_DATA_DIR": str(home)}
+        done = CliRunner(env=environ).invoke(verbs.cli, prog_name="cephtui")
+        return [line.removeprefix("plain,") for line in done.output.split()]
+
+    assert completed("run", "write-iops", "--set", "iodepth") == [
+        "iodepth=",
+        *(f"iodepth_batch_{name}=" for name in ("submit", "complete_min", "complete_max")),
+    ]
+    assert completed("run", "write-iops", "--set", "numj") == ["numjobs=8"]
+    assert completed("run", "rados-write", "--set", "concurrent") == ["concurrent-ios=16"]
+    assert completed("show", "la") == [f"last/{number}" for number in (1, 2)]
+
+
+def test_the_help_has_no_mathematics(home: Path) -> None:
+    (line,) = [line for line in printed(home, "run", "--help").splitlines() if "--repeat N" in line]
+    assert line.split("--repeat N")[1].strip() == "Run each preset N times."
+    assert "'--repeat': 0 is not in the range" in run(home, "run", "latency", "--repeat", "0").output
