@@ -1,4 +1,4 @@
-"""The current figure in big digits and one chart, nothing else: readable from the last row."""
+"""Two figures, a headline and a chart, nothing else: readable from the last row."""
 
 from __future__ import annotations
 
@@ -6,67 +6,163 @@ from collections.abc import Callable
 
 from rich.text import Text
 from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
 from textual.widgets import Static
 
-from cephtui.models import Interval, Total
-from cephtui.models.metrics import HEADLINES, Headline
+from cephtui.analysis.live import LiveRun
+from cephtui.models import Run
+from cephtui.models.metrics import HEADLINES
+from cephtui.reports.text import conditions
 from cephtui.tui.charts.chart import Chart
 from cephtui.tui.dialogs import Dialog
 from cephtui.tui.keys import key
+from cephtui.tui.screens import presented
+from cephtui.tui.screens.presented import Figure
+from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.big import Big
-from cephtui.tui.widgets.run_view import RunView, Shown, picture
+from cephtui.tui.widgets.run_view import RunView
+from cephtui.tui.widgets.shown import COLORS, picture
 
 _DRAWS_PER_SECOND = 4
+_FLOWS_APART = 2
 
 
-def figure_text(shown: Shown | None, figure: Headline) -> tuple[str, str]:
-    """The figure of all directions now, as a number and its unit."""
-    known: list[Interval | Total] = list(shown.current.values()) if shown else []
-    values = [value for now in known if (value := figure.metric.of(now)) is not None]
-    if not values:
-        return "-", ""
-    text = figure.metric.as_text(sum(values) if figure.sums else max(values))
-    number, _, unit = text.partition(" ")
-    return number, unit or figure.title
+class BigFigure(Vertical):
+    """What a number is, the number, and its parts where there are several."""
+
+    def compose(self) -> ComposeResult:
+        """From the top."""
+        yield Big(classes="word")
+        yield Big(classes="value")
+        with Horizontal(classes="apart"):
+            for _ in range(_FLOWS_APART):
+                yield Big(classes="part")
+
+    def show(self, figure: Figure, color: str | None) -> None:
+        """In a colour; the parts have those of their flows."""
+        for name, text in (("word", figure.word), ("value", figure.value)):
+            each = self.query_one(f".{name}", Big)
+            each.styles.color = color
+            each.say(text)
+        self.query_one(".apart").display = bool(figure.apart)
+        for part, (flow, text) in zip(self.query(".part").results(Big), figure.apart, strict=False):
+            part.styles.color = COLORS.get(flow)
+            part.say(f"{flow} {text}", text)
 
 
-class Presenter(Dialog[None]):
+class InLarge(Dialog[None]):
+    """A screen of large figures beside each other."""
+
+    DEFAULT_CSS = """
+    InLarge { background: $background; }
+    InLarge #figures { height: auto; }
+    InLarge BigFigure { width: 1fr; height: auto; padding: 0 2; }
+    InLarge .word { height: 1; }
+    InLarge .value { height: 5; }
+    InLarge .apart { height: 1; }
+    InLarge.-tall .word { height: 3; }
+    InLarge.-tall .value { height: 8; }
+    InLarge.-huge .word { height: 3; padding: 0 10; }
+    InLarge.-huge .value { height: 25vh; margin-top: 1; }
+    InLarge.-huge .apart { height: 3; margin-top: 1; }
+    InLarge.-plain .word { height: 1; }
+    InLarge.-plain.-tall .value { height: 6; padding-top: 1; }
+    """
+
+    def on_mount(self) -> None:
+        """Words are not big in so few rows of ASCII."""
+        self.set_class(profile_of(self.query(Big).first()).ascii_only, "-plain")
+
+
+class Presenter(InLarge):
     """Follows the view of the screen below; the run is not affected."""
 
     BINDINGS = [
         key("escape,f,q", "app.pop_screen", "back", "back; the run continues"),
-        key("v", "next_figure", "figure", "IOPS, bandwidth or latency"),
+        key("v", "next_metric", "metric", "IOPS, bandwidth or latency"),
     ]
     DEFAULT_CSS = """
-    Presenter { background: $background; }
-    Presenter Big { height: 1fr; color: $accent; }
-    Presenter #presented { height: 1; padding: 0 1; text-align: center; width: 100%; }
+    Presenter #presented { height: 1; padding: 0 1; text-align: center; width: 100%; text-wrap: nowrap; }
+    Presenter.-empty BigFigure { height: 1fr; }
+    Presenter.-empty .value { height: 1fr; }
+    Presenter #banner { height: 3; }
+    Presenter.-tall #banner { height: 4; padding-top: 1; }
+    Presenter.-huge #banner { height: 7; padding: 1 0; }
+    Presenter.-plain.-tall #banner { height: 7; padding: 1 0; }
+    Presenter.-plain.-tall #cluster-now { height: 1; }
+    Presenter #banner.-wrong { color: #d55e00; }
+    Presenter #banner.-phase { color: $foreground 60%; }
     Presenter Chart { height: 1fr; }
+    Presenter #cluster-now { height: 1; }
+    Presenter.-tall #cluster-now { height: 3; }
+    Presenter.-huge #cluster-now { height: 5; }
+    Presenter #cluster-now Big { width: 1fr; height: 100%; }
+    Presenter #health { background: $surface; color: $foreground; }
+    Presenter #health.-ok { background: $success; color: $text; }
+    Presenter #health.-warn { background: $warning; color: $text; }
+    Presenter #health.-err { background: $error; color: $text; }
+    Presenter #nothing { height: 1fr; width: 100%; content-align: center middle; display: none; }
+    Presenter.-empty Chart { display: none; }
+    Presenter.-empty #figures { height: 1fr; }
+    Presenter.-nothing #figures, Presenter.-nothing #banner { display: none; }
+    Presenter.-nothing #nothing { display: block; }
     """
 
-    def __init__(self, view: RunView, title: Callable[[], str]) -> None:
+    def __init__(
+        self, view: RunView, run: Callable[[], Run | None], live: Callable[[], LiveRun | None], nothing: str
+    ) -> None:
+        """``run`` is what is drawn on the view, ``live`` its state while it runs; without a run, ``nothing``."""
         super().__init__()
-        self._view, self._title = view, title
+        self._view, self._run, self._live, self._nothing = view, run, live, nothing
 
     def compose(self) -> ComposeResult:
-        """The digits above, the chart below."""
+        """From the top: the preset, the figures, what happens, the chart, the cluster."""
         yield Static(id="presented")
-        yield Big()
+        with Horizontal(id="figures"):
+            yield BigFigure()
+            yield BigFigure()
+        yield Big(id="banner")
+        yield Static(self._nothing, id="nothing")
         yield Chart(id="presented-chart")
+        with Horizontal(id="cluster-now"):
+            yield Big(id="health")
+            yield Big(id="osds")
 
     def on_mount(self) -> None:
         self._follow()
         self.set_interval(1 / _DRAWS_PER_SECOND, self._follow)
 
     def _follow(self) -> None:
-        figure, shown = HEADLINES[self._view.figure], self._view.shown
-        self.query_one(Big).show(*figure_text(shown, figure))
-        over = " (over the whole run)" if shown and shown.whole else ""
-        self.query_one("#presented", Static).update(Text(f"{self._title()}  {figure.title}{over}"))
-        if shown:
-            self.query_one(Chart).show(picture(shown, figure))
+        headline, shown, live = HEADLINES[self._view.figure], self._view.shown, self._live()
+        drawn = picture(shown, headline) if shown else None
+        self.set_class(shown is None and live is None, "-nothing")
+        self.set_class(drawn is None or not drawn.lines, "-empty")
+        run = self._run()
+        parts = [run.preset, conditions(run), presented.progress(shown, live), self.app.sub_title] if run else []
+        self.query_one("#presented", Static).update(Text("   ".join(filter(None, parts)), "bold"), layout=False)
+        for box, figure in zip(self.query(BigFigure), presented.figures(shown, live, headline), strict=True):
+            box.show(figure, COLORS.get(figure.flow))
+        if drawn:
+            self.query_one(Chart).show(drawn)
+        self._show_banner(presented.banner(shown, live))
+        self._show_cluster(live)
 
-    def action_next_figure(self) -> None:
+    def _show_banner(self, banner: presented.Banner) -> None:
+        box = self.query_one("#banner", Big)
+        box.display = bool(banner.kind)
+        box.set_classes(banner.kind)
+        box.say(*banner.texts)
+
+    def _show_cluster(self, live: LiveRun | None) -> None:
+        cluster = live.cluster if live else None
+        self.query_one("#cluster-now").display = cluster is not None
+        word, kind = presented.health(cluster)
+        badge = self.query_one("#health", Big)
+        badge.set_classes(kind)
+        badge.say(word or "health unknown")
+        self.query_one("#osds", Big).say(*presented.osds(cluster))
+
+    def action_next_metric(self) -> None:
         """IOPS, then bandwidth, then latency."""
         self._view.figure = (self._view.figure + 1) % len(HEADLINES)
         self._follow()

@@ -1,0 +1,101 @@
+"""One figure of two runs, in large, with its change: readable from the last row."""
+
+from __future__ import annotations
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.widgets import Static
+
+from cephtui import units
+from cephtui.analysis.figures import figures
+from cephtui.analysis.sides import Side
+from cephtui.models.metrics import BY_NAME, LIVE
+from cephtui.models.rows import Figure as Compared
+from cephtui.reports.text import conditions
+from cephtui.tui.charts.overlay import COLORS, Curves, Overlay
+from cephtui.tui.keys import key
+from cephtui.tui.screens.presented import Figure, word_of
+from cephtui.tui.screens.presenter import BigFigure, InLarge
+from cephtui.tui.widgets.big import Big
+
+
+def presented_figures(left: Side, right: Side) -> list[Compared]:
+    """What is measured each second, of each direction that either side has."""
+    names = [metric.name for metric in LIVE]
+    return [f for f in figures(left, right) if f.name in names and not (f.left is None and f.right is None)]
+
+
+def change_text(fraction: float | None) -> str:
+    """``-59 %``, and a dash where there is no change to tell."""
+    if fraction is None:
+        return units.DASH
+    percent = round(100 * fraction)
+    return f"{percent:+d} %" if percent else "0 %"
+
+
+class ComparePresenter(InLarge):
+    """A, B and the change from A to B; the curves of both below."""
+
+    BINDINGS = [
+        key("escape,f,q", "app.pop_screen", "back", "back to the comparison"),
+        key("v", "next_metric", "metric", "IOPS, bandwidth, latency mean or p99"),
+    ]
+    DEFAULT_CSS = """
+    ComparePresenter #sides { height: 2; padding: 0 1; width: 100%; text-wrap: nowrap; text-overflow: ellipsis; }
+    ComparePresenter #metric { height: 1; }
+    ComparePresenter.-tall #metric { height: 3; }
+    ComparePresenter.-huge #metric { height: 7; padding: 1 0; }
+    ComparePresenter.-plain #metric { height: 1; padding: 0; }
+    ComparePresenter #change { color: $foreground 70%; }
+    ComparePresenter #overlays { height: 1fr; }
+    """
+
+    def __init__(self, left: Side, right: Side, left_curves: Curves, right_curves: Curves) -> None:
+        super().__init__()
+        self._sides, self._curves, self._chosen = (left, right), (left_curves, right_curves), 0
+        self._figures = presented_figures(left, right)
+
+    def compose(self) -> ComposeResult:
+        """From the top: which runs, what is shown of them, both figures and the change, the curves."""
+        yield Static(self._names(), id="sides")
+        yield Big(id="metric")
+        with Horizontal(id="figures"):
+            for name in ("A", "B", "change"):
+                yield BigFigure(id=name)
+        with Horizontal(id="overlays"):
+            for direction in dict.fromkeys(figure.direction for figure in self._figures):
+                yield Overlay(direction)
+
+    def on_mount(self) -> None:
+        self._draw()
+
+    def _names(self) -> Text:
+        lines = []
+        for name, side in zip("AB", self._sides, strict=True):
+            several = f", {len(side.runs)} runs" if len(side.runs) > 1 else ""
+            text = f" {side.name}  {side.run.preset}  {conditions(side.run)}{several}"
+            lines.append(Text.assemble((name, f"bold {COLORS[name]}"), text))
+        return Text("\n").join(lines)
+
+    def _draw(self) -> None:
+        if not self._figures:
+            self.query_one("#metric", Big).say("neither run has results")
+            return
+        figure = self._figures[self._chosen]
+        metric = BY_NAME[figure.name]
+        self.query_one("#metric", Big).say(f"{word_of(metric)} {figure.direction}")
+        for name, value in (("A", figure.left), ("B", figure.right)):
+            number, _, unit = metric.as_text(value).partition(" ")
+            self.query_one(f"#{name}", BigFigure).show(Figure(f"{name} {unit}".strip(), number), COLORS[name])
+        change = Figure("change", change_text(figure.change_fraction))
+        self.query_one("#change", BigFigure).show(change, None)
+        for overlay in self.query(Overlay):
+            overlay.display = overlay.id == f"{figure.direction}-overlay"
+            name = f"{figure.direction}.{metric.name}"
+            overlay.show(metric, *(curves.get(name, ()) for curves in self._curves))
+
+    def action_next_metric(self) -> None:
+        """The next metric, of reads first."""
+        self._chosen = (self._chosen + 1) % max(1, len(self._figures))
+        self._draw()

@@ -1,0 +1,133 @@
+"""What the presenter says: two figures, a headline, the cluster. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cephtui import units
+from cephtui.analysis.live import LiveRun
+from cephtui.models import ClusterSample
+from cephtui.models.metrics import BY_NAME, Headline, Metric
+from cephtui.tui.widgets.shown import Shown
+
+_LATENCIES = {"latency_mean_seconds": "lat mean", "latency_p99_seconds": "lat p99"}
+_ACTIVE_SECONDS = 2.0
+"""What ended so long ago is still shown: the newest figures are of the second before."""
+_CAUSE_SECONDS = 10.0
+"""A mark so long before something is named with it."""
+_P99 = BY_NAME["latency_p99_seconds"]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A number, and what it is."""
+
+    word: str
+    """With the unit: ``IOPS write``, ``lat p99 ms``."""
+    value: str
+    flow: str = ""
+    """``read``, ``write`` or another, if it is of that alone."""
+    apart: tuple[tuple[str, str], ...] = ()
+    """Each flow and its number with its unit, where there are several."""
+
+
+def figures(shown: Shown | None, live: LiveRun | None, headline: Headline) -> tuple[Figure, Figure]:
+    """The metric and the p99; while a target is prefilled, how fast that is and how far."""
+    if live and live.phase == "prepare":
+        return _prefill(live)
+    flows = shown.current if shown else {}
+    return _figure(headline.metric, flows), _figure(_P99, flows)
+
+
+def _figure(metric: Metric, flows: Mapping[str, Any]) -> Figure:
+    texts = {name: metric.as_text(value) for name, flow in flows.items() if (value := metric.of(flow)) is not None}
+    number, _, unit = metric.as_text(_together(metric, flows)).partition(" ")
+    flow = next(iter(texts)) if len(texts) == 1 else ""
+    words = (word_of(metric), unit) if metric.unit == "s" else (unit or word_of(metric), flow)
+    return Figure(" ".join(filter(None, words)), number, flow, tuple(texts.items()) if len(texts) > 1 else ())
+
+
+def word_of(metric: Metric) -> str:
+    """``IOPS``, ``bandwidth``, ``lat p99``."""
+    return _LATENCIES.get(metric.name, metric.title)
+
+
+def _together(metric: Metric, flows: Mapping[str, Any]) -> float | None:
+    """Of all flows: the sum, the mean of all completions, or the worst percentile."""
+    known = [(value, flow.ios or 0) for flow in flows.values() if (value := metric.of(flow)) is not None]
+    if not known:
+        return None
+    if metric.over_nodes == "sum":
+        return sum(value for value, _ in known)
+    completed = sum(ios for _, ios in known)
+    if metric.over_nodes == "mean" and completed:
+        return sum(value * ios for value, ios in known) / completed
+    return max(value for value, _ in known)
+
+
+def _prefill(live: LiveRun) -> tuple[Figure, Figure]:
+    written = live.latest.write if live.latest else None
+    rate, _, unit = units.bandwidth(written.bandwidth_bytes if written else None).partition(" ")
+    done = live.progress().fraction
+    percent = units.DASH if done is None else f"{100 * done:.0f} %"
+    return Figure(f"prefill {unit}".strip(), rate, "write"), Figure(f"of {units.size(live.wanted_bytes)}", percent)
+
+
+@dataclass(frozen=True, slots=True)
+class Banner:
+    """The headline: what happens or has happened, in a few words."""
+
+    texts: tuple[str, ...] = ("",)
+    """The first that fits is shown."""
+    kind: str = ""
+    """``-wrong`` for a stall or another finding, ``-mark``, ``-phase``; empty for none."""
+
+
+def banner(shown: Shown | None, live: LiveRun | None) -> Banner:
+    """A stall or another finding of now first, then the newest mark, then the phase before the benchmark."""
+    if shown is None or (live and live.phase == "prepare"):
+        return Banner(("prefilling",), "-phase") if live else Banner()
+    now = float("-inf") if shown.whole else shown.history.reached - _ACTIVE_SECONDS
+    active = next((span for span in shown.spans if span.end_seconds >= now), None)
+    mark = max(shown.marks, default=None)
+    if active:
+        begun, over, label, _ = active
+        if mark and begun - _CAUSE_SECONDS <= mark[0] <= over:
+            return Banner((f"{mark[1]} → {label}", label), "-wrong")
+        return Banner((label,), "-wrong")
+    if mark:
+        return Banner((mark[1],), "-mark")
+    return Banner(("ramp, not counted", "ramp"), "-phase") if live and live.phase == "ramp" else Banner()
+
+
+def health(cluster: ClusterSample | None) -> tuple[str, str]:
+    """What Ceph says of itself, and how bad that is: ``-ok``, ``-warn``, ``-err``, or empty where it is not known."""
+    text = (cluster.health or "").split() if cluster else []
+    word = text[0] if text else ""
+    return word, {"HEALTH_OK": "-ok", "HEALTH_WARN": "-warn", "HEALTH_ERR": "-err"}.get(word, "")
+
+
+def osds(cluster: ClusterSample | None) -> tuple[str, ...]:
+    """OSDs that are down, else the slowest one; the first text that fits is shown."""
+    if cluster is None:
+        return ("",)
+    if cluster.osds and cluster.osds_up is not None and cluster.osds_up < cluster.osds:
+        return (f"{cluster.osds_up} of {cluster.osds} OSDs up", f"{cluster.osds_up}/{cluster.osds} OSD")
+    slowest = max(cluster.osd_latency_seconds.items(), key=lambda item: item[1], default=None)
+    if slowest is None:
+        return ("",)
+    text = f"OSD.{slowest[0]} {units.latency(slowest[1])}"
+    return (f"slowest {text}", text)
+
+
+def progress(shown: Shown | None, live: LiveRun | None) -> str:
+    """How far the run is: ``running 34 of 62 s``."""
+    if live is None:
+        return "over the whole run" if shown and shown.whole else ""
+    phase = {"prepare": "prefilling", "ramp": "ramp-up", "run": "running"}[live.phase]
+    elapsed, expected = live.progress().elapsed_seconds, live.expected_seconds
+    if live.phase == "prepare" or expected is None:
+        return f"{phase} {units.duration(elapsed)}"
+    return f"{phase} {min(elapsed, expected):.0f} of {expected:.0f} s"

@@ -1,0 +1,218 @@
+"""Names of hosts, pools, images and paths replaced by stand-ins, on a screen that others see.
+
+What is replaced: the names that the application knows, wherever they stand, and what has the shape of a path, of an
+IPv4 address or of a target, known or not. What is not: names of sessions, presets and Ceph's users, what the user has
+written in marks and notes beside known names, and names that look like a number (``100``, ``4k``). A name that is also
+a word of the program's own (a host called ``write``), or is shorter than three characters, is replaced where it is a
+word by itself, and only where it is known as a name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from typing import Literal, TypeAlias
+
+from rich.cells import cell_len
+
+from cephtui.models import Node, Run
+from cephtui.targets import KINDS, every_kind
+from cephtui.tools import TOOLS
+
+Kind: TypeAlias = Literal["node", "address", "pool", "image", "device", "path"]
+Names: TypeAlias = Mapping[str, Kind]
+"""What each name is; the order gives the numbers of the stand-ins."""
+
+_WORDS = """
+admin all bandwidth block ceph client cluster data depth disk edit error health help host image images
+iops jobs lat latency local mark max mean min mixed node nodes none osd osds p50 p95 p99 pool pools preset
+presets queue quit ramp read ready replay run running runs runtime session sessions size slowest state
+status stop target targets test throughput time total user view watch write
+"""
+_TOOLS = [name.replace("-", " ") for name in TOOLS]
+WORDS = frozenset([*_WORDS.split(), *KINDS, *(word for tool in _TOOLS for word in tool.split())])
+"""Words of the program's own."""
+_KEPT = (*_TOOLS, *(f"{scheme}:" for scheme in KINDS), *(f"--ioengine={scheme}" for scheme in KINDS))
+"""Where such a word is no name."""
+_PATH = re.compile(r"(?<![\w/.~-])((?>~?/[\w.+@%=-]+(?:/[\w.+@%=-]+)*))(?!…)")
+_PATH_CUT = re.compile(r"(?<![\w/.~-])~?/[\w.+@%=/-]+(?=…)")
+_ADDRESS = re.compile(r"(?<![\w.])(?!127\.|0\.0\.0\.0)(?:\d{1,3}\.){3}\d{1,3}(?!\w|\.\d)")
+_PLACEHOLDER = re.compile(r"[A-Z_.]+|<.*")
+_NUMBER = re.compile(r"\d{1,4}[A-Za-z%]?")
+_EDGE = " │┃║|▌▐▏▎▕"
+"""Padding and borders beside a text."""
+_EDGE_MOST = 3
+"""A text that ends so near to the edge may have been cut off there."""
+_BEGIN_LEAST, _END_LEAST = 2, 4
+"""A shorter part of a name says nothing."""
+
+
+def stand_in(kind: Kind, number: int, name: str, room: int | None = None) -> str:
+    """``node-1`` of a kind and a number, or what fits into ``room`` cells, filled up with blanks."""
+    slash = "/" if name.startswith(("/", "~/")) else ""
+    forms = [f"{slash}{kind}-{number}", f"{slash}{kind}{number}", f"{slash}{kind[0]}{number}", f"{kind[0]}{number}"]
+    if room is None:
+        return forms[0]
+    return next((form for form in forms if len(form) <= room), "*" * room).ljust(room)
+
+
+def _pattern(name: str) -> str:
+    """Where a name is replaced: anywhere if no word is like it, else as a word by itself."""
+    found = re.escape(name)
+    if len(name) < 3 or name in WORDS:
+        return rf"(?<![\w-]){found}(?![\w-])"
+    if len(name) > 3 and not name.isalpha():
+        return found
+    return rf"(?<![^\W_]){found}(?![^\W_])"
+
+
+class Mask:
+    """Knows names, and learns those that it sees by their shape; a name keeps its stand-in."""
+
+    def __init__(self, names: Names | None = None) -> None:
+        self._known: dict[str, tuple[Kind, int]] = {}
+        self._compiled = -1
+        self._found = re.compile("")
+        self._begins: dict[str, str] = {}
+        """By each proper beginning, a name."""
+        self._ends: dict[str, str] = {}
+        self.learn(names or {})
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def learn(self, names: Names) -> None:
+        """Take in more names."""
+        for name, kind in names.items():
+            if name.strip() and name not in self._known and not _NUMBER.fullmatch(name):
+                self._known[name] = kind, 1 + sum(of == kind for of, _ in self._known.values())
+
+    def text(self, text: str) -> str:
+        """With stand-ins of any length."""
+        self._look_at(text)
+        return self._found.sub(lambda match: self._replaced(match[0], None), text)
+
+    def line(self, text: str) -> str:
+        """With stand-ins as wide as the names; names that are cut off at the edges are replaced too."""
+        self._look_at(text)
+        text = self._found.sub(lambda match: self._replaced(match[0], cell_len(match[0])), text)
+        return self._without_ends(self._without_begins(text))
+
+    def _replaced(self, found: str, room: int | None) -> str:
+        return stand_in(*self._known[found], found, room) if found in self._known else found
+
+    def _look_at(self, text: str) -> None:
+        self.learn({name: kind for name, kind in shaped(text) if name not in WORDS})
+        if self._compiled != len(self._known):
+            self._compiled = len(self._known)
+            self._compile()
+
+    def _compile(self) -> None:
+        patterns = {**{name: _pattern(name) for name in self._known}, **{kept: re.escape(kept) for kept in _KEPT}}
+        self._found = re.compile("|".join(patterns[text] for text in sorted(patterns, key=len, reverse=True)))
+        self._begins = {name[:end]: name for name in self._known for end in range(_BEGIN_LEAST, len(name))}
+        self._ends = {name[start:]: name for name in self._known for start in range(1, len(name) - _END_LEAST + 1)}
+
+    def _without_begins(self, text: str) -> str:
+        """Without the beginnings of names before an ellipsis, and at the right edge."""
+        text = _PATH_CUT.sub(lambda match: self._part(match[0]), text)
+        inked = len(text.rstrip(_EDGE))
+        ends = [inked] if len(text) - inked <= _EDGE_MOST else []
+        for end in [*(match.start() for match in re.finditer("…", text)), *ends]:
+            for start in range(max(0, end - 200), end - _BEGIN_LEAST + 1):
+                part = text[start:end]
+                if part in self._begins and part not in WORDS and not (start and text[start - 1].isalnum()):
+                    text = text[:start] + self._part(part) + text[end:]
+                    break
+        return text
+
+    def _without_ends(self, text: str) -> str:
+        """Without the end of a name at the left edge, as it is where a long word is wrapped."""
+        start = len(text) - len(text.lstrip(_EDGE))
+        if start > _EDGE_MOST:
+            return text
+        for end in range(min(len(text), start + 200), start + _END_LEAST - 1, -1):
+            part = text[start:end]
+            if part in self._ends and not part.isalpha() and not text[end : end + 1].isalnum():
+                return text[:start] + self._part(part, self._ends[part]) + text[end:]
+        return text
+
+    def _part(self, part: str, name: str = "") -> str:
+        """The stand-in of a name of which a part is there, cut off as well."""
+        kind, number = self._known.get(name or self._begins.get(part, ""), ("path", 0))
+        room = cell_len(part)
+        return stand_in(kind, number, part)[:room].ljust(room)
+
+
+def masked(text: str, names: Names) -> str:
+    """A text with stand-ins for these names, and for what is a path, an address or a target by its shape."""
+    return Mask(names).text(text)
+
+
+# ---------------------------------------------------------------------------------------------- where names are found
+
+
+@cache
+def _spec() -> re.Pattern[str]:
+    """A target in a pool: the pool, and the image."""
+    pooled = "|".join(kind.scheme for kind in every_kind() if kind.in_pool)
+    return re.compile(rf"\b(?:{pooled}):([^\s/'\",;:()…]+)(?:/([^\s'\",;()…]+))?")
+
+
+def shaped(text: str) -> Iterator[tuple[str, Kind]]:
+    """What is a pool, an image, a path or an address by its shape."""
+    for match in _spec().finditer(text):
+        pool, image = match.groups()
+        if not _PLACEHOLDER.fullmatch(pool):
+            yield pool.rstrip("."), "pool"
+            if image and image != "...":
+                yield image.rstrip("."), "image"
+    for match in _PATH.finditer(text):
+        yield match[1].rstrip("."), "device" if match[1].startswith("/dev/") else "path"
+    for match in _ADDRESS.finditer(text):
+        yield match[0], "address"
+
+
+def names_of_nodes(nodes: Iterable[Node]) -> dict[str, Kind]:
+    """Names, addresses and files of nodes; the console's own machine has none of the first two."""
+    found: dict[str, Kind] = {}
+    for node in nodes:
+        hosts = [f"{node.user}@{node.host}"] if node.user and node.host else []
+        found |= dict.fromkeys([*hosts, *_parts(node.name), *_parts(node.host or "")], "node")
+        paths = [path for path in (node.ssh_config, node.ceph_conf, node.ceph_keyring) if path]
+        found |= dict.fromkeys(paths, "path")
+    return _without_local(found)
+
+
+def names_of_hosts(names: Iterable[str]) -> dict[str, Kind]:
+    """Of hosts that are known by what was typed."""
+    return _without_local({part: "node" for name in names for part in _parts(name)})
+
+
+def names_of_run(run: Run) -> dict[str, Kind]:
+    """Its nodes, its target, and the pool that the cluster named."""
+    pool = run.cluster.pool.get("name") if run.cluster else None
+    named: dict[str, Kind] = {pool: "pool"} if isinstance(pool, str) else {}
+    hosts = names_of_hosts([*(node.node for node in run.nodes), *run.environment])
+    return hosts | named | names_of_target(run.target)
+
+
+def names_of_target(spec: str) -> dict[str, Kind]:
+    """Pool and image of ``rbd:pool/image``, and the like."""
+    return dict(shaped(spec))
+
+
+def _without_local(names: dict[str, Kind]) -> dict[str, Kind]:
+    return {name: kind for name, kind in names.items() if name and name != "local"}
+
+
+def _parts(name: str) -> Iterator[str]:
+    """A host as it was typed, without user and port, and the first part of a domain name."""
+    yield name
+    host = name.rpartition("@")[2]
+    host = host.partition(":")[0] if host.count(":") == 1 else host
+    yield host
+    first = host.partition(".")[0]
+    if not first.isdigit():
+        yield first
