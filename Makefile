@@ -19,11 +19,11 @@ run: setup ## start cephtui: make run, make run ARGS="run write-iops"
 	@$(BIN)/cephtui $(ARGS)
 
 test: style ## check everything: lint, format, types and tests; those with the lab need root
-	@$(SETUP) lab
+	@$(SETUP) lab browser
 	$(BIN)/python -m tests.lanes $(ARGS)
 
-test-unit: lint ## check everything but what needs root, the lab or tmux
-	$(BIN)/python -m pytest -n 2 --ignore tests/on_lab --ignore tests/on_terminal -m 'not root' $(ARGS)
+test-unit: lint ## check everything but what needs root, the lab, tmux or Chromium
+	$(BIN)/python -m pytest -n 2 --ignore tests/on_lab --ignore tests/on_terminal --ignore tests/on_browser -m 'not root' $(ARGS)
 
 lab: setup ## bring up Ceph and three hosts on this machine, for trying and testing; needs root
 	@$(BIN)/python -m tests.lab check
@@ -52,8 +52,8 @@ format: setup ## format the code and fix what ruff can fix
 screenshots: setup screenshot-tools ## draw the screenshots of the documentation again
 	@$(BIN)/python -m tests.screenshots $(ARGS)
 
-screenshot-tools: setup ## install the font of the screenshots
-	@$(SETUP) screenshot-tools
+screenshot-tools: setup ## install the font and the browser of the screenshots
+	@$(SETUP) screenshot-tools browser
 
 lock: ## make requirements.lock again; ARGS=--upgrade takes the newest versions
 	@$(SETUP) lock $(ARGS)
