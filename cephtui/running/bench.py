@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from cephtui.models import Event, Mark
-from cephtui.running.recorder import Recorder
 from cephtui.sessions.store import StoreError
 from cephtui.sessions.undo import Undo
 from cephtui.sessions.writer import SessionWriter, unwritable
+
+if TYPE_CHECKING:
+    from cephtui.running.recorder import Recorder
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from cephtui.running.bench import Bench
 from cephtui.running.connections import Connections
 from cephtui.sessions import writer
 from cephtui.sessions.undo import Undo, left_behind
-from cephtui.targets import kind_of, remove
+from cephtui.targets import kind_of
 from cephtui.targets.base import Removed
 from cephtui.targets.scratch import is_scratch
 
@@ -148,6 +148,8 @@ async def remove_patiently(shell: NodeShell, undo: Undo, say: Callable[[str], No
     until = asyncio.get_running_loop().time() + PATIENCE_SECONDS
     kind, is_announced = kind_of(undo.target), False
     while True:
+        from cephtui.targets.removal import remove
+
         removed = await remove(shell, undo)
         is_passing = removed.status == "busy" and kind is not None and kind.in_pool
         if not is_passing or asyncio.get_running_loop().time() > until:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-from cephtui.cluster.access import with_access
 from cephtui.models import Node
 from cephtui.nodes.probe import probe
 from cephtui.nodes.shell import NodeShell
@@ -38,6 +37,8 @@ class Connections:
             made = await self._connection(node)
             if isinstance(made, Question):
                 return NodeState(node, question=made)
+            from cephtui.cluster.access import with_access
+
             node = await with_access(NodeShell(node, made), pool)
             environment = await probe(NodeShell(node, made))
         except TransportError as error:

@@ -101,7 +101,7 @@ class Dispatcher:
         """End the current entry and hold the others; False where nothing runs."""
         if not self._busy:
             return False
-        self._stopped, self._queue = True, self._queue.hold("stopped by you")
+        self._stopped, self._queue = True, self._queue.hold("stopped")
         self._cancel("stopping")
         self._runner.stop()
         self._changed()
@@ -138,6 +138,8 @@ class Dispatcher:
                 self._current, self._queue = self._queue.take()
                 self._changed()
                 failures += await self._run(self._current, ask)
+                if self._queue.note and self._stopped and self._queue.is_held:
+                    self._display.report_hold(self._queue)
                 if self._queue.ready and (why := failed_twice(failures)):
                     self._queue = self._queue.hold(why)
                     self._display.report_hold(self._queue)

@@ -1,27 +1,29 @@
-"""Requests of other threads to nodes, besides plans; each answer is a Future."""
+"""Requests of other threads to nodes, besides plans; each answer is a Future.
+
+What asks a cluster is imported with the first request for it: the first frame needs none of it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Future
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from cephtui.cluster import preflight
 from cephtui.models import Node, Plan
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.state import NodeState
 from cephtui.nodes.transport import TransportError
-from cephtui.running import survey
 from cephtui.running.cleanup import Cleanup
 from cephtui.running.connections import Connections
-from cephtui.running.survey import Survey
 from cephtui.sessions import store
 from cephtui.sessions.store import StoreError
 from cephtui.sessions.undo import Undo
 from cephtui.targets.base import Removed, Target, TargetFault
 from cephtui.targets.candidates import OnFound
-from cephtui.targets.discovery import discover
+
+if TYPE_CHECKING:
+    from cephtui.running.survey import Survey
 
 T = TypeVar("T")
 
@@ -86,14 +88,20 @@ class NodeRequests:
         return self._call(self._cleanup.remove_left_behind())
 
     async def _health(self, node: Node) -> str:
+        from cephtui.cluster import preflight
+
         return await preflight.health(await self._connections.shell(node))
 
     async def _survey(self, target: Target, nodes: tuple[Node, ...], ceph_node: str | None, patient: bool) -> Survey:
+        from cephtui.running import survey
+
         asked = next((node for node in nodes if node.name == ceph_node), nodes[0])
         shell = await self._connections.shell(asked)
         return await survey.survey(shell, target, len(nodes), self._loaded_at(), patient=patient)
 
     async def _check(self, plan: Plan, target: Target) -> list[Refusal]:
+        from cephtui.running import survey
+
         try:
             store.check_space(self._root, plan)
             found = await survey.refusals(plan, target, await self._connections.shells(plan.hosts))
@@ -102,6 +110,8 @@ class NodeRequests:
         return list({refusal.text: refusal for refusal in found}.values())
 
     async def _discover(self, node: Node, of: str, on_found: OnFound) -> str:
+        from cephtui.targets.discovery import discover
+
         try:
             return await discover(await self._connections.shell(node), of, on_found)
         except TransportError as error:

@@ -35,6 +35,16 @@ class Entry:
         return replace(self, seconds=planned.duration_seconds, steps=steps)
 
     @property
+    def left(self) -> int:
+        """How many of its runs have not begun."""
+        return self.steps - self.request.begun
+
+    @property
+    def is_sweep(self) -> bool:
+        """Whether its runs differ in their options."""
+        return self.steps > self.request.repeats
+
+    @property
     def target(self) -> str:
         return self.request.target.spec
 
@@ -43,7 +53,7 @@ class Entry:
         """The differences from the preset, in words."""
         request = self.request
         times = [f"{request.repeats} times"] if request.repeats > 1 else []
-        rest = [f"{self.steps - request.begun} of {self.steps} runs left"] if request.begun else []
+        rest = [f"{self.left} of {self.steps} runs left"] if request.begun else []
         return ", ".join([*request.option_texts, *times, *rest])
 
     def after(self, runs: Sequence[Run]) -> Entry | None:
@@ -82,6 +92,18 @@ class Queue:
         if not self.entries:
             return ""
         return f"{len(self.entries)} waiting, about {units.duration(sum(entry.seconds for entry in self.entries))}"
+
+    @property
+    def held(self) -> str:
+        """How many runs do not run by themselves, and their time; empty for none."""
+        held = self.entries[self.ready :]
+        if not held:
+            return ""
+        runs = sum(entry.left for entry in held)
+        rest = f" of {'this sweep' if held[0].is_sweep else 'these repeats'}" if held[0].request.begun else ""
+        what = f"{runs} more run{'s' if runs > 1 else ''}{rest if len(held) == 1 else ''}"
+        time = units.duration(sum(entry.seconds for entry in held))
+        return f"{what} {'are' if runs > 1 else 'is'} held in the queue (about {time})"
 
     def push(self, entries: Sequence[Entry]) -> Queue:
         """With more entries, ready, before those that are held."""

@@ -16,7 +16,7 @@ from cephtui.nodes.transport import Chunk
 from cephtui.sessions.writer import RunWriter
 from cephtui.tools.base import Reading
 
-CUT_SHORT = "the session can't be written any more"
+CUT_SHORT = "the session can no longer be written"
 _LATE_SECONDS = 5.0
 """A longer time since the last tick means that the console stood still."""
 log = logging.getLogger(__name__)

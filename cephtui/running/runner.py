@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from cephtui.models import Mark, Plan, Run
 from cephtui.nodes.ssh import connect
@@ -26,11 +26,13 @@ from cephtui.running.connections import Connect, Connections
 from cephtui.running.inbox import Inbox, Inboxes
 from cephtui.running.loop_thread import LoopThread
 from cephtui.running.node_requests import NodeRequests
-from cephtui.running.plan_run import PlanRun
 from cephtui.sessions import store
 from cephtui.sessions.store import StoreError
 from cephtui.sessions.writer import SessionWriter, unwritable
 from cephtui.targets.base import Target
+
+if TYPE_CHECKING:
+    from cephtui.running.plan_run import PlanRun
 
 STALL_SECONDS = 120.0
 log = logging.getLogger(__name__)
@@ -189,6 +191,8 @@ class Runner:
             await self._connections.close()
 
     async def _carry_out(self, plan: Plan, target: Target) -> tuple[Run, ...]:
+        from cephtui.running.plan_run import PlanRun
+
         self._current = PlanRun(plan, target, self._connections, self.cleanup)
         try:
             if self._tidying_up:

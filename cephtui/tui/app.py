@@ -9,13 +9,14 @@ import asyncio
 import gc
 import logging
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from rich.text import Text
 from textual import on, work
-from textual.app import SystemCommand
+from textual.app import App, SystemCommand
 from textual.dom import DOMNode
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
@@ -27,10 +28,14 @@ from cephtui.sessions import store
 from cephtui.sessions.store import StoreError
 from cephtui.tui.charts.chart import preload
 from cephtui.tui.dialogs import Help
-from cephtui.tui.keys import COMMANDS, HELP, commands, help_table, key
+from cephtui.tui.keys import COMMANDS, HELP, MASK, SESSIONS, commands, help_table, key
+from cephtui.tui.read_only import LOOKING
 from cephtui.tui.screens.run import CompareWanted
 from cephtui.tui.terminal.apply import apply
-from cephtui.tui.terminal.profile import FULL, Profile
+from cephtui.tui.terminal.in_order import opening
+from cephtui.tui.terminal.mask import Names
+from cephtui.tui.terminal.masking import Masking
+from cephtui.tui.terminal.profile import FULL, GRAPHS, Graph, Profile
 from cephtui.tui.terminal.themes import CSS
 from cephtui.tui.terminal.too_small import RoomyApp
 from cephtui.tui.textual_private import is_exiting
@@ -42,6 +47,21 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+_GRAPHS: dict[Graph, str] = {
+    "braille": "draw charts with dots, eight to a character",
+    "block": "draw charts with quarter blocks, where the font has no good dots",
+    "ascii": "draw charts with ASCII characters",
+}
+
+
+@runtime_checkable
+class HasNames(Protocol):
+    """A screen that knows names of hosts, pools or files."""
+
+    def names_to_hide(self) -> Names:
+        """Those that a mask replaces."""
+        ...
+
 
 class CephtuiApp(RoomyApp):
     """What every screen offers: saved sessions, comparing, help, all commands."""
@@ -49,27 +69,47 @@ class CephtuiApp(RoomyApp):
     CSS_PATH = Path(__file__).with_name("app.tcss")
     CSS = CSS
     TITLE = "cephtui"
+    ENABLE_COMMAND_PALETTE = False  # of Textual
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-short"), (32, "-tall"), (45, "-huge")]
     BINDINGS = [
-        key("o", "sessions", "sessions", "saved sessions: open, compare, rename, annotate", "view", shown=True),
+        key("o", "sessions", "sessions", "open saved sessions: compare, rename, annotate", "view", shown=True),
+        MASK,
         HELP,
         COMMANDS,
         key("q", "quit", "quit", "quit; asks while something runs", "more", shown=True),
+        key(
+            "ctrl+c",
+            "copy_or_quit",
+            "copy or quit",
+            "copy text selected with the mouse, else quit",
+            "more",
+            priority=True,
+        ),
     ]
 
-    def __init__(self, root: Path, profile: Profile = FULL) -> None:
+    def __init__(self, root: Path, profile: Profile = FULL, *, read_only: bool = False) -> None:
         super().__init__()
         self.profile = profile
         """What the terminal can show."""
+        self.read_only = read_only
+        """Whether its user may only look at the session that is open."""
         self.root = root
         """Where the sessions are."""
+        self.masking = Masking(self, self.names_to_hide)
         apply(self, profile)
 
     def on_mount(self) -> None:
         """What can wait until the first frame is done after it."""
+        self.call_after_refresh(self._prepare)
+
+    def _prepare(self) -> None:
+        _collect_again()
         self.run_worker(preload, thread=True)
-        self.call_after_refresh(_collect_again)
+
+    def allows(self, node: DOMNode, action: str) -> bool:
+        """All but what a read-only application and its screens may not do; widgets scroll, move and take text."""
+        return not self.read_only or not isinstance(node, App | Screen) or action in LOOKING
 
     def notify(
         self,
@@ -83,12 +123,18 @@ class CephtuiApp(RoomyApp):
         """As Textual's, but never with markup: messages contain names and errors of other programs."""
         super().notify(one_line(message), title=one_line(title), severity=severity, timeout=timeout, markup=False)
 
+    async def action_copy_or_quit(self) -> None:
+        """Quit as ``q`` does, unless text was selected with the mouse."""
+        if selected := self.screen.get_selected_text():
+            self.copy_to_clipboard(selected)
+        else:
+            await self.action_quit()
+
     def action_sessions(self) -> None:
         """Show the saved sessions."""
         from cephtui.tui.screens.sessions import SessionsScreen
 
-        if not isinstance(self.screen, SessionsScreen):
-            self.push_screen(SessionsScreen(self.root))
+        self.push_screen(SessionsScreen(self.root))
 
     def on_sessions_screen_opened(self, message: SessionsScreen.Opened) -> None:
         """A session was chosen."""
@@ -100,11 +146,16 @@ class CephtuiApp(RoomyApp):
     @work
     async def _compare(self, message: CompareWanted) -> None:
         """Choose the run to compare with; it stands on the left, as the one before."""
+        with opening(self):
+            await self._compare_with(message)
+
+    async def _compare_with(self, message: CompareWanted) -> None:
+        from cephtui.analysis.sides import apart
         from cephtui.tui.pickers.runs import RunPicker
         from cephtui.tui.screens.compare import CompareScreen
 
         session = message.directory.name
-        chosen = await self.push_screen_wait(RunPicker(self.root, (session, message.number)))
+        chosen = await self.push_screen_wait(RunPicker(self.root, (session, message.number), others=not self.read_only))
         if chosen is None:
             return
         try:
@@ -113,7 +164,19 @@ class CephtuiApp(RoomyApp):
         except StoreError as error:
             self.notify(str(error), severity="error", markup=False)
             return
-        self.push_screen(CompareScreen(left, right, left_curves, right_curves))
+        self.push_screen(CompareScreen(*apart(left, right), left_curves, right_curves))
+
+    def names_to_hide(self) -> Names:
+        """All that the screens know."""
+        sources = [screen for screen in self.screen_stack if isinstance(screen, HasNames)]
+        return {name: kind for screen in sources for name, kind in screen.names_to_hide().items()}
+
+    def action_mask_names(self) -> None:
+        """Hide names of hosts, pools and paths on every screen, or show them again."""
+        self.masking.toggle()
+        self.sub_title = "masked" if self.masking.is_on else ""
+        self.screen.refresh_bindings()
+        self.notify("names are masked (P shows them)" if self.masking.is_on else "names are shown")
 
     def action_help(self) -> None:
         """All keys that work on this screen, by topic."""
@@ -123,7 +186,39 @@ class CephtuiApp(RoomyApp):
         """Every key of the screen as a command too."""
         for found in commands(screen):
             yield SystemCommand(found.title, found.about, partial(self._run_command, found.action, found.node))
-        yield from (command for command in super().get_system_commands(screen) if command.title == "Theme")
+        yield SystemCommand("theme", "choose the colors", self._choose_theme)
+        for graph in () if self.profile.ascii_only else GRAPHS:
+            yield SystemCommand(f"graph symbols: {graph}", _GRAPHS[graph], partial(self.choose_graph, graph))
+
+    def choose_graph(self, graph: Graph) -> None:
+        """Draw all charts with these symbols from now on."""
+        self.profile = replace(self.profile, graph=graph)
+        for screen in self.screen_stack:
+            for widget in screen.walk_children():
+                widget.refresh()
+
+    def action_command_palette(self) -> None:
+        """All commands, to be found by what is typed."""
+        from cephtui.tui.pickers.commands import CommandPicker
+
+        if not isinstance(self.screen, CommandPicker):
+            found = list(self.get_system_commands(self.screen))
+            self.push_screen(CommandPicker(found), lambda command: command.callback() if command else None)
+
+    def _choose_theme(self) -> None:
+        from cephtui.tui.pickers.commands import ThemePicker
+
+        self.push_screen(ThemePicker(self.available_themes, self.theme), self._use_theme)
+
+    def _use_theme(self, name: str | None) -> None:
+        self.theme = name or self.theme
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """The list of sessions is not offered on itself."""
+        if action != "sessions":
+            return True
+        below = next((screen for screen in reversed(self.screen_stack) if not screen.is_modal), None)
+        return below is None or not below.has_class(SESSIONS)
 
     def _run_command(self, action: str, node: DOMNode) -> None:
         """After the palette has closed."""
@@ -162,8 +257,10 @@ def curves_of(history: History) -> Curves:
 class SavedApp(CephtuiApp):
     """Shows saved sessions: the last of its screens, over those that lead to it."""
 
-    def __init__(self, root: Path, screens: Iterable[Screen[None]], profile: Profile = FULL) -> None:
-        super().__init__(root, profile)
+    def __init__(
+        self, root: Path, screens: Iterable[Screen[None]], profile: Profile = FULL, *, read_only: bool = False
+    ) -> None:
+        super().__init__(root, profile, read_only=read_only)
         self._screens = tuple(screens)
 
     def on_mount(self) -> None:

@@ -14,7 +14,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Label, Static
 
 from cephtui.printable import printable
-from cephtui.tui.keys import COMMANDS, HELP, commands, footer, key
+from cephtui.tui.keys import COMMANDS, HELP, MASK, commands, footer, key
 
 T = TypeVar("T")
 
@@ -22,15 +22,11 @@ T = TypeVar("T")
 class Dialog(ModalScreen[T]):
     """Lies over a screen and takes its keys; shows its own in its frame."""
 
-    BINDINGS = [replace(HELP, show=False), COMMANDS]
+    BINDINGS = [MASK, replace(HELP, show=False), COMMANDS]
 
     def on_mount(self) -> None:
         for box in self.query(".dialog"):
             box.border_subtitle = Content(f" {keys} ") if (keys := footer(commands(self))) else ""
-
-    def after_typing(self, act: Callable[[], object]) -> None:
-        """Call it when all that was typed is in the field: a key with priority overtakes the letters before it."""
-        (self.focused or self).call_later(act)
 
 
 class Confirm(Dialog[bool]):
@@ -83,9 +79,6 @@ class TypeName(Dialog[bool]):
 
     def action_overwrite(self) -> None:
         """Only with the exact name."""
-        self.after_typing(self._overwrite)
-
-    def _overwrite(self) -> None:
         typed = self.query_one(Input)
         if typed.value == self._name:
             self.dismiss(True)
@@ -119,9 +112,6 @@ class Ask(Dialog[str | None]):
 
     def action_answer(self) -> None:
         """Anything but a yes is a no, where a yes is asked for."""
-        self.after_typing(self._answer)
-
-    def _answer(self) -> None:
         value = self.query_one(Input).value
         refused = not self._secret and value.strip().lower() != "yes"
         self.dismiss(None if refused else value)
@@ -134,7 +124,7 @@ class Details(Dialog[None]):
     """Something to read; any of the usual keys closes it."""
 
     BINDINGS = [
-        key("escape", "dismiss", "closes", "close this", shown=True, display="escape"),
+        key("escape", "dismiss", "closes", "close this", shown=True, display="esc"),
         key("q,enter", "dismiss", "closes", "close this"),
     ]
 
@@ -213,9 +203,6 @@ class EnterText(Dialog[str | None]):
 
     def action_keep(self) -> None:
         """Only a text with which nothing is wrong."""
-        self.after_typing(self._keep)
-
-    def _keep(self) -> None:
         value = self.query_one(Input).value
         problem = self._check(value)
         if problem is None:

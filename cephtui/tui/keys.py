@@ -15,9 +15,10 @@ from textual.events import Click
 from textual.screen import Screen
 from textual.widgets import Static
 
+SESSIONS = "sessions"
+"""The class of the screen that lists the saved sessions."""
 ANY_LETTER = "any letter"
 """In the place of a key: what typing does in an input. No terminal sends it."""
-_WIDE_COLUMNS = 100
 _TOPICS = ("here", "run", "replay", "runs", "view", "more")
 _SIGNS = {
     "question_mark": "?",
@@ -49,9 +50,14 @@ def key(
 
 
 HELP = key("question_mark,f1", "app.help", "help", "these keys; f1 where text is typed", "more", shown=True)
-COMMANDS = key(
-    "ctrl+p", "app.command_palette", "commands", "all of this as commands, and the theme", "more", priority=True
+MASK = key(
+    "P",
+    "app.mask_names",
+    "mask names",
+    "hide names of hosts, pools and paths on a shared screen; again: show",
+    "view",
 )
+COMMANDS = key("ctrl+p", "app.command_palette", "commands", "command palette (and themes)", "more", priority=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +115,7 @@ def footer(found: Iterable[Command]) -> str:
 
 
 class KeyBar(Static):
-    """The most important keys, to be clicked too; on a narrow terminal without those that the screen can spare there.
+    """The most important keys, to be clicked too; where they have no room, without those that the screen can spare.
 
     Textual's own footer is a widget for each key, and took 50 ms of the 150 that the first frame takes.
     """
@@ -120,7 +126,7 @@ class KeyBar(Static):
     """
 
     def __init__(self, *spared: str) -> None:
-        """``spared`` are actions."""
+        """``spared`` are actions, the first one the first to be left out."""
         super().__init__()
         self._spared = spared
         self._places: list[tuple[int, Command]] = []
@@ -137,14 +143,23 @@ class KeyBar(Static):
 
     def show_keys(self) -> None:
         """Each key once, with its word."""
-        spared = self._spared if self.app.size.width < _WIDE_COLUMNS else ()
         text, self._places = Content(), []
-        for command in commands(self.screen):
-            if command.shown and command.action not in spared:
-                text += Content("  " if text else "")
-                text += Content.assemble((command.keys[0], "b $footer-key-foreground"), f" {command.word}")
-                self._places.append((text.cell_length, command))
+        for command in self._fitting(self.app.size.width - 2):
+            text += Content("  " if text else "")
+            text += Content.assemble((command.keys[0], "b $footer-key-foreground"), f" {command.word}")
+            self._places.append((text.cell_length, command))
         self.update(text, layout=False)
+
+    def _fitting(self, columns: int) -> list[Command]:
+        """As many as have room."""
+        found = commands(self.screen)
+        masked = [replace(each, word="masked") for each in found if each.action == MASK.action and self.app.sub_title]
+        shown = [*masked, *(command for command in found if command.shown)]
+        for spared in self._spared:
+            if sum(len(command.keys[0]) + len(command.word) + 3 for command in shown) - 2 <= columns:
+                break
+            shown = [command for command in shown if command.action != spared]
+        return shown
 
     async def on_click(self, event: Click) -> None:
         """The key under the pointer."""

@@ -7,6 +7,7 @@ import os
 import stat
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
@@ -16,13 +17,16 @@ from cephtui import paths
 from cephtui.exit_codes import EXIT_INCOMPLETE
 from cephtui.presets import Catalogue
 from cephtui.reading import TOML_MOST_BYTES, read_bytes
+from cephtui.reports.text import saved_line
 from cephtui.running.runner import Runner
+from cephtui.sessions.store import count_runs
 from cephtui.sessions.writer import write_whole
 from cephtui.terminal import Ending, Interrupted, handling, say, set_waiting
 from cephtui.tui.app import CephtuiApp, SavedApp
 from cephtui.tui.console.app import ConsoleApp
 from cephtui.tui.console.start import Start
-from cephtui.tui.terminal.profile import FULL, Profile
+from cephtui.tui.read_only import VARIABLE
+from cephtui.tui.terminal.profile import FULL, GRAPHS, Graph, Profile
 from cephtui.tui.textual_private import is_exiting, loop_of
 
 _GRACE_SECONDS, _SOON_SECONDS = 10.0, 3.0
@@ -56,18 +60,37 @@ def _leave(clean_up: Callable[[], object], left: Iterable[str] = ()) -> NoReturn
 
 
 def _run(app: CephtuiApp) -> None:
-    """Run in the theme that was chosen last, if this terminal can show it; keep the one that is chosen now."""
-    file = paths.theme_file()
-    with contextlib.suppress(OSError, ValueError):
-        chosen = read_bytes(file, TOML_MOST_BYTES).decode("utf-8").strip()
-        if chosen in app.available_themes:
-            app.theme = chosen
-    before = app.theme
+    """Run in the theme and the symbols that were chosen last, if this terminal can show them; keep those chosen now."""
+    theme, graph = _chosen(paths.theme_file()), _chosen(paths.graph_file())
+    if theme in app.available_themes:
+        app.theme = theme
+    app.profile = app.profile if app.profile.graph else replace(app.profile, graph=_known(graph))
+    before, graph_before = app.theme, app.profile.graph
     app.run()
+    if app.read_only:
+        return
     if app.theme != before:
-        with contextlib.suppress(OSError):
-            file.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(file, f"{app.theme}\n")
+        _keep(paths.theme_file(), app.theme)
+    if app.profile.graph and app.profile.graph != graph_before:
+        _keep(paths.graph_file(), app.profile.graph)
+
+
+def _chosen(file: Path) -> str:
+    """The name in a file; empty where there is none."""
+    try:
+        return read_bytes(file, TOML_MOST_BYTES).decode("utf-8").strip()
+    except (OSError, ValueError):
+        return ""
+
+
+def _known(graph: str) -> Graph | None:
+    return next((each for each in GRAPHS if each == graph), None)
+
+
+def _keep(file: Path, name: str) -> None:
+    with contextlib.suppress(OSError):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(file, f"{name}\n")
 
 
 class _ConsoleEnding:
@@ -104,13 +127,13 @@ class _ConsoleEnding:
         if self._done_at is None and self._runner.tidy_up().is_set():
             self._done_at = time.monotonic()
         if self._done_at is not None and time.monotonic() - self._done_at > _GRACE_SECONDS:
-            _leave(self._clean_up, self._runner.abandon())
+            _leave(self._clean_up, [*self._runner.abandon(), *_saved(self._runner)])
 
 
 def run_console(
     catalogue: Catalogue, start: Start, session: str | None, clean_up: Callable[[], None], profile: Profile = FULL
 ) -> tuple[list[str], int]:
-    """Open the console until the user quits; returns what could not be removed, and the exit code.
+    """Open the console until the user quits; returns lines to print (what is left, where the results are) and a code.
 
     ``clean_up`` is called where the process has to end without returning from here. Raises StoreError, and
     Interrupted where the end was not waited for.
@@ -122,15 +145,22 @@ def run_console(
         with handling(ending.handlers):
             _run(app)
             if app.left is not None:
-                raise Interrupted(*app.left)
-            return runner.close(), ending.code
+                raise Interrupted(*app.left, *_saved(runner))
+            return [*runner.close(), *_saved(runner)], ending.code
+
+
+def _saved(runner: Runner) -> list[str]:
+    """Where the results are, in a line; none without a run."""
+    directory = runner.directory
+    runs = count_runs(directory) if directory else 0
+    return [saved_line(directory.name, runs)] if directory and runs else []
 
 
 def show_saved(
     root: Path, screens: Iterable[Screen[None]], profile: Profile = FULL, clean_up: Callable[[], object] = lambda: None
 ) -> None:
     """Show these screens of saved sessions until the user leaves the first of them; ``clean_up`` as above."""
-    app = SavedApp(root, screens, profile)
+    app = SavedApp(root, screens, profile, read_only=bool(os.environ.get(VARIABLE)))
 
     def end() -> None:
         _ask(app, app.exit)

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import RenderableType
+from textual.actions import ActionParseResult
 from textual.app import App
+from textual.dom import DOMNode
 from textual.filter import LineFilter
+from textual.message_pump import MessagePump
 from textual.screen import Screen
+
+from cephtui.nodes.asyncio_private import is_awaited
 
 
 class HookedApp(App[None]):
-    """An application that may replace what is drawn, and that reports its own failure."""
+    """An application that may replace what is drawn, refuse actions, and that reports its own failure."""
+
+    def allows(self, node: DOMNode, action: str) -> bool:
+        """Whether this action of a node may be taken; keys of others are neither active nor listed."""
+        return True
 
     def replaced(self, frame: RenderableType | None) -> RenderableType | None:
         """What is drawn in the place of a frame; None draws nothing."""
@@ -23,6 +32,20 @@ class HookedApp(App[None]):
     def fail(self, error: BaseException | None) -> None:
         """Called where a handler has raised; by default Textual's traceback, with all local variables, is printed."""
         super()._fatal_error()
+
+    async def run_action(
+        self,
+        action: str | ActionParseResult,
+        default_namespace: DOMNode | None = None,
+        namespaces: Mapping[str, DOMNode] | None = None,
+    ) -> bool:
+        """As Textual's, where it is allowed."""
+        node, name, _ = self._parse_action(action, default_namespace or self, namespaces)
+        return self.allows(node, name) and await super().run_action(action, default_namespace, namespaces)
+
+    def _check_action_state(self, action: str, default_namespace: DOMNode) -> bool | None:
+        node, name, _ = self._parse_action(action, default_namespace)
+        return self.allows(node, name) and super()._check_action_state(action, default_namespace)
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
         super()._display(screen, self.replaced(renderable))
@@ -34,6 +57,11 @@ class HookedApp(App[None]):
 def is_exiting(app: App[Any]) -> bool:
     """Whether ``exit`` was called."""
     return app._exit
+
+
+def is_idle(pump: MessagePump) -> bool:
+    """Whether it has been mounted and has handled every message that was posted to it."""
+    return is_awaited(pump._message_queue.ready_event)
 
 
 def loop_of(app: App[Any]) -> asyncio.AbstractEventLoop | None:
@@ -49,6 +77,12 @@ def line_filters(app: App[Any]) -> Sequence[LineFilter]:
 def set_line_filters(app: App[Any], filters: Sequence[LineFilter]) -> None:
     """Replace them all."""
     app._filters = list(filters)
+
+
+def write(app: App[Any], text: str) -> None:
+    """Send something that is not drawn to the terminal."""
+    if app._driver:
+        app._driver.write(text)
 
 
 def unwritten_frames(app: App[Any]) -> int:

@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
+from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
-from textual import work
+from textual import on, work
+from textual.app import SystemCommand
 from textual.screen import Screen
 
-from cephtui.presets import Catalogue
+from cephtui.presets import Catalogue, Preset, usable
 from cephtui.running.runner import Runner
 from cephtui.sessions.store import StoreError
 from cephtui.tui.app import CephtuiApp
-from cephtui.tui.console.queue import QueueScreen
 from cephtui.tui.console.screen import ConsoleScreen
 from cephtui.tui.console.start import Start
 from cephtui.tui.dialogs import Confirm, EnterText, Wait
+from cephtui.tui.terminal import notification
+from cephtui.tui.terminal.in_order import opening
 from cephtui.tui.terminal.profile import FULL, Profile
+from cephtui.tui.textual_private import write
+from cephtui.tui.widgets.live_view import LiveView
+
+_SELECTS = re.compile(r"select \d ")
+"""The number keys: each preset is a command by its name."""
 
 
 class ConsoleApp(CephtuiApp):
@@ -25,8 +36,9 @@ class ConsoleApp(CephtuiApp):
 
     def __init__(self, catalogue: Catalogue, start: Start, runner: Runner, root: Path, profile: Profile = FULL) -> None:
         super().__init__(root, profile)
-        self._runner = runner
+        self._catalogue, self._runner = catalogue, runner
         self._is_ending = False
+        self._notifies = start.config.notify
         self.left: list[str] | None = None
         """What was not removed, where the end was not waited for."""
         self._console_screen = ConsoleScreen(catalogue, start, runner)
@@ -38,7 +50,7 @@ class ConsoleApp(CephtuiApp):
 
     def on_mount(self) -> None:
         """Remove in the background what earlier sessions left behind."""
-        self._runner.nodes.remove_left_behind()
+        self.call_after_refresh(self._runner.nodes.remove_left_behind)
 
     @property
     def busy(self) -> bool:
@@ -50,8 +62,38 @@ class ConsoleApp(CephtuiApp):
         """Whether the user has asked for the end."""
         return self._is_ending
 
+    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+        """On the console, every preset too, by its name."""
+        for command in super().get_system_commands(screen):
+            if not _SELECTS.match(command.title):
+                yield command
+        switch = "off" if self._notifies else "on"
+        about = "a bell and the terminal's notification after a run of over a minute"
+        yield SystemCommand(f"turn {switch} notifications", about, self._switch_notification)
+        if screen is self._console_screen:
+            choose = partial(self.call_later, screen.run_action, "choose('runtime')")
+            yield SystemCommand("set the runtime", "how long each run measures, for all presets", choose)
+            for preset in usable(self._catalogue):
+                run = partial(self._console_screen.run_preset, preset)
+                yield SystemCommand(f"run {preset.name}", preset.file.description or preset.file.title, run)
+
+    @on(LiveView.Ended)
+    def _notify_user(self, message: LiveView.Ended) -> None:
+        """After a long run of this console; a replay has ends too."""
+        run, drawn = message.run, self._console_screen.drawn
+        if self._notifies and drawn and run is drawn[1] and run.duration_seconds > notification.LONG_SECONDS:
+            preset = self._catalogue.get(run.preset)
+            headline = preset.file.headline if isinstance(preset, Preset) else "iops"
+            for sequence in notification.sequences(notification.text_of(run, headline)):
+                write(self, sequence)
+
+    def _switch_notification(self) -> None:
+        self._notifies = not self._notifies
+
     def action_queue(self) -> None:
         """Reorder what waits."""
+        from cephtui.tui.console.queue import QueueScreen
+
         queue_screen = QueueScreen(lambda: self._dispatcher.queue, self._dispatcher.reorder)
         self.push_screen(queue_screen, lambda run_now: self._dispatcher.release() if run_now else None)
 
@@ -69,7 +111,8 @@ class ConsoleApp(CephtuiApp):
     async def action_mark(self) -> None:
         """Put a mark with a text on the time line."""
         dialog = EnterText("What have you changed?", check=lambda text: None if text.strip() else "")
-        text = await self.push_screen_wait(dialog)
+        with opening(self):
+            text = await self.push_screen_wait(dialog)
         if text is not None:
             try:
                 await asyncio.wrap_future(self._runner.mark(text.strip()))

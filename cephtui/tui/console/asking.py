@@ -53,7 +53,7 @@ class Dialogs(Ask):
         problem = refusal.problem + (f" (one answer for this run and {others} more that wait)" if others else "")
         if refusal.confirm_kind == "destroy":
             return dialogs.TypeName(problem, name)
-        return dialogs.Confirm(f"{problem}. Run all the same?", "run", "don't")
+        return dialogs.Confirm(f"{problem}. Run anyway?", "run", "don't")
 
     def say(self, text: str) -> None:
         """The status bar shows which nodes are connected."""

@@ -46,6 +46,12 @@ class Choice:
         """Keep the results of a survey for plans on its target."""
         self._surveyed[request.target.spec] = request
 
+    @property
+    def room_bytes(self) -> int | None:
+        """Free space of the target; None where it is not known, or not yet."""
+        known = self._surveyed.get(self.target.spec)
+        return known.room_bytes if known else None
+
     def request(self, preset: Preset | None = None, edits: Edits | None = None) -> Request:
         """Of a preset and edits, by default those that are chosen."""
         preset, edits = preset or self.preset, edits or self.edits

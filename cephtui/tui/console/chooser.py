@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from rich.text import Text
 from textual.screen import ModalScreen, Screen
 
 from cephtui.config import ConfigError
@@ -22,13 +22,13 @@ from cephtui.running.dispatcher import Dispatcher, Front
 from cephtui.running.launch import FAULTS, Launcher, NotRun
 from cephtui.running.queue import Entry
 from cephtui.running.runner import Runner
+from cephtui.tools.base import OptionError
 from cephtui.tui.console.asking import Dialogs
 from cephtui.tui.console.choice import Choice
-from cephtui.tui.console.edits import Edits
-from cephtui.tui.console.form import FormScreen
-from cephtui.tui.console.preview import commands
+from cephtui.tui.console.edits import COMMON, Edits
 from cephtui.tui.console.start import Start
 from cephtui.tui.console.status_bar import StatusBar
+from cephtui.tui.dialogs import EnterText
 
 
 class Chooser(Front):
@@ -53,12 +53,31 @@ class Chooser(Front):
         """Open the form of the preset."""
         choice = self._choice
 
-        def preview(edits: Edits) -> Text:
-            return commands(choice.plan(choice.request(edits=edits)))
+        def plan(edits: Edits) -> Plan:
+            return choice.plan(choice.request(edits=edits))
 
-        edits = await self._show(FormScreen(choice.preset, choice.edits, preview))
+        from cephtui.tui.console.form import FormScreen
+
+        edits = await self._show(FormScreen(choice.preset, choice.edits, plan))
         if edits is not None:
             choice.edits = edits
+            self._changed()
+
+    async def choose_runtime(self) -> None:
+        """Ask for the runtime of all presets."""
+        choice = self._choice
+
+        def problem(text: str) -> str | None:
+            try:
+                choice.plan(choice.request(edits=replace(choice.edits, runtime=text.strip() or None)))
+            except OptionError as error:
+                return str(error) if error.option == COMMON else None
+            return None
+
+        dialog = EnterText("Runtime of all presets", choice.edits.runtime or "", problem, hint="such as 60 or 5m")
+        text = await self._show(dialog)
+        if text is not None:
+            choice.edits = replace(choice.edits, runtime=text.strip() or None)
             self._changed()
 
     async def choose_target(self) -> None:

@@ -5,21 +5,36 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rich.text import Text
+from textual import on
 from textual.app import ComposeResult
-from textual.containers import Grid, Vertical, VerticalScroll
+from textual.containers import Grid, Horizontal, Vertical, VerticalScroll
 from textual.events import DescendantFocus
 from textual.widgets import Input, Label, Static
 
-from cephtui.presets import Preset, choice_text
-from cephtui.tools.base import OptionError, OptionField
-from cephtui.tui.console.edits import COMMON, Edits
+from cephtui import units
+from cephtui.models import Plan, RadosPlace
+from cephtui.presets import Preset
+from cephtui.tui.console.edits import Edits
+from cephtui.tui.console.fields import REPEATS, Direction, Field, fields_of, in_rows, neighbour, repeats_of
+from cephtui.tui.console.preview import commands
+from cephtui.tui.console.words import problem_of
 from cephtui.tui.dialogs import Dialog
 from cephtui.tui.keys import key
 
-_REPEATS = "repeats"
-_REPEATS_MOST = 1000
 _CHOSEN_ELSEWHERE = ("", "target", "node")
 """What an error may name that no field here can mend; what is typed is kept all the same."""
+
+
+def summary(plan: Plan) -> str:
+    """What the plan costs: ``6 runs, about 6:30 min, writes 12.0 GiB first``."""
+    number, seconds = len(plan.steps), units.duration(plan.duration_seconds)
+    parts = [f"{number} run{'s' if number > 1 else ''}", f"about {seconds}"]
+    nodes = [node for step in plan.steps for node in step.nodes if node.fill]
+    if any(isinstance(node.place, RadosPlace) for node in nodes):
+        parts.append("writes what it will read first")  # how much is found out while it is written
+    elif nodes:
+        parts.append(f"writes {units.size(sum(part.bytes for node in nodes for part in node.fill))} first")
+    return ", ".join(parts)
 
 
 class FormScreen(Dialog[Edits | None]):
@@ -29,103 +44,142 @@ class FormScreen(Dialog[Edits | None]):
         key("enter", "keep", "keeps", "keep what was typed", shown=True, priority=True),
         key("escape", "cancel", "cancels", "leave it as it was", shown=True),
         key("ctrl+r", "reset", "resets", "all fields as in the preset", shown=True),
+        key("slash", "filter", "filter", "find one of the other options", shown=True, priority=True),
         # before the box around the fields scrolls with them
-        key("up", "app.focus_previous", "previous", "the field before", priority=True),
-        key("down", "app.focus_next", "next", "the next field", priority=True),
+        key("up", "go('up')", "above", "the field above", priority=True),
+        key("down", "go('down')", "below", "the field below", priority=True),
+        key("left", "go('left')", "left", "at the start of a text: the field on the left", priority=True),
+        key("right", "go('right')", "right", "at the end of a text: the field on the right", priority=True),
     ]
     DEFAULT_CSS = """
-    FormScreen VerticalScroll { height: auto; max-height: 16; }
     FormScreen Grid { height: auto; grid-size: 4; grid-columns: 27 1fr 27 1fr; grid-rows: 1; grid-gutter: 0 1; }
-    FormScreen Grid Label { width: 100%; text-align: right; color: $foreground 70%; }
-    FormScreen Input { width: 100%; background: $surface-lighten-1; padding: 0; }
-    FormScreen Input:focus { background: $primary; color: $text; }
+    FormScreen.-narrow Grid { grid-columns: 26 1fr 26 1fr; }
+    FormScreen .field-label { color: $foreground 70%; }
+    FormScreen .field-label.changed { color: $foreground; text-style: bold; }
+    FormScreen Input { width: 100%; height: 1; border: none; background: $surface-lighten-1; padding: 0; }
+    FormScreen Input:focus { border: none; background: $primary; color: $text; }
+    FormScreen Input.changed { text-style: bold; }
     FormScreen Input.wrong { text-style: underline bold; }
-    FormScreen #hint { height: 2; color: $foreground 80%; margin-top: 1; }
-    FormScreen #preview { height: auto; max-height: 6; color: $foreground 60%; margin-top: 1; }
-    FormScreen #preview.problem { color: $text-error; }
+    FormScreen #main { padding-right: 2; }
+    FormScreen #summary { height: 2; text-style: bold; }
+    FormScreen #summary.problem { color: $text-error; }
+    FormScreen #more-head { height: 1; }
+    FormScreen #more-head Label { margin-right: 1; }
+    FormScreen VerticalScroll { height: 1fr; }
+    FormScreen #hint { height: 2; color: $foreground 80%; }
+    FormScreen #preview { height: 5; color: $foreground 60%; }
+    FormScreen.-short #preview { height: 3; }
     """
 
-    def __init__(self, preset: Preset, edits: Edits, preview: Callable[[Edits], Text]) -> None:
-        """``preview`` gives the command of what would run; or raises OptionError or ValueError."""
+    def __init__(self, preset: Preset, edits: Edits, plan: Callable[[Edits], Plan]) -> None:
+        """``plan`` gives what would run; or raises OptionError or ValueError."""
         super().__init__()
-        self._preset, self._edits, self._preview = preset, edits, preview
-        self._fields = {option.name: option for option in preset.tool.fields()}
+        self._preset, self._edits, self._plan = preset, edits, plan
+        self._fields = fields_of(preset, edits)
+        main = next(number for number, field in enumerate(self._fields, 1) if field.option is REPEATS)
+        self._main: list[Input] = [*self._fields[:main]]
+        self._others = self._fields[main:]
+        self._filter = Input(id="filter", compact=True, placeholder="type to filter (/)")
 
     def compose(self) -> ComposeResult:
-        """A label and an input for each option, what is allowed in it, and the command."""
+        """The options that are changed most, what it costs or what is wrong, all others, and the command."""
         with Vertical(classes="dialog") as box:
             box.border_title = Text(f" {self._preset.file.title}: {self._preset.file.tool} options ")
-            with VerticalScroll(can_focus=False), Grid():
-                for option in self._fields.values():
-                    yield Label(option.name)
-                    yield self._input(option)
-                yield Label(_REPEATS)
-                yield Input(str(self._edits.repeats), id=_REPEATS, compact=True)
+            with Grid(id="main"):
+                yield from self._cells(self._fields[: len(self._main)])
+            yield Static(id="summary")
+            with Horizontal(id="more-head"):
+                yield Label("more")
+                yield self._filter
+            with VerticalScroll(can_focus=False), Grid(id="more"):
+                yield from self._cells(self._others)
             yield Static(id="hint")
             yield Static(id="preview")
 
-    def _input(self, option: OptionField) -> Input:
-        own = self._edits.of(self._preset).get(option.name)
-        value = choice_text(self._preset.file.options.get(option.name)) if own is None else own
-        return Input(value, id=option.name, compact=True, placeholder=option.default or "-")
+    @staticmethod
+    def _cells(fields: list[Field]) -> ComposeResult:
+        for field in fields:
+            yield field.label
+            yield field
 
     def on_mount(self) -> None:
         self._check()
-        self.query(Input).first().focus()
+        self._fields[0].focus()
+
+    # ------------------------------------------------------------------ what is typed
 
     def _typed(self) -> Edits:
         """Raises OptionError."""
-        texts = {str(field.id): field.value for field in self.query(Input)}
-        repeats = texts.pop(_REPEATS).strip() or "1"
-        if not repeats.isdecimal() or not 1 <= int(repeats) <= _REPEATS_MOST:
-            raise OptionError(_REPEATS, f"expected 1 to {_REPEATS_MOST}, got {repeats!r}")
-        return self._edits.edited(self._preset, texts, int(repeats))
+        texts = {field.option.name: field.value for field in self._fields}
+        repeats = repeats_of(texts.pop(REPEATS.name))
+        return self._edits.edited(self._preset, texts, repeats)
 
     def _check(self) -> Edits | None:
-        """Show the command, or what is wrong and where."""
-        wrong, edits = None, None
-        preview = self.query_one("#preview", Static)
+        """Show the command and what it costs, or what is wrong and where."""
+        edits, plan, wrong, problem = None, None, None, ""
         try:
             edits = self._typed()
-            preview.update(self._preview(edits))
+            plan = self._plan(edits)
         except ValueError as error:
-            preview.update(Text(str(error)))
-            wrong = getattr(error, "option", "")
-            if wrong not in _CHOSEN_ELSEWHERE:
-                edits = None
-        preview.set_class(wrong is not None, "problem")
-        for each in self.query(Input):
-            each.set_class(each.id == wrong, "wrong")
+            wrong, problem = str(getattr(error, "option", "")), problem_of(error, self._preset)
+        if wrong is not None and wrong not in _CHOSEN_ELSEWHERE:
+            edits = None
+        self.query_one("#summary", Static).update(Text(problem or summary(plan) if plan else problem))
+        self.query_one("#summary").set_class(bool(problem), "problem")
+        self.query_one("#preview", Static).update(commands(plan) if plan else "")
+        for field in self._fields:
+            field.mark(wrong, plan)
         return edits
+
+    @on(Input.Changed, ".field")
+    def _changed(self) -> None:
+        self._check()
+
+    @on(Input.Changed, "#filter")
+    def _narrow(self) -> None:
+        words = self._filter.value.lower().split()
+        for field in self._others:
+            field.display = field.label.display = field.fits(words)
 
     def on_descendant_focus(self, event: DescendantFocus) -> None:
         """What is allowed in the field that has the focus."""
-        option = self._fields.get(str(event.widget.id))
-        text = f"{option.name}: {option.allowed}" if option else f"{_REPEATS}: how often each is run"
-        if option and option.about:
-            text += f"; {option.about}"
-        if option and option.name == COMMON:
-            text += "; for all presets"
-        elif option and option.allowed != "true or false":
-            text += "; 1,4,16 runs once for each" if option.allowed[0].isdigit() else "; several: a,b,c"
-        self.query_one("#hint", Static).update(Text(text))
+        field = event.widget
+        hint = field.hint if isinstance(field, Field) else "options whose names or descriptions have these words"
+        self.query_one("#hint", Static).update(Text(hint))
 
-    def on_input_changed(self) -> None:
-        self._check()
+    # ------------------------------------------------------------------ keys
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """An arrow to the side moves within the text first."""
+        typed = self.focused
+        if action != "go" or not isinstance(typed, Input):
+            return True
+        return {"left": typed.cursor_at_start, "right": typed.cursor_at_end}.get(str(parameters[0]), True)
+
+    def action_go(self, direction: Direction) -> None:
+        """To the field that the key points to."""
+        shown: list[Input] = [field for field in self._others if field.display]
+        if isinstance(self.focused, Input):
+            rows = [*in_rows(self._main), [self._filter], *in_rows(shown)]
+            self.set_focus(neighbour(rows, self.focused, direction))
+
+    def action_filter(self) -> None:
+        self.set_focus(self._filter)
 
     def action_keep(self) -> None:
-        """Keep what was typed, if it can be run."""
-        self.after_typing(self._keep)
-
-    def _keep(self) -> None:
+        """Keep what was typed, if it can be run; else go to what is wrong."""
         edits = self._check()
         if edits is not None:
             self.dismiss(edits)
+            return
+        for wrong in self.query("Field.wrong"):
+            wrong.display = True
+            self.set_focus(wrong)
 
     def action_reset(self) -> None:
         """All fields as in the preset."""
-        for each in self.query(Input):
-            each.value = "1" if each.id == _REPEATS else choice_text(self._preset.file.options.get(str(each.id)))
+        for field in self._fields:
+            field.value = field.preset_text
 
     def action_cancel(self) -> None:
         self.dismiss(None)

@@ -10,6 +10,7 @@ from textual.containers import Vertical
 from textual.widgets import DataTable, Static
 
 from cephtui import units
+from cephtui.reports.text import short_target
 from cephtui.running.queue import Entry, Queue
 from cephtui.tui.dialogs import Dialog
 from cephtui.tui.keys import key
@@ -21,7 +22,12 @@ _TITLES = [Text("#"), Text("preset"), Text("takes", justify="right"), Text("opti
 def _cells(number: int, entry: Entry) -> list[Text]:
     nodes = ", ".join(node.name for node in entry.request.nodes)
     takes = Text(units.duration(entry.seconds), justify="right")
-    return [Text(str(number)), Text(entry.request.preset.name), takes, *map(Text, (entry.text, nodes, entry.target))]
+    return [
+        Text(str(number)),
+        Text(entry.request.preset.name),
+        takes,
+        *map(Text, (entry.text, nodes, short_target(entry.target))),
+    ]
 
 
 class QueueScreen(Dialog[bool]):
@@ -30,7 +36,7 @@ class QueueScreen(Dialog[bool]):
     BINDINGS = [
         key("J,shift+down", "move(1)", "order", "run it later, run it sooner", shown=True, display="J K"),
         key("K,shift+up", "move(-1)", "sooner", "run it later, run it sooner", display="J K"),
-        key("x,delete", "remove", "take out", "take it out of the queue", shown=True),
+        key("x,delete", "remove", "remove", "remove it from the queue", shown=True),
         key("g", "go", "run", "run the queue", shown=True),
         key("escape,u", "back", "back", "back to the console", shown=True),
         key("down,j", "cursor(1)", "down", "the next", priority=True),
@@ -45,7 +51,7 @@ class QueueScreen(Dialog[bool]):
         """The queue changes while this is open: an entry begins."""
         super().__init__()
         self._read, self._write = read, write
-        self._note = f"{read().note}: g runs what is left" if read().is_held else ""
+        self._note = f"{read().note}; {read().held}: g resumes" if read().is_held else ""
         self._shown: tuple[Entry, ...] | None = None
 
     def compose(self) -> ComposeResult:
@@ -72,7 +78,7 @@ class QueueScreen(Dialog[bool]):
         self._shown = entries
         show_rows(self._table, _TITLES, {str(number): _cells(number, entry) for number, entry in enumerate(entries, 1)})
         self._table.move_cursor(row=before if row is None else row)
-        empty = "nothing is queued: 1 to 9 and enter during a run, and a (all six), put something here"
+        empty = "Queue is empty. During a run, enter or a add to it."
         self.query_one("#queue-note", Static).update(Text((entries and self._note) or queue.summary or empty))
 
     def _row_in(self, entries: tuple[Entry, ...]) -> int | None:

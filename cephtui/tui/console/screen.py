@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from pathlib import Path
 
+from rich.text import Text
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding
 
+from cephtui import units
 from cephtui.models import Run
 from cephtui.models.metrics import HEADLINES
-from cephtui.presets import Catalogue, Preset, PresetError, by_key, the_six
+from cephtui.presets import Catalogue, Preset, PresetError, by_key, options_of, the_six
 from cephtui.running.dispatcher import Dispatcher
 from cephtui.running.queue import Entry
 from cephtui.running.runner import Runner
@@ -21,47 +24,73 @@ from cephtui.tui.console.chooser import Chooser
 from cephtui.tui.console.panels import Panels
 from cephtui.tui.console.preview import Preview
 from cephtui.tui.console.start import Start
-from cephtui.tui.console.status_bar import StatusBar
+from cephtui.tui.console.status_bar import StatusBar, running_text
+from cephtui.tui.console.words import problem_of
+from cephtui.tui.copying import COPY
 from cephtui.tui.keys import KeyBar, key
 from cephtui.tui.screens.run import CompareWanted, RunScreen
+from cephtui.tui.terminal.in_order import opening
+from cephtui.tui.terminal.mask import Names, names_of_nodes, names_of_target
+from cephtui.tui.widgets.cluster_now import health_text
 from cephtui.tui.widgets.live_view import LiveView
 from cephtui.tui.widgets.runs_table import RunsTable
 
 
-def _run_key(number: int) -> Binding:
+def _preset_key(number: int) -> Binding:
     """The key of a preset; the six that are always there have one place in the footer."""
-    word, sign = ("run", "1-6") if number == 1 else (f"run {number}", "1-6" if number <= 6 else None)
-    about = "run this preset; during a run: queue it"
-    return key(str(number), f"run_key({number})", word, about, "run", shown=number == 1, display=sign)
+    word, sign = ("select", "1-6") if number == 1 else (f"select {number}", "1-6" if number <= 6 else None)
+    about = "select this preset; enter runs it"
+    return key(str(number), f"select({number})", word, about, "run", shown=number == 1, display=sign)
+
+
+_KEYS = """1-6 select a preset    enter runs it    e edit options
+t choose the target    n the nodes      ? all keys
+
+cephtui demo plays a recorded session of a real cluster."""
+
+
+def _empty_text(target: str, room_bytes: int | None) -> str:
+    """How to begin."""
+    room = "" if room_bytes is None else f", {units.size(room_bytes)} free"
+    return f"Nothing has run yet. Target: {target}{room}\n\n{_KEYS}"
 
 
 class ConsoleScreen(RunScreen):
     """Holds the choice of what to run next, queues it, and draws the runner's events."""
 
     BINDINGS = [
-        *(_run_key(number) for number in range(1, 10)),
-        key("enter", "run_selected", "run", "run the selected preset; during a run: queue it", "run"),
-        key("a", "all_six", "all six", "the six presets, or your own in their place, one after the other", "run"),
-        key("p", "choose('preset')", "presets", "all presets, also those without a key", "run", shown=True),
-        key("e", "choose('options')", "edit", "block size, depth, runtime and every other option", "run", shown=True),
-        key("t", "choose('target')", "target", "what is tested: pools, images, devices, a file", "run", shown=True),
-        key("n", "choose('nodes')", "nodes", "which nodes run it, and what they lack", "run", shown=True),
-        key("u", "app.queue", "queue", "what waits: reorder it, take something out", "run"),
-        key("s", "app.stop", "stop", "stop the run, keep what was measured and the queue", "run", shown=True),
-        key("x", "app.skip", "skip", "stop this run and begin the next of the queue", "run"),
-        key("m", "app.mark", "mark", "a mark with a text on the time line: what you have changed", "view", shown=True),
-        key("f", "presenter", "present", "the figure in big digits, for a room", "view"),
-        key("l", "log", "log", "the real commands and the tool's raw output", "view"),
-        key("r", "runs", "runs", "go to the runs: up, down, enter for all of one", "view"),
+        *(_preset_key(number) for number in range(1, 10)),
+        key("enter", "run('selected')", "run", "run the selected preset; during a run: queue it", "run", shown=True),
+        key("a", "run('six')", "all six", "all six presets, or your own in their place, one after the other", "run"),
+        key("p", "choose('preset')", "presets", "all presets, including those without a key", "run", shown=True),
+        key(
+            "e",
+            "choose('options')",
+            "edit",
+            "edit block size, depth, runtime and every other option",
+            "run",
+            shown=True,
+        ),
+        key("t", "choose('target')", "target", "choose the target: pools, images, devices, a file", "run", shown=True),
+        key("n", "choose('nodes')", "nodes", "choose and check nodes", "run", shown=True),
+        key("u", "app.queue", "queue", "show the queue: reorder or remove runs", "run"),
+        key("s", "app.stop", "stop", "stop the run and keep its data; the queue is kept", "run", shown=True),
+        key("x", "app.skip", "skip", "stop this run and start the next one", "run"),
+        key("m", "app.mark", "mark", "add a note to the timeline: what you have changed", "view", shown=True),
+        key("f", "presenter", "present", "large digits, for presenting", "view"),
+        key("l", "log", "log", "exact commands and raw output", "view"),
+        key("r", "runs", "runs", "jump to the list of runs; enter shows details", "view"),
         key("c", "compare", "compare", "compare the run under the cursor with another", "view"),
-        key("escape", "back", "back", "back", "more"),
+        COPY,
+        key("escape", "back", "back", "leave the full screen, close messages", "more"),
     ]
     NOTHING = "nothing has run yet"
+    PRESENTS_NOTHING = "nothing is running: esc, then enter runs the selected preset"
 
     def __init__(self, catalogue: Catalogue, start: Start, runner: Runner) -> None:
         super().__init__()
         self._catalogue, self._start, self._runner = catalogue, start, runner
-        self._live_view = LiveView(runner.subscribe())
+        self._live_view = LiveView(runner.subscribe(), empty=_empty_text(start.target.spec, None))
         self._last: Run | None = None
         self.choice = Choice(start, by_key(catalogue)[0], runner.prefilled)
         self._chooser = Chooser(self, self.choice, start, runner, self._show_choice)
@@ -80,41 +109,47 @@ class ConsoleScreen(RunScreen):
         yield Preview()
         yield self._live_view
         yield RunsTable()
-        yield KeyBar("choose('preset')", "app.mark", "compare")
+        yield KeyBar("copy", "choose('preset')", "compare", "app.mark", "choose('nodes')")
 
     def on_mount(self) -> None:
         """Show the first preset, and connect to the nodes."""
         table, panels = self.query_one(RunsTable), self.query_one(Panels)
-        table.put(*self._start.earlier)
-        table.put_mark(*self._start.marks)
+        table.show_session(self._start.earlier, self._start.marks, options_of(self._catalogue))
         panels.show_earlier(self._start.earlier, self._runner.directory)
-        self._show_choice()
+        panels.select(self.choice.preset)
+        self._chooser.show_nodes()
+        self.query_one(StatusBar).session = self._runner.session
         self.set_focus(panels)
+        # the first frame does not wait for the first plan
+        self.call_after_refresh(self._show_choice)
+        self.call_after_refresh(self._chooser.connect_later)
         for entry in self._catalogue.values():
             if isinstance(entry, PresetError):
                 self.notify(str(entry), title="broken preset", severity="warning", markup=False)
-        self._chooser.connect_later()
 
     def _show_choice(self) -> None:
-        """Update what depends on the choice or the queue."""
-        if not self.query(Preview):
+        """Update what depends on the choice, the queue or the session."""
+        if len(self.query("StatusBar, Panels, Preview")) < 3:
             return  # the console is being left, and what was asked of a node before has been answered meanwhile
         choice, plan, problem = self.choice, None, ""
         self.query_one(Panels).select(choice.preset)
         self._chooser.show_nodes()
-        self._show_session()
+        bar, queue = self.query_one(StatusBar), self.dispatcher.queue
+        bar.session = self._runner.session  # the first run or mark begins one
+        bar.queue = f"{queue.summary}{', held' if queue.is_held else ''}" if queue.summary else ""
+        self.view.empty = _empty_text(choice.target.spec, choice.room_bytes)
         entry = Entry(choice.request())
         try:
             plan = choice.plan(entry.request)
         except OptionError as error:
-            problem = str(error)
-        self.query_one(Preview).show_next(entry, plan, problem, running=self.dispatcher.busy)
+            problem = problem_of(error, choice.preset)
+        self.query_one(Preview).show_next(entry, plan, problem)
 
-    def _show_session(self) -> None:
-        """Update the name of the session and the queue in the status bar."""
-        bar, queue = self.query_one(StatusBar), self.dispatcher.queue
-        bar.session = self._runner.session  # the first run or mark begins one
-        bar.queue = f"{queue.summary}{', held' if queue.is_held else ''}" if queue.summary else ""
+    def names_to_hide(self) -> Names:
+        """Of the nodes and the target of the choice, of the config file, and of the runs."""
+        known = [*self._start.nodes, *self.choice.nodes.hosts, *self._start.config.nodes.values()]
+        targets = names_of_target(self._start.target.spec) | names_of_target(self.choice.target.spec)
+        return {**names_of_nodes(known), **targets, **super().names_to_hide()}
 
     # ------------------------------------------------------------------ what runs next
 
@@ -122,49 +157,56 @@ class ConsoleScreen(RunScreen):
     async def action_choose(self, part: str) -> None:
         """Open the dialog for a part of the choice."""
         chooser = self._chooser
-        if part == "preset":
-            await chooser.choose_preset(self._catalogue)
-        else:
-            choose = {"options": chooser.choose_options, "target": chooser.choose_target, "nodes": chooser.choose_nodes}
+        choose: dict[str, Callable[[], Awaitable[None]]] = {
+            "preset": partial(chooser.choose_preset, self._catalogue),
+            "options": chooser.choose_options,
+            "runtime": chooser.choose_runtime,
+            "target": chooser.choose_target,
+            "nodes": chooser.choose_nodes,
+        }
+        with opening(self.app):
             await choose[part]()
 
     @on(Panels.Chosen)
     def _chosen(self, message: Panels.Chosen) -> None:
-        self.choice.preset = message.preset
-        self._show_choice()
         if message.run:
-            self._enqueue([message.preset])
+            self.run_preset(message.preset)
+        else:
+            self.choice.preset = message.preset
+            self._show_choice()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """A number key is active where a preset has it."""
-        return action != "run_key" or any(preset.file.key in parameters for preset in by_key(self._catalogue))
+        return action != "select" or any(preset.file.key in parameters for preset in by_key(self._catalogue))
 
-    def action_run_key(self, number: int) -> None:
-        """Run the preset with this key."""
-        found = next((preset for preset in by_key(self._catalogue) if preset.file.key == number), None)
-        if found:
-            self.choice.preset = found
-            self._show_choice()
-            self._enqueue([found])
+    def action_select(self, number: int) -> None:
+        """Select the preset with this key; enter then runs it, wherever the focus was."""
+        self.choice.preset = next(preset for preset in by_key(self._catalogue) if preset.file.key == number)
+        self.set_focus(self.query_one(Panels))
+        self._show_choice()
 
-    def action_run_selected(self) -> None:
-        self._enqueue([self.choice.preset])
+    def run_preset(self, preset: Preset) -> None:
+        """Select a preset and run it; during a run, queue it."""
+        self.choice.preset = preset
+        self._show_choice()
+        self._enqueue([preset])
 
-    def action_all_six(self) -> None:
-        """Run the six packaged presets, or the user's own in their place."""
-        self._enqueue(the_six(self._catalogue))
+    def action_run(self, which: str) -> None:
+        """Run the ``selected`` preset, or the ``six`` packaged ones with the user's own in their place."""
+        self._enqueue([self.choice.preset] if which == "selected" else the_six(self._catalogue))
 
     def _enqueue(self, presets: Sequence[Preset]) -> None:
         """Queue synchronously, so that the next key press sees the new queue."""
         try:
             entries = self.choice.entries(presets)
         except OptionError as error:
-            self.notify(str(error), severity="error", markup=False)
+            self.notify(problem_of(error, presets[0]), severity="error", markup=False)
             return
-        if self.dispatcher.busy or len(entries) > 1:
-            names = ", ".join(entry.request.preset.name for entry in entries)
-            self.notify(f"queued: {names} (u shows the queue)", timeout=3, markup=False)
+        queued = self.dispatcher.busy or len(entries) > 1
         self.dispatcher.push(entries)
+        if queued:
+            names = ", ".join(entry.request.preset.name for entry in entries)
+            self.notify(f"queued: {names} ({self.dispatcher.queue.summary})", timeout=3, markup=False)
 
     # ------------------------------------------------------------------ the runs
 
@@ -177,30 +219,40 @@ class ConsoleScreen(RunScreen):
         if self._live_view.current:  # else it has ended already, and a notification may give the reason
             self.app.clear_notifications()
         self.query_one(Preview).show_running(message.run)
-        self.query_one(Panels).show_running(message.run)
+        self.query_one(Panels).show_begun(message.run)
         self.query_one(RunsTable).put(message.run)
-        self._show_session()
+        self._show_choice()
+
+    @on(LiveView.Drawn)
+    def _drawn(self, message: LiveView.Drawn) -> None:
+        """The tile, the status bar and the table follow the run."""
+        state, progress, bar = message.state, message.progress, self.query_one(StatusBar)
+        self.query_one(Panels).show_live(state, progress, message.silent_seconds)
+        flows = state.latest.flows if state.latest and progress.phase != "prepare" else {}
+        self.query_one(RunsTable).show_live(state.run, flows, progress.fraction, progress.phase)
+        bar.running = running_text(state, progress, message.left)
+        bar.health = health_text(state.cluster, badge=True) if state.cluster else Text()
 
     @on(LiveView.Ended)
     def _ended(self, message: LiveView.Ended) -> None:
         self._last = message.run
+        self.query_one(StatusBar).running = ""
+        self.query_one(Preview).show_running(None)
         self.query_one(RunsTable).put(message.run)
         self.query_one(Panels).show_result(message.run, message.values)
 
     @on(LiveView.Marked)
     def _marked(self, message: LiveView.Marked) -> None:
         self.query_one(RunsTable).put_mark(message.mark)
-        self._show_session()
+        self._show_choice()
 
     def action_compare(self) -> None:
         """Compare the run under the cursor with another one."""
         run, directory = self.query_one(RunsTable).chosen, self._runner.directory
         if run is not None and directory is not None:
             self.post_message(CompareWanted(directory, run.run))
-        elif self._last is None and not self._start.earlier:
-            self.notify("nothing has run yet (o opens saved sessions)")
         else:
-            self.notify("that is a mark: r, then up or down, goes to a run")
+            self.notify("nothing has run yet (o opens saved sessions)")
 
     def action_runs(self) -> None:
         self.set_focus(self.query_one(RunsTable))

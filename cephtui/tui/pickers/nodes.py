@@ -8,6 +8,7 @@ from cephtui.config import Config, ConfigError, parse_node
 from cephtui.targets.discovery import KnownNode
 from cephtui.tui.keys import ANY_LETTER, key
 from cephtui.tui.pickers.picker import Filter, Picker
+from cephtui.tui.terminal.mask import Names, names_of_hosts, names_of_nodes
 from cephtui.tui.widgets.pick_list import Row
 
 _TYPED = "typed"
@@ -47,6 +48,10 @@ class NodePicker(Picker[tuple[str, ...]]):
     def first(self) -> str | None:
         """The first that is marked."""
         return self._marked[0] if self._marked else None
+
+    def names_to_hide(self) -> Names:
+        """All that can be chosen."""
+        return {**names_of_hosts(self._known), **names_of_nodes(self._config.nodes.values())}
 
     # ------------------------------------------------------------------ rows
 
@@ -106,9 +111,6 @@ class NodePicker(Picker[tuple[str, ...]]):
 
     def action_mark(self) -> None:
         """Mark the highlighted node, or take its mark away."""
-        self.after_typing(self._mark)
-
-    def _mark(self) -> None:
         row = self.highlighted
         if row is None:
             return

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
+from textual.events import Resize
 from textual.widgets import Button, Input, Static
 
 from cephtui.printable import one_line
@@ -16,6 +16,8 @@ from cephtui.tui.keys import ANY_LETTER, commands, key
 from cephtui.tui.widgets.pick_list import PickList, Row, matching
 
 T = TypeVar("T")
+_REST_ROWS = 6
+"""Of the box: its frame, the filter, two rows of the note, the answers."""
 
 
 class Filter(Input):
@@ -28,10 +30,11 @@ class Picker(Dialog[T | None], Generic[T]):
     DEFAULT_CSS = """
     Picker { align: center middle; }
     Picker > .picker {
-        width: 96%; max-width: 140; height: 92%; padding: 0 1; background: $surface; border: round $primary;
+        width: 96%; max-width: 140; height: auto; max-height: 92%;
+        padding: 0 1; background: $surface; border: round $primary;
     }
     Picker Filter { height: 1; border: none; padding: 0; background: $surface-lighten-1; }
-    Picker PickList { height: 1fr; border: none; padding: 0; background: $surface; overflow-y: scroll;
+    Picker PickList { height: auto; border: none; padding: 0; background: $surface; overflow-y: scroll;
         scrollbar-size-vertical: 1; }
     Picker PickList:focus { border: none; background-tint: $foreground 0%; }
     Picker PickList > .option-list--option { padding: 0 1 0 0; }
@@ -123,6 +126,10 @@ class Picker(Dialog[T | None], Generic[T]):
         pick_list.show(matching(self.rows(), self._filter), highlight or here, follow=follow)
         self.show_note()
 
+    def on_resize(self, event: Resize) -> None:
+        """The list has what the rest of the box leaves."""
+        self.query_one(PickList).grow_to(event.size.height * 92 // 100 - _REST_ROWS)
+
     def show_note(self) -> None:
         """Update the text below the list."""
         self.query_one(".note", Static).update(one_line(self.note()))
@@ -156,21 +163,11 @@ class Picker(Dialog[T | None], Generic[T]):
 
     def action_use(self) -> None:
         """Choose the highlighted row."""
-        self.after_typing(lambda: self.choose(self.highlighted))
+        self.choose(self.highlighted)
 
-    def action_move(self, action: str) -> None:
+    async def action_move(self, action: str) -> None:
         """A key of the list's while the filter has the focus."""
-        self.after_typing(lambda: self.query_one(PickList).run_action(action))
-
-    def after_typing(self, act: Callable[[], object]) -> None:
-        """Also after the rows that are then wanted are in the list."""
-
-        def filtered() -> object:
-            if self.typed != self._filter:
-                self.show_rows(follow=True)
-            return act()
-
-        super().after_typing(filtered)
+        await self.query_one(PickList).run_action(action)
 
     def action_filter(self) -> None:
         """Back to the filter."""

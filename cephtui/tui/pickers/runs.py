@@ -17,6 +17,7 @@ from cephtui.sessions.store import StoreError
 from cephtui.stats import known_sum
 from cephtui.tui.keys import key
 from cephtui.tui.pickers.picker import Filter, Picker
+from cephtui.tui.terminal.mask import Names, names_of_run
 from cephtui.tui.widgets.pick_list import PickList, Row
 
 _IOPS = BY_NAME["iops"]
@@ -34,15 +35,15 @@ def _row(saved: SavedRun) -> Row:
 
 
 class RunPicker(Picker[tuple[Path, int]]):
-    """The run to compare with, of any session: its directory and number."""
+    """The run to compare with, of any session or (without ``others``) of its own: its directory and number."""
 
     TITLE_TEXT = "compare with"
     PLACEHOLDER = "type to filter: session, preset, target, option, outcome, baseline"
     BINDINGS = [key("enter", "use", "compare", "compare with this run", priority=True)]
 
-    def __init__(self, root: Path, exclude: tuple[str, int]) -> None:
+    def __init__(self, root: Path, exclude: tuple[str, int], *, others: bool = True) -> None:
         super().__init__()
-        self._source = candidates(root, exclude)
+        self._source = candidates(root, exclude, others=others)
         self._found: dict[str, SavedRun] = {}
         self._rows: list[Row] = []
         self._most = _SHOWN
@@ -51,6 +52,10 @@ class RunPicker(Picker[tuple[Path, int]]):
     def on_mount(self) -> None:
         """Begin to read."""
         self._read_more()
+
+    def names_to_hide(self) -> Names:
+        """Of the runs that were read."""
+        return {name: kind for saved in self._found.values() for name, kind in names_of_run(saved.run).items()}
 
     def rows(self) -> list[Row]:
         return list(islice(self._fitting(), self._most))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from cephtui.nodes.transport import TransportError
-from cephtui.targets import EXAMPLES, TargetError, parse_target
+from cephtui.targets import TargetError, examples, parse_target
 from cephtui.targets.candidates import Candidate, OnFound
 from cephtui.targets.discovery import DEVICES, POOLS
 from cephtui.tui.keys import ANY_LETTER, key
@@ -68,7 +68,7 @@ class TargetPicker(Picker[str]):
     TITLE_TEXT = "target"
     PLACEHOLDER = "type to filter, or a target such as rbd:POOL or file:/mnt/x"
     BINDINGS = [
-        key(f"{ANY_LETTER},slash", "filter", "filter", f"filter, or type a target: {', '.join(EXAMPLES)}"),
+        key(f"{ANY_LETTER},slash", "filter", "filter", f"filter, or type a target: {', '.join(examples())}"),
         key("enter", "use", "choose", "choose the target; on a refused one, show why", priority=True),
         key("right,l", "images(True)", "images", "show the images of a pool", priority=True),
         key("left,h", "images(False)", "hide images", "hide the images of a pool", priority=True),
@@ -107,13 +107,13 @@ class TargetPicker(Picker[str]):
     # ------------------------------------------------------------------ rows
 
     def rows(self) -> list[Row]:
-        """The present target first, what was typed last."""
+        """The current target first, what was typed last."""
         found = [*self._given_rows(), *self._pool_rows(), *self._device_rows()]
         return [*found, *self._typed_rows({row.cells[0]: row for row in found})]
 
     def _given_rows(self) -> Iterator[Row]:
         known = {candidate.spec: candidate for asked in self._asked.values() for candidate in asked.candidates.values()}
-        given = {self._current: "the present target"}
+        given = {self._current: "current target"}
         given.setdefault(self._scratch, "a scratch file of cephtui's own")
         for spec, text in given.items():
             row = _candidate_row(known[spec]) if spec in known else Row("", (spec,))
@@ -150,9 +150,9 @@ class TargetPicker(Picker[str]):
             return
         row = shown.get(spec)
         if row is None or row.refused or spec != self.typed:
-            refused = ", though a write there is refused" if row and row.refused else ""
+            refused = ", though writing there is not allowed" if row and row.refused else ""
             yield Row("", ("typed",), heading=True, always=True)
-            yield Row(_TYPED, (spec,), f"use it as it is typed{refused}", always=True)
+            yield Row(_TYPED, (spec,), f"use it as typed{refused}", always=True)
 
     def note(self) -> str:
         """Where no row matches, why the typed target is invalid."""
@@ -219,7 +219,7 @@ def _words(candidate: Candidate) -> str:
         return candidate.text
     name = re.escape(candidate.spec.partition(":")[2])
     reason = re.sub(rf"^(\w+ )?{name} ", "", candidate.reason)
-    return f"{candidate.text}, refused: {reason}"
+    return f"{candidate.text}, not allowed: {reason}"
 
 
 def _candidate_row(candidate: Candidate) -> Row:

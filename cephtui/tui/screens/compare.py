@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, VerticalScroll
-from textual.screen import Screen
 from textual.widgets import Static
 
 from cephtui.analysis.sides import Side
 from cephtui.models.metrics import DIRECTIONS, LIVE
 from cephtui.reports.comparison import draw_comparison
 from cephtui.tui.charts.overlay import Curves, Overlay
+from cephtui.tui.copying import COPY, CopyingScreen, Handout, handout_of_comparison
 from cephtui.tui.keys import KeyBar, key
+from cephtui.tui.terminal.mask import Names, names_of_run
 from cephtui.tui.terminal.profile import profile_of
 
 _ROWS_BESIDE = 9
@@ -43,13 +47,15 @@ class Comparison(VerticalScroll):
         self.query_one(Static).update(shown)
 
 
-class CompareScreen(Screen[None]):
+class CompareScreen(CopyingScreen):
     """Two runs: charts over each other, and below them what differed in conditions and figures."""
 
     BINDINGS = [
-        key("v", "next_figure", "figure", "IOPS, bandwidth, mean or p99 latency in the charts", "view", shown=True),
-        key("w", "swap", "swap", "swap A and B: changes are given from A to B", "view", shown=True),
-        key("escape", "dismiss", "back", "back", "more", shown=True),
+        key("v", "next_metric", "metric", "switch the metric: IOPS, bandwidth, lat mean, p99", "view", shown=True),
+        key("f", "presenter", "present", "A, B and the change in large, for an audience", "view", shown=True),
+        key("w", "swap", "swap", "swap A and B (the change is from A to B)", "view", shown=True),
+        COPY,
+        key("escape", "dismiss", "back", "leave the comparison", "more", shown=True),
         key("q", "app.quit", "quit", "quit", "more"),
     ]
     DEFAULT_CSS = """
@@ -60,6 +66,10 @@ class CompareScreen(Screen[None]):
     def __init__(self, left: Side, right: Side, left_curves: Curves, right_curves: Curves) -> None:
         super().__init__()
         self._sides, self._curves, self._figure = (left, right), (left_curves, right_curves), 0
+
+    def names_to_hide(self) -> Names:
+        """Of the runs of both sides."""
+        return {name: kind for side in self._sides for run in side.runs for name, kind in names_of_run(run).items()}
 
     def compose(self) -> ComposeResult:
         """Reads and writes beside each other, then the text."""
@@ -91,12 +101,20 @@ class CompareScreen(Screen[None]):
         found = [d for d in DIRECTIONS if any(name.startswith(f"{d}.") for curves in self._curves for name in curves)]
         return list(found) or ["write"]
 
+    def handout(self) -> Callable[[], Handout]:
+        return partial(handout_of_comparison, *self._sides)
+
     def _draw_text(self) -> None:
         self.query_one(Comparison).show(*self._sides)
 
-    def action_next_figure(self) -> None:
+    def action_next_metric(self) -> None:
         self._figure = (self._figure + 1) % len(LIVE)
         self._draw_charts()
+
+    def action_presenter(self) -> None:
+        from cephtui.tui.screens.compare_presenter import ComparePresenter
+
+        self.app.push_screen(ComparePresenter(*self._sides, *self._curves))
 
     def action_swap(self) -> None:
         self._sides, self._curves = self._sides[::-1], self._curves[::-1]

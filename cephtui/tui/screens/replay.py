@@ -15,8 +15,10 @@ from cephtui.models import Event, Run
 from cephtui.reports.text import conditions, tool_command
 from cephtui.sessions.playback import Follower, Playback, lasted_seconds
 from cephtui.sessions.store import StoreError
+from cephtui.tui.copying import COPY
 from cephtui.tui.keys import KeyBar, key
 from cephtui.tui.screens.run import RunScreen
+from cephtui.tui.terminal.mask import Names, names_of_run
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.live_view import DRAWS_PER_SECOND, LiveView
 
@@ -80,9 +82,10 @@ class PlayedScreen(RunScreen):
 
     BINDINGS = [
         key("c", "compare", "compare", "compare the run with another", "view", shown=True),
-        key("f", "presenter", "present", "the figure in big digits, for a room", "view", shown=True),
-        key("l", "log", "log", "the real commands and the tool's raw output", "view"),
-        key("escape", "back", "back", "back", "more", shown=True, display="esc"),
+        COPY,
+        key("f", "presenter", "present", "large numbers and the chart, for an audience", "view", shown=True),
+        key("l", "log", "log", "exact commands and raw output", "view"),
+        key("escape", "back", "back", "leave the replay", "more", shown=True, display="esc"),
     ]
     NOTHING = "no run has begun yet"
     DEFAULT_CSS = """
@@ -114,20 +117,24 @@ class ReplayScreen(PlayedScreen):
     """Plays, pauses, and seeks; raises StoreError where there is nothing to play."""
 
     BINDINGS = [
-        key("space", "pause", "pause", "pause, or resume", "replay", shown=True),
-        key("left", "seek(-5)", "seek", "5 seconds back or on", "replay", shown=True, display="left right"),
-        key("right", "seek(5)", "5 s on", "5 seconds back or on", "replay", display="left right"),
-        key("shift+right", "seek(30)", "30 s on", "30 seconds on", "replay"),
-        key("shift+left", "seek(-30)", "30 s back", "30 seconds back", "replay"),
+        key("space", "pause", "pause", "pause/resume", "replay", shown=True),
+        key("left", "seek(-5)", "seek", "back/forward 5 s", "replay", shown=True, display="left right"),
+        key("right", "seek(5)", "5 s forward", "back/forward 5 s", "replay", display="left right"),
+        key("shift+right", "seek(30)", "30 s forward", "forward 30 s", "replay"),
+        key("shift+left", "seek(-30)", "30 s back", "back 30 s", "replay"),
         key("home", "seek(-1e9)", "beginning", "to the beginning", "replay"),
         key("end", "seek(1e9)", "end", "to the end", "replay"),
-        key("plus,equals_sign", "speed(1)", "speed", "faster, slower: 1x to 20x", "replay", shown=True, display="+ -"),
-        key("minus", "speed(-1)", "slower", "faster, slower: 1x to 20x", "replay", display="+ -"),
+        key("plus,equals_sign", "speed(1)", "speed", "faster/slower: 1x to 20x", "replay", shown=True, display="+ -"),
+        key("minus", "speed(-1)", "slower", "faster/slower: 1x to 20x", "replay", display="+ -"),
     ]
 
     def __init__(self, directory: Path, number: int, speed: float = 1.0) -> None:
         super().__init__(directory)
         self.player = Player(directory, number, speed)
+
+    def names_to_hide(self) -> Names:
+        """Before it has begun, too."""
+        return {**names_of_run(self.player.run), **super().names_to_hide()}
 
     def compose(self) -> ComposeResult:
         """From the top: the title, the command, the run, the position."""
@@ -135,7 +142,7 @@ class ReplayScreen(PlayedScreen):
         yield Static(id="command")
         yield LiveView(self, lambda: self.player.position)
         yield Static(id="transport")
-        yield KeyBar("compare", "presenter")
+        yield KeyBar("compare", "presenter", "copy")
 
     def on_mount(self) -> None:
         run = self.player.run
@@ -154,12 +161,13 @@ class ReplayScreen(PlayedScreen):
 
     def _show_transport(self) -> None:
         player = self.player
-        state = "ended " if player.over else "paused" if player.paused else "playing"
+        state = "finished" if player.over else "paused" if player.paused else "playing"
         done = round(_BAR_COLUMNS * min(1.0, player.position / player.seconds)) if player.seconds else _BAR_COLUMNS
         full, rest = ("=", ".") if profile_of(self.view).ascii_only else ("━", "─")
         text = Text.assemble((f"{state} {player.speed:g}x ", "bold"), (full * done, "bold green"))
         text.append(rest * (_BAR_COLUMNS - done), "dim")
         text.append(f" {units.duration(player.position)} of {units.duration(player.seconds)}")
+        text.append("  space plays again, esc shows all runs" if player.over else "", "dim")
         self.query_one("#transport", Static).update(text, layout=False)
 
     def action_pause(self) -> None:
@@ -202,7 +210,7 @@ class WatchScreen(PlayedScreen):
         yield Static(id="bar")
         yield Static(id="command")
         yield LiveView(self)
-        yield KeyBar("compare")
+        yield KeyBar("compare", "copy")
 
     def on_mount(self) -> None:
         what = f"   watching session {self._directory.name}   (read-only)"

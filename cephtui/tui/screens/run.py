@@ -5,18 +5,22 @@ What opens on a key is imported then.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from textual import on
 from textual.message import Message
-from textual.screen import Screen
 
+from cephtui.analysis.live import LiveRun
 from cephtui.models import Run
 from cephtui.models.metrics import HEADLINES
 from cephtui.reports.runs import draw_run
-from cephtui.reports.text import conditions
+from cephtui.tui.copying import CopyingScreen, Handout, handout_of_run
 from cephtui.tui.dialogs import Details
 from cephtui.tui.keys import key
+from cephtui.tui.terminal.mask import Names, names_of_run
+from cephtui.tui.widgets.live_view import LiveView
 from cephtui.tui.widgets.run_view import RunView
 from cephtui.tui.widgets.runs_table import RunsTable
 
@@ -29,17 +33,20 @@ class CompareWanted(Message):
         self.directory, self.number = directory, number
 
 
-class RunScreen(Screen[None]):
+class RunScreen(CopyingScreen):
     """The keys that choose how a run is drawn, and the actions that all screens with a run have."""
 
     NOTHING = "no run is selected"
     """Why there is nothing to show."""
+    PRESENTS_NOTHING = "nothing is running: esc goes back"
+    """What the presenter shows without a run."""
 
     BINDINGS = [
-        key("v", "next_figure", "figure", "the chart: IOPS, bandwidth or latency", "view"),
-        key("h", "heat", "heat map", "the distribution of latencies in each second", "view"),
-        key("b", "by_node", "by node", "a line for each node, or all together", "view"),
-        key("z", "zoom", "full screen", "the charts on the whole screen; the run continues", "view"),
+        key("v", "next_metric", "metric", "switch the metric of the chart: IOPS, bandwidth or latency", "view"),
+        key("h", "toggle_panel('heat')", "heat map", "latency heat map, second by second", "view"),
+        key("w", "panels", "panels", "show or hide charts, nodes, cluster and the table of runs, by number", "view"),
+        key("b", "by_node", "by node", "one line per node, or all nodes together", "view"),
+        key("z", "zoom", "full screen", "charts only, on the whole screen", "view"),
     ]
 
     @property
@@ -52,12 +59,18 @@ class RunScreen(Screen[None]):
         """The session's directory and the run that is drawn; None where there is none."""
         return None
 
+    def names_to_hide(self) -> Names:
+        """Of the run that is drawn, and of those in the table."""
+        runs = [run for table in self.query(RunsTable) for run in table.content.runs.values()]
+        runs += [self.drawn[1]] if self.drawn else []
+        return {name: kind for run in runs for name, kind in names_of_run(run).items()}
+
     def _drawn_or_notified(self) -> tuple[Path, Run] | None:
         if self.drawn is None:
             self.notify(self.NOTHING)
         return self.drawn
 
-    def action_next_figure(self) -> None:
+    def action_next_metric(self) -> None:
         """IOPS, then bandwidth, then latency."""
         self.view.figure = (self.view.figure + 1) % len(HEADLINES)
 
@@ -68,14 +81,32 @@ class RunScreen(Screen[None]):
         if self.view.by_node and shown and len(shown.history.nodes) < 2:
             self.notify("there is only one node")
 
-    def action_heat(self) -> None:
-        """The heat map of latencies, or none."""
-        self.view.heat = not self.view.heat
+    def action_panels(self) -> None:
+        """The dialog that shows and hides panels."""
+        from cephtui.tui.screens.panels import PanelsDialog
+
+        self.app.push_screen(PanelsDialog(self.visible_panels, self.toggle_panel))
+
+    def visible_panels(self) -> set[str]:
+        """The names of those that are on the screen."""
+        table = {"runs"} if any(each.display for each in self.query(RunsTable)) else set()
+        return {*self.view.laid_out.names, *table}
+
+    def toggle_panel(self, name: str) -> None:
+        """Show a panel, or hide it."""
+        if name == "runs":
+            for table in self.query(RunsTable):
+                table.display = not table.display
+        else:
+            self.view.toggle(name)
+
+    def action_toggle_panel(self, name: str) -> None:
+        """Show a panel or hide it, and say why it can't be shown."""
+        self.toggle_panel(name)
         shown = self.view.shown
-        if self.view.heat and shown and not any(shown.history.heat.values()):
-            none = "the tool of this run gives no histogram of latencies"
-            why = none if shown.whole else "it begins when the ramp is over"
-            self.notify(f"no heat map: {why}")
+        if name == "heat" and self.view.chosen[name] and shown and not any(shown.history.heat.values()):
+            none = "no heat map: the tool of this run gives no histogram of latencies"
+            self.notify(none if shown.whole else "the heat map begins when the ramp is over")
 
     def action_zoom(self) -> None:
         """The charts on the whole screen, or back; the run continues."""
@@ -90,12 +121,13 @@ class RunScreen(Screen[None]):
     def action_presenter(self) -> None:
         from cephtui.tui.screens.presenter import Presenter
 
-        self.app.push_screen(Presenter(self.view, self._title))
+        def run() -> Run | None:
+            return self.drawn[1] if self.drawn else None  # another may have begun
 
-    def _title(self) -> str:
-        """Of the run that is drawn then: another may have begun."""
-        run = self.drawn[1] if self.drawn else None
-        return f"{run.preset}  {conditions(run)}" if run else ""
+        def live() -> LiveRun | None:
+            return next((view.current for view in self.query(LiveView)), None)
+
+        self.app.push_screen(Presenter(self.view, run, live, self.PRESENTS_NOTHING))
 
     def action_log(self) -> None:
         from cephtui.tui.screens.log import LogScreen
@@ -107,9 +139,18 @@ class RunScreen(Screen[None]):
         if found := self._drawn_or_notified():
             self.post_message(CompareWanted(found[0], found[1].run))
 
+    def handout(self) -> Callable[[], Handout] | None:
+        """Of the run under the cursor of the table, where there is one, else of the run that is drawn."""
+        chosen = next((run for table in self.query(RunsTable) if (run := table.chosen)), None)
+        root: Path | None = getattr(self.app, "root", None)
+        if chosen and root:
+            return partial(handout_of_run, root / chosen.session, chosen)
+        found = self._drawn_or_notified()
+        return partial(handout_of_run, *found) if found else None
+
     @on(RunsTable.Opened)
     def _open(self, message: RunsTable.Opened) -> None:
-        run, marks = message.run, self.query_one(RunsTable).marks
+        run, marks = message.run, self.query_one(RunsTable).content.marks
         self.app.push_screen(Details(f"{run.session}/{run.run}", draw_run(run, marks=marks)))
 
     def action_back(self) -> None:

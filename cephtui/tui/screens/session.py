@@ -10,27 +10,32 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.widgets import Static
 
+from cephtui import paths
 from cephtui.analysis.history import History
 from cephtui.models import Mark, Run, SessionNotes
+from cephtui.presets import find_presets, options_of
 from cephtui.reports.text import conditions, joined, notes
 from cephtui.sessions import archive, store
 from cephtui.sessions.store import StoreError
+from cephtui.tui.copying import COPY
 from cephtui.tui.keys import KeyBar, key
 from cephtui.tui.screens.replay import ReplayScreen
 from cephtui.tui.screens.run import RunScreen
-from cephtui.tui.widgets.run_view import RunView, of_saved
+from cephtui.tui.widgets.run_view import RunView
 from cephtui.tui.widgets.runs_table import RunsTable
+from cephtui.tui.widgets.shown import of_saved
 
 
 class SessionScreen(RunScreen):
     """The table above, the run under its cursor below."""
 
     BINDINGS = [
-        key("p", "play", "play", "play the run again, as it was live", "run", shown=True),
+        key("p", "play", "play", "replay the run as it was live", "run", shown=True),
         key("c", "compare", "compare", "compare the run with another", "view", shown=True),
-        key("B", "baseline", "baseline", "make the run this session's baseline, or none", "run", shown=True),
-        key("f", "presenter", "present", "the figure in big digits, for a room", "view"),
-        key("l", "log", "log", "the real commands and the tool's raw output", "view"),
+        COPY,
+        key("B", "baseline", "baseline", "set or clear this session's baseline", "run", shown=True),
+        key("f", "presenter", "present", "large numbers and the chart, for an audience", "view"),
+        key("l", "log", "log", "exact commands and raw output", "view"),
         key("escape", "back", "back", "back to the sessions", "more", shown=True, display="esc"),
     ]
     DEFAULT_CSS = """
@@ -49,7 +54,7 @@ class SessionScreen(RunScreen):
         yield RunsTable()
         yield Static(id="conditions")
         yield RunView()
-        yield KeyBar("compare")
+        yield KeyBar("compare", "copy")
 
     def on_mount(self) -> None:
         self.query_one("#conditions", Static).update("reading the session ...")
@@ -65,11 +70,9 @@ class SessionScreen(RunScreen):
             return
         notes = self._notes()
         self._marks = store.read_marks(self._directory)
+        catalogue = await asyncio.to_thread(find_presets, paths.packaged_presets_dir(), paths.user_presets_dir())
         table = self.query_one(RunsTable)
-        table.baseline = notes.baseline
-        table.put(*runs)
-        table.put_mark(*self._marks)
-        table.to_newest()
+        table.show_session(runs, self._marks, options_of(catalogue), notes.baseline)
         bar = Text.assemble(("cephtui", "bold"), f"   session {self._directory.name}   {notes.note}")
         bar.append(f"   {' '.join(f'#{tag}' for tag in notes.tags)}", "italic")
         self.query_one("#bar", Static).update(bar)
@@ -120,15 +123,14 @@ class SessionScreen(RunScreen):
         if found is None:
             return
         run = found[1]
-        baseline = None if table.baseline == run.run else run.run
+        baseline = None if table.content.baseline == run.run else run.run
         try:
             archive.annotate(self._directory, baseline=baseline)
         except (StoreError, OSError) as error:
             self.notify(str(error), severity="error", markup=False)
             return
-        table.baseline = baseline
-        table.rebuild()
-        self.notify(f"#{run.run} is the baseline" if baseline else "no baseline any more")
+        table.put_baseline(baseline)
+        self.notify(f"#{run.run} is the baseline" if baseline else "no baseline now")
 
 
 def _conditions(run: Run) -> Text:

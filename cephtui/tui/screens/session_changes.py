@@ -10,7 +10,7 @@ from typing import Any
 from textual.screen import ModalScreen
 
 from cephtui import units
-from cephtui.models import SessionRow
+from cephtui.models.rows import SessionRow
 from cephtui.sessions import archive
 from cephtui.tui.dialogs import Confirm, EnterText
 from cephtui.tui.widgets.sessions_table import run_count

@@ -13,23 +13,25 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import DataTable, Input, Static
 
-from cephtui.models import SessionRow
+from cephtui.models.rows import SessionRow
 from cephtui.sessions.listing import list_sessions
 from cephtui.sessions.store import StoreError
-from cephtui.tui.keys import KeyBar, key
+from cephtui.tui.keys import SESSIONS, KeyBar, key
 from cephtui.tui.screens.session_changes import CHANGES
-from cephtui.tui.widgets.sessions_table import SessionsTable, about, matches
+from cephtui.tui.terminal.in_order import opening
+from cephtui.tui.terminal.mask import Names, names_of_hosts, shaped
+from cephtui.tui.widgets.sessions_table import ORDERS, SessionsTable, about, matches
 
-_FILTER_BY = "filter by words: name, preset, tag, note, cluster, node, date, outcome"
+_FILTER_BY = "filter by words: name, target, preset, tag, note, cluster, node, date, outcome, best figures"
 _EMPTY = (
     "no sessions yet\n\n"
     "Every run is saved automatically:\n"
-    "esc goes back, 1 to 6 run a preset, and the session appears here."
+    "esc goes back, enter runs the selected preset, and the session appears here."
 )
 
 
 class SessionsScreen(Screen[None]):
-    """Every saved session, the newest first; read again whenever the screen comes to the front."""
+    """Every saved session; read again whenever the screen comes to the front."""
 
     class Opened(Message):
         """A session is to be shown."""
@@ -41,10 +43,11 @@ class SessionsScreen(Screen[None]):
     AUTO_FOCUS = ""
     BINDINGS = [
         key("slash", "filter", "filter", _FILTER_BY, shown=True),
+        key("s", "sort", "sort", "sort: newest first, by name, by runs, by best IOPS", shown=True),
         key("R", "change('rename')", "rename", "rename the session", shown=True),
         key("N", "change('note')", "note", "write a note about it", shown=True),
         key("T", "change('tags')", "tag", "tag it", shown=True),
-        key("D", "change('delete')", "delete", "delete it; asks first", shown=True),
+        key("D", "change('delete')", "delete", "delete it, after a confirmation", shown=True),
         key("escape", "back", "back", "clear the filter, then back", shown=True),
         key("q", "app.quit", "quit", "quit", "more"),
     ]
@@ -58,19 +61,28 @@ class SessionsScreen(Screen[None]):
     """
 
     def __init__(self, root: Path) -> None:
-        super().__init__()
+        super().__init__(classes=SESSIONS)
         self._root = root
+        self._order = next(iter(ORDERS))
         self._rows: list[SessionRow] | None = None
         """All, the newest first; None until they have been read."""
 
     def compose(self) -> ComposeResult:
         """From the top: how many, the filter, the sessions, all of the selected one, the keys."""
         yield Static(id="bar")
-        yield Input(placeholder="/ filters: name, preset, tag, note, cluster, node, date", id="filter", compact=True)
+        yield Input(
+            placeholder="/ filters: name, target, preset, tag, note, cluster, node, date", id="filter", compact=True
+        )
         yield Static(id="empty", markup=False)
         yield SessionsTable()
         yield Static(id="about", markup=False)
-        yield KeyBar("sessions", "change('tags')")
+        yield KeyBar("change('tags')", "sort")
+
+    def names_to_hide(self) -> Names:
+        """Of the nodes and targets in the list."""
+        rows = self._rows or []
+        hosts = names_of_hosts(node for row in rows for node in row.nodes)
+        return hosts | {name: kind for row in rows for spec in row.targets for name, kind in shaped(spec)}
 
     # ------------------------------------------------------------------ the list
 
@@ -107,7 +119,7 @@ class SessionsScreen(Screen[None]):
         table, typed = self.query_one(SessionsTable), self.query_one("#filter", Input).value
         select = select or (table.selected.session if table.selected else None)
         words, rows = typed.lower().split(), self._rows or []
-        shown = [row for row in rows if matches(row, words)]
+        shown = sorted((row for row in rows if matches(row, words)), key=ORDERS[self._order])
         table.put(shown, select)
         self.query_one("#filter", Input).disabled = not rows  # else it would take the keys where there is no table
         table.display = bool(shown)
@@ -115,11 +127,14 @@ class SessionsScreen(Screen[None]):
         empty.display = not shown
         empty.update(self._why_empty(typed.strip()))
         count = f"{len(shown)} of {len(rows)}" if words else f"{len(rows)} saved"
-        self.query_one("#bar", Static).update(_bar(count if self._rows is not None else ""))
+        self.query_one("#bar", Static).update(self._heading(count if self._rows is not None else ""))
         self._describe()
         if self.focused is None:
             self._to_table()
         self.refresh_bindings()
+
+    def _heading(self, count: str) -> Text:
+        return Text.assemble(("cephtui", "bold"), f"   sessions, {self._order}   {count}")
 
     def _why_empty(self, typed: str) -> str:
         if self._rows is None:
@@ -158,11 +173,17 @@ class SessionsScreen(Screen[None]):
         typed.value = ""
         self._to_table()
 
+    def action_sort(self) -> None:
+        """By the next of the orders; the cursor stays on its session."""
+        orders = list(ORDERS)
+        self._order = orders[(orders.index(self._order) + 1) % len(orders)]
+        self._show()
+
     # ------------------------------------------------------------------ doing
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys that need a session are active where there is one."""
-        return bool(self._rows) or action not in ("filter", "change")
+        return bool(self._rows) or action not in ("filter", "sort", "change")
 
     @on(DataTable.RowSelected)
     def _open(self) -> None:
@@ -175,17 +196,14 @@ class SessionsScreen(Screen[None]):
         """Ask, change the session, and show it; the cursor stays on it."""
         table = self.query_one(SessionsTable)
         row, neighbour = table.selected, table.neighbour
-        if row is None or isinstance(self.focused, Input):
-            return  # typed right behind the key that opened the filter, before it took the keys
+        if row is None:
+            return
         try:
-            name = await CHANGES[change](row, self.app.push_screen_wait)
+            with opening(self.app):
+                name = await CHANGES[change](row, self.app.push_screen_wait)
         except StoreError as error:
             self._report(error)
             return
         if name is None:
             self.notify(f"deleted session {row.session}", markup=False)
         self._read(name or (neighbour.session if neighbour else None))
-
-
-def _bar(count: str) -> Text:
-    return Text.assemble(("cephtui", "bold"), f"   sessions   {count}")

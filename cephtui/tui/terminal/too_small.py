@@ -10,7 +10,7 @@ from rich.segment import Segment
 from textual import events
 from textual.geometry import Size
 
-from cephtui.tui.textual_private import HookedApp
+from cephtui.tui.terminal.in_order import OrderedApp
 
 SMALLEST = Size(80, 24)
 """Everything is laid out for this at least."""
@@ -45,7 +45,7 @@ class Notice:
             yield Segment(line)
 
 
-class RoomyApp(HookedApp):
+class RoomyApp(OrderedApp):
     """An application whose screens are neither seen nor used while the terminal is too small.
 
     They stay as they are, with the dialogs on them, and take the changes of size and whatever else happens.

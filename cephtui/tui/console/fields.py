@@ -1,0 +1,108 @@
+"""The fields of a form: one for each option, in two columns, with what an empty one uses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, TypeVar
+
+from rich.text import Text
+from textual.widgets import Input, Label
+
+from cephtui.models import Plan
+from cephtui.presets import Preset, choice_text
+from cephtui.tools.base import OptionError, OptionField
+from cephtui.tui.console.edits import COMMON, Edits
+
+REPEATS_MOST = 1000
+REPEATS = OptionField("repeats", f"1 to {REPEATS_MOST}", "1", "number of repeats", "repeats")
+UNSET = "not set"
+COLUMNS = 2
+Direction = Literal["up", "down", "left", "right"]
+_STEPS = {"up": -1, "down": 1}
+T = TypeVar("T")
+
+
+class Field(Input):
+    """The value of an option; bold where it differs from the preset's."""
+
+    def __init__(self, option: OptionField, value: str, preset: str) -> None:
+        super().__init__(value, id=option.name, compact=True, classes="field", placeholder=preset or option.default)
+        self.option, self.preset_text = option, preset
+        self.label = Label(self.name_text, classes="field-label")
+
+    @property
+    def name_text(self) -> Text:
+        """Plain words, with the tool's own name behind them."""
+        name, title = self.option.name, self.option.title
+        return Text(f"{title} ({name})" if title and title != name else name)
+
+    @property
+    def differs(self) -> bool:
+        """Whether it changes the preset."""
+        return self.value.strip() not in ("", self.preset_text)
+
+    @property
+    def hint(self) -> str:
+        """What is allowed, and what the option does."""
+        option = self.option
+        parts = [f"{option.name}: {option.allowed}", option.about]
+        if option.name == COMMON:
+            parts.append("for all presets")
+        elif option is not REPEATS and option.allowed != "true or false":
+            parts.append(f"{'1,4,16' if option.allowed[0].isdigit() else 'a,b,c'}: one run per value")
+        return "; ".join(filter(None, parts))
+
+    def fits(self, words: Sequence[str]) -> bool:
+        """Whether all these words, in small letters, are in its name or in what it is about."""
+        shown = f"{self.name_text} {self.option.about}".lower()
+        return all(word in shown for word in words)
+
+    def mark(self, wrong: str | None, plan: Plan | None) -> None:
+        """Show whether it is wrong or changed, and what an empty one really uses."""
+        self.set_class(self.option.name == wrong, "wrong")
+        self.set_class(self.differs, "changed")
+        self.label.set_class(self.differs, "changed")
+        if not self.preset_text and not self.option.default:
+            self.placeholder = (plan and _in_command(plan, self.option.name)) or UNSET
+
+
+def fields_of(preset: Preset, edits: Edits) -> list[Field]:
+    """The options that are changed most, the repeats, then all others."""
+    own, options = edits.of(preset), preset.file.options
+    found = []
+    for option in preset.tool.fields():
+        text = choice_text(options.get(option.name))
+        found.append(Field(option, own.get(option.name, text), text))
+    main = [field for field in found if field.option.title]
+    return [*main, Field(REPEATS, str(edits.repeats), "1"), *(field for field in found if not field.option.title)]
+
+
+def repeats_of(text: str) -> int:
+    """Raises OptionError."""
+    repeats = text.strip() or "1"
+    if not repeats.isdecimal() or not 1 <= int(repeats) <= REPEATS_MOST:
+        raise OptionError(REPEATS.name, f"expected {REPEATS.allowed}, got {repeats!r}")
+    return int(repeats)
+
+
+def _in_command(plan: Plan, option: str) -> str:
+    """The value of an option that a command has without being told so, such as the size of the target."""
+    start = f"--{option}="
+    words = (word for word in plan.steps[0].nodes[0].argv if word.startswith(start))
+    return next((word.removeprefix(start) for word in words), "")
+
+
+def in_rows(fields: Sequence[T]) -> list[list[T]]:
+    """As they stand below each other."""
+    return [list(fields[at : at + COLUMNS]) for at in range(0, len(fields), COLUMNS)]
+
+
+def neighbour(rows: Sequence[Sequence[T]], here: T, direction: Direction) -> T:
+    """Where an arrow key points; behind the last row comes the first, and a shorter row has its last."""
+    row = next(number for number, each in enumerate(rows) if here in each)
+    column = rows[row].index(here)
+    if direction in _STEPS:
+        row = (row + _STEPS[direction]) % len(rows)
+        return rows[row][min(column, len(rows[row]) - 1)]
+    to = column + (1 if direction == "right" else -1)
+    return rows[row][to] if 0 <= to < len(rows[row]) else here

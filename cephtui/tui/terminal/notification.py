@@ -1,0 +1,30 @@
+"""A bell, and the terminal's own notification, at the end of a long run."""
+
+from __future__ import annotations
+
+from cephtui.models import Run
+from cephtui.models.metrics import HEADLINES, HeadlineName
+from cephtui.stats import known_sum
+
+LONG_SECONDS = 60.0
+"""The user may have turned to another window meanwhile."""
+
+
+def text_of(run: Run, name: HeadlineName) -> str:
+    """A run's end in a line of printable ASCII: ``cephtui: write-iops ok, 16.7k IOPS``."""
+    figure = next(figure for figure in HEADLINES if figure.name == name)
+    values = {flow: figure.metric.of(total) for flow, total in run.summary.flows.items()}
+    if figure.sums and values:
+        texts = [figure.metric.as_text(known_sum(values.values())) + (" IOPS" if name == "iops" else "")]
+    else:
+        texts = [f"{flow} latency {figure.metric.as_text(value)}" for flow, value in values.items()]
+    text = ", ".join([f"cephtui: {run.preset} {run.outcome}", *texts])
+    return "".join(char if char.isascii() and char.isprintable() else "?" for char in text)
+
+
+def sequences(text: str) -> tuple[str, ...]:
+    """A bell, OSC 9 (iTerm2, Windows Terminal, kitty) and OSC 777 (rxvt, foot, Ghostty).
+
+    Each is to be written by itself: a driver for plain terminals leaves out those that such a terminal would print.
+    """
+    return "\a", f"\x1b]9;{text}\a", f"\x1b]777;notify;cephtui;{text.replace(';', ',')}\a"
