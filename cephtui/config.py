@@ -52,7 +52,7 @@ class ConfigError(ValueError):
 class NodeSection(BaseModel):
     """``[nodes.NAME]``."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
 
     host: str | None = None
     user: str | None = None
@@ -68,9 +68,10 @@ class NodeSection(BaseModel):
 class ConfigFile(BaseModel):
     """The content of the config file."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
 
     ssh_config: str | None = None
+    notify: bool = True
     nodes: dict[str, NodeSection] = {}
     groups: dict[str, list[str]] = {}
 
@@ -82,6 +83,8 @@ class Config:
     nodes: dict[str, Node] = field(default_factory=dict)
     groups: dict[str, tuple[str, ...]] = field(default_factory=dict)
     ssh_config: str | None = None
+    notify: bool = True
+    """Whether the console has the terminal notify the user at the end of a run that took over a minute."""
 
     def choose(self, names: Iterable[str]) -> tuple[Node, ...]:
         """The nodes of these names, groups or ``[USER@]HOST[:PORT]``, each once; raises ConfigError."""
@@ -181,7 +184,7 @@ def _checked(path: Path, file: ConfigFile, ssh_config: str | None) -> Config:
                 f"{path}: groups.{group}: expected names of nodes, got {shown(unknown) if unknown else 'nothing'}"
             )
     groups = {group: tuple(members) for group, members in file.groups.items()}
-    return Config(nodes, groups, ssh_config)
+    return Config(nodes, groups, ssh_config, file.notify)
 
 
 def _node(name: str, section: NodeSection, ssh_config: str | None) -> Node:

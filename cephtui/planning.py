@@ -30,7 +30,6 @@ PREFILL_BYTES_PER_SECOND = 200e6
 """Assumed for the estimate of a prefill; the real rate is known only once it was measured."""
 STEPS_MOST = 1000
 """More than this many steps in one plan are taken for a mistake."""
-_OVERHEAD_SECONDS = 1.0
 # a json+ document of one group is 13 to 20 KB, its samples 3 to 6 KB, both once a second
 _STORED_BYTES_PER_SECOND = 32_000
 _STORED_BYTES_PER_RUN = 64_000
@@ -108,7 +107,7 @@ def make_plan(request: Request, new_batch: Callable[[], str], prefilled: Prefill
         pool_use=request.pool_use,
         shared_pool=request.shared_pool,
         destroy=request.destroy,
-        duration_seconds=sum(map(_seconds, steps)),
+        duration_seconds=sum(step.likely_seconds for step in steps),
         session_bytes=sum(_stored_bytes(s, d.workload) for s, d in zip(steps, drafts, strict=True)),
     )
 
@@ -253,14 +252,9 @@ def _writes(draft: _Draft, place: Place, fill: tuple[Part, ...], parts: tuple[Pa
     return tuple(writes)
 
 
-def _seconds(step: Step) -> float:
-    run = step.run_seconds or step.most_seconds or 0.0
-    return step.prepare_seconds + step.ramp_seconds + run + _OVERHEAD_SECONDS
-
-
 def _stored_bytes(step: Step, workload: Workload) -> int:
     entries = workload.entries()
-    return _STORED_BYTES_PER_RUN + round(_seconds(step) * _STORED_BYTES_PER_SECOND * entries * len(step.nodes))
+    return _STORED_BYTES_PER_RUN + round(step.likely_seconds * _STORED_BYTES_PER_SECOND * entries * len(step.nodes))
 
 
 def _quoted(words: Iterable[str]) -> str:

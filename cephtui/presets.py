@@ -7,16 +7,19 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from cephtui.models import Line, OptionValue, PresetRow
+from cephtui.models import Line, OptionValue
 from cephtui.models.metrics import HEADLINES, HeadlineName
 from cephtui.printable import printable
 from cephtui.reading import load_toml, shown
 from cephtui.tools import DEFAULT_TOOL, TOOLS
 from cephtui.tools.base import OptionError, Tool
+
+if TYPE_CHECKING:
+    from cephtui.models.rows import PresetRow
 
 STEPS_MOST = 200
 """More than this many steps in one sweep is taken for a mistake."""
@@ -41,9 +44,11 @@ def _known_tool(name: str) -> str:
 class PresetFile(BaseModel):
     """The content of a preset's file."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
 
     title: Line
+    short: Line = ""
+    """Its title where there is little room; empty where the title is short."""
     description: Line = ""
     tool: Annotated[str, AfterValidator(_known_tool)] = DEFAULT_TOOL
     key: Annotated[int, Field(ge=1, le=9)] | None = None
@@ -184,6 +189,8 @@ def rows(catalogue: Catalogue) -> list[PresetRow]:
 
 
 def _row(name: str, entry: Preset | PresetError) -> PresetRow:
+    from cephtui.models.rows import PresetRow
+
     if isinstance(entry, PresetError):
         return PresetRow(preset=name, error=str(entry))
     return PresetRow(
@@ -191,16 +198,28 @@ def _row(name: str, entry: Preset | PresetError) -> PresetRow:
         title=entry.file.title,
         description=entry.file.description,
         tool=entry.file.tool,
+        key=entry.file.key,
         user=entry.user,
         path=str(entry.path),
         options=entry.file.options,
     )
 
 
+def options_of(catalogue: Catalogue) -> dict[str, Mapping[str, Choice]]:
+    """The options of each usable preset, by its name."""
+    return {name: entry.file.options for name, entry in catalogue.items() if isinstance(entry, Preset)}
+
+
 def by_key(catalogue: Catalogue) -> list[Preset]:
     """The usable presets that have a key in the console, in the order of the keys."""
     keyed = [p for p in catalogue.values() if isinstance(p, Preset) and p.file.key]
     return sorted(keyed, key=lambda p: (p.file.key or 0, p.name))
+
+
+def usable(catalogue: Catalogue) -> list[Preset]:
+    """All that can be run, those with a key first."""
+    found = by_key(catalogue)
+    return [*found, *(entry for entry in catalogue.values() if isinstance(entry, Preset) and entry not in found)]
 
 
 def the_six(catalogue: Catalogue) -> list[Preset]:

@@ -23,6 +23,7 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _TOGETHER_SECONDS = 0.2
 _AGAIN_SECONDS = 0.01
 _TICK_SECONDS = 1.0
+_UNLIMITED_COLUMNS = 1 << 20
 
 
 class Interrupted(SystemExit):
@@ -78,7 +79,10 @@ def set_waiting(wait: bool) -> None:
 
 
 def make_console() -> Console:
-    """Rich on stdout: text is neither markup nor an escape sequence; a broken pipe raises BrokenPipeError."""
+    """Rich on stdout: text is neither markup nor an escape sequence; a broken pipe raises BrokenPipeError.
+
+    Lines are as long as they need to be where stdout is no terminal.
+    """
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.segment import Segment
 
@@ -90,7 +94,8 @@ def make_console() -> Console:
         def on_broken_pipe(self) -> None:
             raise  # rich would exit with 1, which means a failed benchmark
 
-    return Ours(highlight=False, markup=False, emoji=False, soft_wrap=not sys.stdout.isatty())
+    width = None if sys.stdout.isatty() else _UNLIMITED_COLUMNS
+    return Ours(highlight=False, markup=False, emoji=False, width=width)
 
 
 @contextlib.contextmanager

@@ -266,7 +266,7 @@ def _pgs_text(state: ClusterState) -> str:
 
 def _recovery_text(state: ClusterState) -> str:
     parts = [f"{units.percent(100 * ratio)} {word}" for ratio, word in _ratios(state) if ratio > 0]
-    rate = f", {units.bandwidth(state.recovery_bytes)} of recovery beside the run" if state.recovery_bytes else ""
+    rate = f", {units.bandwidth(state.recovery_bytes)} of recovery during the run" if state.recovery_bytes else ""
     return f"of the objects {' and '.join(parts)}{rate}" if parts else rate.removeprefix(", ")
 
 

@@ -294,7 +294,7 @@ def _guard_size(info: ImageInfo, span_bytes: int) -> Refusal | None:
     text = (
         f"image {info.spec} is too small: needs {units.size(span_bytes)} (size x numjobs), has {units.size(info.size)}"
     )
-    return Refusal(text, "use a smaller --set size=... or another image")
+    return Refusal(text, "choose a smaller size or another image")
 
 
 def _ask(info: ImageInfo, destroy: Sequence[str]) -> Refusal | None:

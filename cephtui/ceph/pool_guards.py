@@ -138,7 +138,7 @@ def _guard_room(space: Space, new_bytes: int) -> Refusal | None:
     return Refusal(
         f"not enough room in pool {space.pool.name}: needs {units.size(new_bytes)} on all nodes together, "
         f"has {free} of which {units.size(usable)} may be used",
-        "use a smaller --set size=..., fewer nodes or another pool",
+        "choose a smaller size, fewer nodes or another pool",
     )
 
 
@@ -149,7 +149,7 @@ def _guard_osds(space: Space, new_bytes: int) -> Refusal | None:
             return Refusal(
                 f"{units.size(new_bytes)} in pool {space.pool.name} ({space.pool.text}) would fill osd.{osd.id} from "
                 f"{before} to {after}, above nearfull ({units.percent(100 * space.nearfull_ratio)})",
-                "use a smaller --set size=..., fewer nodes or another pool",
+                "choose a smaller size, fewer nodes or another pool",
             )
     return None
 

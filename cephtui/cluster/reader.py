@@ -21,7 +21,7 @@ from cephtui.nodes.shell import Shell, reason
 from cephtui.nodes.transport import Completed, TransportError
 
 _FORMAT = ("-f", "json")
-_SEE_ACCESS = "see --ceph-conf and --ceph-id"
+_SEE_ACCESS = "start cephtui with the right --ceph-conf and --ceph-id"
 _NOT_INSTALLED, _INSTALL = "Ceph's programs are not installed", "apt-get install ceph-common"
 _FETCH_SECONDS = 40.0
 T = TypeVar("T")
@@ -130,7 +130,7 @@ def _of_image(
     pool: str, image: str, argv: tuple[str, ...], parse: Callable[[str], T], timeout_seconds: float = 30.0
 ) -> Query[T]:
     spec = f"{pool}/{image}"
-    failure, remedy = f"can't inspect image {spec}", "see --ceph-id and --ceph-keyring"
+    failure, remedy = f"can't inspect image {spec}", "start cephtui with the right --ceph-id and --ceph-keyring"
     return Query(argv, parse, failure, remedy, spec, timeout_seconds=timeout_seconds)
 
 

@@ -2,7 +2,8 @@
 
 Quantities are SI base units and the unit is in the name: ``bandwidth_bytes`` is bytes per second,
 ``latency_mean_seconds`` seconds, ``ios`` a count. The objects with an ``event`` are the public JSON Lines
-interface and, unchanged, what a session keeps on disk.
+interface and, unchanged, what a session keeps on disk. The lines of listings are in ``cephtui.models.rows``: the
+console starts without them.
 """
 
 from __future__ import annotations
@@ -26,7 +27,6 @@ from cephtui.models.nodes import ClusterEnvironment, Node, NodeEnvironment, Pool
 from cephtui.models.plan import FilePlace, NodeStep, Part, Place, Plan, RadosPlace, RbdPlace, Step, Write
 from cephtui.models.refusal import ConfirmKind, Refusal
 from cephtui.models.results import DiskUse, Finding, JobResult, NodeResult, Summary, Total
-from cephtui.models.rows import Difference, Figure, Info, NodeRow, PresetRow, SessionRow
 from cephtui.models.run import Event, Mark, Notice, Run
 from cephtui.models.samples import ClusterSample, Interval, Sample, flows_of
 from cephtui.models.session import Session, SessionNotes, Tags
@@ -40,14 +40,11 @@ __all__ = [
     "ClusterEnvironment",
     "ClusterSample",
     "ConfirmKind",
-    "Difference",
     "DiskUse",
     "Elapsed",
     "Event",
-    "Figure",
     "FilePlace",
     "Finding",
-    "Info",
     "Interval",
     "JobResult",
     "Kind",
@@ -58,7 +55,6 @@ __all__ = [
     "Node",
     "NodeEnvironment",
     "NodeResult",
-    "NodeRow",
     "NodeStep",
     "Notice",
     "OptionValue",
@@ -68,7 +64,6 @@ __all__ = [
     "Place",
     "Plan",
     "PoolActivity",
-    "PresetRow",
     "RadosPlace",
     "RbdPlace",
     "Refusal",
@@ -76,7 +71,6 @@ __all__ = [
     "Sample",
     "Session",
     "SessionNotes",
-    "SessionRow",
     "Step",
     "Summary",
     "Tags",

@@ -36,8 +36,8 @@ class Metric:
 
     @property
     def full_title(self) -> str:
-        """Where no other latency stands beside it: ``p99 latency``."""
-        return f"{self.title} latency" if self.unit == "s" else self.title
+        """Where no other latency stands beside it: ``latency p99``."""
+        return f"latency {self.title}" if self.unit == "s" else self.title
 
     @property
     def binary(self) -> bool:

@@ -33,6 +33,7 @@ class Node(Model):
 class NodeEnvironment(Model):
     """The conditions on one node when a run began."""
 
+    hostname: Line | None = None
     os: Line | None = None
     kernel: Line | None = None
     cpu: Line | None = None

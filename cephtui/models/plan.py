@@ -9,6 +9,9 @@ from pydantic import Field
 from cephtui.models.base import SCHEMA_VERSION, Elapsed, Kind, Line, Model, Name, OptionValue
 from cephtui.models.nodes import Node, PoolActivity
 
+_OVERHEAD_SECONDS = 1.0
+"""Of each step, for starting its commands and ending them."""
+
 
 class _Place(Model):
     """Where a step's data is on one node, in words that are no tool's; a tool makes its own options of it.
@@ -116,6 +119,12 @@ class Step(Model):
     """Null where the run ends with its data and not with its time."""
     most_seconds: Elapsed | None = None
     """After which it ends at the latest, the ramp left out; null where nothing but its data ends it."""
+
+    @property
+    def likely_seconds(self) -> float:
+        """Estimate of all of it: prefill, ramp and run."""
+        run = self.run_seconds or self.most_seconds or 0.0
+        return self.prepare_seconds + self.ramp_seconds + run + _OVERHEAD_SECONDS
 
 
 class Plan(Model):

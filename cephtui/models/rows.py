@@ -25,6 +25,14 @@ class SessionRow(Model):
     """Short, such as ``ceph 16.2.15``: of the last run that asked one; null where none did."""
     nodes: tuple[Name, ...] = ()
     """Their names, in the order in which they came into use."""
+    targets: tuple[Name, ...] = ()
+    """Of its runs, in the order in which they came into use."""
+    best_read_iops: float | None = None
+    """The greatest of its runs that ended ``ok``, as the three below; null where none has measured it."""
+    best_write_iops: float | None = None
+    best_read_bandwidth_bytes: float | None = None
+    """A second."""
+    best_write_bandwidth_bytes: float | None = None
     note: Line = ""
     tags: tuple[Line, ...] = ()
     baseline: int | None = None
@@ -42,6 +50,8 @@ class PresetRow(Model):
     title: Line = ""
     description: Line = ""
     tool: Name = ""
+    key: int | None = None
+    """In the console."""
     user: bool = False
     """True where the file is the user's own, not the package's."""
     path: Name = ""
@@ -111,7 +121,7 @@ class Figure(Model):
     change_fraction: float | None
     """From left to right: 0.1 is 10 % more; null where left is zero or one is not known."""
     better: Literal["better", "worse", "same"] | None
-    """Whether the change is an improvement. Chance is not taken into account."""
+    """Whether the change is an improvement; null where that can't be concluded from the runs."""
     left_spread: tuple[float, float] | None = None
     """The least and the greatest of several runs; null for a single one."""
     right_spread: tuple[float, float] | None = None

@@ -9,3 +9,8 @@ from typing import cast
 def transport_of(process: asyncio.subprocess.Process) -> asyncio.SubprocessTransport:
     """Closing it closes the pipes of a process that still runs."""
     return cast(asyncio.SubprocessTransport, process._transport)  # type: ignore[attr-defined]
+
+
+def is_awaited(event: asyncio.Event) -> bool:
+    """Whether a task waits for it now."""
+    return not event.is_set() and bool(event._waiters)

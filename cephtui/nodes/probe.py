@@ -11,6 +11,7 @@ from cephtui.tools import TOOLS
 
 _FACTS = r"""
 say() { printf '%s\t%s\n' "$1" "$2"; }
+say hostname "$(cat /proc/sys/kernel/hostname)"
 say os "$( . /etc/os-release 2>/dev/null && printf %s "$PRETTY_NAME" )"
 say kernel "$(uname -r)"
 say cpu "$(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -n 1)"

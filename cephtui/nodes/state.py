@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from cephtui.models import Node, NodeEnvironment, NodeRow
+from cephtui.models import Node, NodeEnvironment
 from cephtui.nodes.transport import Question
 from cephtui.tools import TOOLS
+
+if TYPE_CHECKING:
+    from cephtui.models.rows import NodeRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,8 @@ def diagnosis(state: NodeState, needed: Collection[str] = (), cluster: str | Non
 
     The tools that are ``needed`` have to work there; where none is named, one of them has to.
     """
+    from cephtui.models.rows import NodeRow
+
     node, environment = state.node, state.environment
     problems, lacking = [state.problem] if state.problem else [], dict[str, str]()
     if environment:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeAlias, get_args
+from typing import Any, get_args
 
 from pydantic import TypeAdapter
 
@@ -13,19 +13,13 @@ from cephtui.models import (
     ELAPSED_MOST_SECONDS,
     FIGURE_MOST,
     ClusterSample,
-    Difference,
-    Figure,
-    Info,
     Interval,
     Mark,
     Model,
-    NodeRow,
     Phase,
     Plan,
-    PresetRow,
     Run,
     Sample,
-    SessionRow,
 )
 from cephtui.printable import printable
 from cephtui.reading import load_json, shown
@@ -34,9 +28,6 @@ from cephtui.stats import GRID_BUCKETS
 _PHASES = get_args(Phase)
 _RAW = re.compile(r"[^\n -~]")
 _NUMBERS = {int, float}
-_Public: TypeAlias = (
-    Plan | Sample | ClusterSample | Run | Mark | SessionRow | PresetRow | NodeRow | Info | Difference | Figure
-)
 
 
 def _interval(interval: Interval | None) -> dict[str, Any] | None:
@@ -194,7 +185,11 @@ def _text(row: Mapping[str, Any], name: str) -> str:
 
 def schema() -> dict[str, Any]:
     """JSON Schema of every line that ``--json`` prints, and so of what a session keeps."""
+    from cephtui.models.rows import Difference, Figure, Info, NodeRow, PresetRow, SessionRow
+
+    lines: Any = Plan | Sample | ClusterSample | Run | Mark
+    lines |= SessionRow | PresetRow | NodeRow | Info | Difference | Figure
     return {
         "title": "cephtui events",
-        **TypeAdapter(_Public).json_schema(mode="serialization"),
+        **TypeAdapter(lines).json_schema(mode="serialization"),
     }

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from cephtui.models import Run, SessionRow
+from cephtui.models import Run
+from cephtui.models.rows import SessionRow
 from cephtui.sessions import store
 from cephtui.sessions.listing import list_sessions
 from cephtui.sessions.store import StoreError
@@ -28,18 +29,19 @@ class SavedRun:
         return f"{self.directory.name}/{self.run.run}"
 
 
-def candidates(root: Path, exclude: tuple[str, int]) -> Iterator[SavedRun]:
+def candidates(root: Path, exclude: tuple[str, int], *, others: bool = True) -> Iterator[SavedRun]:
     """All runs but the excluded one (session, number): the newest session and run first, baselines before the rest.
 
-    The baseline of the excluded run's own session is the first of all. Sessions are read as they are needed; what
-    can't be read is left out. Raises StoreError where the directory of the sessions can't be read.
+    The baseline of the excluded run's own session is the first of all; without ``others``, no other session is listed.
+    Sessions are read as they are needed; what can't be read is left out. Raises StoreError where the directory of the
+    sessions can't be read.
     """
     rows = list_sessions(root)[::-1]
     own = [row for row in rows if row.session == exclude[0]]
     first = [found for row in own for found in _of_session(row, exclude) if found.baseline]
     yield from first
     given = {found.name for found in first}
-    for row in rows:
+    for row in rows if others else own:
         yield from (found for found in _of_session(row, exclude) if found.name not in given)
 
 

@@ -57,6 +57,11 @@ _SLACK_BYTES = 512 << 10
 
 M = TypeVar("M", bound=Model)
 NOTES_FILE = "notes.json"
+ROW_FILE = "row.json"
+NEWEST = ("last", "-")
+"""In place of a name: the session that was used last."""
+_NAMED_MOST = 8
+"""Sessions that an error lists."""
 
 
 class StoreError(Exception):
@@ -220,10 +225,52 @@ def read_marks(directory: Path) -> list[Mark]:
 
 
 def find_session(root: Path, name: str) -> Path:
-    """The directory of a session; raises StoreError."""
-    if not _NAME.fullmatch(name) or not (root / name).is_dir():
+    """The directory of a session; raises StoreError.
+
+    The name may be cut off where no other begins like that; ``last`` and ``-`` are the one that was used last.
+    """
+    names = session_names(root)
+    if name in names:
+        return root / name
+    if name in NEWEST and names:
+        return max((root / each for each in names), key=_used_at)
+    fitting = [each for each in names if name and each.startswith(name)]
+    if len(fitting) > 1:
+        more = f" and {len(fitting) - _NAMED_MOST} more" if len(fitting) > _NAMED_MOST else ""
+        raise StoreError(f"session {name!r} may be {', '.join(fitting[:_NAMED_MOST])}{more}: type more of its name")
+    if not fitting:
         raise StoreError(f"no session {name!r}: cephtui sessions lists them")
-    return root / name
+    return root / fitting[0]
+
+
+def session_names(root: Path) -> list[str]:
+    """Of all sessions, sorted; none where their directory can't be read."""
+    with contextlib.suppress(OSError):
+        return sorted(path.name for path in root.iterdir() if _NAME.fullmatch(path.name) and path.is_dir())
+    return []
+
+
+def _used_at(directory: Path) -> tuple[int, str]:
+    """When its newest run began or ended, or itself where it has none; notes don't count. The name decides a tie."""
+    with contextlib.suppress(OSError):
+        runs = [path / "run.json" for _, path in run_directories(directory)[-1:]]
+        return max(path.stat().st_mtime_ns for path in (directory / "session.json", *runs)), directory.name
+    return 0, directory.name
+
+
+def newest_run(directory: Path) -> int:
+    """The number of a session's newest run; raises StoreError where it has none."""
+    try:
+        return [number for number, path in run_directories(directory) if _begun(path)][-1]
+    except (IndexError, OSError):
+        raise StoreError(f"session {directory.name} has no runs: cephtui sessions lists others") from None
+
+
+def count_runs(directory: Path) -> int:
+    """How many runs a session has; 0 where it can't be read."""
+    with contextlib.suppress(OSError):
+        return sum(_begun(path) for _, path in run_directories(directory))
+    return 0
 
 
 def read_notes(directory: Path) -> SessionNotes:

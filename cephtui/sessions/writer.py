@@ -22,8 +22,7 @@ from cephtui.analysis.history import History
 from cephtui.models import ClusterSample, Finding, Mark, Plan, Run, Sample, Session
 from cephtui.reading import open_to_append
 from cephtui.sessions.jsonlines import as_json, line, sample_line
-from cephtui.sessions.listing import ROW_FILE, row_to_keep
-from cephtui.sessions.store import StoreError, check_name, is_locked, read_session, run_directories
+from cephtui.sessions.store import ROW_FILE, StoreError, check_name, is_locked, read_session, run_directories
 from cephtui.sessions.undo import UNDO_FILE, Undo
 from cephtui.tools.base import Stream
 
@@ -307,6 +306,8 @@ class SessionWriter:
 
     def _keep_row(self) -> None:
         """What makes listing quick; without it the runs are read."""
+        from cephtui.sessions.row_file import row_to_keep
+
         with contextlib.suppress(OSError):
             text = row_to_keep(self.directory)
             if text is not None:

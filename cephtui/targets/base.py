@@ -6,13 +6,15 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
-from cephtui.cluster.preflight import Demand
 from cephtui.models import Finding, Kind, Node, OptionValue, Part, Place, Step
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import Shell
 from cephtui.targets.candidates import ASKS_FIRST, Candidate, OnFound, PoolFacts
+
+if TYPE_CHECKING:
+    from cephtui.cluster.preflight import Demand
 
 OWN_PREFIX = "cephtui-"
 """Images and namespaces of cephtui's own begin with it."""
@@ -142,6 +144,8 @@ class Target(ABC):
 
     def demand(self, step: Step, new_bytes: int) -> Demand:
         """What a step on it that adds so many bytes needs of the cluster."""
+        from cephtui.cluster.preflight import Demand
+
         opens_for_writing = step.writes or self.opens_for_writing
         return Demand(self.pool, step.data_pool, step.writes, opens_for_writing, self.creates_images, new_bytes)
 

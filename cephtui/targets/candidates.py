@@ -6,14 +6,17 @@ import asyncio
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from cephtui.ceph.pools import Pool
 from cephtui.models.refusal import Refusal
+
+if TYPE_CHECKING:
+    from cephtui.ceph.pools import Pool
 
 INSPECTED_MOST = 50
 """Images of a pool, or devices of a node, that are inspected: each takes a few commands."""
 INSPECTED_AT_ONCE = 4
-ASKS_FIRST = "asks first"
+ASKS_FIRST = "needs confirmation"
 """In the text of what may be written once its name is typed."""
 NOT_INSPECTED = "not inspected"
 

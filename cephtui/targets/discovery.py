@@ -19,7 +19,7 @@ from cephtui.cluster.reader import ClusterError, ClusterReader, Pools
 from cephtui.config import Config
 from cephtui.models import Node
 from cephtui.nodes.shell import Shell
-from cephtui.targets import KINDS, kind_of
+from cephtui.targets import every_kind, kind_of
 from cephtui.targets.candidates import OnFound, PoolFacts
 from cephtui.targets.device import DeviceKind
 
@@ -67,7 +67,7 @@ async def _pools(shell: Shell, on_found: OnFound) -> str:
     state, pools = await asked.status(), await asked.pools()
     in_order = sorted(pools.osd_map.pools.values(), key=_pool_order)
     facts = [_facts(pools, state, pool) for pool in in_order]
-    found = (kind.in_this_pool(pool) for pool in facts for kind in KINDS.values())
+    found = (kind.in_this_pool(pool) for pool in facts for kind in every_kind())
     on_found([candidate for candidate in found if candidate])
     return "" if in_order else "the cluster has no pool: ceph osd pool create NAME"
 

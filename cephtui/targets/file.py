@@ -239,7 +239,7 @@ def _guard_space(path: str, facts: FileFacts, span_bytes: int) -> Refusal | None
     return Refusal(
         f"not enough free space for {path}: needs {units.size(needed)} (size x numjobs), "
         f"{units.size(facts.free)} free of which {units.size(reserve)} stay in reserve",
-        "use a smaller --set size=... or another target",
+        "choose a smaller size or another target",
     )
 
 

@@ -210,7 +210,7 @@ async def inspect_image(
         refusal = images.guard_image(facts, span, use.destroy, own_clients=own_clients)
     elif span > facts.info.size:
         text = f"image {facts.info.spec} is too small: needs {units.size(span)}, has {units.size(facts.info.size)}"
-        refusal = Refusal(text, "use a smaller --set size=... or another image")
+        refusal = Refusal(text, "choose a smaller size or another image")
     findings = unverified(use)
     if not use.known and await ClusterReader(shell).optional(reader.image_is_sparse(pool, image)):
         effect = "unallocated objects read as zeros without disk I/O, so reads look too fast"

@@ -65,6 +65,8 @@ class OptionField:
     """Empty where the option is left to the tool."""
     about: str
     """What it does, in a few words."""
+    title: str = ""
+    """Plain words for one of the few that are changed most; empty for the others."""
 
 
 def spoken(stderr: str) -> list[str]:
@@ -182,6 +184,21 @@ class Companion:
     """Whether it runs behind the node's ``ceph_prefix``."""
 
 
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What a workload asks of its target, in terms that all tools have."""
+
+    block_bytes: int
+    """Of one I/O; 0 where they differ."""
+    pattern: str
+    """``randwrite``, ``write``."""
+    depth: int
+    """I/Os that each job has in flight at once."""
+    jobs: int
+    seconds: float | None
+    """None where it ends with its data."""
+
+
 @dataclass(frozen=True)
 class Workload(ABC):
     """A tool with every option decided: its commands, how long they take, and what they do to the data.
@@ -215,6 +232,10 @@ class Workload(ABC):
     @abstractmethod
     def writes(self) -> bool:
         """Whether the command that measures changes data."""
+
+    def load(self) -> Load:
+        """The same as data: by default one job with one I/O at a time."""
+        return Load(self.block_bytes(), "write" if self.writes() else "read", 1, 1, self.times()[1])
 
     def fit(self, kind: Kind) -> Self:
         """With the options that this kind of target needs."""
@@ -273,7 +294,9 @@ class Tool(ABC):
     kinds: ClassVar[frozenset[Kind]]
     """The targets it can use."""
     other_kinds: ClassVar[str]
-    """Why it can't use another, with the next step."""
+    """Why it can't use another, with the next step on a command line."""
+    wants: ClassVar[str] = "another target"
+    """The targets it can use, in words."""
     metrics: ClassVar[tuple[Metric, ...]] = METRICS
     """The figures it has; the others are null in all its samples and summaries."""
     direction_option: ClassVar[str] = ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any
 
 from pydantic import (
@@ -56,15 +56,20 @@ def seconds(value: object) -> object:
     return parse_duration(value) if isinstance(value, str) else value
 
 
-def fields(model: type[BaseModel], about: Mapping[str, str]) -> tuple[OptionField, ...]:
+def fields(model: type[BaseModel], about: Mapping[str, str], titles: Mapping[str, str]) -> tuple[OptionField, ...]:
     """Every option of a model, in its order, those that are ``about`` something first."""
-    schema = model.model_json_schema(by_alias=True)["properties"]
     found = [
-        OptionField(name, _allowed(each), _as_text(each.get("default")), about.get(name, ""))
-        for name, each in schema.items()
+        OptionField(name, _allowed(each), _as_text(each.get("default")), about.get(name, ""), titles.get(name, ""))
+        for name, each in _schema(model).items()
     ]
     order = {name: number for number, name in enumerate(about)}
     return tuple(sorted(found, key=lambda option: order.get(option.name, len(order))))
+
+
+def _schema(model: type[BaseModel]) -> Mapping[str, Any]:
+    """The JSON schema of each option, by its own name."""
+    properties: Mapping[str, Any] = model.model_json_schema(by_alias=True)["properties"]
+    return properties
 
 
 def _as_text(value: object) -> str:
@@ -96,16 +101,20 @@ Size = Annotated[
 ]
 
 
-def explain(error: ValidationError, *, names: Sequence[str], refused: Refused, verbs: str) -> OptionError:
+def explain(
+    error: ValidationError, model: type[BaseModel], *, aliases: Iterable[str] = (), refused: Refused, verbs: str
+) -> OptionError:
     """The first thing that is wrong, in words; ``verbs`` are the values of the one option that has no default."""
-    first = error.errors()[0]
+    first, schema = error.errors()[0], _schema(model)
     option = f"{first['loc'][0]:.200}"
     if first["type"] == "extra_forbidden":
-        return OptionError(option, _unknown(option, names, refused))
+        return OptionError(option, _unknown(option, [*schema, *aliases], refused))
     if first["type"] == "missing":
         return OptionError(option, f"missing, expected one of: {verbs}")
-    problem = first["msg"].removeprefix("Value error, ").replace("Input should be", "expected")
-    return OptionError(option, f"{problem.partition(', got ')[0]}, got {shown(first['input'])}")
+    problem = first["msg"].removeprefix("Value error, ").partition(", got ")[0]
+    if first["type"] != "value_error":
+        problem = f"expected {_allowed(schema[option])}"
+    return OptionError(option, f"{problem}, got {shown(first['input'])}")
 
 
 def _unknown(option: str, names: Sequence[str], refused: Refused) -> str:

@@ -24,6 +24,11 @@ _MEMBERS = {
     "swap": "is swap space",
     "crypto_LUKS": "is an encrypted (LUKS) device",
 }
+_CONTENTS = {
+    **{name: f"an {name} file system" for name in ("ext2", "ext3", "ext4", "xfs", "exfat", "ntfs", "iso9660")},
+    **{name: f"a {name} file system" for name in ("btrfs", "vfat", "f2fs", "udf", "squashfs")},
+    "crypto_LUKS": "a LUKS volume",
+}
 _TABLES = {"gpt", "dos", "PMBR", "sgi", "sun", "mac", "bsd", "atari"}
 _GUEST = re.compile(r"(vm|base)-")
 _ELSEWHERE = "choose a device that nothing uses"
@@ -95,7 +100,7 @@ def _guard_contents(path: str, facts: DeviceFacts) -> Refusal | None:
         shown = f": {_listed(facts.partitions)}" if facts.partitions else ""
         return Refusal(f"{path} has a partition table{shown}", "choose one of its unused partitions or another device")
     if found:
-        text = f"{path} carries a signature of {_listed(found)}"
+        text = f"{path} contains {_listed([_CONTENTS.get(one, one) for one in found])}"
         return Refusal(text, f"if it is not needed, remove it with wipefs -a {path}; or choose another")
     return None
 
@@ -136,7 +141,7 @@ def _guard_unknown(path: str, facts: DeviceFacts) -> Refusal | None:
         return Refusal(f"can't tell whether {path} is in use", "install perl or python3 on the node")
     if facts.signatures is None:
         return Refusal(
-            f"can't tell what {path} carries", "install wipefs (util-linux) on the node and check: wipefs " + path
+            f"can't tell what {path} contains", "install wipefs (util-linux) on the node and check: wipefs " + path
         )
     return None
 
@@ -156,7 +161,7 @@ def _guard_size(path: str, facts: DeviceFacts, span_bytes: int) -> Refusal | Non
     if span_bytes <= facts.size:
         return None
     text = f"{path} is too small: needs {units.size(span_bytes)} (size x numjobs), has {units.size(facts.size)}"
-    return Refusal(text, "use a smaller --set size=... or another device")
+    return Refusal(text, "choose a smaller size or another device")
 
 
 def _ask(path: str, facts: DeviceFacts, destroy: Sequence[str]) -> Refusal | None:

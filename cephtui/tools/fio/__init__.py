@@ -25,6 +25,7 @@ class Fio(Tool):
     """The first with ``clat_ns`` bins in json+ and working status intervals."""
     kinds = frozenset({"file", "device", "rbd", "image"})
     other_kinds = "fio measures images, not a pool's objects: use --target rbd:POOL"
+    wants = "a file, a device or images"
     direction_option = "rw"
 
     def canonical(self, options: Mapping[str, V]) -> dict[str, V]:
@@ -34,7 +35,7 @@ class Fio(Tool):
         return allowed.check(options)
 
     def fields(self) -> tuple[OptionField, ...]:
-        return fields(allowed.FioOptions, allowed.ABOUT)
+        return fields(allowed.FioOptions, allowed.ABOUT, allowed.TITLES)
 
     def bind(self, options: dict[str, OptionValue]) -> FioWorkload:
         return FioWorkload(options)

@@ -9,8 +9,7 @@ from functools import reduce
 from typing import Self
 
 from cephtui.models import Kind, OptionValue, Place, RbdPlace
-from cephtui.tools.base import OptionError, Workload
-from cephtui.tools.fio.output import FioParser
+from cephtui.tools.base import Load, OptionError, Parser, Workload
 from cephtui.units import duration, parse_size, short_size
 
 _FLAGS = {"time_based", "group_reporting", "norandommap", "refill_buffers"}
@@ -126,11 +125,18 @@ class FioWorkload(Workload):
             parts.append(duration(float(self.options.get("runtime", 0))))
         return ", ".join(parts)
 
+    def load(self) -> Load:
+        depth, jobs = int(self.options.get("iodepth", 1)), int(self.options.get("numjobs", 1))
+        seconds = float(self.options.get("runtime", 0)) if self.options.get("time_based") else None
+        return Load(self.block_bytes(), str(self.options["rw"]), depth, jobs, seconds)
+
     def block_bytes(self) -> int:
         return parse_size(str(self.options["bs"]))
 
     def entries(self) -> int:
         return 1 if self.options.get("group_reporting", True) else int(self.options.get("numjobs", 1))
 
-    def parser(self, *, ramp: bool, seconds: float | None) -> FioParser:
+    def parser(self, *, ramp: bool, seconds: float | None) -> Parser:
+        from cephtui.tools.fio.output import FioParser
+
         return FioParser(ramp=ramp, seconds=seconds)

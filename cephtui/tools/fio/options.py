@@ -23,7 +23,7 @@ def _whole_milliseconds(value: float) -> float:
 Seconds = Annotated[
     float,
     BeforeValidator(seconds),
-    Field(ge=0, le=7 * 86400, description="seconds, or a time such as 5m, 1h"),
+    Field(ge=0, le=7 * 86400, description="seconds, or a time such as 5m, 1h; at most 7 days"),
     AfterValidator(_whole_milliseconds),
     NUMBER,
 ]
@@ -36,7 +36,7 @@ Engine = Literal["libaio", "io_uring", "posixaio", "psync", "pvsync", "pvsync2",
 class FioOptions(BaseModel):
     """The typed allow-list."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     rw: Pattern
     bs: Size = "4k"
@@ -88,14 +88,15 @@ ABOUT = {
     "size": "how much each job works on",
     "rw": "what it does",
     "rwmixread": "per cent of reads in rw and randrw",
-    "ramp_time": "left out of the figures at the start",
+    "ramp_time": "excluded from the results",
     "rate_iops": "at most so many I/Os a second of each job",
     "rate": "at most so many bytes a second of each job",
     "direct": "past the page cache",
-    "ioengine": "how fio gives I/Os to the kernel; images always use rbd",
+    "ioengine": "how fio submits I/Os; images use rbd",
     "fsync": "flush after so many writes",
 }
 """What a user changes most, in this order."""
+TITLES = {"bs": "block size", "iodepth": "depth", "numjobs": "jobs", "runtime": "runtime"}
 _ALIASES = {
     "readwrite": "rw",
     "blocksize": "bs",
@@ -120,7 +121,7 @@ _REFUSED = (
     ),
     (r"allow_(mounted_write|file_create)|overwrite|unlink.*|create_.*|fallocate|zonemode", "it can harm data"),
     (r"gtod_reduce|disable_(clat|lat|slat|bw).*|clat_percentiles|percentile_list|zero_buffers|scramble_buffers",
-     "it spoils the figures"),
+     "it distorts the results"),
 )  # fmt: skip
 
 
@@ -137,7 +138,7 @@ def check(options: Mapping[str, object]) -> dict[str, OptionValue]:
     try:
         checked = FioOptions.model_validate(canonical(options))
     except ValidationError as error:
-        raise explain(error, names=[*FioOptions.model_fields, *_ALIASES], refused=_REFUSED, verbs=_VERBS) from None
+        raise explain(error, FioOptions, aliases=_ALIASES, refused=_REFUSED, verbs=_VERBS) from None
     if checked.time_based and not checked.runtime:
         raise OptionError("runtime", "expected more than 0 with time_based")
     return checked.model_dump(exclude_none=True)

@@ -20,12 +20,13 @@ class Ioping(Tool):
     """The oldest that was tried: those before print other columns."""
     kinds = frozenset({"file", "device"})
     other_kinds = "ioping reads files and devices: use --target file:PATH or device:PATH"
+    wants = "a file or a device"
 
     def check_options(self, options: Mapping[str, object]) -> dict[str, OptionValue]:
         return allowed.check(options)
 
     def fields(self) -> tuple[OptionField, ...]:
-        return fields(allowed.IopingOptions, allowed.ABOUT)
+        return fields(allowed.IopingOptions, allowed.ABOUT, allowed.TITLES)
 
     def bind(self, options: dict[str, OptionValue]) -> IopingWorkload:
         return IopingWorkload(options)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from cephtui.models import Kind, Place
 from cephtui.tools.base import OptionError, Parser, Workload
-from cephtui.tools.ioping.output import FillParser, IopingParser
 from cephtui.units import duration, parse_size, short_size
 
 
@@ -36,9 +35,13 @@ class IopingWorkload(Workload):
         return ("env", "LC_ALL=C", "dd", *where, "conv=notrunc,fsync", "status=progress")
 
     def prefill_parser(self) -> Parser:
+        from cephtui.tools.ioping.output import FillParser
+
         return FillParser()
 
-    def parser(self, *, ramp: bool, seconds: float | None) -> IopingParser:
+    def parser(self, *, ramp: bool, seconds: float | None) -> Parser:
+        from cephtui.tools.ioping.output import IopingParser
+
         return IopingParser(self.block_bytes())
 
     def times(self) -> tuple[float, float | None]:

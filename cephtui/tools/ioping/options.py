@@ -20,17 +20,18 @@ ABOUT = {
     "linear": "one after the other instead of at random",
 }
 """What a user changes most, in this order."""
+TITLES = {"interval": "interval", "size": "block size", "runtime": "runtime"}
 
 
 class IopingOptions(BaseModel):
     """The typed allow-list."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     runtime: Annotated[
         float,
         BeforeValidator(seconds),
-        Field(ge=1, le=7 * 86400, description="seconds, or a time such as 5m, 1h"),
+        Field(ge=1, le=7 * 86400, description="seconds from 1, or a time such as 5m, 1h; at most 7 days"),
         NUMBER,
     ] = 60
     interval: Annotated[float, Field(ge=0.001, le=5, description="0.001 to 5 seconds"), NUMBER] = 0.1
@@ -40,12 +41,11 @@ class IopingOptions(BaseModel):
     linear: bool | None = None
 
 
-_NAMES = tuple(field.alias or name for name, field in IopingOptions.model_fields.items())
 _REFUSED = (
     (r"work-time|count", "use runtime for the length of the run"),
     (r"write|read-write|keep|sync|dsync", "cephtui has ioping read only"),
     (r"cached|direct|async|nowait|hipri|rapid", "cephtui measures direct, synchronous reads"),
-    (r"batch|time|json|print-.*|quiet|burst|warmup|min-time|max-time", "it spoils the figures"),
+    (r"batch|time|json|print-.*|quiet|burst|warmup|min-time|max-time", "it distorts the results"),
 )
 
 
@@ -54,7 +54,7 @@ def check(options: Mapping[str, object]) -> dict[str, OptionValue]:
     try:
         checked = IopingOptions.model_validate(dict(options))
     except ValidationError as error:
-        raise explain(error, names=_NAMES, refused=_REFUSED, verbs="") from None
+        raise explain(error, IopingOptions, refused=_REFUSED, verbs="") from None
     if checked.work_size and parse_size(checked.work_size) < parse_size(checked.size):
         raise OptionError("work-size", f"expected at least one request of {checked.size}, got {checked.work_size}")
     return checked.model_dump(exclude_none=True, by_alias=True)

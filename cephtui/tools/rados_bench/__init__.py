@@ -24,12 +24,13 @@ class RadosBench(Tool):
     kinds = frozenset({"pool"})
     metrics = tuple(metric for metric in METRICS if metric.name not in _NOT_PRINTED)
     other_kinds = "rados bench measures a pool's objects: use --target pool:POOL"
+    wants = "a pool"
 
     def check_options(self, options: Mapping[str, object]) -> dict[str, OptionValue]:
         return allowed.check(options)
 
     def fields(self) -> tuple[OptionField, ...]:
-        return fields(allowed.RadosBenchOptions, allowed.ABOUT)
+        return fields(allowed.RadosBenchOptions, allowed.ABOUT, allowed.TITLES)
 
     def bind(self, options: dict[str, OptionValue]) -> RadosBenchWorkload:
         return RadosBenchWorkload(options)

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 
 from cephtui.ceph.objects import rados
 from cephtui.models import Kind, Place
-from cephtui.tools.base import OptionError, Sizing, Workload
-from cephtui.tools.rados_bench.output import RadosBenchParser
+from cephtui.tools.base import Load, OptionError, Parser, Sizing, Workload
 from cephtui.units import duration, parse_size, short_size
 
 RUN_NAME = "cephtui"
@@ -94,12 +93,17 @@ class RadosBenchWorkload(Workload):
         lasts = duration(float(self.options["runtime"]))
         return f"{size} {self.options['mode']}, {self.options['concurrent-ios']} at once, {lasts}"
 
+    def load(self) -> Load:
+        return Load(self.block_bytes(), str(self.options["mode"]), self._in_flight, 1, self.times()[1])
+
     def block_bytes(self) -> int:
         return parse_size(str(self.options["block-size"]))
 
-    def parser(self, *, ramp: bool, seconds: float | None) -> RadosBenchParser:
+    def parser(self, *, ramp: bool, seconds: float | None) -> Parser:
         """A run of ``seq`` may end at any time, with its objects."""
         seconds = float(self.options["runtime"]) if self.options["mode"] == "rand" else None
+        from cephtui.tools.rados_bench.output import RadosBenchParser
+
         return RadosBenchParser(block_bytes=self.block_bytes(), seconds=seconds, measures_writes=self.writes())
 
     @property

@@ -22,7 +22,7 @@ OBJECT_MOST = 128 << 20
 """``osd_max_object_size``."""
 IN_FLIGHT_MOST = 4 << 30
 """rados holds every operation in flight in memory."""
-_SECONDS = "whole seconds, or a time such as 5m"
+_SECONDS = "whole seconds from 1, or a time such as 5m; at most 7 days"
 ABOUT = {
     "block-size": "bytes of one operation",
     "concurrent-ios": "operations in flight on each node",
@@ -31,6 +31,7 @@ ABOUT = {
     "object-size": "bytes of one object, where it takes several operations",
 }
 """What a user changes most, in this order."""
+TITLES = {"block-size": "block size", "concurrent-ios": "depth", "runtime": "runtime"}
 
 Mode = Literal["write", "seq", "rand"]
 
@@ -38,7 +39,7 @@ Mode = Literal["write", "seq", "rand"]
 class RadosBenchOptions(BaseModel):
     """The typed allow-list."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     mode: Mode
     runtime: Annotated[int, BeforeValidator(seconds), Field(ge=1, le=7 * 86400, description=_SECONDS), NUMBER] = 60
@@ -52,7 +53,6 @@ class RadosBenchOptions(BaseModel):
     no_verify: Annotated[bool | None, Field(alias="no-verify")] = None
 
 
-_NAMES = tuple(field.alias or name for name, field in RadosBenchOptions.model_fields.items())
 _REFUSED = (
     (
         r"pool|pgid|namespace|all|default|object-?locator|id|name|cluster|conf|keyring|target-.*|snap|snapid|create"
@@ -88,7 +88,7 @@ def check(options: Mapping[str, object]) -> dict[str, OptionValue]:
     try:
         checked = RadosBenchOptions.model_validate(dict(options))
     except ValidationError as error:
-        raise explain(error, names=_NAMES, refused=_REFUSED, verbs="write, seq, rand") from None
+        raise explain(error, RadosBenchOptions, refused=_REFUSED, verbs="write, seq, rand") from None
     _check_sizes(checked)
     if checked.no_verify and checked.mode == "write":
         raise OptionError("no-verify", "only seq and rand verify what they read")

@@ -1,0 +1,103 @@
+"""The file from which a closed session's line of the listing is read at once, and the figures that it keeps."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from cephtui.models import SCHEMA_VERSION, Run
+from cephtui.models.rows import SessionRow
+from cephtui.reading import load_json, read_bytes
+from cephtui.sessions.store import ROW_FILE, StoreError, read_runs, read_session
+
+_BEST = {f"best_{direction}_{figure}" for direction in ("read", "write") for figure in ("iops", "bandwidth_bytes")}
+_FIGURES = {"created_at", "runs", "presets", "outcomes", "cluster", "nodes", "targets", *_BEST}
+"""What a row.json keeps of a SessionRow: all that does not change while no process writes the session."""
+Stamps: TypeAlias = dict[str, list[int] | None]
+"""Size and time of each file that a row is made from; None where there is no such file."""
+
+
+def figures_of(directory: Path) -> dict[str, Any]:
+    """The columns of a row that come from the session's files."""
+    try:
+        session = read_session(directory)
+        runs, broken = read_runs(directory)
+    except StoreError as error:
+        return {"error": str(error)}
+    outcomes = [run.outcome or "running" for run in runs]
+    versions = [f"ceph {run.cluster.ceph_version or ''}".strip() for run in runs if run.cluster]
+    return {
+        "created_at": session.created_at,
+        "runs": len(runs),
+        "presets": tuple(dict.fromkeys(run.preset for run in runs)),
+        "outcomes": {outcome: outcomes.count(outcome) for outcome in dict.fromkeys(outcomes)},
+        "cluster": versions[-1] if versions else None,
+        "nodes": tuple(dict.fromkeys(name for run in runs for name in _nodes(run))),
+        "targets": tuple(dict.fromkeys(run.target for run in runs)),
+        **_best(runs),
+        "error": "; ".join(map(str, broken)) or None,
+    }
+
+
+def _best(runs: Iterable[Run]) -> dict[str, float | None]:
+    """The greatest IOPS and bandwidth, read and write apart."""
+    good = [run.summary for run in runs if run.outcome == "ok"]
+    totals = {"read": [summary.read for summary in good], "write": [summary.write for summary in good]}
+    return {
+        f"best_{direction}_{figure}": max(
+            (value for each in found if (value := getattr(each, figure, None))), default=None
+        )
+        for direction, found in totals.items()
+        for figure in ("iops", "bandwidth_bytes")
+    }
+
+
+def _nodes(run: Run) -> list[str]:
+    """Of a run that was refused there are no results."""
+    return [node.node for node in run.nodes] or list(run.environment)
+
+
+def stamps_of(directory: Path, names: set[str]) -> Stamps:
+    """Of the files of a session, in whose directory there are these names."""
+    runs = [f"{name}/run.json" for name in sorted(names) if name.isdecimal()]
+    return {name: _stamp(f"{directory}/{name}") for name in ("session.json", *runs)}
+
+
+def _stamp(path: str) -> list[int] | None:
+    try:
+        found = os.stat(path)  # noqa: PTH116 - a thousand sessions are listed at once
+    except OSError:
+        return None
+    return [found.st_size, found.st_mtime_ns]
+
+
+def kept_figures(directory: Path, names: set[str]) -> dict[str, Any] | None:
+    """The content of row.json; None where it is broken, of another schema, or not of the files as they are now."""
+    try:
+        kept = load_json(read_bytes(directory / ROW_FILE))
+        if kept["schema_version"] != SCHEMA_VERSION or kept["files"] != stamps_of(directory, names):
+            return None
+        row = SessionRow.model_validate({"session": "", "path": "", **{name: kept["row"][name] for name in _FIGURES}})
+        return {name: getattr(row, name) for name in _FIGURES}
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+
+
+def row_to_keep(directory: Path) -> str | None:
+    """The text of row.json for a session that is about to be closed; None where something of it is not in order.
+
+    Raises OSError.
+    """
+    stamps = stamps_of(directory, {path.name for path in directory.iterdir()})
+    return text_of(figures_of(directory), stamps)
+
+
+def text_of(found: Mapping[str, Any], stamps: Stamps) -> str | None:
+    """The text of row.json for figures that were read after the stamps; None where something is not in order."""
+    if found.get("error") or "running" in found["outcomes"]:
+        return None
+    row = SessionRow(session="", path="").model_copy(update=found).model_dump(mode="json", include=_FIGURES)
+    return json.dumps({"schema_version": SCHEMA_VERSION, "row": row, "files": stamps})

@@ -1,0 +1,51 @@
+"""Removes what cephtui has made, wherever it is now."""
+
+from __future__ import annotations
+
+import re
+
+from cephtui.cluster import reader
+from cephtui.cluster.reader import ClusterError, ClusterReader
+from cephtui.nodes.shell import Shell
+from cephtui.sessions.undo import Undo
+from cephtui.targets import kind_of
+from cephtui.targets.base import Removed
+
+_OWNER = re.compile(r"[A-Za-z0-9._-]*")
+
+
+async def remove(shell: Shell, undo: Undo) -> Removed:
+    """Remove a part that carries its owner, and nothing else; raises TransportError.
+
+    A part whose pool was removed, or that others have removed, is done.
+    """
+    kind, name = kind_of(undo.target), undo.target.partition(":")[2]
+    if kind is None or (kind.in_pool and not _OWNER.fullmatch(undo.owner or "")):
+        return Removed("not ours", "it is nothing that cephtui makes")
+    removed = await kind.remove(shell, name, undo.owner)
+    if not kind.in_pool or removed.status != "absent":
+        return removed
+    pool, _, part = name.partition("/")
+    try:
+        now = await _name_now(shell, pool, undo)
+    except ClusterError as error:
+        return Removed("failed", str(error))
+    if now is None:
+        return Removed("done", f"it was removed with its pool: there is no pool {pool} any more")
+    if now != pool:
+        removed = await kind.remove(shell, f"{now}/{part}", undo.owner)
+    return Removed("done", "it was removed already") if removed.status == "absent" else removed
+
+
+async def _name_now(shell: Shell, pool: str, undo: Undo) -> str | None:
+    """What the pool of a part is called now; None where it does not exist any more.
+
+    Without its id it is known by its name. Raises ClusterError, also where another cluster answers.
+    """
+    found = await ClusterReader(shell).ask(reader.OSD_MAP)
+    if undo.cluster and found.fsid != undo.cluster:
+        where = f"the cluster that answers is {found.fsid or 'unknown'}, it was made in {undo.cluster}"
+        raise ClusterError(where, "start cephtui with the right --ceph-conf and --ceph-keyring")
+    if undo.pool_id is None:
+        return pool if pool in found.pools else None
+    return next((name for name, one in found.pools.items() if one.id == undo.pool_id), None)
