@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import re
+import math
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable
@@ -33,13 +33,19 @@ from cephtui.tui.screens.replay import Player
 from cephtui.tui.screens.session import SessionScreen
 from cephtui.tui.screens.sessions import SessionsScreen
 from cephtui.tui.terminal.profile import FULL, Profile
+from cephtui.tui.widgets.live_view import LiveView
 from cephtui.tui.widgets.runs_table import RunsTable
+from tests.pictures import Picture, moving, picture, still
 from tests.replayed import console_screen, until
 
 FOLDER = Path(__file__).parent.parent / "screenshots"
-SIZE, SMALL = (120, 36), (80, 24)
+SIZE, SMALL, LARGE = (120, 36), (80, 24), (200, 50)
 AT_SECONDS = 31.0
 """Of the run that is played: some time after an OSD stood still."""
+FIRST_SECOND = 2
+"""Of the run, in the animation: prefilling has begun."""
+FRAME_SECONDS, LAST_SECONDS = 0.25, 3.0
+"""A frame of the animation is a second of the run; the last one is its result."""
 SAFE = Profile(colors="8", ascii_only=True)
 BEFORE, AFTER = 7, 10
 """The first small writes with one copy, and with two."""
@@ -51,10 +57,13 @@ class Recorded(Runner):
 
     def __init__(self, directory: Path, seconds: float) -> None:
         super().__init__(directory.parent, directory.name)
+        self.recording = directory
         self._player = Player(directory, demo.STAR, 1.0)
         self._player.paused = True
-        self._seconds = seconds
-        self.nodes = _AsRecorded(self._player.run)
+        self.run, self.lasted_seconds = self._player.run, self._player.seconds
+        self.seconds = seconds
+        """How much of the run has happened; may only grow."""
+        self.nodes = _AsRecorded(self.run)
 
     def subscribe(self) -> Any:
         """What the console listens to."""
@@ -62,8 +71,12 @@ class Recorded(Runner):
 
     def drain(self, timeout_seconds: float = 0.0) -> list[Event]:
         """What happened up to the moment; then nothing more."""
-        self._player.seek(max(self._seconds, self._player.position))
+        self._player.seek(max(self.seconds, self._player.position))
         return self._player.drain()
+
+    def clock(self) -> float:
+        """The time of what has happened: it stands where that does."""
+        return self._player.position
 
 
 class _AsRecorded(NodeRequests):
@@ -88,7 +101,7 @@ def _done(value: Any) -> Future[Any]:
     return future
 
 
-def console(session: Path, profile: Profile) -> ConsoleApp:
+def console(session: Path, profile: Profile, runner: Recorded | None = None) -> ConsoleApp:
     """The console in the middle of the recorded run, with the runs before it."""
     runs = [run for run in store.read_runs(session)[0] if run.run < demo.STAR]
     star = store.read_run(session, demo.STAR)
@@ -96,7 +109,7 @@ def console(session: Path, profile: Profile) -> ConsoleApp:
     nodes = tuple(Node(name=node.node, host=node.node) for node in star.nodes)
     start = Start(nodes, parse_target(star.target, owner_id="0a1b2c3d"), earlier=tuple(runs), marks=marks)
     catalogue = find_presets(packaged_presets_dir(), session / "none")
-    return ConsoleApp(catalogue, start, Recorded(session, AT_SECONDS), session.parent, profile)
+    return ConsoleApp(catalogue, start, runner or Recorded(session, AT_SECONDS), session.parent, profile)
 
 
 @asynccontextmanager
@@ -114,7 +127,7 @@ def text(app: CephtuiApp) -> str:
     return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
 
 
-async def settled(pilot: _Pilot, words: str) -> None:
+async def settled(pilot: _Pilot, words: str = "") -> None:
     """Until something is on the screen, and nothing changes any more."""
     app: Any = pilot.app
     await until(pilot, lambda: words in text(app))
@@ -124,18 +137,51 @@ async def settled(pilot: _Pilot, words: str) -> None:
         await pilot.pause(0.4)
 
 
+@asynccontextmanager
+async def playing(
+    runner: Recorded, profile: Profile, size: tuple[int, int], theme: str
+) -> AsyncIterator[tuple[ConsoleApp, _Pilot]]:
+    """The console in the recorded run, with that run's clock, its preset selected, and edited as it was."""
+    run, app = runner.run, console(runner.recording, profile, runner)
+    async with shown(app, size, theme) as pilot:
+        await until(pilot, lambda: "running" in text(app) or "prefilling" in text(app))
+        screen = console_screen(app)
+        view = screen.query_one(LiveView)
+        view._clock, view._received = runner.clock, runner.clock()
+        options = {name: str(run.options[name]) for name in ("numjobs", "iodepth", "size")}
+        screen.choice.edits = Edits({run.preset: options}, str(run.options["runtime"]))
+        await pilot.press("right")
+        yield app, pilot
+
+
 async def draw_console(
-    session: Path, name: str, theme: str, keys: tuple[str, ...], profile: Profile, size: Any
+    session: Path,
+    name: str,
+    theme: str,
+    keys: tuple[str, ...] = (),
+    profile: Profile = FULL,
+    size: tuple[int, int] = SIZE,
 ) -> None:
     """The console in mid-run."""
-    app, star = console(session, profile), store.read_run(session, demo.STAR)
-    async with shown(app, size, theme) as pilot:
-        await until(pilot, lambda: "running" in text(app))
-        options = {name: str(star.options[name]) for name in ("numjobs", "iodepth", "size")}
-        console_screen(app).choice.edits = Edits({star.preset: options}, str(star.options["runtime"]))
-        await pilot.press("right", *keys)
-        await settled(pilot, "running")
+    async with playing(Recorded(session, AT_SECONDS), profile, size, theme) as (app, pilot):
+        await pilot.press(*keys)
+        await settled(pilot)
         save(app, name)
+
+
+async def draw_animation(session: Path, name: str, theme: str) -> None:
+    """The console through the whole run, a second of it in each frame."""
+    runner, frames = Recorded(session, FIRST_SECOND), list[Picture]()
+    async with playing(runner, FULL, SIZE, theme) as (app, pilot):
+        for second in range(FIRST_SECOND, 1 + math.ceil(runner.lasted_seconds)):
+            runner.seconds = second
+            console_screen(app).query_one(LiveView).catch_up()
+            await settled(pilot)
+            frames.append(picture(app))
+    seconds = [FRAME_SECONDS] * (len(frames) - 1) + [LAST_SECONDS]
+    drawn = moving(list(zip(seconds, frames, strict=True)), poster=round(AT_SECONDS) - FIRST_SECOND)
+    (FOLDER / f"{name}.svg").write_text(drawn)
+    print(f"{name}.svg")
 
 
 async def draw_sessions(session: Path, name: str, theme: str) -> None:
@@ -165,13 +211,27 @@ async def draw_compare(session: Path, name: str, theme: str) -> None:
         save(app, name)
 
 
+async def draw_browser(session: Path, name: str) -> None:
+    """The demo as cephtui serve shows it, some time after an OSD stood still."""
+    from tests.chromium import chromium
+    from tests.on_browser.serving import serving
+
+    (folder := session.parent.parent / "serving").mkdir()
+    async with chromium() as browser:
+        with serving(folder, ("demo",)) as served:
+            tab = await browser.tab()
+            await tab.open(served.url)
+            await tab.reads("osd.1 resumed")
+            await tab.press(" ", "ArrowRight", "ArrowRight")
+            await tab.reads("paused")
+            (FOLDER / f"{name}.png").write_bytes(await tab.picture())
+    print(f"{name}.png")
+
+
 def save(app: CephtuiApp, name: str) -> None:
-    """The screen as SVG, without the web fonts that it would fetch, and as a picture."""
-    svg = re.sub(r"@font-face \{.*?\}\s*", "", app.export_screenshot(title=""), flags=re.DOTALL)
-    path = FOLDER / f"{name}.svg"
-    path.write_text(svg)
-    picture = resvg_py.svg_to_bytes(svg_path=str(path), monospace_family="DejaVu Sans Mono")
-    path.with_suffix(".png").write_bytes(bytes(picture))
+    """The screen as a picture."""
+    path = FOLDER / f"{name}.png"
+    path.write_bytes(bytes(resvg_py.svg_to_bytes(svg_string=still(picture(app)), monospace_family="DejaVu Sans Mono")))
     print(path.name)
 
 
@@ -197,22 +257,27 @@ def others(folder: Path, session: Path) -> None:
 async def main(wanted: list[str]) -> None:
     """All of them, or those of these names."""
     FOLDER.mkdir(exist_ok=True)
-    draws: dict[str, Callable[[Path], Any]] = {}
-    for theme in ("dark", "light"):
-        name = f"cephtui-{theme}"
-        of_console = partial(draw_console, theme=name, profile=FULL, size=SIZE)
-        draws[f"console-{theme}"] = partial(of_console, name=f"console-{theme}", keys=())
-        draws[f"heat-map-{theme}"] = partial(of_console, name=f"heat-map-{theme}", keys=("h",))
-        draws[f"compare-{theme}"] = partial(draw_compare, name=f"compare-{theme}", theme=name)
-        draws[f"sessions-{theme}"] = partial(draw_sessions, name=f"sessions-{theme}", theme=name)
-    draws["ascii"] = lambda s: draw_console(s, "ascii", "", (), SAFE, SIZE)
-    draws["console-80x24"] = lambda s: draw_console(s, "console-80x24", "cephtui-dark", (), FULL, SMALL)
+    dark, light = "cephtui-dark", "cephtui-light"
+    draws: dict[str, Callable[..., Any]] = {
+        "demo": partial(draw_animation, theme=dark),
+        "large-dark": partial(draw_console, theme=dark, size=LARGE),
+        "compare-dark": partial(draw_compare, theme=dark),
+        "console-light": partial(draw_console, theme=light),
+        "presenter-dark": partial(draw_console, theme=dark, keys=("f",)),
+        "heat-map-dark": partial(draw_console, theme=dark, keys=("h",)),
+        "heat-map-light": partial(draw_console, theme=light, keys=("h",)),
+        "sessions-light": partial(draw_sessions, theme=light),
+        "console-80x24": partial(draw_console, theme=dark, size=SMALL),
+        "ascii": partial(draw_console, theme="", profile=SAFE),
+        "browser": draw_browser,
+    }
     with tempfile.TemporaryDirectory() as name:
-        session = demo.unpack(Path(name))
-        others(Path(name), session)
+        root = Path(name) / "sessions"
+        session = demo.unpack(root)
+        others(root, session)
         for drawn, draw in draws.items():
             if not wanted or drawn in wanted:
-                await draw(session)
+                await draw(session, drawn)
 
 
 if __name__ == "__main__":
