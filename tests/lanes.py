@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-LAB, PROCESSES = ("tests/on_lab",), ("tests/end_to_end", "tests/on_terminal")
+LAB, PROCESSES = ("tests/on_lab",), ("tests/end_to_end", "tests/on_terminal", "tests/on_browser")
 UNITS = tuple(f"--ignore={folder}" for folder in (*LAB, *PROCESSES))
 TIMED = tuple(str(path) for path in Path("tests").rglob("test_*.py") if "pytest.mark.timing" in path.read_text())
 PYTEST = ("pytest", "--durations=25")

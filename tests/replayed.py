@@ -173,10 +173,26 @@ def toasts(app: ConsoleApp) -> list[str]:
     return [notice.message for notice in app._notifications]
 
 
+def cells_of(table: DataTable[Any]) -> list[list[str]]:
+    """The texts in its rows; of a mark and of the heading of a sweep, which have all columns, sign and text."""
+    found = []
+    for row in range(table.row_count):
+        first, *others = map(str, table.get_row_at(row))
+        parted = first.strip().isdigit() or others[-1].strip().startswith("n=")
+        found.append([first.strip(), *([each.strip() for each in others] if parted else ["".join(others).strip()])])
+    return found
+
+
 def rows(app: ConsoleApp) -> list[list[str]]:
     """The cells of the table of runs."""
-    table = console_screen(app).query_one("#runs", DataTable)
-    return [[str(cell) for cell in table.get_row_at(row)] for row in range(table.row_count)]
+    return cells_of(console_screen(app).query_one("#runs", DataTable))
+
+
+def columns(table: DataTable[Any], *names: str) -> list[list[str]]:
+    """What the rows of runs and of their results have in the columns of these titles."""
+    titles = [str(column.label).strip() for column in table.ordered_columns]
+    places = [titles.index(name) for name in names]
+    return [[cells[place] for place in places] for cells in cells_of(table) if len(cells) == len(titles)]
 
 
 def saved(root: Path, session: str = "tuning") -> list[Run]:
@@ -192,7 +208,7 @@ async def in_a_run(
     """The console in the middle of the run of a key, which stands still; and its nodes."""
     hosts = held(*(names or ("local",)))
     async with console(root, nodes=tuple(hosts), connect=connector_to(hosts), speed=1, size=size) as (app, pilot):
-        await pilot.press(key)
+        await pilot.press(key, "enter")
         await running(app, pilot)
         yield app, pilot, hosts
 
@@ -206,8 +222,8 @@ async def finished(app: ConsoleApp, pilot: Pilot[None]) -> None:
     """Wait until a run has ended and nothing waits, and its end is in the progress line and in the table."""
 
     def told() -> bool:
-        first = next((row for row in rows(app) if row[0] != "*"), None)
-        if first is None or first[-2].split()[0] not in OUTCOMES:
+        first = next((row for row in rows(app) if row[0].isdigit()), None)
+        if first is None or first[-1].split()[0] not in OUTCOMES:
             return False
         words = shown(app, "#progress").split()
         return words[0] == f"#{first[0].strip()}" and bool({*words} & {*OUTCOMES})

@@ -15,7 +15,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cephtui.models import SCHEMA_VERSION, ClusterEnvironment, NodeEnvironment, NodeResult, SessionNotes, SessionRow
+from cephtui.models import (
+    SCHEMA_VERSION,
+    ClusterEnvironment,
+    NodeEnvironment,
+    NodeResult,
+    SessionNotes,
+    Summary,
+    Total,
+)
+from cephtui.models.rows import SessionRow
 from cephtui.sessions import archive, store, writer
 from cephtui.sessions.listing import list_sessions
 from cephtui.sessions.store import StoreError
@@ -83,6 +92,47 @@ def test_a_row_tells_cluster_nodes_and_notes(root: Path) -> None:
     assert (row.runs, row.presets, row.outcomes) == (3, ("write-iops", "latency"), {"ok": 2, "failed": 1})
     assert (row.cluster, row.nodes) == ("ceph 16.2.15", ("b", "a", "c", "d"))
     assert (row.note, row.tags, row.baseline, row.error) == ("8G", ("lab",), 2, None)
+
+
+def total(iops: float, bandwidth_bytes: float) -> Total:
+    return Total(ios=1, bytes=1, runtime_seconds=1, iops=iops, bandwidth_bytes=bandwidth_bytes)
+
+
+def test_a_row_has_targets_and_the_best_of_the_runs_that_ended_well(root: Path) -> None:
+    session = SessionWriter.open(root, "best")
+    for outcome, target, summary in (
+        ("ok", "rbd:bench", Summary(read=total(120e3, 480e6), write=total(16.7e3, 65e6))),
+        ("ok", "file:/mnt/a", Summary(write=total(180.0, 732e6))),
+        ("stopped", "rbd:bench", Summary(read=total(1e9, 1e9), write=total(1e9, 1e9))),
+    ):
+        run = run_of("best", session.next_run(), target=target)
+        session.start_run(run).finish(run.model_copy(update={"outcome": outcome, "summary": summary}))
+    session.close()
+    row = row_of(session.directory)
+    assert row.targets == ("rbd:bench", "file:/mnt/a")
+    assert (row.best_read_iops, row.best_write_iops) == (120e3, 16.7e3)
+    assert (row.best_read_bandwidth_bytes, row.best_write_bandwidth_bytes) == (480e6, 732e6)
+
+
+def test_a_row_of_an_earlier_cephtui_is_made_again_once(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    directory = varied(root)
+    path, good = directory / "row.json", row_of(directory)
+    now = path.read_text()
+    earlier = json.loads(now)
+    del earlier["row"]["targets"]
+    path.write_text(json.dumps(earlier))
+    assert row_of(directory) == good
+    assert path.read_text() == now
+    monkeypatch.setattr(store, "read_run", lambda *_: pytest.fail("a run was read"))
+    assert row_of(directory) == good
+
+
+def test_a_row_that_can_not_be_made_again_is_listed(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    directory = varied(root)
+    good = row_of(directory)
+    (directory / "row.json").write_text("{}")
+    monkeypatch.setattr(os, "fsync", no_space)
+    assert row_of(directory) == good
 
 
 def test_a_cluster_that_does_not_tell_its_version_is_one(root: Path) -> None:

@@ -654,7 +654,7 @@ def test_a_run_may_use_four_fifths_of_what_is_free() -> None:
     assert found is not None
     assert found.text == (
         "not enough room in pool rbd: needs 40.0 GiB on all nodes together, has 50.0 GiB free of which 40.0 GiB may be "
-        "used: use a smaller --set size=..., fewer nodes or another pool"
+        "used: choose a smaller size, fewer nodes or another pool"
     )
 
 

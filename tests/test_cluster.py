@@ -56,7 +56,11 @@ async def test_an_answer_is_typed_and_what_the_caps_deny_is_recorded() -> None:
     ("answer", "said", "remedy"),
     [
         (NO_CEPH, "Ceph's programs are not installed", "apt-get install ceph-common"),
-        (Completed(1, "", "unable to get monitor info from DNS SRV"), "no ceph.conf was found", "see --ceph-conf"),
+        (
+            Completed(1, "", "unable to get monitor info from DNS SRV"),
+            "no ceph.conf was found",
+            "start cephtui with the right --ceph-conf",
+        ),
         (Completed(1, "", "Error EINVAL: invalid command"), "Error EINVAL: invalid command", ""),
         (ok("junk"), "unexpected answer: 'junk'", ""),
     ],
@@ -128,7 +132,9 @@ async def test_what_is_missing_is_told_from_what_can_not_be_asked() -> None:
         with pytest.raises(ClusterError, match=rf"^{said}: see rbd ls$") as raised:
             await ClusterReader(shell).ask(reader.image_info("rec", "x"))
         assert raised.value.missing
-    with pytest.raises(ClusterError, match=r"^can't inspect image rec/x: no permission: see --ceph-id") as raised:
+    with pytest.raises(
+        ClusterError, match=r"^can't inspect image rec/x: no permission: start cephtui with the right --ceph-id"
+    ) as raised:
         await ClusterReader(RecordedShell(rbd_info=DENIED)).ask(reader.image_info("rec", "x"))
     assert not raised.value.missing
 

@@ -149,7 +149,7 @@ def test_local_may_have_a_way_to_ceph_of_its_own(tmp_path: Path) -> None:
     [
         ("nodes = [", "not valid TOML: "),
         ("[nodes.a]\n[nodes.a]", "not valid TOML: "),
-        ("node = 1", "node: unknown key, expected one of ssh_config, nodes, groups"),
+        ("node = 1", "node: unknown key, expected one of ssh_config, notify, nodes, groups"),
         (
             '[nodes.a]\nprot = 22\nhost = "a"',
             "nodes.a.prot: unknown key, expected one of host, user, port, prefix, ceph_prefix, ceph_conf, "

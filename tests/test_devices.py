@@ -138,13 +138,13 @@ def test_a_link_to_a_device_is_the_device(device: str, tmp_path: Path) -> None:
     assert refusal(str(link), "by id=x") is None
     assert refusal(str(link), Path(device).name) is not None
     call("mkfs.ext4", "-q", device)
-    assert_refused(str(link), "carries a signature of ext4")
+    assert_refused(str(link), "contains an ext4 file system")
 
 
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (("mkfs.ext4", "-q"), "carries a signature of ext4"),
+        (("mkfs.ext4", "-q"), "contains an ext4 file system"),
         (("mkswap", "-q"), "is swap space"),
         (("pvcreate", "-qq"), "is part of LVM (a physical volume)"),
     ],
@@ -300,8 +300,7 @@ def test_a_device_that_is_too_small(device: str) -> None:
     found = refusal(device, name, span=SIZE + 1)
     assert found is not None
     assert found.text == (
-        f"{device} is too small: needs 64.0 MiB (size x numjobs), has 64.0 MiB: use a smaller --set size=... "
-        "or another device"
+        f"{device} is too small: needs 64.0 MiB (size x numjobs), has 64.0 MiB: choose a smaller size or another device"
     )
 
 
@@ -350,7 +349,7 @@ def without(folder: Path, *programs: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("missing", "problem", "remedy"),
     [
-        (("wipefs",), "can't tell what {} carries", "install wipefs (util-linux) on the node and check: wipefs {}"),
+        (("wipefs",), "can't tell what {} contains", "install wipefs (util-linux) on the node and check: wipefs {}"),
         (("perl", "python3"), "can't tell whether {} is in use", "install perl or python3 on the node"),
     ],
 )
@@ -474,7 +473,7 @@ FREE = DeviceFacts("device", "sdx", "8:1", 1 << 40, root=True, signatures=(), cl
         ({"signatures": ("linux_raid_member",)}, f"{PATH} is part of a RAID array"),
         ({"signatures": ("crypto_LUKS",)}, f"{PATH} is an encrypted (LUKS) device"),
         ({"signatures": ("xfs", "zfs_member")}, f"{PATH} is part of a ZFS pool"),
-        ({"signatures": ("btrfs",)}, f"{PATH} carries a signature of btrfs"),
+        ({"signatures": ("btrfs",)}, f"{PATH} contains a btrfs file system"),
         ({"signatures": ("gpt", "PMBR")}, f"{PATH} has a partition table"),
         ({"partitions": ("sdx1",)}, f"{PATH} has a partition table: sdx1"),
         ({"claim": "busy"}, f"{PATH} is in use by the system"),

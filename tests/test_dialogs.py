@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from textual.app import App
 
 from cephtui.tui.dialogs import Ask, Dialog, EnterText, TypeName
+from cephtui.tui.terminal.in_order import OrderedApp
 from tests.replayed import burst, until
 
 NAME = "ata-Samsung_SSD_870_EVO_1TB_S6PTNX0R"
@@ -23,7 +23,7 @@ async def test_what_comes_at_once_is_taken_whole(name: str) -> None:
     """As over a slow link, or from a password manager: enter comes with the letters, and more behind it."""
     dialog, expected = DIALOGS[name]
     answers: list[object] = []
-    app: App[None] = App()
+    app = OrderedApp()
     async with app.run_test() as pilot:
         app.push_screen(dialog, answers.append)
         await until(pilot, lambda: app.screen is dialog and app.focused is not None)

@@ -126,7 +126,10 @@ async def test_pgs_that_serve_nobody() -> None:
     ("answer", "said"),
     [
         (Completed(127, "", "env: 'ceph': No such file or directory"), "apt-get install ceph-common"),
-        (Completed(1, "", "unable to get monitor info from DNS SRV"), "no ceph.conf was found: see --ceph-conf"),
+        (
+            Completed(1, "", "unable to get monitor info from DNS SRV"),
+            "no ceph.conf was found: start cephtui with the right --ceph-conf",
+        ),
         (Completed(1, "", "something else\nof two lines"), "of two lines"),
         (Completed(0, "not json", ""), "unexpected answer"),
         (TransportError("n1: can't start ceph: No such file or directory"), "apt-get install ceph-common"),
@@ -181,9 +184,9 @@ async def test_images_are_listed_at_once_and_then_looked_at() -> None:
         "rbd:rec/mirrored": "image rec/mirrored is mirrored (snapshot): all that is written goes to its copy",
         "rbd:rec/none": "there is no image rec/none",
     }
-    assert looked["rbd:rec/plain"].text == "image of 1.00 GiB, asks first"
-    assert looked["rbd:rec/child"].text == "image of 64.0 MiB, clone of rec/parent@base, asks first"
-    assert looked["rbd:rec/ec"].text == "image of 64.0 MiB, data in pool recdata, asks first"
+    assert looked["rbd:rec/plain"].text == "image of 1.00 GiB, needs confirmation"
+    assert looked["rbd:rec/child"].text == "image of 64.0 MiB, clone of rec/parent@base, needs confirmation"
+    assert looked["rbd:rec/ec"].text == "image of 64.0 MiB, data in pool recdata, needs confirmation"
 
 
 async def test_an_image_that_is_open_or_a_guests_is_refused() -> None:
@@ -314,7 +317,7 @@ async def test_devices_that_seem_free_are_looked_at() -> None:
 
     assert list(seen) == ["device:/dev/rbd0", "device:/dev/sdb2", "device:/dev/sdb10"]
     assert reasons(seen) == dict.fromkeys(seen)
-    assert seen["device:/dev/sdb2"].text == "1.00 GiB on /var/disk, asks first"
+    assert seen["device:/dev/sdb2"].text == "1.00 GiB on /var/disk, needs confirmation"
     assert reasons((await found(claimed, "devices"))[0]) == {"device:/dev/sdb": "/dev/sdb is in use by the system"}
     assert str((await found(broken, "devices"))[0]["device:/dev/sdb"].reason).startswith("can't inspect /dev/sdb")
 

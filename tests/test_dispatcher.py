@@ -106,7 +106,7 @@ async def test_a_stop_holds_what_waits_until_it_is_released() -> None:
     assert dispatcher.stop()
     await worked_off(console)
     assert (runner.ended, runner.plans) == (["stop"], [])
-    assert console.shown[-2:] == ["stopping", "not run"]
+    assert console.shown[-3:] == ["stopping", "not run", "held: stopped"]
     assert (len(dispatcher.queue.entries), dispatcher.queue.ready, dispatcher.busy) == (1, 0, False)
     dispatcher.release()
     await worked_off(console)

@@ -57,10 +57,10 @@ DEMO = [
 ]
 MARKS = [
     (None, None, "ceph osd pool set bench size 2"),
-    (14, 15.255, "osd.1 stands still"),
-    (14, 19.268, "osd.1 goes on"),
+    (14, 15.255, "osd.1 frozen"),
+    (14, 19.268, "osd.1 resumed"),
 ]
-STAR_FINDINGS: list[str] = []
+STAR_FINDINGS = ["stalled"]
 DEMO_RUNS = range(1, demo.STAR + 1)
 
 
@@ -113,6 +113,9 @@ def test_every_key_and_value_is_printed_as_before(home: Path, name: str) -> None
     """Lines of further events (marks) may be among them."""
     earlier = [json.loads(text) for text in (EARLIER / "output" / f"{name}.jsonl").read_text().splitlines()]
     today = [row for row in printed(home, *COMMANDS[name]) if row["event"] in {row["event"] for row in earlier}]
+    for row in earlier:
+        if row["event"] == "figure":  # what the earlier program concluded from the number alone
+            row["better"] = None
     if name == "sessions":
         earlier[0]["path"] = str(home / "sessions" / "recorded")
         today = [row for row in today if row["session"] == "recorded"]

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.text import Text
 from syrupy.assertion import SnapshotAssertion
 from textual.app import App
 from textual.pilot import Pilot
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
+from cephtui import units
 from cephtui.models import Node, Plan
 from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Request, make_plan, new_batch
@@ -26,13 +26,15 @@ from cephtui.tui import app as app_module
 from cephtui.tui.app import CephtuiApp
 from cephtui.tui.console.app import ConsoleApp
 from cephtui.tui.console.edits import Edits
+from cephtui.tui.console.fields import Direction, Field, neighbour
 from cephtui.tui.console.form import FormScreen
 from cephtui.tui.console.panels import Panels
-from cephtui.tui.console.preview import commands
+from cephtui.tui.widgets.runs_table import RunsTable
 from tests.replayed import (
     FILE,
     WRITE_IOPS,
     burst,
+    columns,
     console,
     console_screen,
     finished,
@@ -75,7 +77,7 @@ async def type_in(app: App[None], pilot: Pilot[None], option: str, text: str) ->
 
 
 def values(app: App[None]) -> dict[str, str]:
-    return {str(each.id): each.value for each in app.screen.query(Input)}
+    return {str(each.id): each.value for each in app.screen.query(Field)}
 
 
 def said_below(app: App[None], what: str = "preview") -> str:
@@ -95,9 +97,9 @@ class Bare(CephtuiApp):
     def on_mount(self) -> None:
         self.push_screen(FormScreen(self.preset, self.edits, self.preview), self.results.append)
 
-    def preview(self, edits: Edits) -> Text:
+    def preview(self, edits: Edits) -> Plan:
         self.edited = edits
-        return commands(self.plan(edits, self.target))
+        return self.plan(edits, self.target)
 
     def plan(self, edits: Edits, spec: str) -> Plan:
         target = parse_target(spec, owner_id=SITTING)
@@ -176,33 +178,129 @@ def is_scrolled_to(app: App[Any], field: Widget) -> bool:
 
 
 async def test_the_keys_go_round_all_fields_and_what_is_allowed_is_said_of_each() -> None:
-    """Both keys that lead on, in turns, so that in one of two rounds each of them leads on from each field."""
     async with bare() as (app, pilot):
         fields, hints = list(values(app)), {}
-        for size, forward in ((SMALL, ("tab", "down")), (USUAL, ("down", "tab"))):
+        order = [*fields[:5], "filter", *fields[5:]]
+        for size in (SMALL, USUAL):
             await pilot.resize_terminal(*size)
             seen = []
-            for number in range(len(fields)):
+            for _ in order:
                 assert app.focused is not None
                 seen.append(str(app.focused.id))
                 hints[seen[-1]] = said_below(app, "hint")
-                await until(pilot, is_scrolled_to, app, app.focused)
+                if seen[-1] in fields[5:]:
+                    await until(pilot, is_scrolled_to, app, app.focused)
                 assert hints[seen[-1]] in " ".join(text_of(app, app.screen.query_one("#hint")).split())
-                await pilot.press(forward[number % 2])
-            assert seen == fields
-            for back in ("shift+tab", "up"):
-                assert app.focused is not None
-                assert app.focused.id == fields[0] == "bs", "after the last comes the first"
-                await pilot.press(back)
-                assert app.focused.id == fields[-1]
-                await pilot.press(back)
-                assert app.focused.id == fields[-2]
-                await pilot.press("tab", "tab")
-    assert hints["iodepth"].startswith("iodepth: 1 to 65536; I/Os in flight of each job")
+                await pilot.press("tab")
+            assert seen == order
+            assert app.focused is not None
+            assert app.focused.id == fields[0] == "bs", "after the last comes the first"
+            await pilot.press("shift+tab")
+            assert app.focused.id == fields[-1]
+            await pilot.press("tab")
+    assert fields[:5] == ["bs", "iodepth", "numjobs", "runtime", "repeats"]
+    assert hints["iodepth"] == "iodepth: 1 to 65536; I/Os in flight of each job; 1,4,16: one run per value"
     assert hints["runtime"].endswith("for all presets")
+    assert hints["ramp_time"].split("; ")[-2] == "excluded from the results"
     assert hints["direct"].startswith("direct: true or false")
     assert hints["rw"].startswith("rw: one of read, write, randread")
-    assert hints["repeats"] == "repeats: how often each is run"
+    assert hints["repeats"] == "repeats: 1 to 1000; number of repeats"
+
+
+ROWS = [["bs", "iodepth"], ["numjobs", "runtime"], ["repeats"], ["filter"], ["size", "rw"], ["rate"]]
+
+
+@pytest.mark.parametrize(
+    ("here", "direction", "there"),
+    [
+        ("bs", "down", "numjobs"),
+        ("iodepth", "down", "runtime"),
+        ("runtime", "down", "repeats"),
+        ("filter", "down", "size"),
+        ("rw", "down", "rate"),
+        ("rate", "down", "bs"),
+        ("iodepth", "up", "rate"),
+        ("runtime", "up", "iodepth"),
+        ("bs", "right", "iodepth"),
+        ("iodepth", "right", "iodepth"),
+        ("runtime", "left", "numjobs"),
+        ("numjobs", "left", "numjobs"),
+    ],
+)
+def test_an_arrow_goes_where_it_points(here: str, direction: Direction, there: str) -> None:
+    assert neighbour(ROWS, here, direction) == there
+
+
+async def test_an_arrow_to_the_side_moves_within_the_text_first() -> None:
+    async with bare() as (app, pilot):
+        await pilot.press("right")
+        assert app.focused is not None
+        assert app.focused.id == "iodepth"
+        await pilot.press("end", "left")
+        assert app.focused.id == "iodepth"
+        await pilot.press("home", "left")
+        assert app.focused.id == "bs"
+        await pilot.press("down", "end", "right")
+        assert app.focused.id == "runtime"
+
+
+async def test_the_other_options_are_found_by_their_names_and_what_they_do() -> None:
+    async with bare() as (app, pilot):
+        everything = list(values(app))
+        await pilot.press("slash", *"flush")
+        shown = [str(field.id) for field in app.screen.query(Field) if field.display]
+        assert shown == [*everything[:5], "fsync"]
+        await pilot.press("down", *"32")
+        assert values(app)["fsync"] == "32"
+        await pilot.press("enter")
+        await until(pilot, lambda: bool(app.results))
+    assert app.results[0] is not None
+    assert app.results[0].overrides(app.preset) == {"fsync": "32", "runtime": "20"}
+
+
+async def test_an_empty_field_shows_what_it_uses() -> None:
+    async with bare() as (app, pilot):
+        for option in ("numjobs", "rw", "end_fsync", "size"):
+            await type_in(app, pilot, option, "")
+        shown = {str(field.id): field.placeholder for field in app.screen.query(Field)}
+        assert (shown["numjobs"], shown["rw"]) == ("8", "randwrite"), "the preset's"
+        assert (shown["ramp_time"], shown["end_fsync"]) == ("2", "not set")
+        assert "--numjobs=8 " in said_below(app)
+        assert f"--size={shown['size']} " in said_below(app)
+        await type_in(app, pilot, "numjobs", "2")
+        assert f"--size={app.screen.query_one('#size', Field).placeholder} " in said_below(app)
+        assert app.screen.query_one("#size", Field).placeholder == "512M"
+
+
+async def test_what_differs_from_the_preset_is_bold() -> None:
+    async with bare(edits=Edits()) as (app, pilot):
+        field = app.screen.query_one("#iodepth", Field)
+        assert not app.screen.query(".changed")
+        await type_in(app, pilot, "iodepth", "32")
+        assert field.styles.text_style.bold
+        assert field.label.styles.text_style.bold
+        await type_in(app, pilot, "iodepth", "64")
+        assert not app.screen.query(".changed")
+
+
+async def test_what_it_costs_is_said_in_a_line() -> None:
+    async with bare() as (app, pilot):
+        assert said_below(app, "summary") == "1 run, about 28 s, writes 1.00 GiB first"
+        await type_in(app, pilot, "iodepth", "1,4,16")
+        await type_in(app, pilot, "repeats", "2")
+        assert said_below(app, "summary") == "6 runs, about 2:23 min, writes 1.00 GiB first"
+
+
+@pytest.mark.parametrize("size", [SMALL, USUAL])
+async def test_nothing_moves_when_a_message_changes_its_length(size: tuple[int, int]) -> None:
+    async with bare(size=size) as (app, pilot):
+        regions = []
+        for text in ("4k", "nonsense", "4k,8k,16k,32k,64k,128k,256k,512k,1M,2M"):
+            await type_in(app, pilot, "bs", text)
+            await pilot.pause()
+            regions.append({widget.id: widget.region for widget in app.screen.query("#summary, #preview, #hint, #bs")})
+        assert regions[0] == regions[1] == regions[2]
+        assert app.screen.query_one("#summary").region.height == 2
 
 
 # ------------------------------------------------------------------ wrong values
@@ -232,11 +330,13 @@ async def test_a_wrong_value_is_named_as_one_types_and_can_not_be_kept() -> None
         for option, text in WRONG:
             app.screen.query_one(f"#{option}", Input).value = text
             await pilot.pause()
-            assert said_below(app).startswith(f"{option}: "), (option, text)
+            assert said_below(app, "summary").startswith(f"{option}: expected "), (option, text)
             assert {str(each.id) for each in app.screen.query("Input.wrong")} == {option}, (option, text)
             await pilot.press("enter")
             await pilot.pause()
             assert app.results == [], (option, text)
+            assert app.focused is not None
+            assert app.focused.id == option
             app.screen.query_one(f"#{option}", Input).value = before[option]
             await pilot.pause()
             assert not app.screen.query("Input.wrong"), "mended"
@@ -250,18 +350,21 @@ async def test_what_would_be_too_many_runs_is_refused() -> None:
     async with bare() as (app, pilot):
         app.screen.query_one("#iodepth", Input).value = ",".join(map(str, range(1, 20)))
         await type_in(app, pilot, "repeats", "100")
-        assert "1,900 steps are too many" in said_below(app)
+        assert "1,900 steps are too many" in said_below(app, "summary")
         await pilot.press("enter")
         await pilot.pause()
         assert isinstance(app.screen, FormScreen)
 
 
-@pytest.mark.parametrize("target", ["rbd:", "pool:bench"])
-async def test_a_target_that_does_not_fit_is_named_and_what_was_typed_is_kept(target: str) -> None:
+@pytest.mark.parametrize(
+    ("target", "problem"),
+    [("rbd:", "unknown target 'rbd:'"), ("pool:bench", "fio needs a file, a device or images: press t and choose one")],
+)
+async def test_a_target_that_does_not_fit_is_named_and_what_was_typed_is_kept(target: str, problem: str) -> None:
     """It is chosen elsewhere: nothing that could be typed here would mend it."""
     async with bare(target=target) as (app, pilot):
         await type_in(app, pilot, "bs", "8k")
-        assert "target" in said_below(app)
+        assert said_below(app, "summary").startswith(problem)
         assert not app.screen.query("Input.wrong")
         await pilot.press("enter")
         await until(pilot, lambda: bool(app.results))
@@ -271,8 +374,8 @@ async def test_a_target_that_does_not_fit_is_named_and_what_was_typed_is_kept(ta
 
 async def test_text_of_the_users_is_no_markup() -> None:
     async with bare() as (app, pilot):
-        await type_in(app, pilot, "bs", "[b]4k[/b]")
-        assert "[b]4k[/b]" in said_below(app)
+        await type_in(app, pilot, "bs", "[b]4k")
+        assert "[b]4k" in said_below(app, "summary")
 
 
 # ------------------------------------------------------------------ what becomes of it
@@ -306,11 +409,13 @@ async def test_a_sweep_runs_once_for_each_value(tmp_path: Path) -> None:
         await pilot.press("enter")
         await until(pilot, lambda: len(saved(tmp_path)) == 3)
         await finished(app, pilot)
-        apart = [row[-1] for row in rows(app)]
+        heading, *_ = rows(app)
+        apart = columns(console_screen(app).query_one(RunsTable), "differs")
     runs = saved(tmp_path)
     assert [run.options["iodepth"] for run in runs] == [1, 4, 16]
     assert len({run.batch for run in runs}) == 1
-    assert apart == ["iodepth=16", "iodepth=4", "iodepth=1"]
+    assert heading == ["", "write-iops  iodepth=1,4,16 (3 runs)"]
+    assert apart == [["qd16 20s"], ["qd4 20s"], ["qd1 20s"]]
 
 
 async def test_repeats_run_it_so_often(tmp_path: Path) -> None:
@@ -321,7 +426,11 @@ async def test_repeats_run_it_so_often(tmp_path: Path) -> None:
         await pilot.press("enter")
         await until(pilot, lambda: len(saved(tmp_path)) == 2)
         await finished(app, pilot)
+        table = columns(console_screen(app).query_one(RunsTable), "#", "preset", "IOPS", "outcome")
     runs = saved(tmp_path)
+    written = [run.summary.write.iops for run in runs if run.summary.write and run.summary.write.iops]
+    assert table[0] == ["", "write-iops", units.iops(sum(written) / 2), "n=2"]
+    assert [row[0] for row in table[1:]] == ["2", "1"]
     assert [run.repeat for run in runs] == [1, 2]
     assert len({run.batch for run in runs}) == 1
 
@@ -372,12 +481,13 @@ async def test_the_runtime_is_that_of_all_presets_and_the_rest_is_each_presets_o
 
 async def test_the_form_during_a_run_is_about_the_next_one(tmp_path: Path) -> None:
     async with in_a_run(tmp_path, size=SMALL) as (app, pilot, _):
-        during = shown(app, "#command")
+        assert shown(app, "#command").startswith("$ fio"), "the command of the run in progress"
         await form(app, pilot)
         await type_in(app, pilot, "bs", "16k")
         await kept(app, pilot)
-        assert shown(app, "#command") == during, "the command of the run in progress stays"
-        assert "16k randwrite" in shown(app, "#form")
+        assert "16k randwrite" in shown(app, "#command"), "what would run next"
+        assert shown(app, "#command").startswith("next ")
+        assert shown(app, "#form").startswith("running  4k randwrite")
         assert app.busy
     assert [run.options["bs"] for run in saved(tmp_path)] == ["4k"]
 
@@ -456,13 +566,19 @@ async def test_nothing_is_cut_off() -> None:
         for size in (SMALL, (93, 25), USUAL, (200, 50)):
             await pilot.resize_terminal(*size)
             await pilot.pause()
-            assert " ".join(text_of(app, app.screen.query_one("#preview")).split()) == " ".join(said_below(app).split())
+            seen = " ".join(text_of(app, app.screen.query_one("#preview")).split())
+            assert " ".join(said_below(app).split()).startswith(seen)
+            assert len(seen) > (280 if size[1] >= USUAL[1] else 180)
             assert said_below(app).endswith("# prefills 1.00 GiB first")
             for option in ("bs", "iodepth_batch_complete_min", "buffer_compress_percentage", "repeats"):
                 app.screen.query_one(f"#{option}").focus()
-                await until(pilot, lambda option: f" {option} " in screen_text(app), option)
+                await until(
+                    pilot,
+                    lambda option: f" {option} " in screen_text(app) or f"({option}) " in screen_text(app),
+                    option,
+                )
                 assert app.screen.query_one(f"#{option}").size.width >= 9
-            assert "enter keeps  esc cancels  ctrl+r resets" in screen_text(app)
+            assert "enter keeps  esc cancels  ctrl+r resets  / filter" in screen_text(app)
             assert "Write throughput: fio options" in screen_text(app)
 
 

@@ -24,7 +24,7 @@ CORE = (
     ("planning",),
     ("running",),
 )
-FRONT_ENDS = (("terminal",), ("reports",), ("tui",), ("cli",))
+FRONT_ENDS = (("terminal",), ("reports",), ("tui",), ("serve",), ("cli",))
 LAYERS = CORE + FRONT_ENDS
 """Packages and the modules beside them. Each imports from layers above its own only, and from itself."""
 SCREENS = {
@@ -34,7 +34,8 @@ SCREENS = {
     "click": {"cli"},
 }
 """What draws and talks to the user, and who may import it."""
-OWNERS = {**SCREENS, "asyncssh": {"nodes.ssh"}}
+WEB = {"aiohttp": {"serve"}, "textual_serve": {"serve"}}
+OWNERS = {**SCREENS, **WEB, "asyncssh": {"nodes.ssh"}}
 """What only some may import."""
 PURE = (
     "analysis",
@@ -192,13 +193,18 @@ def test_nothing_is_imported_by_a_name_made_at_run_time() -> None:
         assert not names & {"import_module", "__import__"}, path
 
 
-def loaded(*modules: str) -> set[str]:
-    """What importing these loads, by the first part of its name."""
+def every_loaded(*modules: str) -> set[str]:
+    """The full names of what importing these loads."""
     names = ", ".join(".".join(["cephtui", module]) if module else "cephtui" for module in modules)
-    program = f"import sys, {names}; print(*sorted({{name.partition('.')[0] for name in sys.modules}}))"
+    program = f"import sys, {names}; print(*sys.modules)"
     completed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=PACKAGE.parent)
     assert completed.returncode == 0, completed.stderr
     return set(completed.stdout.split())
+
+
+def loaded(*modules: str) -> set[str]:
+    """The same, by the first part of its name."""
+    return {name.partition(".")[0] for name in every_loaded(*modules)}
 
 
 def test_the_core_runs_without_what_draws() -> None:
@@ -212,7 +218,44 @@ def test_ssh_is_loaded_by_connecting_only() -> None:
 
 
 def test_the_command_line_starts_light() -> None:
-    assert not loaded("cli.main") & {"asyncssh", "textual", "plotext", "pydantic", "asyncio"}
+    assert not loaded("cli.main") & {"aiohttp", "asyncssh", "textual", "plotext", "pydantic", "asyncio"}
+
+
+LATER = (
+    "analysis.incidents",
+    "ceph.cluster",
+    "ceph.images",
+    "ceph.pools",
+    "ceph.proxmox",
+    "cluster.preflight",
+    "cluster.reader",
+    "models.rows",
+    "running.plan_run",
+    "running.step_run",
+    "running.survey",
+    "sessions.listing",
+    "targets.device",
+    "targets.discovery",
+    "targets.pool",
+    "targets.rbd",
+    "targets.removal",
+    "tools.fio.output",
+    "tools.ioping.output",
+    "tools.rados_bench.output",
+    "tui.console.form",
+    "tui.console.queue",
+    "tui.pickers.targets",
+    "tui.screens.presenter",
+    "tui.screens.sessions",
+)
+"""What the console's first frame does without. Most of it are dataclasses: each takes half a millisecond to make."""
+
+
+def test_the_console_starts_without_what_its_first_frame_does_not_show() -> None:
+    found = every_loaded("cli.main", "cli.commands.console")
+    assert set(LATER) <= MODULES.keys()
+    assert not found & {f"cephtui.{module}" for module in LATER}
+    assert not found & {"asyncssh", "plotext"}
 
 
 @pytest.mark.parametrize(

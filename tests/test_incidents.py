@@ -146,7 +146,7 @@ def test_what_was_so_before_and_ends_is_told() -> None:
         "osd.2 was down until 0:20",
         "the cluster's flag noout was set until 0:20",
         "up to 13 of 33 PGs were not active+clean until 0:20: 13 active+undersized+degraded",
-        "recovery of up to 977 KiB/s went on beside the run until 0:20",
+        "recovery of up to 977 KiB/s during the run until 0:20",
     ]
 
 
@@ -187,7 +187,7 @@ def test_what_begins_in_the_filling_and_goes_on_is() -> None:
         (
             {"recovery_bandwidth_bytes": 100 << 20},
             "recovery",
-            "recovery of up to 100 MiB/s went on beside the run from 0:10 to 0:20",
+            "recovery of up to 100 MiB/s during the run from 0:10 to 0:20",
         ),
         (
             {"pg_states": {"active+clean": 32, "active+clean+scrubbing+deep": 1}},

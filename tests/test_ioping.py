@@ -57,15 +57,15 @@ def test_defaults() -> None:
 @pytest.mark.parametrize(
     ("option", "value", "expected"),
     [
-        ("runtime", 0, "greater than or equal to 1"),
-        ("interval", 0, "greater than or equal to 0.001"),
-        ("interval", 6, "less than or equal to 5"),
+        ("runtime", 0, "at most 7 days"),
+        ("interval", 0, "expected 0.001 to 5 seconds"),
+        ("interval", 6, "expected 0.001 to 5 seconds"),
         ("size", "0", "expected a size above 0"),
         ("work_size", "1k", "expected at least one request of 4k, got 1k"),
         ("write", True, "cephtui has ioping read only"),
         ("keep", True, "cephtui has ioping read only"),
         ("cached", True, "cephtui measures direct, synchronous reads"),
-        ("warmup", 2, "it spoils the figures"),
+        ("warmup", 2, "it distorts the results"),
         ("sise", "4k", "did you mean size?"),
     ],
 )
@@ -215,7 +215,7 @@ async def test_a_file_is_filled_read_saved_replayed_and_compared(tmp_path: Path)
     assert store.read_history(tmp_path / "s", 1).directions == ["read"]
     found = figures(side_of(runs[0], [runs[0]]), side_of(runs[1], [runs[1]]))
     assert {figure.direction for figure in found} == {"read"}
-    assert all(figure.better is not None for figure in found)
+    assert all(figure.change_fraction is not None for figure in found)
     measured = [sample for sample in live if sample.phase == "run" and sample.node is None]
     last = measured[-1].flows["read"]
     assert isinstance(last, Interval)

@@ -18,7 +18,6 @@ from cephtui.models import (
     FilePlace,
     Interval,
     Model,
-    NodeRow,
     Phase,
     Place,
     Plan,
@@ -27,6 +26,7 @@ from cephtui.models import (
     Run,
     Sample,
 )
+from cephtui.models.rows import NodeRow
 from cephtui.printable import printable
 from cephtui.sessions.jsonlines import as_json, line, parse_sample, sample_line, schema
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.text import Text
 from textual.actions import parse as parse_action
 from textual.binding import Binding
 from textual.dom import DOMNode
@@ -22,26 +21,33 @@ from textual.widget import Widget
 from cephtui import tui
 from cephtui.analysis.sides import Side
 from cephtui.config import Config
+from cephtui.models import Node
 from cephtui.paths import packaged_presets_dir
+from cephtui.planning import Request, make_plan, new_batch
 from cephtui.presets import Preset, find_presets
 from cephtui.running.queue import Queue
 from cephtui.sessions import demo, store
+from cephtui.targets import parse_target
 from cephtui.targets.discovery import KnownNode
 from cephtui.tui.app import CephtuiApp, SavedApp
 from cephtui.tui.console.edits import Edits
 from cephtui.tui.console.form import FormScreen
 from cephtui.tui.console.queue import QueueScreen
 from cephtui.tui.console.screen import ConsoleScreen
+from cephtui.tui.copying import CopyingScreen, Handout, Selectable
 from cephtui.tui.dialogs import Ask, Confirm, Details, Dialog, EnterText, Help, TypeName, Wait
 from cephtui.tui.keys import KeyBar, commands
+from cephtui.tui.pickers.commands import CommandPicker, ThemePicker
 from cephtui.tui.pickers.nodes import NodePicker
 from cephtui.tui.pickers.picker import Picker
 from cephtui.tui.pickers.presets import PresetPicker
 from cephtui.tui.pickers.runs import RunPicker
 from cephtui.tui.pickers.targets import TargetPicker
 from cephtui.tui.screens.compare import CompareScreen
+from cephtui.tui.screens.compare_presenter import ComparePresenter
 from cephtui.tui.screens.log import LogScreen
-from cephtui.tui.screens.presenter import Presenter
+from cephtui.tui.screens.panels import PanelsDialog
+from cephtui.tui.screens.presenter import InLarge, Presenter
 from cephtui.tui.screens.replay import PlayedScreen, ReplayScreen, WatchScreen
 from cephtui.tui.screens.run import RunScreen
 from cephtui.tui.screens.session import SessionScreen
@@ -49,7 +55,7 @@ from cephtui.tui.screens.sessions import SessionsScreen
 from cephtui.tui.widgets.run_view import RunView
 from tests.replayed import WRITE_IOPS, console, screen_text, until
 
-BASES = {Dialog, Picker, RunScreen, PlayedScreen}
+BASES = {Dialog, InLarge, Picker, CopyingScreen, RunScreen, PlayedScreen}
 """Of which there is no screen."""
 SIGNS = {"question_mark": "?", "escape": "esc", "slash": "/", "plus": "+", "minus": "-", "equals_sign": "="}
 
@@ -104,7 +110,7 @@ async def test_every_key_that_is_told_does_something(recorded: Path) -> None:
             name = command.action.partition("(")[0].rpartition(".")[2]
             assert any(hasattr(node, f"action_{name}") for node in (screen, app, *screen.query("*"))), name
         titles = {command.title for command in app.get_system_commands(screen)}
-        assert {"pause (space)", "figure (v)"} <= titles
+        assert {"pause (space)", "metric (v)"} <= titles
 
 
 # ---------------------------------------------------------------------------------------------- every screen
@@ -117,18 +123,23 @@ def screens(root: Path) -> Iterator[Screen[Any]]:
     catalogue = find_presets(packaged_presets_dir(), root / "none")
     preset = catalogue["write-iops"]
     assert isinstance(preset, Preset)
+    request = Request((preset,), (Node(name="local"),), parse_target("file:/x"), {})
     yield SessionsScreen(root)
     yield SessionScreen(directory)
+    yield PanelsDialog(set, lambda name: None)
     yield ReplayScreen(directory, demo.STAR)
     yield WatchScreen(directory)
     yield CompareScreen(Side((run,)), Side((run,)), {}, {})
+    yield ComparePresenter(Side((run,)), Side((run,)), {}, {})
     yield LogScreen(directory, run)
-    yield Presenter(RunView(), lambda: "title")
+    yield Presenter(RunView(), lambda: None, lambda: None, "nothing")
     yield RunPicker(root, ("demo", demo.STAR))
     yield PresetPicker(catalogue)
+    yield CommandPicker([])
+    yield ThemePicker(["one"], "one")
     yield TargetPicker("file:/x", "file:/y", lambda of, put: Future(), "local")
     yield NodePicker(Config(), [KnownNode("pve1", "")], [], {})
-    yield FormScreen(preset, Edits(), lambda edits: Text("$ fio"))
+    yield FormScreen(preset, Edits(), lambda edits: make_plan(request, new_batch))
     yield QueueScreen(Queue, lambda queue: None)
     yield Confirm("Really?", "yes", "no")
     yield TypeName("what there is", "its name")
@@ -137,6 +148,7 @@ def screens(root: Path) -> Iterator[Screen[Any]]:
     yield Details("title", "text")
     yield Help("title", "text")
     yield Wait(lambda: "waiting")
+    yield Selectable(Handout("#1", "| a |"), None)
 
 
 def subclasses(kind: type[Any]) -> set[type[Any]]:
@@ -203,7 +215,7 @@ async def look_at(app: CephtuiApp, pilot: Pilot[None]) -> list[str]:
         await pilot.pause()
         footer = footer_of(screen)
         await (app.run_action("help") if isinstance(screen, Help) else pilot.press("f1"))
-        await until(pilot, lambda: app.screen is not screen and "escape closes" in screen_text(app))
+        await until(pilot, lambda: app.screen is not screen and "esc closes" in screen_text(app))
         found += lacking(app, screen, screen_text(app), footer)
         await pilot.press("question_mark")
         await until(pilot, lambda: app.screen is screen)

@@ -12,9 +12,10 @@ import pytest
 from cephtui.models import Node, Part
 from cephtui.nodes.transport import Completed
 from cephtui.sessions.undo import Undo
-from cephtui.targets import parse_target, remove
+from cephtui.targets import parse_target
 from cephtui.targets.base import Removed, TargetFault
 from cephtui.targets.leftovers import connection_settings, describe
+from cephtui.targets.removal import remove
 
 from .fakes import dumped
 

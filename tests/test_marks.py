@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from textual.pilot import Pilot
-from textual.widgets import DataTable, Input
+from textual.widgets import Input
 
 from cephtui.cli import verbs
 from cephtui.models import Mark
@@ -18,7 +18,9 @@ from cephtui.sessions.writer import SessionWriter
 from cephtui.tui.charts.chart import Chart
 from cephtui.tui.console.app import ConsoleApp
 from cephtui.tui.dialogs import Details, EnterText
+from cephtui.tui.pickers.runs import RunPicker
 from cephtui.tui.widgets.runs_table import RunsTable
+from tests.known import known
 from tests.replayed import (
     WRITE_IOPS,
     connector_to,
@@ -48,7 +50,7 @@ def marks(root: Path, session: str = "tuning") -> list[Mark]:
 
 def marked(app: ConsoleApp) -> list[str]:
     """The texts of the marks in the table, the newest first."""
-    return [row[1] for row in rows(app) if row[0] == "*"]
+    return [row[1].split("  ", 1)[1] for row in rows(app) if row[0] == "*"]
 
 
 async def mark(app: ConsoleApp, pilot: Pilot[None], text: str) -> None:
@@ -94,12 +96,12 @@ async def test_a_mark_is_whole_also_when_it_is_drawn_at_once(tmp_path: Path, siz
 
 async def test_a_mark_between_runs_belongs_to_none(tmp_path: Path) -> None:
     async with console(tmp_path, run=WRITE_IOPS, speed=60, size=SMALL) as (app, pilot):
-        await pilot.press("2")
+        await pilot.press("2", "enter")
         await finished(app, pilot)
         await mark(app, pilot, CHANGE)
         assert [row[0] for row in rows(app)] == ["*", "1"], "the newest is the first"
         assert CHANGE not in text_of(app, console_screen(app).query_one("#chart"))
-        await pilot.press("2")
+        await pilot.press("2", "enter")
         await until(pilot, lambda: len(saved(tmp_path)) == 2)
         await finished(app, pilot)
         assert [row[0] for row in rows(app)] == ["2", "*", "1"]
@@ -111,7 +113,7 @@ async def test_a_mark_while_a_target_is_filled_has_no_second_of_the_run(tmp_path
     hosts["local"].scripts["fill"] = hosts["local"].scripts.pop("latency")
     hosts["local"].scripts["fill"].waits_after = 0.5
     async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
-        await pilot.press("2")
+        await pilot.press("2", "enter")
         await until(pilot, lambda: bool(hosts["local"].log.of("waits in fill")))
         await mark(app, pilot, CHANGE)
         app._runner._thread.call_soon(hosts["local"].scripts["fill"].go_on.set)
@@ -128,7 +130,7 @@ async def test_a_mark_before_any_run_begins_the_session(tmp_path: Path, session:
         (directory,) = (tmp_path / "sessions").iterdir()
         assert session in (None, directory.name)
         await until(pilot, lambda: f"session {directory.name}" in text_of(app, console_screen(app).query_one("#bar")))
-        await pilot.press("2")
+        await pilot.press("2", "enter")
         await finished(app, pilot)
     assert [each.run for each in marks(tmp_path, directory.name)] == [None]
     assert [run.run for run in saved(tmp_path, directory.name)] == [1]
@@ -178,33 +180,41 @@ async def test_a_text_is_no_markup_and_a_long_one_is_cut_in_the_table_only(tmp_p
     assert [each.text for each in marks(tmp_path)] == [text.strip()]
 
 
-async def test_a_marks_row_is_no_run(tmp_path: Path) -> None:
+async def test_a_mark_leaves_the_cursor_on_the_newest_run(tmp_path: Path) -> None:
     async with console(tmp_path, run=WRITE_IOPS, speed=60, size=SMALL) as (app, pilot):
-        await pilot.press("2")
+        await pilot.press("2", "enter")
         await finished(app, pilot)
         await mark(app, pilot, CHANGE)
-        await pilot.press("r", "home", "enter")
-        await pilot.pause()
-        assert not isinstance(app.screen, Details)
-        before = len(said(app))
-        await pilot.press("c")
-        await until(pilot, lambda: len(said(app)) > before)
-        assert said(app)[-1].startswith("that is a mark")
-        await pilot.press("j", "enter")
+        await pilot.press("r", "home", "c")
+        await until(pilot, lambda: isinstance(app.screen, RunPicker))
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is console_screen(app))
+        await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, Details))
+
+
+async def test_before_the_first_run_a_mark_is_no_run_either(tmp_path: Path) -> None:
+    async with console(tmp_path, run=WRITE_IOPS, speed=60, size=SMALL) as (app, pilot):
+        await mark(app, pilot, CHANGE)
+        await pilot.press("r", "j", "enter", "c")
+        await until(pilot, lambda: bool(said(app)))
+        assert said(app) == ["nothing has run yet (o opens saved sessions)"]
+        assert app.screen is console_screen(app)
 
 
 async def test_the_cursor_stays_with_its_run_when_something_comes_above(tmp_path: Path) -> None:
     async with console(tmp_path, run=WRITE_IOPS, speed=60, size=USUAL) as (app, pilot):
-        for _ in range(2):
-            await pilot.press("2")
+        table = console_screen(app).query_one(RunsTable)
+        for number in (1, 2):
+            await pilot.press("2", "enter")
+            await until(pilot, lambda number: len(saved(tmp_path)) == number, number)
             await finished(app, pilot)
-        table = console_screen(app).query_one(DataTable)
+            assert known(table.chosen).run == number, "on the newest as long as it was there"
         await pilot.press("r", "j")
         assert table.cursor_row == 1
         await mark(app, pilot, CHANGE)
-        await until(pilot, lambda: rows(app)[table.cursor_row][0] == "1")
         assert [row[0] for row in rows(app)] == ["*", "2", "1"]
+        assert known(table.chosen).run == 1
 
 
 # ---------------------------------------------------------------------------------------------- on the command line

@@ -35,7 +35,7 @@ STEP = Step(
     ramp_seconds=2.0,
     run_seconds=60.0,
 )
-FULL = "the session can't be written any more"
+FULL = "the session can no longer be written"
 
 
 @pytest.mark.parametrize(

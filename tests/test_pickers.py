@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from textual.app import App
 from textual.pilot import Pilot
 from textual.widgets import Button, Static
 
@@ -25,6 +24,7 @@ from cephtui.tui.pickers.nodes import NodePicker
 from cephtui.tui.pickers.picker import Filter, Picker
 from cephtui.tui.pickers.presets import PresetPicker, described
 from cephtui.tui.pickers.targets import TargetPicker
+from cephtui.tui.terminal.in_order import OrderedApp
 from cephtui.tui.widgets.pick_list import PickList, Row, RowVisual, matching, widths
 from tests.known import known
 from tests.replayed import burst, until
@@ -39,9 +39,9 @@ ERASURE = Candidate(
 )
 ERASURE_POOL = Candidate("pool:data", "objects for rados bench, room for 1.00 TiB")
 GUESTS = Candidate("rbd:bench/vm-1", "image", "image bench/vm-1 is by its name a guest's disk", "choose another image")
-IMAGE = Candidate("rbd:bench/[b]own", "image of 1.00 GiB, asks first")
+IMAGE = Candidate("rbd:bench/[b]own", "image of 1.00 GiB, needs confirmation")
 DISK = Candidate("device:/dev/sda", "1.82 TiB", "/dev/sda is mounted on /", "choose another")
-FREE = Candidate("device:/dev/sdb", "1.82 TiB, asks first")
+FREE = Candidate("device:/dev/sdb", "1.82 TiB, needs confirmation")
 
 
 @dataclass
@@ -128,7 +128,7 @@ class Shown:
         return [notice.message for notice in self.pilot.app._notifications]
 
 
-class Bare(App[None]):
+class Bare(OrderedApp):
     """Nothing but what the pickers bring themselves."""
 
 
@@ -313,7 +313,7 @@ async def test_targets_are_shown_as_they_are_found() -> None:
     async with shown(targets(discovery), SIZES[0]) as picker:
         async for _ in picker.in_each_size():
             assert picker.names == ["rbd:bench", SCRATCH]
-            assert "the present target" in picker.words
+            assert "current target" in picker.words
             assert "pools, seen from pve1 (asking the cluster ...)" in picker.words
             assert "devices of pve1 (inspecting the devices ...)" in picker.words
         discovery.tell(DEVICES, DISK, FREE)
@@ -328,7 +328,7 @@ async def test_targets_are_shown_as_they_are_found() -> None:
         ]
         await picker.type("sda")
         async for _ in picker.in_each_size():
-            assert "1.82 TiB, refused: is mounted on /" in picker.words
+            assert "1.82 TiB, not allowed: is mounted on /" in picker.words
             assert "/dev/sda is mounted on /: choose another" in picker.words
 
 
@@ -353,7 +353,7 @@ async def test_a_refused_target_is_dim_and_says_why() -> None:
         await picker.go_to("rbd:data")
         why = "pool data is erasure-coded: images can't live there: use a replicated pool"
         assert picker.note == why
-        assert "new images, EC 2+1, refused: is erasure-coded: images can't live there" in picker.words
+        assert "new images, EC 2+1, not allowed: is erasure-coded: images can't live there" in picker.words
         await picker.pilot.press("enter")
         assert (picker.result, picker.said()) == (UNSET, [why])
         dim = {row.cells[0]: bool(row.refused) for row in picker.rows if not row.heading}
@@ -366,7 +366,7 @@ async def test_the_present_target_is_refused_too_where_a_guard_refuses_it() -> N
         await picker.pilot.press("down", "up")
         assert picker.here == DISK.spec
         discovery.tell(DEVICES, DISK)
-        await picker.until_shown("the present target, 1.82 TiB, refused: is mounted on /")
+        await picker.until_shown("current target, 1.82 TiB, not allowed: is mounted on /")
         await picker.pilot.press("enter")
         assert picker.result == UNSET
 
@@ -388,7 +388,7 @@ async def test_images_are_shown_when_they_are_asked_for(key: str) -> None:
         discovery.tell("rbd:bench", Candidate(IMAGE.spec, "image, not inspected"), GUESTS, problem=None)
         await until(picker.pilot, lambda: IMAGE.spec in picker.names)
         discovery.tell("rbd:bench", IMAGE)
-        await picker.until_shown("image of 1.00 GiB, asks first")
+        await picker.until_shown("image of 1.00 GiB, needs confirmation")
         assert "asking" not in picker.words.replace("asking the cluster", "").replace("inspecting the devices", "")
         await picker.pilot.press("left")
         assert IMAGE.spec not in picker.names
@@ -434,7 +434,7 @@ async def test_what_is_typed_can_be_used(typed: str, spec: str) -> None:
     async with shown(targets(Discovery())) as picker:
         await picker.type(typed)
         assert picker.here == spec
-        assert "use it as it is typed" in picker.words
+        assert "use it as typed" in picker.words
         await picker.pilot.press("enter")
         assert picker.result == spec
 
@@ -450,7 +450,7 @@ async def test_what_is_typed_and_refused_can_be_used_for_reading() -> None:
             await picker.pilot.press("backspace")
         await picker.type(DISK.spec)
         assert picker.names == [DISK.spec, DISK.spec]
-        assert "use it as it is typed, though a write there is refused" in picker.words
+        assert "use it as typed, though writing there is not allowed" in picker.words
         await picker.pilot.press("enter")
         assert picker.result == DISK.spec
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.test_imports import MODULES
 
-PRIVATE = {"nodes.asyncio_private", "tui.textual_private", "tui.charts.plotext_private"}
+PRIVATE = {"nodes.asyncio_private", "tui.textual_private", "tui.charts.plotext_private", "serve.textual_serve_private"}
 """Each is of one library, and says in which version its names were seen."""
 PUBLIC = {"os._exit"}
 """Documented all the same."""

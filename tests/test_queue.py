@@ -138,10 +138,10 @@ def test_an_entry_says_what_differs_from_its_preset() -> None:
 
 async def test_a_key_during_a_run_queues_its_preset(tmp_path: Path) -> None:
     async with in_a_run(tmp_path, size=SMALL) as (app, pilot, hosts):
-        await pilot.press("4")
-        assert "queued: read-iops (u shows the queue)" in toasts(app)
+        await pilot.press("4", "enter")
+        assert "queued: read-iops (1 waiting, about 23 s)" in toasts(app)
         assert "queue: 1 waiting, about 23 s" in text_of(app, console_screen(app).query_one("#bar"))
-        await pilot.press("6")
+        await pilot.press("6", "enter")
         assert waiting(app) == ["read-iops", "mixed-75-25"]
         assert "queue: 2 waiting, about 46 s" in text_of(app, console_screen(app).query_one("#bar"))
         assert [run.preset for run in saved(tmp_path)] == ["write-iops"]
@@ -165,7 +165,7 @@ async def test_enter_during_a_run_queues_what_is_selected(tmp_path: Path) -> Non
 
 async def test_several_keys_at_once_run_one_after_the_other(tmp_path: Path) -> None:
     async with console(tmp_path, run=WRITE_IOPS, speed=60, size=SMALL) as (app, pilot):
-        await pilot.press("6", "4", "2")
+        await pilot.press("6", "enter", "4", "enter", "2", "enter")
         await until(pilot, lambda: len(saved(tmp_path)) == 3)
         await finished(app, pilot)
     runs = saved(tmp_path)
@@ -181,10 +181,10 @@ async def test_one_key_runs_all_six(tmp_path: Path) -> None:
     own.write_text('title = "Mine"\nkey = 7\n[options]\nrw = "randwrite"\n')
     async with console(tmp_path, run=WRITE_IOPS, speed=60, size=USUAL) as (app, pilot):
         await pilot.press("a")
-        assert f"queued: {', '.join(PRESETS)} (u shows the queue)" in said(app)
+        assert f"queued: {', '.join(PRESETS)} (6 waiting, about 3:13 min)" in said(app)
         await until(pilot, lambda: len(saved(tmp_path)) == 7)
         await finished(app, pilot)
-        results = [panel.result for panel in console_screen(app).query(PresetPanel)]
+        results = [panel.result.text for panel in console_screen(app).query(PresetPanel)]
         assert list(map(bool, results)) == [True] * 6 + [False]
     names = [run.preset for run in saved(tmp_path)]
     assert names == [*PRESETS[:4], "latency", "latency", "mixed-75-25"]
@@ -196,12 +196,12 @@ async def test_one_key_runs_all_six(tmp_path: Path) -> None:
 
 async def test_stop_holds_what_waits_until_it_is_asked_for(tmp_path: Path) -> None:
     async with in_a_run(tmp_path, size=SMALL) as (app, pilot, hosts):
-        await pilot.press("4", "6", "s")
+        await pilot.press("4", "enter", "6", "enter", "s")
         await until(pilot, lambda: not app.busy)
         assert waiting(app) == ["read-iops", "mixed-75-25"]
         assert "queue: 2 waiting, about 46 s, held" in text_of(app, console_screen(app).query_one("#bar"))
         await opened(app, pilot)
-        assert note(app) == "stopped by you: g runs what is left"
+        assert note(app) == "stopped; 2 more runs are held in the queue (about 46 s): g resumes"
         let_go(app, hosts)
         await closed(app, pilot, "g")
         await until(pilot, lambda: len(saved(tmp_path)) == 3)
@@ -218,15 +218,17 @@ async def test_stop_in_a_sweep_holds_the_rest_of_it_too(tmp_path: Path) -> None:
     hosts = held("local")
     async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
         console_screen(app).choice.edits = Edits({"latency": {"iodepth": "1,2"}}, "20")
-        await pilot.press("5", "4")
+        await pilot.press("5", "enter", "4", "enter")
         await until(pilot, lambda: "#1 latency running" in shown(app, "#progress"))
         await pilot.press("x")
         await until(pilot, lambda: "#2 latency running" in shown(app, "#progress"))
-        await pilot.press("s", "6")
+        await pilot.press("s", "6", "enter")
         await until(pilot, lambda: "#3 mixed-75-25 running" in shown(app, "#progress"))
         assert waiting(app) == ["latency", "read-iops"], "what is asked for after a stop goes before what is held"
         let_go(app, hosts)
         await until(pilot, lambda: not app.busy)
+        told = "stopped; 3 more runs are held in the queue (about 69 s): press u, then g to resume"
+        assert told in said(app)
         bar = console_screen(app).query_one("#bar")
         await until(pilot, lambda: "queue: 2 waiting, about 69 s, held" in text_of(app, bar))
         await opened(app, pilot)
@@ -259,7 +261,7 @@ async def test_stop_in_repeats_before_anything_has_begun_holds_the_others(tmp_pa
 
     async with console(tmp_path, connect=connect, speed=1, size=SMALL) as (app, pilot):
         console_screen(app).choice.edits = Edits({}, "20", repeats=3)
-        await pilot.press("2")
+        await pilot.press("2", "enter")
         await until(pilot, lambda: len(tried) == 2)
         await pilot.press("s")
         app._runner._thread.call_soon(gate.set)
@@ -267,6 +269,8 @@ async def test_stop_in_repeats_before_anything_has_begun_holds_the_others(tmp_pa
         assert [entry.text for entry in console_screen(app).dispatcher.queue.entries] == [
             "runtime 20, 3 times, 2 of 3 runs left"
         ]
+        told = "stopped; 2 more runs of these repeats are held in the queue (about 51 s): press u, then g to resume"
+        assert said(app)[-1] == told
         await opened(app, pilot)
         await closed(app, pilot, "g")
         await until(pilot, lambda: len(saved(tmp_path)) == 2)
@@ -287,7 +291,7 @@ async def test_skip_before_the_run_has_begun_takes_it_out(tmp_path: Path) -> Non
         return await host.ask(answers)
 
     async with console(tmp_path, connect=connect, speed=1, size=SMALL) as (app, pilot):
-        await pilot.press("2", "4")
+        await pilot.press("2", "enter", "4", "enter")
         await until(pilot, lambda: len(tried) == 2)
         await pilot.press("x")
         app._runner._thread.call_soon(gate.set)
@@ -311,7 +315,7 @@ async def test_stop_and_skip_while_a_run_waits_for_its_turn_meet_that_run(tmp_pa
         return await hosts[node.name].ask(answers)
 
     async with console(tmp_path, nodes=("pve1",), connect=connect, speed=1, size=SMALL) as (app, pilot):
-        await pilot.press("2")
+        await pilot.press("2", "enter")
         await until(pilot, lambda: app._runner._jobs.empty() and len(inspections(hosts["pve1"])) == 1)
         await pilot.press(key)
         app._runner._thread.call_soon(gate.set)
@@ -337,7 +341,7 @@ async def test_stop_and_skip_say_when_nothing_runs(tmp_path: Path, key: str) -> 
 
 async def test_the_queue_is_reordered_and_thinned_by_keys(tmp_path: Path) -> None:
     async with in_a_run(tmp_path, size=SMALL) as (app, pilot, hosts):
-        await pilot.press("1", "3", "4", "6")
+        await pilot.press("1", "enter", "3", "enter", "4", "enter", "6", "enter")
         await opened(app, pilot)
         assert listed(app) == ["write-throughput", "read-throughput", "read-iops", "mixed-75-25"]
         await pilot.press("J")
@@ -364,13 +368,13 @@ async def test_the_queue_is_reordered_and_thinned_by_keys(tmp_path: Path) -> Non
 async def test_nothing_is_cut_off_in_the_queue(tmp_path: Path) -> None:
     async with in_a_run(tmp_path, size=SMALL) as (app, pilot, _):
         console_screen(app).choice.edits = Edits({}, "20", repeats=3)
-        await pilot.press("4", "6")
+        await pilot.press("4", "enter", "6", "enter")
         await opened(app, pilot)
         table = app.screen.query_one(DataTable)
         words = ["read-iops", "69 s", "runtime 20, 3 times", "local", "file:/mnt/bench/test"]
         await until(pilot, lambda: [word for word in words if word not in text_of(app, table)] == [])
         assert "2 waiting, about 2:18 min" in screen_text(app)
-        assert "J K order  x take out  g run  esc back" in screen_text(app)
+        assert "J K order  x remove  g run  esc back" in screen_text(app)
 
 
 async def test_what_waits_is_told_beside_a_session_with_a_long_name(tmp_path: Path) -> None:
@@ -378,9 +382,9 @@ async def test_what_waits_is_told_beside_a_session_with_a_long_name(tmp_path: Pa
     async with console(
         tmp_path, nodes=tuple(hosts), connect=connector_to(hosts), speed=1, size=SMALL, session=None
     ) as (app, pilot):
-        await pilot.press("2")
+        await pilot.press("2", "enter")
         await running(app, pilot)
-        await pilot.press("4", "6", "s")
+        await pilot.press("4", "enter", "6", "enter", "s")
         await until(pilot, lambda: not app.busy)
         bar = console_screen(app).query_one("#bar")
         await until(pilot, lambda: "queue: 2 waiting, about 46 s, held" in text_of(app, bar))
@@ -391,22 +395,22 @@ async def test_an_empty_queue_says_how_it_is_filled(tmp_path: Path) -> None:
     hosts = held("local")
     async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
         await opened(app, pilot)
-        assert note(app).startswith("nothing is queued")
+        assert note(app).startswith("Queue is empty")
         await pilot.press("x", "J", "K", "j", "k")
         assert listed(app) == []
         await closed(app, pilot, "g")
         assert not app.busy
-        await pilot.press("2")
+        await pilot.press("2", "enter")
         await running(app, pilot)
         await pilot.press("s")
         await until(pilot, lambda: not app.busy)
         await opened(app, pilot)
-        assert note(app).startswith("nothing is queued"), "there is nothing left that g could run"
+        assert note(app).startswith("Queue is empty"), "there is nothing left that g could run"
 
 
 async def test_the_screen_follows_what_begins_and_the_cursor_stays_with_its_entry(tmp_path: Path) -> None:
     async with in_a_run(tmp_path, size=SMALL) as (app, pilot, hosts):
-        await pilot.press("1", "3", "4")
+        await pilot.press("1", "enter", "3", "enter", "4", "enter")
         await opened(app, pilot)
         await pilot.press("j")
         let_go(app, hosts, "write-iops")
@@ -418,7 +422,7 @@ async def test_the_screen_follows_what_begins_and_the_cursor_stays_with_its_entr
 async def test_what_is_taken_out_is_what_the_cursor_was_on(tmp_path: Path) -> None:
     """An entry may begin between what is shown and the key."""
     async with in_a_run(tmp_path, size=SMALL) as (app, pilot, _):
-        await pilot.press("1", "3", "4")
+        await pilot.press("1", "enter", "3", "enter", "4", "enter")
         await opened(app, pilot)
         await pilot.press("j")
         dispatcher, screen = console_screen(app).dispatcher, app.screen
@@ -456,7 +460,7 @@ async def queued(
 ) -> AsyncIterator[tuple[ConsoleApp, Pilot[None]]]:
     """The console in a run of random writes, with what these keys queue behind it."""
     async with console(root, connect=connector_to(hosts), speed=1, size=SMALL, target=target) as (app, pilot):
-        await pilot.press("2")
+        await pilot.press("2", "enter")
         await running(app, pilot)
         await pilot.press(*keys)
         yield app, pilot
@@ -464,24 +468,24 @@ async def queued(
 
 def reason(app: ConsoleApp) -> str:
     """Why the queue is held, as it is told; empty where it is not."""
-    found = [text for text in toasts(app) if "in a row" in text and "waiting" in text]
+    found = [text for text in toasts(app) if "in a row" in text and "held" in text]
     assert len(found) <= 1
     return found[0] if found else ""
 
 
 async def test_two_failures_in_a_row_hold_what_is_left_and_say_why(tmp_path: Path) -> None:
     hosts = failing("write-throughput", "read-throughput")
-    async with queued(tmp_path, hosts, "1", "3", "4", "6") as (app, pilot):
+    async with queued(tmp_path, hosts, "1", "enter", "3", "enter", "4", "enter", "6", "enter") as (app, pilot):
         let_go(app, hosts, "write-iops")
         await until(pilot, lambda: not app.busy)
         await until(pilot, lambda: "#3 read-throughput failed" in shown(app, "#progress"))
         await until(pilot, lambda: bool(reason(app)))
         assert waiting(app) == ["read-iops", "mixed-75-25"]
         why = "stopped after two failures in a row: fio: engine not loadable"
-        assert reason(app) == f"{why}. 2 waiting, about 46 s (u shows the queue)"
+        assert reason(app) == f"{why}; 2 more runs are held in the queue (about 46 s): press u, then g to resume"
         assert "held" in text_of(app, console_screen(app).query_one("#bar"))
         await opened(app, pilot)
-        assert note(app) == f"{why}: g runs what is left"
+        assert note(app) == f"{why}; 2 more runs are held in the queue (about 46 s): g resumes"
         assert "engine not loadable" in screen_text(app)
         await closed(app, pilot, "g")
         await until(pilot, lambda: len(saved(tmp_path)) == 5)
@@ -493,7 +497,7 @@ async def test_guards_that_refuse_twice_hold_the_rest(tmp_path: Path) -> None:
     hosts = failing()
     async with queued(tmp_path, hosts) as (app, pilot):
         console_screen(app).choice.target = parse_target("file:/mnt/bench/other")
-        await pilot.press("4", "6", "3")
+        await pilot.press("4", "enter", "6", "enter", "3", "enter")
         hosts["local"].facts = {"free": 1 << 20}
         let_go(app, hosts, "write-iops")
         await until(pilot, lambda: not app.busy)
@@ -506,7 +510,7 @@ async def test_guards_that_refuse_twice_hold_the_rest(tmp_path: Path) -> None:
 
 async def test_a_node_that_is_gone_holds_the_rest(tmp_path: Path) -> None:
     hosts = failing()
-    async with queued(tmp_path, hosts, "4", "6", "3") as (app, pilot):
+    async with queued(tmp_path, hosts, "4", "enter", "6", "enter", "3", "enter") as (app, pilot):
         hosts["local"].unreachable = "no route to host"
         hosts["local"].lose()
         await until(pilot, lambda: not app.busy)
@@ -525,7 +529,7 @@ async def test_what_was_not_agreed_to_is_no_failure(tmp_path: Path) -> None:
     hosts = failing()
     async with queued(tmp_path, hosts) as (app, pilot):
         console_screen(app).choice.target = parse_target("file:/mnt/bench/other")
-        await pilot.press("4", "6", "1")
+        await pilot.press("4", "enter", "6", "enter", "1", "enter")
         hosts["local"].facts = {"kind": "file", "size": 15000}
         started = len(hosts["local"].started)
         let_go(app, hosts, "write-iops")
@@ -535,7 +539,7 @@ async def test_what_was_not_agreed_to_is_no_failure(tmp_path: Path) -> None:
         assert waiting(app) == []
         assert [text for text in said(app) if "in a row" in text] == []
         assert len(hosts["local"].started) == started
-        await pilot.press("1")
+        await pilot.press("1", "enter")
         await until(pilot, lambda: isinstance(app.screen, TypeName))
         await pilot.press("escape")
         await until(pilot, lambda: not app.busy)
@@ -546,9 +550,9 @@ async def test_what_is_given_up_is_asked_for_once_and_for_that_target_only(tmp_p
     hosts = failing()
     async with queued(tmp_path, hosts) as (app, pilot):
         console_screen(app).choice.target = parse_target("file:/mnt/bench/other")
-        await pilot.press("4", "6")
+        await pilot.press("4", "enter", "6", "enter")
         console_screen(app).choice.target = parse_target("file:/mnt/bench/third")
-        await pilot.press("1")
+        await pilot.press("1", "enter")
         hosts["local"].facts = {"kind": "file", "size": 15000}
         let_go(app, hosts, "write-iops")
         await until(pilot, lambda: "1 more that wait" in in_one_line(app))
@@ -720,12 +724,12 @@ async def test_an_entry_keeps_what_was_chosen_when_it_was_queued(tmp_path: Path)
     hosts = held("local")
     async with console(tmp_path, connect=connector_to(hosts), speed=1, size=SMALL) as (app, pilot):
         screen = console_screen(app)
-        await pilot.press("2")
+        await pilot.press("2", "enter")
         await running(app, pilot)
-        await pilot.press("4")
+        await pilot.press("4", "enter")
         screen.choice.target = parse_target("file:/mnt/bench/other")
         screen.choice.edits = Edits({"read-iops": {"bs": "64k"}}, "20")
-        await pilot.press("4")
+        await pilot.press("4", "enter")
         let_go(app, hosts)
         await until(pilot, lambda: len(saved(tmp_path)) == 3)
         await finished(app, pilot)
@@ -740,7 +744,7 @@ async def test_an_entry_keeps_what_was_chosen_when_it_was_queued(tmp_path: Path)
 async def test_what_can_not_be_run_is_not_queued(tmp_path: Path) -> None:
     async with console(tmp_path, run=WRITE_IOPS, speed=60, size=SMALL) as (app, pilot):
         console_screen(app).choice.edits = Edits({"write-iops": {"size": "1k"}}, "20")
-        await pilot.press("2")
+        await pilot.press("2", "enter")
         assert [text for text in said(app) if text.startswith("size: ")]
         assert not app.busy
         assert waiting(app) == []

@@ -335,9 +335,9 @@ async def test_longer_steps_and_both_ends(session: Path) -> None:
         assert shown.position == 0
         await shown.press("end")
         assert shown.position == shown.screen.player.seconds
-        assert shown.transport.startswith("ended ")
+        assert shown.transport.startswith("finished ")
         await shown.press("right")
-        assert shown.transport.startswith("ended ")
+        assert shown.transport.startswith("finished ")
         await shown.press("home")
         assert shown.position == 0
         assert shown.transport.startswith("paused ")
@@ -384,7 +384,7 @@ async def test_at_its_end_it_shows_the_whole_run_and_plays_again(session: Path) 
     assert total
     async with playing(session) as shown:
         await shown.wait(1e6)
-        await until(shown.pilot, lambda: shown.transport.startswith("ended "))
+        await until(shown.pilot, lambda: shown.transport.startswith("finished "))
         assert f"write {units.iops(total.iops)}  over the whole run" in title(shown.screen)
         assert text_in(shown.screen, "#progress").startswith(f"#{demo.STAR} {run.preset} {run.outcome}")
         rows = text_in(shown.screen, "#nodes").splitlines()
@@ -405,7 +405,7 @@ async def test_at_its_end_it_shows_the_whole_run_and_plays_again(session: Path) 
 async def test_a_run_that_never_began_is_over_at_once(copy: Path, outcome: str) -> None:
     number = begun_no_more(copy, outcome)
     async with playing(copy, number) as shown:
-        await until(shown.pilot, lambda: shown.transport.startswith("ended "))
+        await until(shown.pilot, lambda: shown.transport.startswith("finished "))
         assert f" {outcome}  ! the pool is gone" in text_in(shown.screen, "#progress")
         await shown.press("space", "left", "right", "v", "h", "b", "f", "escape", "l", "escape")
         assert shown.app.screen is shown.screen
@@ -461,9 +461,10 @@ async def test_b_draws_a_line_for_each_node(session: Path) -> None:
 async def test_h_shows_the_heat_map(session: Path) -> None:
     async with playing(session) as shown:
         await shown.wait(moment(session))
-        heat = shown.screen.query_one("#write-heat", HeatMap)
-        assert not heat.display
+        assert not shown.screen.query("#write-heat")
         await shown.press("h")
+        await until(shown.pilot, lambda: len(shown.screen.query("#write-heat")) > 0)
+        heat = shown.screen.query_one("#write-heat", HeatMap)
         await until(shown.pilot, lambda: heat.display and heat.size.height > 2)
         assert "write latency" in screen_text(shown.app)
         assert any(strip.text.strip() for strip in heat.render_lines(heat.size.region))
@@ -498,8 +499,7 @@ async def test_escape_leaves_the_full_screen_before_it_leaves_the_replay(session
 
 async def test_the_presenter_shows_the_figure_while_it_plays_on(session: Path) -> None:
     def digits() -> str:
-        big = shown.app.screen.query_one(Big)
-        return f"{big._value} {big._unit}"
+        return " ".join(shown.app.screen.query(f".{part}").first(Big)._texts[0] for part in ("value", "word"))
 
     async with playing(session) as shown:
         await shown.wait(moment(session))
@@ -507,14 +507,14 @@ async def test_the_presenter_shows_the_figure_while_it_plays_on(session: Path) -
         await until(shown.pilot, lambda: isinstance(shown.app.screen, Presenter))
         write = known(at(session, demo.STAR, shown.position).latest).write
         assert write
-        assert digits() == f"{units.iops(write.iops)} IOPS"
+        assert digits() == f"{units.iops(write.iops)} IOPS write"
         await shown.wait(2)
         write = known(at(session, demo.STAR, shown.position).latest).write
         assert write
-        await until(shown.pilot, lambda: digits() == f"{units.iops(write.iops)} IOPS")
+        await until(shown.pilot, lambda: digits() == f"{units.iops(write.iops)} IOPS write")
         assert text_in(shown.app.screen, "#presented").startswith(store.read_run(session, demo.STAR).preset)
         await shown.press("v")
-        await until(shown.pilot, lambda: text_in(shown.app.screen, "#presented").endswith("  bandwidth"))
+        await until(shown.pilot, lambda: digits().endswith(" MiB/s write"))
         assert title(shown.screen).startswith(" bandwidth")
         await shown.press("escape")
         await until(shown.pilot, lambda: shown.app.screen is shown.screen)
@@ -598,7 +598,7 @@ async def test_what_was_said_beside_the_run_may_be_broken(copy: Path, name: str)
     break_line(copy / name)
     async with playing(copy) as shown:
         await shown.wait(1e6)
-        await until(shown.pilot, lambda: shown.transport.startswith("ended "))
+        await until(shown.pilot, lambda: shown.transport.startswith("finished "))
         assert shown.said == []
 
 

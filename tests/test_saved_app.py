@@ -143,12 +143,12 @@ async def test_a_replayed_run_is_compared(session: Path) -> None:
 async def test_help_names_the_keys_of_a_replay(session: Path) -> None:
     async with showing(session.parent, ReplayScreen(session, demo.STAR)) as (app, pilot, _):
         await pilot.press("question_mark")
-        await until(pilot, lambda: isinstance(app.screen, Details) and "escape closes" in screen_text(app))
+        await until(pilot, lambda: isinstance(app.screen, Details) and "esc closes" in screen_text(app))
         text = " ".join(screen_text(app).split())
-        for words in ("space pause, or resume", "left right 5 seconds back or on", "+ - faster, slower: 1x to 20x"):
+        for words in ("space pause/resume", "left right back/forward 5 s", "+ - faster/slower: 1x to 20x"):
             assert words in text
-        words_of_view = ("v the chart", "h the distribution of latencies")
-        for words in ("home to the beginning", *words_of_view, "o saved sessions", "ctrl+p"):
+        words_of_view = ("v switch the metric", "h latency heat map")
+        for words in ("home to the beginning", *words_of_view, "o open saved sessions", "ctrl+p"):
             assert words in text
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(app.screen, ReplayScreen))
@@ -232,17 +232,14 @@ def test_the_refusal_is_one_line_of_the_real_process(session: Path, words: list[
     [
         (["replay", "nothing/1"], "no session 'nothing': cephtui sessions lists them"),
         (["replay", "../demo/1"], "'../demo/1': expected SESSION/RUN, the run being a number"),
-        (["replay", "demo"], "'demo': expected SESSION/RUN, the run being a number: cephtui sessions lists them"),
         (["replay", "demo/x"], "'demo/x': expected SESSION/RUN"),
         (["replay", "demo/999"], "session demo has no run 999: cephtui show demo"),
-        (["replay"], "Missing argument 'SESSION/RUN'."),
         (["replay", "demo/1", "--speed", "0"], "Invalid value for '--speed': 0.0 is not in the range 1<=x<=20."),
         (["replay", "demo/1", "--speed", "30"], "Invalid value for '--speed': 30.0 is not in the range 1<=x<=20."),
         (["demo", "--speed", "0"], "Invalid value for '--speed': 0.0 is not in the range 1<=x<=20."),
         (["demo", "--speed", "fast"], "Invalid value for '--speed': 'fast' is not a valid float range."),
         (["watch", "nothing"], "no session 'nothing': cephtui sessions lists them"),
         (["watch", ".."], "no session '..': cephtui sessions lists them"),
-        (["watch"], "Missing argument 'SESSION'."),
     ],
 )
 def test_what_is_not_there_is_named(opened: list[Any], words: list[str], problem: str) -> None:
@@ -271,8 +268,17 @@ def test_replay_opens_the_run_at_its_speed(opened: list[Any], session: Path) -> 
         assert (screen.player.run.run, screen.player.speed) == (2, speed)
 
 
-def test_watch_opens_what_follows_the_session(opened: list[Any], session: Path) -> None:
-    assert run("watch", "demo").exit_code == 0
+@pytest.mark.parametrize("words", [["replay"], ["replay", "-"], ["replay", "last"], ["replay", "de"]])
+def test_replay_without_a_number_opens_the_newest_run(opened: list[Any], session: Path, words: list[str]) -> None:
+    assert run(*words).exit_code == 0
+    root, (screen,) = opened.pop()
+    assert isinstance(screen, ReplayScreen)
+    assert (root, screen.player.run.run) == (session.parent, demo.STAR)
+
+
+@pytest.mark.parametrize("words", [["watch", "demo"], ["watch"], ["watch", "last"], ["watch", "d"]])
+def test_watch_opens_what_follows_the_session(opened: list[Any], session: Path, words: list[str]) -> None:
+    assert run(*words).exit_code == 0
     root, (screen,) = opened.pop()
     assert root == session.parent
     assert isinstance(screen, WatchScreen)
@@ -313,7 +319,7 @@ def test_the_demo_is_what_it_says(session: Path) -> None:
     assert sum(path.stat().st_size for path in session.rglob("*") if path.is_file()) < 100 << 20
 
 
-@pytest.mark.parametrize("verb", [*VERBS, "compare"])
+@pytest.mark.parametrize("verb", [*VERBS, "compare", "serve"])
 def test_help_has_examples(verb: str) -> None:
     result = run(verb, "--help")
     assert result.exit_code == 0

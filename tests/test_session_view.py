@@ -29,7 +29,7 @@ from cephtui.tui.screens.session import SessionScreen
 from cephtui.tui.widgets.big import Big
 from cephtui.tui.widgets.runs_table import RunsTable
 from tests.known import known
-from tests.replayed import until
+from tests.replayed import cells_of, columns, until
 from tests.test_replay_screen import border_title, keep_what_is_said, screen_text, text_in
 
 SIZES = [(80, 24), (93, 25), (120, 36), (200, 50)]
@@ -61,7 +61,11 @@ class Shown:
     @property
     def rows(self) -> list[list[str]]:
         """The cells of the table, from the top."""
-        return [[str(cell) for cell in self.table.get_row_at(row)] for row in range(self.table.row_count)]
+        return cells_of(self.table)
+
+    def columns(self, *names: str) -> list[list[str]]:
+        """The number of each run, and what it has in the columns of these titles."""
+        return [cells for cells in columns(self.table, "#", *names) if cells[0]]
 
     @property
     def title(self) -> str:
@@ -107,25 +111,28 @@ async def test_all_runs_and_marks_are_listed_the_newest_first(session: Path) -> 
     assert marks
     by_time = [*((run.started_at, str(run.run)) for run in runs), *((mark.at, "*") for mark in marks)]
     async with showing(session) as shown:
-        first = list(dict.fromkeys(cells[0] for cells in shown.rows if cells[0] != "*"))
-        rows = shown.rows
+        rows = [cells for cells in shown.rows if cells[0]]
+        found = shown.columns("preset", "", "IOPS", "bandwidth", "lat mean", "lat p99", "outcome")
+    first = list(dict.fromkeys(cells[0] for cells in found))
     assert first == [str(run.run) for run in reversed(runs)]
-    assert [cells[1] for cells in rows if cells[0] == "*"] == [mark.text for mark in reversed(marks)]
+    stars = [cells[1] for cells in rows if cells[0] == "*"]
+    assert stars == [f"{mark.at.astimezone():%H:%M:%S}  {mark.text}" for mark in reversed(marks)]
     order = [cells[0] for n, cells in enumerate(rows) if cells[0] == "*" or cells[0] != rows[n - 1][0]]
     assert order == [name for _, name in sorted(by_time, reverse=True)]
     for run in runs:
         for direction, total in (("read", run.summary.read), ("write", run.summary.write)):
-            found = [cells for cells in rows if cells[0] == str(run.run) and cells[2] == direction]
-            assert len(found) == (1 if total else 0)
-            if total is None:
-                continue
-            for cells in found:
-                assert cells[1] == run.preset
-                assert cells[3] == units.iops(total.iops)
-                assert cells[4] == units.bandwidth(total.bandwidth_bytes)
-                assert cells[6] == units.latency(total.latency_p99_seconds)
-                assert cells[7].split()[0] == run.outcome
-                assert ("!" in cells[7]) == bool(run.findings)
+            figures = [cells for cells in found if cells[0] == str(run.run) and cells[2] == direction]
+            expected = [
+                str(run.run),
+                run.preset,
+                direction,
+                units.iops(total.iops),
+                units.bandwidth(total.bandwidth_bytes),
+                units.latency(total.latency_mean_seconds),
+                units.latency(total.latency_p99_seconds),
+                f"{run.outcome} !" if run.findings else run.outcome,
+            ] if total else None  # fmt: skip
+            assert figures == ([expected] if expected else [])
 
 
 async def test_the_cursor_starts_on_the_newest_run_not_on_a_mark(session: Path) -> None:
@@ -191,23 +198,45 @@ async def test_marks_are_in_the_chart_of_their_run_only(session: Path) -> None:
         await until(shown.pilot, lambda: not known(chart._shown).marks)
 
 
-async def test_a_mark_under_the_cursor_keeps_the_run_that_was_shown(session: Path) -> None:
-    async with showing(session) as shown:
-        rows = shown.rows
-        star = next(n for n, cells in enumerate(rows) if cells[0] == "*" and rows[n - 1][0] != "*" and n)
-        await shown.at(int(rows[star - 1][0]))
-        before, said = shown.title, text_in(shown.screen, "#conditions")
-        while shown.table.cursor_row != star:
-            await shown.pilot.press("j" if shown.table.cursor_row < star else "k")
-        for key in ("p", "c", "B", "f", "l"):
-            count = len(shown.said)
+async def test_the_cursor_goes_past_marks_and_results_of_batches(session: Path) -> None:
+    runs = [run.run for run in store.read_runs(session)[0]]
+    async with showing(session, SIZES[0]) as shown:
+        kinds = {cells[0] if not cells[0].isdigit() else "run" for cells in shown.rows}
+        assert kinds == {"*", "", "run"}
+        for key, order in (("down", sorted(runs, reverse=True)), ("up", sorted(runs))):
+            reached = [known(shown.table.chosen).run]
+            for _ in range(2 * len(runs)):
+                await shown.pilot.press(key)
+                reached.append(known(shown.table.chosen).run)
+            assert list(dict.fromkeys(reached)) == order
+        for key, number in (("end", min(runs)), ("home", max(runs)), ("pageup", max(runs))):
             await shown.pilot.press(key)
-            await until(shown.pilot, lambda count: len(shown.said) == count + 1, count)
-        assert set(shown.said) == {"no run is selected"}
-        await shown.pilot.press("enter")
+            assert known(shown.table.chosen).run == number
+        while known(shown.table.chosen).run != min(runs):
+            before = shown.table.cursor_row
+            await shown.pilot.press("pagedown")
+            assert shown.table.cursor_row > before
+
+
+async def test_what_stands_above_the_newest_run_is_seen_again(session: Path) -> None:
+    """The cursor does not go there."""
+    async with showing(session, SIZES[0]) as shown:
+        assert [cells[0] for cells in shown.rows[:3]] == ["*", "*", str(demo.STAR)]
+        await shown.pilot.press("end")
+        await until(shown.pilot, lambda: shown.table.scroll_offset.y > 2)
+        await shown.pilot.press("home")
+        await until(shown.pilot, lambda: shown.table.scroll_offset.y == 0)
+
+
+async def test_a_click_on_a_mark_does_nothing(session: Path) -> None:
+    async with showing(session) as shown:
+        before = known(shown.table.chosen)
+        star = next(n for n, cells in enumerate(shown.rows) if cells[0] == "*")
+        for _ in range(2):
+            await shown.pilot.click(DataTable, offset=(5, star + 1))
+        await shown.pilot.pause()
+        assert shown.table.chosen is before
         assert shown.app.screen is shown.screen
-        assert (shown.title, text_in(shown.screen, "#conditions")) == (before, said)
-    assert archive.read_notes(session).baseline is None
 
 
 async def test_keys_of_the_chart(session: Path) -> None:
@@ -240,19 +269,19 @@ async def test_b_makes_a_baseline_another_one_and_none(session: Path) -> None:
             await until(shown.pilot, lambda baseline: archive.read_notes(session).baseline == baseline, baseline)
             await until(
                 shown.pilot,
-                lambda names: {cells[0] for cells in shown.rows if cells[-1].startswith("baseline")} == names,
+                lambda names: {run for run, text in shown.columns("differs") if text.startswith("baseline")} == names,
                 {str(baseline)} if baseline else set(),
             )
             assert shown.table.chosen is not None
             assert shown.table.chosen.run == number
-        assert shown.said == [f"#{demo.STAR} is the baseline", "#2 is the baseline", "no baseline any more"]
+        assert shown.said == [f"#{demo.STAR} is the baseline", "#2 is the baseline", "no baseline now"]
     assert archive.read_notes(session) == SessionNotes(note="kept", tags=("lab",), baseline=None)
 
 
 async def test_the_baseline_is_there_when_the_session_is_opened_again(session: Path) -> None:
     archive.annotate(session, baseline=2)
     async with showing(session) as shown:
-        assert {cells[0] for cells in shown.rows if "baseline" in cells[-1]} == {"2"}
+        assert {run for run, text in shown.columns("differs") if "baseline" in text} == {"2"}
 
 
 async def test_c_chooses_the_other_run_and_compares(session: Path) -> None:
@@ -326,9 +355,9 @@ async def test_f_and_l_show_the_run_under_the_cursor(session: Path) -> None:
         await until(shown.pilot, lambda: all(words in shown.title for words in whole_title(run)))
         await shown.pilot.press("f")
         await shown.until_on(Presenter)
-        big = shown.app.screen.query_one(Big)
-        await until(shown.pilot, lambda: big._value == units.iops(write.iops))
-        assert text_in(shown.app.screen, "#presented").endswith("IOPS (over the whole run)")
+        value = shown.app.screen.query(".value").first(Big)
+        await until(shown.pilot, lambda: value._texts == (units.iops(write.iops),))
+        assert text_in(shown.app.screen, "#presented").endswith("over the whole run")
         await shown.pilot.press("escape", "l")
         await shown.until_on(LogScreen)
         assert text_in(shown.app.screen, "#log-command") == f"$ {run.nodes[0].command}"
@@ -338,7 +367,7 @@ async def test_f_and_l_show_the_run_under_the_cursor(session: Path) -> None:
 
 async def test_a_click_on_a_run_shows_it(session: Path) -> None:
     async with showing(session) as shown:
-        below = next(cells[0] for cells in shown.rows[3:] if cells[0] != "*")
+        below = next(cells[0] for cells in shown.rows[3:] if cells[0].isdigit())
         row = next(n for n, cells in enumerate(shown.rows) if cells[0] == below)
         await shown.pilot.click(DataTable, offset=(5, row + 1))
         await until(shown.pilot, lambda: text_in(shown.screen, "#conditions").startswith(f"#{below} "))
@@ -380,7 +409,7 @@ async def test_a_broken_run_is_told_and_the_others_are_there(session: Path) -> N
         await until(shown.pilot, lambda: bool(shown.said))
         (said,) = shown.said
         assert str(session / "002" / "run.json") in said
-        assert {cells[0] for cells in shown.rows} - {"*"} == {str(number) for number in runs}
+        assert {cells[0] for cells in shown.rows} - {"*", ""} == {str(number) for number in runs}
     assert 2 not in runs
 
 
@@ -419,7 +448,7 @@ async def test_a_session_that_is_being_written_is_shown_and_noted(session: Path)
     (session / f"{demo.STAR:03}" / "run.json").write_text(text.replace('"outcome": "ok"', '"outcome": null', 1))
     with contextlib.closing(known(take_lock(session))):
         async with showing(session) as shown:
-            assert {cells[7].split()[0] for cells in shown.rows if cells[0] == str(demo.STAR)} == {"running"}
+            assert [text for run, text in shown.columns("outcome") if run == str(demo.STAR)] == ["running"]
             await shown.at(2)
             await shown.pilot.press("B")
             await until(shown.pilot, lambda: archive.read_notes(session).baseline == 2)

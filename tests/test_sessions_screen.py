@@ -17,15 +17,18 @@ from textual.screen import Screen
 from textual.widgets import Button, DataTable, Input, Label, Static
 
 import cephtui.tui
-from cephtui.models import ClusterEnvironment, NodeResult, SessionNotes, SessionRow
+from cephtui.models import ClusterEnvironment, NodeResult, SessionNotes, Summary, Total
+from cephtui.models.rows import SessionRow
 from cephtui.sessions import archive, store
 from cephtui.sessions.listing import list_sessions
 from cephtui.sessions.undo import Undo
 from cephtui.sessions.writer import SessionWriter
+from cephtui.tui.app import SavedApp
 from cephtui.tui.dialogs import Confirm, EnterText
 from cephtui.tui.screens import sessions as screens_sessions
 from cephtui.tui.screens.sessions import SessionsScreen
-from cephtui.tui.widgets.sessions_table import SessionsTable, about, fitted, matches
+from cephtui.tui.terminal.in_order import OrderedApp
+from cephtui.tui.widgets.sessions_table import SessionsTable, about, cells, fitted, matches, state
 from tests.replayed import SESSION, until
 from tests.test_store import run_of, write_session
 
@@ -33,7 +36,11 @@ SIZES = [(80, 24), (93, 25), (120, 36), (200, 50)]
 LONG = "osd_memory_target 4G, default scheduler, jumbo frames off on the storage network"
 
 
-class Host(App[None]):
+def text_on(app: App[None]) -> str:
+    return "\n".join(strip.text.rstrip() for strip in app.screen._compositor.render_strips())
+
+
+class Host(OrderedApp):
     """A screen below, the sessions screen above it, and what it said."""
 
     CSS_PATH = Path(cephtui.tui.__path__[0]) / "app.tcss"
@@ -52,7 +59,7 @@ class Host(App[None]):
     @property
     def text(self) -> str:
         """What is on the screen."""
-        return "\n".join(strip.text.rstrip() for strip in self.screen._compositor.render_strips())
+        return text_on(self)
 
     @property
     def table(self) -> SessionsTable:
@@ -113,13 +120,18 @@ def made(root: Path, name: str, days: int, outcomes: tuple[str, ...] = ("ok",), 
     return session.directory
 
 
+def total(iops: float, bandwidth_bytes: float) -> Total:
+    return Total(ios=1, bytes=1, runtime_seconds=1, iops=iops, bandwidth_bytes=bandwidth_bytes)
+
+
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """Three sessions, the newest last, and the recorded one, which is from another year."""
     root = tmp_path / "sessions"
     nodes = tuple(NodeResult(node=name, command="fio") for name in ("pve1", "pve2"))
     ceph = ClusterEnvironment(ceph_version="16.2.15")
-    made(root, "before", 3, ("ok", "ok", "failed"), nodes=nodes, cluster=ceph)
+    best = Summary(read=total(120_000, 480 << 20), write=total(16_700, 732 << 20))
+    made(root, "before", 3, ("ok", "ok", "failed"), nodes=nodes, cluster=ceph, summary=best)
     made(root, "osd-memory-8g", 2, ("ok", "stopped"), preset="latency", cluster=ceph)
     made(root, "nvme", 1)
     shutil.copytree(SESSION, root / "replay")
@@ -162,16 +174,73 @@ async def test_sessions_are_listed_the_newest_first_and_with_more_room_more_is_t
             assert app.bar.endswith("4 saved")
             lines = app.text.splitlines()
             (before,) = [line for line in lines if line.startswith(" before")]
-            for word in (f"{row.created_at.astimezone():%Y-%m-%d}", "3", "2 ok, 1 failed", "baseline #2; osd"):
+            for word in ("r 120k  w 16.7k", "2 ok, 1 failed", "baseline #2; osd"):
                 assert word in before
             headings.append(lines[2].split())
-            assert [word for word in ("session", "date", "runs", "outcomes", "note") if word not in headings[-1]] == []
+            assert [word for word in ("session", "IOPS", "outcomes", "note") if word not in headings[-1]] == []
             assert all(len(line) <= size[0] for line in lines)
             assert "esc back" in lines[-1]
-    assert headings[0] == ["session", "date", "runs", "outcomes", "note"]
-    assert "cluster" in headings[2]
-    assert headings[3] == ["session", "date", "cluster", "nodes", "runs", "outcomes", "tags", "note"]
-    assert [word for word in ("ceph 16.2.15", "pve1, pve2", "lab, slow", LONG) if word not in before] == []
+    assert headings[0] == ["session", "best", "IOPS", "outcomes", "note"]
+    assert [word for word in ("date", "target", "runs") if word not in headings[2]] == []
+    best = ["best", "IOPS", "best", "bandwidth"]
+    assert headings[3] == ["session", "date", "target", *best, "cluster", "nodes", "runs", "outcomes", "tags", "note"]
+    date = f"{row.created_at.astimezone():%Y-%m-%d %H:%M}"
+    words = (date, "file:/mnt/bench/test", "w 732 MiB/s", "ceph 16.2.15", "pve1, pve2", "lab, slow")
+    assert [word for word in words if word not in before] == []
+
+
+async def test_the_list_does_not_offer_itself(root: Path) -> None:
+    app = SavedApp(root, [SessionsScreen(root)])
+    async with app.run_test(size=SIZES[0]) as pilot:
+        for size in SIZES:
+            await pilot.resize_terminal(*size)
+            await until(pilot, lambda size: tuple(app.size) == size and "esc back" in text_on(app), size)
+            footer = text_on(app).splitlines()[-1]
+            assert "s sort" in footer
+            assert "o sessions" not in footer
+
+
+def test_a_name_that_is_its_time_needs_no_date(root: Path) -> None:
+    directory = made(root, "renamed", 0)
+    created_at = store.read_session(directory).created_at.astimezone()
+    names = [f"{created_at:%Y-%m-%d-%H%M%S}", f"{created_at - timedelta(days=1):%Y-%m-%d-%H%M%S}", "0001-01-01-000000"]
+    for name in names:
+        shutil.copytree(directory, root / name)
+    rows = {row.session: cells(row, time=True)["date"] for row in list_sessions(root)}
+    date = f"{created_at:%Y-%m-%d %H:%M}"
+    assert [rows[name] for name in ["renamed", *names]] == [date, "", date, date]
+
+
+async def test_a_session_of_which_each_run_was_refused_is_dim(root: Path) -> None:
+    made(root, "refused", 0, ("refused",))
+    async with showing(root, (120, 36)) as (app, pilot):
+        await until(pilot, lambda: len(app.names) == 5)
+        styles = {name: {str(cell.style) for cell in app.table.get_row(name)} for name in app.names}
+        assert styles.pop("refused") == {"dim"}
+        assert [name for name, found in styles.items() if "dim" in found] == []
+
+
+async def test_names_of_the_list_are_masked(root: Path) -> None:
+    made(root, "cluster", 0, target="rbd:secret", nodes=(NodeResult(node="host7", command="fio"),))
+    async with showing(root) as (app, _):
+        assert app.sessions.names_to_hide().items() >= {"secret": "pool", "host7": "node", "pve1": "node"}.items()
+
+
+async def test_sessions_are_sorted(root: Path) -> None:
+    async with showing(root) as (app, pilot):
+        await pilot.press("j")
+        await until(pilot, lambda: app.selected == "osd-memory-8g")
+        orders = {
+            "by name": sorted(ALL),
+            "by runs": sorted(ALL, key=lambda name: -len(list((root / name).glob("*/run.json")))),
+            "by best IOPS": ["before", "replay", "nvme", "osd-memory-8g"],
+            "newest first": ALL,
+        }
+        for order, names in orders.items():
+            await pilot.press("s")
+            await until(pilot, lambda order: order in app.bar, order)
+            assert app.names == names
+            assert app.selected == "osd-memory-8g"
 
 
 async def test_what_the_table_has_no_room_for_is_below_it(root: Path) -> None:
@@ -188,7 +257,7 @@ async def test_what_the_table_has_no_room_for_is_below_it(root: Path) -> None:
 async def test_without_sessions_it_tells_how_one_comes_to_be(tmp_path: Path) -> None:
     async with showing(tmp_path / "none") as (app, pilot):
         assert "no sessions yet" in app.text
-        assert "1 to 6 run a preset" in app.text
+        assert "enter runs the selected preset" in app.text
         assert "rename" not in app.text
         await pilot.press("slash", "R", "N", "T", "D", "enter")
         assert app.screen is app.sessions
@@ -268,8 +337,16 @@ def test_columns_fill_the_width_and_no_more(width: int) -> None:
     for some in (rows, rows[:1], []):
         widths = fitted(some, width)
         assert sum(widths.values()) + 2 * len(widths) == width
-        assert {"session", "date", "runs", "outcomes", "note"} <= set(widths)
-        assert widths["note"] >= 15
+        assert {"session", "outcomes", "note"} <= set(widths)
+        assert widths["note"] >= (15 if any(row.note for row in some) else len("note"))
+
+
+def test_a_column_is_whole_before_the_note_gets_what_is_left() -> None:
+    outcomes = {"ok": 10, "failed": 10, "stopped": 10, "lost": 10, "refused": 10}
+    row = SessionRow(session="x" * 40, path="/x", runs=50, outcomes=outcomes, note="note " * 20)
+    widths = fitted([row], 160)
+    assert (widths["session"], widths["outcomes"]) == (40, len(state(row)))
+    assert widths["note"] >= 20
 
 
 def test_one_run_is_not_many() -> None:
@@ -285,6 +362,8 @@ FOUND = {
     "lab": ["osd-memory-8g", "before"],
     "lab slow": ["before"],
     "jumbo": ["before"],
+    "16.7k": ["before"],
+    "file:/mnt/bench/test": ALL,
     "latency": ["osd-memory-8g"],
     "16.2.15": ["osd-memory-8g", "before"],
     "pve2": ["before"],
@@ -346,14 +425,6 @@ async def test_letters_in_the_filter_are_no_commands(root: Path) -> None:
         await pilot.press("slash")
         await typed(app, pilot, "DRqj")
         assert app.screen is app.sessions
-
-
-async def test_what_is_typed_before_the_filter_takes_the_keys_does_nothing(root: Path) -> None:
-    async with showing(root) as (app, pilot):
-        app.sessions.action_filter()
-        for act in ("rename", "note", "tags", "delete"):
-            await app.sessions.run_action(act)
-        await until(pilot, lambda: app.idle)
 
 
 async def test_the_cursor_stays_on_its_session(root: Path) -> None:
@@ -579,7 +650,7 @@ async def test_torn_notes_are_told_and_kept(root: Path) -> None:
 # ---------------------------------------------------------------------------------------------- the question
 
 
-class Asking(App[None]):
+class Asking(OrderedApp):
     """Asks for a text at once."""
 
     def __init__(self, question: EnterText) -> None:

@@ -522,11 +522,11 @@ def test_a_run_can_be_finished_on_a_full_disk(tmp_path: Path) -> None:
             except OSError:
                 refused += 1
         assert refused > 50
-        writer.finish(run_of("tuning", outcome="stopped", error="the session can't be written any more"))
+        writer.finish(run_of("tuning", outcome="stopped", error="the session can no longer be written"))
         session.close()
 
         run = store.read_run(session.directory, 1)
-        assert (run.outcome, run.error) == ("stopped", "the session can't be written any more")
+        assert (run.outcome, run.error) == ("stopped", "the session can no longer be written")
         assert list(store.read_samples(session.directory, 1)) == written
         assert {row.session: row.error for row in list_sessions(disk)} == {"earlier": None, "tuning": None}
         assert {path: path.read_bytes() for path in known} == known

@@ -528,7 +528,7 @@ def test_too_little_space_is_told_with_the_figures() -> None:
     assert found.confirm is None
     assert found.text == (
         f"not enough free space for {PATH}: needs 2.00 GiB (size x numjobs), 3.00 GiB free of which 2.00 GiB stay in "
-        "reserve: use a smaller --set size=... or another target"
+        "reserve: choose a smaller size or another target"
     )
 
 

@@ -114,7 +114,7 @@ def running(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Terminal
     terminal = Terminal(tmp_path, getattr(request, "param", 60))
     try:
         until(lambda: b"Latency" in terminal.screen, 20, terminal)
-        terminal.keys("2")
+        terminal.keys("2\r")
         until(lambda: terminal.samples() >= 4, 30, terminal)
         assert len(terminal.benchmarks()) > 8
         yield terminal

@@ -43,7 +43,7 @@ from cephtui.tools import TOOLS
 from cephtui.tools.base import Companion, OptionError, OptionField, Parser, Reading, Stream, Tool, ToolResult, Workload
 from cephtui.tui.charts.chart import draw
 from cephtui.tui.charts.ink import Ink
-from cephtui.tui.widgets.run_view import chart_lines, chart_title, of_live, of_saved, picture
+from cephtui.tui.widgets.shown import chart_lines, chart_title, of_live, of_saved, picture
 from tests import fakes
 from tests.fakes import FakeNode, Log
 
@@ -284,6 +284,7 @@ async def test_a_made_up_tool_goes_from_its_preset_to_every_report(presets: Path
     told = text_of(draw_runs([run]))
     assert row_of(told, "write")[:3] == ["-", "2.00 MiB/s", "-"]
     assert row_of(told, "delete")[:2] == ["5", "0 B/s"]
+    assert "1 drops  drip for 4 s" in told
     assert "delete latency" in text_of(draw_run(run, store.read_history(tmp_path / "s", 1)))
 
 
@@ -301,9 +302,9 @@ async def test_its_figures_are_compared_and_those_it_has_not_are_not_known(prese
     sides = side_of(run, [run, slower]), side_of(slower, [run, slower])
     found = {(figure.direction, figure.name): figure for figure in figures(*sides)}
     assert [name for name, _ in itertools.groupby(direction for direction, _ in found)] == ["write", "delete"]
-    assert found["write", "bandwidth_bytes"].better == "worse"
-    assert (found["write", "iops"].left, found["write", "iops"].better) == (None, None)
-    assert found["delete", "iops"].better == "same"
+    assert found["write", "bandwidth_bytes"].change_fraction == -0.5
+    assert (found["write", "iops"].left, found["write", "iops"].change_fraction) == (None, None)
+    assert found["delete", "iops"].change_fraction == 0.0
     assert row_of(text_of(draw_comparison(*sides)), "IOPS")[:3] == ["-", "-", "-"]
 
 

@@ -30,6 +30,8 @@ from .nodes import nodes
 from .recording import CHECKOUT, TARGET, names
 
 COLUMNS, ROWS = 120, 36
+LARGE = (200, 50)
+"""Columns and rows where every panel has room."""
 SESSION = "bench"
 CEPHTUI = (sys.executable, "-m", "cephtui.cli.main")
 LISTENING = b"--direct=1"
@@ -121,19 +123,23 @@ class Console:
 
 
 @contextmanager
-def console(words: Sequence[str], directory: Path, *, terminal: bool) -> Iterator[Console]:
+def console(
+    words: Sequence[str], directory: Path, *, terminal: bool, size: tuple[int, int] = (COLUMNS, ROWS)
+) -> Iterator[Console]:
     """The command cephtui with these words, and with places of its own, while the block lasts."""
-    with running([*CEPHTUI, *words], directory, terminal=terminal) as started:
+    with running([*CEPHTUI, *words], directory, terminal=terminal, size=size) as started:
         yield started
 
 
 @contextmanager
-def on_nodes(number: int, directory: Path, kind: str = "recorded") -> Iterator[Console]:
+def on_nodes(
+    number: int, directory: Path, kind: str = "recorded", size: tuple[int, int] = (COLUMNS, ROWS)
+) -> Iterator[Console]:
     """The console on a terminal, with so many simulated nodes, listening to keys; their notes are in ``directory``."""
     directory.mkdir(parents=True, exist_ok=True)
     with (
         nodes(kind, directory / NODES_PLACE) as ssh_config,
-        console(where(number, ssh_config), directory, terminal=True) as started,
+        console(where(number, ssh_config), directory, terminal=True, size=size) as started,
     ):
         started.wait_for_text(LISTENING, START_SECONDS)
         time.sleep(SETTLE_SECONDS)
@@ -147,9 +153,11 @@ def where(number: int, ssh_config: Path) -> list[str]:
 
 
 @contextmanager
-def running(command: Sequence[str], directory: Path, *, terminal: bool) -> Iterator[Console]:
+def running(
+    command: Sequence[str], directory: Path, *, terminal: bool, size: tuple[int, int] = (COLUMNS, ROWS)
+) -> Iterator[Console]:
     """Any command like that."""
-    master, slave = _terminal() if terminal else os.pipe()
+    master, slave = _terminal(size) if terminal else os.pipe()
     session = directory / "sessions" / SESSION
     try:
         began = time.monotonic()
@@ -199,9 +207,10 @@ def environment(directory: Path) -> dict[str, str]:
     return {"LANG": "C.UTF-8", **kept, **homes, **own, "TERM": "xterm-256color"}
 
 
-def _terminal() -> tuple[int, int]:
+def _terminal(size: tuple[int, int]) -> tuple[int, int]:
     master, slave = pty.openpty()
-    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
+    columns, rows = size
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
     return master, slave
 
 

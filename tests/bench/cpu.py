@@ -8,10 +8,10 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from .console import NODES_PLACE, START_SECONDS, Console, console, on_nodes, where
+from .console import COLUMNS, LARGE, NODES_PLACE, ROWS, START_SECONDS, Console, console, on_nodes, where
 from .interactive import NotMeasured
 from .nodes import nodes
-from .recording import KEY, PRESET
+from .recording import KEYS, PRESET
 from .table import Goal, Row, at_most, row
 
 PARTS, PART_SECONDS = 4, 4.0
@@ -34,6 +34,8 @@ class Case:
     headless: bool = False
     heat: bool = False
     """Whether the heat maps are drawn too: then every chart is."""
+    size: tuple[int, int] = (COLUMNS, ROWS)
+    """Columns and rows of its terminal."""
 
 
 _GOALS = {1: at_most(3), 16: at_most(15), 64: at_most(50)}
@@ -44,6 +46,7 @@ CASES = (
         for headless in (False, True)
     ),
     Case("console with heat maps", 16, _GOALS[16], heat=True),
+    Case("console with every panel at 200x50", 16, _GOALS[16], size=LARGE),
 )
 
 
@@ -75,10 +78,10 @@ def _headless(case: Case, directory: Path) -> Iterator[Console]:
 
 @contextmanager
 def _drawn(case: Case, directory: Path) -> Iterator[Console]:
-    with on_nodes(case.nodes, directory) as running:
+    with on_nodes(case.nodes, directory, size=case.size) as running:
         if case.heat:
             running.press(HEAT_KEY)
-        running.press(KEY)
+        running.press(KEYS)
         yield running
         if case.heat and b" write latency " not in running.drawn:
             raise NotMeasured("the heat maps were not drawn")

@@ -86,7 +86,8 @@ class DayApp(app.CephtuiApp):
     async def _live(self, screen: DayScreen) -> None:
         await asyncio.sleep(_SETTLE_SECONDS)
         before, began = resident_bytes(), time.process_time()
-        screen.view.heat = self._day.begun = True
+        screen.view.chosen = {"heat": True}
+        self._day.begun = True
         while not self._day.over:
             screen.query_one(LiveView).catch_up()
             await asyncio.sleep(_FRAME_SECONDS)

@@ -11,7 +11,7 @@ from pathlib import Path
 from .console import START_SECONDS, Console, on_nodes
 from .figures import p95
 from .interactive import NotMeasured
-from .recording import KEY
+from .recording import KEYS
 from .table import Row, at_most, row
 
 NODES = 64
@@ -33,7 +33,7 @@ def rows(root: Path, say: Callable[[str], None]) -> Iterator[Row]:
     """One row."""
     say(f"nodes that stream: {NODES}")
     with on_nodes(NODES, root) as console:
-        console.press(KEY)
+        console.press(KEYS)
         console.wait_for_run(START_SECONDS)
         values = [1e3 * seconds for seconds in _answers(console)]
         if outcome := console.outcome():

@@ -21,7 +21,7 @@ from .console import NODES_PLACE, START_SECONDS, Console, on_nodes
 from .figures import p95
 from .interactive import NotMeasured
 from .nodes import Note, told_notes
-from .recording import KEY, RECORDING, RUN
+from .recording import KEYS, RECORDING, RUN
 from .table import Row, at_most, row
 
 NODES = (1, 16)
@@ -53,7 +53,7 @@ def _measure(number: int, directory: Path) -> list[float]:
     wanted = shown_figures(recorded_readings(), number)
     with on_nodes(number, directory) as console:
         for run in range(1, RUNS + 1):
-            console.press(KEY)
+            console.press(KEYS)
             console.wait_for_end(run, START_SECONDS + _LIMIT_SECONDS)
             time.sleep(1.0)
         notes = told_notes(directory / NODES_PLACE)

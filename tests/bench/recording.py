@@ -7,7 +7,7 @@ from pathlib import Path
 CHECKOUT = Path(__file__).resolve().parents[2]
 RECORDING, RUN = CHECKOUT / "tests" / "recordings" / "replay", 2
 """A run of mixed-75-25: reads and writes, so two histograms in each document."""
-PRESET, KEY = "mixed-75-25", "6"
+PRESET, KEYS = "mixed-75-25", "6\r"
 TARGET = "file:/mnt/bench/test"
 
 

@@ -13,7 +13,7 @@ from .console import NODES_PLACE, START_SECONDS, Console, on_nodes
 from .figures import largest_gap
 from .interactive import NotMeasured
 from .nodes import Note, told_notes
-from .recording import KEY
+from .recording import KEYS
 from .table import Row, at_most, row
 
 NODES = 16
@@ -36,7 +36,7 @@ def rows(root: Path, say: Callable[[str], None]) -> Iterator[Row]:
     """The heartbeat, and the storing beside that of a terminal which is read."""
     say(f"nodes that stream: {NODES}")
     with on_nodes(NODES, root, "apart") as console:
-        console.press(KEY)
+        console.press(KEYS)
         console.wait_for_run(START_SECONDS)
         before = _stored(console, BEFORE_SECONDS)
         begun = time.monotonic()

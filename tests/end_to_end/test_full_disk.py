@@ -78,7 +78,7 @@ def test_a_disk_that_fills_up_stops_the_run(sandbox: Sandbox, mounted: Mount) ->
     (run,) = console.runs
     assert run["outcome"] == "stopped"
     directory = folder / "sessions" / "long" / "001"
-    assert run["error"] == f"the session can't be written any more: No space left on device ({directory})"
+    assert run["error"] == f"the session can no longer be written: No space left on device ({directory})"
     assert console.stderr == f"cephtui: write-iops #1 stopped: {run['error']}\n"
     assert run["summary"]["write"]["ios"] > 0
     sandbox.assert_clean()

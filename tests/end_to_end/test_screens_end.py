@@ -54,7 +54,7 @@ SCREENS: dict[str, tuple[Step, ...]] = {
     "preset list": (("p", "type to filter"),),
     "target picker": (("t", "rbd:POOL or file:"),),
     "node picker": (("n", "[user@]host"),),
-    "queue": (("u", "nothing is queued"),),
+    "queue": (("u", "Queue is empty"),),
     "sessions": SESSIONS,
     "session": SESSION,
     "compare": (*SESSION, ("c", "demo/13"), ("\r", "A demo/")),
@@ -62,7 +62,7 @@ SCREENS: dict[str, tuple[Step, ...]] = {
     "presenter": (("f", "-q quit"),),
     "full-screen chart": (("z", "-Write IOPS"),),
     "log": (*SESSION, ("l", "right for the next")),
-    "help": (("?", "escape closes"),),
+    "help": (("?", "esc closes"),),
 }
 KILLED = ("console", "sessions", "replay")
 """Where it is also killed: that leaves the same behind on every screen, but what goes on beside these differs."""
@@ -282,7 +282,7 @@ def test_a_run_ends_with_cephtui_on_every_screen(sandbox: Sandbox, terminal: New
     terminals = {how: terminal("--session", how) for how in ENDINGS}
     for each in terminals.values():
         each.shows(IDLE)
-        each.type("2")
+        each.type("2\r")
     for how, each in terminals.items():
         each.shows(RUNNING)
         samples = sandbox.session(how) / "001" / "samples.jsonl"

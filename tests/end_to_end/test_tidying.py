@@ -185,7 +185,7 @@ def after_a_run(held: Callable[[], Held]) -> Iterator[Callable[..., tuple[Held, 
         terminal = Terminal(case.sandbox, "--target", case.spec, "--session", "S", env=case.env)
         terminals.append(terminal)
         terminal.shows(IDLE)
-        terminal.type("2")
+        terminal.type("2\r")
         terminal.shows(" running " if runtime > 1 else "  ok !")
         return case, terminal
 

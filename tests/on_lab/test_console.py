@@ -88,7 +88,7 @@ async def finished(app: ConsoleApp, pilot: Pilot[None]) -> None:
     table = app._console_screen.query_one("#runs", DataTable)
 
     def ended() -> bool:
-        cells = {str(cell) for row in range(table.row_count) for cell in table.get_row_at(row)}
+        cells = {str(cell).strip() for row in range(table.row_count) for cell in table.get_row_at(row)}
         return bool({"ok", "ok !", "failed", "lost"} & cells)
 
     await until(pilot, lambda: not app.busy and ended(), seconds=PATIENCE_SECONDS)

@@ -64,7 +64,7 @@ def test_pools_and_their_images(bench: Bench, runner: Runner) -> None:
     assert pools[f"pool:{erasure}"].reason is None
     reasons = {spec.rpartition("/")[2]: candidate.reason for spec, candidate in images.items()}
     assert reasons["data"] is None
-    assert images[f"rbd:{own}/data"].text == "image of 16.0 MiB, asks first"
+    assert images[f"rbd:{own}/data"].text == "image of 16.0 MiB, needs confirmation"
     assert reasons["vm-100-disk-0"] == f"image {own}/vm-100-disk-0 is by its name a guest's disk"
     assert str(reasons["watched"]).startswith(f"image {own}/watched is in use by {bench.lab.address('ceph')}:")
     assert reasons["kept"] == f"image {own}/kept has snapshots: before"
@@ -94,8 +94,8 @@ def test_devices(bench: Bench, runner: Runner) -> None:
     assert problem == ""
     assert devices[f"device:{free}"].reason is None
     assert devices[f"device:{free}"].text.startswith("64.0 MiB on ")
-    assert devices[f"device:{free}"].text.endswith(", asks first")
-    assert devices[f"device:{used}"].reason == f"{used} carries a signature of ext4"
+    assert devices[f"device:{free}"].text.endswith(", needs confirmation")
+    assert devices[f"device:{used}"].reason == f"{used} contains an ext4 file system"
     whole = subprocess.run(["findmnt", "-no", "SOURCE", "/"], check=True, capture_output=True, text=True).stdout.strip()
     if f"device:{whole}" in devices:
         assert devices[f"device:{whole}"].reason

@@ -232,7 +232,7 @@ def test_a_device_that_is_somebodys_is_not_written_whatever_is_typed(bench: Benc
         stack.enter_context(devices["opened"].open("rb"))
         before = {kind: checksum(device) for kind, device in devices.items() if kind != "swapping"}
         whose = {
-            "ext4": "carries a signature of ext4",
+            "ext4": "contains an ext4 file system",
             "table": "has a partition table",
             "lvm": "is part of LVM",
             "luks": "is an encrypted (LUKS) device",
@@ -240,7 +240,7 @@ def test_a_device_that_is_somebodys_is_not_written_whatever_is_typed(bench: Benc
             "osd": "is a Ceph OSD's",
             "swap": "is swap space",
             "mounted": f"is mounted on {lab.directory}/mounted-",
-            "elsewhere": "carries a signature of ext4",
+            "elsewhere": "contains an ext4 file system",
             "swapping": "is used as swap space",
             "opened": "is in use by python",
         }
@@ -252,7 +252,7 @@ def test_a_device_that_is_somebodys_is_not_written_whatever_is_typed(bench: Benc
 
         all_refused(bench, asked(list(whose)), node="local", at_once=4)
         # on a host of the lab: its own mounts and processes are not those of this machine
-        whose["mounted"] = "carries a signature of ext4"
+        whose["mounted"] = "contains an ext4 file system"
         all_refused(bench, asked(["ext4", "table", "lvm", "osd", "mounted"]))
         # nothing on it, but somebody holds it where this host can't see who
         write_at(devices["elsewhere"], 1080, bytes(2))

@@ -24,7 +24,7 @@ from cephtui.analysis.sides import side_of
 from cephtui.cli.log import start_log
 from cephtui.config import Config
 from cephtui.models import ClusterSample, Mark, Node, Run, SessionNotes
-from cephtui.planning import Request
+from cephtui.planning import Request, make_plan, new_batch
 from cephtui.presets import find_presets, load_preset
 from cephtui.reports.runs import draw_run
 from cephtui.running.queue import Entry, Queue
@@ -134,6 +134,7 @@ def screens(root: Path, directory: Path, users: Path, group: str) -> Iterator[tu
     preset = load_preset(users / f"{NAME}.toml", user=True)
     node = Node(name=CANARY)
     entry = Entry(Request((preset,), (node,), FileTarget(CANARY), {CANARY: CANARY}))
+    hostile = Request((preset,), (node,), FileTarget(CANARY), {})
     known = (KnownNode(CANARY, CANARY), KnownNode(f"group {CANARY}", CANARY, (CANARY,)))
     saved: dict[str, Callable[[], Screen[Any]]] = {
         "sessions": lambda: SessionsScreen(root),
@@ -150,7 +151,7 @@ def screens(root: Path, directory: Path, users: Path, group: str) -> Iterator[tu
         "target picker": lambda: TargetPicker(CANARY, CANARY, discover, CANARY),
         "node picker": lambda: NodePicker(Config(), known, (), {CANARY: CANARY}),
         "preset picker": lambda: PresetPicker(find_presets(users, users)),
-        "form": lambda: FormScreen(preset, Edits(), lambda edits: Text(CANARY)),
+        "form": lambda: FormScreen(preset, Edits(), lambda edits: make_plan(hostile, new_batch)),
         "queue": lambda: QueueScreen(lambda: Queue((entry,), note=CANARY), lambda queue: None),
         "confirm": lambda: Confirm(CANARY, "yes", "no"),
         "type name": lambda: TypeName(CANARY, CANARY),

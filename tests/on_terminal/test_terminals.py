@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -45,7 +46,7 @@ def measuring(home: Path) -> bool:
 def faults(lines: list[str], size: tuple[int, int]) -> list[str]:
     """What important is missing, or stands outside."""
     panels = " ".join(lines[1:5])
-    hints = ("1-6 run", "s stop", "? help", "q quit")
+    hints = ("1-6 select", "enter run", "s stop", "? help", "q quit")
     wrong = {
         "the size": len(lines) != size[1] or max(map(len, lines)) > size[0],
         "the bar": not lines[0].split() or lines[0].split()[0] != "cephtui",
@@ -79,7 +80,7 @@ def test_everything_important_can_be_seen_at_every_size(tmp_path: Path, term: st
 def test_a_run_goes_on_while_the_terminal_changes_its_size(tmp_path: Path) -> None:
     with tmux((120, 36), environment(tmp_path, "xterm-256color")) as window:
         window.shows("cephtui", "quit")
-        window.keys("5")
+        window.keys("5", "Enter")
         until(lambda: measuring(tmp_path), window.text)
         for size in ((80, 24), (200, 50), (93, 25)):
             window.resize(*size)
@@ -149,12 +150,13 @@ def test_nothing_is_sent_that_the_terminal_does_not_have(
 ) -> None:
     with recorder((93, 25), environment(tmp_path, term, **more), (*CONSOLE, *arguments)) as recording:
         recording.sends(b"cephtui", b"quit", b"Mixed")
-        recording.keys("2")
+        recording.keys("2\r")
         until(lambda: measuring(tmp_path), lambda: repr(recording.sent[-2000:]))
         recording.keys("s")
         until(lambda: saved(tmp_path)[0].outcome is not None, lambda: repr(recording.sent[-2000:]))
         recording.keys("qy")  # yes, where what was stopped is still being put away
         assert recording.exit_code() == 0
+        recording.sends(b"cephtui: 1 run in session s: cephtui show s\r\n")
         sent = recording.sent
     assert [run.outcome for run in saved(tmp_path)] == ["stopped"]
     assert sent_codes(sent) - allowed == set()
@@ -176,13 +178,13 @@ def test_the_theme_that_was_chosen_is_there_again(tmp_path: Path) -> None:
     with tmux((80, 24), environ) as window:
         window.shows("Mixed", "q quit")
         window.keys("C-p")
-        window.shows("Search for commands")
+        window.shows("type to find a command")
         window.keys(*"Theme", "Enter")
-        window.shows("Search for themes")
+        window.shows("type to find a theme")
         window.keys(*"cephtui-light")
         window.shows("cephtui-light")
         window.keys("Enter")
-        until(lambda: "Search for themes" not in window.text(), window.text)
+        until(lambda: "type to find a theme" not in window.text(), window.text)
         window.keys("q")
         window.ends()
     assert kept.read_text() == "cephtui-light\n"
@@ -193,3 +195,17 @@ def test_the_theme_that_was_chosen_is_there_again(tmp_path: Path) -> None:
             recording.keys("q")
             assert recording.exit_code() == 0
     assert kept.read_text() == "cephtui-light\n"
+
+
+@pytest.mark.parametrize("gap_seconds", [0.01, 0.0])
+def test_what_is_typed_ahead_of_the_form_arrives_in_it_in_its_order(tmp_path: Path, gap_seconds: float) -> None:
+    """As one types who knows the keys, or as a slow link delivers them."""
+    with recorder((93, 25), environment(tmp_path, "xterm-256color")) as recording:
+        recording.sends(b"Mixed", b"ready")
+        for key in (*"2e16k\t32\t\x153", "\x1b[D", *"4\t\x1590\r"):
+            recording.keys(key)
+            time.sleep(gap_seconds)
+        recording.sends(b"16k randwrite, depth 32, jobs 43, 90 s")
+        recording.keys("q")
+        assert recording.exit_code() == 0
+    assert not (tmp_path / "data" / "sessions" / "s").exists()

@@ -78,11 +78,11 @@ class Stage:
         while not any(getattr(event, "phase", "") == "run" for event in inbox.drain(1.0)):
             pass
         time.sleep(after)
-        self.mark(f"osd.{OSD} stands still")
+        self.mark(f"osd.{OSD} frozen")
         os.kill(pid, signal.SIGSTOP)
         time.sleep(seconds)
         os.kill(pid, signal.SIGCONT)
-        self.mark(f"osd.{OSD} goes on")
+        self.mark(f"osd.{OSD} resumed")
 
     def wait_clean(self) -> None:
         """Until no PG is being moved."""
