@@ -330,7 +330,7 @@ async def resized(app: ConsoleApp, pilot: Pilot[None], size: tuple[int, int]) ->
 
 
 async def test_everything_is_on_the_screen_from_the_start(tmp_path: Path) -> None:
-    words = ["1 Write", "6 Mix", "1M write", FILE, "$ fio", "enter runs it", "? help", "q quit"]
+    words = ["1 Write", "6 Mixed", "1M write", FILE, "$ fio", "enter runs it", "? help", "q quit"]
     async with console(tmp_path, run=WRITE_IOPS, speed=FAST, size=SMALL) as (app, pilot):
         await pilot.pause()
         for size in SIZES:

@@ -153,7 +153,7 @@ CASES: dict[str, Case] = {
     "not enough space": Case(
         run("--set", f"size={shutil.disk_usage('/var/tmp').total}"),
         REFUSED,
-        ["not enough free space", "needs ", "size x numjobs", " free of ", "--set size="],
+        ["not enough free space", "needs ", "size x numjobs", " free of ", "choose a smaller size"],
     ),
     "a cache that fio would cut": Case(run(), USAGE, ["fio can't use"], env={"XDG_CACHE_HOME": "{root}/a;b"}),
     "fio missing": Case(
