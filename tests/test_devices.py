@@ -278,6 +278,8 @@ def test_a_device_that_a_program_has_open_is_refused(device: str) -> None:
     """As a virtual machine has its disk, without claiming it."""
     with Path(device).open("rb"):
         facts = inspect(device)
+        while len(facts.openers) > 1:  # udev looks at a device that is new
+            facts = inspect(device)
         (opener,) = facts.openers
         assert opener.endswith(f" ({os.getpid()})")
         assert facts.claim == "free"

@@ -171,7 +171,7 @@ async def test_a_terminal_that_is_too_small_shows_a_message_and_the_replay_goes_
         await pilot.press("escape")
         assert app.is_running
         await pilot.resize_terminal(80, 24)
-        await until(pilot, lambda: text_in(replay, "#transport").startswith("ended"))
+        await until(pilot, lambda: text_in(replay, "#transport").startswith("finished"))
         assert app.screen is replay
 
 

@@ -208,10 +208,10 @@ class CephtuiApp(RoomyApp):
     def _choose_theme(self) -> None:
         from cephtui.tui.pickers.commands import ThemePicker
 
-        self.push_screen(ThemePicker(self.available_themes, self.theme), self._use_theme)
+        def use(name: str | None) -> None:
+            self.theme = name or self.theme
 
-    def _use_theme(self, name: str | None) -> None:
-        self.theme = name or self.theme
+        self.push_screen(ThemePicker(self.available_themes, self.theme), use)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """The list of sessions is not offered on itself."""
