@@ -61,13 +61,19 @@ class OrderedApp(HookedApp):
         """Hold what is typed while the key before it is not done."""
         if not _is_held(event):
             await super().on_event(event)
-        elif event is self._released or (self._turn is None and self._is_there):
+        elif event is self._released or (self._is_there and not self._is_turning):
             self._released = None
             self._turn = asyncio.create_task(self._take_turn())
             await super().on_event(event)
         else:
             self._held.append(event)
-            self._turn = self._turn or asyncio.create_task(self._take_turn())
+            if not self._is_turning:
+                self._turn = asyncio.create_task(self._take_turn())
+
+    @property
+    def _is_turning(self) -> bool:
+        """Whether a key is being worked on; a wait that has failed holds nothing up."""
+        return self._turn is not None and not self._turn.done()
 
     async def _take_turn(self) -> None:
         """Wait until the last key is done, then release the next one."""
