@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _MISSING = "serve needs textual-serve: pipx inject cephtui textual-serve (or pip install 'cephtui[web]')"
 _EXPECTED = "expected demo, watch SESSION or replay SESSION/RUN"
-_NOT_ENCRYPTED = "warning: not encrypted: whoever can read the traffic can read the screen and the links"
+_NOT_ENCRYPTED = "warning: not encrypted: anyone who can read the traffic can read the screen and the links"
 _ONLY_HERE = "only this machine can open it: --host serves on another address"
 
 

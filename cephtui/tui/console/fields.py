@@ -86,7 +86,7 @@ def repeats_of(text: str) -> int:
 
 
 def _in_command(plan: Plan, option: str) -> str:
-    """The value of an option that a command has without being told so, such as the size of the target."""
+    """The value of an option that a command has by default, such as the size of the target."""
     start = f"--{option}="
     words = (word for word in plan.steps[0].nodes[0].argv if word.startswith(start))
     return next((word.removeprefix(start) for word in words), "")

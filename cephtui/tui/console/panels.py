@@ -18,7 +18,7 @@ from textual.widgets import Static
 
 from cephtui import units
 from cephtui.analysis.live import LiveRun, Progress
-from cephtui.models import Interval, Run, Total
+from cephtui.models import Interval, Run, Sample, Total
 from cephtui.models.metrics import HEADLINES, HeadlineName
 from cephtui.presets import Preset
 from cephtui.reports.sparks import spark
@@ -68,6 +68,9 @@ class PresetPanel(Static):
         self.preset = preset
         self._batch = ""
         self._results: dict[str, str] = {}
+        self._drawn: Sample | None = None
+        """The sample up to which the history is."""
+        self._history: tuple[float | None, ...] = ()
 
     def show_result(self, run: Run, values: Sequence[float | None]) -> None:
         """Show a run's result; where the runs of one batch read and wrote in turn, both."""
@@ -81,6 +84,11 @@ class PresetPanel(Static):
         short = f"{_SHORT[direction]} {text}" if several and direction else text
         self.result = TileResult("  ".join(texts), short, tuple(values), "" if several else direction)
 
+    def show_begun(self) -> None:
+        """A run of its preset has begun."""
+        self._drawn, self._history = None, ()
+        self.result = TileResult("starting", "starting")
+
     def show_live(self, state: LiveRun, progress: Progress, silent_seconds: float) -> None:
         """Show the run of its preset as it is now, or that its samples are overdue."""
         flows = state.latest.flows if state.latest else {}
@@ -89,9 +97,10 @@ class PresetPanel(Static):
             text = f"prefill {units.bandwidth(flows['write'].bandwidth_bytes)}" if "write" in flows else "prefill"
         if silent_seconds:
             text = "no sample"
-        values = tuple(state.history.total("iops").values())
+        if state.latest is not self._drawn:  # a sample comes once a second, and this is called more often
+            self._drawn, self._history = state.latest, tuple(state.history.total("iops").values())
         percent = None if progress.fraction is None else round(100 * progress.fraction)
-        self.result = TileResult(text, text, values, _direction(flows), percent or 0)
+        self.result = TileResult(text, text, self._history, _direction(flows), percent or 0)
 
     def render(self) -> Text:
         """At the size it has."""
@@ -183,7 +192,7 @@ class Panels(Horizontal, can_focus=True):
         """A run has begun."""
         self._begun.add(run.preset)
         for panel in self._of(run):
-            panel.result = TileResult("starting", "starting")
+            panel.show_begun()
 
     def show_live(self, state: LiveRun, progress: Progress, silent_seconds: float) -> None:
         """Put the run in progress on the tile of its preset."""

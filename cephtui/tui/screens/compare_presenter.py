@@ -12,10 +12,10 @@ from cephtui.analysis.figures import figures
 from cephtui.analysis.sides import Side
 from cephtui.models.metrics import BY_NAME, LIVE
 from cephtui.models.rows import Figure as Compared
-from cephtui.reports.text import conditions
+from cephtui.reports.text import conditions, title_of
 from cephtui.tui.charts.overlay import COLORS, Curves, Overlay
 from cephtui.tui.keys import key
-from cephtui.tui.screens.presented import Figure, word_of
+from cephtui.tui.screens.presented import Figure
 from cephtui.tui.screens.presenter import BigFigure, InLarge
 from cephtui.tui.widgets.big import Big
 
@@ -84,7 +84,7 @@ class ComparePresenter(InLarge):
             return
         figure = self._figures[self._chosen]
         metric = BY_NAME[figure.name]
-        self.query_one("#metric", Big).say(f"{word_of(metric)} {figure.direction}")
+        self.query_one("#metric", Big).say(f"{title_of(metric)} {figure.direction}")
         for name, value in (("A", figure.left), ("B", figure.right)):
             number, _, unit = metric.as_text(value).partition(" ")
             self.query_one(f"#{name}", BigFigure).show(Figure(f"{name} {unit}".strip(), number), COLORS[name])

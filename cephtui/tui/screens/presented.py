@@ -10,9 +10,9 @@ from cephtui import units
 from cephtui.analysis.live import LiveRun
 from cephtui.models import ClusterSample
 from cephtui.models.metrics import BY_NAME, Headline, Metric
+from cephtui.reports.text import title_of
 from cephtui.tui.widgets.shown import Shown
 
-_LATENCIES = {"latency_mean_seconds": "lat mean", "latency_p99_seconds": "lat p99"}
 _ACTIVE_SECONDS = 2.0
 """What ended so long ago is still shown: the newest figures are of the second before."""
 _CAUSE_SECONDS = 10.0
@@ -45,13 +45,8 @@ def _figure(metric: Metric, flows: Mapping[str, Any]) -> Figure:
     texts = {name: metric.as_text(value) for name, flow in flows.items() if (value := metric.of(flow)) is not None}
     number, _, unit = metric.as_text(_together(metric, flows)).partition(" ")
     flow = next(iter(texts)) if len(texts) == 1 else ""
-    words = (word_of(metric), unit) if metric.unit == "s" else (unit or word_of(metric), flow)
+    words = (title_of(metric), unit) if metric.unit == "s" else (unit or title_of(metric), flow)
     return Figure(" ".join(filter(None, words)), number, flow, tuple(texts.items()) if len(texts) > 1 else ())
-
-
-def word_of(metric: Metric) -> str:
-    """``IOPS``, ``bandwidth``, ``lat p99``."""
-    return _LATENCIES.get(metric.name, metric.title)
 
 
 def _together(metric: Metric, flows: Mapping[str, Any]) -> float | None:
