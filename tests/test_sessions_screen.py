@@ -256,8 +256,7 @@ async def test_what_the_table_has_no_room_for_is_below_it(root: Path) -> None:
 
 async def test_without_sessions_it_tells_how_one_comes_to_be(tmp_path: Path) -> None:
     async with showing(tmp_path / "none") as (app, pilot):
-        assert "no sessions yet" in app.text
-        assert "enter runs the selected preset" in app.text
+        await until(pilot, lambda: "no sessions yet" in app.text and "enter runs the selected preset" in app.text)
         assert "rename" not in app.text
         await pilot.press("slash", "R", "N", "T", "D", "enter")
         assert app.screen is app.sessions

@@ -146,7 +146,6 @@ class PageServer(Server):
             await over.wait()
         finally:
             await runner.cleanup()
-            await asyncio.gather(*(page.end() for page in self._pages))
 
     async def application(self) -> web.Application:
         """The page and its socket, behind the gate."""
@@ -154,7 +153,11 @@ class PageServer(Server):
         app.router.add_get("/page.js", self.handle_script)
         app.middlewares.append(self._guard)
         app.on_response_prepare.append(self._add_headers)
+        app.on_cleanup.append(self._end_pages)
         return app
+
+    async def _end_pages(self, app: web.Application) -> None:
+        await asyncio.gather(*(page.end() for page in self._pages))
 
     def hurry(self) -> None:
         """End all processes at once."""
