@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import ast
 import importlib
+import re
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
 
-from tests.test_imports import MODULES
+from tests.test_imports import MODULES, PACKAGE
 
-PRIVATE = {"nodes.asyncio_private", "tui.textual_private", "tui.charts.plotext_private", "serve.textual_serve_private"}
+PRIVATE = {
+    "models.pydantic_private",
+    "nodes.asyncio_private",
+    "tui.textual_private",
+    "tui.charts.plotext_private",
+    "serve.textual_serve_private",
+}
 """Each is of one library, and says in which version its names were seen."""
 PUBLIC = {"os._exit"}
 """Documented all the same."""
+PRIVATE_MODULE = re.compile(r"[a-z]\w*(\.\w+)*\._[a-z]\w*")
 
 
 def is_private(name: str) -> bool:
@@ -51,6 +61,8 @@ def foreign(source: str, inherited: frozenset[str] = frozenset()) -> list[str]:
             found += [f"from {node.module}" for name in names if is_private(name)][:1]
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("getattr", "setattr"):
             found += [ast.unparse(node) for each in node.args[1:2] if is_private(str(getattr(each, "value", "")))]
+        elif isinstance(node, ast.Constant) and PRIVATE_MODULE.fullmatch(str(node.value)):
+            found += [str(node.value)]
     return found
 
 
@@ -96,3 +108,11 @@ def test_each_says_in_which_version_it_was_seen(module: str) -> None:
 )
 def test_this_test_sees_a_private_name(source: str, expected: list[str]) -> None:
     assert foreign(source) == expected
+
+
+def test_pydantic_reads_no_metadata_of_packages() -> None:
+    program = (
+        "import sys; from cephtui.models import Node; Node(name='pve1'); print('importlib.metadata' in sys.modules)"
+    )
+    completed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=PACKAGE.parent)
+    assert completed.stdout.strip() == "False", completed.stderr

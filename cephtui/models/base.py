@@ -9,8 +9,10 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetCoreSchemaHandler
 from pydantic_core import CoreSchema
 
+from cephtui.models.pydantic_private import use_no_plugins
 from cephtui.printable import one_line, printable
 
+use_no_plugins()
 SCHEMA_VERSION = 1
 """Major version of every stored and printed object: keys may be added under it, never changed or removed."""
 Outcome: TypeAlias = Literal["ok", "failed", "stopped", "lost", "refused"]

@@ -68,7 +68,7 @@ class NodeResult(Model):
     """When the benchmark began, after that of the first node."""
     ended_seconds: Elapsed | None = None
     """When it ended, by the same clock."""
-    summary: Summary = Summary()
+    summary: Summary = Field(default_factory=Summary)
     cpu_user_percent: float | None = None
     cpu_system_percent: float | None = None
     disks: tuple[DiskUse, ...] = ()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import AwareDatetime, Field
 
+from cephtui.frozen import dataclass
 from cephtui.models.base import NODES_MOST, SCHEMA_VERSION, Elapsed, Line, Model, Name, OptionValue, Outcome
 from cephtui.models.nodes import ClusterEnvironment, NodeEnvironment
 from cephtui.models.plan import Plan
@@ -43,7 +43,7 @@ class Run(Model):
     findings: tuple[Finding, ...] = ()
     cluster: ClusterEnvironment | None = None
     environment: dict[Name, NodeEnvironment] = Field(default_factory=dict, max_length=NODES_MOST)
-    summary: Summary = Summary()
+    summary: Summary = Field(default_factory=Summary)
     nodes: Annotated[tuple[NodeResult, ...], Field(max_length=NODES_MOST)] = ()
 
 
