@@ -25,12 +25,13 @@ import itertools
 import re
 import shlex
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from cephtui.frozen import dataclass
 from cephtui.models import Node
 from cephtui.reading import load_toml, shown
 

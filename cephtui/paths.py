@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.resources
 import os
 from pathlib import Path
 
@@ -35,7 +34,7 @@ def packaged_presets_dir() -> Path:
 
 def packaged_text(package: str, name: str) -> str:
     """A file of the package, such as a shell script: ``packaged_text("cephtui.ceph", "watch.sh")``."""
-    return importlib.resources.files(package).joinpath(name).read_text("utf-8")
+    return Path(__file__).parent.joinpath(*package.split(".")[1:], name).read_text("utf-8")
 
 
 def cache_dir() -> Path:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import secrets
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
+from cephtui.frozen import dataclass
 from cephtui.models import (
     Node,
     NodeStep,

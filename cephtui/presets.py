@@ -5,12 +5,13 @@ from __future__ import annotations
 import difflib
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from cephtui.frozen import dataclass
 from cephtui.models import Line, OptionValue
 from cephtui.models.metrics import HEADLINES, HeadlineName
 from cephtui.printable import printable

@@ -27,10 +27,10 @@ from textual.app import App, ComposeResult
 
 from cephtui.reports.sparks import extent, spark, spark_rows
 from cephtui.tui.charts.chart import Chart, Line, Period, Picture, draw, preload
-from cephtui.tui.charts.ink import Ink, node_color
+from cephtui.tui.charts.colors import FLOW_COLORS, node_color
+from cephtui.tui.charts.ink import Ink
 from cephtui.tui.terminal.downgrade import RGB, contrast
 from cephtui.tui.terminal.profile import GRAPHS, Graph
-from cephtui.tui.widgets.shown import COLORS
 from cephtui.tui.widgets.sparkline import Spark, Sparks
 from cephtui.units import bandwidth, iops, latency
 
@@ -703,6 +703,6 @@ async def test_a_narrow_spark_keeps_its_value() -> None:
 @pytest.mark.parametrize("ground", [(18, 18, 18), (255, 255, 255)])
 @pytest.mark.parametrize("direction", ["read", "write"])
 def test_the_edge_of_a_band_is_seen_on_every_ground(ground: RGB, direction: str) -> None:
-    color = Ink(ground=ground).edge(COLORS[direction]).color
+    color = Ink(ground=ground).edge(FLOW_COLORS[direction]).color
     assert color
     assert contrast(color.get_truecolor(), ground) >= 3

@@ -16,7 +16,8 @@ from cephtui.analysis.sides import Side
 from cephtui.reports.markdown import comparison_markdown, runs_markdown
 from cephtui.sessions import demo, store
 from cephtui.tui.app import SavedApp
-from cephtui.tui.copying import Selectable, handout_of_run
+from cephtui.tui.copying import handout_of_run
+from cephtui.tui.dialogs import Selectable
 from cephtui.tui.screens.compare import CompareScreen
 from cephtui.tui.screens.replay import ReplayScreen
 from cephtui.tui.screens.session import SessionScreen

@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).parent.parent / "cephtui"
 MODULE_LINES, CLASS_METHODS = 400, 20
 """The most that one takes in at once."""
 CORE = (
-    ("exit_codes", "paths", "printable", "units"),
+    ("exit_codes", "frozen", "paths", "printable", "units"),
     ("models", "reading"),
     ("ceph", "config", "stats"),
     ("tools",),

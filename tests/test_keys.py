@@ -34,8 +34,8 @@ from cephtui.tui.console.edits import Edits
 from cephtui.tui.console.form import FormScreen
 from cephtui.tui.console.queue import QueueScreen
 from cephtui.tui.console.screen import ConsoleScreen
-from cephtui.tui.copying import CopyingScreen, Handout, Selectable
-from cephtui.tui.dialogs import Ask, Confirm, Details, Dialog, EnterText, Help, TypeName, Wait
+from cephtui.tui.copying import CopyingScreen
+from cephtui.tui.dialogs import Ask, Confirm, Details, Dialog, EnterText, Help, Selectable, TypeName, Wait
 from cephtui.tui.keys import KeyBar, commands
 from cephtui.tui.pickers.commands import CommandPicker, ThemePicker
 from cephtui.tui.pickers.nodes import NodePicker
@@ -148,7 +148,7 @@ def screens(root: Path) -> Iterator[Screen[Any]]:
     yield Details("title", "text")
     yield Help("title", "text")
     yield Wait(lambda: "waiting")
-    yield Selectable(Handout("#1", "| a |"), None)
+    yield Selectable("#1", "| a |", None)
 
 
 def subclasses(kind: type[Any]) -> set[type[Any]]:

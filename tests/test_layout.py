@@ -12,6 +12,7 @@ from cephtui.analysis.history import Curve, History
 from cephtui.models import ClusterSample, Summary
 from cephtui.models.metrics import HEADLINES
 from cephtui.sessions import store
+from cephtui.tui.charts.colors import FLOW_COLORS
 from cephtui.tui.console.panels import PresetPanel, TileResult
 from cephtui.tui.console.status_bar import StatusBar
 from cephtui.tui.widgets import live_view
@@ -19,7 +20,7 @@ from cephtui.tui.widgets.cluster_now import cluster_text
 from cephtui.tui.widgets.layout import PANELS, Layout, lay_out
 from cephtui.tui.widgets.now import reading
 from cephtui.tui.widgets.run_view import RunView
-from cephtui.tui.widgets.shown import COLORS, picture
+from cephtui.tui.widgets.shown import picture
 from tests.replayed import (
     SESSION,
     WRITE_IOPS,
@@ -168,7 +169,7 @@ async def test_the_value_on_the_selected_tile_has_the_colour_of_text(tmp_path: P
             await pilot.press(key)
             await until(pilot, lambda: tile.has_class("selected") == (key == "2"))  # noqa: B023
             colors.append(str(tile.render().get_style_at_offset(app.console, tile.render().plain.index("k"))))
-        assert [COLORS["write"] in color for color in colors] == [False, True]
+        assert [FLOW_COLORS["write"] in color for color in colors] == [False, True]
 
 
 async def test_a_run_without_a_result_says_so_on_its_tile_and_is_no_read(tmp_path: Path) -> None:

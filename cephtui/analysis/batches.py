@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from cephtui.analysis.verdict import estimate
+from cephtui.frozen import dataclass
 from cephtui.models import OptionValue, Run, Step
 from cephtui.models.metrics import METRICS, Metric
 

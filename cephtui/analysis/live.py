@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from cephtui.analysis.history import History
+from cephtui.frozen import dataclass
 from cephtui.models import ClusterSample, Event, Mark, Notice, Phase, Plan, Run, Sample, Step
 from cephtui.stats import known_sum
 

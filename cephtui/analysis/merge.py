@@ -7,10 +7,10 @@ named, never counted as zero, and what comes late is part of a later second, so 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import reduce
 
 from cephtui import stats
+from cephtui.frozen import dataclass
 from cephtui.models import Phase, Sample
 from cephtui.tools.base import Reading, join_readings
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from cephtui.analysis.batches import group
+from cephtui.frozen import dataclass
 from cephtui.models import Mark, Run
 
 

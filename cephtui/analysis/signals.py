@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from cephtui import units
 from cephtui.ceph.cluster import is_clean, scrubs, serves
+from cephtui.frozen import dataclass
 from cephtui.models import ClusterSample, Sample
 
 _RATE_LAG_SECONDS, _OTHERS_FACTOR, _OTHERS_BYTES, _OTHERS_ANSWERS = 20.0, 2.0, 16 << 20, 3

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
+from cephtui.frozen import dataclass
 from cephtui.models import Sample
 from cephtui.stats import done
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Literal, TypeAlias
 
+from cephtui.frozen import dataclass
 from cephtui.models.metrics import Metric
 
 Word: TypeAlias = Literal["better", "same", "worse"]

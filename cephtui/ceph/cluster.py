@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from cephtui import units
 from cephtui.ceph import answers
+from cephtui.frozen import dataclass
 from cephtui.models import Finding
 
 STATUS_ARGV = ("ceph", "status", "-f", "json")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from cephtui import units
 from cephtui.ceph import answers
+from cephtui.frozen import dataclass
 from cephtui.models.refusal import Refusal
 
 _GUEST = re.compile(r"(vm|base)-")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from cephtui.ceph import commands
+from cephtui.frozen import dataclass
 from cephtui.paths import packaged_text
 
 _SCRIPT = packaged_text("cephtui.ceph", "in_use.sh")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from cephtui import units
 from cephtui.ceph import answers
@@ -12,6 +11,7 @@ from cephtui.ceph.cluster import ClusterState, serves
 from cephtui.ceph.in_use import ImagesInUse
 from cephtui.ceph.pools import OsdMap, OsdUsage, Pg, Pool, PoolUsage
 from cephtui.ceph.rates import PoolRates
+from cephtui.frozen import dataclass
 from cephtui.models import Finding, PoolActivity
 from cephtui.models.refusal import Refusal
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from cephtui.ceph import answers
+from cephtui.frozen import dataclass
 
 OSD_MAP_ARGV = ("ceph", "osd", "dump", "-f", "json")
 """Reports an OsdMap: pools, flags, ratios and EC profiles at once; about 1 KB per OSD, any key may ask."""

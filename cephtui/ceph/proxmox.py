@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from cephtui.frozen import dataclass
 from cephtui.paths import packaged_text
 
 _PVE = "/etc/pve"

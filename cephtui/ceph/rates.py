@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from cephtui.ceph import answers
+from cephtui.frozen import dataclass
 
 OSD_PERF_ARGV = ("ceph", "osd", "perf", "-f", "json")
 """Needs cephx caps for the manager, which ``profile rbd`` does not include, unless the monitors forward it."""

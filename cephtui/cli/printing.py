@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.segment import Segment
 
+from cephtui.frozen import dataclass
 from cephtui.models import Model, Sample
 from cephtui.sessions.jsonlines import line
 from cephtui.terminal import make_console

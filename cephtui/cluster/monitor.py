@@ -6,12 +6,12 @@ import asyncio
 import codecs
 import contextlib
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
 
 from cephtui.ceph import watch
 from cephtui.ceph.cluster import ClusterState, OsdNames
 from cephtui.ceph.rates import OsdLatency
 from cephtui.cluster.reader import ClusterError
+from cephtui.frozen import dataclass
 from cephtui.models import ClusterSample
 from cephtui.nodes.shell import NodeShell, with_ceph_user
 from cephtui.nodes.transport import Command, TransportError

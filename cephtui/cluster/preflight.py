@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from cephtui.ceph import cluster, pool_guards
 from cephtui.ceph.cluster import ClusterState
@@ -11,6 +11,7 @@ from cephtui.ceph.pools import OsdMap
 from cephtui.ceph.rates import PoolRates
 from cephtui.cluster import reader
 from cephtui.cluster.reader import ClusterError, ClusterReader
+from cephtui.frozen import dataclass
 from cephtui.models import ClusterEnvironment, Finding, OptionValue, PoolActivity
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import Shell

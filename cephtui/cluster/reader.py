@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Generic, TypeVar
 
 from cephtui.ceph import answers, cluster, images, in_use, pools, proxmox, rates
@@ -16,6 +16,7 @@ from cephtui.ceph.in_use import ImagesInUse
 from cephtui.ceph.pool_guards import Space
 from cephtui.ceph.pools import CrushRule, OsdMap, OsdUsage, Pg, Pool, PoolUsage
 from cephtui.ceph.rates import PoolRates
+from cephtui.frozen import dataclass
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import Shell, reason
 from cephtui.nodes.transport import Completed, TransportError

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from cephtui import units
+from cephtui.frozen import dataclass
 
 Unit: TypeAlias = Literal["IO/s", "B/s", "s"]
 _AS_TEXT: Mapping[Unit, Callable[[float | None], str]] = {

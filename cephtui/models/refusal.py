@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from cephtui.frozen import dataclass
 
 ConfirmKind: TypeAlias = Literal["destroy", "shared-pool"]
 """What the user agrees to: giving up data (``--destroy NAME``), or disturbing others (``--shared-pool``)."""

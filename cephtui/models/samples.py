@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Literal, TypeVar
 
 from pydantic import Field
 
+from cephtui.frozen import dataclass
 from cephtui.models.base import SCHEMA_VERSION, Elapsed, Line, Model, Name, Phase
 
 _T = TypeVar("_T")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from cephtui.frozen import dataclass
 from cephtui.models import Node, NodeEnvironment
 from cephtui.nodes.transport import COMMAND_SECONDS, Chunk, Command, Completed, TransportError
 from cephtui.reading import load_json, read_bytes

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
+from cephtui.frozen import dataclass
 from cephtui.models import Node
 from cephtui.nodes.transport import Completed, Connection
 from cephtui.printable import one_line

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cephtui.frozen import dataclass
 from cephtui.models import Node, NodeEnvironment
 from cephtui.nodes.transport import Question
 from cephtui.tools import TOOLS

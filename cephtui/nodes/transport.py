@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, field
 from typing import Protocol
 
+from cephtui.frozen import dataclass
 from cephtui.models import Node
 from cephtui.tools.base import Stream
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from rich.cells import cell_len
@@ -12,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cephtui import units
+from cephtui.frozen import dataclass
 from cephtui.models import Node
 from cephtui.models.rows import Info, NodeRow, PresetRow, SessionRow
 from cephtui.presets import choice_text, combinations

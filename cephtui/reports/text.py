@@ -1,22 +1,26 @@
-"""Runs, nodes and the cluster in words, for tables and for the screens."""
+"""Runs, nodes and the cluster in words, for tables and for the screens.
+
+What only runs need is imported with the first of them: the console's first frame has none.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from rich.text import Text
 
 from cephtui import units
-from cephtui.analysis.batches import Batch, PointSummary, group
-from cephtui.analysis.conditions import load_of
-from cephtui.analysis.live import BatchProgress
 from cephtui.models import ClusterSample, Mark, Node, NodeEnvironment, Run, Step
 from cephtui.models.metrics import Metric
-from cephtui.nodes.state import NodeState
 from cephtui.presets import choice_text
 from cephtui.tools import TOOLS
+
+if TYPE_CHECKING:
+    from cephtui.analysis.batches import Batch, PointSummary
+    from cephtui.analysis.live import BatchProgress
+    from cephtui.nodes.state import NodeState
 
 OUTCOME_STYLES = {
     "ok": "green",
@@ -64,6 +68,8 @@ def conditions(step: Step | Run) -> str:
 
 def short_conditions(run: Step | Run) -> str:
     """The options for a column: ``4k randwrite qd64 j8 60 s``."""
+    from cephtui.analysis.conditions import load_of
+
     load = load_of(run)
     if load is None or not load.block_bytes:
         return conditions(run)
@@ -112,6 +118,8 @@ def notes(run: Run) -> list[str]:
 
 def varied(found: Sequence[Run]) -> dict[int, str]:
     """By the number of a run, the options that set it apart from the others of its batch."""
+    from cephtui.analysis.batches import group
+
     texts: dict[int, str] = {}
     for batch in group(found):
         names = swept(batch)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from cephtui.frozen import dataclass
 from cephtui.models import Event, Mark
 from cephtui.sessions.store import StoreError
 from cephtui.sessions.undo import Undo

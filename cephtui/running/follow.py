@@ -6,10 +6,10 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from cephtui import stats, units
+from cephtui.frozen import dataclass
 from cephtui.models import FilePlace, Finding, NodeStep, Notice, Outcome, Step
 from cephtui.nodes.shell import NodeShell
 from cephtui.nodes.transport import UNLOCKED, Chunk, Command, Lock, Process

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 
+from cephtui.frozen import dataclass
 from cephtui.models import NodeEnvironment, NodeStep, Step
 from cephtui.nodes.probe import probe
 from cephtui.nodes.shell import Shell

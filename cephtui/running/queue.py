@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from cephtui import units
+from cephtui.frozen import dataclass
 from cephtui.models import Node, Plan, Run
 from cephtui.planning import Request, new_batch
 

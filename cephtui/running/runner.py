@@ -11,12 +11,12 @@ import logging
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from cephtui.frozen import dataclass
 from cephtui.models import Mark, Plan, Run
 from cephtui.nodes.ssh import connect
 from cephtui.planning import Prefilled

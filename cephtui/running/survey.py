@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from cephtui.ceph.pool_guards import guard_busy_pool
 from cephtui.cluster import preflight
+from cephtui.frozen import dataclass
 from cephtui.models import Plan, PoolActivity, Step
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import NodeShell

@@ -10,7 +10,7 @@ import signal
 import socket
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from string import Template
 from typing import Any
 
@@ -18,6 +18,7 @@ from aiohttp import web
 from textual_serve.app_service import AppService
 from textual_serve.server import Server, to_int
 
+from cephtui.frozen import dataclass
 from cephtui.paths import packaged_text
 from cephtui.serve.gate import Gate, Shut
 

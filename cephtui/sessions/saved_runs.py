@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
+from cephtui.frozen import dataclass
 from cephtui.models import Run
 from cephtui.models.rows import SessionRow
 from cephtui.sessions import store

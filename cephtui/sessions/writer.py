@@ -12,13 +12,13 @@ import json
 import os
 import secrets
 import time
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 
 from cephtui import __version__, units
 from cephtui.analysis.history import History
+from cephtui.frozen import dataclass
 from cephtui.models import ClusterSample, Finding, Mark, Plan, Run, Sample, Session
 from cephtui.reading import open_to_append
 from cephtui.sessions.jsonlines import as_json, line, sample_line

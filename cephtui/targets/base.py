@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from cephtui.frozen import dataclass
 from cephtui.models import Finding, Kind, Node, OptionValue, Part, Place, Step
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import Shell

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cephtui.frozen import dataclass
 from cephtui.models.refusal import Refusal
 
 if TYPE_CHECKING:

@@ -6,10 +6,11 @@ It is written only if unused (no mount, holder or signature) and confirmed by ty
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from cephtui import units
+from cephtui.frozen import dataclass
 from cephtui.models import FilePlace, Kind, Node, Part, Place
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import Shell, reason

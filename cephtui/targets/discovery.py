@@ -6,7 +6,6 @@ Nothing is written. What a guard would refuse to write is a candidate too, with 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from cephtui import config as nodes
 from cephtui import units
@@ -17,6 +16,7 @@ from cephtui.ceph.pools import Pool
 from cephtui.cluster import reader
 from cephtui.cluster.reader import ClusterError, ClusterReader, Pools
 from cephtui.config import Config
+from cephtui.frozen import dataclass
 from cephtui.models import Node
 from cephtui.nodes.shell import Shell
 from cephtui.targets import every_kind, kind_of

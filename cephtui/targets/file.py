@@ -7,11 +7,11 @@ nothing but a shell. The guard is a pure function on what those scripts report.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import ClassVar, Literal
 
 from cephtui import units
+from cephtui.frozen import dataclass
 from cephtui.models import FilePlace, Finding, Kind, Node, OptionValue, Part, Place
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import Shell, reason

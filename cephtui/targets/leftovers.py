@@ -10,9 +10,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from cephtui.config import LOCAL
+from cephtui.frozen import dataclass
 from cephtui.models import Node
 from cephtui.sessions.undo import Undo
 from cephtui.targets import kind_of

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import ClassVar
 
 from cephtui.ceph import objects
 from cephtui.cluster import preflight
+from cephtui.frozen import dataclass
 from cephtui.models import Kind, Node, Part, Place, RadosPlace
 from cephtui.nodes.shell import Shell, reason
 from cephtui.targets.base import (

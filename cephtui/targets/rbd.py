@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from cephtui import units
@@ -13,6 +13,7 @@ from cephtui.ceph import answers, images, pool_guards, proxmox
 from cephtui.ceph.images import ImageFacts, ImageInfo
 from cephtui.cluster import preflight, reader
 from cephtui.cluster.reader import ClusterError, ClusterReader
+from cephtui.frozen import dataclass
 from cephtui.models import Finding, Kind, Node, Part, Place, RbdPlace
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import Shell, reason

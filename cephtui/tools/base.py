@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import ClassVar, Literal, Self, TypeVar
 
+from cephtui.frozen import dataclass
 from cephtui.models import DiskUse, Finding, Interval, JobResult, Kind, Node, OptionValue, Phase, Place, flows_of
 from cephtui.models.metrics import METRICS, Metric
 from cephtui.stats import Flow, join_intervals

@@ -22,12 +22,9 @@ from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
 from cephtui import paths
-from cephtui.analysis.history import History
 from cephtui.printable import one_line
 from cephtui.sessions import store
 from cephtui.sessions.store import StoreError
-from cephtui.tui.charts.chart import preload
-from cephtui.tui.dialogs import Help
 from cephtui.tui.keys import COMMANDS, HELP, MASK, SESSIONS, commands, help_table, key
 from cephtui.tui.read_only import LOOKING
 from cephtui.tui.screens.run import CompareWanted
@@ -41,6 +38,7 @@ from cephtui.tui.terminal.too_small import RoomyApp
 from cephtui.tui.textual_private import is_exiting
 
 if TYPE_CHECKING:
+    from cephtui.analysis.history import History
     from cephtui.analysis.sides import Side
     from cephtui.tui.charts.overlay import Curves
     from cephtui.tui.screens.sessions import SessionsScreen
@@ -105,7 +103,7 @@ class CephtuiApp(RoomyApp):
 
     def _prepare(self) -> None:
         _collect_again()
-        self.run_worker(preload, thread=True)
+        self.run_worker(_preload, thread=True)
 
     def allows(self, node: DOMNode, action: str) -> bool:
         """All but what a read-only application and its screens may not do; widgets scroll, move and take text."""
@@ -180,6 +178,8 @@ class CephtuiApp(RoomyApp):
 
     def action_help(self) -> None:
         """All keys that work on this screen, by topic."""
+        from cephtui.tui.dialogs import Help
+
         self.push_screen(Help("keys", help_table(commands(self.screen))))
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
@@ -231,6 +231,16 @@ class CephtuiApp(RoomyApp):
             return
         log.error("the console failed", exc_info=error)
         self.panic(Text(one_line(f"cephtui: unexpected error: {error!r}; the traceback is in {paths.log_file()}")))
+
+
+def _preload() -> None:
+    """Import what the first run is drawn with and the first dialog, lest a key waits for it."""
+    from cephtui.analysis import batches, live  # noqa: F401
+    from cephtui.tui import dialogs  # noqa: F401
+    from cephtui.tui.charts import chart, heat_map  # noqa: F401
+    from cephtui.tui.widgets import nodes_now, now, shown  # noqa: F401
+
+    chart.preload()
 
 
 def _collect_again() -> None:

@@ -8,24 +8,22 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rich.console import Group
-from rich.text import Text
 from textual import work
 from textual.screen import Screen
 
 from cephtui import paths
-from cephtui.analysis.batches import group
-from cephtui.analysis.marks import among
-from cephtui.analysis.sides import Side
+from cephtui.frozen import dataclass
 from cephtui.models import Run
 from cephtui.sessions import store
 from cephtui.sessions.store import StoreError
-from cephtui.tui.dialogs import Details
 from cephtui.tui.keys import key
 from cephtui.tui.terminal.apply import PlainDriver
+
+if TYPE_CHECKING:
+    from cephtui.analysis.sides import Side
 
 _TOAST_SECONDS = 5.0
 
@@ -41,6 +39,8 @@ class Handout:
 
 def handout_of_run(directory: Path, run: Run) -> Handout:
     """A run, or the whole batch that it is one of several of, with the marks made in that time; raises StoreError."""
+    from cephtui.analysis.batches import group
+    from cephtui.analysis.marks import among
     from cephtui.reports.facts import ranges
     from cephtui.reports.markdown import runs_markdown
 
@@ -85,20 +85,14 @@ class CopyingScreen(Screen[None]):
         copied, at = self._copied
         again = copied == found.text and time.monotonic() - at < _TOAST_SECONDS
         if again or issubclass(self.app.driver_class, PlainDriver):
-            self.app.push_screen(Selectable(found, await asyncio.to_thread(_save, found.text)))
+            from cephtui.tui.dialogs import Selectable
+
+            file = await asyncio.to_thread(_save, found.text)
+            self.app.push_screen(Selectable(f"{found.name} as Markdown", found.text, file))
             return
         self.app.copy_to_clipboard(found.text)
         self._copied = found.text, time.monotonic()
         self.notify(f"copied {found.name} as Markdown (y again shows it)", timeout=_TOAST_SECONDS)
-
-
-class Selectable(Details):
-    """Markdown to be selected with the terminal's own means, which take whole rows of the screen."""
-
-    def __init__(self, found: Handout, file: Path | None) -> None:
-        where = f"; it is saved in {file}" if file else ""
-        how = Text(f"select it with the mouse, with shift held down{where}", style="italic")
-        super().__init__(f"{found.name} as Markdown", Group(how, "", Text(found.text)))
 
 
 def _save(text: str) -> Path | None:

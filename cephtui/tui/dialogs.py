@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import TypeVar
 
-from rich.console import RenderableType
+from rich.console import Group, RenderableType
+from rich.text import Text
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
@@ -136,6 +138,16 @@ class Details(Dialog[None]):
         with VerticalScroll(classes="dialog details") as box:
             box.border_title = Content(printable(self._title))
             yield Static(self._body)
+
+
+class Selectable(Details):
+    """A text to be selected with the terminal's own means, which take whole rows of the screen."""
+
+    def __init__(self, title: str, text: str, file: Path | None) -> None:
+        """``file`` has the text too, where it could be saved."""
+        where = f"; it is saved in {file}" if file else ""
+        how = Text(f"select it with the mouse, with shift held down{where}", style="italic")
+        super().__init__(title, Group(how, "", Text(text)))
 
 
 class Help(Details):

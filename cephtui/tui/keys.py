@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from rich.table import Table
@@ -14,6 +14,8 @@ from textual.dom import DOMNode
 from textual.events import Click
 from textual.screen import Screen
 from textual.widgets import Static
+
+from cephtui.frozen import dataclass
 
 SESSIONS = "sessions"
 """The class of the screen that lists the saved sessions."""

@@ -66,6 +66,7 @@ def _run(app: CephtuiApp) -> None:
         app.theme = theme
     app.profile = app.profile if app.profile.graph else replace(app.profile, graph=_known(graph))
     before, graph_before = app.theme, app.profile.graph
+    app.stylesheet.set_variables(app.get_css_variables())  # else all is parsed for another theme first
     app.run()
     if app.read_only:
         return

@@ -50,6 +50,11 @@ class HookedApp(App[None]):
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
         super()._display(screen, self.replaced(renderable))
 
+    def refresh_css(self, animate: bool = True) -> None:
+        """As Textual's, but not where all was parsed with these variables: so it is at the start, which it doubles."""
+        if self.get_css_variables() != self.stylesheet._variables:
+            super().refresh_css(animate)
+
     def _fatal_error(self) -> None:
         self.fail(sys.exc_info()[1])
 

@@ -7,13 +7,13 @@ import logging
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
 import asyncssh
 
 from cephtui.config import check_login
+from cephtui.frozen import dataclass
 from cephtui.models import Node
 from cephtui.nodes.ssh import hostkeys
 from cephtui.nodes.ssh.hostkeys import SSH_PORT, HostKey, Known

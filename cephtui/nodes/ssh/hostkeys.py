@@ -13,9 +13,11 @@ import os
 import re
 import shlex
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal, TypeAlias
+
+from cephtui.frozen import dataclass
 
 SSH_PORT = 22
 Verdict: TypeAlias = Literal["known", "unknown", "changed", "revoked"]

@@ -11,10 +11,11 @@ import codecs
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from cephtui import stats
+from cephtui.frozen import dataclass
 from cephtui.models import ELAPSED_MOST_SECONDS, DiskUse, Finding, Interval, JobResult, Phase
 from cephtui.reading import load_json
 from cephtui.tools.base import Errors, Parser, Reading, Stream, ToolResult, join_readings, spoken

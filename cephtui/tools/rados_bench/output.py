@@ -19,10 +19,11 @@ from __future__ import annotations
 import codecs
 import math
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from cephtui import stats
+from cephtui.frozen import dataclass
 from cephtui.models import ELAPSED_MOST_SECONDS, Finding
 from cephtui.tools.base import Errors, Parser, Reading, Stream, ToolResult, join_readings, spoken
 

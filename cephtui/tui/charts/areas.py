@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
+from cephtui.frozen import dataclass
 from cephtui.tui.charts.ink import Glyphs, Look
 
 _FIRST_SIGN = 0xE000

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from rich.cells import cell_len
 from rich.text import Span, Text
 
+from cephtui.frozen import dataclass
 from cephtui.tui.charts.areas import RUNS, Area, closed, of, painted, sign
 from cephtui.tui.charts.ink import Glyphs, Look
 from cephtui.tui.charts.plotext_private import add_signal

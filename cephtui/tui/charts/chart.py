@@ -7,7 +7,7 @@ lines; the axes are set here, so that labels never collide and no row is lost to
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, Literal, NamedTuple
 
 from rich.cells import cell_len
@@ -15,6 +15,7 @@ from rich.style import Style
 from rich.text import Text
 from textual.widget import Widget
 
+from cephtui.frozen import dataclass
 from cephtui.tui.charts.areas import Area
 from cephtui.tui.charts.axes import HUGE, TINY, gutter_of, mark_columns, x_axis, y_axis
 from cephtui.tui.charts.canvas import Canvas, Looks, Stretch

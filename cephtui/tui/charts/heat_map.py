@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby, pairwise
 from operator import itemgetter
@@ -15,6 +14,7 @@ from textual.widget import Widget
 
 from cephtui import units
 from cephtui.analysis.history import HeatColumn, row_percentile_seconds, row_seconds
+from cephtui.frozen import dataclass
 from cephtui.tui.charts.axes import gutter_of, mark_columns, time_labels, trimmed
 from cephtui.tui.charts.ink import Ink, ground_of
 from cephtui.tui.charts.steps import begun

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 from rich.color import Color
 from rich.style import Style
 from textual.widget import Widget
 
+from cephtui.frozen import dataclass
 from cephtui.tui.terminal.downgrade import RGB, luminance
 from cephtui.tui.terminal.filters import PICTURE
 from cephtui.tui.terminal.profile import Graph
 
 Look = str | Style
-# from the Okabe-Ito palette, which the colour-blind can distinguish; those of reads, writes and stalls come last
-NODE_COLORS = ("#009e73", "#cc79a7", "#f0e442", "#0072b2", "#bbbbbb", "#56b4e9", "#e69f00", "#d55e00")
 _AREA, _RAMP_AREA, _EDGE, _EDGE_ON_LIGHT = 0.4, 0.22, 0.7, 0.8
 """How much of its line's colour an area has, the part of it within the ramp, and the edge of a band."""
 _BLACK = (0, 0, 0)
-
-
-def node_color(index: int) -> str:
-    """The colour of a node wherever it is shown, by its place among the nodes of the run."""
-    return NODE_COLORS[index % len(NODE_COLORS)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import dropwhile, groupby
 
+from cephtui.frozen import dataclass
 from cephtui.tui.charts.axes import HUGE
 
 Points = Sequence[tuple[float, float | None]]

@@ -20,7 +20,6 @@ from cephtui.sessions.store import StoreError
 from cephtui.tui.app import CephtuiApp
 from cephtui.tui.console.screen import ConsoleScreen
 from cephtui.tui.console.start import Start
-from cephtui.tui.dialogs import Confirm, EnterText, Wait
 from cephtui.tui.terminal import notification
 from cephtui.tui.terminal.in_order import opening
 from cephtui.tui.terminal.profile import FULL, Profile
@@ -110,6 +109,8 @@ class ConsoleApp(CephtuiApp):
     @work
     async def action_mark(self) -> None:
         """Put a mark with a text on the time line."""
+        from cephtui.tui.dialogs import EnterText
+
         dialog = EnterText("What have you changed?", check=lambda text: None if text.strip() else "")
         with opening(self):
             text = await self.push_screen_wait(dialog)
@@ -121,6 +122,8 @@ class ConsoleApp(CephtuiApp):
 
     async def action_quit(self) -> None:
         """Quit; asks while something runs."""
+        from cephtui.tui.dialogs import Confirm, Wait
+
         waiting = self._dispatcher.queue.summary
         if self._is_ending:
             self.action_end_at_once()
@@ -149,6 +152,8 @@ class ConsoleApp(CephtuiApp):
         if not self.busy and not self._runner.left:
             self.exit()
             return
+        from cephtui.tui.dialogs import Wait
+
         self.push_screen(Wait(lambda: self._runner.cleanup.progress or "stopping the run and cleaning up ..."))
         self.run_worker(self._end(tidied))
 

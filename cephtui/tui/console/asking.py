@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from textual.screen import ModalScreen
 
+from cephtui.frozen import dataclass
 from cephtui.models import Node
 from cephtui.models.refusal import ConfirmKind, Refusal
 from cephtui.nodes.transport import Question
 from cephtui.running.dispatcher import Dispatcher
 from cephtui.running.launch import Ask, Unanswered
 from cephtui.running.queue import Entry
-from cephtui.tui import dialogs
 
 Show = Callable[[ModalScreen[Any]], Awaitable[Any]]
 """Puts a dialog on the screen and gives its result."""
@@ -32,6 +32,8 @@ class Dialogs(Ask):
 
     async def answer(self, node: Node, question: Question) -> str:
         """A secret, masked, or a yes."""
+        from cephtui.tui import dialogs
+
         answer: str | None = await self.show(dialogs.Ask(node.name, question.text, secret=question.secret))
         if answer is None:
             raise Unanswered(f"{node.name}: not connected: {question.topic}")
@@ -48,6 +50,8 @@ class Dialogs(Ask):
         return self.agreed[asked]
 
     def _question(self, refusal: Refusal, entry: Entry, name: str) -> ModalScreen[bool]:
+        from cephtui.tui import dialogs
+
         ready = self.dispatcher.queue.entries[: self.dispatcher.queue.ready] if self.dispatcher else ()
         others = sum(other.place == entry.place for other in ready)
         problem = refusal.problem + (f" (one answer for this run and {others} more that wait)" if others else "")

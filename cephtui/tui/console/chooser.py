@@ -28,7 +28,6 @@ from cephtui.tui.console.choice import Choice
 from cephtui.tui.console.edits import COMMON, Edits
 from cephtui.tui.console.start import Start
 from cephtui.tui.console.status_bar import StatusBar
-from cephtui.tui.dialogs import EnterText
 
 
 class Chooser(Front):
@@ -65,6 +64,8 @@ class Chooser(Front):
 
     async def choose_runtime(self) -> None:
         """Ask for the runtime of all presets."""
+        from cephtui.tui.dialogs import EnterText
+
         choice = self._choice
 
         def problem(text: str) -> str | None:

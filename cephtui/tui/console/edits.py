@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from cephtui.frozen import dataclass
 from cephtui.presets import Choice, Preset, choice_text, parse_choice
 
 COMMON = "runtime"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 from textual import events, work
@@ -17,7 +17,7 @@ from textual.reactive import reactive
 from textual.widgets import Static
 
 from cephtui import units
-from cephtui.analysis.live import LiveRun, Progress
+from cephtui.frozen import dataclass
 from cephtui.models import Interval, Run, Sample, Total
 from cephtui.models.metrics import HEADLINES, HeadlineName
 from cephtui.presets import Preset
@@ -25,9 +25,12 @@ from cephtui.reports.sparks import spark
 from cephtui.sessions import store
 from cephtui.sessions.store import StoreError
 from cephtui.stats import known_sum
+from cephtui.tui.charts.colors import FLOW_COLORS
 from cephtui.tui.keys import key
 from cephtui.tui.terminal.profile import profile_of
-from cephtui.tui.widgets.shown import COLORS
+
+if TYPE_CHECKING:
+    from cephtui.analysis.live import LiveRun, Progress
 
 _SHORT = {"read": "r", "write": "w"}
 _FULL_TITLE_COLUMNS = 20
@@ -118,7 +121,7 @@ class PresetPanel(Static):
 
     def _style(self) -> str:
         """On the ground of the selected one only the usual colour of text can be read from afar."""
-        color = "" if self.has_class("selected") else COLORS.get(self.result.direction, "")
+        color = "" if self.has_class("selected") else FLOW_COLORS.get(self.result.direction, "")
         return f"bold {color}" if self.result.text else "dim"
 
     def _with_history(self, result: Text, width: int) -> Text:
@@ -128,7 +131,7 @@ class PresetPanel(Static):
         room = width - result.cell_len - len(percent) - 2
         if room > 0:
             history = spark(shown.values, room, ascii_only=profile_of(self).ascii_only, fills=True)
-            color = COLORS.get(shown.direction, "")
+            color = FLOW_COLORS.get(shown.direction, "")
             result.append(" ").append(history.ljust(room), f"not bold {color}")
         return result.append(f" {percent}" if percent else "", "not bold")
 
@@ -170,7 +173,7 @@ class Panels(Horizontal, can_focus=True):
 
     def select(self, preset: Preset) -> None:
         """Mark a preset's tile; none for one without a key."""
-        for index, panel in enumerate(self.query(PresetPanel)):
+        for index, panel in enumerate(self.query_children(PresetPanel)):
             panel.set_class(panel.preset is preset, "selected")
             if panel.preset is preset:
                 self._selected = index
@@ -205,7 +208,7 @@ class Panels(Horizontal, can_focus=True):
             panel.show_result(run, values)
 
     def _of(self, run: Run) -> list[PresetPanel]:
-        return [panel for panel in self.query(PresetPanel) if panel.preset.name == run.preset]
+        return [panel for panel in self.query_children(PresetPanel) if panel.preset.name == run.preset]
 
     def action_move(self, by: int) -> None:
         self.post_message(self.Chosen(self._presets[(self._selected + by) % len(self._presets)], run=False))

@@ -33,7 +33,6 @@ from cephtui.tui.terminal.in_order import opening
 from cephtui.tui.terminal.mask import Names, names_of_nodes, names_of_target
 from cephtui.tui.widgets.cluster_now import health_text
 from cephtui.tui.widgets.live_view import LiveView
-from cephtui.tui.widgets.runs_table import RunsTable
 
 
 def _preset_key(number: int) -> Binding:
@@ -108,24 +107,30 @@ class ConsoleScreen(RunScreen):
         yield Panels(by_key(self._catalogue))
         yield Preview()
         yield self._live_view
-        yield RunsTable()
         yield KeyBar("copy", "choose('preset')", "compare", "app.mark", "choose('nodes')")
 
     def on_mount(self) -> None:
         """Show the first preset, and connect to the nodes."""
-        table, panels = self.query_one(RunsTable), self.query_one(Panels)
-        table.show_session(self._start.earlier, self._start.marks, options_of(self._catalogue))
+        panels = self.query_one(Panels)
         panels.show_earlier(self._start.earlier, self._runner.directory)
         panels.select(self.choice.preset)
-        self._chooser.show_nodes()
         self.query_one(StatusBar).session = self._runner.session
         self.set_focus(panels)
-        # the first frame does not wait for the first plan
+        # the first frame does not wait for the first plan, nor for the table
+        self.call_after_refresh(self._mount_table)
         self.call_after_refresh(self._show_choice)
         self.call_after_refresh(self._chooser.connect_later)
         for entry in self._catalogue.values():
             if isinstance(entry, PresetError):
                 self.notify(str(entry), title="broken preset", severity="warning", markup=False)
+
+    async def _mount_table(self) -> None:
+        from cephtui.tui.widgets.runs_table import RunsTable
+
+        if self.is_attached:
+            table = RunsTable()
+            await self.mount(table, after=self._live_view)
+            table.show_session(self._start.earlier, self._start.marks, options_of(self._catalogue))
 
     def _show_choice(self) -> None:
         """Update what depends on the choice, the queue or the session."""
@@ -220,7 +225,8 @@ class ConsoleScreen(RunScreen):
             self.app.clear_notifications()
         self.query_one(Preview).show_running(message.run)
         self.query_one(Panels).show_begun(message.run)
-        self.query_one(RunsTable).put(message.run)
+        if self.table:
+            self.table.put(message.run)
         self._show_choice()
 
     @on(LiveView.Drawn)
@@ -229,7 +235,8 @@ class ConsoleScreen(RunScreen):
         state, progress, bar = message.state, message.progress, self.query_one(StatusBar)
         self.query_one(Panels).show_live(state, progress, message.silent_seconds)
         flows = state.latest.flows if state.latest and progress.phase != "prepare" else {}
-        self.query_one(RunsTable).show_live(state.run, flows, progress.fraction, progress.phase)
+        if self.table:
+            self.table.show_live(state.run, flows, progress.fraction, progress.phase)
         bar.running = running_text(state, progress, message.left)
         bar.health = health_text(state.cluster, badge=True) if state.cluster else Text()
 
@@ -238,24 +245,23 @@ class ConsoleScreen(RunScreen):
         self._last = message.run
         self.query_one(StatusBar).running = ""
         self.query_one(Preview).show_running(None)
-        self.query_one(RunsTable).put(message.run)
+        if self.table:
+            self.table.put(message.run)
         self.query_one(Panels).show_result(message.run, message.values)
 
     @on(LiveView.Marked)
     def _marked(self, message: LiveView.Marked) -> None:
-        self.query_one(RunsTable).put_mark(message.mark)
+        if self.table:
+            self.table.put_mark(message.mark)
         self._show_choice()
 
     def action_compare(self) -> None:
         """Compare the run under the cursor with another one."""
-        run, directory = self.query_one(RunsTable).chosen, self._runner.directory
+        run, directory = self.table.chosen if self.table else None, self._runner.directory
         if run is not None and directory is not None:
             self.post_message(CompareWanted(directory, run.run))
         else:
             self.notify("nothing has run yet (o opens saved sessions)")
-
-    def action_runs(self) -> None:
-        self.set_focus(self.query_one(RunsTable))
 
     def action_back(self) -> None:
         """Close the full screen, else dismiss notifications and go to where the number keys work."""

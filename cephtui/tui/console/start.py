@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from cephtui.config import Config
+from cephtui.frozen import dataclass
 from cephtui.models import Mark, Node, Run
 from cephtui.planning import new_batch
 from cephtui.targets import Target

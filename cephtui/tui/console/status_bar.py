@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rich.text import Text
 from textual.reactive import reactive
 from textual.widgets import Static
 
 from cephtui import units
-from cephtui.analysis.live import LiveRun, Progress
+
+if TYPE_CHECKING:
+    from cephtui.analysis.live import LiveRun, Progress
 
 _NAME, _GAP = "cephtui", "   "
 _IMPORTANCE = ("running", "queue", "session", "nodes", "health")

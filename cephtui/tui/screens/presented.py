@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from cephtui import units
 from cephtui.analysis.live import LiveRun
+from cephtui.frozen import dataclass
 from cephtui.models import ClusterSample
 from cephtui.models.metrics import BY_NAME, Headline, Metric
 from cephtui.reports.text import title_of

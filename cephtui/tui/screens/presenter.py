@@ -14,6 +14,7 @@ from cephtui.models import Run
 from cephtui.models.metrics import HEADLINES
 from cephtui.reports.text import conditions
 from cephtui.tui.charts.chart import Chart
+from cephtui.tui.charts.colors import FLOW_COLORS
 from cephtui.tui.dialogs import Dialog
 from cephtui.tui.keys import key
 from cephtui.tui.screens import presented
@@ -21,7 +22,7 @@ from cephtui.tui.screens.presented import Figure
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.big import Big
 from cephtui.tui.widgets.run_view import RunView
-from cephtui.tui.widgets.shown import COLORS, picture
+from cephtui.tui.widgets.shown import picture
 
 _DRAWS_PER_SECOND = 4
 _FLOWS_APART = 2
@@ -46,7 +47,7 @@ class BigFigure(Vertical):
             each.say(text)
         self.query_one(".apart").display = bool(figure.apart)
         for part, (flow, text) in zip(self.query(".part").results(Big), figure.apart, strict=False):
-            part.styles.color = COLORS.get(flow)
+            part.styles.color = FLOW_COLORS.get(flow)
             part.say(f"{flow} {text}", text)
 
 
@@ -141,7 +142,7 @@ class Presenter(InLarge):
         parts = [run.preset, conditions(run), presented.progress(shown, live), self.app.sub_title] if run else []
         self.query_one("#presented", Static).update(Text("   ".join(filter(None, parts)), "bold"), layout=False)
         for box, figure in zip(self.query(BigFigure), presented.figures(shown, live, headline), strict=True):
-            box.show(figure, COLORS.get(figure.flow))
+            box.show(figure, FLOW_COLORS.get(figure.flow))
         if drawn:
             self.query_one(Chart).show(drawn)
         self._show_banner(presented.banner(shown, live))

@@ -8,21 +8,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
-from textual import on
 from textual.message import Message
 
-from cephtui.analysis.live import LiveRun
 from cephtui.models import Run
 from cephtui.models.metrics import HEADLINES
-from cephtui.reports.runs import draw_run
 from cephtui.tui.copying import CopyingScreen, Handout, handout_of_run
-from cephtui.tui.dialogs import Details
 from cephtui.tui.keys import key
 from cephtui.tui.terminal.mask import Names, names_of_run
 from cephtui.tui.widgets.live_view import LiveView
 from cephtui.tui.widgets.run_view import RunView
-from cephtui.tui.widgets.runs_table import RunsTable
+
+if TYPE_CHECKING:
+    from cephtui.analysis.live import LiveRun
+    from cephtui.tui.widgets.runs_table import RunsTable
 
 
 class CompareWanted(Message):
@@ -55,13 +55,18 @@ class RunScreen(CopyingScreen):
         return self.query_one(RunView)
 
     @property
+    def table(self) -> RunsTable | None:
+        """The table of runs; None where the screen has none, or none yet."""
+        return cast("RunsTable | None", self.query_one_optional("#runs"))
+
+    @property
     def drawn(self) -> tuple[Path, Run] | None:
         """The session's directory and the run that is drawn; None where there is none."""
         return None
 
     def names_to_hide(self) -> Names:
         """Of the run that is drawn, and of those in the table."""
-        runs = [run for table in self.query(RunsTable) for run in table.content.runs.values()]
+        runs = list(self.table.content.runs.values()) if self.table else []
         runs += [self.drawn[1]] if self.drawn else []
         return {name: kind for run in runs for name, kind in names_of_run(run).items()}
 
@@ -89,16 +94,15 @@ class RunScreen(CopyingScreen):
 
     def visible_panels(self) -> set[str]:
         """The names of those that are on the screen."""
-        table = {"runs"} if any(each.display for each in self.query(RunsTable)) else set()
+        table = {"runs"} if self.table and self.table.display else set()
         return {*self.view.laid_out.names, *table}
 
     def toggle_panel(self, name: str) -> None:
         """Show a panel, or hide it."""
-        if name == "runs":
-            for table in self.query(RunsTable):
-                table.display = not table.display
-        else:
+        if name != "runs":
             self.view.toggle(name)
+        elif self.table:
+            self.table.display = not self.table.display
 
     def action_toggle_panel(self, name: str) -> None:
         """Show a panel or hide it, and say why it can't be shown."""
@@ -135,22 +139,28 @@ class RunScreen(CopyingScreen):
         if found := self._drawn_or_notified():
             self.app.push_screen(LogScreen(*found))
 
+    def action_runs(self) -> None:
+        self.set_focus(self.table)
+
     def action_compare(self) -> None:
         if found := self._drawn_or_notified():
             self.post_message(CompareWanted(found[0], found[1].run))
 
     def handout(self) -> Callable[[], Handout] | None:
         """Of the run under the cursor of the table, where there is one, else of the run that is drawn."""
-        chosen = next((run for table in self.query(RunsTable) if (run := table.chosen)), None)
+        chosen = self.table.chosen if self.table else None
         root: Path | None = getattr(self.app, "root", None)
         if chosen and root:
             return partial(handout_of_run, root / chosen.session, chosen)
         found = self._drawn_or_notified()
         return partial(handout_of_run, *found) if found else None
 
-    @on(RunsTable.Opened)
-    def _open(self, message: RunsTable.Opened) -> None:
-        run, marks = message.run, self.query_one(RunsTable).content.marks
+    def on_runs_table_opened(self, message: RunsTable.Opened) -> None:
+        """A run in full."""
+        from cephtui.reports.runs import draw_run
+        from cephtui.tui.dialogs import Details
+
+        run, marks = message.run, self.table.content.marks if self.table else ()
         self.app.push_screen(Details(f"{run.session}/{run.run}", draw_run(run, marks=marks)))
 
     def action_back(self) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar, get_args
+
+from cephtui.frozen import dataclass
 
 if TYPE_CHECKING:
     from textual.widget import Widget

@@ -6,9 +6,9 @@ The chart of the chosen metric has the most room; other charts stand below it, f
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from typing import Literal
 
+from cephtui.frozen import dataclass
 from cephtui.models.metrics import HEADLINES
 
 Place = Literal["chart", "side", "table"]

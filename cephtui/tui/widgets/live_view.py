@@ -1,11 +1,14 @@
-"""The run in progress, or the last one: what comes in is drawn a few times a second."""
+"""The run in progress, or the last one: what comes in is drawn a few times a second.
+
+What only runs need is imported with the first of them.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -14,17 +17,16 @@ from textual.message import Message
 from textual.widgets import Static
 
 from cephtui import units
-from cephtui.analysis.live import Live, LiveRun, Progress
 from cephtui.models import ClusterSample, Event, Mark, Notice, Run, Sample
 from cephtui.reports.text import notes, time_left
 from cephtui.running.queue import Queue
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.textual_private import unwritten_frames
 from cephtui.tui.widgets.cluster_now import ClusterNow
-from cephtui.tui.widgets.nodes_now import NodesNow
-from cephtui.tui.widgets.now import Now, silence
 from cephtui.tui.widgets.run_view import RunView
-from cephtui.tui.widgets.shown import of_live, of_saved, spans_of
+
+if TYPE_CHECKING:
+    from cephtui.analysis.live import Live, LiveRun, Progress
 
 DRAWS_PER_SECOND = 4
 _PHASES = {"prepare": "prefilling", "ramp": "ramp-up", "run": "running"}
@@ -59,6 +61,8 @@ class ProgressLine(Static):
         text.append(f" {self._how_far(state, progress.elapsed_seconds)}")
         text.append(f", {left}" if left else "")
         if silent_seconds:
+            from cephtui.tui.widgets.now import silence
+
             text.append(f"  {silence(silent_seconds)}", "bold yellow")
         if state.notice:
             text.append(f"  {state.notice}", "bold yellow")
@@ -102,7 +106,7 @@ class LiveView(Container):
             """IOPS over time."""
 
     class Drawn(Message):
-        """The run in progress has been drawn."""
+        """A sample of the run in progress has been drawn, or a second has passed without one."""
 
         def __init__(self, state: LiveRun, progress: Progress, left: str, silent_seconds: float) -> None:
             super().__init__()
@@ -126,10 +130,12 @@ class LiveView(Container):
         """
         super().__init__()
         self._source, self._clock, self._empty = source, clock, empty
-        self._live = Live()
+        self._live: Live | None = None
         self._received = clock()
         self._undrawn = False
         """Whether more has arrived than samples of single nodes."""
+        self._posted = float("-inf")
+        """When the last Drawn was posted, by the clock."""
 
     def compose(self) -> ComposeResult:
         """The charts, the cluster, the progress."""
@@ -144,11 +150,11 @@ class LiveView(Container):
 
     @property
     def current(self) -> LiveRun | None:
-        return self._live.current
+        return self._live.current if self._live else None
 
     def begin_anew(self) -> None:
         """Forget what was shown: the source begins again with its first event."""
-        self._live = Live()
+        self._live = None
         self.query_one(RunView).clear()
         self.query_one(ClusterNow).clear()
 
@@ -160,24 +166,27 @@ class LiveView(Container):
         if any(isinstance(e, Run) or _is_merged(e) for e in events):
             self._received = self._clock()
         self._undrawn |= any(isinstance(e, (Mark, ClusterSample, Run)) or _is_merged(e) for e in events)
-        state = self._live.current
-        if state is None or self._is_behind():
+        if self._live is None or self._live.current is None or self._is_behind():
             return
-        if self._undrawn:
-            self.query_one(RunView).show(of_live(state))
-        elif events:
-            for nodes in self.query(NodesNow):
-                nodes.show(of_live(state))
-        self._undrawn = False
+        from cephtui.tui.widgets.shown import of_live
+
+        state, view = self._live.current, self.query_one(RunView)
+        is_new, self._undrawn = self._undrawn, False
+        is_due = is_new or self._clock() - self._posted >= 1
+        if is_new:
+            view.show(of_live(state))
+        elif is_due:
+            view.show_nodes(of_live(state))
         self._show_cluster(state)
         since = max(0.0, self._clock() - self._received)
         progress, batch = state.progress(since), self._live.batch_progress(since)
         left = time_left(batch) if batch else ""
         silent = since if since >= _SILENT_SECONDS and state.phase != "prepare" else 0.0
-        for now in self.query(Now):
-            now.show_silence(silent)
+        view.show_silence(silent)
         self.query_one(ProgressLine).show(state, progress, left, silent)
-        self.post_message(self.Drawn(state, progress, left, silent))
+        if is_due:
+            self._posted = self._clock()
+            self.post_message(self.Drawn(state, progress, left, silent))
 
     def _show_cluster(self, state: LiveRun) -> None:
         """In one row, where its panel has no room."""
@@ -191,6 +200,10 @@ class LiveView(Container):
         return unwritten_frames(self.app) > 1
 
     def _take(self, event: Event) -> None:
+        if self._live is None:
+            from cephtui.analysis.live import Live
+
+            self._live = Live()
         if isinstance(event, Notice) and self._live.current is None:
             self.notify(event.text, markup=False)
         elif isinstance(event, Mark):
@@ -206,7 +219,9 @@ class LiveView(Container):
     def _end(self, run: Run) -> None:
         """The figures of the whole run instead of those of its last second."""
         values: list[float | None] = []
-        if state := self._live.current:
+        if state := self.current:
+            from cephtui.tui.widgets.shown import of_saved, spans_of
+
             shown = of_saved(run, state.history, state.marks)
             # runs of earlier versions were saved without them
             self.query_one(RunView).show(replace(shown, spans=shown.spans or spans_of(state.course.findings())))
@@ -221,8 +236,8 @@ class LiveView(Container):
 
     def announce_end(self, word: str) -> None:
         """Show at once that the run in progress, or what precedes it, is being ended."""
-        if self._live.current:
-            self._live.current.notice = f"{word}, what was measured is kept"  # until its next sample
+        if self.current:
+            self.current.notice = f"{word}, what was measured is kept"  # until its next sample
         else:
             self.announce(f"{word} ...")
 

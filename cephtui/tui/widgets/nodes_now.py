@@ -2,42 +2,45 @@
 
 from __future__ import annotations
 
-from rich.table import Table
+from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 from textual.widgets import Static
 
 from cephtui import units
 from cephtui.analysis.history import Curve
 from cephtui.reports.sparks import spark
-from cephtui.tui.charts.ink import node_color
+from cephtui.tui.charts.colors import node_color
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.shown import NodeNow, Shown
 
-_FIGURES_COLUMNS = 26
+_IOPS_COLUMNS, _LATENCY_COLUMNS, _GAPS = 7, 8, 3
 _NODES_MOST = 50
 """Where the room is not known yet."""
 
 
-def nodes_table(shown: Shown, width: int, rows: int, *, ascii_only: bool) -> Table:
-    """Each node's last second; where there is no room for all, the slowest ones."""
-    table = Table.grid(padding=(0, 1), expand=True)
-    for justify in ("left", "right", "left", "right"):
-        table.add_column(no_wrap=True, justify=justify)
-    columns = max(0, width - _FIGURES_COLUMNS)
+def nodes_text(shown: Shown, width: int, rows: int, *, ascii_only: bool) -> Text:
+    """Each node's last second, a row each; where there is no room for all, the slowest ones."""
     found = _slowest(shown, rows if rows > 0 else _NODES_MOST)
+    room = width - _IOPS_COLUMNS - _LATENCY_COLUMNS - _GAPS
+    longest = max((cell_len(node.name) for _, node in found), default=0)
+    names = min(longest, room) if room > 0 else longest
+    columns, lines = max(0, room - names), []
     for number, node in found:
         iops, color = _iops(shown, node), node_color(number)
         values = iops.values()[-columns:] if columns else []
+        history = spark(values, columns, ascii_only=ascii_only, gapped=True, fills=True)
         now = iops.last() if node.iops is None else node.iops
-        table.add_row(
-            Text(node.name, f"bold {color}"),
-            Text("no data", "bold yellow") if node.late else Text(units.iops(now)),
-            Text(spark(values, columns, ascii_only=ascii_only, gapped=True, fills=True), color),
-            units.latency(node.p99_seconds),
+        lines.append(
+            Text.assemble(
+                (set_cell_size(node.name, names), f"bold {color}"),
+                (" no data", "bold yellow") if node.late else f" {units.iops(now):>{_IOPS_COLUMNS}}",
+                (f" {history:{columns}}", color),
+                f" {units.latency(node.p99_seconds):>{_LATENCY_COLUMNS}}",
+            )
         )
     if len(found) < len(shown.nodes):
-        table.add_row(Text(f"+{len(shown.nodes) - len(found)}", "dim"), Text("faster", "dim"), "", "")
-    return table
+        lines.append(Text(f"+{len(shown.nodes) - len(found)} faster", "dim"))
+    return Text("\n", no_wrap=True, overflow="ellipsis").join(lines)
 
 
 def _iops(shown: Shown, node: NodeNow) -> Curve:
@@ -72,4 +75,4 @@ class NodesNow(Static):
         """How many there is room for."""
         if self._shown and self._shown.nodes:
             width, rows = self.content_size
-            self.update(nodes_table(self._shown, width, rows, ascii_only=profile_of(self).ascii_only), layout=False)
+            self.update(nodes_text(self._shown, width, rows, ascii_only=profile_of(self).ascii_only), layout=False)

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from rich.text import Text
 from textual.widget import Widget
 
 from cephtui import units
 from cephtui.analysis.history import Curve
+from cephtui.frozen import dataclass
 from cephtui.models import Interval, Total
 from cephtui.models.metrics import BY_NAME, DIRECTIONS, Headline, Metric
 from cephtui.reports.text import value_range
+from cephtui.tui.charts.colors import FLOW_COLORS
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.big import big_with_unit
-from cephtui.tui.widgets.shown import COLORS, Shown
+from cephtui.tui.widgets.shown import Shown
 
 _DIGIT_ROWS = 5
 _LINES = 2
@@ -45,14 +46,14 @@ def reading(shown: Shown, headline: Headline) -> Reading:
     words = f"{metric.full_title} {only or ('total' if flows else '')}".strip()
     title = f"{words}, whole run" if shown.whole else words
     lines = (_spread(shown, headline), *_latencies(flows, metric), _apart(flows, headline))
-    return Reading(title, number, unit, COLORS[only or "total"], tuple(filter(None, lines)))
+    return Reading(title, number, unit, FLOW_COLORS[only or "total"], tuple(filter(None, lines)))
 
 
 def _of_prefill(shown: Shown) -> Reading:
     fill = shown.prefill
     assert fill
     number, _, unit = units.bandwidth(fill.bandwidth_bytes).partition(" ")
-    return Reading("prefill", number, unit, COLORS["write"], (f"{units.size(fill.written_bytes)} written",))
+    return Reading("prefill", number, unit, FLOW_COLORS["write"], (f"{units.size(fill.written_bytes)} written",))
 
 
 def _spread(shown: Shown, headline: Headline) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from textual.content import Content
 from textual.css.styles import RulesMap
@@ -14,6 +14,7 @@ from textual.visual import RenderOptions, Visual
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
+from cephtui.frozen import dataclass
 from cephtui.printable import one_line, printable
 
 _GAP = 2

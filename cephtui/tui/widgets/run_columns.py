@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from rich.cells import cell_len
 from rich.text import Text
 
+from cephtui.frozen import dataclass
 from cephtui.models.metrics import LIVE, Metric
 from cephtui.tui.widgets.fitted import across, fitting, placed
 from cephtui.tui.widgets.run_rows import RANGES, Row

@@ -1,21 +1,27 @@
-"""The rows of the table of runs as data: runs, marks and the results of batches, the newest first."""
+"""The rows of the table of runs as data: runs, marks and the results of batches, the newest first.
+
+What only runs need is imported with the first of them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from cephtui.analysis.batches import Batch, Estimate, PointSummary, group, summarize
-from cephtui.analysis.figures import spoiled_by
+from cephtui.frozen import dataclass
 from cephtui.models import Interval, Mark, Phase, Run, Total
 from cephtui.models.metrics import LIVE
 from cephtui.presets import Choice
-from cephtui.reports.differing import Usual, usual_options, what_differs
 from cephtui.reports.text import OUTCOME_STYLES, counted, short_target, sweep, swept, value_range
+
+if TYPE_CHECKING:
+    from cephtui.analysis.batches import Batch, Estimate, PointSummary
+    from cephtui.reports.differing import Usual
 
 RANGES = {metric: f"{metric.name} range" for metric in LIVE}
 """The columns beside the metrics, for several runs."""
@@ -71,7 +77,7 @@ class Content:
             (mark.at, 1, number, [_mark_row(number, mark)])
             for number, mark in list(enumerate(self.marks))[-_MARKS_MOST:]
         ]
-        for batch in group(self.runs[number] for number in sorted(self.runs)):
+        for batch in _batches(self.runs):
             above = list(self._above(batch))
             found.append((self._last_moment(batch), 2, 0, above))
             apart, indent = swept(batch), "  " if above else ""
@@ -108,6 +114,8 @@ class Content:
 
     def _of_run(self, run: Run, apart: Iterable[str], indent: str) -> list[Row]:
         """A row for each direction."""
+        from cephtui.analysis.figures import spoiled_by
+
         codes = [finding.code for finding in run.findings]
         spoiled = {m.name: "dim" for m in LIVE if run.outcome not in (None, "ok") or spoiled_by(codes, m)}
         common = {"#": str(run.run), "preset": f"{indent}{run.preset}", **self._where(run, apart)}
@@ -120,6 +128,8 @@ class Content:
         ]
 
     def _where(self, run: Run, apart: Iterable[str]) -> dict[str, str]:
+        from cephtui.reports.differing import what_differs
+
         return {
             "differs": what_differs(run, self._usual(run), list(apart)),
             "target": short_target(run.target),
@@ -127,6 +137,8 @@ class Content:
         }
 
     def _usual(self, run: Run) -> Usual | None:
+        from cephtui.reports.differing import usual_options
+
         key = run.preset, run.tool, run.target
         if run.preset in self.presets and key not in self._known:
             self._known[key] = usual_options(run.tool, self.presets[run.preset], run.target)
@@ -139,6 +151,8 @@ class Content:
 
     def _above(self, batch: Batch) -> Iterator[Row]:
         """The results of the points of a batch that are repeated; or the values of a sweep."""
+        from cephtui.analysis.batches import summarize
+
         first = batch.runs[0]
         if batch.is_repeated:
             for number, point in enumerate(batch.points):
@@ -148,6 +162,8 @@ class Content:
 
     def _summary(self, key: str, found: PointSummary, apart: Iterable[str]) -> Iterator[Row]:
         """A row for each direction."""
+        from cephtui.analysis.figures import spoiled_by
+
         run = found.point.repeats[0]
         common = {"preset": run.preset, **self._where(run, apart), "started": ""}
         common["outcome"] = counted(found) + (" !" if any(each.findings for each in found.point.repeats) else "")
@@ -155,6 +171,14 @@ class Content:
         for name, estimates in (found.estimates or {"": {}}).items():
             texts = {**common, "direction": name, **_estimates(estimates)}
             yield Row(f"{key} {name}", texts, {**_PLAIN, **spoiled}, style="bold")
+
+
+def _batches(runs: Mapping[int, Run]) -> list[Batch]:
+    if not runs:
+        return []
+    from cephtui.analysis.batches import group
+
+    return group(runs[number] for number in sorted(runs))
 
 
 def _estimates(found: Mapping[str, Estimate]) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -14,17 +14,15 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from cephtui import units
-from cephtui.analysis.history import Curve
 from cephtui.models.metrics import DIRECTIONS, HEADLINES, LIVE, Headline, Metric
-from cephtui.reports.sparks import extent
-from cephtui.tui.charts.chart import Chart
-from cephtui.tui.charts.heat_map import GUTTER, HeatMap
-from cephtui.tui.widgets.cluster_now import ClusterPanel
 from cephtui.tui.widgets.layout import Layout, lay_out
-from cephtui.tui.widgets.nodes_now import NodesNow
-from cephtui.tui.widgets.now import Now
-from cephtui.tui.widgets.shown import Shown, chart_title, picture
-from cephtui.tui.widgets.sparkline import Spark, Sparks
+
+if TYPE_CHECKING:
+    from cephtui.tui.charts.chart import Chart
+    from cephtui.tui.widgets.nodes_now import NodesNow
+    from cephtui.tui.widgets.now import Now
+    from cephtui.tui.widgets.shown import Shown
+    from cephtui.tui.widgets.sparkline import Spark
 
 _BY_NAME: Mapping[str, Headline] = {headline.name: headline for headline in HEADLINES}
 _Panel = TypeVar("_Panel", bound=Widget)
@@ -33,7 +31,7 @@ _Panel = TypeVar("_Panel", bound=Widget)
 class RunView(Container):
     """Draws what it is shown; which metric and which panels is the user's choice, and kept from run to run.
 
-    Panels are mounted when they are first needed: each takes a part of the time to the first frame.
+    What draws is imported and mounted after the first frame, and the other panels when they are first needed.
     """
 
     figure = reactive(0, init=False)
@@ -51,18 +49,25 @@ class RunView(Container):
         self.set_reactive(RunView.empty, empty)
 
     def compose(self) -> ComposeResult:
-        """The charts, the figures beside them, and a row of sparklines for each direction."""
-        with Horizontal(id="over"):
-            with Vertical(id="charts"):
-                yield Static(id="empty", markup=False)
-                yield Chart(id="chart")
-            yield Vertical(id="side")
-        for direction in DIRECTIONS:
-            yield Sparks(direction, id=f"{direction}-sparks")
+        """Where the charts will be, how to begin."""
+        with Horizontal(id="over"), Vertical(id="charts"):
+            yield Static(id="empty", markup=False)
 
     def on_mount(self) -> None:
         """Nothing to show yet."""
         self.clear()
+        self.call_after_refresh(self._mount_panels)
+
+    def _mount_panels(self) -> None:
+        """The chart, what stands beside it, and a row of sparklines for each direction."""
+        from cephtui.tui.charts.chart import Chart
+        from cephtui.tui.widgets.sparkline import Sparks
+
+        if self.is_attached:
+            self.query_one("#charts").mount(Chart(id="chart"))
+            self.query_one("#over").mount(Vertical(id="side"))
+            self.mount_all(Sparks(direction, id=f"{direction}-sparks") for direction in DIRECTIONS)
+            self._redraw()
 
     def on_resize(self) -> None:
         """There may be room for more."""
@@ -81,18 +86,20 @@ class RunView(Container):
     def clear(self) -> None:
         """Show nothing but how to begin."""
         self.shown = None
-        chart = self.query_one("#chart", Chart)
-        chart.clear()
-        chart.border_title = f" {self.headline.title} "
+        if self._chart:
+            self._chart.clear()
+            self._chart.border_title = f" {self.headline.title} "
         self._say(self.empty)
         for each in self.query("#side, #below, Sparks"):
             each.display = False
 
     def show(self, shown: Shown) -> None:
         self.shown = shown
+        if self._chart is None:
+            return  # it is drawn as soon as there is one
         self.laid_out = lay_out(*self.size, self.headline.name, self.chosen, _available(shown))
         self._say(_prefill_text(shown) if shown.prefill else "")
-        self._show_charts(shown)
+        self._show_charts(shown, self._chart)
         self._show_side(shown)
         self._show_sparks(shown)
 
@@ -100,15 +107,23 @@ class RunView(Container):
         """Show a text in the place of the chart; an empty one shows the chart."""
         empty = self.query_one("#empty", Static)
         empty.display = bool(text)
-        self.query_one("#chart").display = not text
+        if self._chart:
+            self._chart.display = not text
         if text:
             empty.update(text)
 
     # ------------------------------------------------------------------ charts
 
-    def _show_charts(self, shown: Shown) -> None:
+    @property
+    def _chart(self) -> Chart | None:
+        """The chart of the chosen metric; None before the first frame."""
+        return cast("Chart | None", self.query_one_optional("#chart"))
+
+    def _show_charts(self, shown: Shown, chart: Chart) -> None:
+        from cephtui.tui.charts.chart import Chart
+        from cephtui.tui.charts.heat_map import GUTTER, HeatMap
+
         main, below = self.laid_out.main, self.laid_out.below
-        chart = self.query_one("#chart", Chart)
         chart.display = main != "heat" and not shown.prefill
         if chart.display:
             self._draw(chart, shown, _BY_NAME[main], GUTTER if below == ("heat",) else 0)
@@ -122,17 +137,19 @@ class RunView(Container):
             view = self._panel("below", make, f"{direction}-heat", visible="heat" in lower and bool(heat))
             if view and heat:
                 view.show(heat.columns(), shown.x_end, shown.marks)
-        for row in self.query("#below"):
+        if row := self.query_one_optional("#below"):
             row.display = bool(lower) and not shown.prefill
             row.set_class(main == "heat", "-alone").set_class(lower == ("heat",), "-one-axis")
 
     def _draw(self, chart: Chart, shown: Shown, headline: Headline, gutter: int) -> None:
+        from cephtui.tui.widgets.shown import chart_title, picture
+
         chart.border_title = chart_title(shown, headline, by_node=self.by_node).markup
         chart.show(picture(shown, headline, by_node=self.by_node, least_gutter=gutter))
 
     def _panel(self, parent: str, make: Callable[..., _Panel], name: str, *, visible: bool) -> _Panel | None:
         """The widget of a name if it is to be visible, made and mounted where this is the first time."""
-        found = cast("_Panel | None", next(iter(self.query(f"#{name}")), None))
+        found = cast("_Panel | None", self.query_one_optional(f"#{name}"))
         if found is None and visible:
             found = make(id=name)
             self._holder(parent).mount(found)
@@ -142,7 +159,7 @@ class RunView(Container):
 
     def _holder(self, name: str) -> Widget:
         """What holds some panels."""
-        found = next(iter(self.query(f"#{name}")), None)
+        found = self.query_one_optional(f"#{name}")
         if found is None:
             found = Horizontal(id=name)
             self.query_one("#charts").mount(found)
@@ -151,6 +168,10 @@ class RunView(Container):
     # ------------------------------------------------------------------ beside and below them
 
     def _show_side(self, shown: Shown) -> None:
+        from cephtui.tui.widgets.cluster_now import ClusterPanel
+        from cephtui.tui.widgets.nodes_now import NodesNow
+        from cephtui.tui.widgets.now import Now
+
         side, names = self.query_one("#side"), self.laid_out.side
         side.display = bool(names)
         side.styles.width = self.laid_out.side_columns
@@ -163,12 +184,24 @@ class RunView(Container):
 
     def _show_sparks(self, shown: Shown) -> None:
         """The metrics of which no chart is visible."""
+        from cephtui.tui.widgets.sparkline import Sparks
+
         charts = {metric for name in self.laid_out.names if name in _BY_NAME for metric in _BY_NAME[name].metrics}
         beside = [metric for metric in LIVE if metric not in charts]
         for direction in DIRECTIONS:
             sparks = self.query_one(f"#{direction}-sparks", Sparks)
             sparks.display = direction in shown.history.directions and bool(beside)
             sparks.show([_spark(shown, direction, metric) for metric in beside])
+
+    def show_nodes(self, shown: Shown) -> None:
+        """Draw the nodes alone."""
+        if panel := self.query_one_optional("#nodes"):
+            cast("NodesNow", panel).show(shown)
+
+    def show_silence(self, seconds: float) -> None:
+        """The newest sample is overdue, and so many seconds old; 0 where it is not."""
+        if panel := self.query_one_optional("#now"):
+            cast("Now", panel).show_silence(seconds)
 
     def _redraw(self) -> None:
         if self.shown:
@@ -188,6 +221,10 @@ def _available(shown: Shown) -> set[str]:
 
 
 def _spark(shown: Shown, direction: str, metric: Metric) -> Spark:
+    from cephtui.analysis.history import Curve
+    from cephtui.reports.sparks import extent
+    from cephtui.tui.widgets.sparkline import Spark
+
     curve = shown.history.curves.get(f"{direction}.{metric.name}") or Curve()
     values, now = tuple(curve.values()), metric.text_of(shown.current.get(direction))
     return Spark(metric.short or metric.title, now, values, extent(values, metric.as_text))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from rich.text import Text
@@ -11,14 +10,14 @@ from rich.text import Text
 from cephtui import units
 from cephtui.analysis.history import History
 from cephtui.analysis.live import LiveRun
+from cephtui.frozen import dataclass
 from cephtui.models import ClusterSample, Finding, Interval, Mark, NodeResult, Run, Total
 from cephtui.models.metrics import DIRECTIONS, Headline, Metric
 from cephtui.stats import known_sum
 from cephtui.tui.charts.chart import Line, Period, Picture
-from cephtui.tui.charts.ink import NODE_COLORS, node_color
+from cephtui.tui.charts.colors import FLOW_COLORS, flow_color, node_color
 
 # from the Okabe-Ito palette, which the colour-blind can distinguish
-COLORS = {"total": "#999999", "read": "#56b4e9", "write": "#e69f00"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +117,6 @@ def _node_in_all(node: NodeResult) -> NodeNow:
     return NodeNow(node.node, p99, iops=known_sum(total.iops for total in totals) if totals else 0.0)
 
 
-def _color(flow: str) -> str:
-    """Of a flow; what is neither read nor written has one of its own by its name."""
-    return COLORS.get(flow) or NODE_COLORS[sum(flow.encode()) % len(NODE_COLORS)]
-
-
 def _has_both(directions: Collection[str]) -> bool:
     return all(direction in directions for direction in DIRECTIONS)
 
@@ -136,14 +130,14 @@ def chart_lines(shown: Shown, figure: Headline, *, by_node: bool) -> list[Line]:
             for number, (node, curves) in enumerate(history.nodes.items())
         ]
     lines = [
-        Line(f"{d}{word}", tuple(curve.points()), _color(d), _fill(figure, metric))
+        Line(f"{d}{word}", tuple(curve.points()), flow_color(d), _fill(figure, metric))
         for d in history.directions
         for word, metric in figure.parts.items()
         if (curve := history.curves.get(f"{d}.{metric.name}"))
     ]
     if figure.sums and _has_both(history.directions):
         total = history.total(figure.metric.name)
-        lines.append(Line("total", tuple(total.points()), COLORS["total"]))
+        lines.append(Line("total", tuple(total.points()), FLOW_COLORS["total"]))
     return lines
 
 
@@ -178,7 +172,7 @@ def chart_title(shown: Shown, figure: Headline, *, by_node: bool) -> Text:
     if figure.sums and _has_both(shown.current):
         values = {"total": known_sum(values[direction] for direction in DIRECTIONS), **values}
     for name, value in values.items():
-        text.append(f" {name} {figure.metric.as_text(value)} ", _color(name.split()[0]))
+        text.append(f" {name} {figure.metric.as_text(value)} ", flow_color(name.split()[0]))
     if shown.whole and values:
         text.append(" over the whole run ")
     elif figure.name == "iops" and shown.mean_iops is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.cells import cell_len, set_cell_size
@@ -11,6 +10,7 @@ from rich.style import Style
 from rich.text import Text
 from textual.widget import Widget
 
+from cephtui.frozen import dataclass
 from cephtui.reports.sparks import spark_rows
 from cephtui.tui.terminal.profile import Graph, profile_of
 

@@ -1,0 +1,17 @@
+"""The colours of lines, wherever what they show has a label, a tile or a row too."""
+
+from __future__ import annotations
+
+FLOW_COLORS = {"total": "#999999", "read": "#56b4e9", "write": "#e69f00"}
+NODE_COLORS = ("#009e73", "#cc79a7", "#f0e442", "#0072b2", "#bbbbbb", "#56b4e9", "#e69f00", "#d55e00")
+"""From the Okabe-Ito palette, which the colour-blind can distinguish; those of reads, writes and stalls come last."""
+
+
+def node_color(index: int) -> str:
+    """The colour of a node wherever it is shown, by its place among the nodes of the run."""
+    return NODE_COLORS[index % len(NODE_COLORS)]
+
+
+def flow_color(flow: str) -> str:
+    """Of reads, of writes, and of what else a tool does, by its name for it."""
+    return FLOW_COLORS.get(flow) or NODE_COLORS[sum(flow.encode()) % len(NODE_COLORS)]
