@@ -327,7 +327,7 @@ def test_without_colors_a_background_that_stands_out_is_reversed(
 def test_a_letter_that_is_hidden_by_its_color_stays_hidden(count: int) -> None:
     """The X of a check box that is off."""
     few = FewColors(count)
-    few.ground = (0, 0, 0)
+    few.stand_on((0, 0, 0))
     faint = Style(color="#1c1c1c", bgcolor="#262626")
     assert few.apply([Segment("▐X▌", faint)], Color(0, 0, 0))[0].text == "▐ ▌"
     assert few.apply([Segment("▐X▌", Style(color="#262626", bgcolor="#262626"))], Color(0, 0, 0))[0].text == "   "
@@ -702,7 +702,7 @@ async def test_more_completions_are_denser_where_there_are_few_colors(profile: P
 
 def test_a_frame_that_was_drawn_before_costs_no_new_style() -> None:
     few, light = FewColors(8), OnLight()
-    light.ground = (255, 255, 255)
+    light.stand_on((255, 255, 255))
     for one in (few, light):
         line = [Segment("IOPS", Style(color=color, bgcolor="#123456")) for color in OKABE_ITO.values()]
         one.apply(line, Color(0, 0, 0))

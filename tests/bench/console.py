@@ -34,7 +34,7 @@ LARGE = (200, 50)
 """Columns and rows where every panel has room."""
 SESSION = "bench"
 CEPHTUI = (sys.executable, "-m", "cephtui.cli.main")
-LISTENING = b"--direct=1"
+LISTENING = b"fio --name="
 """In the preview of the command, which is drawn when the console listens to keys."""
 NODES_PLACE = "ssh"
 SETTLE_SECONDS = 1.0

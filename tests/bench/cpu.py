@@ -83,7 +83,7 @@ def _drawn(case: Case, directory: Path) -> Iterator[Console]:
             running.press(HEAT_KEY)
         running.press(KEYS)
         yield running
-        if case.heat and b" write latency " not in running.drawn:
+        if case.heat and b" write latency: " not in running.drawn:
             raise NotMeasured("the heat maps were not drawn")
 
 

@@ -95,7 +95,7 @@ def _install_filters(app: App[None], profile: Profile) -> None:
     set_line_filters(app, [Printable(), named, *kept, colors, *([AsciiOnly()] if profile.ascii_only else [])])
 
     def follow() -> None:
-        colors.ground = _ground(app.current_theme)
+        colors.stand_on(_ground(app.current_theme))
 
     app.watch(app, "theme", follow)
 

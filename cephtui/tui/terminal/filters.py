@@ -86,6 +86,10 @@ class OnGround(LineFilter):
         super().__init__()
         self._fitted = lru_cache(8192)(fitted)
 
+    def stand_on(self, ground: RGB) -> None:
+        """The background has changed."""
+        self.ground = ground
+
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         """The same text in other styles."""
         ground, fitted = self.ground, self._fitted
@@ -114,10 +118,12 @@ class OnLight(OnGround):
 
     def __init__(self) -> None:
         super().__init__(readable)
+        self.enabled = False
 
-    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        """The same text in other styles."""
-        return super().apply(segments, background) if _is_light(self.ground) else segments
+    def stand_on(self, ground: RGB) -> None:
+        """Nothing is to be done on a dark one."""
+        super().stand_on(ground)
+        self.enabled = _is_light(ground)
 
 
 class Printable(LineFilter):

@@ -51,6 +51,10 @@ class Source(Protocol):
 class ProgressLine(Static):
     """One row: phase, progress, time left; or the outcome of the run."""
 
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id)
+        self._shown = Text()
+
     def show(self, state: LiveRun, progress: Progress, left: str, silent_seconds: float) -> None:
         """Draw a run in progress."""
         text = Text.assemble((f"#{state.run.run} {state.run.preset} ", "bold"), f"{_PHASES[progress.phase]} ")
@@ -66,7 +70,7 @@ class ProgressLine(Static):
             text.append(f"  {silence(silent_seconds)}", "bold yellow")
         if state.notice:
             text.append(f"  {state.notice}", "bold yellow")
-        self.update(text, layout=False)
+        self._draw(text, layout=False)
 
     @staticmethod
     def _how_far(state: LiveRun, elapsed: float) -> str:
@@ -84,7 +88,16 @@ class ProgressLine(Static):
         text = Text.assemble((f"#{run.run} {run.preset} ", "bold"), (str(run.outcome), style))
         first, *others = [f"! {note}" for note in notes(run)] or [""]
         text.append(f"  {first}", "yellow").append("\n" if others else "").append("  ".join(others), "yellow")
-        self.update(text)
+        self._draw(text)
+
+    def announce(self, text: str) -> None:
+        """Draw what is being done before a run begins."""
+        self._draw(Text(text, style="dim"))
+
+    def _draw(self, text: Text, *, layout: bool = True) -> None:
+        if text != self._shown:
+            self._shown = text
+            self.update(text, layout=layout)
 
 
 class LiveView(Container):
@@ -232,7 +245,7 @@ class LiveView(Container):
 
     def announce(self, text: str) -> None:
         """Show what is being done before a run begins."""
-        self.query_one(ProgressLine).update(Text(text, style="dim"))
+        self.query_one(ProgressLine).announce(text)
 
     def announce_end(self, word: str) -> None:
         """Show at once that the run in progress, or what precedes it, is being ended."""
