@@ -300,6 +300,19 @@ def test_an_error_stands_in_its_row_and_findings_below_the_table() -> None:
     assert note == f"#{run.run} ! the run was short"
 
 
+def test_a_finding_of_several_runs_stands_once_with_their_numbers() -> None:
+    short, lost = finding("the run was short"), finding("node a was lost")
+    runs = [
+        recorded(run=number, findings=each) for number, each in ((2, (short, short)), (3, (short, lost)), (5, (short,)))
+    ]
+    assert [
+        line.strip() for line in text_of(draw_runs(runs)).splitlines() if "! " in line and line.startswith("#")
+    ] == [
+        "#2-3, 5 ! the run was short",
+        "#3 ! node a was lost",
+    ]
+
+
 def test_a_run_without_figures_has_dashes() -> None:
     row = line_of(text_of(draw_runs([recorded(summary=Summary(), outcome=None)])), "write-iops")
     assert row.split("60 s" if "60 s" in row else "20 s")[1].split() == [*"-----", "running"]

@@ -13,7 +13,7 @@ from cephtui.analysis.history import History
 from cephtui.analysis.marks import in_order
 from cephtui.models import Mark, Run, Total
 from cephtui.models.metrics import BY_NAME, LIVE, METRICS
-from cephtui.reports.facts import head_line, osds, pool_facts
+from cephtui.reports.facts import head_line, osds, pool_facts, ranges
 from cephtui.reports.sparks import spark
 from cephtui.reports.tables import LIVE_COLUMNS, Fitting, Noted, add_more, add_row, make_table, plain
 from cephtui.reports.text import (
@@ -57,7 +57,7 @@ def draw_runs(found: Sequence[Run], marks: Sequence[Mark] = ()) -> RenderableTyp
     shown, more = cut(marks, "marks")
     rows = in_order(found, shown)
     apart = [Text(text, style="dim") for run in found[:1] if len(found) == 1 and (text := spread(run))]
-    notes = [_findings(run) for run in found if run.findings]
+    notes = _findings(found)
     table = Fitting(_table(rows, varied(found), wide=True), _table(rows, varied(found), wide=False))
     return Group(table, *[Text(more)] * bool(more), *apart, *notes)
 
@@ -94,10 +94,17 @@ def _note(run: Run, apart: str, wide: bool) -> Text:
     return Text("  ").join(part for part in parts if part)
 
 
-def _findings(run: Run) -> Text:
-    shown, more = cut(run.findings, f"findings of #{run.run}")
-    lines = [f"#{run.run} ! {finding.text}" for finding in shown]
-    return Text("\n").join(plain(line, "yellow") for line in [*lines, *[more] * bool(more)])
+def _findings(found: Sequence[Run]) -> list[Text]:
+    """Each finding once, behind the numbers of the runs that have it."""
+    numbers: dict[str, list[int]] = {}
+    rest = []
+    for run in found:
+        shown, more = cut(dict.fromkeys(finding.text for finding in run.findings), f"findings of #{run.run}")
+        for text in shown:
+            numbers.setdefault(text, []).append(run.run)
+        rest += [more] * bool(more)
+    lines = [f"#{ranges(sorted(runs))} ! {text}" for text, runs in numbers.items()]
+    return [plain(line, "yellow") for line in [*lines, *rest]]
 
 
 def _latencies(total: Total) -> str:

@@ -75,6 +75,9 @@ class CephtuiApp(RoomyApp):
         MASK,
         HELP,
         COMMANDS,
+        key(
+            "ctrl+l", "redraw", "redraw", "draw the whole screen again, where something else has written on it", "more"
+        ),
         key("q", "quit", "quit", "quit; asks while something runs", "more", shown=True),
         key(
             "ctrl+c",
@@ -100,6 +103,7 @@ class CephtuiApp(RoomyApp):
     def on_mount(self) -> None:
         """What can wait until the first frame is done after it."""
         self.call_after_refresh(self._prepare)
+        self.app_resume_signal.subscribe(self, lambda _: self.draw_all())
 
     def _prepare(self) -> None:
         _collect_again()
@@ -175,6 +179,9 @@ class CephtuiApp(RoomyApp):
         self.sub_title = "masked" if self.masking.is_on else ""
         self.screen.refresh_bindings()
         self.notify("names are masked (P shows them)" if self.masking.is_on else "names are shown")
+
+    def action_redraw(self) -> None:
+        self.draw_all()
 
     def action_help(self) -> None:
         """All keys that work on this screen, by topic."""

@@ -4,22 +4,77 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias, cast
 
-from rich.console import RenderableType
+from rich.console import Console, RenderableType
+from rich.control import Control
+from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
 from textual.actions import ActionParseResult
 from textual.app import App
 from textual.dom import DOMNode
 from textual.filter import LineFilter
+from textual.geometry import Size
 from textual.message_pump import MessagePump
 from textual.screen import Screen
+from textual.strip import Strip
 
 from cephtui.nodes.asyncio_private import is_awaited
+
+Piece: TypeAlias = tuple[int, int, Strip]
+"""A row, the column where it begins, and what stands there."""
+
+
+class Changes(CompositorUpdate):
+    """Of a frame only the pieces that the terminal does not show already: its link may be slow."""
+
+    def __init__(self, pieces: Iterable[Piece], shown: dict[int, dict[int, tuple[int, str]]]) -> None:
+        """``shown`` has what the terminal shows, as far as it is known: by row and column the end and the text."""
+        self._pieces, self._shown = pieces, shown
+
+    def render_segments(self, console: Console) -> str:
+        """What is sent; it is taken as shown from then on."""
+        sent, cursor = [], (-1, -1)
+        for row, column, strip in self._pieces:
+            line, end, text = self._shown.setdefault(row, {}), column + strip.cell_length, strip.render(console)
+            if line.get(column) == (end, text):
+                continue
+            for covered in [at for at, (until, _) in line.items() if at < end and until > column]:
+                del line[covered]
+            line[column] = end, text
+            sent += [] if cursor == (row, column) else [Control.move_to(column, row).segment.text]
+            sent.append(text)
+            cursor = row, end
+        return "".join(sent)
+
+
+def _pieces(frame: LayoutUpdate | ChopsUpdate) -> Iterator[Piece]:
+    """From the top, and from the left."""
+    if isinstance(frame, LayoutUpdate):
+        for row, strips in enumerate(frame.strips, frame.region.y):
+            column = frame.region.x
+            for strip in strips:
+                yield row, column, strip
+                column += strip.cell_length
+    else:
+        for row, begin, end in frame.spans:
+            for column, piece in frame.chops[row].items():
+                if piece is not None and column < end and column + piece.cell_length > begin:
+                    yield row, column, piece
 
 
 class HookedApp(App[None]):
     """An application that may replace what is drawn, refuse actions, and that reports its own failure."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._shown: dict[int, dict[int, tuple[int, str]]] = {}
+        self._shown_size = Size()
+
+    def draw_all(self) -> None:
+        """Draw the whole screen again, whatever the terminal shows."""
+        self._shown.clear()
+        self.refresh(layout=True)
 
     def allows(self, node: DOMNode, action: str) -> bool:
         """Whether this action of a node may be taken; keys of others are neither active nor listed."""
@@ -48,7 +103,18 @@ class HookedApp(App[None]):
         return self.allows(node, name) and super()._check_action_state(action, default_namespace)
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
-        super()._display(screen, self.replaced(renderable))
+        super()._display(screen, self._shortened(self.replaced(renderable)))
+
+    def _shortened(self, frame: RenderableType | None) -> RenderableType | None:
+        """Without what the terminal shows already."""
+        if frame is None or self._batch_count:
+            return frame  # it is not sent
+        if not isinstance(frame, LayoutUpdate | ChopsUpdate) or self.size != self._shown_size:
+            self._shown.clear()
+            self._shown_size = self.size
+        if not isinstance(frame, LayoutUpdate | ChopsUpdate):
+            return frame
+        return cast("RenderableType", Changes(_pieces(frame), self._shown))  # all it is asked for is its segments
 
     def refresh_css(self, animate: bool = True) -> None:
         """As Textual's, but not where all was parsed with these variables: so it is at the start, which it doubles."""

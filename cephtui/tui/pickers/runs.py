@@ -11,7 +11,7 @@ from textual import on, work
 
 from cephtui import units
 from cephtui.models.metrics import BY_NAME
-from cephtui.reports.text import conditions
+from cephtui.reports.text import conditions, short_target
 from cephtui.sessions.saved_runs import SavedRun, candidates
 from cephtui.sessions.store import StoreError
 from cephtui.stats import known_sum
@@ -31,7 +31,7 @@ def _row(saved: SavedRun) -> Row:
     iops = known_sum(_IOPS.of(total) for total in (run.summary.read, run.summary.write) if total)
     figure = units.DASH if iops is None else f"{_IOPS.as_text(iops)} {_IOPS.title}"
     cells = (saved.name, run.preset, figure, run.outcome or "running", "baseline" if saved.baseline else "")
-    return Row(saved.name, cells, f"{conditions(run)}, {run.target}")
+    return Row(saved.name, cells, f"{conditions(run)}, {short_target(run.target)}", more=run.target)
 
 
 class RunPicker(Picker[tuple[Path, int]]):
