@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, TypeAlias
 
 from cephtui import units
@@ -56,6 +56,18 @@ class Metric:
     def text_of(self, flow: Any) -> str:
         """Its value in a Total, or in an Interval, with its unit."""
         return self.as_text(self.of(flow))
+
+    def together(self, flows: Iterable[Any]) -> float | None:
+        """Of reads and writes: the sum, the mean of all completions, or the worst percentile; None without any."""
+        known = [(value, flow.ios or 0) for flow in flows if (value := self.of(flow)) is not None]
+        if not known:
+            return None
+        if self.over_nodes == "sum":
+            return sum(value for value, _ in known)
+        completed = sum(ios for _, ios in known)
+        if self.over_nodes == "mean" and completed:
+            return sum(value * ios for value, ios in known) / completed
+        return max(value for value, _ in known)
 
 
 METRICS = (

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from rich.text import Text
 
 from cephtui import units
-from cephtui.models import ClusterSample, Mark, Node, NodeEnvironment, Run, Step
+from cephtui.models import ClusterSample, Mark, Node, NodeEnvironment, Phase, Run, Step
 from cephtui.models.metrics import Metric
 from cephtui.presets import choice_text
 from cephtui.tools import TOOLS
@@ -29,6 +29,7 @@ OUTCOME_STYLES = {
     "stopped": "yellow",
     "lost": "yellow",
 }
+PHASES: Mapping[Phase, str] = {"prepare": "prefilling", "ramp": "ramp-up", "run": "running"}
 _LISTED_MOST = 100
 """Lines of one kind, such as nodes or findings, that are shown; a line says how many more there are."""
 _CELL_MOST = 2000
@@ -156,6 +157,13 @@ def value_range(metric: Metric, least: float, greatest: float) -> str:
 def short_target(target: str) -> str:
     """For a column: of a long one its end, which names the file or the image."""
     return target if len(target) <= _TARGET_MOST else f"…{target[1 - _TARGET_MOST :]}"
+
+
+def how_far(elapsed_seconds: float, expected_seconds: float | None) -> str:
+    """``34 of 62 s``; how long it has taken, where its length is not known."""
+    if expected_seconds is None:
+        return units.duration(elapsed_seconds)
+    return f"{min(elapsed_seconds, expected_seconds):.0f} of {expected_seconds:.0f} s"
 
 
 def time_left(progress: BatchProgress) -> str:

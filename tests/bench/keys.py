@@ -8,22 +8,24 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from cephtui.paths import packaged_presets_dir
+from cephtui.presets import by_key, find_presets
+
 from .console import START_SECONDS, Console, on_nodes
 from .figures import p95
 from .interactive import NotMeasured
-from .recording import KEYS
+from .recording import KEYS, PRESET
 from .table import Row, at_most, row
 
 NODES = 64
 PRESSES = 44
 PAUSE_SECONDS = (0.1, 0.4)
-_RIGHT, _FIGURE = "\x1b[C", "v"
-_PANELS = 6
+_FIGURE = "v"
 _TITLES = ("bandwidth", "latency", "IOPS")
 """Of the chart, as its key shows them one after the other."""
 _LIMIT_SECONDS = 10.0
 _HOW = (
-    f"p95 of {PRESSES} presses at irregular moments, in turn another preset (right) and another figure of the chart "
+    f"p95 of {PRESSES} presses at irregular moments, in turn another preset (1 to 5) and another metric of the chart "
     "(v), from the press to the changed text on the terminal, 120x36; each node a document a second, over SSH from "
     "another process; spread: least and greatest"
 )
@@ -53,11 +55,12 @@ def _answers(console: Console) -> Iterator[float]:
 
 
 def _selections() -> Iterator[tuple[str, bytes]]:
-    """Key and what answers it: the panel behind the one of the preset that runs, and so on."""
-    for number in itertools.cycle(range(1, _PANELS + 1)):
-        yield _RIGHT, f"{number}>".encode()
+    """Key and what answers it: the tile of a preset, of those that do not run."""
+    others = [preset for preset in by_key(find_presets(packaged_presets_dir(), Path())) if preset.name != PRESET]
+    for preset in itertools.cycle(others):
+        yield str(preset.file.key), (preset.file.short or preset.file.title).encode()
 
 
 def _figures() -> Iterator[tuple[str, bytes]]:
     for title in itertools.cycle(_TITLES):
-        yield _FIGURE, f" {title} \x1b[".encode()
+        yield _FIGURE, f" {title} ".encode()

@@ -10,7 +10,7 @@ from cephtui.analysis.live import LiveRun
 from cephtui.frozen import dataclass
 from cephtui.models import ClusterSample
 from cephtui.models.metrics import BY_NAME, Headline, Metric
-from cephtui.reports.text import title_of
+from cephtui.reports.text import PHASES, how_far, title_of
 from cephtui.tui.widgets.shown import Shown
 
 _ACTIVE_SECONDS = 2.0
@@ -43,23 +43,10 @@ def figures(shown: Shown | None, live: LiveRun | None, headline: Headline) -> tu
 
 def _figure(metric: Metric, flows: Mapping[str, Any]) -> Figure:
     texts = {name: metric.as_text(value) for name, flow in flows.items() if (value := metric.of(flow)) is not None}
-    number, _, unit = metric.as_text(_together(metric, flows)).partition(" ")
+    number, _, unit = metric.as_text(metric.together(flows.values())).partition(" ")
     flow = next(iter(texts)) if len(texts) == 1 else ""
     words = (title_of(metric), unit) if metric.unit == "s" else (unit or title_of(metric), flow)
     return Figure(" ".join(filter(None, words)), number, flow, tuple(texts.items()) if len(texts) > 1 else ())
-
-
-def _together(metric: Metric, flows: Mapping[str, Any]) -> float | None:
-    """Of all flows: the sum, the mean of all completions, or the worst percentile."""
-    known = [(value, flow.ios or 0) for flow in flows.values() if (value := metric.of(flow)) is not None]
-    if not known:
-        return None
-    if metric.over_nodes == "sum":
-        return sum(value for value, _ in known)
-    completed = sum(ios for _, ios in known)
-    if metric.over_nodes == "mean" and completed:
-        return sum(value * ios for value, ios in known) / completed
-    return max(value for value, _ in known)
 
 
 def _prefill(live: LiveRun) -> tuple[Figure, Figure]:
@@ -121,8 +108,5 @@ def progress(shown: Shown | None, live: LiveRun | None) -> str:
     """How far the run is: ``running 34 of 62 s``."""
     if live is None:
         return "over the whole run" if shown and shown.whole else ""
-    phase = {"prepare": "prefilling", "ramp": "ramp-up", "run": "running"}[live.phase]
-    elapsed, expected = live.progress().elapsed_seconds, live.expected_seconds
-    if live.phase == "prepare" or expected is None:
-        return f"{phase} {units.duration(elapsed)}"
-    return f"{phase} {min(elapsed, expected):.0f} of {expected:.0f} s"
+    expected = None if live.phase == "prepare" else live.expected_seconds
+    return f"{PHASES[live.phase]} {how_far(live.progress().elapsed_seconds, expected)}"

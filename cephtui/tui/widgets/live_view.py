@@ -18,7 +18,7 @@ from textual.widgets import Static
 
 from cephtui import units
 from cephtui.models import ClusterSample, Event, Mark, Notice, Run, Sample
-from cephtui.reports.text import notes, time_left
+from cephtui.reports.text import PHASES, how_far, notes, time_left
 from cephtui.running.queue import Queue
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.textual_private import unwritten_frames
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from cephtui.analysis.live import Live, LiveRun, Progress
 
 DRAWS_PER_SECOND = 4
-_PHASES = {"prepare": "prefilling", "ramp": "ramp-up", "run": "running"}
 _BAR_COLUMNS = 16
 _SILENT_SECONDS = 2.5
 """A sample comes every second, and of many nodes up to two seconds late."""
@@ -57,7 +56,7 @@ class ProgressLine(Static):
 
     def show(self, state: LiveRun, progress: Progress, left: str, silent_seconds: float) -> None:
         """Draw a run in progress."""
-        text = Text.assemble((f"#{state.run.run} {state.run.preset} ", "bold"), f"{_PHASES[progress.phase]} ")
+        text = Text.assemble((f"#{state.run.run} {state.run.preset} ", "bold"), f"{PHASES[progress.phase]} ")
         if progress.fraction is not None or progress.phase == "prepare":
             done = round((progress.fraction or 0.0) * _BAR_COLUMNS)
             full, rest = ("=", ".") if profile_of(self).ascii_only else ("━", "─")
@@ -79,8 +78,7 @@ class ProgressLine(Static):
             rate = state.latest.write.bandwidth_bytes if state.latest and state.latest.write else None
             is_written = state.prepared_bytes >= state.wanted_bytes
             return f"{written}, flushing" if is_written else f"{written}, {units.bandwidth(rate)}"
-        expected = state.expected_seconds
-        return f"{elapsed:.0f} s" if expected is None else f"{min(elapsed, expected):.0f} of {expected:.0f} s"
+        return how_far(elapsed, state.expected_seconds)
 
     def show_end(self, run: Run) -> None:
         """Draw the outcome of a run, and what limits its figures."""

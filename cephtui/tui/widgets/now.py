@@ -39,9 +39,7 @@ def reading(shown: Shown, headline: Headline) -> Reading:
     if shown.prefill:
         return _of_prefill(shown)
     metric, flows = headline.metric, shown.current
-    known = [value for flow in flows.values() if (value := metric.of(flow)) is not None]
-    value = (sum(known) if headline.sums else max(known)) if known else None
-    number, _, unit = metric.as_text(value).partition(" ")
+    number, _, unit = metric.as_text(metric.together(flows.values())).partition(" ")
     only = next(iter(flows)) if len(flows) == 1 else ""
     words = f"{metric.full_title} {only or ('total' if flows else '')}".strip()
     title = f"{words}, whole run" if shown.whole else words

@@ -17,7 +17,7 @@ from cephtui.frozen import dataclass
 from cephtui.models import Interval, Mark, Phase, Run, Total
 from cephtui.models.metrics import LIVE
 from cephtui.presets import Choice
-from cephtui.reports.text import OUTCOME_STYLES, counted, short_target, sweep, swept, value_range
+from cephtui.reports.text import OUTCOME_STYLES, PHASES, counted, short_target, sweep, swept, value_range
 
 if TYPE_CHECKING:
     from cephtui.analysis.batches import Batch, Estimate, PointSummary
@@ -29,7 +29,7 @@ _PLAIN = dict.fromkeys(("differs", "target", *RANGES.values()), "")
 """Of a result, whose other texts are bold."""
 _MARKS_MOST = 500
 """The newest marks: a table of more is slow."""
-_PHASES: Mapping[Phase, str] = {"prepare": "prefill", "ramp": "ramp-up", "run": "running"}
+_PHASES: Mapping[Phase, str] = {**PHASES, "prepare": "prefill"}
 _SHORT = {"read": "r", "write": "w"}
 
 
