@@ -103,7 +103,7 @@ class CephtuiApp(RoomyApp):
     def on_mount(self) -> None:
         """What can wait until the first frame is done after it."""
         self.call_after_refresh(self._prepare)
-        self.app_resume_signal.subscribe(self, lambda _: self.draw_all())
+        self.app_resume_signal.subscribe(self, lambda _: self.action_redraw())
 
     def _prepare(self) -> None:
         _collect_again()
@@ -179,9 +179,6 @@ class CephtuiApp(RoomyApp):
         self.sub_title = "masked" if self.masking.is_on else ""
         self.screen.refresh_bindings()
         self.notify("names are masked (P shows them)" if self.masking.is_on else "names are shown")
-
-    def action_redraw(self) -> None:
-        self.draw_all()
 
     def action_help(self) -> None:
         """All keys that work on this screen, by topic."""

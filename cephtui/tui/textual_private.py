@@ -71,7 +71,7 @@ class HookedApp(App[None]):
         self._shown: dict[int, dict[int, tuple[int, str]]] = {}
         self._shown_size = Size()
 
-    def draw_all(self) -> None:
+    def action_redraw(self) -> None:
         """Draw the whole screen again, whatever the terminal shows."""
         self._shown.clear()
         self.refresh(layout=True)

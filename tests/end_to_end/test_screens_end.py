@@ -304,7 +304,7 @@ def test_a_run_ends_with_cephtui_on_every_screen(sandbox: Sandbox, terminal: New
 def test_a_signal_while_it_starts_ends_it_in_order(sandbox: Sandbox, terminal: NewTerminal, words: list[str]) -> None:
     """From the moment on at which it has changed the terminal."""
     sandbox.forks = False
-    for more in (0, 20, 2000, 8000, 16000):
+    for more in (0, 20, 500, 2000, 5000):
         each = terminal(*words)
         each.sends(more)
         each.signal(signal.SIGTERM)
