@@ -89,7 +89,7 @@ class ConsoleScreen(RunScreen):
     def __init__(self, catalogue: Catalogue, start: Start, runner: Runner) -> None:
         super().__init__()
         self._catalogue, self._start, self._runner = catalogue, start, runner
-        self._live_view = LiveView(runner.subscribe(), empty=_empty_text(start.target.spec, None))
+        self._live_view = LiveView(runner.subscribe(), empty=_empty_text(start.target.spec, None), listens=False)
         self._last: Run | None = None
         self.choice = Choice(start, by_key(catalogue)[0], runner.prefilled)
         self._chooser = Chooser(self, self.choice, start, runner, self._show_choice)
@@ -125,12 +125,14 @@ class ConsoleScreen(RunScreen):
                 self.notify(str(entry), title="broken preset", severity="warning", markup=False)
 
     async def _mount_table(self) -> None:
+        """Runs are looked for only then: the table lacks none of them."""
         from cephtui.tui.widgets.runs_table import RunsTable
 
         if self.is_attached:
             table = RunsTable()
             await self.mount(table, after=self._live_view)
             table.show_session(self._start.earlier, self._start.marks, options_of(self._catalogue))
+            self._live_view.listen()
 
     def _show_choice(self) -> None:
         """Update what depends on the choice, the queue or the session."""

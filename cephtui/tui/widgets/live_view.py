@@ -134,13 +134,15 @@ class LiveView(Container):
             super().__init__()
             self.mark = mark
 
-    def __init__(self, source: Source, clock: Callable[[], float] = time.monotonic, *, empty: str = "") -> None:
+    def __init__(
+        self, source: Source, clock: Callable[[], float] = time.monotonic, *, empty: str = "", listens: bool = True
+    ) -> None:
         """``clock``, in seconds, gives the age of the last event; that of a recording pauses with it.
 
-        ``empty`` is shown before the first run.
+        ``empty`` is shown before the first run. Where it does not listen from the beginning, it does after `listen`.
         """
         super().__init__()
-        self._source, self._clock, self._empty = source, clock, empty
+        self._source, self._clock, self._empty, self._listens = source, clock, empty, listens
         self._live: Live | None = None
         self._received = clock()
         self._undrawn = False
@@ -157,6 +159,11 @@ class LiveView(Container):
     def on_mount(self) -> None:
         """Nothing has run yet."""
         self.query_one(ClusterNow).clear()
+        if self._listens:
+            self.listen()
+
+    def listen(self) -> None:
+        """Take in what happens from now on, and what has happened since the source was opened."""
         self.set_interval(1 / DRAWS_PER_SECOND, self.catch_up)
 
     @property
