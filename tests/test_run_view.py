@@ -34,7 +34,7 @@ from cephtui.tui.screens.log import LogScreen, tail
 from cephtui.tui.screens.presenter import Presenter
 from cephtui.tui.screens.run import RunScreen
 from cephtui.tui.widgets.big import Big
-from cephtui.tui.widgets.live_view import LiveView
+from cephtui.tui.widgets.live_view import DRAWS_PER_SECOND, LiveView
 from cephtui.tui.widgets.run_view import RunView
 from cephtui.tui.widgets.shown import NodeNow, Shown, of_live, of_saved
 from tests.fakes import FakeNode
@@ -680,6 +680,17 @@ async def test_a_stalled_terminal_is_not_drawn_to_and_nothing_is_lost() -> None:
         view.show = show  # type: ignore[method-assign]
         app._driver._writer_thread = None  # type: ignore[union-attr]
         await pilot.pause()
+
+
+async def test_nothing_is_taken_in_before_it_is_to_listen() -> None:
+    source = Recorded()
+    source.events += beginning()
+    live = LiveView(source, listens=False)
+    async with bare(live) as (_, pilot):
+        await pilot.pause(3 / DRAWS_PER_SECOND)
+        assert source.events, "who shows the run elsewhere is not there yet"
+        live.listen()
+        await until(pilot, lambda: live.current is not None)
 
 
 async def test_a_run_on_a_stalled_terminal_goes_to_its_end(tmp_path: Path) -> None:
