@@ -90,7 +90,7 @@ class Page(AppService):
         await super().set_terminal_size(_within(width, _COLUMNS), _within(height, _ROWS))
 
     async def run(self) -> None:
-        """Until the process has ended, or the page is gone: what it writes then is read, lest it waits."""
+        """Until the process has ended, or the page was closed: what it then writes is read, or it would wait."""
         try:
             await super().run()
         finally:

@@ -18,7 +18,7 @@ from textual.widgets import Static
 
 from cephtui import units
 from cephtui.frozen import dataclass
-from cephtui.models import Interval, Run, Sample, Total
+from cephtui.models import Interval, Run, Total
 from cephtui.models.metrics import HEADLINES, HeadlineName
 from cephtui.presets import Preset
 from cephtui.reports.sparks import spark
@@ -71,9 +71,6 @@ class PresetPanel(Static):
         self.preset = preset
         self._batch = ""
         self._results: dict[str, str] = {}
-        self._drawn: Sample | None = None
-        """The sample up to which the history is."""
-        self._history: tuple[float | None, ...] = ()
 
     def show_result(self, run: Run, values: Sequence[float | None]) -> None:
         """Show a run's result; where the runs of one batch read and wrote in turn, both."""
@@ -89,7 +86,6 @@ class PresetPanel(Static):
 
     def show_begun(self) -> None:
         """A run of its preset has begun."""
-        self._drawn, self._history = None, ()
         self.result = TileResult("starting", "starting")
 
     def show_live(self, state: LiveRun, progress: Progress, silent_seconds: float) -> None:
@@ -100,10 +96,9 @@ class PresetPanel(Static):
             text = f"prefill {units.bandwidth(flows['write'].bandwidth_bytes)}" if "write" in flows else "prefill"
         if silent_seconds:
             text = "no sample"
-        if state.latest is not self._drawn:  # a sample comes once a second, and this is called more often
-            self._drawn, self._history = state.latest, tuple(state.history.total("iops").values())
+        history = tuple(state.history.total("iops").values())
         percent = None if progress.fraction is None else round(100 * progress.fraction)
-        self.result = TileResult(text, text, self._history, _direction(flows), percent or 0)
+        self.result = TileResult(text, text, history, _direction(flows), percent or 0)
 
     def render(self) -> Text:
         """At the size it has."""

@@ -28,7 +28,7 @@ class BrowserDriver(WebDriver):
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGHUP)
 
     def write(self, data: str) -> None:
-        """To a server that may be gone."""
+        """To a server that may have ended."""
         with contextlib.suppress(BrokenPipeError):
             super().write(data)
 

@@ -172,7 +172,7 @@ class LiveView(Container):
 
     def begin_anew(self) -> None:
         """Forget what was shown: the source begins again with its first event."""
-        self._live = None
+        self._live, self._posted = None, float("-inf")
         self.query_one(RunView).clear()
         self.query_one(ClusterNow).clear()
 
