@@ -7,6 +7,7 @@ import io
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -108,6 +109,30 @@ def handling(handlers: Mapping[signal.Signals, Handler]) -> Iterator[None]:
         signal.alarm(0)
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def hung_up_with(descriptor: int) -> Iterator[None]:
+    """In the block, the end of the terminal on this descriptor is a SIGHUP, if it is one.
+
+    The kernel sends it to the leader of the terminal's session only: a shell passes it on, make does not.
+    """
+    done = threading.Event()
+    device = os.fstat(descriptor).st_rdev
+
+    def watch() -> None:
+        while not done.wait(_TICK_SECONDS):
+            if not os.isatty(descriptor):
+                if os.fstat(descriptor).st_rdev == device:  # else it was replaced, by what ends the program already
+                    signal.raise_signal(signal.SIGHUP)
+                return
+
+    if os.isatty(descriptor):
+        threading.Thread(target=watch, name="hang-up", daemon=True).start()
+    try:
+        yield
+    finally:
+        done.set()
 
 
 @contextlib.contextmanager

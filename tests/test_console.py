@@ -128,9 +128,7 @@ async def test_a_mixed_run_shows_reads_and_writes_apart(tmp_path: Path) -> None:
 
 
 async def test_stop_keeps_what_was_measured(tmp_path: Path) -> None:
-    async with console(tmp_path, run=WRITE_IOPS, speed=10.0, size=SMALL) as (app, pilot):
-        await pilot.press("2", "enter")
-        await until(pilot, lambda: " running " in shown(app, "#progress"))
+    async with in_a_run(tmp_path, size=SMALL) as (app, pilot, _):
         await pilot.press("s")
         await finished(app, pilot)
         assert "stopped" in shown(app, "#progress")

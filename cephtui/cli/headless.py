@@ -67,6 +67,7 @@ class _Progress:
     def __init__(self, runner: Runner, ending: Ending) -> None:
         self._runner, self._ending = runner, ending
         self._shown = ""
+        self._is_offered = False
 
     @property
     def is_awaited(self) -> bool:
@@ -76,9 +77,10 @@ class _Progress:
     def show(self) -> None:
         """Called a few times a second."""
         since, text = self._runner.cleanup.begun_at, self._runner.cleanup.progress
-        if text and text != self._shown and time.monotonic() - since > _ANNOUNCED_AFTER_SECONDS:
-            say(f"{text}{AGAIN if self.is_awaited and not self._shown else ''}")
-            self._shown = text
+        offer = self.is_awaited and not self._is_offered
+        if text and (text != self._shown or offer) and time.monotonic() - since > _ANNOUNCED_AFTER_SECONDS:
+            say(f"{text}{AGAIN if offer else ''}")
+            self._shown, self._is_offered = text, self.is_awaited
 
 
 def _tidy_up(runner: Runner, inbox: Inbox, progress: _Progress) -> None:

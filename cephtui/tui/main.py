@@ -21,7 +21,7 @@ from cephtui.reports.text import saved_line
 from cephtui.running.runner import Runner
 from cephtui.sessions.store import count_runs
 from cephtui.sessions.writer import write_whole
-from cephtui.terminal import Ending, Interrupted, handling, say, set_waiting
+from cephtui.terminal import Ending, Interrupted, handling, hung_up_with, say, set_waiting
 from cephtui.tui.app import CephtuiApp, SavedApp
 from cephtui.tui.console.app import ConsoleApp
 from cephtui.tui.console.start import Start
@@ -67,7 +67,8 @@ def _run(app: CephtuiApp) -> None:
     app.profile = app.profile if app.profile.graph else replace(app.profile, graph=_known(graph))
     before, graph_before = app.theme, app.profile.graph
     app.stylesheet.set_variables(app.get_css_variables())  # else all is parsed for another theme first
-    app.run()
+    with hung_up_with(0):
+        app.run()
     if app.read_only:
         return
     if app.theme != before:

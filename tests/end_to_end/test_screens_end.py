@@ -23,7 +23,7 @@ import pytest
 
 from cephtui.sessions import demo, store
 
-from .sandbox import Console, Sandbox, wait_for
+from .sandbox import Console, Sandbox, on_terminal, wait_for
 
 COLUMNS, ROWS = 120, 36
 SEEN_SECONDS, EXIT_SECONDS = 60.0, 10.0
@@ -118,10 +118,16 @@ class Screen:
 class Terminal:
     """cephtui on a terminal: what it sends is read at once, as a terminal does."""
 
-    def __init__(self, sandbox: Sandbox, *words: str, env: Mapping[str, str | None] | None = None) -> None:
+    def __init__(
+        self, sandbox: Sandbox, *words: str, env: Mapping[str, str | None] | None = None, is_leader: bool = True
+    ) -> None:
         self._ours, theirs = os.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
-        self.console: Console = sandbox.start(*words, env=env, terminal=theirs)
+        self.console: Console
+        if is_leader:
+            self.console = sandbox.start(*words, env=env, terminal=theirs)
+        else:
+            self.console = sandbox.start(*words, env=env, **on_terminal(theirs))
         os.close(theirs)
         self.sent = b""
         self._screen, self._drawn = Screen(), 0
@@ -190,8 +196,8 @@ def terminal(sandbox: Sandbox) -> Iterator[NewTerminal]:
     """Starts cephtui on terminals, which are closed at the end of the test."""
     terminals: list[Terminal] = []
 
-    def start(*words: str) -> Terminal:
-        terminals.append(Terminal(sandbox, *words))
+    def start(*words: str, is_leader: bool = True) -> Terminal:
+        terminals.append(Terminal(sandbox, *words, is_leader=is_leader))
         return terminals[-1]
 
     try:
@@ -298,6 +304,23 @@ def test_a_run_ends_with_cephtui_on_every_screen(sandbox: Sandbox, terminal: New
         *sent, run = shown.events
         assert run["outcome"] == outcome
         assert sum(bool(sample["write"] and sample["write"]["ios"]) for sample in sent) > 3
+
+
+def test_a_terminal_that_ends_without_a_signal_ends_it_in_order(sandbox: Sandbox, terminal: NewTerminal) -> None:
+    """As where make or another program that passes no SIGHUP on leads the terminal's session."""
+    prepare(sandbox)
+    idle, busy = terminal(is_leader=False), terminal("--session", "S", is_leader=False)
+    for each in (idle, busy):
+        each.shows(IDLE)
+    busy.type("2\r")
+    busy.shows(RUNNING)
+    wait_for(lambda: has_lines(sandbox.session("S") / "001" / "samples.jsonl"), SEEN_SECONDS, "samples", busy.describe)
+    for each, code in ((idle, 0), (busy, 4)):
+        each.hang_up()
+        assert each.console.wait(EXIT_SECONDS) == code, each.describe()
+    sandbox.assert_clean()
+    assert scratches(sandbox) == []
+    assert store.read_run(sandbox.session("S"), 1).outcome == "stopped"
 
 
 @pytest.mark.parametrize("words", [[], ["demo"]])

@@ -99,6 +99,8 @@ def test_the_first_signal_lets_a_removal_finish_and_a_second_says_what_is_left(h
     consoles = {number: case.start(*RUN, "--json", "--target", case.spec) for number, case in cases.items()}
     for number, case in cases.items():
         case.wait_asked()
+        if number == signal.SIGINT:
+            says(consoles[number], "removing 1 of 1")  # the offer is made also where the removal was announced before
         consoles[number].process.send_signal(number)
     for number, console in consoles.items():
         says(console, f"removing 1 of 1: {cases[number].spec} (a second Ctrl+C or signal ends at once)")
