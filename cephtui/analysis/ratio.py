@@ -1,0 +1,137 @@
+"""By which factor the runs after a change differ from those before it, and how well that is known.
+
+All on logarithms: a factor is what a change makes of a figure, and runs are spread by per cent. The unit is the run.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import NormalDist, fmean, variance
+from typing import Literal, TypeAlias
+
+from cephtui.analysis.t_distribution import cdf, quantile
+from cephtui.frozen import dataclass
+
+Better: TypeAlias = Literal["more", "less"]
+Word: TypeAlias = Literal["better", "not worse", "same", "not better", "worse", "no verdict"]
+Answer: TypeAlias = Literal["met", "not met", "undecided"]
+_POWER = 0.8
+"""Of what "would be seen" or "would decide": in four of five sittings."""
+_RUNS_MOST = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """After / before, by the mean of the logarithms."""
+
+    log: float
+    """The natural logarithm of the ratio of the geometric means."""
+    standard_error: float
+    """Of ``log``."""
+    df: float
+    """Degrees of freedom."""
+
+    @property
+    def value(self) -> float:
+        return math.exp(self.log)
+
+    def interval(self, confidence: float) -> tuple[float, float]:
+        """Where the true ratio lies with this two-sided confidence, between 0 and 1."""
+        half = quantile(0.5 + confidence / 2, self.df) * self.standard_error if self.standard_error else 0.0
+        return math.exp(self.log - half), math.exp(self.log + half)
+
+    def t(self, ratio: float = 1.0) -> float:
+        """How many standard errors it is above this ratio."""
+        away = self.log - math.log(ratio)
+        return away / self.standard_error if self.standard_error else math.copysign(math.inf, away) if away else 0.0
+
+    def p_met(self, ratio: float, better: Better) -> float:
+        """How likely at least this result would be, were the true ratio just the required one: small, it is met."""
+        t = self.t(ratio)
+        below = float(t > 0) if math.isinf(t) else cdf(t, self.df)
+        return 1 - below if better == "more" else below
+
+    def detectable(self, confidence: float) -> float:
+        """The least fall, as a fraction of before, that would be seen with 80 % power (Bloom 1995)."""
+        reach = quantile(0.5 + confidence / 2, self.df) + quantile(_POWER, self.df)
+        return 1 - math.exp(-reach * self.standard_error)
+
+
+def welch(before: Sequence[float], after: Sequence[float]) -> Ratio:
+    """Of two sides measured one after the other; at least two figures each, all above 0.
+
+    Welch 1947, with the degrees of freedom of Satterthwaite 1946.
+    """
+    sides = [math.log(value) for value in before], [math.log(value) for value in after]
+    parts = [variance(side) / len(side) for side in sides]
+    squared = sum(parts)
+    df = float(sum(len(side) - 1 for side in sides))
+    if squared:
+        df = squared**2 / sum(part**2 / (len(side) - 1) for part, side in zip(parts, sides, strict=True))
+    return Ratio(fmean(sides[1]) - fmean(sides[0]), math.sqrt(squared), df)
+
+
+def paired(before: Sequence[float], after: Sequence[float]) -> Ratio:
+    """Of runs that took turns, each with the one beside it; as many on both sides, at least two, all above 0."""
+    apart = [math.log(second / first) for first, second in zip(before, after, strict=True)]
+    return Ratio(fmean(apart), math.sqrt(variance(apart) / len(apart)), len(apart) - 1.0)
+
+
+def word_of(interval: tuple[float, float], same: float, better: Better) -> Word:
+    """What an interval shows, where changes of less than ``same``, a fraction, count as none (Schuirmann 1987)."""
+    low, high = interval if better == "more" else (2 - interval[1], 2 - interval[0])
+    if high < 1 - same:
+        return "worse"
+    if low > 1 + same:
+        return "better"
+    if low > 1 - same:
+        return "same" if high < 1 + same else "not worse"
+    return "not better" if high < 1 + same else "no verdict"
+
+
+def answer_of(interval: tuple[float, float], required: float, better: Better) -> Answer:
+    """Whether at least this ratio is shown to be reached (of a latency: at most), or shown not to be."""
+    low, high = interval
+    if better == "less":
+        return "met" if high < required else "not met" if low > required else "undecided"
+    return "met" if low > required else "not met" if high < required else "undecided"
+
+
+def required_ratio(percent: float, better: Better) -> float:
+    """The ratio of a change of so many per cent to the better; below 0 is to the worse."""
+    return 1 + percent / 100 if better == "more" else 1 - percent / 100
+
+
+def holm(probabilities: Sequence[float]) -> list[float]:
+    """Each corrected for their number (Holm 1979), in their order."""
+    corrected, most = [0.0] * len(probabilities), 0.0
+    ranked = sorted(range(len(probabilities)), key=lambda at: probabilities[at])
+    for rank, at in enumerate(ranked):
+        most = max(most, min(1.0, (len(probabilities) - rank) * probabilities[at]))
+        corrected[at] = most
+    return corrected
+
+
+def prediction(values: Sequence[float], confidence: float) -> tuple[float, float]:
+    """Where one further run would lie with this confidence; at least two figures, all above 0."""
+    logs = [math.log(value) for value in values]
+    half = quantile(0.5 + confidence / 2, len(logs) - 1.0) * math.sqrt(variance(logs) * (1 + 1 / len(logs)))
+    return math.exp(fmean(logs) - half), math.exp(fmean(logs) + half)
+
+
+def runs_needed(spread: float, away: float, confidence: float) -> int | None:
+    """About how many runs a side decide with 80 % power; None for more than can be made.
+
+    ``spread`` is the standard deviation of the logarithms of a side, ``away`` how far the logarithm of the true ratio
+    is from that of the required one.
+    """
+    if not away:
+        return None
+    normal = NormalDist().inv_cdf(0.5 + confidence / 2) + NormalDist().inv_cdf(_POWER)
+    fewest = max(2, math.floor(2 * (normal * spread / away) ** 2))  # t reaches further than the normal distribution
+    for runs in range(fewest, min(_RUNS_MOST, fewest + 10)):
+        reach = quantile(0.5 + confidence / 2, 2.0 * runs - 2) + quantile(_POWER, 2.0 * runs - 2)
+        if reach * spread * math.sqrt(2 / runs) <= abs(away):
+            return runs
+    return None
