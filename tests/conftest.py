@@ -5,10 +5,12 @@ from __future__ import annotations
 import gc
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-# derandomize: what a check says depends on the commit alone; deadline: a busy machine is no defect
-settings.register_profile("cephtui", deadline=None, derandomize=True, max_examples=60)
+# derandomize: what a check says depends on the commit alone; deadline and too_slow: a busy machine is no defect
+settings.register_profile(
+    "cephtui", deadline=None, derandomize=True, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("cephtui")
 
 ROOT_FIXTURES = {"mounted", "device", "lab", "new_lab"}
