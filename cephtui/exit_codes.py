@@ -6,3 +6,7 @@ EXIT_REFUSED = 3
 """Nothing was run: a guard, a node or an answer refused it."""
 EXIT_INCOMPLETE = 4
 """Stopped or lost before its end, or not all of it was saved."""
+EXIT_NOT_MET = 5
+"""A check has shown that the change does not bring what is required."""
+EXIT_NO_VERDICT = 6
+"""A check has shown neither that nor the contrary."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Literal, TypeAlias, TypeVar
 
 from cephtui.frozen import dataclass
 from cephtui.models import (
@@ -30,11 +31,14 @@ PREFILL_BYTES_PER_SECOND = 200e6
 """Assumed for the estimate of a prefill; the real rate is known only once it was measured."""
 STEPS_MOST = 1000
 """More than this many steps in one plan are taken for a mistake."""
+T = TypeVar("T")
 # a json+ document of one group is 13 to 20 KB, its samples 3 to 6 KB, both once a second
 _STORED_BYTES_PER_SECOND = 32_000
 _STORED_BYTES_PER_RUN = 64_000
 
 
+Order: TypeAlias = Literal["abab", "abba"]
+"""Each repeat runs all presets and values before the next one, the second of ``abba`` in reverse."""
 Prefilled = Mapping[tuple[str, str], int]
 """Bytes known to be prefilled, by node and part."""
 
@@ -56,6 +60,10 @@ class Request:
     pool_use: PoolActivity | None = None
     begun: int = 0
     """Number of the first steps that were run already: the plan is the rest."""
+    until: int | None = None
+    """Number of the step at which the plan ends; None is the last."""
+    order: Order | None = None
+    """How presets and values take turns; None runs all repeats of a preset before the next."""
 
     @property
     def preset(self) -> Preset:
@@ -87,7 +95,7 @@ def make_plan(request: Request, new_batch: Callable[[], str], prefilled: Prefill
     """The plan for a request; raises OptionError."""
     if request.target.one_node and len(request.nodes) > 1:
         raise OptionError("node", f"{request.target.spec} can be used by one node only: use rbd:POOL for several")
-    drafts = _drafts(request, new_batch)[request.begun :]
+    drafts = _drafts(request, new_batch)[request.begun : request.until]
     needs = _needs(drafts)
     known = dict(prefilled or {})
     may_prefill = request.target.own or bool(set(request.target.names) & set(request.destroy))
@@ -130,12 +138,22 @@ def _drafts(request: Request, new_batch: Callable[[], str]) -> list[_Draft]:
     number = sum(map(len, chosen)) * request.repeats
     if number > STEPS_MOST:
         raise OptionError("repeat", f"{number:,} steps are too many, expected at most {STEPS_MOST:,} in one plan")
-    drafts = []
-    for preset, combined in zip(request.presets, chosen, strict=True):
-        batch = new_batch()
-        for repeat in range(1, request.repeats + 1):
-            drafts += [_draft(request, preset, batch, repeat, options) for options in combined]
-    return drafts
+    points = [[(preset, batch, options) for options in combined]
+              for preset, combined in zip(request.presets, chosen, strict=True) for batch in [new_batch()]]  # fmt: skip
+    return [_draft(request, preset, batch, repeat, options)
+            for repeat, (preset, batch, options) in _ordered(points, request.repeats, request.order)]  # fmt: skip
+
+
+def _ordered(points: Sequence[Sequence[T]], repeats: int, order: Order | None) -> list[tuple[int, T]]:
+    """Each point with the number of its repeat; points are grouped by their presets. Raises OptionError."""
+    numbers = range(1, repeats + 1)
+    if order is None:
+        return [(number, point) for same in points for number in numbers for point in same]
+    every = [point for same in points for point in same]
+    if len(every) < 2:
+        raise OptionError("order", f"{order} expected two presets or two values of an option")
+    turns = [(number, every[::-1] if order == "abba" and number % 2 == 0 else every) for number in numbers]
+    return [(number, point) for number, turn in turns for point in turn]
 
 
 def _draft(request: Request, preset: Preset, batch: str, repeat: int, options: dict[str, OptionValue]) -> _Draft:

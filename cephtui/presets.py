@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from cephtui.frozen import dataclass
-from cephtui.models import Line, OptionValue
-from cephtui.models.metrics import HEADLINES, HeadlineName
+from cephtui.models import Line, OptionValue, Run
+from cephtui.models.metrics import HEADLINES, HeadlineName, Metric
 from cephtui.printable import printable
 from cephtui.reading import load_toml, shown
 from cephtui.tools import DEFAULT_TOOL, TOOLS
@@ -180,6 +180,16 @@ def choose(catalogue: Catalogue, names: Sequence[str]) -> tuple[Preset, ...]:
             raise found
         chosen.append(found)
     return tuple(chosen)
+
+
+def headline_metric(catalogue: Catalogue, run: Run) -> Metric:
+    """The figure that a run is about: the headline of its preset, if that is known and measured, else the first."""
+    found = catalogue.get(run.preset)
+    wanted = found.file.headline if isinstance(found, Preset) else None
+    metrics = sorted(HEADLINES, key=lambda headline: headline.name != wanted)
+    flows = run.summary.flows.values()
+    known = (each.metric for each in metrics if any(each.metric.of(flow) is not None for flow in flows))
+    return next(known, metrics[0].metric)
 
 
 def rows(catalogue: Catalogue) -> list[PresetRow]:

@@ -10,10 +10,8 @@ import pytest
 from scipy import stats
 
 from cephtui.analysis.ratio import (
-    Answer,
     Better,
-    Ratio,
-    Word,
+    LogMean,
     answer_of,
     holm,
     paired,
@@ -24,6 +22,7 @@ from cephtui.analysis.ratio import (
     word_of,
 )
 from cephtui.analysis.t_distribution import cdf, quantile
+from cephtui.models.verdict import Answer, Word
 
 A = (10000, 10400, 9800, 10200, 9900)
 LATENCY = (0.00640, 0.00655, 0.00630, 0.00648, 0.00642)
@@ -96,7 +95,7 @@ CASES = {
 }  # fmt: skip
 
 
-def judged(found: Ratio, case: Case) -> tuple[Word, Answer]:
+def judged(found: LogMean, case: Case) -> tuple[Word, Answer]:
     interval = found.interval(0.95)
     required = required_ratio(case.required, case.better)
     return word_of(interval, 0.1, case.better), answer_of(interval, required, case.better)
@@ -177,7 +176,7 @@ def test_a_further_run() -> None:
 )
 def test_what_would_be_seen(runs: int, units: float) -> None:
     spread = 0.05
-    found = Ratio(0.0, spread * math.sqrt(2 / runs), 2.0 * runs - 2)
+    found = LogMean(0.0, spread * math.sqrt(2 / runs), 2.0 * runs - 2)
     assert -math.log(1 - found.detectable(0.95)) / spread == pytest.approx(units, abs=6e-4)
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
-from cephtui.analysis.verdict import estimate
+from cephtui.analysis.ratio import LogMean, geometric_mean, log_deviation, spread
 from cephtui.frozen import dataclass
 from cephtui.models import OptionValue, Run, Step
 from cephtui.models.metrics import METRICS, Metric
+
+CONFIDENCE = 0.95
+"""Two-sided, of the intervals of means."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +51,28 @@ class Estimate:
     """One metric of runs that repeat each other, in the metric's own unit."""
 
     value: float
-    """What stands for all of them: the mean, of percentiles and the greatest latency the median."""
+    """What stands for all of them: the geometric mean."""
     least: float
     greatest: float
     runs: int
     """How many have the metric."""
+    spread: float | None = None
+    """Coefficient of variation; None for fewer than two runs."""
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Estimate:
+        """Of at least one run."""
+        mean = geometric_mean(values)
+        assert mean is not None
+        return cls(mean, min(values), max(values), len(values), spread(values))
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Where the true mean lies with 95 % confidence; None for fewer than two runs."""
+        if self.spread is None:
+            return None
+        error = log_deviation(self.spread) / math.sqrt(self.runs)
+        return LogMean(math.log(self.value), error, self.runs - 1.0).interval(CONFIDENCE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +97,7 @@ def group(runs: Iterable[Run]) -> list[Batch]:
     """The batches of runs, in the order in which they come first."""
     batches: dict[tuple[str, str], dict[object, list[Run]]] = {}
     for run in runs:
-        batches.setdefault((run.session, run.batch), {}).setdefault(_set_up(run), []).append(run)
+        batches.setdefault((run.session, run.batch), {}).setdefault(set_up(run), []).append(run)
     return [_batch(points.values()) for points in batches.values()]
 
 
@@ -87,7 +107,7 @@ def _batch(found: Iterable[list[Run]]) -> Batch:
     return Batch(tuple(name for name in names if len({point.options.get(name) for point in points}) > 1), points)
 
 
-def _set_up(run: Run) -> object:
+def set_up(run: Run) -> object:
     """What runs of a batch have in common that repeat each other."""
     return run.preset, run.tool, run.target, frozenset(run.options.items()), tuple(node_names(run))
 
@@ -113,11 +133,7 @@ def summarize(point: Point) -> PointSummary:
 
 def _estimates(runs: Iterable[Run], flow: str) -> dict[str, Estimate]:
     found = {metric: measured(runs, flow, metric) for metric in METRICS}
-    return {
-        metric.name: Estimate(value, min(values), max(values), len(values))
-        for metric, values in found.items()
-        if (value := estimate(metric, values)) is not None
-    }
+    return {metric.name: Estimate.of(values) for metric, values in found.items() if values}
 
 
 def is_run_of(run: Run, step: Step) -> bool:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from cephtui.analysis.batches import measured
+from cephtui.analysis.ratio import geometric_mean
 from cephtui.analysis.sides import Side
-from cephtui.analysis.verdict import Reason, judge, why_none
 from cephtui.models.metrics import DIRECTIONS, METRICS, Metric
 
 if TYPE_CHECKING:
@@ -25,25 +26,20 @@ def figures(left: Side, right: Side) -> list[Figure]:
     return [_figure(direction, metric, left, right, codes) for direction in directions for metric in METRICS]
 
 
-def why_no_verdict(left: Side, right: Side) -> Reason:
-    """Of all figures together."""
-    return why_none(*(0 if side.problem else len(side.runs) for side in (left, right)))
-
-
 def _figure(
     direction: str, metric: Metric, left: Side, right: Side, codes: tuple[Sequence[str], Sequence[str]]
 ) -> Figure:
     from cephtui.models.rows import Figure
 
     before, after = measured(left.runs, direction, metric), measured(right.runs, direction, metric)
-    verdict = judge(metric, before, after)
+    mean_before, mean_after = geometric_mean(before), geometric_mean(after)
     return Figure(
         direction=direction,
         name=metric.name,
-        left=verdict.left,
-        right=verdict.right,
-        change_fraction=verdict.change,
-        better=verdict.word,
+        left=mean_before,
+        right=mean_after,
+        change_fraction=_change(mean_before, mean_after),
+        better=None,
         left_spread=_spread(before),
         right_spread=_spread(after),
         left_findings=spoiled_by(codes[0], metric) if before else (),
@@ -58,3 +54,13 @@ def _spread(values: Sequence[float]) -> tuple[float, float] | None:
 def spoiled_by(codes: Iterable[str], metric: Metric) -> tuple[str, ...]:
     """Those of the findings of a run, or of a side's runs, that limit what a figure means."""
     return tuple(code for code in codes if metric.name in _SPOILED.get(code, (metric.name,)))
+
+
+def _change(before: float | None, after: float | None) -> float | None:
+    """None also where ``before`` is so small that the ratio is no number."""
+    if before is None or after is None:
+        return None
+    if before == after:
+        return 0.0
+    change = after / before - 1.0 if before else math.inf
+    return change if math.isfinite(change) else None

@@ -9,6 +9,9 @@ from datetime import timedelta
 from cephtui.analysis.sides import Side
 from cephtui.models import Mark, Run
 
+CHANGED, UNDONE = "change: ", "undo: "
+"""How marks begin that a check makes itself: behind them is the command."""
+
 
 def marks_between(left: Side, right: Side) -> list[tuple[str, Mark]]:
     """What the user did from the beginning of the first run to the end of the last, each with its session's name."""

@@ -8,27 +8,26 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from statistics import NormalDist, fmean, variance
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from cephtui.analysis.t_distribution import cdf, quantile
 from cephtui.frozen import dataclass
 
+if TYPE_CHECKING:
+    from cephtui.models.verdict import Answer, Word
+
 Better: TypeAlias = Literal["more", "less"]
-Word: TypeAlias = Literal["better", "not worse", "same", "not better", "worse", "no verdict"]
-Answer: TypeAlias = Literal["met", "not met", "undecided"]
 _POWER = 0.8
 """Of what "would be seen" or "would decide": in four of five sittings."""
 _RUNS_MOST = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Ratio:
-    """After / before, by the mean of the logarithms."""
+class LogMean:
+    """A figure, or a ratio of two, by the mean of natural logarithms."""
 
     log: float
-    """The natural logarithm of the ratio of the geometric means."""
     standard_error: float
-    """Of ``log``."""
     df: float
     """Degrees of freedom."""
 
@@ -37,13 +36,13 @@ class Ratio:
         return math.exp(self.log)
 
     def interval(self, confidence: float) -> tuple[float, float]:
-        """Where the true ratio lies with this two-sided confidence, between 0 and 1."""
+        """Where the true value lies with this two-sided confidence, between 0 and 1."""
         half = quantile(0.5 + confidence / 2, self.df) * self.standard_error if self.standard_error else 0.0
         return math.exp(self.log - half), math.exp(self.log + half)
 
-    def t(self, ratio: float = 1.0) -> float:
-        """How many standard errors it is above this ratio."""
-        away = self.log - math.log(ratio)
+    def t(self, value: float = 1.0) -> float:
+        """How many standard errors it is above this value."""
+        away = self.log - math.log(value)
         return away / self.standard_error if self.standard_error else math.copysign(math.inf, away) if away else 0.0
 
     def p_met(self, ratio: float, better: Better) -> float:
@@ -58,7 +57,32 @@ class Ratio:
         return 1 - math.exp(-reach * self.standard_error)
 
 
-def welch(before: Sequence[float], after: Sequence[float]) -> Ratio:
+def geometric_mean(values: Sequence[float]) -> float | None:
+    """What stands for several runs everywhere; None for no runs, 0 where one is 0."""
+    if not values:
+        return None
+    return math.exp(fmean(map(math.log, values))) if all(value > 0 for value in values) else 0.0
+
+
+def mean_of(values: Sequence[float]) -> LogMean:
+    """Of one side; at least two figures, all above 0."""
+    logs = [math.log(value) for value in values]
+    return LogMean(fmean(logs), math.sqrt(variance(logs) / len(logs)), len(logs) - 1.0)
+
+
+def spread(values: Sequence[float]) -> float | None:
+    """The coefficient of variation of log-normal runs, ``sqrt(exp(s^2) - 1)``; None for fewer than two, or for a 0."""
+    if len(values) < 2 or not all(value > 0 for value in values):
+        return None
+    return math.sqrt(math.expm1(variance(map(math.log, values))))
+
+
+def log_deviation(variation: float) -> float:
+    """The standard deviation of the logarithms, of a coefficient of variation."""
+    return math.sqrt(math.log1p(variation**2))
+
+
+def welch(before: Sequence[float], after: Sequence[float]) -> LogMean:
     """Of two sides measured one after the other; at least two figures each, all above 0.
 
     Welch 1947, with the degrees of freedom of Satterthwaite 1946.
@@ -69,13 +93,13 @@ def welch(before: Sequence[float], after: Sequence[float]) -> Ratio:
     df = float(sum(len(side) - 1 for side in sides))
     if squared:
         df = squared**2 / sum(part**2 / (len(side) - 1) for part, side in zip(parts, sides, strict=True))
-    return Ratio(fmean(sides[1]) - fmean(sides[0]), math.sqrt(squared), df)
+    return LogMean(fmean(sides[1]) - fmean(sides[0]), math.sqrt(squared), df)
 
 
-def paired(before: Sequence[float], after: Sequence[float]) -> Ratio:
+def paired(before: Sequence[float], after: Sequence[float]) -> LogMean:
     """Of runs that took turns, each with the one beside it; as many on both sides, at least two, all above 0."""
     apart = [math.log(second / first) for first, second in zip(before, after, strict=True)]
-    return Ratio(fmean(apart), math.sqrt(variance(apart) / len(apart)), len(apart) - 1.0)
+    return LogMean(fmean(apart), math.sqrt(variance(apart) / len(apart)), len(apart) - 1.0)
 
 
 def word_of(interval: tuple[float, float], same: float, better: Better) -> Word:

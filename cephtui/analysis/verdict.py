@@ -1,4 +1,4 @@
-"""What may be concluded from the figures of several runs: the one place for statistics, and for better and worse.
+"""Whether a figure is better, worse or the same after a change: the one place that says so.
 
 The unit is the run, not its seconds, which depend on each other.
 """
@@ -6,89 +6,185 @@ The unit is the run, not its seconds, which depend on each other.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from statistics import fmean, median
-from typing import Literal, TypeAlias
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from statistics import fmean
+from typing import Any
 
+from cephtui.analysis.looks import ONE_LOOK, Looks
+from cephtui.analysis.ratio import (
+    LogMean,
+    answer_of,
+    geometric_mean,
+    log_deviation,
+    paired,
+    prediction,
+    required_ratio,
+    runs_needed,
+    spread,
+    welch,
+    word_of,
+)
 from cephtui.frozen import dataclass
+from cephtui.models import Run
 from cephtui.models.metrics import Metric
+from cephtui.models.verdict import Verdict
 
-Word: TypeAlias = Literal["better", "same", "worse"]
-Kind: TypeAlias = Literal["better", "not worse", "same", "not better", "worse", "no verdict"]
-
-
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """Why there is no verdict."""
-
-    code: Literal["no-figures", "one-run-each", "no-test"]
-    """A side without figures; nothing that shows how far runs are apart; several runs, which are not tested yet."""
-    runs: tuple[int, int]
-    """How many have figures, of the left side and of the right."""
+JUDGED_RUNS = 3
+"""Fewer on a side are shown and not judged."""
+_PREDICTED_FROM = 4
+"""Runs before, for which it is said where a further one would lie."""
+_FAR = 48
+"""More runs a side than this are beyond what is measured to decide."""
+_ANSWERS: Mapping[str, bool | None] = {"met": True, "not met": False, "undecided": None}
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """One figure of the runs of two sides. Changes are fractions of the left side: 0.1 is 10 % more."""
+class Criteria:
+    """What is asked of a change."""
 
-    metric: Metric
-    left: float | None
-    """What stands for the runs of the side; None where none has the figure."""
-    right: float | None
-    change: float | None
-    """None where the left side is zero or one is not known."""
-    kind: Kind = "no verdict"
-    interval: tuple[float, float] | None = None
-    """Where the true change lies, with ``confidence``."""
-    confidence: float | None = None
-    """0 to 1, two-sided."""
-    margin: float = 0.0
-    """Changes up to it count as none."""
-    runs_needed: int | None = None
-    """About how many a side would decide."""
-    reasons: tuple[Reason, ...] = ()
-    """Why there is no verdict; empty where there is one."""
+    require_percent: float = -10.0
+    """What it must at least bring, in per cent of before: -10 is at most 10 % worse, 20 at least 20 % better."""
+    same_percent: float = 10.0
+    """How much counts as the same."""
+    confidence: float = 0.95
+    """Two-sided, between 0 and 1."""
+    looks: Looks = ONE_LOOK
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A figure of one run."""
+
+    run: Run
+    value: float
 
     @property
-    def word(self) -> Word | None:
-        """What stands beside the change; None without a verdict, and where it only excludes a word."""
-        match self.kind:
-            case "better" | "same" | "worse":
-                return self.kind
-            case _:
-                return None
+    def name(self) -> str:
+        return f"{self.run.session}/{self.run.run}"
 
 
-def judge(metric: Metric, left: Sequence[float], right: Sequence[float]) -> Verdict:
-    """Of one figure, given for each run that has it. At present there is never a verdict, always the reason."""
-    before, after = estimate(metric, left), estimate(metric, right)
-    return Verdict(metric, before, after, _change(before, after), reasons=(why_none(len(left), len(right)),))
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """One figure of the runs of both sides, those left out that do not have it."""
+
+    direction: str
+    metric: Metric
+    before: Sequence[Measured]
+    after: Sequence[Measured]
+
+    @classmethod
+    def of(cls, direction: str, metric: Metric, before: Sequence[Run], after: Sequence[Run]) -> Figures:
+        """The figure of each run that has it."""
+        return cls(direction, metric, _measured(before, direction, metric), _measured(after, direction, metric))
+
+    @property
+    def values(self) -> tuple[list[float], list[float]]:
+        """Before and after, in the order in which they were measured."""
+        left, right = (sorted(side, key=lambda each: each.run.started_at) for side in (self.before, self.after))
+        return [each.value for each in left], [each.value for each in right]
+
+    @property
+    def take_turns(self) -> bool:
+        """Whether the runs, in their order, are pairs with one of each side."""
+        sides = [(each.run.started_at, side) for side, all_ in enumerate((self.before, self.after)) for each in all_]
+        order = [side for _, side in sorted(sides)]
+        return len(order) % 2 == 0 and all(
+            first != second for first, second in zip(order[::2], order[1::2], strict=True)
+        )
 
 
-def why_none(left_runs: int, right_runs: int) -> Reason:
-    """Why nothing can be concluded from so many runs that have figures."""
-    runs = (left_runs, right_runs)
-    if not all(runs):
-        return Reason("no-figures", runs)
-    return Reason("one-run-each" if runs == (1, 1) else "no-test", runs)
+def _measured(runs: Sequence[Run], direction: str, metric: Metric) -> list[Measured]:
+    found = [(run, metric.of(run.summary.flows.get(direction))) for run in runs]
+    return [Measured(run, float(value)) for run, value in found if value is not None and math.isfinite(value)]
 
 
-def estimate(metric: Metric, values: Sequence[float]) -> float | None:
-    """What stands for several runs: the mean, of percentiles and the greatest latency the median; None for no runs.
+def judge(figures: Figures, preset: str, criteria: Criteria, at: datetime, *, decides: bool = True) -> Verdict:
+    """What both sides show of one figure; ``at`` is the time of the verdict."""
+    before, after = figures.values
+    spreads = spread(before), spread(after)
+    method = "paired" if min(len(before), len(after)) > 1 and figures.take_turns else "welch"
+    runs = min(len(before), len(after))
+    nominal = criteria.looks.nominal(criteria.confidence, paired=method == "paired")
+    found: dict[str, Any] = {}
+    if spreads[0] is not None and spreads[1] is not None:
+        ratio = (paired if method == "paired" else welch)(before, after)
+        found = _of_ratio(ratio, figures.metric, criteria, nominal, is_judged=runs >= JUDGED_RUNS)
+        found |= _more_runs(ratio, spreads[0], spreads[1], (len(before), len(after)), figures.metric, criteria, found)
+    elif before and after and min(*before, *after) > 0:
+        found["ratio"] = math.exp(fmean(map(math.log, after)) - fmean(map(math.log, before)))
+    if len(after) == 1 and len(before) >= _PREDICTED_FROM and spreads[0] is not None:
+        found["predicted"] = prediction(before, criteria.confidence)
+    return Verdict(
+        at=at,
+        before=tuple(each.name for each in figures.before),
+        after=tuple(each.name for each in figures.after),
+        preset=preset,
+        direction=figures.direction,
+        figure=figures.metric.name,
+        left=geometric_mean(before),
+        right=geometric_mean(after),
+        spread=spreads,
+        run_seconds=_seconds([*figures.before, *figures.after]),
+        confidence=criteria.confidence,
+        nominal_confidence=nominal,
+        looks=criteria.looks.number(len(after)),
+        looks_most=max(1, len(criteria.looks.at)),
+        method=method,
+        same_percent=criteria.same_percent,
+        require_percent=criteria.require_percent,
+        decides=decides,
+        **found,
+    )
 
-    The percentile of all completions together would need their histograms, and a mean of percentiles is moved far
-    by one run with a slow tail.
+
+def _seconds(measured: Sequence[Measured]) -> float | None:
+    return fmean(each.run.duration_seconds for each in measured) if measured else None
+
+
+def _of_ratio(ratio: LogMean, metric: Metric, criteria: Criteria, nominal: float, *, is_judged: bool) -> dict[str, Any]:
+    interval = ratio.interval(nominal)
+    required = required_ratio(criteria.require_percent, metric.better)
+    found: dict[str, Any] = {
+        "ratio": ratio.value,
+        "interval": interval,
+        "degrees_of_freedom": ratio.df,
+        "p_met": ratio.p_met(required, metric.better),
+        "detectable_fraction": ratio.detectable(nominal),
+    }
+    if is_judged:
+        found["word"] = word_of(interval, criteria.same_percent / 100, metric.better)
+        found["met"] = _ANSWERS[answer_of(interval, required, metric.better)]
+        if not interval[0] <= 1 <= interval[1]:
+            found["differs"] = "faster" if (interval[0] > 1) == (metric.better == "more") else "slower"
+    return found
+
+
+def _more_runs(
+    ratio: LogMean,
+    left: float,
+    right: float,
+    runs: tuple[int, int],
+    metric: Metric,
+    criteria: Criteria,
+    found: Mapping[str, Any],
+) -> dict[str, Any]:
+    """How many would decide where nothing is decided."""
+    if found.get("met") is not None:
+        return {}
+    squares = [log_deviation(side) ** 2 * (number - 1) for side, number in zip((left, right), runs, strict=True)]
+    pooled = math.sqrt(sum(squares) / (sum(runs) - 2))
+    required = math.log(required_ratio(criteria.require_percent, metric.better))
+    needed = runs_needed(pooled, required - ratio.log, criteria.confidence)
+    if needed is not None and needed <= _FAR:
+        return {"runs_needed": needed}
+    return {"runs_needed": needed, "runs_needed_if_same": runs_needed(pooled, required, criteria.confidence)}
+
+
+def seen_with(variation: float, before: int, after: int, confidence: float) -> float:
+    """The least change, as a fraction, that so many runs would show with 80 % power.
+
+    ``variation`` is the coefficient of variation between runs.
     """
-    if not values:
-        return None
-    return median(values) if metric.over_nodes == "completions" else fmean(values)
-
-
-def _change(before: float | None, after: float | None) -> float | None:
-    """None also where ``before`` is so small that the ratio is no number."""
-    if before is None or after is None:
-        return None
-    if before == after:
-        return 0.0
-    change = after / before - 1.0 if before else math.inf
-    return change if math.isfinite(change) else None
+    error = log_deviation(variation) * math.sqrt(1 / before + 1 / after)
+    return LogMean(0.0, error, before + after - 2.0).detectable(confidence)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 
 from cephtui.cli.output import Output
@@ -26,17 +27,51 @@ _ANNOUNCED_AFTER_SECONDS = 1.0
 log = logging.getLogger(__name__)
 
 
-def carry_out(runner: Runner, plan: Plan, target: Target, output: Output) -> int:
-    """Run a plan to its end, printing what happens; the exit code. Raises StoreError where nothing could be run."""
+class Measuring:
+    """Carries out plans one after the other, printing what happens."""
+
+    def __init__(self, runner: Runner, inbox: Inbox, progress: _Progress) -> None:
+        self._runner, self._inbox, self._progress = runner, inbox, progress
+
+    @property
+    def is_asked_to_end(self) -> bool:
+        """Whether the user has asked for the end."""
+        return self._progress.is_awaited
+
+    def measure(self, plan: Plan, target: Target, output: Output) -> tuple[int, tuple[Run, ...]]:
+        """The exit code of a plan, and its runs; raises StoreError where nothing could be run."""
+        dropped, done = self._inbox.dropped, self._runner.submit(plan, target)
+        try:
+            with output:
+                _follow(self._inbox, output, done.done, self._progress)
+        except OSError:  # the reader has closed the pipe: nothing waits for the run
+            log.info("the output can't be written, stopping")
+            silence(sys.stdout)
+            self._runner.stop()
+        code, runs = _ended(plan, done)
+        if missed := self._inbox.dropped - dropped:
+            say(f"{missed} samples were not printed, the reader was too slow; the session has them")
+        return code, runs
+
+
+@contextlib.contextmanager
+def measuring(runner: Runner) -> Iterator[Measuring]:
+    """In the block plans are carried out; then what they created is removed, whatever ended them."""
     inbox = runner.subscribe()
     with stopping(runner.tidy_up, runner.cleanup.is_overdue, runner.abandon) as ending:
         runner.nodes.remove_left_behind()
         progress = _Progress(runner, ending)
         try:
-            code = _followed(runner, plan, target, inbox, output, progress)
+            yield Measuring(runner, inbox, progress)
         finally:
             _tidy_up(runner, inbox, progress)
-    return code or (EXIT_INCOMPLETE if ending.asked else 0)
+
+
+def carry_out(runner: Runner, plan: Plan, target: Target, output: Output) -> int:
+    """Run a plan to its end, printing what happens; the exit code. Raises StoreError where nothing could be run."""
+    with measuring(runner) as desk:
+        code, _ = desk.measure(plan, target, output)
+    return code or (EXIT_INCOMPLETE if desk.is_asked_to_end else 0)
 
 
 def say_notices(inbox: Inbox) -> None:
@@ -44,21 +79,6 @@ def say_notices(inbox: Inbox) -> None:
     for event in inbox.drain(_DRAIN_SECONDS):
         if isinstance(event, Notice):
             say(event.text)
-
-
-def _followed(runner: Runner, plan: Plan, target: Target, inbox: Inbox, output: Output, progress: _Progress) -> int:
-    done = runner.submit(plan, target)
-    try:
-        with output:
-            _follow(inbox, output, done.done, progress)
-    except OSError:  # the reader has closed the pipe: nothing waits for the run
-        log.info("the output can't be written, stopping")
-        silence(sys.stdout)
-        runner.stop()
-    code = _ended(plan, done)
-    if inbox.dropped:
-        say(f"{inbox.dropped} samples were not printed, the reader was too slow; the session has them")
-    return code
 
 
 class _Progress:
@@ -93,13 +113,14 @@ def _tidy_up(runner: Runner, inbox: Inbox, progress: _Progress) -> None:
         say(problem)
 
 
-def _ended(plan: Plan, done: Future[tuple[Run, ...]]) -> int:
-    """The exit code; raises StoreError."""
+def _ended(plan: Plan, done: Future[tuple[Run, ...]]) -> tuple[int, tuple[Run, ...]]:
+    """The exit code, and the runs; raises StoreError."""
     try:
-        return _exit_code(plan, done.result())
+        runs = done.result()
     except TransportError as error:  # a node was lost between two steps
         say(str(error))
-        return EXIT_INCOMPLETE
+        return EXIT_INCOMPLETE, ()
+    return _exit_code(plan, runs), runs
 
 
 def _follow(inbox: Inbox, output: Output, finished: Callable[[], bool], progress: _Progress) -> None:

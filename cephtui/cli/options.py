@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
+
+from cephtui.cli.complete import complete_options
 
 TARGET_HELP = (
     "What to test: file:PATH, rbd:POOL, rbd:POOL/IMAGE, device:PATH or pool:POOL (its objects). "
@@ -36,6 +39,30 @@ class Where:
             {**self.ceph, **more.ceph},
             more.ceph_node or self.ceph_node,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a check is to answer, as the options say."""
+
+    require_percent: float
+    same_percent: float
+    confidence: float
+    """In per cent."""
+    metrics: tuple[str, ...]
+    directions: tuple[str, ...]
+    without: tuple[str, ...]
+
+
+def within(low: float, high: float) -> Callable[[click.Context, click.Parameter, Any], Any]:
+    """A callback that takes these numbers only; click's own range is given in the help as mathematics."""
+
+    def checked(context: click.Context, option: click.Parameter, value: Any) -> Any:
+        if value is not None and not low <= value <= high:
+            raise click.BadParameter(f"{value:g} is not in the range {low:g} to {high:g}.")
+        return value
+
+    return checked
 
 
 _existing = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -114,3 +141,90 @@ session_option = click.option(
     "--session", metavar="NAME", help="Save into this session. Default: a new one, named by the time."
 )
 target_option = click.option("--target", metavar="TARGET", help=TARGET_HELP)
+
+METRICS = ("iops", "bandwidth", "latency", "p50", "p95", "p99", "p99.9")
+"""What a check may judge."""
+_judging_options = (
+    click.option(
+        "--require",
+        "require_percent",
+        type=float,
+        callback=within(-99, 10_000),
+        default=-10.0,
+        show_default=True,
+        metavar="PERCENT",
+        help="What the change must at least bring: -10 is at most 10 % worse, 20 at least 20 % better.",
+    ),
+    click.option(
+        "--same",
+        "same_percent",
+        type=float,
+        callback=within(0.1, 99),
+        default=10.0,
+        show_default=True,
+        metavar="PERCENT",
+        help="How much counts as the same.",
+    ),
+    click.option(
+        "--metric",
+        "metrics",
+        multiple=True,
+        type=click.Choice(METRICS),
+        help="What is judged; latency is the mean. Default: what the preset is about.",
+    ),
+    click.option("--direction", "directions", multiple=True, type=click.Choice(("read", "write")), help="Only this."),
+    click.option(
+        "--confidence",
+        type=float,
+        callback=within(50, 99.9),
+        default=95.0,
+        show_default=True,
+        metavar="PERCENT",
+        help="Two-sided.",
+    ),
+    click.option("--without", multiple=True, metavar="N,...", help="Leave out these runs; they are named."),
+)
+
+
+def judging_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the options that say what is to be judged; the command gets them as a ``question``."""
+
+    @functools.wraps(command)
+    def wrapped(
+        require_percent: float,
+        same_percent: float,
+        metrics: tuple[str, ...],
+        directions: tuple[str, ...],
+        confidence: float,
+        without: tuple[str, ...],
+        **others: Any,
+    ) -> Any:
+        question = Question(require_percent, same_percent, confidence, metrics, directions, without)
+        return command(question=question, **others)
+
+    for option in reversed(_judging_options):
+        wrapped = option(wrapped)
+    return wrapped
+
+
+set_option = click.option(
+    "--set",
+    "overrides",
+    multiple=True,
+    metavar="OPTION=VALUE",
+    shell_complete=complete_options,
+    help="Change an option of the preset, named as the tool names it; A,B,C makes one run for each value.",
+)
+destroy_option = click.option(
+    "--destroy", multiple=True, metavar="NAME", help="Allow overwriting an existing file, device or image."
+)
+shared_pool_option = click.option("--shared-pool", is_flag=True, help="Allow load on a pool that is in use.")
+stall_option = click.option(
+    "--stall-timeout",
+    type=float,
+    callback=within(10, math.inf),
+    default=120.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Stop a run after SECONDS without a completed I/O.",
+)

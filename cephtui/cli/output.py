@@ -60,9 +60,10 @@ class JsonOutput(Output):
 
 
 class TerminalOutput(Output):
-    """On a terminal a live display, and then a table; elsewhere notices and the table."""
+    """On a terminal a live display, and then a table, unless that is not wanted; elsewhere notices and the table."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, table: bool = True) -> None:
+        self._table = table
         self._live = Live()
         self._changed = time.monotonic()
         self._finished: list[Run] = []
@@ -76,7 +77,7 @@ class TerminalOutput(Output):
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         with contextlib.suppress(OSError), waiting(sys.stdout, kind is None):
             self._display.stop()  # where the terminal is closed, the first error is the one to report
-        if self._finished and kind is None:
+        if self._table and self._finished and kind is None:
             saved = not all(map(unsaved, self._finished))
             print_report(draw_session(self._finished, ascii_only=ascii_only(), saved=saved), self._console)
             if saved:

@@ -7,47 +7,31 @@ module of its own under ``cephtui.cli.commands``, which is imported when the ver
 from __future__ import annotations
 
 import difflib
-import gc
-import os
-import sys
+import math
 from typing import Any
 
 import click
 
 from cephtui import __version__
-from cephtui.cli.complete import (
-    complete_options,
-    complete_presets,
-    complete_runs,
-    complete_served,
-    complete_sessions,
-)
+from cephtui.cli.complete import complete_presets, complete_runs
 from cephtui.cli.log import start_log
 from cephtui.cli.options import (
     Where,
     data_pool_option,
-    format_option,
+    destroy_option,
     json_option,
+    judging_options,
     session_option,
+    set_option,
+    shared_pool_option,
+    stall_option,
     target_option,
     where_options,
+    within,
 )
+from cephtui.cli.saved_verbs import SAVED_VERBS, begin_screen
 
 _REPEATS_MOST = 1000
-
-
-def _begin_screen(verb: str, instead: str = "") -> None:
-    """Before anything of Textual is imported; raises UsageError where there is no terminal and no browser."""
-    if not (os.environ.get("TEXTUAL_DRIVER") or (sys.stdin.isatty() and sys.stdout.isatty())):
-        raise click.UsageError(f"{verb} needs a terminal{instead}")
-    gc.disable()  # saves a fifth of the time to the first paint; the application enables it again
-
-
-def _repeats(context: click.Context, option: click.Parameter, value: int) -> int:
-    """1 to 1000; click's own range is given in the help as mathematics."""
-    if not 1 <= value <= _REPEATS_MOST:
-        raise click.BadParameter(f"{value} is not in the range 1 to {_REPEATS_MOST}.")
-    return value
 
 
 class _Verbs(click.Group):
@@ -100,7 +84,7 @@ def cli(
         if option:
             raise click.UsageError(f"{option} belongs after the command: cephtui {context.invoked_subcommand} {option}")
         return None
-    _begin_screen("the console", ": use cephtui run PRESET (see cephtui --help)")
+    begin_screen("the console", ": use cephtui run PRESET (see cephtui --help)")
     from cephtui.cli.commands.console import open_console
 
     return open_console(where, target, data_pool, session)
@@ -127,26 +111,14 @@ Exit codes:
 @where_options
 @target_option
 @data_pool_option
+@set_option
 @click.option(
-    "--set",
-    "overrides",
-    multiple=True,
-    metavar="OPTION=VALUE",
-    shell_complete=complete_options,
-    help="Change an option of the preset, named as the tool names it; A,B,C makes one run for each value.",
+    "--repeat", type=int, callback=within(1, _REPEATS_MOST), default=1, metavar="N", help="Run each preset N times."
 )
-@click.option("--repeat", type=int, callback=_repeats, default=1, metavar="N", help="Run each preset N times.")
 @session_option
-@click.option("--destroy", multiple=True, metavar="NAME", help="Allow overwriting an existing file, device or image.")
-@click.option("--shared-pool", is_flag=True, help="Allow load on a pool that is in use.")
-@click.option(
-    "--stall-timeout",
-    type=click.FloatRange(min=10.0),
-    default=120.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="Stop a run after SECONDS without a completed I/O.",
-)
+@destroy_option
+@shared_pool_option
+@stall_option
 @click.option("--json", "as_json", is_flag=True, help="JSON Lines on stdout: plan, samples, runs.")
 @click.option("--dry-run", is_flag=True, help="Show commands, writes and duration; run nothing.")
 def run(**given: Any) -> int:
@@ -154,6 +126,70 @@ def run(**given: Any) -> int:
     from cephtui.cli.commands.run import run_presets
 
     return run_presets(**given)
+
+
+@cli.command(
+    epilog="""\b
+Examples:
+  cephtui check tuning                     the runs before its last mark against those after it
+  cephtui check tuning/1 tuning/7          two runs, each with its repeats
+  cephtui check --against tuning/1         measure the same now, and judge
+  cephtui check --preset write-iops --node pve1 --target rbd:bench
+  cephtui check --preset write-iops --target rbd:bench --node pve1 \\
+    --change 'ceph config set osd osd_op_num_shards_hdd 8' \\
+    --undo 'ceph config rm osd osd_op_num_shards_hdd'
+  cephtui check tuning --require 20 --json | jq 'select(.event == "conclusion").answer'
+
+\b
+Exit codes:
+  0 met, 5 not met, 6 no verdict: the runs show neither
+  1 a benchmark or a command failed, 2 wrong usage, 3 refused, 4 stopped, lost, incomplete or not saved
+"""
+)
+@click.argument("names", nargs=-1, metavar="[SESSION | BEFORE AFTER]", shell_complete=complete_runs)
+@click.option(
+    "--mark", type=int, callback=within(1, math.inf), metavar="N", help="The Nth mark of the session, not the last."
+)
+@click.option("--against", metavar="BEFORE", shell_complete=complete_runs, help="Measure as BEFORE was, and judge.")
+@click.option(
+    "--preset",
+    "presets",
+    multiple=True,
+    metavar="PRESET",
+    shell_complete=complete_presets,
+    help="Measure before and after a change; repeatable.",
+)
+@click.option("--change", metavar="COMMAND", help="Makes the change, on this machine. Default: you are asked to.")
+@click.option("--undo", metavar="COMMAND", help="Takes it back: the order is A B B A then, and nothing stays changed.")
+@click.option("--continue", "resume", metavar="SESSION", help="Continue a check that was left.")
+@judging_options
+@click.option("--runs", type=int, callback=within(2, 100), metavar="N", help="Measure N a side and look once.")
+@click.option(
+    "--most",
+    type=click.Choice(["8", "12", "20"]),
+    default="12",
+    show_default=True,
+    metavar="N",
+    help="Measure up to N a side, and look at 4, 6, 8, 12, 20: 8, 12 or 20.",
+)
+@where_options
+@target_option
+@data_pool_option
+@set_option
+@session_option
+@destroy_option
+@shared_pool_option
+@stall_option
+@click.option("--json", "as_json", is_flag=True, help="JSON Lines on stdout: what is measured, verdicts, conclusion.")
+@click.option("--dry-run", is_flag=True, help="Show the plan, its duration and what could be seen; run nothing.")
+def check(**given: Any) -> int:
+    """Say whether a change helped, by how much, and whether that can be believed.
+
+    The runs before and after are compared by the ratio of their geometric means, with the interval in which it lies.
+    """
+    from cephtui.cli.commands.check import check_change
+
+    return check_change(**given)
 
 
 @cli.command(
@@ -205,121 +241,6 @@ def presets(**given: Any) -> None:
     list_presets(**given)
 
 
-@cli.command(epilog="\b\nExamples:\n  cephtui sessions\n  cephtui sessions --json | jq -r .session")
-@json_option
-def sessions(**given: Any) -> None:
-    """List the saved sessions."""
-    from cephtui.cli.commands.sessions import print_sessions
-
-    print_sessions(**given)
-
-
-@cli.command(
-    epilog="\b\nExamples:\n  cephtui show\n  cephtui show 2026-11-21-101530/2\n  cephtui show last --format md\n"
-    "  cephtui show tuning --format csv > tuning.csv\n  cephtui show tuning/2 --json"
-)
-@click.argument("name", metavar="[SESSION[/RUN]]", default="last", shell_complete=complete_runs)
-@format_option("table", "md", "csv", "json")
-def show(**given: Any) -> None:
-    """Show the runs and marks of a session, or one run in full; as JSON with a run's samples.
-
-    Without SESSION it is the last one, also named "last" or "-"; the beginning of a name is enough.
-    """
-    from cephtui.cli.commands.show import show_saved
-
-    show_saved(**given)
-
-
-@cli.command(
-    epilog="\b\nExamples:\n  cephtui compare\n  cephtui compare tuning/1 tuning/4 --format md\n"
-    "  cephtui compare 2026-11-21-101530/2 2026-11-22-090000/2\n"
-    "  cephtui compare tuning/1 tuning/4 --json | jq 'select(.event == \"figure\")'"
-)
-@click.argument("left", metavar="[SESSION/RUN", required=False, shell_complete=complete_runs)
-@click.argument("right", metavar="SESSION/RUN]", required=False, shell_complete=complete_runs)
-@format_option("table", "md", "json")
-def compare(**given: Any) -> None:
-    """Compare two runs of any sessions: differences in their conditions, marks between them, their results.
-
-    A run is grouped with its repeats in the same session. Without names, the last two measurements are compared.
-    """
-    from cephtui.cli.commands.compare import compare_runs
-
-    compare_runs(**given)
-
-
-@cli.command(
-    epilog="\b\nExamples:\n  cephtui replay\n  cephtui replay tuning/2\n  cephtui replay tuning/2 --speed 8\n"
-    "\nKeys: space pauses, left and right go back and forth, + and - change the speed."
-)
-@click.argument("name", metavar="[SESSION[/RUN]]", default="last", shell_complete=complete_runs)
-@click.option("--speed", type=click.FloatRange(1, 20), default=1.0, show_default=True, help="Times the recorded speed.")
-def replay(**given: Any) -> None:
-    """Replay a saved run as it was live: through the same parser, on the same screen.
-
-    Without RUN it is the newest of the session, without SESSION that of the last one.
-    """
-    _begin_screen("replay")
-    from cephtui.cli.commands.replay import replay_run
-
-    replay_run(**given)
-
-
-@cli.command(epilog="\b\nExamples:\n  cephtui watch\n  cephtui watch tuning")
-@click.argument("name", metavar="[SESSION]", default="last", shell_complete=complete_sessions)
-def watch(**given: Any) -> None:
-    """Follow a session that another cephtui on this machine is writing, read-only; by default the last one."""
-    _begin_screen("watch")
-    from cephtui.cli.commands.watch import watch_session
-
-    watch_session(**given)
-
-
-@cli.command(epilog="\b\nExamples:\n  cephtui demo\n  cephtui demo --speed 1")
-@click.option("--speed", type=click.FloatRange(1, 20), default=4.0, show_default=True, help="Times the recorded speed.")
-def demo(**given: Any) -> None:
-    """Play a recorded session of a real cluster. Needs no Ceph, fio or network.
-
-    A run on three nodes is replayed; esc leads to the session's other runs, to open, replay and compare them.
-    """
-    _begin_screen("demo")
-    from cephtui.cli.commands.demo import play_demo
-
-    play_demo(**given)
-
-
-@cli.command(
-    epilog="""\b
-Examples:
-  cephtui serve                            the demo, at http://127.0.0.1:8000/
-  cephtui serve watch tuning               a session, while it is measured
-  cephtui serve --port 8080 replay tuning/2
-  cephtui serve --public --host 10.0.0.5   for browsers on other machines
-  cephtui serve --interactive -- --node pve1 --target rbd:bench
-
-\b
-From your desk, over SSH:
-  ssh -L 8000:127.0.0.1:8000 pve1 cephtui serve
-"""
-)
-@click.argument(
-    "words", nargs=-1, metavar="[demo | watch SESSION | replay SESSION/RUN]", shell_complete=complete_served
-)
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to serve on.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 takes any free one.")
-@click.option("--public", is_flag=True, help="Allow any address; each browser needs a one-time link.")
-@click.option("--interactive", is_flag=True, help="Serve the console, with its options after --; on this machine only.")
-def serve(**given: Any) -> int:
-    """Show the demo, a session or a run in a browser, read-only: keys change the view and nothing else.
-
-    Each page that is open is a process, 8 at most, which ends with it; Ctrl+C ends all. Needs textual-serve, which is
-    installed with cephtui[web].
-    """
-    from cephtui.cli.commands.serve import serve_pages
-
-    return serve_pages(**given)
-
-
 @cli.command()
 @json_option
 def info(**given: Any) -> None:
@@ -348,3 +269,7 @@ def completion(context: click.Context, shell: str) -> None:
     from cephtui.cli.commands.completion import print_completion
 
     print_completion(context.find_root().command, shell)
+
+
+for verb in SAVED_VERBS:
+    cli.add_command(verb)

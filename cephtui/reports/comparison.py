@@ -10,10 +10,9 @@ from rich.text import Text
 
 from cephtui import units
 from cephtui.analysis.conditions import differences, unlike
-from cephtui.analysis.figures import figures, why_no_verdict
+from cephtui.analysis.figures import figures
 from cephtui.analysis.marks import marks_between
 from cephtui.analysis.sides import Side, finding_texts
-from cephtui.analysis.verdict import Reason
 from cephtui.models.metrics import BY_NAME
 from cephtui.models.rows import Difference, Figure
 from cephtui.reports.tables import add_row, make_table, plain
@@ -86,7 +85,7 @@ def _changes(left: Side, right: Side, ascii_only: bool) -> RenderableType:
     names = {"left_spread": "range of A", "right_spread": "range of B"}
     columns = (found[0].direction, "A", "B", "change", *(names[name] for name in ranges))
     table = make_table(*columns, right=("A", "B"), whole=columns)
-    grey = "dim" if unlike(left, right) or why_no_verdict(left, right).code == "one-run-each" else ""
+    grey = "dim" if unlike(left, right) or len(left.runs) == len(right.runs) == 1 else ""
     for before, figure in zip((found[0], *found), found, strict=False):
         if figure.direction != before.direction:
             add_row(table, Text(figure.direction, style="bold"))
@@ -129,18 +128,18 @@ def _signed(fraction: float) -> str:
 
 
 def about(left: Side, right: Side) -> list[str]:
-    """What the figures stand for, and why they can't be compared, a line each."""
+    """How many runs the figures stand for, and why they can't be compared, a line each."""
     other = ", ".join(f"{each.name} {each.left} and {each.right}" for each in unlike(left, right))
-    return [_runs_text(why_no_verdict(left, right)), *[f"not comparable: {other}"] * bool(other)]
+    return [_runs_text(left, right), *[f"not comparable: {other}"] * bool(other)]
 
 
-def _runs_text(why: Reason) -> str:
-    if why.code == "no-figures":
-        missing = [name for name, runs in zip("AB", why.runs, strict=True) if not runs]
+def _runs_text(left: Side, right: Side) -> str:
+    missing = [name for name, side in _named(left, right) if side.problem]
+    if missing:
         return f"no results of {' and '.join(missing)}"
-    if why.code == "one-run-each":
+    if len(left.runs) == len(right.runs) == 1:
         return "one run each: ranges unknown"
-    return f"{why.runs[0]} and {why.runs[1]} runs: means (percentiles and max: medians) and ranges"
+    return f"{len(left.runs)} and {len(right.runs)} runs: geometric means and ranges"
 
 
 def _about(left: Side, right: Side) -> list[Text]:

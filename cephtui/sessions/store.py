@@ -6,6 +6,9 @@ SESSION/session.json      what it is
         lock              held while a console writes the session
         plans.jsonl       every plan, as it was shown
         marks.jsonl       the marks of the user, and when
+        verdicts.jsonl what checks have said of its runs
+        sitting.json  what a check measures before and after a change
+        changes.jsonl commands of the user that made the change, and whether they were undone
         undo.jsonl        what was created and must be removed again, and what has been
         001/run.json      a run; without an outcome it is in progress or lost
             samples.jsonl the public samples
@@ -23,7 +26,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import ValidationError
 
@@ -52,12 +55,18 @@ from cephtui.reading import (
 )
 from cephtui.sessions.jsonlines import parse_sample
 
+if TYPE_CHECKING:
+    from cephtui.models.sitting import Sitting
+    from cephtui.models.verdict import Verdict
+
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _SLACK_BYTES = 512 << 10
 
 M = TypeVar("M", bound=Model)
 NOTES_FILE = "notes.json"
 ROW_FILE = "row.json"
+SITTING_FILE = "sitting.json"
+VERDICTS_FILE = "verdicts.jsonl"
 NEWEST = ("last", "-")
 """In place of a name: the session that was used last."""
 _NAMED_MOST = 8
@@ -222,6 +231,21 @@ def read_history(directory: Path, number: int) -> History:
 def read_marks(directory: Path) -> list[Mark]:
     """The marks of a session; lines that can't be read are left out."""
     return list(readable_lines(directory / "marks.jsonl", Mark))
+
+
+def read_verdicts(directory: Path) -> list[Verdict]:
+    """What checks have said of the runs of a session; lines that can't be read, and those of answers, are left out."""
+    from cephtui.models.verdict import Verdict
+
+    return list(readable_lines(directory / VERDICTS_FILE, Verdict))
+
+
+def read_sitting(directory: Path) -> Sitting | None:
+    """What a check measures in a session; None where it is not one. Raises StoreError."""
+    from cephtui.models.sitting import Sitting
+
+    path = directory / SITTING_FILE
+    return _load(path, Sitting) if os.path.lexists(path) else None
 
 
 def find_session(root: Path, name: str) -> Path:

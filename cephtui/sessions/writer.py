@@ -12,6 +12,7 @@ import json
 import os
 import secrets
 import time
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
@@ -19,10 +20,17 @@ from typing import IO
 from cephtui import __version__, units
 from cephtui.analysis.history import History
 from cephtui.frozen import dataclass
-from cephtui.models import ClusterSample, Finding, Mark, Plan, Run, Sample, Session
+from cephtui.models import ClusterSample, Finding, Mark, Model, Plan, Run, Sample, Session
 from cephtui.reading import open_to_append
 from cephtui.sessions.jsonlines import as_json, line, sample_line
-from cephtui.sessions.store import ROW_FILE, StoreError, check_name, is_locked, read_session, run_directories
+from cephtui.sessions.store import (
+    ROW_FILE,
+    StoreError,
+    check_name,
+    is_locked,
+    read_session,
+    run_directories,
+)
 from cephtui.sessions.undo import UNDO_FILE, Undo
 from cephtui.tools.base import Stream
 
@@ -328,6 +336,14 @@ def _new_directory(root: Path) -> Path:
             (root / name).mkdir()
             return root / name
     raise FileExistsError(errno.EEXIST, "too many sessions in one second", str(root / base))
+
+
+def append_lines(path: Path, lines: Iterable[Model]) -> None:
+    """Add lines to a file of a session that another process may be writing; raises OSError."""
+    text = "".join(line(each) + "\n" for each in lines)
+    with open_to_append(path) as file:
+        _write_all(file, text.encode())
+        os.fsync(file.fileno())
 
 
 def mark_undone(directory: Path, undo: Undo) -> None:

@@ -63,7 +63,7 @@ def run_presets(
             )
             draft = make_plan(request, new_batch)  # reports errors before any node is connected
             runner = stack.enter_context(Runner(paths.sessions_dir(), session, stall_seconds=stall_timeout))
-            plan = make_plan(_surveyed(runner, request, draft), new_batch)
+            plan = make_plan(surveyed(runner, request, draft), new_batch)
             if dry_run:
                 return _dry_run(runner, plan, chosen, as_json)
             return carry_out(runner, plan, chosen, JsonOutput() if as_json else TerminalOutput())
@@ -73,7 +73,7 @@ def run_presets(
             raise Refused(str(error)) from None
 
 
-def _surveyed(runner: Runner, request: Request, draft: Plan) -> Request:
+def surveyed(runner: Runner, request: Request, draft: Plan) -> Request:
     """The request with connected nodes, their Ceph access, and a surveyed target. Raises NotRun.
 
     ``draft`` is the plan made without that.

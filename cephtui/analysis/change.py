@@ -1,0 +1,68 @@
+"""The runs before and after a change: those of a session around a mark, or two that were named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from cephtui.analysis.batches import set_up
+from cephtui.frozen import dataclass
+from cephtui.models import Mark, Run
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Runs that were set up alike, before something was changed and after it, however they ended."""
+
+    before: tuple[Run, ...]
+    after: tuple[Run, ...]
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        return (*self.before, *self.after)
+
+
+def around(runs: Sequence[Run], marks: Sequence[Mark], number: int | None = None) -> list[Change]:
+    """The runs between a mark (from 1, by default the last) and its neighbours, apart by how they were set up.
+
+    Marks without a run between them are one change. A run in which the mark was made is on neither side. Raises
+    IndexError for a mark that there is not.
+    """
+    ordered = sorted(marks, key=lambda mark: mark.at)
+    chosen = ordered[-1 if number is None else number - 1]
+    if number is not None and number < 1:
+        raise IndexError(number)
+    before = _stretch([run for run in runs if _is_before(run, chosen)], ordered, last=True)
+    after = _stretch([run for run in runs if _is_after(run, chosen)], ordered, last=False)
+    return matched(before, after)
+
+
+def matched(before: Iterable[Run], after: Iterable[Run]) -> list[Change]:
+    """Runs that are set up alike on both sides, in the order of the first ones; the others are left out."""
+    sides: dict[object, tuple[list[Run], list[Run]]] = {}
+    for index, side in enumerate((before, after)):
+        for run in side:
+            sides.setdefault(set_up(run), ([], []))[index].append(run)
+    return [Change(tuple(left), tuple(right)) for left, right in sides.values() if left and right]
+
+
+def _is_before(run: Run, mark: Mark) -> bool:
+    return run.run < mark.run if mark.run is not None else run.started_at <= mark.at
+
+
+def _is_after(run: Run, mark: Mark) -> bool:
+    return run.run > mark.run if mark.run is not None else run.started_at > mark.at
+
+
+def _stretch(runs: Sequence[Run], marks: Sequence[Mark], *, last: bool) -> list[Run]:
+    """Of these runs the last, or the first, between which there is no mark, and in which none was made."""
+    found: list[Run] = []
+    for run in sorted(runs, key=lambda run: run.run, reverse=last):
+        if found and any(_lies_between(mark, *sorted((found[-1], run), key=lambda each: each.run)) for mark in marks):
+            break
+        if not any(mark.run == run.run for mark in marks):
+            found.append(run)
+    return sorted(found, key=lambda run: run.run)
+
+
+def _lies_between(mark: Mark, first: Run, second: Run) -> bool:
+    return _is_before(first, mark) and _is_after(second, mark)

@@ -1,0 +1,235 @@
+"""The answer of a check: the verdicts of all its figures together, the runs that take no part, what is to be known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
+from statistics import fmean
+
+from cephtui.analysis.change import Change
+from cephtui.analysis.conditions import differences
+from cephtui.analysis.marks import UNDONE, marks_between
+from cephtui.analysis.ratio import holm
+from cephtui.analysis.sides import Side
+from cephtui.analysis.t_distribution import quantile
+from cephtui.analysis.verdict import JUDGED_RUNS, Criteria, Figures, judge
+from cephtui.exit_codes import EXIT_NO_VERDICT, EXIT_NOT_MET
+from cephtui.frozen import dataclass
+from cephtui.models import Run
+from cephtui.models.metrics import BY_NAME, DIRECTIONS, LIVE, Metric
+from cephtui.models.verdict import Answer, Conclusion, LeftOut, Verdict
+
+INVALID = ("thin", "unverified", "page-cache", "incomplete")
+"""Findings of runs that take no part in a verdict."""
+_HARMLESS = ("space",)
+"""Findings that limit no figure."""
+_EXIT_CODES: dict[Answer, int] = {"met": 0, "not met": EXIT_NOT_MET, "undecided": EXIT_NO_VERDICT}
+_MEASURED = ("finding", "run")
+"""Topics of differences that are results, or are said elsewhere."""
+_ANOTHER_DAY = timedelta(hours=6)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is to be concluded."""
+
+    headline: Callable[[Run], Metric]
+    """The figure that a run is about."""
+    criteria: Criteria = Criteria()
+    metrics: tuple[Metric, ...] = ()
+    """By default the headline's."""
+    directions: tuple[str, ...] = ()
+    """By default all that a run has."""
+    without: Collection[str] = ()
+    """Runs that the user leaves out: ``tuning/3``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The verdicts of all figures, those that decide first, and what they say together."""
+
+    verdicts: tuple[Verdict, ...]
+    conclusion: Conclusion
+
+    @property
+    def deciding(self) -> list[Verdict]:
+        """The figures on which the answer rests."""
+        return [verdict for verdict in self.verdicts if verdict.decides]
+
+
+def conclude(changes: Sequence[Change], asked: Asked, at: datetime, changed: Sequence[str] = ()) -> Judgement:
+    """The verdicts of all figures, and the answer; ``at`` is the time of it.
+
+    ``changed`` is what differed between the sides. A figure is not met by its own interval, and the answer is so only
+    if that holds for all of them together (Holm 1979); it is met if every figure is (Berger 1982).
+    """
+    left_out = [each for change in changes for each in _left_out(change, asked.without)]
+    gone = {each.run for each in left_out}
+    counted = [_without(change, gone) for change in changes]
+    verdicts = [verdict for change in counted for verdict in _verdicts(change, asked, at)]
+    deciding = [verdict for verdict in verdicts if verdict.decides]
+    answer = answer_of_all(deciding)
+    conclusion = Conclusion(
+        at=at,
+        answer=answer,
+        exit_code=_EXIT_CODES[answer],
+        changed=tuple(changed),
+        left_out=tuple(left_out),
+        limited=tuple(each for change in counted for each in _limited(change)),
+        notes=tuple(dict.fromkeys([*_notes(deciding, answer), *(n for c in counted for n in _of_time(c, asked))])),
+    )
+    return Judgement(tuple(sorted(verdicts, key=lambda verdict: not verdict.decides)), conclusion)
+
+
+def changed_between(left: Side, right: Side) -> list[str]:
+    """What was not alike before and after, other than what was measured: marks, options, versions, settings."""
+    marks = [mark.text for _, mark in marks_between(left, right) if not mark.text.startswith(UNDONE)]
+    found = [each for each in differences(left, right) if each.topic not in _MEASURED]
+    return [*marks, *(f"{each.topic} {each.name} {each.left} -> {each.right}" for each in found)]
+
+
+def answer_of_all(verdicts: Sequence[Verdict]) -> Answer:
+    """Of figures that decide together; one that is not judged can't be met."""
+    failed = [1.0 if verdict.p_met is None or not verdict.is_judged else 1 - verdict.p_met for verdict in verdicts]
+    levels = [(1 - verdict.nominal_confidence) / 2 for verdict in verdicts]
+    if any(p < level for p, level in zip(holm(failed), levels, strict=True)):
+        return "not met"
+    return "met" if verdicts and all(verdict.met for verdict in verdicts) else "undecided"
+
+
+def why_invalid(run: Run) -> str:
+    """Why a run takes no part in a verdict; empty where it does."""
+    if run.outcome != "ok":
+        return f"{run.outcome or 'running'}{f': {run.error}' if run.error else ''}"
+    return next((finding.text for finding in run.findings if finding.code in INVALID), "")
+
+
+def _name(run: Run) -> str:
+    return f"{run.session}/{run.run}"
+
+
+def _left_out(change: Change, without: Collection[str]) -> Iterator[LeftOut]:
+    for run in change.runs:
+        why = "left out as asked for" if _name(run) in without else why_invalid(run)
+        if why:
+            yield LeftOut(run=_name(run), why=why)
+
+
+def _without(change: Change, names: Collection[str]) -> Change:
+    return Change(*(tuple(run for run in side if _name(run) not in names) for side in (change.before, change.after)))
+
+
+def _limited(change: Change) -> Iterator[LeftOut]:
+    for run in change.runs:
+        for finding in run.findings:
+            if finding.code not in _HARMLESS:
+                yield LeftOut(run=_name(run), why=finding.text)
+
+
+def _verdicts(change: Change, asked: Asked, at: datetime) -> Iterator[Verdict]:
+    """Of the figures that decide, then of the others that are measured each second."""
+    if not change.runs:
+        return
+    preset = change.runs[0].preset
+    deciding = asked.metrics or (asked.headline(change.runs[0]),)
+    found = {name for run in change.runs for name in run.summary.flows}
+    known = [*(name for name in DIRECTIONS if name in found), *sorted(found.difference(DIRECTIONS))]
+    for direction in known:
+        is_asked = not asked.directions or direction in asked.directions
+        # IOPS and bandwidth of one block size are the same figure
+        rate = {"iops", "bandwidth_bytes"} & {metric.name for metric in deciding}
+        others = [m for m in LIVE if m not in deciding and not (rate and m.unit != "s")]
+        for metric in (*deciding, *others):
+            figures = Figures.of(direction, metric, change.before, change.after)
+            if figures.before or figures.after or metric in deciding:
+                yield judge(figures, preset, asked.criteria, at, decides=is_asked and metric in deciding)
+
+
+def _notes(verdicts: Sequence[Verdict], answer: Answer) -> Iterator[str]:
+    if answer == "undecided" and any(verdict.met is False for verdict in verdicts):
+        yield f"one of {len(verdicts)} figures alone is not met, which is not enough for all together (Holm)"
+
+
+def _of_time(change: Change, asked: Asked) -> Iterator[str]:
+    """Where time may have done what the change is taken to have done."""
+    if not change.before or not change.after:
+        return
+    ended = max(run.started_at + timedelta(seconds=run.duration_seconds) for run in change.before)
+    begun = min(run.started_at for run in change.after)
+    if begun - ended > _ANOTHER_DAY:
+        yield "before was measured on another day: day-to-day changes are not in the interval"
+    metric = (asked.metrics or (asked.headline(change.runs[0]),))[0]
+    for direction in change.runs[0].summary.flows:
+        figures = Figures.of(direction, metric, change.before, change.after)
+        if not figures.take_turns and (hourly := trend(figures, asked.criteria)):
+            verb = "rose" if hourly > 0 else "fell"
+            yield (
+                f"figures {verb} by {abs(100 * hourly):.0f} % an hour on both sides: the change can't be separated from "
+                "that; undo it and measure again"
+            )
+
+
+def trend(figures: Figures, criteria: Criteria) -> float | None:
+    """By which fraction an hour the figures of both sides rose or fell by themselves; None where that is too little.
+
+    The common slope of the logarithms within the sides, by least squares: where it is significant, has the same sign
+    on both, and would make more than half of what counts as the same between the middles of the sides.
+    """
+    slopes, squares, residuals, runs, middles = [], [], [], 0, []
+    for side in (figures.before, figures.after):
+        if len(side) < JUDGED_RUNS or any(each.value <= 0 for each in side):
+            return None
+        hours = [each.run.started_at.timestamp() / 3600 for each in side]
+        logs = [math.log(each.value) for each in side]
+        slope, square, residual = _slope(hours, logs)
+        slopes.append(slope)
+        squares.append(square)
+        residuals.append(residual)
+        runs += len(side)
+        middles.append(fmean(hours))
+    if not all(squares) or slopes[0] * slopes[1] <= 0:
+        return None
+    common = sum(slope * square for slope, square in zip(slopes, squares, strict=True)) / sum(squares)
+    error = math.sqrt(sum(residuals) / (runs - 4) / sum(squares))
+    is_much = abs(math.expm1(common * (middles[1] - middles[0]))) > criteria.same_percent / 200
+    is_sure = abs(common) > quantile(0.5 + criteria.confidence / 2, runs - 4.0) * error
+    return math.expm1(common) if is_much and is_sure else None
+
+
+def _slope(hours: Sequence[float], logs: Sequence[float]) -> tuple[float, float, float]:
+    """The slope, the sum of the squares of the times, and that of the residuals."""
+    middle, mean = fmean(hours), fmean(logs)
+    square = sum((hour - middle) ** 2 for hour in hours)
+    slope = sum((hour - middle) * (log - mean) for hour, log in zip(hours, logs, strict=True)) / square if square else 0
+    residual = sum((log - mean - slope * (hour - middle)) ** 2 for hour, log in zip(hours, logs, strict=True))
+    return slope, square, residual
+
+
+def metric_named(name: str) -> Metric:
+    """``iops``, ``bandwidth``, ``latency`` (the mean), ``p50`` to ``p99.9``; raises KeyError."""
+    return BY_NAME[METRIC_NAMES[name]]
+
+
+METRIC_NAMES = {
+    "iops": "iops",
+    "bandwidth": "bandwidth_bytes",
+    "latency": "latency_mean_seconds",
+    "p50": "latency_p50_seconds",
+    "p95": "latency_p95_seconds",
+    "p99": "latency_p99_seconds",
+    "p99.9": "latency_p999_seconds",
+}
+"""As they are typed."""
+
+
+def pooled_spread(sides: Iterable[Sequence[float]]) -> float | None:
+    """The standard deviation of the logarithms within groups of repeats; None without any repeats."""
+    total, df = 0.0, 0
+    for values in sides:
+        if len(values) > 1 and min(values) > 0:
+            logs = [math.log(value) for value in values]
+            mean = fmean(logs)
+            total += sum((log - mean) ** 2 for log in logs)
+            df += len(logs) - 1
+    return math.sqrt(total / df) if df else None

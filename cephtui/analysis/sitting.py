@@ -1,0 +1,91 @@
+"""Before, change, after: which side is measured next, and when it is decided."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cephtui.analysis.change import Change
+from cephtui.analysis.conclusion import why_invalid
+from cephtui.analysis.looks import Looks
+from cephtui.frozen import dataclass
+from cephtui.models import Run
+from cephtui.models.sitting import SideName, Sitting
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Runs of one side, of each preset, before anything is looked at or changed."""
+
+    side: SideName
+    runs: int
+
+
+def looks_of(sitting: Sitting) -> Looks:
+    """When it is looked."""
+    return Looks(sitting.most, sitting.fixed)
+
+
+def next_turn(sitting: Sitting, before: int, after: int) -> Turn | None:
+    """What is measured next, where each side has so many runs that count; None where it has come to its end.
+
+    In turns the order is A B B A: a drift is on both sides then. Else all of before comes first: after the change
+    nothing can be added to it.
+    """
+    at = looks_of(sitting).at
+    if not sitting.takes_turns:
+        if before < sitting.before_runs:
+            return Turn("before", sitting.before_runs - before)
+        wanted = next((runs for runs in at if runs > after), None)
+        return None if wanted is None else Turn("after", wanted - after)
+    pairs = min(before, after)
+    if pairs >= at[-1]:
+        return None
+    first, second = ("before", "after") if pairs % 2 == 0 else ("after", "before")
+    counts: dict[str, int] = {"before": before, "after": after}
+    if counts[first] == pairs:
+        return Turn(_side(first), 1)
+    # the second of this pair, and the first of the next, which is of the same side, unless it is looked in between
+    return Turn(_side(second), 1 if pairs + 1 in at else 2)
+
+
+def _side(name: str) -> SideName:
+    return "before" if name == "before" else "after"
+
+
+def is_look(sitting: Sitting, before: int, after: int) -> bool:
+    """Whether so many runs are looked at."""
+    return after in looks_of(sitting).at and (before == after or not sitting.takes_turns)
+
+
+def sides_of(sitting: Sitting, runs: Sequence[Run]) -> tuple[list[Run], list[Run]]:
+    """The runs of a session that are of this sitting, before and after."""
+    ended = [run for run in runs if run.outcome is not None]
+    return [run for run in ended if run.batch in sitting.before], [run for run in ended if run.batch in sitting.after]
+
+
+def changes_of(sitting: Sitting, runs: Sequence[Run]) -> list[Change]:
+    """Both sides, a change for each preset."""
+    return [
+        Change(*(tuple(run for run in side if run.batch == batch)
+                 for side, batch in zip(sides_of(sitting, runs), batches, strict=True)))
+        for batches in zip(sitting.before, sitting.after, strict=True)
+    ]  # fmt: skip
+
+
+def counted(sitting: Sitting, runs: Sequence[Run]) -> tuple[int, int]:
+    """How many runs of each side count: of several presets those of the one that has fewest."""
+    found = []
+    for batches, side in zip((sitting.before, sitting.after), sides_of(sitting, runs), strict=True):
+        found.append(min(sum(run.batch == batch and not why_invalid(run) for run in side) for batch in batches))
+    return found[0], found[1]
+
+
+def begun(sitting: Sitting, side: SideName, runs: Sequence[Run]) -> int:
+    """How many steps of a side were run, however they ended: those that follow are numbered on."""
+    return len(sides_of(sitting, runs)[0 if side == "before" else 1])
+
+
+def failed_in_a_row(runs: Sequence[Run]) -> str:
+    """Why no more is measured after two runs in a row that do not count; empty where more is."""
+    why = [why_invalid(run) for run in sorted(runs, key=lambda run: run.started_at)[-2:]]
+    return f"stopped after two runs in a row that do not count: {why[-1]}" if len(why) > 1 and all(why) else ""

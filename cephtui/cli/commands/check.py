@@ -1,0 +1,89 @@
+"""``cephtui check``: whether a change did what is required of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from cephtui.analysis.change import Change, around
+from cephtui.analysis.conditions import unlike
+from cephtui.analysis.sides import Side
+from cephtui.analysis.sitting import changes_of
+from cephtui.cli.judging import asked_of, finish, repeats_of
+from cephtui.cli.options import Question
+from cephtui.cli.saved import find_run, find_session
+from cephtui.models import Mark, Run
+from cephtui.sessions import store
+from cephtui.sessions.store import StoreError
+from cephtui.terminal import say
+
+
+def check_change(names: tuple[str, ...], mark: int | None, as_json: bool, question: Question, **given: Any) -> int:
+    """Judge saved runs, or measure first; the exit code."""
+    against, presets = given["against"], given["presets"]
+    if names and (against or presets):
+        raise click.UsageError("saved runs are judged without --against and --preset: cephtui check --help")
+    if against and presets:
+        raise click.UsageError("--against takes its presets from BEFORE: leave out --preset")
+    if against or presets or given["resume"]:
+        from cephtui.cli.commands.check_measured import measure_and_judge
+
+        return measure_and_judge(question=question, as_json=as_json, **given)
+    if mark is not None and len(names) != 1:
+        raise click.UsageError("--mark belongs to the form: cephtui check SESSION")
+    try:
+        if len(names) == 2:
+            return _check_two(names[0], names[1], question, as_json)
+        if len(names) > 2:
+            raise click.UsageError("expected SESSION, or BEFORE and AFTER as SESSION/RUN")
+        return _check_session(find_session(names[0] if names else "last"), mark, question, as_json)
+    except StoreError as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _check_session(directory: Path, mark: int | None, question: Question, as_json: bool) -> int:
+    """The runs before a mark against those after it; of a guided check its own sides. Raises StoreError."""
+    runs, _ = store.read_runs(directory)
+    marks = store.read_marks(directory)
+    sitting = store.read_sitting(directory)
+    if sitting is not None and mark is None:
+        changes = changes_of(sitting, runs)
+    else:
+        changes = _around(directory, runs, marks, mark)
+    if not all(change.before and change.after for change in changes):
+        raise click.UsageError(f"session {directory.name} has runs on one side only: cephtui show {directory.name}")
+    return finish(changes, asked_of(question, directory.name), marks, directory, as_json)
+
+
+def _around(directory: Path, runs: Sequence[Run], marks: Sequence[Mark], number: int | None) -> list[Change]:
+    name = directory.name
+    if not marks:
+        raise click.UsageError(
+            f"session {name} has no mark: name two runs (cephtui check {name}/1 {name}/2), "
+            "or mark the next change in the console with m"
+        )
+    try:
+        changes = around(runs, marks, number)
+    except IndexError:
+        raise click.UsageError(f"--mark {number}: session {name} has {len(marks)} marks") from None
+    if not changes:
+        raise click.UsageError(
+            f"no runs of session {name} before and after that mark are alike in preset, options, target and nodes: "
+            f"name two (cephtui check {name}/1 {name}/2)"
+        )
+    return changes
+
+
+def _check_two(before: str, after: str, question: Question, as_json: bool) -> int:
+    """Two named runs, each with its repeats; raises StoreError."""
+    left, right = (repeats_of(*find_run(name)) for name in (before, after))
+    if right[0] in left:  # repeats of each other: both sides would be the same runs
+        left, right = left[:1], right[:1]
+    for each in unlike(Side(left), Side(right)):
+        say(f"not the same load: {each.name} {each.left} before, {each.right} after")
+    directory = find_run(after)[0]
+    marks = [mark for path in {find_run(before)[0], directory} for mark in store.read_marks(path)]
+    return finish([Change(left, right)], asked_of(question, directory.name), marks, directory, as_json)

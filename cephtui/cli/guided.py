@@ -1,0 +1,243 @@
+"""A check that measures: before and after a change, until it is decided, with the change made and taken back."""
+
+from __future__ import annotations
+
+import contextlib
+import select
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from cephtui import units
+from cephtui.analysis.change import Change
+from cephtui.analysis.conclusion import Asked, Judgement
+from cephtui.analysis.marks import CHANGED, UNDONE
+from cephtui.analysis.sitting import Turn, begun, changes_of, counted, failed_in_a_row, is_look, looks_of, next_turn
+from cephtui.cli.headless import Measuring
+from cephtui.cli.judging import asked_of, judge_saved, keep, print_judgement
+from cephtui.cli.options import Question
+from cephtui.cli.output import JsonOutput, TerminalOutput
+from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE
+from cephtui.frozen import dataclass
+from cephtui.models import Mark, Run
+from cephtui.models.sitting import Sitting
+from cephtui.planning import Order, Request, make_plan
+from cephtui.reports.verdict import headline, verdict_text
+from cephtui.running.command import run_command
+from cephtui.running.runner import Runner
+from cephtui.sessions import store
+from cephtui.sessions.changes import CHANGES_FILE, Ran, not_undone
+from cephtui.sessions.jsonlines import as_json as json_of
+from cephtui.sessions.store import SITTING_FILE
+from cephtui.sessions.writer import append_lines, write_whole
+from cephtui.terminal import say
+
+_POLL_SECONDS = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Commands:
+    """What makes the change and takes it back; None where the user does."""
+
+    change: str | None
+    undo: str | None
+
+
+class _Over(Exception):
+    """The sitting ends here, with this exit code; the text is said."""
+
+    def __init__(self, code: int, text: str = "") -> None:
+        super().__init__(text)
+        self.code = code
+
+
+def request_of_turn(request: Request, turn: Turn, begun_steps: int) -> Request:
+    """The request of the next runs of a side, of which so many steps were run."""
+    presets = len(request.presets)
+    until = begun_steps + turn.runs * presets
+    order: Order | None = "abab" if presets > 1 else None
+    return replace(request, repeats=-(-until // presets), begun=begun_steps, until=until, order=order)
+
+
+def ids_of(batches: Sequence[str]) -> Callable[[], str]:
+    """Gives one after the other, as the presets are planned."""
+    return iter(batches).__next__
+
+
+class Guided:
+    """A sitting that is carried out: where it stands, and what was measured."""
+
+    def __init__(
+        self,
+        runner: Runner,
+        desk: Measuring,
+        request: Request,
+        sitting: Sitting,
+        question: Question,
+        commands: Commands,
+        saved: Sequence[Run],
+        as_json: bool,
+    ) -> None:
+        self._runner, self._desk, self._request, self._sitting = runner, desk, request, sitting
+        self._question, self._commands, self._as_json = question, commands, as_json
+        self._saved = tuple(saved)
+        """Runs before that are in another session."""
+        directory = runner.directory
+        self._runs: list[Run] = list(store.read_runs(directory)[0]) if directory else []
+        self._is_changed = directory is not None and self._is_in_place(directory)
+
+    def carry_out(self) -> int:
+        """Measure until it is decided, or can't be; the exit code."""
+        code, judged = 0, None
+        try:
+            while turn := next_turn(self._sitting, *self._counted()):
+                self._switch(turn.side)
+                self._measure(turn)
+                if is_look(self._sitting, *self._counted()):
+                    judged = self._look()
+                    if judged.conclusion.answer != "undecided":
+                        break
+        except _Over as over:
+            code = over.code
+            if str(over):
+                say(str(over))
+            self._say_how_to_continue()
+        finally:
+            self._undo()
+        if judged is None and self._runner.directory and all(all((c.before, c.after)) for c in self._changes()):
+            judged = self._judged()
+        if judged is not None and not self._desk.is_asked_to_end:
+            print_judgement(judged, self._as_json)
+            keep(judged, self._directory)
+            return code or judged.conclusion.exit_code
+        return code or EXIT_INCOMPLETE
+
+    # ------------------------------------------------------------------ where it stands
+
+    @property
+    def _directory(self) -> Path:
+        assert self._runner.directory
+        return self._runner.directory
+
+    def _counted(self) -> tuple[int, int]:
+        return counted(self._sitting, [*self._saved, *self._runs])
+
+    def _changes(self) -> list[Change]:
+        return changes_of(self._sitting, [*self._saved, *self._runs])
+
+    def _is_in_place(self, directory: Path) -> bool:
+        """Of a sitting that is continued: whether the change is made."""
+        if self._sitting.takes_turns:
+            return not_undone(directory) is not None
+        return begun(self._sitting, "after", self._runs) > 0
+
+    # ------------------------------------------------------------------ measure, and look
+
+    def _measure(self, turn: Turn) -> None:
+        batches = self._sitting.before if turn.side == "before" else self._sitting.after
+        request = request_of_turn(self._request, turn, begun(self._sitting, turn.side, self._runs))
+        plan = make_plan(request, ids_of(batches), self._runner.prefilled())
+        total = f", about {units.duration(plan.duration_seconds)}"
+        say(f"{turn.side}: {turn.runs} run{'s' * (turn.runs > 1)} of {', '.join(self._sitting.presets)}{total}")
+        output = JsonOutput() if self._as_json else TerminalOutput(table=False)
+        code, runs = self._desk.measure(plan, request.target, output)
+        self._runs += runs
+        self._keep_sitting()
+        if self._desk.is_asked_to_end:
+            raise _Over(EXIT_INCOMPLETE, "stopped")
+        if not runs:
+            raise _Over(code or EXIT_INCOMPLETE)
+        if any(run.outcome in ("refused", "stopped") for run in runs):
+            raise _Over(code)
+        if why := failed_in_a_row(runs):
+            raise _Over(code or EXIT_FAILED, why)
+
+    def _keep_sitting(self) -> None:
+        """For another time; a check against saved runs is begun anew instead."""
+        if self._runner.directory and not self._saved:
+            with contextlib.suppress(OSError):
+                write_whole(self._directory / SITTING_FILE, json_of(self._sitting))
+
+    def _asked(self) -> Asked:
+        return asked_of(self._question, self._directory.name, looks_of(self._sitting))
+
+    def _judged(self) -> Judgement:
+        marks: tuple[Mark, ...] = tuple(store.read_marks(self._directory))
+        return judge_saved(self._changes(), self._asked(), marks, self._directory)
+
+    def _look(self) -> Judgement:
+        judged = self._judged()
+        at = looks_of(self._sitting).at
+        runs = self._counted()[1]
+        for verdict in judged.deciding:
+            what = f"look {verdict.looks} of {len(at)}, {runs} runs after" if len(at) > 1 else f"{runs} runs after"
+            say(f"{what}: {headline(verdict).plain}: {verdict_text(verdict)}")
+        return judged
+
+    def _say_how_to_continue(self) -> None:
+        if self._runner.directory and not self._saved and self._runs:
+            say(f"to continue it: cephtui check --continue {self._directory.name}")
+
+    # ------------------------------------------------------------------ the change
+
+    def _switch(self, side: str) -> None:
+        """Make the change, or take it back, where this side wants it so."""
+        if self._saved or (side == "after") == self._is_changed:
+            return
+        if side == "before":
+            self._undo(for_now=True)
+        elif self._commands.change is None:
+            self._wait_for_the_user()
+            self._is_changed = True
+        else:
+            self._change(self._commands.change)
+
+    def _change(self, command: str) -> None:
+        self._is_changed = True  # also where it fails half-way
+        ran = self._ran("change", command, lambda: self._desk.is_asked_to_end)
+        if ran:
+            raise _Over(EXIT_INCOMPLETE if self._desk.is_asked_to_end else EXIT_FAILED, f"--change failed: {ran}")
+
+    def _undo(self, *, for_now: bool = False) -> None:
+        """Take the change back, where that can be done; also at the end, whatever ended it."""
+        command = self._commands.undo
+        if command is None or not self._is_changed:
+            return
+        problem = self._ran("undo", command, lambda: False)
+        if not problem:
+            self._is_changed = False
+            return
+        remedy = f"cephtui cleanup --undo {self._directory.name}"
+        if for_now:
+            raise _Over(EXIT_FAILED, f"--undo failed: {problem}")
+        say(f"the change was not undone: {problem}: {remedy}")
+
+    def _ran(self, kind: Literal["change", "undo"], command: str, is_stopped: Callable[[], bool]) -> str:
+        """Run it, noted before and after; why it failed, or empty."""
+        noted = Ran(at=datetime.now(UTC), kind=kind, command=command, undo=self._commands.undo)
+        self._note(noted)
+        say(f"{kind}: {command}")
+        ended = run_command(command, is_stopped)
+        self._note(noted.model_copy(update={"at": datetime.now(UTC), "status": ended.status, "output": ended.output}))
+        self._runner.mark(f"{CHANGED if kind == 'change' else UNDONE}{command}").result()
+        last = ended.output.strip().splitlines()
+        return f"{ended.problem}{f': {last[-1]}' if last else ''}" if ended.problem else ""
+
+    def _note(self, ran: Ran) -> None:
+        append_lines(self._directory / CHANGES_FILE, [ran])
+
+    def _wait_for_the_user(self) -> None:
+        """The words that are typed become the mark."""
+        click.echo("Make the change, say here what you changed, then press Enter: ", nl=False, err=True)
+        while not select.select([sys.stdin], [], [], _POLL_SECONDS)[0]:
+            if self._desk.is_asked_to_end:
+                raise _Over(EXIT_INCOMPLETE, "stopped")
+        words = sys.stdin.readline()
+        if not words:
+            raise _Over(EXIT_INCOMPLETE, "stopped: the terminal was closed")
+        self._runner.mark(words.strip() or "the change").result()

@@ -1,0 +1,95 @@
+"""Judging for the command line: what is asked, the answer printed and kept."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from cephtui.analysis.batches import group
+from cephtui.analysis.change import Change
+from cephtui.analysis.conclusion import Asked, Judgement, changed_between, conclude, metric_named
+from cephtui.analysis.looks import ONE_LOOK, Looks
+from cephtui.analysis.sides import Side
+from cephtui.analysis.verdict import Criteria
+from cephtui.cli.choice import find_catalogue
+from cephtui.cli.options import Question
+from cephtui.cli.printing import ascii_only, print_lines, print_report
+from cephtui.models import Mark, Run
+from cephtui.models.verdict import Verdict
+from cephtui.presets import headline_metric
+from cephtui.reports.verdict import draw_judgement
+from cephtui.sessions import store
+from cephtui.sessions.store import VERDICTS_FILE
+from cephtui.sessions.writer import append_lines
+from cephtui.terminal import say
+
+
+def asked_of(question: Question, session: str, looks: Looks = ONE_LOOK) -> Asked:
+    """For runs of a session, of which those left out may be given by their numbers alone."""
+    catalogue = find_catalogue()
+    names = [name.strip() for text in question.without for name in text.split(",") if name.strip()]
+    return Asked(
+        lambda run: headline_metric(catalogue, run),
+        Criteria(question.require_percent, question.same_percent, question.confidence / 100, looks),
+        tuple(metric_named(name) for name in question.metrics),
+        question.directions,
+        frozenset(name if "/" in name else f"{session}/{name}" for name in names),
+    )
+
+
+def repeats_of(directory: Path, number: int) -> tuple[Run, ...]:
+    """A run and its repeats, however they ended, that one first; raises StoreError."""
+    chosen = store.read_run(directory, number)
+    others = [run for run in store.read_runs(directory)[0] if run.run != number and run.batch == chosen.batch]
+    return group([chosen, *others])[0].points[0].repeats
+
+
+def finish(changes: Sequence[Change], asked: Asked, marks: Iterable[Mark], directory: Path, as_json: bool) -> int:
+    """Judge, print, and keep what was said in the session; the exit code."""
+    judged = judge_saved(changes, asked, tuple(marks), directory)
+    print_judgement(judged, as_json)
+    keep(judged, directory)
+    return judged.conclusion.exit_code
+
+
+def judge_saved(changes: Sequence[Change], asked: Asked, marks: tuple[Mark, ...], directory: Path) -> Judgement:
+    """With what has changed, and whether it was looked at before."""
+    changed = [text for change in changes if change.before and change.after
+               for text in changed_between(Side(change.before, marks), Side(change.after, marks))]  # fmt: skip
+    judged = conclude(changes, asked, datetime.now(UTC), list(dict.fromkeys(changed)))
+    earlier = len({each.at for each in store.read_verdicts(directory) if _is_again(each, judged.deciding)})
+    if not earlier or asked.criteria.looks.at:
+        return judged
+    again = "second look" if earlier == 1 else f"look {earlier + 1} at these runs"
+    note = f"{again}: each further look adds up to 2.5 % of false verdicts"
+    conclusion = judged.conclusion.model_copy(update={"notes": (*judged.conclusion.notes, note)})
+    return Judgement(judged.verdicts, conclusion)
+
+
+def _is_again(earlier: Verdict, verdicts: Sequence[Verdict]) -> bool:
+    return any(
+        earlier.decides
+        and (earlier.preset, earlier.direction, earlier.figure) == (now.preset, now.direction, now.figure)
+        and {*earlier.before} & {*now.before}
+        and {*earlier.after} & {*now.after}
+        for now in verdicts
+    )
+
+
+def print_judgement(judged: Judgement, as_json: bool) -> None:
+    """All verdicts and the answer."""
+    if as_json:
+        print_lines([*judged.verdicts, judged.conclusion])
+        sys.stdout.flush()
+    else:
+        print_report(draw_judgement(judged, ascii_only=ascii_only()))
+
+
+def keep(judged: Judgement, directory: Path) -> None:
+    """In the session of the runs after the change; where it can't be written, it is said."""
+    try:
+        append_lines(directory / VERDICTS_FILE, [*judged.verdicts, judged.conclusion])
+    except OSError as error:
+        say(f"the verdict was not kept in session {directory.name}: {error.strerror}")

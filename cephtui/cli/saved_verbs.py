@@ -1,0 +1,138 @@
+"""The verbs that show what is saved: sessions, runs, comparisons, replays, and the same in a browser."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from typing import Any
+
+import click
+
+from cephtui.cli.complete import complete_runs, complete_served, complete_sessions
+from cephtui.cli.options import format_option, json_option
+
+
+def begin_screen(verb: str, instead: str = "") -> None:
+    """Before anything of Textual is imported; raises UsageError where there is no terminal and no browser."""
+    if not (os.environ.get("TEXTUAL_DRIVER") or (sys.stdin.isatty() and sys.stdout.isatty())):
+        raise click.UsageError(f"{verb} needs a terminal{instead}")
+    gc.disable()  # saves a fifth of the time to the first paint; the application enables it again
+
+
+@click.command(epilog="\b\nExamples:\n  cephtui sessions\n  cephtui sessions --json | jq -r .session")
+@json_option
+def sessions(**given: Any) -> None:
+    """List the saved sessions."""
+    from cephtui.cli.commands.sessions import print_sessions
+
+    print_sessions(**given)
+
+
+@click.command(
+    epilog="\b\nExamples:\n  cephtui show\n  cephtui show 2026-11-21-101530/2\n  cephtui show last --format md\n"
+    "  cephtui show tuning --format csv > tuning.csv\n  cephtui show tuning/2 --json"
+)
+@click.argument("name", metavar="[SESSION[/RUN]]", default="last", shell_complete=complete_runs)
+@format_option("table", "md", "csv", "json")
+def show(**given: Any) -> None:
+    """Show the runs and marks of a session, or one run in full; as JSON with a run's samples.
+
+    Without SESSION it is the last one, also named "last" or "-"; the beginning of a name is enough.
+    """
+    from cephtui.cli.commands.show import show_saved
+
+    show_saved(**given)
+
+
+@click.command(
+    epilog="\b\nExamples:\n  cephtui compare\n  cephtui compare tuning/1 tuning/4 --format md\n"
+    "  cephtui compare 2026-11-21-101530/2 2026-11-22-090000/2\n"
+    "  cephtui compare tuning/1 tuning/4 --json | jq 'select(.event == \"figure\")'"
+)
+@click.argument("left", metavar="[SESSION/RUN", required=False, shell_complete=complete_runs)
+@click.argument("right", metavar="SESSION/RUN]", required=False, shell_complete=complete_runs)
+@format_option("table", "md", "json")
+def compare(**given: Any) -> None:
+    """Compare two runs of any sessions: differences in their conditions, marks between them, their results.
+
+    A run is grouped with its repeats in the same session. Without names, the last two measurements are compared.
+    """
+    from cephtui.cli.commands.compare import compare_runs
+
+    compare_runs(**given)
+
+
+@click.command(
+    epilog="\b\nExamples:\n  cephtui replay\n  cephtui replay tuning/2\n  cephtui replay tuning/2 --speed 8\n"
+    "\nKeys: space pauses, left and right go back and forth, + and - change the speed."
+)
+@click.argument("name", metavar="[SESSION[/RUN]]", default="last", shell_complete=complete_runs)
+@click.option("--speed", type=click.FloatRange(1, 20), default=1.0, show_default=True, help="Times the recorded speed.")
+def replay(**given: Any) -> None:
+    """Replay a saved run as it was live: through the same parser, on the same screen.
+
+    Without RUN it is the newest of the session, without SESSION that of the last one.
+    """
+    begin_screen("replay")
+    from cephtui.cli.commands.replay import replay_run
+
+    replay_run(**given)
+
+
+@click.command(epilog="\b\nExamples:\n  cephtui watch\n  cephtui watch tuning")
+@click.argument("name", metavar="[SESSION]", default="last", shell_complete=complete_sessions)
+def watch(**given: Any) -> None:
+    """Follow a session that another cephtui on this machine is writing, read-only; by default the last one."""
+    begin_screen("watch")
+    from cephtui.cli.commands.watch import watch_session
+
+    watch_session(**given)
+
+
+@click.command(epilog="\b\nExamples:\n  cephtui demo\n  cephtui demo --speed 1")
+@click.option("--speed", type=click.FloatRange(1, 20), default=4.0, show_default=True, help="Times the recorded speed.")
+def demo(**given: Any) -> None:
+    """Play a recorded session of a real cluster. Needs no Ceph, fio or network.
+
+    A run on three nodes is replayed; esc leads to the session's other runs, to open, replay and compare them.
+    """
+    begin_screen("demo")
+    from cephtui.cli.commands.demo import play_demo
+
+    play_demo(**given)
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  cephtui serve                            the demo, at http://127.0.0.1:8000/
+  cephtui serve watch tuning               a session, while it is measured
+  cephtui serve --port 8080 replay tuning/2
+  cephtui serve --public --host 10.0.0.5   for browsers on other machines
+  cephtui serve --interactive -- --node pve1 --target rbd:bench
+
+\b
+From your desk, over SSH:
+  ssh -L 8000:127.0.0.1:8000 pve1 cephtui serve
+"""
+)
+@click.argument(
+    "words", nargs=-1, metavar="[demo | watch SESSION | replay SESSION/RUN]", shell_complete=complete_served
+)
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to serve on.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 takes any free one.")
+@click.option("--public", is_flag=True, help="Allow any address; each browser needs a one-time link.")
+@click.option("--interactive", is_flag=True, help="Serve the console, with its options after --; on this machine only.")
+def serve(**given: Any) -> int:
+    """Show the demo, a session or a run in a browser, read-only: keys change the view and nothing else.
+
+    Each page that is open is a process, 8 at most, which ends with it; Ctrl+C ends all. Needs textual-serve, which is
+    installed with cephtui[web].
+    """
+    from cephtui.cli.commands.serve import serve_pages
+
+    return serve_pages(**given)
+
+
+SAVED_VERBS = (sessions, show, compare, replay, watch, demo, serve)

@@ -1,0 +1,40 @@
+"""What is measured before and after a change, and what is asked of it: enough to continue another time."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from pydantic import AwareDatetime
+
+from cephtui.models.base import SCHEMA_VERSION, Line, Model, Name, OptionValue
+
+SideName: TypeAlias = Literal["before", "after"]
+
+
+class Sitting(Model):
+    """Kept in the session's ``sitting.json``. It names no command: what a session holds can't run anything."""
+
+    schema_version: int = SCHEMA_VERSION
+    at: AwareDatetime
+    presets: tuple[Name, ...]
+    overrides: dict[Name, OptionValue | list[OptionValue]] = {}
+    target: Name
+    data_pool: Name | None = None
+    nodes: tuple[Name, ...]
+    """As they were named."""
+    before: tuple[Name, ...]
+    """The batch of each preset before the change."""
+    after: tuple[Name, ...]
+    takes_turns: bool = False
+    """Whether the sides are measured in the order A B B A, the change undone in between."""
+    before_runs: int
+    """Of each preset, where the sides do not take turns."""
+    most: int | None = None
+    """Runs a side after which it is given up; null for a single look."""
+    fixed: int | None = None
+    """Runs a side, of a single look."""
+    require_percent: float
+    same_percent: float
+    confidence: float
+    metrics: tuple[Line, ...] = ()
+    directions: tuple[Line, ...] = ()

@@ -1,0 +1,98 @@
+"""What runs before and after a change show, as data: the public objects of a check."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from pydantic import AwareDatetime
+
+from cephtui.models.base import SCHEMA_VERSION, Line, Model, Name
+
+Word: TypeAlias = Literal["better", "not worse", "same", "not better", "worse", "no verdict"]
+Answer: TypeAlias = Literal["met", "not met", "undecided"]
+
+
+class LeftOut(Model):
+    """A run that takes no part in a verdict, or a limit of one that does."""
+
+    run: Name
+    """``tuning/3``."""
+    why: Line
+
+
+class Verdict(Model):
+    """One figure of the runs before and after a change. All figures are in base units, ratios are after / before."""
+
+    event: Literal["verdict"] = "verdict"
+    schema_version: int = SCHEMA_VERSION
+    at: AwareDatetime
+    """When it was given."""
+    before: tuple[Name, ...]
+    """The runs that take part: ``tuning/1``."""
+    after: tuple[Name, ...]
+    preset: Name
+    direction: Name
+    """``read``, ``write``, or the name of another flow."""
+    figure: Name
+    """As in the figures of a run: ``latency_p99_seconds``."""
+    left: float | None
+    """The geometric mean of the runs before; null where none has the figure."""
+    right: float | None
+    spread: tuple[float | None, float | None] = (None, None)
+    """Of the runs before and of those after: coefficient of variation; null for fewer than two."""
+    run_seconds: float | None = None
+    """How long one of these runs takes, all of it."""
+    ratio: float | None = None
+    interval: tuple[float, float] | None = None
+    """Where the true ratio lies with ``confidence``; null for fewer than two runs on a side."""
+    confidence: float
+    """Two-sided, between 0 and 1, over all ``looks_most`` looks."""
+    nominal_confidence: float
+    """Of this look alone: what the interval is computed with."""
+    looks: int = 1
+    """How many looks at the growing sides this is."""
+    looks_most: int = 1
+    method: Literal["welch", "paired"] = "welch"
+    degrees_of_freedom: float | None = None
+    word: Word = "no verdict"
+    differs: Literal["slower", "faster"] | None = None
+    """Where the interval excludes that nothing has changed."""
+    same_percent: float
+    require_percent: float
+    met: bool | None = None
+    """Whether at least ``require_percent`` is shown; false where the contrary is; null where neither is."""
+    p_met: float | None = None
+    """How likely at least this result would be, were the true ratio just the required one."""
+    detectable_fraction: float | None = None
+    """The least change that would be seen with 80 % power, as a fraction of before."""
+    runs_needed: int | None = None
+    """A side, about, for a decision with 80 % power; null where it is decided, or more than can be made."""
+    runs_needed_if_same: int | None = None
+    """The same if nothing had changed, where the estimated change lies too near to what is required."""
+    predicted: tuple[float, float] | None = None
+    """Where a further run before would lie, with ``confidence``; for a single run after."""
+    decides: bool = True
+    """Whether the answer of the check rests on it."""
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether there are runs enough for a word or an answer."""
+        return self.word != "no verdict" or self.met is not None
+
+
+class Conclusion(Model):
+    """The answer of a check: what its verdicts show together."""
+
+    event: Literal["conclusion"] = "conclusion"
+    schema_version: int = SCHEMA_VERSION
+    at: AwareDatetime
+    answer: Answer
+    exit_code: int
+    changed: tuple[Line, ...] = ()
+    """What differed between the sides, other than their figures: words of marks, options, settings."""
+    left_out: tuple[LeftOut, ...] = ()
+    """Runs that take no part, and why."""
+    limited: tuple[LeftOut, ...] = ()
+    """Runs that take part although a finding limits what their figures mean."""
+    notes: tuple[Line, ...] = ()
+    """What a reader of the verdicts has to know besides."""

@@ -1,0 +1,244 @@
+"""A verdict in words, and as a bar: the interval of the ratio against what is asked for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from cephtui import units
+from cephtui.analysis.conclusion import Judgement
+from cephtui.analysis.verdict import JUDGED_RUNS
+from cephtui.models.metrics import BY_NAME
+from cephtui.models.verdict import Answer, Verdict, Word
+from cephtui.reports.tables import plain
+from cephtui.reports.text import cut
+
+_WORDS: dict[Word, str] = {
+    "better": "better by more than {}",
+    "worse": "worse by more than {}",
+    "same": "the same within {}",
+    "not worse": "not worse by more than {}",
+    "not better": "not better by more than {}",
+}
+STYLES: dict[bool | None, str] = {True: "bold green", False: "bold red", None: "bold yellow"}
+ANSWERS: dict[Answer, str] = {"met": "met", "not met": "not met", "undecided": "no verdict"}
+
+
+def draw_judgement(
+    judged: Judgement, *, width: int = 76, ascii_only: bool = False, code: bool = True
+) -> RenderableType:
+    """Each figure with its sentence and its bar, then what is to be known of it, and the answer.
+
+    ``code`` names the exit code.
+    """
+    conclusion = judged.conclusion
+    rows: list[RenderableType] = []
+    for verdict in judged.deciding:
+        rows.append(headline(verdict))
+        below: list[RenderableType] = [plain(verdict_text(verdict), STYLES[verdict.met])]
+        if verdict.interval is not None:
+            below += interval_bar(verdict, width - 2, ascii_only=ascii_only)
+        rows.append(Padding(Group(*below, plain(basis(verdict))), (0, 0, 0, 2)))
+    rows += [plain(line, "dim") for line in also_measured(judged.verdicts)]
+    rows += [plain(line, "bold") for line in conclusion.notes]
+    changed, more = cut(conclusion.changed, "differences")
+    rows += [plain(f"changed: {line}") for line in [*changed, *([more] if more else [])]]
+    rows += [plain(f"left out: {each.run}: {each.why}", "yellow") for each in conclusion.left_out]
+    rows += [plain(f"! {each.run}: {each.why}", "yellow") for each in conclusion.limited]
+    rows.append(plain(answer_text(judged, code=code), "bold"))
+    return Group(*rows)
+
+
+def answer_text(judged: Judgement, *, code: bool) -> str:
+    """``required: at most 10 % worse: not met (exit 5)``."""
+    asked = f"required: {required_text(judged.deciding[0])}: " if judged.deciding else ""
+    exit_code = f" (exit {judged.conclusion.exit_code})" if code else ""
+    return f"{asked}{ANSWERS[judged.conclusion.answer]}{exit_code}"
+
+
+def headline(verdict: Verdict) -> Text:
+    """``write-iops  write IOPS  10.1k -> 8.25k  -18.0 %  (95 %: -21.0 .. -14.9)``."""
+    metric = BY_NAME[verdict.figure]
+    text = Text.assemble(
+        (verdict.preset, "bold"),
+        f"  {verdict.direction} {metric.full_title}  ",
+        f"{metric.as_text(verdict.left)} -> {metric.as_text(verdict.right)}",
+    )
+    change = change_of(verdict)
+    return text.append(f"  {change}", "bold") if change else text
+
+
+def change_of(verdict: Verdict) -> str:
+    """``-18.0 %  (95 %: -21.0 .. -14.9)``; without an interval where there are too few runs."""
+    if verdict.ratio is None:
+        return ""
+    text = f"{_signed(verdict.ratio)} %"
+    if verdict.interval is None:
+        return text
+    low, high = map(_signed, verdict.interval)
+    looks = f" over up to {verdict.looks_most} looks" if verdict.looks_most > 1 else ""
+    return f"{text}  ({_plain(100 * verdict.confidence)} %{looks}: {low} .. {high})"
+
+
+def verdict_text(verdict: Verdict) -> str:
+    """What it says, in a sentence; with what would bring a verdict where there is none."""
+    before, after = len(verdict.before), len(verdict.after)
+    if not (before and after):
+        missing = "on either side" if not (before or after) else "before" if not before else "after"
+        return f"no verdict: no results {missing}"
+    if 0.0 in (verdict.left, verdict.right):
+        return "no verdict: a run completed nothing"
+    if min(before, after) < JUDGED_RUNS:
+        return _too_few(verdict, before, after)
+    word = _WORDS[verdict.word].format(_percent(verdict.same_percent)) if verdict.word in _WORDS else ""
+    if verdict.differs and verdict.word in ("same", "not worse", "not better"):
+        word += f", {verdict.differs} by {_percent(_away(verdict.ratio or 1.0))}"
+    if verdict.met is not None:
+        return word if _follows(verdict) else f"{word}; {required_text(verdict)}: {'met' if verdict.met else 'not met'}"
+    if verdict.word in ("better", "worse", "same"):
+        return f"{word}; {required_text(verdict)}: no verdict, {_between(verdict)}{_more_runs(verdict)}"
+    return f"no verdict: {_between(verdict)}{_more_runs(verdict)}"
+
+
+def required_text(verdict: Verdict) -> str:
+    """``at most 10 % worse``, ``at least 20 % better``."""
+    asked = verdict.require_percent
+    return f"at least {_percent(asked)} better" if asked > 0 else f"at most {_percent(-asked)} worse"
+
+
+def basis(verdict: Verdict) -> str:
+    """How many runs it rests on, how far they are spread, and which change could be seen."""
+    first, second = len(verdict.before), len(verdict.after)
+    sides = (
+        f"{first} run{'s' * (first != 1)} before{_spread(verdict.spread[0])}",
+        f"{second} after{_spread(verdict.spread[1])}",
+    )
+    order = "" if not verdict.interval else ", in turns" if verdict.method == "paired" else ", one side after the other"
+    text = f"{sides[0]}, {sides[1]}{order}."
+    seen = verdict.detectable_fraction
+    return f"{text} With this spread a change of {_percent(100 * seen)} would be seen (80 %)." if seen else text
+
+
+def also_measured(verdicts: Iterable[Verdict]) -> list[str]:
+    """Figures that are not part of the answer, in one line; none without any."""
+    found = []
+    for verdict in verdicts:
+        if not verdict.decides and verdict.ratio is not None:
+            ends = f" ({_signed(verdict.interval[0])} .. {_signed(verdict.interval[1])})" if verdict.interval else ""
+            found.append(f"{verdict.direction} {BY_NAME[verdict.figure].full_title} {_signed(verdict.ratio)} %{ends}")
+    return [f"also measured, not part of the verdict: {', '.join(found)}"] if found else []
+
+
+def interval_bar(verdict: Verdict, width: int, *, ascii_only: bool = False) -> list[Text]:
+    """The interval on a scale of per cent: what is required, no change, and below it the numbers.
+
+    Two lines of ``width`` columns; the scale is logarithmic, as the interval is.
+    """
+    assert verdict.interval
+    assert verdict.ratio
+    low, high = verdict.interval
+    required = (
+        1 + (verdict.require_percent if BY_NAME[verdict.figure].better == "more" else -verdict.require_percent) / 100
+    )
+    same = verdict.same_percent / 100
+    least, most = min(low, required, 1 - same) * 0.97, max(high, required, 1 + same) * 1.03
+    scale = (width - 1) / math.log(most / least)
+
+    def column(ratio: float) -> int:
+        return max(0, min(width - 1, round(math.log(ratio / least) * scale)))
+
+    line, full, point, edge, middle = "-=o:|" if ascii_only else "─━●┊│"
+    row = Text(line * width, style="dim")
+    cells = list(line * width)
+    for at in range(column(low), column(high) + 1):
+        cells[at] = full
+    cells[column(required)], cells[column(1.0)] = edge, middle
+    cells[column(verdict.ratio)] = point
+    row = Text("".join(cells))
+    row.stylize("dim")
+    row.stylize(f"not dim {STYLES[verdict.met]}", column(low), column(high) + 1)
+    labels = {column(1.0): "0", column(required): f"{_signed(required)} %"}
+    ticks = [" "] * (width + 8)
+    for at, text in labels.items():
+        start = max(0, min(width - len(text), at - len(text) // 2))
+        if all(cell == " " for cell in ticks[max(0, start - 1) : start + len(text) + 1]):
+            ticks[start : start + len(text)] = text
+    return [row, Text("".join(ticks).rstrip(), style="dim")]
+
+
+def _too_few(verdict: Verdict, before: int, after: int) -> str:
+    if verdict.predicted is not None and after == 1:
+        assert verdict.left
+        assert verdict.right
+        low, high = (end / verdict.left for end in verdict.predicted)
+        lies = "inside" if verdict.predicted[0] <= verdict.right <= verdict.predicted[1] else "outside"
+        return (
+            f"no verdict from one run: it lies {lies} what a further run before would show "
+            f"({_signed(low)} .. {_signed(high)} %)"
+        )
+    if (before, after) == (1, 1):
+        seen = verdict.detectable_fraction
+        more = f"; 4 a side would show a change of {_percent(100 * seen)}" if seen else ""
+        return f"one run each: no verdict{more}"
+    if min(before, after) == 1:
+        return f"no verdict: {before} run{'s' * (before > 1)} before, {after} after"
+    return "2 runs: shown, not judged"
+
+
+def _follows(verdict: Verdict) -> bool:
+    """Whether the word alone says whether it is met."""
+    return verdict.require_percent == -verdict.same_percent and verdict.word != "no verdict"
+
+
+def _between(verdict: Verdict) -> str:
+    """``between 10.7 % and 3.9 % slower``, ``between 36.4 % slower and 27.9 % faster``."""
+    assert verdict.interval
+    more = BY_NAME[verdict.figure].better == "more"
+    ends = [(_percent(_away(end)), "faster" if (end > 1) == more else "slower") for end in verdict.interval]
+    (low, first), (high, second) = ends
+    return f"between {low} and {high} {first}" if first == second else f"between {low} {first} and {high} {second}"
+
+
+def _more_runs(verdict: Verdict) -> str:
+    """What would bring a verdict."""
+    needed, if_same = verdict.runs_needed, verdict.runs_needed_if_same
+    sides = len(verdict.before), len(verdict.after)
+    threshold = f"{verdict.require_percent:+.3g} %"
+    if needed is None and if_same is None:
+        return f". Too near the threshold of {threshold} to be decided"
+    if if_same is not None and if_same > max(sides):
+        shown_as = "not worse" if verdict.require_percent <= 0 else "not met"
+        return f". {if_same} runs a side would show no change as {shown_as}"
+    assert needed is not None
+    if if_same is not None:
+        return f". Too near the threshold of {threshold} to be decided: about {needed:,} runs a side"
+    more = sum(max(0, needed - runs) for runs in sides) or 2
+    time = f": {units.duration(more * verdict.run_seconds)}" if verdict.run_seconds else ""
+    return f". About {max(needed, min(sides) + 1)} runs a side would decide ({more} more{time})"
+
+
+def _spread(value: float | None) -> str:
+    return "" if value is None else f" (spread {_percent(100 * value)})"
+
+
+def _away(ratio: float) -> float:
+    """In per cent, without the direction."""
+    return abs(100 * (ratio - 1))
+
+
+def _signed(ratio: float) -> str:
+    text = f"{100 * (ratio - 1):+.1f}"
+    return "0.0" if text in ("-0.0", "+0.0") else text
+
+
+def _percent(value: float) -> str:
+    """``10 %``, ``8.8 %``: what was typed as it was, what was measured with a decimal."""
+    return f"{_plain(value)} %"
+
+
+def _plain(value: float) -> str:
+    return f"{value:.0f}" if math.isclose(value, round(value), abs_tol=1e-9) else f"{value:.1f}"
