@@ -204,8 +204,8 @@ class Course:
         rest = [stall for stall in stalls if stall not in shown]
         if rest:
             seconds = units.duration(sum(stall.seconds for stall in rest))
-            times = f"{len(rest)} times" if len(rest) > 1 else "once"
-            text = f"no completion {times} more, for {seconds} in all"
+            times = f"{len(rest)} more times" if len(rest) > 1 else "once more"
+            text = f"{seconds} in all without a completion, {times}"
             found.append(Finding(code="stalled", text=text))
         return found
 
@@ -218,7 +218,7 @@ class Course:
                 yield Stall(begun, over, (name,))
 
     def _stalled(self, stall: Stall, end: float, events: Sequence[Finding], lost: Mapping[str, str]) -> Finding:
-        text = "no completion"
+        text = f"{units.duration(stall.seconds)} without a completion"
         if len(self._nodes) > 1:
             everywhere = len(stall.nodes) == len(self._nodes)
             text += " on any node" if everywhere else f" on {answers.listed(stall.nodes)}"
