@@ -5,17 +5,20 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Sequence
+from io import StringIO
 from pathlib import Path
 from statistics import stdev
 
 import pytest
+from rich.console import Console
 
 from cephtui.analysis import settling
 from cephtui.analysis.incidents import Course
 from cephtui.analysis.live import LiveRun
 from cephtui.analysis.settling import PerSecond, batch_means, clearest_split, shift_of, slope_of
-from cephtui.models import Finding, Interval, Sample, Step, Summary
+from cephtui.models import Finding, Interval, Run, Sample, Step, Summary
 from cephtui.models.metrics import HeadlineName
+from cephtui.reports.runs import draw_run
 from cephtui.sessions import store
 from cephtui.sessions.demo import unpack
 from cephtui.tui.charts.chart import Period
@@ -287,6 +290,21 @@ def test_it_is_on_the_time_line_while_the_run_proceeds() -> None:
     assert shown[-1] == (Period(20.0, 20.0, "fell 40 %"),)
     assert shown[39] == shown[-1], "long before the end"
     assert state.course.findings()[0].text.startswith("not settled: bandwidth fell")
+
+
+def drawn(run: Run) -> str:
+    output = StringIO()
+    Console(file=output, width=200).print(draw_run(run))
+    return output.getvalue()
+
+
+def test_a_run_in_full_has_its_seconds() -> None:
+    run = store.read_run(SESSION, WRITE_IOPS)
+    assert "standard deviation" not in drawn(run)
+    seconds = {"metric": "iops", "count": 60, "least": 8100.0, "mean": 10_320.0, "greatest": 12_300.0, "stddev": 640.0}
+    summary = Summary.model_validate({**run.summary.model_dump(), "seconds": seconds})
+    text = drawn(run.model_copy(update={"summary": summary}))
+    assert "seconds        least 8.10k, greatest 12.3k, standard deviation 640 (6.2 %)" in text
 
 
 def test_a_summary_without_them_is_as_it_was() -> None:
