@@ -209,6 +209,7 @@ def _step(number: int, draft: _Draft, request: Request, needs: Prefilled, known:
         span_bytes=draft.layout.jobs * draft.layout.size_bytes,
         fill_bytes=fill_bytes,
         block_bytes=workload.block_bytes(),
+        headline=draft.preset.file.headline,
         options=workload.options,
         nodes=nodes,
         prepare_seconds=_likely_bytes(draft, nodes[0], fill_bytes) * len(nodes) / PREFILL_BYTES_PER_SECOND,

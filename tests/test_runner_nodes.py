@@ -195,6 +195,9 @@ async def test_three_nodes_are_three_times_one(new_stage: Callable[..., Stage]) 
     assert run.start_spread_seconds is not None
     assert run.start_spread_seconds < 1.0
     assert set(run.environment) == set(THREE)
+    seconds = [known(sample.write.iops) for sample in stage.samples(None, "run") if sample.write]
+    spread = known(run.summary.seconds)
+    assert (spread.count, spread.least, spread.greatest) == (len(seconds), min(seconds), max(seconds))
 
 
 async def test_every_second_of_each_is_in_the_seconds_of_all(new_stage: Callable[..., Stage]) -> None:

@@ -1,4 +1,5 @@
-"""What happened during a run: events of the cluster, stalls of the nodes, and which event explains which stall.
+"""What happened during a run: events of the cluster, stalls of the nodes, which event explains which stall,
+and a change of level.
 
 Taken in during the run, in bounded space, and pure: what is kept of a run and what is drawn of one that is live,
 saved or replayed are the same. Moments are elapsed seconds since the release of the benchmark.
@@ -11,10 +12,12 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from cephtui import units
+from cephtui.analysis.settling import PerSecond
 from cephtui.analysis.signals import OtherClients, Signal, signals
 from cephtui.analysis.stalls import EDGE_SECONDS, ROUNDING_SECONDS, Completions, Stall, together
 from cephtui.ceph import answers
 from cephtui.models import ClusterSample, Finding, Sample
+from cephtui.models.metrics import HeadlineName
 
 _SILENT_SECONDS, _FIRST_ANSWER_SECONDS = 7.0, 20.0
 """The cluster is asked every two seconds, once the command that asks it is up."""
@@ -54,7 +57,10 @@ class _Span:
 class Course:
     """Takes in a run as it proceeds; the first cluster sample, in ``prepare``, is the state before it."""
 
-    def __init__(self) -> None:
+    def __init__(self, headline: HeadlineName = "iops") -> None:
+        """``headline`` is that of the preset."""
+        self.seconds = PerSecond(headline)
+        """Those of the run in which all nodes took part."""
         self._before: ClusterSample | None = None
         self._signals_before: dict[Key, Signal] = {}
         self._spans: dict[Key, list[_Span]] = {}
@@ -79,6 +85,10 @@ class Course:
             self._nodes.setdefault(sample.node, Completions()).add(sample)
             return
         self._others.add(sample)
+        middle = sample.elapsed_seconds - sample.interval_seconds / 2
+        is_whole = not sample.missing and all(node.reached > middle for node in self._nodes.values())
+        if sample.phase == "run" and is_whole:  # without a node that has ended, it is no second of all
+            self.seconds.add(sample)
 
     def end(self, node: str, elapsed_seconds: float) -> None:
         """A node's benchmark has ended."""
@@ -145,7 +155,8 @@ class Course:
             return ()
         end = self._end()
         events = [*self._reported(end), *self._silent(end), *self._split(), *self._stood()]
-        found = [*events, *self._stalls(end, events, lost or {})]
+        unsettled = self.seconds.finding()
+        found = [*events, *self._stalls(end, events, lost or {}), *([unsettled] if unsettled else [])]
         return tuple(sorted(found, key=lambda finding: (finding.from_seconds or 0.0, _rank(finding))))
 
     def _end(self) -> float:
@@ -204,8 +215,8 @@ class Course:
         rest = [stall for stall in stalls if stall not in shown]
         if rest:
             seconds = units.duration(sum(stall.seconds for stall in rest))
-            times = f"{len(rest)} times" if len(rest) > 1 else "once"
-            text = f"no completion {times} more, for {seconds} in all"
+            times = f"{len(rest)} more times" if len(rest) > 1 else "once more"
+            text = f"{seconds} in all without a completion, {times}"
             found.append(Finding(code="stalled", text=text))
         return found
 
@@ -218,7 +229,7 @@ class Course:
                 yield Stall(begun, over, (name,))
 
     def _stalled(self, stall: Stall, end: float, events: Sequence[Finding], lost: Mapping[str, str]) -> Finding:
-        text = "no completion"
+        text = f"{units.duration(stall.seconds)} without a completion"
         if len(self._nodes) > 1:
             everywhere = len(stall.nodes) == len(self._nodes)
             text += " on any node" if everywhere else f" on {answers.listed(stall.nodes)}"

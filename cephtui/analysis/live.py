@@ -14,13 +14,6 @@ if TYPE_CHECKING:
     from cephtui.analysis.incidents import Course
 
 
-def _nothing_yet() -> Course:
-    """Imported with the first run: it knows what a cluster reports."""
-    from cephtui.analysis.incidents import Course
-
-    return Course()
-
-
 @dataclass(frozen=True, slots=True)
 class Progress:
     """How far a phase is; ``fraction`` and ``eta_seconds`` are None where its end is not known."""
@@ -55,7 +48,7 @@ class LiveRun:
     nodes: dict[str, Sample] = field(default_factory=dict)
     """The latest of each node."""
     cluster: ClusterSample | None = None
-    course: Course = field(default_factory=_nothing_yet)
+    course: Course = field(init=False)
     """What happened so far."""
     marks: tuple[Mark, ...] = ()
     notice: str | None = None
@@ -63,6 +56,10 @@ class LiveRun:
     _seconds: float = 0.0
 
     def __post_init__(self) -> None:
+        # with the first run: it knows what a cluster reports
+        from cephtui.analysis.incidents import Course
+
+        self.course = Course(self.step.headline)
         self.history.ramp_until = self.step.ramp_seconds
         if not self.step.fill_bytes:
             self.phase = "ramp" if self.step.ramp_seconds else "run"

@@ -7,6 +7,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Field
 
 from cephtui.models.base import SCHEMA_VERSION, Elapsed, Kind, Line, Model, Name, OptionValue
+from cephtui.models.metrics import HeadlineName
 from cephtui.models.nodes import Node, PoolActivity
 
 _OVERHEAD_SECONDS = 1.0
@@ -110,6 +111,8 @@ class Step(Model):
     """How much each node prefills; 0 where an earlier step has prefilled it."""
     block_bytes: int = 0
     """Bytes of one I/O."""
+    headline: HeadlineName = "iops"
+    """The figure that the preset is about."""
     options: dict[Name, OptionValue]
     nodes: tuple[NodeStep, ...]
     prepare_seconds: Elapsed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -29,6 +29,18 @@ class Total(Model):
     latency_stddev_seconds: Amount | None = None
 
 
+class Seconds(Model):
+    """How the whole seconds of a run are spread, the ramp left out: all nodes and flows together."""
+
+    metric: Literal["iops", "bandwidth_bytes"]
+    count: int
+    least: Amount
+    mean: Amount
+    greatest: Amount
+    stddev: Amount
+    """The standard deviation of a sample: divided by one less than their number."""
+
+
 class Summary(Model):
     """Read and write apart; null where the run had none of it."""
 
@@ -36,6 +48,8 @@ class Summary(Model):
     write: Total | None = None
     other: dict[Name, Total] = Field(default_factory=dict, exclude_if=lambda other: not other)
     """What was done beside reads and writes, by the tool's name for it; left out where nothing."""
+    seconds: Seconds | None = Field(default=None, exclude_if=lambda seconds: seconds is None)
+    """Only of a whole run; left out where it is not known."""
 
     @property
     def flows(self) -> dict[str, Total]:

@@ -11,7 +11,7 @@ from rich.text import Text
 from cephtui import units
 from cephtui.analysis.history import History
 from cephtui.analysis.marks import in_order
-from cephtui.models import Mark, Run, Total
+from cephtui.models import Mark, Run, Seconds, Total
 from cephtui.models.metrics import BY_NAME, LIVE, METRICS
 from cephtui.reports.facts import head_line, osds, pool_facts, ranges
 from cephtui.reports.sparks import spark
@@ -116,6 +116,13 @@ def _latencies(total: Total) -> str:
     return ", ".join(figures)
 
 
+def _spread_of(seconds: Seconds) -> str:
+    metric = BY_NAME[seconds.metric]
+    least, greatest, stddev = map(metric.as_text, (seconds.least, seconds.greatest, seconds.stddev))
+    share = f" ({units.percent(100 * seconds.stddev / seconds.mean)})" if seconds.mean else ""
+    return f"least {least}, greatest {greatest}, standard deviation {stddev}{share}"
+
+
 def draw_run(
     value: Run, history: History | None = None, marks: Sequence[Mark] = (), *, ascii_only: bool = False
 ) -> RenderableType:
@@ -125,6 +132,8 @@ def draw_run(
     table.add_column(overflow="fold")
     for direction, total in value.summary.flows.items():
         add_row(table, f"{direction} latency", _latencies(total))
+    if value.summary.seconds:
+        add_row(table, "seconds", _spread_of(value.summary.seconds))
     add_row(table, "target", Text(value.target))
     add_row(table, "options", conditions(value))
     if len(value.nodes) > 1:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from cephtui.analysis.incidents import Course
 from cephtui.analysis.merge import Merged, Merger, as_sample
-from cephtui.models import ClusterSample, Event, Mark, Phase, Sample
+from cephtui.models import ClusterSample, Event, Mark, Phase, Sample, Step
 from cephtui.nodes.transport import Chunk
 from cephtui.sessions.writer import RunWriter
 from cephtui.tools.base import Reading
@@ -48,16 +48,16 @@ class Recorder:
     def __init__(
         self,
         run: int,
-        preset: str,
+        step: Step,
         nodes: Iterable[str],
         writer: RunWriter,
         publish: Callable[[Event], None],
         stop: StopRequest,
     ) -> None:
-        self._run, self._preset, self._nodes = run, preset, tuple(nodes)
+        self._run, self._preset, self._nodes = run, step.preset, tuple(nodes)
         self._writer, self._publish, self._stop = writer, publish, stop
         self._mergers: dict[bool, Merger] = {}
-        self.course = Course()
+        self.course = Course(step.headline)
         self._begun = self._ticked = time.monotonic()
         self._released: float | None = None
         self.unsaved = ""

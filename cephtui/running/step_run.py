@@ -17,7 +17,7 @@ from cephtui.cluster import monitor, preflight, reader
 from cephtui.cluster.monitor import Observation
 from cephtui.cluster.preflight import Preflight
 from cephtui.cluster.reader import ClusterError, ClusterReader
-from cephtui.models import ClusterEnvironment, Finding, NodeResult, Notice, Plan, Run, Step
+from cephtui.models import ClusterEnvironment, Finding, NodeResult, Notice, Plan, Run, Seconds, Step
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import NodeShell
 from cephtui.nodes.transport import TransportError
@@ -52,7 +52,7 @@ async def execute(bench: Bench, plan: Plan, step: Step, target: Target, shells: 
     run = _begin(bench.session, step)
     writer = bench.session.start_run(run, _raw_limits(step))
     bench.publish(run)
-    bench.recorder = recorder = Recorder(run.run, step.preset, shells, writer, bench.publish, stop)
+    bench.recorder = recorder = Recorder(run.run, step, shells, writer, bench.publish, stop)
     nodes = [NodeRun(NodeTask(bench, step, n, target, shells[n.node], recorder)) for n in step.nodes]
     shell = ceph_shell(plan, shells)
     before = await _preflight(bench, shell, target, step, stop)
@@ -79,7 +79,8 @@ async def execute(bench: Bench, plan: Plan, step: Step, target: Target, shells: 
     await _explain(shell, before, nodes)
     lost = {node.name: _named(node) for node in nodes if node.outcome == "lost"}
     findings = (*before.findings, *recorder.course.findings(lost), *writer.findings())
-    finished = _finished(run, nodes, findings, environment, stop, time.monotonic() - started)
+    seconds = recorder.course.seconds.summary()
+    finished = _finished(run, nodes, findings, seconds, environment, stop, time.monotonic() - started)
     bench.recorder = None
     finished = _saved(finished, writer, recorder)
     bench.publish(finished)
@@ -271,24 +272,26 @@ def _finished(
     run: Run,
     nodes: list[NodeRun],
     findings: tuple[Finding, ...],
+    seconds: Seconds | None,
     environment: ClusterEnvironment | None,
     stop: StopRequest,
-    seconds: float,
+    lasted_seconds: float,
 ) -> Run:
     begun = [node.process.released_at for node in nodes if node.process and node.ended_at]
     released_at = min(begun, default=None)
     results = tuple(node.node_result(released_at) for node in nodes)
     own = _once_each([finding for node in nodes for finding in node.findings])
+    summary = stats.summarise(node.result.flows for node in nodes)
     return run.model_copy(
         update={
             "outcome": worst([result.outcome or "lost" for result in results]),
             "error": _error(nodes, stop),
-            "duration_seconds": round(seconds, 3),
+            "duration_seconds": round(lasted_seconds, 3),
             "start_spread_seconds": round(max(begun) - min(begun), 4) if len(begun) > 1 else None,
             "findings": (*findings, *own),
             "cluster": environment,
             "environment": {node.name: node.environment for node in nodes},
-            "summary": stats.summarise(node.result.flows for node in nodes),
+            "summary": summary.model_copy(update={"seconds": seconds}),
             "nodes": results,
         }
     )

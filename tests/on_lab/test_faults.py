@@ -593,7 +593,9 @@ def test_an_osd_that_dies_in_mid_run_is_told_with_its_time(bench: Bench, cluster
         (found for found in run["findings"] if found["code"] == "stalled"),
         key=lambda found: found["to_seconds"] - found["from_seconds"],
     )
-    assert re.fullmatch(r"no completion from \d:\d\d to (\d:\d\d|the end): osd\.2 was down .*", stall["text"])
+    assert re.fullmatch(
+        r"\d+ s without a completion from \d:\d\d to (\d:\d\d|the end): osd\.2 was down .*", stall["text"]
+    )
     shown = bench.cephtui("show", str(bench.sandbox.session().name)).stdout
     assert "osd.2 was down from 0:" in " ".join(shown.split())
 
