@@ -10,7 +10,7 @@ from cephtui.ceph import answers
 from cephtui.frozen import dataclass
 
 CONFIG_ARGV = ("ceph", "config", "dump", "-f", "json")
-"""Reports a Config; needs the cephx caps ``mon 'allow r'``, which ``profile rbd`` does not contain."""
+"""Reports a Config; the cephx caps ``mon 'profile rbd'`` are enough."""
 NOT_KEPT = "(not kept)"
 """Stands for a value that may be secret."""
 OPTIONS_MOST = 500

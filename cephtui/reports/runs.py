@@ -161,7 +161,7 @@ def _add_environment(table: Table, value: Run) -> None:
             found.tools.get(value.tool),
             found.filesystem,
             found.device,
-            f"{len(found.settings)} kernel settings, {_IN_JSON}" if found.settings else "",
+            f"kernel settings: {len(found.settings)} ({_IN_JSON})" if found.settings else "",
         )
         add_row(table, node, ", ".join(fact for fact in facts if fact))
     add_more(table, more)
@@ -215,8 +215,8 @@ def _cluster(value: Run) -> str:
     found = value.cluster
     assert found is not None
     options = len(found.config or ()) + found.config_more
-    kept = [f"{options:,} options in ceph config"] * bool(options)
-    kept += [f"{len(found.pool_settings)} pool settings"] * bool(found.pool_settings)
+    kept = [f"options in ceph config: {options:,}"] * bool(options)
+    kept += [f"pool settings: {len(found.pool_settings)}"] * bool(found.pool_settings)
     states = joined((f"{number} {state}" for state, number in found.pg_states.items()), "states")
     parts = [
         f"ceph {found.ceph_version}" if found.ceph_version else "",
@@ -228,7 +228,7 @@ def _cluster(value: Run) -> str:
         f"OSD queue {found.osd_op_queue}" if found.osd_op_queue else "",
         f"mclock profile {found.osd_mclock_profile}" if "mclock" in (found.osd_op_queue or "") else "",
         f"image features: {joined(found.image_features, 'features')}" if found.image_features else "",
-        f"{', '.join(kept)}: {_IN_JSON}" if kept else "",
+        f"{', '.join(kept)} ({_IN_JSON})" if kept else "",
         *map(_denied, cut(found.no_permission, "commands")[0]),
     ]
     return "; ".join(part for part in parts if part)
