@@ -376,6 +376,7 @@ def test_the_options_that_are_set_without_what_may_be_secret() -> None:
         ("some_url", "https://user:word@host/", False),
         ("some_text", "-----BEGIN PRIVATE KEY-----", False),
         ("some_text", "AQBwKARrAAAAABAAdHFmmSeA4qoIMBQWobKmog==", False),
+        ("some_text", "x " * 295 + "AQBwKARrAAAAABAAdHFmmSeA4qoIMBQWobKmog==", False),
         ("some_text", "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.x", False),
     ],
 )

@@ -200,7 +200,7 @@ async def test_what_is_set_is_kept_and_asked_in_the_same_command() -> None:
     assert found.pool["pg_num_target"] is None
     assert found.pool_settings["ec m"] == "1"
     assert found.pool_settings["crush_rule steps"].endswith("take default, choose_indep 0 osd, emit")
-    assert found.pool_settings["images' pool application"] == "rbd"
+    assert found.pool_settings["metadata application"] == "rbd"
 
 
 @pytest.mark.parametrize("answer", [DENIED, ok("junk"), Completed(22, "", "Error EINVAL: invalid command")])

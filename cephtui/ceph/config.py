@@ -20,12 +20,14 @@ _NAME_MOST = 120
 _SECRET_NAME = re.compile(r"key|secret|pass|token|credential|cert|private|registry", re.IGNORECASE)
 _SECRET_VALUE = re.compile(
     r"-----BEGIN"
-    r"|://[^/\s]*@"  # a password in a URL
-    r"|\b\w*(?:key|secret|pass|token)\w*\s*="  # an option in an option, such as ssl_key= in rgw_frontends
+    r"|://[^/\s]{0,200}@"  # a password in a URL
+    r"|(?:key|secret|pass|token)\w{0,40}\s{0,9}="  # an option in an option, such as ssl_key= in rgw_frontends
     r"|\bAQ[A-Za-z0-9+/]{30,}="  # a key of cephx
     r"|\beyJ[\w-]{10,}",  # a JSON web token
     re.IGNORECASE,
 )
+_SEARCHED_MOST = 2000
+"""Of a value: more than is kept of one, so that no part of a secret is."""
 _OPEN_MODULES = ("mgr/balancer/", "mgr/pg_autoscaler/")
 """Of the manager's modules only these have values that matter here; the others keep addresses and accounts."""
 
@@ -42,18 +44,30 @@ class Config:
 
 def parse_config(text: str) -> Config:
     """The answer to ``CONFIG_ARGV``."""
-    found = sorted(map(_option, answers.rows(text)), key=lambda one: ("." in one[0].partition(" ")[0], one[0]))
-    return Config(dict(found[:OPTIONS_MOST]), max(0, len(found) - OPTIONS_MOST))
+    found = sorted(answers.rows(text), key=_place)
+    kept = {f"{_section(one)[:_NAME_MOST]} {_name(one)[:_NAME_MOST]}": _value(one) for one in found[:OPTIONS_MOST]}
+    return Config(kept, max(0, len(found) - OPTIONS_MOST))
 
 
-def _option(answer: Mapping[str, Any]) -> tuple[str, str]:
-    section, mask, name = (str(answer.get(key) or "") for key in ("section", "mask", "name"))
-    where = "/".join(filter(None, (section, mask)))
-    value = answers.short_text(answer.get("value"))
-    return f"{where[:_NAME_MOST]} {name[:_NAME_MOST]}", NOT_KEPT if _may_be_secret(name, value) else value
+def _place(answer: Mapping[str, Any]) -> tuple[bool, str, str]:
+    return "." in str(answer.get("section")), _section(answer), _name(answer)
+
+
+def _section(answer: Mapping[str, Any]) -> str:
+    """With the mask: ``osd/class:hdd``."""
+    return "/".join(str(answer[key]) for key in ("section", "mask") if answer.get(key))
+
+
+def _name(answer: Mapping[str, Any]) -> str:
+    return str(answer.get("name"))
+
+
+def _value(answer: Mapping[str, Any]) -> str:
+    value = answer.get("value")
+    return NOT_KEPT if _may_be_secret(_name(answer), str(value)) else answers.short_text(value)
 
 
 def _may_be_secret(name: str, value: str) -> bool:
     if name.startswith("mgr/") and not name.startswith(_OPEN_MODULES):
         return True
-    return bool(_SECRET_NAME.search(name) or _SECRET_VALUE.search(value))
+    return bool(_SECRET_NAME.search(name) or _SECRET_VALUE.search(value[:_SEARCHED_MOST]))

@@ -168,9 +168,9 @@ async def check(shell: Shell, demand: Demand) -> Preflight:
 
 
 async def _environment(
-    asked: ClusterReader, state: ClusterState, pools: Pools, pool: Pool, images_pool: Pool
+    asked: ClusterReader, state: ClusterState, pools: Pools, pool: Pool, metadata_pool: Pool
 ) -> ClusterEnvironment:
-    """With the settings of the pool that has the data, and of the one that has the names of its images."""
+    """With the settings of the pool that has the data, and of another that has the metadata of its images."""
     versions, rules, config, queue, profile = await asyncio.gather(
         asked.optional(reader.VERSIONS),
         asked.optional(reader.CRUSH_RULES),
@@ -192,8 +192,8 @@ async def _environment(
         "quota_bytes": pool.quota_bytes or None,
     }
     settings = {**pool.settings, **({"crush_rule steps": short_text(", ".join(rule.steps))} if rule else {})}
-    if images_pool is not pool:
-        settings |= {f"images' pool {name}": value for name, value in images_pool.settings.items()}
+    if metadata_pool is not pool:
+        settings |= {f"metadata {name}": value for name, value in metadata_pool.settings.items()}
     classes = Counter(osd.device_class for osd in pools.osds or () if osd.device_class)
     return ClusterEnvironment(
         ceph_version=", ".join(versions) if versions else None,

@@ -45,7 +45,7 @@ class NodeEnvironment(Model):
     nic_bits_per_second: dict[Name, int] = Field(default_factory=dict)
     """Of each network interface that is up and reports its speed."""
     nic_mtu: dict[Name, int] = Field(default_factory=dict)
-    """In bytes, of each network interface that is up."""
+    """Bytes, of each network interface that is up."""
     settings: dict[Name, Line] = Field(default_factory=dict)
     """What is set in the kernel for storage and network, as it prints it: ``vm.swappiness`` and others of sysctl(8),
     ``cpufreq/scaling_governor``, and of the disks under a file or device target ``queue/scheduler``."""
@@ -72,11 +72,15 @@ class ClusterEnvironment(Model):
     pool: dict[Name, OptionValue | None] = Field(default_factory=dict)
     """Name, type, size, pg_num, autoscale mode, CRUSH rule and what else the pool is."""
     pool_settings: dict[Name, Line] = Field(default_factory=dict)
-    """What else is set for the pool, as Ceph prints it: ``compression_mode``, ``fast_read``, ``ec k``."""
+    """What else is set for the pool, as Ceph prints it: ``compression_mode``, ``fast_read``, ``ec k``.
+
+    ``metadata ...`` is of the pool of an image whose data is in another.
+    """
     config: dict[Name, Line] | None = None
     """What ``ceph config dump`` has, by section, mask and name: ``osd/class:hdd osd_op_num_shards``.
 
-    Values that may be secret are not kept.
+    Values that may be secret are not kept. What is set need not be in effect: daemons take some options at their next
+    start only, and a host's ceph.conf may override them.
     """
     config_more: int = 0
     """How many options are set beyond those that are kept."""
