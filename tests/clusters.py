@@ -55,7 +55,7 @@ class RecordedShell:
     def _batch(self, commands: Sequence[dict[str, Any]]) -> Completed:
         """What ``cephtui/ceph/commands_on_node.py`` reports of these commands."""
         plain = [("ceph", *_words(command)) for command in commands]
-        asked = [argv if argv[1] == "config" else (*argv, "-f", "json") for argv in plain]
+        asked = [argv if argv[1:3] == ("config", "get") else (*argv, "-f", "json") for argv in plain]
         try:
             done = [self._answer(argv) for argv in asked]
         except TransportError:

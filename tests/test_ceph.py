@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cephtui.ceph import answers, cluster, images, in_use, pool_guards, pools, proxmox, rates, watch
+from cephtui.ceph import answers, cluster, config, images, in_use, pool_guards, pools, proxmox, rates, watch
 from cephtui.ceph.cluster import ClusterState, HealthCheck
 from cephtui.ceph.images import ImageFacts, ImageInfo, ImageUse, Watcher
 from cephtui.ceph.in_use import ImagesInUse
@@ -66,7 +66,13 @@ def test_an_answer_that_is_none(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "Error", "null", "{}", '"x"'])
 def test_a_list_that_is_none(text: str) -> None:
-    for parser in (pools.parse_pgs, pools.parse_crush_rules, images.parse_snapshots, images.parse_children):
+    for parser in (
+        config.parse_config,
+        pools.parse_pgs,
+        pools.parse_crush_rules,
+        images.parse_snapshots,
+        images.parse_children,
+    ):
         with pytest.raises(ValueError, match=r"^unexpected answer"):
             parser(text)
 
@@ -98,6 +104,7 @@ def test_no_other_json_is_anything_but_read_or_refused(path: Path, data: st.Data
         pools.parse_osd_usage,
         pools.parse_pgs,
         pools.parse_crush_rules,
+        config.parse_config,
         lambda text: images.parse_info(text, "rec"),
         images.parse_status,
         images.parse_snapshots,
@@ -141,6 +148,7 @@ def test_figures_that_json_does_not_know() -> None:
         ("denied/osd-map", False),
         ("denied/versions", False),
         ("denied/crush-rules", False),
+        ("denied/config-dump", False),
         ("denied/plain.info", False),
         ("healthy/option-unknown", False),
         ("images/none.info", False),
@@ -186,6 +194,7 @@ def test_the_recorded_questions_are_those_that_are_asked() -> None:
         "healthy/crush-rules": pools.CRUSH_RULES_ARGV,
         "healthy/osd-perf": rates.OSD_PERF_ARGV,
         "healthy/pool-stats": rates.pool_stats_argv("rec"),
+        "healthy/config-dump": config.CONFIG_ARGV,
         "healthy/osd_op_queue": cluster.option_argv("osd_op_queue"),
         "images/plain.info": images.info_argv("rec", "plain"),
         "images/plain.status": images.status_argv("rec", "plain"),
@@ -326,6 +335,83 @@ def test_osd_options() -> None:
     for text in ("", "\n", "a\nb"):
         with pytest.raises(ValueError, match="unexpected answer"):
             cluster.parse_option(text)
+
+
+def options(*rows: dict[str, Any]) -> config.Config:
+    return config.parse_config(json.dumps(rows))
+
+
+def test_the_options_that_are_set_without_what_may_be_secret() -> None:
+    assert config.parse_config(recorded("healthy/config-dump")) == config.Config(
+        {
+            "mgr mgr/dashboard/GRAFANA_API_PASSWORD": "(not kept)",
+            "osd osd_op_num_shards_hdd": "8",
+            "osd/class:hdd osd_max_backfills": "2",
+            "osd/host:lab1 osd_recovery_sleep": "0.500000",
+            "client.rgw.lab1 rgw_keystone_admin_password": "(not kept)",
+        }
+    )
+    assert options() == config.Config({})
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "kept"),
+    [
+        ("osd_memory_target", "4294967296", True),
+        ("bluestore_rocksdb_options", "compression=kNoCompression,max_write_buffer_number=4", True),
+        ("container_image", "quay.io/ceph/ceph@sha256:" + "0a" * 32, True),
+        ("cluster_network", "10.1.0.0/24", True),
+        ("rgw_frontends", "beast port=80", True),
+        ("mgr/balancer/mode", "upmap", True),
+        ("rgw_frontends", "beast ssl_port=443 ssl_private_key=config://rgw/cert/x", False),
+        ("rgw_crypt_s3_kms_encryption_keys", "x", False),
+        ("rgw_ldap_secret", "x", False),
+        ("rgw_crypt_vault_token_file", "x", False),
+        ("rgw_keystone_admin_password", "x", False),
+        ("mgr/cephadm/registry_username", "x", False),
+        ("mgr/dashboard/RGW_API_ACCESS_KEY", "x", False),
+        ("mgr/telemetry/contact", "x", False),
+        ("registry_url", "x", False),
+        ("S3_CREDENTIAL", "x", False),
+        ("some_url", "https://user:word@host/", False),
+        ("some_text", "-----BEGIN PRIVATE KEY-----", False),
+        ("some_text", "AQBwKARrAAAAABAAdHFmmSeA4qoIMBQWobKmog==", False),
+        ("some_text", "x " * 295 + "AQBwKARrAAAAABAAdHFmmSeA4qoIMBQWobKmog==", False),
+        ("some_text", "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.x", False),
+    ],
+)
+def test_which_values_are_kept(name: str, value: str, kept: bool) -> None:
+    found = options({"section": "global", "name": name, "value": value, "mask": ""})
+    assert found.options == {f"global {name}": value if kept else "(not kept)"}
+
+
+def test_more_options_than_are_kept_are_counted() -> None:
+    """Those of single OSDs, of which there are most, are the last."""
+    own = [{"section": f"osd.{n}", "name": "osd_mclock_max_capacity_iops_hdd", "value": "300.1"} for n in range(4000)]
+    found = options(*own, {"section": "osd", "name": "osd_max_backfills", "value": "3" * 10_000})
+    assert (len(found.options), found.more) == (500, 3501)
+    first, value = next(iter(found.options.items()))
+    assert (first, len(value)) == ("osd osd_max_backfills", 600 + len("... (10000 characters)"))
+
+
+def test_the_settings_of_a_pool_are_picked_by_name() -> None:
+    found = osd_map().pools["recdata"].settings
+    assert {"application": "rbd", "flags": "ec_overwrites,hashpspool", "fast_read": "false", "ec k": "2"}.items() <= (
+        found.items()
+    )
+    assert not {"last_change", "snap_seq", "pg_num", "pg_placement_num"} & set(found)
+    answer = json.loads(recorded("healthy/osd-map"))
+    answer["pools"][-1]["options"] = {"compression_mode": "aggressive", "compression_required_ratio": 0.875}
+    changed = pools.parse_osd_map(json.dumps(answer)).pools["recdata"].settings
+    assert changed == {**found, "compression_mode": "aggressive", "compression_required_ratio": "0.875"}
+    answer["pools"][-1]["options"] = {f"x{n}": "y" * 10_000 for n in range(10_000)}
+    assert len(json.dumps(dict(pools.parse_osd_map(json.dumps(answer)).pools["recdata"].settings))) < 100_000
+
+
+def test_the_steps_of_a_crush_rule() -> None:
+    found = pools.parse_crush_rules(recorded("healthy/crush-rules"))
+    assert found[0].steps == ("take default", "choose_firstn 0 osd", "emit")
+    assert found[1].steps[:2] == ("set_chooseleaf_tries 5", "set_choose_tries 100")
 
 
 # ---------------------------------------------------------------------------------------------- stopping a run

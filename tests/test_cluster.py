@@ -183,6 +183,36 @@ async def test_what_a_cluster_is_like_before_a_run() -> None:
     assert "space" not in {finding.code for finding in found.findings}
 
 
+async def test_what_is_set_is_kept_and_asked_in_the_same_command() -> None:
+    osds = json.loads((RECORDINGS / "healthy" / "osd-usage.stdout").read_text())
+    for osd, device_class in zip(osds["nodes"], ("hdd", "ssd", "hdd"), strict=True):
+        osd["device_class"] = device_class
+    shell = RecordedShell("healthy", ceph_osd_df=ok(osds))
+    found = (await check(shell, step(data_pool="recdata"), 1 << 20)).environment
+
+    assert shell.batches == 1
+    assert found is not None
+    assert found.config is not None
+    assert found.config["osd osd_op_num_shards_hdd"] == "8"
+    assert "hunter" not in found.model_dump_json()
+    assert found.osd_flags == ("pglog_hardlimit", "purged_snapdirs", "recovery_deletes", "sortbitwise")
+    assert found.osds_by_class == {"hdd": 2, "ssd": 1}
+    assert found.pool["pg_num_target"] is None
+    assert found.pool_settings["ec m"] == "1"
+    assert found.pool_settings["crush_rule steps"].endswith("take default, choose_indep 0 osd, emit")
+    assert found.pool_settings["metadata application"] == "rbd"
+
+
+@pytest.mark.parametrize("answer", [DENIED, ok("junk"), Completed(22, "", "Error EINVAL: invalid command")])
+async def test_a_configuration_that_can_not_be_read_ends_no_run(answer: Completed) -> None:
+    found = await check(RecordedShell("healthy", ceph_config_dump=answer), step(), 1 << 20)
+
+    assert found.refusal is None
+    assert found.environment is not None
+    assert found.environment.config is None
+    assert found.environment.no_permission == (("ceph config dump",) if answer is DENIED else ())
+
+
 async def test_a_run_goes_on_without_what_the_caps_deny_and_says_so() -> None:
     found = await check(RecordedShell("denied"), step(), 1 << 20)
 

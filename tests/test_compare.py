@@ -209,6 +209,70 @@ def test_each_fact_of_the_cluster(change: Mapping[str, Any], expected: Mapping[s
     assert differing(run(1), run(2, cluster=CLUSTER.model_copy(update=change))) == expected
 
 
+SET = CLUSTER.model_copy(
+    update={
+        "config": {"osd osd_max_backfills": "1", "osd osd_op_queue": "wpq"},
+        "osd_flags": ("sortbitwise",),
+        "pool_settings": {"fast_read": "false"},
+        "osds_by_class": {"hdd": 3},
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (
+            {"config": {"osd osd_op_num_shards_hdd": "8", "osd osd_max_backfills": "3"}},
+            {"cluster osd osd_max_backfills": ("1", "3"), "cluster osd osd_op_num_shards_hdd": ("default", "8")},
+        ),
+        ({"config": {}}, {"cluster osd osd_max_backfills": ("1", "default")}),
+        ({"config": None}, {}),
+        ({"config": {"osd osd_max_backfills": "3", "osd x": "1"}, "config_more": 1},
+         {"cluster osd osd_max_backfills": ("1", "3")}),
+        ({"osd_flags": ("noout", "sortbitwise")}, {"cluster OSD flag noout": ("not set", "set")}),
+        (
+            {"pool_settings": {"fast_read": "false", "compression_mode": "force"}},
+            {"cluster pool compression_mode": ("-", "force")},
+        ),
+        ({"osds_by_class": {"hdd": 2, "ssd": 1}},
+         {"cluster OSDs of class hdd": ("3", "2"), "cluster OSDs of class ssd": ("-", "1")}),
+        ({"config": None, "osd_flags": (), "pool_settings": {}, "osds_by_class": {}}, {}),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_each_setting_of_the_cluster(change: Mapping[str, Any], expected: Mapping[str, tuple[str, str]]) -> None:
+    """What one side does not know, such as that of an earlier version, is no difference."""
+    assert differing(run(1, cluster=SET), run(2, cluster=SET.model_copy(update=change))) == expected
+
+
+def test_pgs_that_are_being_split_are_counted_as_asked_for() -> None:
+    splitting, done = (
+        CLUSTER.model_copy(update={"pool": {**CLUSTER.pool, "pg_num": number, "pg_num_target": target}})
+        for number, target in ((40, 64), (64, None))
+    )
+    assert differing(run(1, cluster=splitting), run(2, cluster=done)) == {}
+    assert differing(run(1, cluster=splitting), run(2)) == {"cluster pool pg_num": ("64", "-")}
+
+
+def test_settings_come_after_the_options_and_before_the_rest() -> None:
+    first = run(1, cluster=SET, environment={"pve1": NODE.model_copy(update={"settings": {"vm.swappiness": "60"}})})
+    other = run(
+        2,
+        options={**first.options, "iodepth": 1},
+        cluster=SET.model_copy(update={"config": {}, "health": "HEALTH_WARN", "pool": {**CLUSTER.pool, "size": 2}}),
+        environment={"pve1": NODE.model_copy(update={"settings": {"vm.swappiness": "1"}, "kernel": "6.8"})},
+    )
+    assert list(differing(first, other)) == [
+        "option iodepth",
+        "cluster osd osd_max_backfills",
+        "cluster pool size",
+        "pve1 vm.swappiness",
+        "pve1 kernel",
+        "cluster health",
+    ]
+
+
 def test_the_profile_of_a_queue_that_is_not_used_is_no_difference() -> None:
     queues = [CLUSTER.model_copy(update={"osd_op_queue": "wpq", "osd_mclock_profile": p}) for p in ("balanced", "x")]
     assert differing(run(1, cluster=queues[0]), run(2, cluster=queues[1])) == {}
@@ -231,11 +295,26 @@ def test_a_run_without_a_cluster_takes_one_line() -> None:
         ({"tools": {"fio": "fio-3.33", "ceph": "v", "rados-bench": "v"}}, {"pve1 ceph": ("-", "v")}),
         ({"tools": {"fio": "fio-3.33", "rados-bench": "another that did not run"}}, {}),
         ({"load_1m": 7.5}, {}),
+        ({"settings": {"vm.swappiness": "1"}, "nic_mtu": {"eth0": 9000}}, {}),
     ],
     ids=str,
 )
 def test_each_fact_of_a_node(change: Mapping[str, Any], expected: Mapping[str, tuple[str, str]]) -> None:
     assert differing(run(1), run(2, environment={"pve1": NODE.model_copy(update=change)})) == expected
+
+
+def test_the_settings_of_a_node() -> None:
+    def on(settings: dict[str, str], mtu: int) -> Run:
+        return run(1, environment={"pve1": NODE.model_copy(update={"settings": settings, "nic_mtu": {"eth0": mtu}})})
+
+    assert differing(
+        on({"vm.swappiness": "60", "queue/scheduler": "none"}, 1500),
+        on({"vm.swappiness": "60", "queue/scheduler": "mq-deadline", "kernel.pid_max": "1"}, 9000),
+    ) == {
+        "pve1 queue/scheduler": ("none", "mq-deadline"),
+        "pve1 kernel.pid_max": ("-", "1"),
+        "pve1 nic eth0 MTU": ("1500", "9000"),
+    }
 
 
 def test_nodes_are_compared_by_name_then_in_their_order() -> None:

@@ -17,7 +17,7 @@ from rich.style import Style
 from textual.color import Color
 from textual.pilot import Pilot
 
-from cephtui.models import Node
+from cephtui.models import Node, Run
 from cephtui.sessions import demo, store
 from cephtui.tui.app import CephtuiApp, SavedApp
 from cephtui.tui.screens.replay import ReplayScreen
@@ -193,6 +193,33 @@ def test_the_demo_has_the_names_that_are_looked_for(session: Path) -> None:
     found = names_of_run(store.read_run(session, demo.STAR))
     assert {"lab1", "lab2", "lab3", "bench"} <= set(found)
     assert not WORDS & {"lab1"}
+
+
+def test_hosts_and_pools_in_options_are_names() -> None:
+    config = {
+        "osd/host:ceph-a1 osd_recovery_sleep": "1",
+        "mon.ceph-b1 debug_mon": "0",
+        "mgr.ceph-c1.xyz log_file": "x",
+        "mon.a debug_mon": "0",
+        "client rbd_default_data_pool": "customer-ec",
+        "osd osd_max_backfills": "3",
+    }
+    run = Run.model_validate(
+        {
+            "session": "s",
+            "run": 1,
+            "batch": "b",
+            "preset": "p",
+            "tool": "fio",
+            "target": "file:/x",
+            "options": {},
+            "command": "",
+            "started_at": "2026-11-21T10:00:00Z",
+            "cluster": {"config": config},
+        }
+    )
+    named = {"customer-ec": "pool", **dict.fromkeys(("ceph-a1", "ceph-b1", "ceph-c1"), "node")}
+    assert names_of_run(run) == {**named, "/x": "path"}
 
 
 async def test_a_saved_session_is_masked_on_each_of_its_screens(session: Path) -> None:

@@ -697,7 +697,17 @@ def test_no_figure_of_the_cluster_is_kept_that_is_none() -> None:
 
 
 def test_no_figure_of_a_node_is_kept_that_is_none() -> None:
-    for name in ("cpu_count", "memory_bytes", "load_1m", "nics.eth0"):
+    for name in ("cpu_count", "memory_bytes", "load_1m", "nics.eth0", "mtu.eth0"):
         for value in ("-1", "nan", "inf", "1e400", "9" * 5000, "\u0663", "x", "", "1.5.5", "0x10"):
             found = parse_environment(f"{name}\t{value}\nos\tDebian\n")
             assert found == NodeEnvironment(os="Debian"), (name, value)
+
+
+def test_only_known_settings_of_a_node_are_kept() -> None:
+    text = "settings.vm.swappiness\t60\nsettings.net.ipv4.tcp_rmem\t4096\t131072\nsettings.unknown\t1\nmtu.eth0\t9000\n"
+    found = parse_environment(text)
+    assert found.settings == {"vm.swappiness": "60", "net.ipv4.tcp_rmem": "4096 131072"}
+    assert found.nic_mtu == {"eth0": 9000}
+    huge = "".join(f"settings.x{n}\t{n}\nmtu.nic{n}\t1500\n" for n in range(100_000))
+    many = parse_environment(f"{huge}settings.vm.swappiness\t{'6' * 10_000}\n")
+    assert len(many.model_dump_json()) < 10_000

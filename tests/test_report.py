@@ -379,20 +379,37 @@ def test_the_cluster_of_a_run_is_described_as_far_as_it_is_known() -> None:
         osd_op_queue="mclock_scheduler",
         osd_mclock_profile="balanced",
         image_features=("layering", "exclusive-lock"),
-        no_permission=("ceph pg ls",),
+        osds_by_class={"hdd": 2, "ssd": 1},
+        config={"osd osd_max_backfills": "3"},
+        config_more=1200,
+        pool_settings={"fast_read": "false"},
+        no_permission=("ceph pg ls", "ceph config get osd osd_op_queue"),
     )
-    line = line_of(text_of(draw_run(recorded(cluster=cluster)), width=400), "HEALTH_OK;")
+    line = line_of(text_of(draw_run(recorded(cluster=cluster)), width=600), "HEALTH_OK;")
     assert line.removeprefix("cluster").strip().split("; ") == [
         "ceph 16.2.15",
         "HEALTH_OK",
         "3/3 OSDs up, 2 in",
+        "2 hdd, 1 ssd",
         "PGs: 32 active+clean",
         "pool: size 3, type replicated",
         "OSD queue mclock_scheduler",
         "mclock profile balanced",
         "image features: layering, exclusive-lock",
+        "options in ceph config: 1,201, pool settings: 1 (listed with --json)",
         "ceph pg ls: denied by the cephx caps",
+        "ceph config get osd osd_op_queue: denied by the cephx caps, needs mon 'allow r'",
     ]
+
+
+def test_the_settings_of_a_node_are_counted() -> None:
+    node = NodeEnvironment(
+        os="Debian", nic_bits_per_second={"a": 10**10}, nic_mtu={"a": 9000, "b": 1500}, settings={"vm.swappiness": "1"}
+    )
+    line = line_of(text_of(draw_run(recorded(environment={"pve1": node})), width=400), "Debian")
+    assert line.removeprefix("pve1").strip() == (
+        "Debian, a 10.0 Gbit/s MTU 9000, b MTU 1500, kernel settings: 1 (listed with --json)"
+    )
 
 
 # ---------------------------------------------------------------------------------------------- listings

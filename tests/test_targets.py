@@ -19,6 +19,7 @@ from cephtui.models.refusal import Refusal
 from cephtui.targets import TargetError, parse_target
 from cephtui.targets import file as file_target
 from cephtui.targets.base import Layout
+from cephtui.targets.devices import QUEUES_FUNCTION, parse_queues
 from cephtui.targets.file import FileFacts, FileTarget, parse_facts
 from cephtui.tools.fio import Fio
 
@@ -571,3 +572,50 @@ def test_what_may_be_memory_is_said(filesystem: str | None, direct: bool, codes:
     found = file_target.findings(FileFacts("missing", filesystem=filesystem), {"direct": direct})
     assert [finding.code for finding in found] == codes
     assert all("memory" in finding.text for finding in found)
+
+
+def queues_below(name: str, block: Path) -> dict[str, str]:
+    """As the scripts report those of a device of this name in sysfs."""
+    script = f'{QUEUES_FUNCTION}say() {{ printf "%s\\t%s\\n" "$@"; }}\nqueues "$1"'
+    completed = run(["bash", "-c", script, "test", str(block / name)])
+    assert completed.stderr == ""
+    return dict(parse_queues(completed.stdout))
+
+
+def disk(block: Path, name: str, scheduler: str, requests: int = 256) -> Path:
+    queue = block / name / "queue"
+    queue.mkdir(parents=True)
+    (queue / "scheduler").write_text(f"{scheduler}\n")
+    (queue / "nr_requests").write_text(f"{requests}\n")
+    return block / name
+
+
+def test_the_queues_of_the_disks_under_a_volume(tmp_path: Path) -> None:
+    """A volume of a RAID of partitions of two disks."""
+    disks = disk(tmp_path, "sda", "none [mq-deadline] kyber"), disk(tmp_path, "sdb", "[none] mq-deadline")
+    raid, volume = disk(tmp_path, "md0", "none", 1), disk(tmp_path, "dm-0", "none", 1)
+    for each in (raid, volume):
+        (each / "slaves").mkdir()
+    (volume / "slaves" / "md0").symlink_to(raid)
+    for each in disks:
+        part = each / f"{each.name}1"
+        part.mkdir()
+        (part / "partition").write_text("1\n")
+        (raid / "slaves" / part.name).symlink_to(part)
+    assert queues_below("sda/sda1", tmp_path) == {"queue/scheduler": "mq-deadline", "queue/nr_requests": "256"}
+    assert queues_below("dm-0", tmp_path) == {"queue/scheduler": "mq-deadline, none", "queue/nr_requests": "256"}
+    assert queues_below("missing", tmp_path) == {}
+
+
+def test_a_file_has_the_queues_of_its_disk(tmp_path: Path) -> None:
+    facts = inspect(tmp_path / "new")
+    if Path(facts.device or "").is_block_device():
+        assert facts.queues["queue/read_ahead_kb"].isdigit()
+    else:
+        assert facts.queues == {}
+
+
+def test_a_long_list_of_queues_is_cut() -> None:
+    text = "".join(f"queue/scheduler\ts{n}\nqueue/x{n}\t1\n" for n in range(10_000))
+    found = parse_queues(text)
+    assert (list(found), len(found["queue/scheduler"])) == (["queue/scheduler"], 200)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from cephtui import units
 from cephtui.analysis.batches import node_names
 from cephtui.analysis.sides import Side
+from cephtui.ceph.cluster import OSD_OPTIONS
 from cephtui.models import ClusterEnvironment, NodeEnvironment, OptionValue, Run, Step
 from cephtui.tools import TOOLS
 from cephtui.tools.base import Load
@@ -20,16 +21,22 @@ Facts: TypeAlias = dict[str, str]
 _LENGTH_SECONDS, _LENGTH_FRACTION = 1.0, 0.02
 """By how much two runs may last longer than one another and count as equally long."""
 
+_SHOWN_APART = {f"{section} {name}" for section in ("global", "osd") for name in OSD_OPTIONS}
+"""Options of the configuration database whose effective values are facts of the cluster anyway."""
+
 
 def differences(left: Side, right: Side) -> list[Difference]:
     """All that was not alike in two chosen runs, the most important first; findings are those of the repeats too.
 
-    First what was asked for, then nodes, versions, findings, outcome and length, then the cluster.
+    First what was asked for, then what was set in the cluster, for the pool and on the nodes, then nodes, versions,
+    findings, outcome and length, then the cluster's state.
     """
     first, second = left.run, right.run
     return [
         *_differing("run", _asked(first), _asked(second)),
         *_differing("option", _options(first), _options(second)),
+        *_settings_of_cluster(first.cluster, second.cluster),
+        *_settings_of_nodes(first, second),
         *_differing("nodes", {"names": _listed(node_names(first))}, {"names": _listed(node_names(second))}),
         *_node_differences(first, second),
         *_differing("cephtui", {"version": _text(first.cephtui_version)}, {"version": _text(second.cephtui_version)}),
@@ -67,6 +74,11 @@ def _differing(topic: str, left: Facts, right: Facts, missing: str = units.DASH)
     return [Difference(topic=topic, name=name, left=a, right=b) for name, (a, b) in pairs.items() if a != b]
 
 
+def _known_differing(topic: str, left: Facts, right: Facts, missing: str = units.DASH) -> list[Difference]:
+    """None where one side has no facts at all: it is of an earlier version, or they could not be read."""
+    return _differing(topic, left, right, missing) if left and right else []
+
+
 def _text(value: OptionValue | None) -> str:
     if value is None or value == "":
         return units.DASH
@@ -95,18 +107,36 @@ def _found(side: Side) -> Facts:
     return texts
 
 
-def _node_differences(left: Run, right: Run) -> list[Difference]:
+def _node_pairs(left: Run, right: Run) -> list[tuple[str, NodeEnvironment | None, NodeEnvironment | None]]:
     """Nodes of the same name with each other, the rest in their order; what is left over is in the names."""
     names, others = dict.fromkeys(node_names(left)), dict.fromkeys(node_names(right))
     pairs = [(name, name) for name in names if name in others]
     pairs += zip([n for n in names if n not in others], [n for n in others if n not in names], strict=False)
+    return [
+        (name if name == other else f"{name} / {other}", left.environment.get(name), right.environment.get(other))
+        for name, other in pairs
+    ]
+
+
+def _node_differences(left: Run, right: Run) -> list[Difference]:
+    tools = {left.tool, right.tool}
     found = []
-    for name, other in pairs:
-        topic = name if name == other else f"{name} / {other}"
-        tools = {left.tool, right.tool}
-        facts, counterpart = (_node_facts(run.environment.get(n), tools) for run, n in ((left, name), (right, other)))
-        found += _differing(topic, facts, counterpart)
+    for topic, one, other in _node_pairs(left, right):
+        found += _differing(topic, _node_facts(one, tools), _node_facts(other, tools))
     return found
+
+
+def _settings_of_nodes(left: Run, right: Run) -> list[Difference]:
+    found = []
+    for topic, one, other in _node_pairs(left, right):
+        if one and other:
+            found += _known_differing(topic, one.settings, other.settings)
+            found += _known_differing(topic, _mtus(one), _mtus(other))
+    return found
+
+
+def _mtus(found: NodeEnvironment) -> Facts:
+    return {f"nic {name} MTU": str(size) for name, size in found.nic_mtu.items()}
 
 
 def _node_facts(found: NodeEnvironment | None, tools: Collection[str]) -> Facts:
@@ -144,12 +174,64 @@ def _measured_seconds(run: Run) -> float | None:
     return max((total.runtime_seconds for total in run.summary.flows.values()), default=None)
 
 
+def _settings_of_cluster(left: ClusterEnvironment | None, right: ClusterEnvironment | None) -> list[Difference]:
+    if left is None or right is None:
+        return []
+    return [
+        *_config_differences(left, right),
+        *_known_differing("cluster", _flags(left), _flags(right), missing="not set"),
+        *_differing("cluster", _set_facts(left), _set_facts(right)),
+        *_known_differing("cluster", _pool_settings(left), _pool_settings(right)),
+    ]
+
+
+def _flags(found: ClusterEnvironment) -> Facts:
+    return {f"OSD flag {flag}": "set" for flag in found.osd_flags}
+
+
+def _pool_settings(found: ClusterEnvironment) -> Facts:
+    return {_pool_name(name): text for name, text in found.pool_settings.items()}
+
+
+def _config_differences(left: ClusterEnvironment, right: ClusterEnvironment) -> list[Difference]:
+    """Options of the configuration database; none where one side could not read it."""
+    if left.config is None or right.config is None:
+        return []
+    one, other = (
+        {name: text for name, text in found.items() if name not in _SHOWN_APART}
+        for found in (left.config, right.config)
+    )
+    if left.config_more or right.config_more:  # an option that one side lacks may be one of those that are not kept
+        one, other = ({name: found[name] for name in one if name in other} for found in (one, other))
+    return _differing("cluster", one, other, missing="default")
+
+
+def _set_facts(found: ClusterEnvironment) -> Facts:
+    """PGs that are being split or merged count as done."""
+    target = found.pool.get("pg_num_target")
+    pool = {name: value for name, value in found.pool.items() if name != "pg_num_target"}
+    pool |= {"pg_num": target} if target else {}
+    has_mclock = "mclock" in (found.osd_op_queue or "")
+    return {
+        **{_pool_name(name): _pool_text(name, value) for name, value in pool.items()},
+        "OSD queue": _text(found.osd_op_queue),
+        "mclock profile": _text(found.osd_mclock_profile) if has_mclock else units.DASH,
+    }
+
+
 def _cluster_differences(left: ClusterEnvironment | None, right: ClusterEnvironment | None) -> list[Difference]:
     """In one line where only one run had to do with a cluster."""
     if left is None or right is None:
         return _differing("cluster", {"state": _cluster_in_short(left)}, {"state": _cluster_in_short(right)})
     states = list(left.pg_states | right.pg_states)
-    return _differing("cluster", _cluster_facts(left, states), _cluster_facts(right, states))
+    return [
+        *_differing("cluster", _cluster_facts(left, states), _cluster_facts(right, states)),
+        *_known_differing("cluster", _classes(left), _classes(right)),
+    ]
+
+
+def _classes(found: ClusterEnvironment) -> Facts:
+    return {f"OSDs of class {name}": str(number) for name, number in found.osds_by_class.items()}
 
 
 def _cluster_in_short(found: ClusterEnvironment | None) -> str:
@@ -160,7 +242,6 @@ def _cluster_in_short(found: ClusterEnvironment | None) -> str:
 
 
 def _cluster_facts(found: ClusterEnvironment, pg_states: Sequence[str]) -> Facts:
-    has_mclock = "mclock" in (found.osd_op_queue or "")
     return {
         "ceph": _text(found.ceph_version),
         "health": _text(found.health),
@@ -168,9 +249,6 @@ def _cluster_facts(found: ClusterEnvironment, pg_states: Sequence[str]) -> Facts
         "OSDs up": _text(found.osds_up),
         "OSDs in": _text(found.osds_in),
         **{f"PGs {state}": str(found.pg_states.get(state, 0)) for state in pg_states if found.pg_states},
-        **{_pool_name(name): _pool_text(name, value) for name, value in found.pool.items()},
-        "OSD queue": _text(found.osd_op_queue),
-        "mclock profile": _text(found.osd_mclock_profile) if has_mclock else units.DASH,
         "image features": _listed(found.image_features),
         "checks": _listed(found.checks) if found.checks or found.health is None else "none",
     }

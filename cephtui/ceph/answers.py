@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,6 +12,8 @@ from cephtui.reading import load_json
 # some releases print figures that do not exist (the utilisation of an empty OSD) as no JSON knows them
 _NO_NUMBER = re.compile(r"(?<=[:\[,])\s*-?(?:nan|inf)\b", re.IGNORECASE)
 _FIGURE_MOST = 1 << 64
+_TEXT_MOST = 600
+"""Of the value of a setting: ``bluestore_rocksdb_options`` has some 300 characters."""
 _DENIED = re.compile(r"EACCES|EPERM|[Pp]ermission denied|Operation not permitted")
 _NO_CLUSTER = (
     (re.compile(r"no keyring found"), "no keyring was found"),
@@ -82,6 +85,12 @@ def whole(value: Any, default: int = 0) -> int:
 def words(value: Any) -> tuple[str, ...]:
     """A list of names."""
     return tuple(str(one) for one in value) if isinstance(value, list) else ()
+
+
+def short_text(value: Any) -> str:
+    """The value of a setting as Ceph prints it; one that is too long is cut, and ends with its length."""
+    text = value if isinstance(value, str) else json.dumps(value)
+    return text if len(text) <= _TEXT_MOST else f"{text[:_TEXT_MOST]}... ({len(text)} characters)"
 
 
 def is_denied(status: int | None, stderr: str) -> bool:

@@ -21,6 +21,10 @@ CRUSH_RULES_ARGV = ("ceph", "osd", "crush", "rule", "dump", "-f", "json")
 
 _ERASURE = 3
 _CRUSH_ITEM_NONE = 2147483647
+_SETTINGS_MOST, _NAME_MOST = 100, 120
+"""Of a pool; there are some 40 that can be set."""
+_PASSING_FLAGS = {"backfillfull", "creating", "full", "full_quota", "nearfull", "pool_snaps", "selfmanaged_snaps"}
+"""Flags of a pool that nobody sets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,8 @@ class Pool:
     """0 is none."""
     quota_objects: int = 0
     applications: tuple[str, ...] = ()
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """What else can be set with ``ceph osd pool set``, and the erasure code profile: ``compression_mode``, ``ec k``."""
 
     @property
     def raw_per_byte(self) -> float:
@@ -90,6 +96,7 @@ class OsdUsage:
     id: int
     total: int
     used: int
+    device_class: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +118,8 @@ class CrushRule:
     """Root, with the device class where there is one: ``default~ssd``."""
     failure_domain: str | None = None
     """What no two copies share: ``host``."""
+    steps: tuple[str, ...] = ()
+    """All that it does: ``take default~ssd``, ``chooseleaf_firstn 0 host``, ``emit``."""
 
     @property
     def text(self) -> str:
@@ -156,7 +165,21 @@ def _pool(answer: Mapping[str, Any], profiles: Mapping[str, Any]) -> Pool:
         quota_bytes=answers.whole(answer.get("quota_max_bytes")),
         quota_objects=answers.whole(answer.get("quota_max_objects")),
         applications=tuple(answers.part(answer, "application_metadata")),
+        settings=_settings(answer, answers.part(profiles, profile) if is_erasure else {}),
     )
+
+
+def _settings(answer: Mapping[str, Any], profile: Mapping[str, Any]) -> Mapping[str, str]:
+    """Picked by name, since much of a pool changes by itself; ``options`` has only what was set."""
+    flags = set(str(answer.get("flags_names", "")).split(",")) - _PASSING_FLAGS
+    found = {
+        "application": ",".join(answers.part(answer, "application_metadata")),
+        "flags": ",".join(sorted(flags)),
+        **{name: answer[name] for name in ("cache_mode", "fast_read", "quota_max_objects") if name in answer},
+        **answers.part(answer, "options"),
+        **{f"ec {name}": value for name, value in profile.items()},
+    }
+    return {str(name)[:_NAME_MOST]: answers.short_text(found[name]) for name in list(found)[:_SETTINGS_MOST]}
 
 
 def parse_usage(text: str) -> Mapping[str, PoolUsage]:
@@ -176,7 +199,10 @@ def parse_osd_usage(text: str) -> tuple[OsdUsage, ...]:
     answer = answers.table(text, "nodes")
     found = (
         OsdUsage(
-            answers.whole(one.get("id")), answers.whole(one.get("kb")) * 1024, answers.whole(one.get("kb_used")) * 1024
+            answers.whole(one.get("id")),
+            answers.whole(one.get("kb")) * 1024,
+            answers.whole(one.get("kb_used")) * 1024,
+            str(one.get("device_class") or ""),
         )
         for one in answers.objects(answer["nodes"])
         if one.get("type", "osd") == "osd"
@@ -214,4 +240,11 @@ def _rule(answer: Mapping[str, Any]) -> CrushRule:
         name=str(answer.get("rule_name")),
         takes=tuple(str(step.get("item_name")) for step in steps if step.get("op") == "take"),
         failure_domain=domains[-1] if domains else None,
+        steps=tuple(map(_step, steps)),
     )
+
+
+def _step(answer: Mapping[str, Any]) -> str:
+    """The step in the words of a decompiled CRUSH map, as far as it has them."""
+    words = (answer[key] for key in ("op", "item_name", "num", "type") if key in answer)
+    return " ".join(map(str, words))

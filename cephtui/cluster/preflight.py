@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from dataclasses import replace
 
 from cephtui.ceph import cluster, pool_guards
+from cephtui.ceph.answers import short_text
 from cephtui.ceph.cluster import ClusterState
-from cephtui.ceph.pools import OsdMap
+from cephtui.ceph.pools import Pool
 from cephtui.ceph.rates import PoolRates
 from cephtui.cluster import reader
-from cephtui.cluster.reader import ClusterError, ClusterReader
+from cephtui.cluster.reader import ClusterError, ClusterReader, Pools
 from cephtui.frozen import dataclass
 from cephtui.models import ClusterEnvironment, Finding, OptionValue, PoolActivity
 from cephtui.models.refusal import Refusal
@@ -21,8 +23,10 @@ LINGER_SECONDS = 15.0
 _LINGER_TRIES = 7
 _SPARED = 0.9
 """Of the room that there is: others may write between the query and the guard."""
+_NAMES_MOST = 100
+"""Of flags and of device classes; there are a dozen."""
 _QUEUE, _PROFILE = map(reader.osd_option, cluster.OSD_OPTIONS)
-_CONDITIONS = (reader.VERSIONS, reader.CRUSH_RULES, _QUEUE, _PROFILE)
+_CONDITIONS = (reader.VERSIONS, reader.CRUSH_RULES, reader.CONFIG, _QUEUE, _PROFILE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,30 +163,38 @@ async def check(shell: Shell, demand: Demand) -> Preflight:
     findings = (*cluster.findings(state), *pool_guards.pool_findings(data_pool))
     if demand.writes:
         findings = (*findings, *pool_guards.space_findings(space))
-    environment = await _environment(asked, state, osd_map, data_pool.name)
+    environment = await _environment(asked, state, pools, data_pool, osd_map.pools[pool])
     return Preflight(refusal or full, full is not None, findings, environment, state, pool, demand.data_pool)
 
 
-async def _environment(asked: ClusterReader, state: ClusterState, osd_map: OsdMap, pool: str) -> ClusterEnvironment:
-    versions, rules, queue, profile = await asyncio.gather(
+async def _environment(
+    asked: ClusterReader, state: ClusterState, pools: Pools, pool: Pool, metadata_pool: Pool
+) -> ClusterEnvironment:
+    """With the settings of the pool that has the data, and of another that has the metadata of its images."""
+    versions, rules, config, queue, profile = await asyncio.gather(
         asked.optional(reader.VERSIONS),
         asked.optional(reader.CRUSH_RULES),
+        asked.optional(reader.CONFIG),
         asked.optional(_QUEUE),
         asked.optional(_PROFILE),
     )
-    found = osd_map.pools[pool]
-    rule = (rules or {}).get(found.crush_rule)
+    rule = (rules or {}).get(pool.crush_rule)
     facts: dict[str, OptionValue | None] = {
-        "name": found.name,
-        "type": found.kind,
-        "size": found.size,
-        "min_size": found.min_size,
-        "pg_num": found.pg_num,
-        "autoscale": found.autoscale,
-        "crush_rule": rule.text if rule else str(found.crush_rule),
-        "erasure_code_profile": found.ec_profile or None,
-        "quota_bytes": found.quota_bytes or None,
+        "name": pool.name,
+        "type": pool.kind,
+        "size": pool.size,
+        "min_size": pool.min_size,
+        "pg_num": pool.pg_num,
+        "pg_num_target": pool.pg_num_target if pool.pg_num_target != pool.pg_num else None,
+        "autoscale": pool.autoscale,
+        "crush_rule": rule.text if rule else str(pool.crush_rule),
+        "erasure_code_profile": pool.ec_profile or None,
+        "quota_bytes": pool.quota_bytes or None,
     }
+    settings = {**pool.settings, **({"crush_rule steps": short_text(", ".join(rule.steps))} if rule else {})}
+    if metadata_pool is not pool:
+        settings |= {f"metadata {name}": value for name, value in metadata_pool.settings.items()}
+    classes = Counter(osd.device_class for osd in pools.osds or () if osd.device_class)
     return ClusterEnvironment(
         ceph_version=", ".join(versions) if versions else None,
         health=state.health,
@@ -190,9 +202,14 @@ async def _environment(asked: ClusterReader, state: ClusterState, osd_map: OsdMa
         osds=state.osds,
         osds_up=state.osds_up,
         osds_in=state.osds_in,
+        osds_by_class=dict(classes.most_common(_NAMES_MOST)),
+        osd_flags=tuple(sorted(pools.osd_map.flags)[:_NAMES_MOST]),
         pg_states=dict(state.pg_states),
         pool=facts,
+        pool_settings=settings,
         osd_op_queue=queue,
         osd_mclock_profile=profile,
+        config=None if config is None else dict(config.options),
+        config_more=config.more if config else 0,
         no_permission=tuple(asked.denied),
     )

@@ -44,6 +44,11 @@ class NodeEnvironment(Model):
     """The version of each benchmark program that is installed, as it prints it, by its name."""
     nic_bits_per_second: dict[Name, int] = Field(default_factory=dict)
     """Of each network interface that is up and reports its speed."""
+    nic_mtu: dict[Name, int] = Field(default_factory=dict)
+    """Bytes, of each network interface that is up."""
+    settings: dict[Name, Line] = Field(default_factory=dict)
+    """What is set in the kernel for storage and network, as it prints it: ``vm.swappiness`` and others of sysctl(8),
+    ``cpufreq/scaling_governor``, and of the disks under a file or device target ``queue/scheduler``."""
     missing: tuple[Line, ...] = ()
     """Commands that cephtui needs and that are missing, with what installs them."""
     filesystem: Line | None = None
@@ -59,9 +64,26 @@ class ClusterEnvironment(Model):
     osds: int | None = None
     osds_up: int | None = None
     osds_in: int | None = None
+    osds_by_class: dict[Name, int] = Field(default_factory=dict)
+    """By their device class; those without one are not counted."""
+    osd_flags: tuple[Line, ...] = ()
+    """Of the whole OSD map: ``noout``, ``sortbitwise``."""
     pg_states: dict[Name, int] = Field(default_factory=dict)
     pool: dict[Name, OptionValue | None] = Field(default_factory=dict)
     """Name, type, size, pg_num, autoscale mode, CRUSH rule and what else the pool is."""
+    pool_settings: dict[Name, Line] = Field(default_factory=dict)
+    """What else is set for the pool, as Ceph prints it: ``compression_mode``, ``fast_read``, ``ec k``.
+
+    ``metadata ...`` is of the pool of an image whose data is in another.
+    """
+    config: dict[Name, Line] | None = None
+    """What ``ceph config dump`` has, by section, mask and name: ``osd/class:hdd osd_op_num_shards``.
+
+    Values that may be secret are not kept. What is set need not be in effect: daemons take some options at their next
+    start only, and a host's ceph.conf may override them.
+    """
+    config_more: int = 0
+    """How many options are set beyond those that are kept."""
     osd_op_queue: Line | None = None
     osd_mclock_profile: Line | None = None
     """It has a meaning with the queue ``mclock_scheduler`` only."""

@@ -11,6 +11,7 @@ from cephtui.tools import TOOLS
 
 _FACTS = r"""
 say() { printf '%s\t%s\n' "$1" "$2"; }
+setting() { { IFS= read -r value < "$2"; } 2>/dev/null && say "$1" "$value"; }
 say hostname "$(cat /proc/sys/kernel/hostname)"
 say os "$( . /etc/os-release 2>/dev/null && printf %s "$PRETTY_NAME" )"
 say kernel "$(uname -r)"
@@ -19,13 +20,41 @@ say cpu_count "$(nproc)"
 say memory_bytes "$(( $(sed -n 's/^MemTotal: *\([0-9]*\) kB/\1/p' /proc/meminfo) * 1024 ))"
 say load_1m "$(cut -d ' ' -f 1 /proc/loadavg)"
 for nic in /sys/class/net/*; do
+    case ${nic##*/} in tap*|fwbr*|fwln*|fwpr*|vnet*|veth*) continue; esac # of guests, which come and go
     [ "$(cat "$nic/operstate" 2>/dev/null)" = up ] || continue
+    setting "mtu.${nic##*/}" "$nic/mtu"
     speed=$(cat "$nic/speed" 2>/dev/null) && [ "${speed:-0}" -gt 0 ] && say "nics.${nic##*/}" "${speed}000000"
 done
+for name in $SYSCTLS; do setting "settings.$name" "/proc/sys/${name//./\/}"; done
+say settings.cpufreq/scaling_governor \
+    "$(cat /sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor 2>/dev/null | sort -u | paste -s -d ,)"
 for needed in flock:util-linux wipefs:util-linux timeout:coreutils stat:coreutils; do
     command -v "${needed%:*}" >/dev/null 2>&1 || say "missing.${needed%:*}" "${needed#*:}"
 done
 """
+
+_SYSCTLS = (
+    "vm.dirty_ratio",
+    "vm.dirty_background_ratio",
+    "vm.dirty_bytes",
+    "vm.dirty_background_bytes",
+    "vm.swappiness",
+    "net.core.rmem_max",
+    "net.core.wmem_max",
+    "net.core.netdev_max_backlog",
+    "net.core.somaxconn",
+    "net.core.default_qdisc",
+    "net.ipv4.tcp_rmem",
+    "net.ipv4.tcp_wmem",
+    "net.ipv4.tcp_congestion_control",
+    "net.ipv4.tcp_mtu_probing",
+    "fs.aio-max-nr",
+    "kernel.numa_balancing",
+    "kernel.pid_max",
+)
+"""Kernel parameters, as in sysctl(8), that decide how fast storage and network are."""
+_SETTINGS = {*_SYSCTLS, "cpufreq/scaling_governor"}
+_SETTING_MOST, _NICS_MOST = 200, 256
 
 _WHOLE = re.compile(r"[0-9]{1,20}")
 _NUMBERS = {"cpu_count": _WHOLE, "memory_bytes": _WHOLE, "load_1m": re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")}
@@ -52,7 +81,7 @@ def _is_of_ceph(program: str) -> bool:
 
 def probe_argv() -> tuple[str, ...]:
     """A command that reports a NodeEnvironment."""
-    return ("bash", "-c", f"{_FACTS}{_versions()}exit 0\n", "cephtui-probe")
+    return ("bash", "-c", f"SYSCTLS='{' '.join(_SYSCTLS)}'{_FACTS}{_versions()}exit 0\n", "cephtui-probe")
 
 
 def _versions() -> str:
@@ -81,8 +110,10 @@ def parse_environment(text: str) -> NodeEnvironment:
         {
             **known,
             "tools": _under("tools.", known),
-            "nic_bits_per_second": {
-                nic: speed for nic, speed in _under("nics.", known).items() if _WHOLE.fullmatch(speed)
+            "nic_bits_per_second": _whole_numbers(_under("nics.", known)),
+            "nic_mtu": _whole_numbers(_under("mtu.", known)),
+            "settings": {
+                name: value[:_SETTING_MOST] for name, value in _under("settings.", known).items() if name in _SETTINGS
             },
             "missing": [f"{command} is not installed: apt-get install {package}" for command, package in missing],
         }
@@ -91,3 +122,7 @@ def parse_environment(text: str) -> NodeEnvironment:
 
 def _under(prefix: str, known: dict[str, str]) -> dict[str, str]:
     return {key.removeprefix(prefix): value for key, value in known.items() if key.startswith(prefix)}
+
+
+def _whole_numbers(by_nic: dict[str, str]) -> dict[str, str]:
+    return {nic: value for nic, value in list(by_nic.items())[:_NICS_MOST] if _WHOLE.fullmatch(value)}

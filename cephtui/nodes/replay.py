@@ -14,6 +14,7 @@ from cephtui.reading import load_json, read_bytes
 from cephtui.tools.base import Stream
 
 _GIB = 1 << 30
+_NOT_REPLAYED = {"tools", "nic_bits_per_second", "nic_mtu", "settings", "missing"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ class ReplayConnection:
     async def run(self, argv: Sequence[str], *, timeout_seconds: float = COMMAND_SECONDS) -> Completed:
         answers = {
             "cephtui-probe": {
-                **self._environment.model_dump(exclude_none=True, exclude={"tools", "nic_bits_per_second", "missing"}),
+                **self._environment.model_dump(exclude_none=True, exclude=_NOT_REPLAYED),
                 **{f"tools.{name}": version for name, version in self._environment.tools.items()},
             },
             "cephtui-inspect": {

@@ -11,7 +11,7 @@ from rich.text import Text
 from cephtui import units
 from cephtui.analysis.history import History
 from cephtui.analysis.marks import in_order
-from cephtui.models import Mark, Run, Seconds, Total
+from cephtui.models import Mark, NodeEnvironment, Run, Seconds, Total
 from cephtui.models.metrics import BY_NAME, LIVE, METRICS
 from cephtui.reports.facts import head_line, osds, pool_facts, ranges
 from cephtui.reports.sparks import spark
@@ -32,6 +32,7 @@ from cephtui.reports.text import (
 _IOPS, _MEAN = BY_NAME["iops"], BY_NAME["latency_mean_seconds"]
 _IN_TABLE = (*LIVE, BY_NAME["latency_p999_seconds"])
 _COLUMNS = tuple(map(title_of, _IN_TABLE))
+_IN_JSON = "listed with --json"
 _IN_FULL = tuple(metric for metric in METRICS if metric not in _IN_TABLE)
 """Only in the full view of a run, with the minimum latency and the standard deviation."""
 
@@ -165,13 +166,22 @@ def _add_environment(table: Table, value: Run) -> None:
             found.os,
             f"kernel {found.kernel}" if found.kernel else "",
             found.cpu,
-            *(f"{name} {units.bit_rate(speed)}" for name, speed in found.nic_bits_per_second.items()),
+            *_nics(found),
             found.tools.get(value.tool),
             found.filesystem,
             found.device,
+            f"kernel settings: {len(found.settings)} ({_IN_JSON})" if found.settings else "",
         )
         add_row(table, node, ", ".join(fact for fact in facts if fact))
     add_more(table, more)
+
+
+def _nics(found: NodeEnvironment) -> list[str]:
+    """``eth0 10.0 Gbit/s MTU 9000``."""
+    speeds = {name: f" {units.bit_rate(speed)}" for name, speed in found.nic_bits_per_second.items()}
+    mtus = {name: f" MTU {size}" for name, size in found.nic_mtu.items()}
+    names, more = cut(speeds | mtus, "NICs")
+    return [*(f"{name}{speeds.get(name, '')}{mtus.get(name, '')}" for name in names), more]
 
 
 def _add_commands(table: Table, value: Run) -> None:
@@ -213,16 +223,26 @@ def _node_results(value: Run, *, times: bool) -> Table:
 def _cluster(value: Run) -> str:
     found = value.cluster
     assert found is not None
+    options = len(found.config or ()) + found.config_more
+    kept = [f"options in ceph config: {options:,}"] * bool(options)
+    kept += [f"pool settings: {len(found.pool_settings)}"] * bool(found.pool_settings)
     states = joined((f"{number} {state}" for state, number in found.pg_states.items()), "states")
     parts = [
         f"ceph {found.ceph_version}" if found.ceph_version else "",
         found.health or "",
         osds(found),
+        joined((f"{number} {name}" for name, number in found.osds_by_class.items()), "classes"),
         f"PGs: {states}" if states else "",
         f"pool: {pool_facts(found)}" if found.pool else "",
         f"OSD queue {found.osd_op_queue}" if found.osd_op_queue else "",
         f"mclock profile {found.osd_mclock_profile}" if "mclock" in (found.osd_op_queue or "") else "",
         f"image features: {joined(found.image_features, 'features')}" if found.image_features else "",
-        *(f"{command}: denied by the cephx caps" for command in cut(found.no_permission, "commands")[0]),
+        f"{', '.join(kept)} ({_IN_JSON})" if kept else "",
+        *map(_denied, cut(found.no_permission, "commands")[0]),
     ]
     return "; ".join(part for part in parts if part)
+
+
+def _denied(command: str) -> str:
+    needs = ", needs mon 'allow r'" if command.startswith("ceph config ") else ""
+    return f"{command}: denied by the cephx caps{needs}"

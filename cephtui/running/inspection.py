@@ -39,5 +39,7 @@ async def inspect(
     problem = TOOLS[step.tool].check_version(environment.tools.get(step.tool))
     if problem:
         return Inspection(environment, f"{shell.node.name}: {problem}", Found())
-    environment = environment.model_copy(update={"filesystem": found.filesystem, "device": found.device})
+    settings = {**environment.settings, **found.queues}
+    of_target = {"filesystem": found.filesystem, "device": found.device, "settings": settings}
+    environment = environment.model_copy(update=of_target)
     return Inspection(environment, None, found)

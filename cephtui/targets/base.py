@@ -74,6 +74,8 @@ class Found:
     """Parts that have to be created, or resized, before they are prefilled."""
     filesystem: str | None = None
     device: str | None = None
+    queues: Mapping[str, str] = field(default_factory=dict)
+    """Settings of the queues of the disks below it, by their names in sysfs: ``queue/scheduler``."""
     features: tuple[str, ...] = ()
     """Of the image."""
 

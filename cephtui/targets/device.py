@@ -64,7 +64,7 @@ class DeviceTarget(Target):
             image = await rbd.inspect_mapped(shell, facts.rbd, use)
             found = replace(image, device=self.path, findings=(*found.findings, *image.findings))
         identity = f"{facts.number} {facts.size}"
-        return replace(found, identities={self.spec: identity})
+        return replace(found, queues=facts.queues, identities={self.spec: identity})
 
     async def room(self, shell: Shell, nodes: int) -> int | None:
         return (await self._facts(shell)).size or None

@@ -7,6 +7,7 @@ nothing but a shell. The guard is a pure function on what those scripts report.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import field
 from pathlib import Path, PurePosixPath
 from typing import ClassVar, Literal
 
@@ -28,6 +29,7 @@ from cephtui.targets.base import (
     is_text,
     page_cache,
 )
+from cephtui.targets.devices import QUEUES_FUNCTION, parse_queues
 from cephtui.tools import TOOLS
 
 MARK_BYTES = 4096
@@ -43,7 +45,8 @@ _SCRIPTS = {name: packaged_text("cephtui.targets", f"file_{name}.sh") for name i
 
 
 def _script(name: str, *arguments: str) -> tuple[str, ...]:
-    return ("bash", "-c", _MARK_FUNCTIONS + _SCRIPTS[name], f"cephtui-{name}", *arguments)
+    functions = _MARK_FUNCTIONS + QUEUES_FUNCTION if name == "inspect" else _MARK_FUNCTIONS
+    return ("bash", "-c", functions + _SCRIPTS[name], f"cephtui-{name}", *arguments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,8 @@ class FileFacts:
     total: int | None = None
     filesystem: str | None = None
     device: str | None = None
+    queues: Mapping[str, str] = field(default_factory=dict)
+    """Settings of the queues of the disks under the file system: ``queue/scheduler``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +106,7 @@ class FileTarget(Target):
             to_create=() if taken_as_it_is else (part,),
             filesystem=facts.filesystem,
             device=facts.device,
+            queues=facts.queues,
         )
 
     async def create(self, shell: Shell, part: Part, owner: str) -> str:
@@ -206,6 +212,7 @@ def parse_facts(text: str) -> FileFacts:
         total=number("total"),
         filesystem=fields.get("filesystem"),
         device=fields.get("device"),
+        queues=parse_queues(text),
     )
 
 

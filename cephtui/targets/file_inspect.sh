@@ -1,6 +1,6 @@
 # Reports what is at a path, and its file system.
 #
-#   bash -c MARK+SCRIPT cephtui-inspect PATH
+#   bash -c MARK+QUEUES+SCRIPT cephtui-inspect PATH
 #
 # A line is KEY<tab>VALUE.
 path=$1
@@ -25,5 +25,8 @@ fi
 df -B1 --output=avail,size,fstype,source -- "$directory" 2>/dev/null | tail -n 1 | {
     read -r free total fstype source
     say free "$free"; say total "$total"; say filesystem "$fstype"; say device "$source"
+    # shellcheck disable=SC2046 # two words
+    [ -b "$source" ] && set -- $(stat -Lc '%t %T' -- "$source") &&
+        queues "$(readlink -f -- "/sys/dev/block/$(( 0x$1 )):$(( 0x$2 ))")"
 }
 exit 0

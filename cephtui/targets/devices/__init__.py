@@ -9,8 +9,10 @@ from cephtui.targets.devices.facts import (
     parse_list,
 )
 from cephtui.targets.devices.guards import guard_device, guard_listed, guard_reading, names
+from cephtui.targets.devices.queues import QUEUES_FUNCTION, parse_queues
 
 __all__ = [
+    "QUEUES_FUNCTION",
     "DeviceFacts",
     "RbdMapping",
     "guard_device",
@@ -21,4 +23,5 @@ __all__ = [
     "names",
     "parse_device",
     "parse_list",
+    "parse_queues",
 ]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field
 
 from cephtui.frozen import dataclass
 from cephtui.paths import packaged_text
 from cephtui.reading import load_json
+from cephtui.targets.devices.queues import QUEUES_FUNCTION, parse_queues
 
 _INSPECT = packaged_text("cephtui.targets.devices", "inspect.sh")
 _LIST = packaged_text("cephtui.targets.devices", "list.sh")
@@ -69,11 +71,13 @@ class DeviceFacts:
     unreadable: tuple[str, ...] = ()
     """Proxmox VE guests' files that can't be read."""
     rbd: RbdMapping | None = None
+    queues: Mapping[str, str] = field(default_factory=dict)
+    """Settings of the queues of its disks, by their names in sysfs: ``queue/scheduler``."""
 
 
 def inspect_argv(path: str, sys: str = "/sys", pve: str = "/etc/pve") -> tuple[str, ...]:
     """A command that reports DeviceFacts; it writes nothing. ``sys`` and ``pve`` are where those trees are."""
-    return ("bash", "-c", _INSPECT, "cephtui-device", path, sys, pve)
+    return ("bash", "-c", QUEUES_FUNCTION + _INSPECT, "cephtui-device", path, sys, pve)
 
 
 def list_argv(sys: str = "/sys", dev: str = "/dev") -> tuple[str, ...]:
@@ -118,6 +122,7 @@ def parse_device(text: str) -> DeviceFacts:
         references=_unique(fields.get("reference", ())),
         unreadable=_unique(fields.get("unreadable", ())),
         rbd=_mapping(one),
+        queues=parse_queues(text),
     )
 
 

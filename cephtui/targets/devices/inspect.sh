@@ -1,6 +1,6 @@
 # Reports what a block device is and who uses it; it writes nothing.
 #
-#   bash -c SCRIPT cephtui-device PATH SYS PVE
+#   bash -c QUEUES+SCRIPT cephtui-device PATH SYS PVE
 #
 # SYS and PVE are /sys and /etc/pve. A line is KEY<tab>VALUE; targets/devices/facts.py has the keys.
 
@@ -41,6 +41,7 @@ say size "$(( $(cat "$node/size") * 512 ))"
 whole=$node; [ -e "$node/partition" ] && { whole=${node%/*}; say whole "${whole##*/}"; }
 [ -r "$node/dm/name" ] && { say dm.name "$(cat "$node/dm/name")"; say dm.uuid "$(cat "$node/dm/uuid")"; }
 [ -r "$node/loop/backing_file" ] && say backing "$(cat "$node/loop/backing_file")"
+queues "$node"
 
 family=$number
 for part in "$node"/*/partition; do

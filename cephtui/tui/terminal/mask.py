@@ -38,6 +38,8 @@ _KEPT = (*_TOOLS, *(f"{scheme}:" for scheme in KINDS), *(f"--ioengine={scheme}" 
 _PATH = re.compile(r"(?<![\w/.~-])((?>~?/[\w.+@%=-]+(?:/[\w.+@%=-]+)*))(?!…)")
 _PATH_CUT = re.compile(r"(?<![\w/.~-])~?/[\w.+@%=/-]+(?=…)")
 _ADDRESS = re.compile(r"(?<![\w.])(?!127\.|0\.0\.0\.0)(?:\d{1,3}\.){3}\d{1,3}(?!\w|\.\d)")
+_HOST_OF_OPTION = re.compile(r"(?:/host:|^(?:mon|mgr|mds|client\.rgw)\.)([^\s./]{3,})")
+"""In the section and the mask of an option of ``ceph config dump``."""
 _PLACEHOLDER = re.compile(r"[A-Z_.]+|<.*")
 _NUMBER = re.compile(r"\d{1,4}[A-Za-z%]?")
 _EDGE = " │┃║|▌▐▏▎▕"
@@ -191,11 +193,19 @@ def names_of_hosts(names: Iterable[str]) -> dict[str, Kind]:
 
 
 def names_of_run(run: Run) -> dict[str, Kind]:
-    """Its nodes, its target, and the pool that the cluster named."""
+    """Its nodes, its target, and what the cluster named: the pool, and hosts and pools in its configuration."""
     pool = run.cluster.pool.get("name") if run.cluster else None
     named: dict[str, Kind] = {pool: "pool"} if isinstance(pool, str) else {}
     hosts = names_of_hosts([*(node.node for node in run.nodes), *run.environment])
-    return hosts | named | names_of_target(run.target)
+    config = (run.cluster and run.cluster.config) or {}
+    return hosts | named | names_of_target(run.target) | _names_of_config(config)
+
+
+def _names_of_config(config: Mapping[str, str]) -> dict[str, Kind]:
+    """Hosts that options are set for, or for daemons that have the names of hosts; pools that options name."""
+    pools = (value for name, value in config.items() if name.endswith((" rbd_default_pool", " rbd_default_data_pool")))
+    hosts = names_of_hosts(host for name in config for host in _HOST_OF_OPTION.findall(name))
+    return {**dict.fromkeys(pools, "pool"), **hosts}
 
 
 def names_of_target(spec: str) -> dict[str, Kind]:

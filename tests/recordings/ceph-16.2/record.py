@@ -16,7 +16,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parents[2]))
 
-from cephtui.ceph import cluster, images, in_use, pools, rates, watch  # noqa: E402
+from cephtui.ceph import cluster, config, images, in_use, pools, rates, watch  # noqa: E402
 
 POOL, QUOTA, ERASURE = "rec", "recquota", "recdata"
 STATE = {
@@ -33,8 +33,16 @@ CLUSTER = {
     "versions": cluster.VERSIONS_ARGV,
     "crush-rules": pools.CRUSH_RULES_ARGV,
     **{name: cluster.option_argv(name) for name in cluster.OSD_OPTIONS},
+    "config-dump": config.CONFIG_ARGV,
     "option-unknown": cluster.option_argv("osd_no_such_option"),
     "in-use": in_use.in_use_argv(POOL),
+}
+OPTIONS = {
+    "osd": "osd_op_num_shards_hdd 8",
+    "osd/class:hdd": "osd_max_backfills 2",
+    "osd/host:lab1": "osd_recovery_sleep 0.5",
+    "mgr": "mgr/dashboard/GRAFANA_API_PASSWORD hunter2 --force",
+    "client.rgw.lab1": "rgw_keystone_admin_password hunter3",
 }
 
 
@@ -147,7 +155,11 @@ def record_images(lab: Lab) -> None:
 
 def record_healthy(lab: Lab) -> None:
     time.sleep(12)  # until the rates forget the questions about images, which are client I/O too
+    for where, option in OPTIONS.items():
+        lab.do(f"ceph config set {where} {option}")
     lab.record("healthy", CLUSTER)
+    for where, option in OPTIONS.items():
+        lab.do(f"ceph config rm {where} {option.partition(' ')[0]}")
 
 
 def record_load(lab: Lab) -> None:

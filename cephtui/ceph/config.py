@@ -1,0 +1,73 @@
+"""The cluster's configuration database: the options that are set in it, without what may be secret."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from cephtui.ceph import answers
+from cephtui.frozen import dataclass
+
+CONFIG_ARGV = ("ceph", "config", "dump", "-f", "json")
+"""Reports a Config; the cephx caps ``mon 'profile rbd'`` are enough."""
+NOT_KEPT = "(not kept)"
+"""Stands for a value that may be secret."""
+OPTIONS_MOST = 500
+"""How many options are kept. A large cluster has one and more for each OSD, written by the OSDs themselves."""
+_NAME_MOST = 120
+
+_SECRET_NAME = re.compile(r"key|secret|pass|token|credential|cert|private|registry", re.IGNORECASE)
+_SECRET_VALUE = re.compile(
+    r"-----BEGIN"
+    r"|://[^/\s]{0,200}@"  # a password in a URL
+    r"|(?:key|secret|pass|token)\w{0,40}\s{0,9}="  # an option in an option, such as ssl_key= in rgw_frontends
+    r"|\bAQ[A-Za-z0-9+/]{30,}="  # a key of cephx
+    r"|\beyJ[\w-]{10,}",  # a JSON web token
+    re.IGNORECASE,
+)
+_SEARCHED_MOST = 2000
+"""Of a value: more than is kept of one, so that no part of a secret is."""
+_OPEN_MODULES = ("mgr/balancer/", "mgr/pg_autoscaler/")
+"""Of the manager's modules only these have values that matter here; the others keep addresses and accounts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """The options that are set; all others have their defaults."""
+
+    options: Mapping[str, str]
+    """By section, mask and name, ``osd/class:hdd osd_op_num_shards``; whole sections before single daemons."""
+    more: int = 0
+    """How many others there are, beyond ``OPTIONS_MOST``."""
+
+
+def parse_config(text: str) -> Config:
+    """The answer to ``CONFIG_ARGV``."""
+    found = sorted(answers.rows(text), key=_place)
+    kept = {f"{_section(one)[:_NAME_MOST]} {_name(one)[:_NAME_MOST]}": _value(one) for one in found[:OPTIONS_MOST]}
+    return Config(kept, max(0, len(found) - OPTIONS_MOST))
+
+
+def _place(answer: Mapping[str, Any]) -> tuple[bool, str, str]:
+    return "." in str(answer.get("section")), _section(answer), _name(answer)
+
+
+def _section(answer: Mapping[str, Any]) -> str:
+    """With the mask: ``osd/class:hdd``."""
+    return "/".join(str(answer[key]) for key in ("section", "mask") if answer.get(key))
+
+
+def _name(answer: Mapping[str, Any]) -> str:
+    return str(answer.get("name"))
+
+
+def _value(answer: Mapping[str, Any]) -> str:
+    value = answer.get("value")
+    return NOT_KEPT if _may_be_secret(_name(answer), str(value)) else answers.short_text(value)
+
+
+def _may_be_secret(name: str, value: str) -> bool:
+    if name.startswith("mgr/") and not name.startswith(_OPEN_MODULES):
+        return True
+    return bool(_SECRET_NAME.search(name) or _SECRET_VALUE.search(value[:_SEARCHED_MOST]))
