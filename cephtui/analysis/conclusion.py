@@ -165,8 +165,8 @@ def _of_time(change: Change, asked: Asked) -> Iterator[str]:
         if not figures.take_turns and (hourly := trend(figures, asked.criteria)):
             verb = "rose" if hourly > 0 else "fell"
             yield (
-                f"figures {verb} by {abs(100 * hourly):.0f} % an hour on both sides: the change can't be separated from "
-                "that; undo it and measure again"
+                f"figures {verb} by {abs(100 * hourly):.0f} % an hour on both sides: the change can't be separated "
+                "from that: undo it and measure again"
             )
 
 
