@@ -268,7 +268,7 @@ async def test_a_comparison_is_presented(session: Path, size: tuple[int, int]) -
             seen.append((said(app, "#metric")[0], *said(app, ".value")))
             await pilot.press("v")
             await pilot.pause()
-        assert seen[0] == ("IOPS write", "3.84k", "1.57k", "-59 %")
+        assert seen[0] == ("IOPS write", "3.83k", "1.57k", "-59 %")
         assert [each[0] for each in seen[1:]] == ["bandwidth write", "lat mean write", "lat p99 write"]
         assert not any(word in "".join(rows(app)) for word in ("better", "worse"))
         await pilot.press("escape")

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from statistics import fmean
 
 from cephtui.analysis.change import Change
-from cephtui.analysis.conditions import differences
+from cephtui.analysis.conditions import differences, unlike
 from cephtui.analysis.marks import UNDONE, marks_between
 from cephtui.analysis.ratio import holm
 from cephtui.analysis.sides import Side
@@ -80,6 +80,13 @@ def conclude(changes: Sequence[Change], asked: Asked, at: datetime, changed: Seq
         notes=tuple(dict.fromkeys([*_notes(deciding, answer), *(n for c in counted for n in _of_time(c, asked))])),
     )
     return Judgement(tuple(sorted(verdicts, key=lambda verdict: not verdict.decides)), conclusion)
+
+
+def judge_sides(left: Side, right: Side, headline: Callable[[Run], Metric], at: datetime) -> Judgement | None:
+    """Two chosen runs with their repeats, by the usual criteria; None where they can't be compared."""
+    if left.problem or right.problem or unlike(left, right):
+        return None
+    return conclude([Change(left.runs, right.runs)], Asked(headline), at)
 
 
 def changed_between(left: Side, right: Side) -> list[str]:

@@ -61,6 +61,8 @@ def geometric_mean(values: Sequence[float]) -> float | None:
     """What stands for several runs everywhere; None for no runs, 0 where one is 0."""
     if not values:
         return None
+    if min(values) == max(values):
+        return values[0]  # exactly
     return math.exp(fmean(map(math.log, values))) if all(value > 0 for value in values) else 0.0
 
 

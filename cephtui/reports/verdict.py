@@ -38,11 +38,7 @@ def draw_judgement(
     conclusion = judged.conclusion
     rows: list[RenderableType] = []
     for verdict in judged.deciding:
-        rows.append(headline(verdict))
-        below: list[RenderableType] = [plain(verdict_text(verdict), STYLES[verdict.met])]
-        if verdict.interval is not None:
-            below += interval_bar(verdict, width - 2, ascii_only=ascii_only)
-        rows.append(Padding(Group(*below, plain(basis(verdict))), (0, 0, 0, 2)))
+        rows += draw_verdict(verdict, width=width, ascii_only=ascii_only)
     rows += [plain(line, "dim") for line in also_measured(judged.verdicts)]
     rows += [plain(line, "bold") for line in conclusion.notes]
     changed, more = cut(conclusion.changed, "differences")
@@ -51,6 +47,18 @@ def draw_judgement(
     rows += [plain(f"! {each.run}: {each.why}", "yellow") for each in conclusion.limited]
     rows.append(plain(answer_text(judged, code=code), "bold"))
     return Group(*rows)
+
+
+def draw_verdict(
+    verdict: Verdict, *, width: int = 76, ascii_only: bool = False, bar: bool = True
+) -> list[RenderableType]:
+    """The figure with its interval, then in a sentence what that says, as a bar, and what it rests on."""
+    below: list[RenderableType] = [plain(verdict_text(verdict), STYLES[verdict.met])]
+    if bar and verdict.interval is not None:
+        below += interval_bar(verdict, width - 2, ascii_only=ascii_only)
+    if max(len(verdict.before), len(verdict.after)) > 1:
+        below.append(plain(basis(verdict)))
+    return [headline(verdict), Padding(Group(*below), (0, 0, 0, 2))]
 
 
 def answer_text(judged: Judgement, *, code: bool) -> str:
@@ -102,6 +110,13 @@ def verdict_text(verdict: Verdict) -> str:
     if verdict.word in ("better", "worse", "same"):
         return f"{word}; {required_text(verdict)}: no verdict, {_between(verdict)}{_more_runs(verdict)}"
     return f"no verdict: {_between(verdict)}{_more_runs(verdict)}"
+
+
+def short_text(verdict: Verdict) -> str:
+    """Its word alone: ``worse by more than 10 %``, ``no verdict``."""
+    if verdict.met is None:
+        return "no verdict"
+    return _WORDS[verdict.word].format(_percent(verdict.same_percent))
 
 
 def required_text(verdict: Verdict) -> str:
