@@ -7,7 +7,6 @@ import select
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
@@ -28,13 +27,13 @@ from cephtui.models import Mark, Run
 from cephtui.models.sitting import Sitting
 from cephtui.planning import Order, Request, make_plan
 from cephtui.reports.verdict import headline, verdict_text
-from cephtui.running.command import run_command
+from cephtui.running.changing import run_noted
 from cephtui.running.runner import Runner
 from cephtui.sessions import store
-from cephtui.sessions.changes import CHANGES_FILE, Ran, not_undone
+from cephtui.sessions.changes import not_undone
 from cephtui.sessions.jsonlines import as_json as json_of
 from cephtui.sessions.store import SITTING_FILE
-from cephtui.sessions.writer import append_lines, write_whole
+from cephtui.sessions.writer import write_whole
 from cephtui.terminal import say
 
 _POLL_SECONDS = 0.25
@@ -219,17 +218,10 @@ class Guided:
 
     def _ran(self, kind: Literal["change", "undo"], command: str, is_stopped: Callable[[], bool]) -> str:
         """Run it, noted before and after; why it failed, or empty."""
-        noted = Ran(at=datetime.now(UTC), kind=kind, command=command, undo=self._commands.undo)
-        self._note(noted)
         say(f"{kind}: {command}")
-        ended = run_command(command, is_stopped)
-        self._note(noted.model_copy(update={"at": datetime.now(UTC), "status": ended.status, "output": ended.output}))
+        problem = run_noted(self._directory, kind, command, self._commands.undo, is_stopped)
         self._runner.mark(f"{CHANGED if kind == 'change' else UNDONE}{command}").result()
-        last = ended.output.strip().splitlines()
-        return f"{ended.problem}{f': {last[-1]}' if last else ''}" if ended.problem else ""
-
-    def _note(self, ran: Ran) -> None:
-        append_lines(self._directory / CHANGES_FILE, [ran])
+        return problem
 
     def _wait_for_the_user(self) -> None:
         """The words that are typed become the mark."""
