@@ -21,7 +21,7 @@ from cephtui.cli.headless import Measuring
 from cephtui.cli.judging import asked_of, judge_saved, keep, print_judgement
 from cephtui.cli.options import Question
 from cephtui.cli.output import JsonOutput, TerminalOutput
-from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE
+from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE, EXIT_REFUSED
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, Run
 from cephtui.models.sitting import Sitting
@@ -225,6 +225,8 @@ class Guided:
 
     def _wait_for_the_user(self) -> None:
         """The words that are typed become the mark."""
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            raise _Over(EXIT_REFUSED, "there is no terminal to ask for the change: give --change")
         click.echo("Make the change, say here what you changed, then press Enter: ", nl=False, err=True)
         while not select.select([sys.stdin], [], [], _POLL_SECONDS)[0]:
             if self._desk.is_asked_to_end:

@@ -210,8 +210,8 @@ def nodes(**given: Any) -> int:
 
 
 @cli.command(
-    epilog="\b\nExamples:\n  cephtui cleanup --dry-run\n  cephtui cleanup\n  cephtui cleanup --yes --node root@10.0.0.2\n"
-    "  cephtui cleanup --undo tuning"
+    epilog="\b\nExamples:\n  cephtui cleanup --dry-run\n  cephtui cleanup\n"
+    "  cephtui cleanup --yes --node root@10.0.0.2\n  cephtui cleanup --undo tuning"
 )
 @where_options
 @click.option("--dry-run", is_flag=True, help="Only list what would be removed, and how the nodes are reached.")

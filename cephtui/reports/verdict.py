@@ -13,7 +13,8 @@ from cephtui import units
 from cephtui.analysis.conclusion import Judgement
 from cephtui.analysis.verdict import JUDGED_RUNS
 from cephtui.models.metrics import BY_NAME
-from cephtui.models.verdict import Answer, Verdict, Word
+from cephtui.models.verdict import Answer, LeftOut, Verdict, Word
+from cephtui.reports.facts import ranges
 from cephtui.reports.tables import plain
 from cephtui.reports.text import cut
 
@@ -43,8 +44,8 @@ def draw_judgement(
     rows += [plain(line, "bold") for line in conclusion.notes]
     changed, more = cut(conclusion.changed, "differences")
     rows += [plain(f"changed: {line}") for line in [*changed, *([more] if more else [])]]
-    rows += [plain(f"left out: {each.run}: {each.why}", "yellow") for each in conclusion.left_out]
-    rows += [plain(f"! {each.run}: {each.why}", "yellow") for each in conclusion.limited]
+    rows += [plain(f"left out: {line}", "yellow") for line in _grouped(conclusion.left_out)]
+    rows += [plain(f"! {line}", "yellow") for line in _grouped(conclusion.limited)]
     rows.append(plain(answer_text(judged, code=code), "bold"))
     return Group(*rows)
 
@@ -183,6 +184,15 @@ def interval_bar(verdict: Verdict, width: int, *, ascii_only: bool = False) -> l
         if all(cell == " " for cell in ticks[max(0, start - 1) : start + len(text) + 1]):
             ticks[start : start + len(text)] = text
     return [row, Text("".join(ticks).rstrip(), style="dim")]
+
+
+def _grouped(found: Iterable[LeftOut]) -> list[str]:
+    """``tuning/1-3, 5: why``: the runs with the same reason on one line."""
+    runs: dict[tuple[str, str], list[int]] = {}
+    for each in found:
+        session, _, number = each.run.rpartition("/")
+        runs.setdefault((session, each.why), []).append(int(number))
+    return [f"{session}/{ranges(numbers)}: {why}" for (session, why), numbers in runs.items()]
 
 
 def _too_few(verdict: Verdict, before: int, after: int) -> str:

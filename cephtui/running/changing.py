@@ -15,7 +15,10 @@ from cephtui.sessions.writer import append_lines
 def run_noted(
     directory: Path, kind: Literal["change", "undo"], command: str, undo: str | None, is_stopped: Callable[[], bool]
 ) -> str:
-    """Run it; why it failed, or an empty text. ``undo`` takes the change back. Raises OSError where it can't be noted."""
+    """Run it; why it failed, or an empty text. ``undo`` takes the change back.
+
+    Raises OSError where it can't be noted: then it does not run.
+    """
     noted = Ran(at=datetime.now(UTC), kind=kind, command=command, undo=undo)
     append_lines(directory / CHANGES_FILE, [noted])
     ended = run_command(command, is_stopped)

@@ -44,9 +44,8 @@ def clean_up(where: Where, dry_run: bool, yes: bool, as_listed: bool, undone: st
     if undone is not None:
         return _undo(find_session(undone), dry_run=dry_run, yes=yes)
     for directory, command in left_changed(paths.sessions_dir()):
-        say(
-            f"session {directory.name}: its change was not undone: cephtui cleanup --undo {directory.name} runs: {command}"
-        )
+        name = directory.name
+        say(f"session {name}: its change was not undone: cephtui cleanup --undo {name} runs: {command}")
     left = left_behind(paths.sessions_dir())
     unreadable = unreadable_lists(paths.sessions_dir())
     for problem in unreadable:
