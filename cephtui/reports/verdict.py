@@ -192,7 +192,7 @@ def _grouped(found: Iterable[LeftOut]) -> list[str]:
     for each in found:
         session, _, number = each.run.rpartition("/")
         runs.setdefault((session, each.why), []).append(int(number))
-    return [f"{session}/{ranges(numbers)}: {why}" for (session, why), numbers in runs.items()]
+    return [f"{session}/{ranges(sorted(numbers))}: {why}" for (session, why), numbers in runs.items()]
 
 
 def _too_few(verdict: Verdict, before: int, after: int) -> str:
