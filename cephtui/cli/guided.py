@@ -7,6 +7,7 @@ import select
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
@@ -18,7 +19,7 @@ from cephtui.analysis.conclusion import Asked, Judgement
 from cephtui.analysis.marks import CHANGED, UNDONE
 from cephtui.analysis.sitting import Turn, begun, changes_of, counted, failed_in_a_row, is_look, looks_of, next_turn
 from cephtui.cli.headless import Measuring
-from cephtui.cli.judging import asked_of, judge_saved, keep, print_judgement
+from cephtui.cli.judging import asked_of, keep, print_judgement
 from cephtui.cli.options import Question
 from cephtui.cli.output import JsonOutput, TerminalOutput
 from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE, EXIT_REFUSED
@@ -33,6 +34,7 @@ from cephtui.sessions import store
 from cephtui.sessions.changes import not_undone
 from cephtui.sessions.jsonlines import as_json as json_of
 from cephtui.sessions.store import SITTING_FILE
+from cephtui.sessions.verdicts import judge_saved
 from cephtui.sessions.writer import write_whole
 from cephtui.terminal import say
 
@@ -167,7 +169,7 @@ class Guided:
 
     def _judged(self) -> Judgement:
         marks: tuple[Mark, ...] = tuple(store.read_marks(self._directory))
-        return judge_saved(self._changes(), self._asked(), marks, self._directory)
+        return judge_saved(self._changes(), self._asked(), marks, self._directory, datetime.now(UTC))
 
     def _look(self) -> Judgement:
         judged = self._judged()

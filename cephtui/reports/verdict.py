@@ -122,7 +122,11 @@ def short_text(verdict: Verdict) -> str:
 
 def required_text(verdict: Verdict) -> str:
     """``at most 10 % worse``, ``at least 20 % better``."""
-    asked = verdict.require_percent
+    return required_percent(verdict.require_percent)
+
+
+def required_percent(asked: float) -> str:
+    """What a change must bring, of a number below or above 0."""
     return f"at least {_percent(asked)} better" if asked > 0 else f"at most {_percent(-asked)} worse"
 
 

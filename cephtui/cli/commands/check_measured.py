@@ -127,7 +127,7 @@ def _asked_in(sitting: Sitting, question: Question) -> Question:
         question,
         require_percent=sitting.require_percent,
         same_percent=sitting.same_percent,
-        confidence=sitting.confidence,
+        confidence=100 * sitting.confidence,
         metrics=sitting.metrics,
         directions=sitting.directions,
     )
@@ -166,7 +166,7 @@ def _new_sitting(request: Request, question: Question, commands: Commands, runs:
         fixed=runs,
         require_percent=question.require_percent,
         same_percent=question.same_percent,
-        confidence=question.confidence,
+        confidence=question.confidence / 100,
         metrics=question.metrics,
         directions=question.directions,
     )
@@ -239,7 +239,7 @@ def _describe(sitting: Sitting, draft: Plan, saved: Sequence[Run], as_json: bool
     for look, (runs, before) in enumerate(zip(looks, sides, strict=True), 1):
         there = before or len(saved)
         takes = units.duration(each * (runs + before))
-        fractions = [f"{100 * seen_with(cv, there, runs, sitting.confidence / 100):.0f} % of {100 * cv:.0f} %"
+        fractions = [f"{100 * seen_with(cv, there, runs, sitting.confidence):.0f} % of {100 * cv:.0f} %"
                      for cv in _SPREADS if there + runs > 2]  # fmt: skip
         click.echo(f"  look {look}: {there} before, {runs} after, about {takes}; would see {', '.join(fractions)}")
     click.echo("would see: the least change that is seen with 80 %, by the spread between runs")
