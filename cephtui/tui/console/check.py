@@ -338,7 +338,7 @@ def _seen(sitting: Sitting, stands: Standing) -> str:
         100 * seen_with(variation, sitting.before_runs, each, sitting.confidence) for each in (runs[-1], runs[0])
     )
     known = (
-        f"with a spread of {100 * variation:.1f} % between runs" if spread is not None else "with a usual spread of 5 %"
+        f"With a spread of {100 * variation:.1f} % between runs" if spread is not None else "With a usual spread of 5 %"
     )
     return f"{known} a change of {most:.0f} % is seen after {runs[0]} runs, of {least:.0f} % after {runs[-1]}"
 
