@@ -18,9 +18,8 @@ _OPTIONS = {"rw": "randwrite", "bs": "4k", "iodepth": 64, "runtime": 60.0, "dire
 
 
 def total(figures: Mapping[str, float | None]) -> Total:
-    return Total.model_construct(
-        **{"ios": 1, "bytes": 1, "runtime_seconds": 60.0, "iops": None, "bandwidth_bytes": 1.0, **figures}
-    )
+    fields: dict[str, Any] = {"ios": 1, "bytes": 1, "runtime_seconds": 60.0, "iops": None, "bandwidth_bytes": 1.0}
+    return Total.model_construct(**fields | dict(figures))
 
 
 def run(number: int, write: Mapping[str, float | None] | float = 1000.0, **changes: Any) -> Run:
