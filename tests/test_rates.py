@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from statistics import fmean
 
 import numpy as np
 import pytest
 from scipy import special
 
-from cephtui.analysis import conclusion, looks, ratio
+from cephtui.analysis import conclusion, looks, ratio, verdict
 from cephtui.analysis.conclusion import answer_of_all, trend
 from cephtui.analysis.looks import ONE_LOOK
 from cephtui.analysis.ratio import log_deviation, required_ratio
@@ -31,7 +32,7 @@ DOWN, UP = -10.0, 20.0
 
 @pytest.fixture(autouse=True)
 def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By scipy's t distribution, which is the same (test_ratio.py) and a thousand times as fast."""
+    """By floats, and scipy's t distribution: both are the same (test_ratio.py), and a thousand times as fast."""
 
     def quantile(probability: float, df: float) -> float:
         return float(special.stdtrit(df, probability))
@@ -39,6 +40,14 @@ def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     def cdf(value: float, df: float) -> float:
         return float(special.stdtr(df, value))
 
+    def variance(values: Iterable[float]) -> float:
+        found = tuple(values)
+        middle = fmean(found)
+        return math.fsum((value - middle) ** 2 for value in found) / (len(found) - 1)
+
+    for module in (ratio, verdict):
+        monkeypatch.setattr(module, "variance", variance)
+    monkeypatch.setattr(ratio, "mean", fmean)
     monkeypatch.setattr(ratio, "quantile", quantile)
     monkeypatch.setattr(conclusion, "quantile", quantile)
     monkeypatch.setattr(ratio, "cdf", cdf)
@@ -80,12 +89,12 @@ def verdicts(
 
 def answers(found: Sequence[Verdict]) -> dict[str, float]:
     """How often each answer is given."""
-    counts = Counter(answer_of_all([verdict]) for verdict in found)
+    counts = Counter(answer_of_all([each]) for each in found)
     return {answer: counts[answer] / len(found) for answer in ("met", "not met", "undecided")}
 
 
 def differing(found: Sequence[Verdict]) -> float:
-    return sum(verdict.differs is not None for verdict in found) / len(found)
+    return sum(each.differs is not None for each in found) / len(found)
 
 
 @pytest.mark.parametrize("runs", [3, 5, 12])
@@ -137,7 +146,7 @@ def measure(sitting: Sitting, noise: Sequence[float], true: float) -> tuple[Verd
     criteria = Criteria(DOWN, looks=looks_of(sitting))
     found: dict[str, list[Measured]] = {"before": [], "after": []}
     looked: list[int] = []
-    verdict = None
+    last = None
     place = 0
     while turn := next_turn(sitting, len(found["before"]), len(found["after"])):
         for _ in range(turn.runs):
@@ -147,11 +156,11 @@ def measure(sitting: Sitting, noise: Sequence[float], true: float) -> tuple[Verd
         if is_look(sitting, len(found["before"]), len(found["after"])):
             looked.append(len(found["after"]))
             figures = Figures("write", IOPS, found["before"], found["after"])
-            verdict = judge(figures, "write-iops", criteria, STARTED)
-            if answer_of_all([verdict]) != "undecided":
+            last = judge(figures, "write-iops", criteria, STARTED)
+            if answer_of_all([last]) != "undecided":
                 break
-    assert verdict
-    return verdict, looked
+    assert last
+    return last, looked
 
 
 def measured(sitting: Sitting, true: float, *, seed: int, times: int = SITTINGS) -> list[tuple[Verdict, list[int]]]:
@@ -164,12 +173,12 @@ def measured(sitting: Sitting, true: float, *, seed: int, times: int = SITTINGS)
 @pytest.mark.parametrize("takes_turns", [True, False], ids=["in turns", "before is fixed"])
 def test_several_looks_are_wrong_no_more_often_than_one(takes_turns: bool) -> None:
     found = measured(new_sitting(takes_turns=takes_turns), 0.9, seed=40)
-    rates = answers([verdict for verdict, _ in found])
+    rates = answers([last for last, _ in found])
     assert 0.01 <= rates["met"] <= MOST_WRONG
     assert 0.01 <= rates["not met"] <= MOST_WRONG
-    assert {looks for _, each in found for looks in each} == {4, 6, 8, 12}
+    assert {at for _, each in found for at in each} == {4, 6, 8, 12}
     assert all(each == [4, 6, 8, 12][: len(each)] for _, each in found)
-    assert {verdict.method for verdict, _ in found} == {"paired" if takes_turns else "welch"}
+    assert {last.method for last, _ in found} == {"paired" if takes_turns else "welch"}
 
 
 def test_measuring_until_it_is_decided_would_be_seen_here(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,7 +186,7 @@ def test_measuring_until_it_is_decided_would_be_seen_here(monkeypatch: pytest.Mo
     monkeypatch.setattr(looks, "_LEVELS", {20: {0.95: 0.05}})
     monkeypatch.setattr(looks, "_PAIRED", 1.0)
     found = measured(new_sitting(takes_turns=True, most=20), 0.9, seed=50, times=250)
-    rates = answers([verdict for verdict, _ in found])
+    rates = answers([last for last, _ in found])
     assert min(rates["met"], rates["not met"]) > 0.08
 
 
@@ -187,7 +196,7 @@ def test_measuring_until_it_is_decided_would_be_seen_here(monkeypatch: pytest.Mo
 def test_runs_that_take_turns_are_not_misled_by_a_drift() -> None:
     drift = -0.2
     turns = verdicts(in_turns(6), Criteria(), seed=60, drift=drift)
-    assert {verdict.method for verdict in turns} == {"paired"}
+    assert {each.method for each in turns} == {"paired"}
     assert differing(turns) <= 0.065
     assert differing(verdicts(one_after_the_other(6), Criteria(), seed=61, drift=drift)) > 0.5
 
