@@ -383,7 +383,7 @@ def test_a_change_is_a_number_and_no_word(
     assert found.change_fraction == (None if change is None else pytest.approx(change, abs=1e-9))
 
 
-def test_several_runs_are_their_mean_and_of_percentiles_their_median() -> None:
+def test_several_runs_are_their_geometric_mean() -> None:
     def slow(number: int, iops: float, seconds: float) -> Run:
         return run(
             number,
@@ -394,14 +394,14 @@ def test_several_runs_are_their_mean_and_of_percentiles_their_median() -> None:
             ),
         )
 
-    left, right = side(slow(1, 900, 0.1), slow(2, 1000, 0.2), slow(3, 1400, 0.9)), side(slow(4, 1100, 0.2))
+    left, right = side(slow(1, 500, 0.1), slow(2, 1000, 0.2), slow(3, 2000, 1.6)), side(slow(4, 1100, 0.2))
     iops = figure(left, right)
-    assert iops.left == pytest.approx(1100)
-    assert (iops.left_spread, iops.right_spread) == ((900.0, 1400.0), None)
-    assert figure(left, right, "latency_mean_seconds").left == pytest.approx(0.4)
-    for name in ("latency_p99_seconds", "latency_max_seconds"):
-        assert figure(left, right, name).left == 0.2
-        assert figure(left, right, name).left_spread == (0.1, 0.9)
+    assert iops.left == pytest.approx(1000)
+    assert iops.change_fraction == pytest.approx(0.1)
+    assert (iops.left_spread, iops.right_spread) == ((500.0, 2000.0), None)
+    for name in ("latency_mean_seconds", "latency_p99_seconds", "latency_max_seconds"):
+        assert figure(left, right, name).left == pytest.approx(0.032 ** (1 / 3))
+        assert figure(left, right, name).left_spread == (0.1, 1.6)
 
 
 def test_a_repeat_without_a_figure_is_left_out_of_it() -> None:

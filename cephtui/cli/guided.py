@@ -155,7 +155,7 @@ class Guided:
             raise _Over(code or EXIT_INCOMPLETE)
         if any(run.outcome in ("refused", "stopped") for run in runs):
             raise _Over(code)
-        if why := failed_in_a_row(runs):
+        if why := failed_in_a_row(self._runs):
             raise _Over(code or EXIT_FAILED, why)
 
     def _keep_sitting(self) -> None:

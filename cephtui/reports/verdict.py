@@ -11,6 +11,7 @@ from rich.text import Text
 
 from cephtui import units
 from cephtui.analysis.conclusion import Judgement
+from cephtui.analysis.ratio import required_ratio
 from cephtui.analysis.verdict import JUDGED_RUNS
 from cephtui.models.metrics import BY_NAME
 from cephtui.models.verdict import Answer, LeftOut, Verdict, Word
@@ -107,7 +108,8 @@ def verdict_text(verdict: Verdict) -> str:
     if verdict.differs and verdict.word in ("same", "not worse", "not better"):
         word += f", {verdict.differs} by {_percent(_away(verdict.ratio or 1.0))}"
     if verdict.met is not None:
-        return word if _follows(verdict) else f"{word}; {required_text(verdict)}: {'met' if verdict.met else 'not met'}"
+        answer = f"{required_text(verdict)}: {'met' if verdict.met else 'not met'}"
+        return word if _follows(verdict) else f"{word}; {answer}" if word else answer
     if verdict.word in ("better", "worse", "same"):
         return f"{word}; {required_text(verdict)}: no verdict, {_between(verdict)}{_more_runs(verdict)}"
     return f"no verdict: {_between(verdict)}{_more_runs(verdict)}"
@@ -161,9 +163,7 @@ def interval_bar(verdict: Verdict, width: int, *, ascii_only: bool = False) -> l
     assert verdict.interval
     assert verdict.ratio
     low, high = verdict.interval
-    required = (
-        1 + (verdict.require_percent if BY_NAME[verdict.figure].better == "more" else -verdict.require_percent) / 100
-    )
+    required = required_ratio(verdict.require_percent, BY_NAME[verdict.figure].better)
     same = verdict.same_percent / 100
     least, most = min(low, required, 1 - same) * 0.97, max(high, required, 1 + same) * 1.03
     scale = (width - 1) / math.log(most / least)
@@ -172,7 +172,6 @@ def interval_bar(verdict: Verdict, width: int, *, ascii_only: bool = False) -> l
         return max(0, min(width - 1, round(math.log(ratio / least) * scale)))
 
     line, full, point, edge, middle = "-=o:|" if ascii_only else "─━●┊│"
-    row = Text(line * width, style="dim")
     cells = list(line * width)
     for at in range(column(low), column(high) + 1):
         cells[at] = full
@@ -237,17 +236,16 @@ def _more_runs(verdict: Verdict) -> str:
     needed, if_same = verdict.runs_needed, verdict.runs_needed_if_same
     sides = len(verdict.before), len(verdict.after)
     threshold = f"{verdict.require_percent:+.3g} %"
-    if needed is None and if_same is None:
-        return f". Too near the threshold of {threshold} to be decided"
     if if_same is not None and if_same > max(sides):
         shown_as = "not worse" if verdict.require_percent <= 0 else "not met"
         return f". {if_same} runs a side would show no change as {shown_as}"
-    assert needed is not None
-    if if_same is not None:
-        return f". Too near the threshold of {threshold} to be decided: about {needed:,} runs a side"
-    more = sum(max(0, needed - runs) for runs in sides) or 2
+    if needed is None or if_same is not None:
+        about = "" if needed is None else f": about {needed:,} runs a side"
+        return f". Too near the threshold of {threshold} to be decided{about}"
+    needed = max(needed, min(sides) + 1)
+    more = sum(max(0, needed - runs) for runs in sides)
     time = f": {units.duration(more * verdict.run_seconds)}" if verdict.run_seconds else ""
-    return f". About {max(needed, min(sides) + 1)} runs a side would decide ({more} more{time})"
+    return f". About {needed} runs a side would decide ({more} more{time})"
 
 
 def _spread(value: float | None) -> str:
@@ -270,4 +268,5 @@ def _percent(value: float) -> str:
 
 
 def _plain(value: float) -> str:
-    return f"{value:.0f}" if math.isclose(value, round(value), abs_tol=1e-9) else f"{value:.1f}"
+    text = f"{value:.0f}" if math.isclose(value, round(value), abs_tol=1e-9) else f"{value:.1f}"
+    return text.removeprefix("-") if float(text) == 0 else text
