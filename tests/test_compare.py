@@ -625,8 +625,8 @@ def test_the_command_prints_the_table(data: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     directory = data / "sessions" / "replay"
     runs = store.read_runs(directory)[0]
-    sides = [side_of(store.read_run(directory, number), runs) for number in (WRITE_IOPS, MIXED)]
-    assert done.stdout.split() == text_of(draw_comparison(*sides)).split()
+    left, right = (side_of(store.read_run(directory, number), runs) for number in (WRITE_IOPS, MIXED))
+    assert done.stdout.split() == text_of(draw_comparison(left, right)).split()
 
 
 def test_the_command_gives_json_lines(data: Path) -> None:

@@ -68,7 +68,7 @@ def geometric_mean(values: Sequence[float]) -> float | None:
     if not values:
         return None
     if min(values) == max(values):
-        return values[0]  # exactly
+        return min(values[0], math.exp(_LOG_MOST))  # exactly
     if not all(value > 0 for value in values):
         return 0.0
     return math.exp(min(_mean(values), _LOG_MOST))

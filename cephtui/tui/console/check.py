@@ -65,7 +65,7 @@ from cephtui.tui.widgets.live_view import LiveView
 if TYPE_CHECKING:
     from cephtui.tui.console.screen import ConsoleScreen
 
-_DRAWS_PER_SECOND = 2
+_DRAWS_PER_SECOND = 4
 _USUAL_SPREAD = 0.05
 """Between runs, as long as it is not known."""
 
@@ -82,6 +82,7 @@ class Desk:
     """Of the session; None before its first run."""
     push: Callable[[Sequence[Entry]], None]
     """Run these."""
+    stop: Callable[[], object]
     is_busy: Callable[[], bool]
     live: Callable[[], LiveRun | None]
     mark: Callable[[str], Awaitable[Mark]]
@@ -108,6 +109,7 @@ def offered(screen: ConsoleScreen, runner: Runner, catalogue: Catalogue) -> tupl
         choice.plan(request),
         lambda: runner.directory,
         dispatcher.push,
+        dispatcher.stop,
         lambda: dispatcher.busy,
         lambda: screen.query_one(LiveView).current,
         lambda text: asyncio.wrap_future(runner.mark(text)),
@@ -125,7 +127,7 @@ class CheckScreen(InLarge):
 
     BINDINGS = [
         key("enter", "go", "continues", "begin, continue, or say that the change is made", shown=True),
-        key("s", "app.stop", "stop", "stop the run; enter continues the check", shown=True),
+        key("s", "stop", "stop", "stop the run; enter continues the check", shown=True),
         key("escape,q", "app.pop_screen", "back", "back to the console; the check can be continued there", shown=True),
     ]
     DEFAULT_CSS = """
@@ -234,6 +236,12 @@ class CheckScreen(InLarge):
         else:
             self._goes, self._pushed = True, None
             self._follow()
+
+    def action_stop(self) -> None:
+        """Also between two runs."""
+        self._goes = False
+        self._desk.stop()
+        self._follow()
 
     @work
     async def _ask_for_the_change(self) -> None:
