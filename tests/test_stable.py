@@ -7,10 +7,9 @@ import random
 from collections.abc import Callable, Sequence
 from statistics import fmean, stdev
 
-import pytest
 from scipy import stats
 
-from cephtui.analysis.stable import FEWEST, Goal, half_width
+from cephtui.analysis.stable import Goal, half_width
 
 SERIES = 1500
 Rule = Callable[[Sequence[float]], tuple[bool, float]]

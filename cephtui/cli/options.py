@@ -151,7 +151,8 @@ targets_option = click.option(
 order_option = click.option(
     "--order",
     type=click.Choice(("abab", "abba")),
-    help="Two presets, values or targets (A and B) take turns: A B A B or A B B A. Default: all of A first.",
+    help="Two presets, values or targets (A and B) take turns: A B A B or A B B A. "
+    "Default: all repeats of a preset or target first; values A B A B.",
 )
 
 

@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
+from typing import NoReturn
 
 from cephtui.analysis.conclusion import why_invalid
 from cephtui.analysis.sitting import failed_in_a_row
@@ -19,6 +20,7 @@ from cephtui.planning import Order, Request, make_plan, new_batch, ordered
 from cephtui.reports.stable import stable_line, unstable_line
 from cephtui.running.outcomes import failed_twice, yielded_nothing
 from cephtui.running.runner import Runner
+from cephtui.sessions.store import StoreError
 from cephtui.terminal import say
 
 _WORST = (0, EXIT_NO_VERDICT, EXIT_INCOMPLETE, EXIT_REFUSED, EXIT_FAILED)
@@ -26,7 +28,7 @@ _WORST = (0, EXIT_NO_VERDICT, EXIT_INCOMPLETE, EXIT_REFUSED, EXIT_FAILED)
 
 
 class _Over(Exception):
-    """Nothing more is measured; why, is said."""
+    """Nothing more is measured; the user knows why."""
 
 
 def run_until_stable(
@@ -39,14 +41,19 @@ def run_until_stable(
     each = [replace(request, presets=(preset,)) for request in requests for preset in request.presets]
     with measuring(runner) as desk:
         series = Series(runner, desk, as_json)
-        return series.carried_out(lambda: [series.until_stable(one, goal, headline, len(each) > 1) for one in each])
+        with contextlib.suppress(_Over):
+            for one in each:
+                series.until_stable(one, goal, headline, is_named=len(each) > 1)
+        return series.end()
 
 
 def run_in_turns(runner: Runner, requests: Sequence[Request], order: Order | None, as_json: bool) -> int:
     """Run the same on several targets; the exit code. Raises StoreError where nothing could be run."""
     with measuring(runner) as desk:
         series = Series(runner, desk, as_json)
-        return series.carried_out(lambda: series.take_turns(requests, order))
+        with contextlib.suppress(_Over):
+            series.take_turns(requests, order)
+        return series.end()
 
 
 def turns(requests: Sequence[Request], order: Order | None) -> Iterator[tuple[int, Request]]:
@@ -69,15 +76,13 @@ class Series:
         self._runs: list[Run] = []
         self._code = 0
 
-    def carried_out(self, work: Callable[[], object]) -> int:
-        """Do this, then print a table of all runs; the exit code."""
-        with contextlib.suppress(_Over):
-            work()
+    def end(self) -> int:
+        """Print a table of all runs; the exit code."""
         if not self._as_json:
             print_runs(self._runs)
         return self._code
 
-    def until_stable(self, request: Request, goal: Goal, headline: Callable[[Run], Metric], is_named: bool) -> None:
+    def until_stable(self, request: Request, goal: Goal, headline: Callable[[Run], Metric], *, is_named: bool) -> None:
         """Repeat one preset until its mean is known, or given up. Raises _Over."""
         name = f"{request.preset.name} on {request.target.spec}: " if is_named else ""
         batch, runs, figures = new_batch(), list[Run](), dict[str, list[float]]()
@@ -115,7 +120,13 @@ class Series:
         """The exit code of these runs, and the runs. Raises _Over where it was stopped, or can't be continued."""
         plan = make_plan(request, iter(batches).__next__, self._runner.prefilled())
         output = JsonOutput() if self._as_json else TerminalOutput(table=False)
-        code, runs = self._desk.measure(plan, request.target, output)
+        try:
+            code, runs = self._desk.measure(plan, request.target, output)
+        except StoreError as error:
+            if not self._runs:
+                raise
+            say(str(error))
+            self._end(EXIT_INCOMPLETE)
         self._runs += runs
         is_short = len(runs) < len(plan.steps) or any(run.outcome == "stopped" for run in runs)
         if is_short or self._desk.is_asked_to_end:
@@ -125,6 +136,6 @@ class Series:
     def _note(self, code: int) -> None:
         self._code = max(self._code, code, key=_WORST.index)
 
-    def _end(self, code: int) -> None:
+    def _end(self, code: int) -> NoReturn:
         self._note(code)
         raise _Over

@@ -10,8 +10,6 @@ from cephtui.analysis.stable import FEWEST, Goal, half_width
 from cephtui.models import Plan
 from cephtui.models.metrics import Metric
 
-_TENTHS_BELOW = 10
-
 
 def stable_line(runs: int, metric: Metric, figures: Mapping[str, Sequence[float]], goal: Goal) -> str:
     """``run 5: write IOPS 10.1k +-3.2 % (goal 5 %), stable``; else with how many runs may follow."""
@@ -51,4 +49,4 @@ def _width(value: float | None) -> str:
     """``+-3.2 %``, ``+-12 %``."""
     if value is None:
         return f"+-{units.DASH}"
-    return f"+-{100 * value:.1f} %" if 100 * value < _TENTHS_BELOW - 0.05 else f"+-{100 * value:.0f} %"
+    return f"+-{100 * value:.{0 if 100 * value >= 9.95 else 1}f} %"
