@@ -209,7 +209,7 @@ def test_presets_follow_each_other(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     assert stable(monkeypatch, desk, "write-iops", "read-iops", most=6) == EXIT_NO_VERDICT, "of the first of them"
     assert [step.preset for step in desk.steps] == ["write-iops"] * 6 + ["read-iops"] * 5
     assert len({step.batch for step in desk.steps}) == 2
-    assert said(capsys)[-1].startswith("read-iops on file:/x: run 5: write IOPS 10.1k")
+    assert said(capsys)[-1].startswith("read-iops: run 5: write IOPS 10.1k")
 
 
 def test_a_run_that_does_not_count_is_measured_again(

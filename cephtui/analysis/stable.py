@@ -14,7 +14,6 @@ from cephtui.models.metrics import Metric
 FEWEST = 5
 """Before that a few runs that are alike by chance would be taken for a small spread."""
 MOST = 20
-GOAL_PERCENT = 5.0
 _INSIDE = 0.97
 """Of the interval after each run: as it is looked at again and again, it holds the true mean in 95 % (simulated)."""
 
@@ -23,7 +22,7 @@ _INSIDE = 0.97
 class Goal:
     """When a mean is known well enough."""
 
-    percent: float = GOAL_PERCENT
+    percent: float = 5.0
     """The most that the ends of the 95 % interval may be away from the mean, in per cent of it."""
     most: int = MOST
     """Runs after which it is given up."""

@@ -38,12 +38,13 @@ def run_until_stable(
 
     Raises StoreError where nothing could be run.
     """
-    each = [replace(request, presets=(preset,)) for request in requests for preset in request.presets]
     with measuring(runner) as desk:
         series = Series(runner, desk, as_json)
         with contextlib.suppress(_Over):
-            for one in each:
-                series.until_stable(one, goal, headline, is_named=len(each) > 1)
+            for request in requests:
+                for preset in request.presets:
+                    name = [preset.name] * (len(request.presets) > 1) + [request.target.spec] * (len(requests) > 1)
+                    series.until_stable(replace(request, presets=(preset,)), goal, headline, " on ".join(name))
         return series.end()
 
 
@@ -82,9 +83,12 @@ class Series:
             print_runs(self._runs)
         return self._code
 
-    def until_stable(self, request: Request, goal: Goal, headline: Callable[[Run], Metric], *, is_named: bool) -> None:
-        """Repeat one preset until its mean is known, or given up. Raises _Over."""
-        name = f"{request.preset.name} on {request.target.spec}: " if is_named else ""
+    def until_stable(self, request: Request, goal: Goal, headline: Callable[[Run], Metric], name: str) -> None:
+        """Repeat one preset until its mean is known, or given up. Raises _Over.
+
+        ``name`` is what is said of it where there are several; else empty.
+        """
+        prefix = f"{name}: " if name else ""
         batch, runs, figures = new_batch(), list[Run](), dict[str, list[float]]()
         while len(counted(runs)) < goal.most:
             begun = len(runs)
@@ -94,16 +98,16 @@ class Series:
                 say(why)
                 self._end(code or EXIT_FAILED)
             if why := why_invalid(runs[-1]):
-                say(f"{name}#{runs[-1].run} does not count and is measured again: {why}")
+                say(f"{prefix}#{runs[-1].run} does not count and is measured again: {why}")
                 continue
             self._note(code)
             metric, good = headline(runs[-1]), counted(runs)
             figures = figures_of(good, metric)
             if len(good) > 1:
-                say(f"{name}{stable_line(len(good), metric, figures, goal)}")
+                say(f"{prefix}{stable_line(len(good), metric, figures, goal)}")
             if goal.is_reached(figures):
                 return
-        say(f"{name}{unstable_line(goal.most, figures)}")
+        say(f"{prefix}{unstable_line(goal.most, figures)}")
         self._note(EXIT_NO_VERDICT)
 
     def take_turns(self, requests: Sequence[Request], order: Order | None) -> None:

@@ -50,7 +50,7 @@ def _apart(step: Step, steps: Sequence[Step]) -> str:
         parts.insert(0, step.preset)
     if any(each.target != step.target for each in steps):
         parts.append(f"on {step.target}" if parts else step.target)
-    return " ".join(parts)
+    return " ".join(parts) or step.preset
 
 
 def _bytes(number: int | None) -> str:
