@@ -119,9 +119,7 @@ Exit codes:
 @targets_option
 @data_pool_option
 @set_option
-@click.option(
-    "--repeat", type=int, callback=within(1, _REPEATS_MOST), metavar="N", help="Run each preset N times. Default: 1."
-)
+@click.option("--repeat", type=int, callback=within(1, _REPEATS_MOST), metavar="N", help="Run each preset N times.")
 @order_option
 @stable_options
 @session_option
