@@ -9,4 +9,4 @@ EXIT_INCOMPLETE = 4
 EXIT_NOT_MET = 5
 """A check has shown that the change does not bring what is required."""
 EXIT_NO_VERDICT = 6
-"""A check has shown neither that nor the contrary."""
+"""A check has shown neither that nor the contrary, or repeats were given up before their mean was stable."""

@@ -141,17 +141,17 @@ def _drafts(request: Request, new_batch: Callable[[], str]) -> list[_Draft]:
     points = [[(preset, batch, options) for options in combined]
               for preset, combined in zip(request.presets, chosen, strict=True) for batch in [new_batch()]]  # fmt: skip
     return [_draft(request, preset, batch, repeat, options)
-            for repeat, (preset, batch, options) in _ordered(points, request.repeats, request.order)]  # fmt: skip
+            for repeat, (preset, batch, options) in ordered(points, request.repeats, request.order)]  # fmt: skip
 
 
-def _ordered(points: Sequence[Sequence[T]], repeats: int, order: Order | None) -> list[tuple[int, T]]:
+def ordered(points: Sequence[Sequence[T]], repeats: int, order: Order | None) -> list[tuple[int, T]]:
     """Each point with the number of its repeat; points are grouped by their presets. Raises OptionError."""
     numbers = range(1, repeats + 1)
     if order is None:
         return [(number, point) for same in points for number in numbers for point in same]
     every = [point for same in points for point in same]
     if len(every) < 2:
-        raise OptionError("order", f"{order} expected two presets or two values of an option")
+        raise OptionError("order", f"{order} takes two presets, two values of an option, or two targets")
     turns = [(number, every[::-1] if order == "abba" and number % 2 == 0 else every) for number in numbers]
     return [(number, point) for number, turn in turns for point in turn]
 

@@ -140,7 +140,7 @@ async def opened(
 async def test_every_option_of_fio_has_a_field() -> None:
     async with bare() as (app, _):
         fields = values(app)
-    assert {*fields} == {*FioOptions.model_fields, "repeats"}
+    assert {*fields} == {*FioOptions.model_fields, "repeats", "order"}
     own = {option: choice_text(value) for option, value in preset("write-iops").file.options.items()}
     assert {option: fields[option] for option in own if option != "runtime"} == {
         option: value for option, value in own.items() if option != "runtime"
@@ -159,7 +159,10 @@ async def test_every_option_of_rados_bench_has_a_field(tmp_path: Path) -> None:
         assert said_below(app).endswith("# prefills what it will read first"), "how much that is turns out in the run"
         await kept(app, pilot)
         assert " -t 32 " in shown(app, "#command")
-    assert {*fields} == {field.alias or name for name, field in RadosBenchOptions.model_fields.items()} | {"repeats"}
+    assert {*fields} == {field.alias or name for name, field in RadosBenchOptions.model_fields.items()} | {
+        "repeats",
+        "order",
+    }
 
 
 async def test_the_command_is_shown_below_as_one_types() -> None:
@@ -180,7 +183,7 @@ def is_scrolled_to(app: App[Any], field: Widget) -> bool:
 async def test_the_keys_go_round_all_fields_and_what_is_allowed_is_said_of_each() -> None:
     async with bare() as (app, pilot):
         fields, hints = list(values(app)), {}
-        order = [*fields[:5], "filter", *fields[5:]]
+        order = [*fields[:6], "filter", *fields[6:]]
         for size in (SMALL, USUAL):
             await pilot.resize_terminal(*size)
             seen = []
@@ -188,7 +191,7 @@ async def test_the_keys_go_round_all_fields_and_what_is_allowed_is_said_of_each(
                 assert app.focused is not None
                 seen.append(str(app.focused.id))
                 hints[seen[-1]] = said_below(app, "hint")
-                if seen[-1] in fields[5:]:
+                if seen[-1] in fields[6:]:
                     await until(pilot, is_scrolled_to, app, app.focused)
                 assert hints[seen[-1]] in " ".join(text_of(app, app.screen.query_one("#hint")).split())
                 await pilot.press("tab")
@@ -198,13 +201,14 @@ async def test_the_keys_go_round_all_fields_and_what_is_allowed_is_said_of_each(
             await pilot.press("shift+tab")
             assert app.focused.id == fields[-1]
             await pilot.press("tab")
-    assert fields[:5] == ["bs", "iodepth", "numjobs", "runtime", "repeats"]
+    assert fields[:6] == ["bs", "iodepth", "numjobs", "runtime", "repeats", "order"]
     assert hints["iodepth"] == "iodepth: 1 to 65536; I/Os in flight of each job; 1,4,16: one run per value"
     assert hints["runtime"].endswith("for all presets")
     assert hints["ramp_time"].split("; ")[-2] == "excluded from the results"
     assert hints["direct"].startswith("direct: true or false")
     assert hints["rw"].startswith("rw: one of read, write, randread")
     assert hints["repeats"] == "repeats: 1 to 1000; number of repeats"
+    assert hints["order"].startswith("order: abab, abba or empty; abba: every second repeat in reverse")
 
 
 ROWS = [["bs", "iodepth"], ["numjobs", "runtime"], ["repeats"], ["filter"], ["size", "rw"], ["rate"]]
@@ -249,7 +253,7 @@ async def test_the_other_options_are_found_by_their_names_and_what_they_do() -> 
         everything = list(values(app))
         await pilot.press("slash", *"flush")
         shown = [str(field.id) for field in app.screen.query(Field) if field.display]
-        assert shown == [*everything[:5], "fsync"]
+        assert shown == [*everything[:6], "fsync"]
         await pilot.press("down", *"32")
         assert values(app)["fsync"] == "32"
         await pilot.press("enter")
@@ -291,6 +295,18 @@ async def test_what_it_costs_is_said_in_a_line() -> None:
         assert said_below(app, "summary") == "6 runs, about 2:23 min, writes 1.00 GiB first"
 
 
+async def test_an_order_that_has_no_effect_says_so() -> None:
+    async with bare() as (app, pilot):
+        for iodepth, repeats, has_effect in (("4", "2", False), ("1,4", "1", False), ("1,4", "2", True)):
+            await type_in(app, pilot, "iodepth", iodepth)
+            await type_in(app, pilot, "repeats", repeats)
+            await type_in(app, pilot, "order", "ABBA")
+            assert ("order has no effect" in said_below(app, "summary")) is not has_effect
+            assert app.edited.order_of(app.preset) == ("abba" if has_effect else None)
+        await pilot.press("enter")
+        await until(pilot, lambda: bool(app.results))
+
+
 @pytest.mark.parametrize("size", [SMALL, USUAL])
 async def test_nothing_moves_when_a_message_changes_its_length(size: tuple[int, int]) -> None:
     async with bare(size=size) as (app, pilot):
@@ -321,6 +337,7 @@ WRONG = [
     ("repeats", "0"),
     ("repeats", "1e3"),
     ("repeats", "1001"),
+    ("order", "aabb"),
 ]
 
 
@@ -432,6 +449,24 @@ async def test_repeats_run_it_so_often(tmp_path: Path) -> None:
     assert [row[0] for row in table[1:]] == ["2", "1"]
     assert [run.repeat for run in runs] == [1, 2]
     assert len({run.batch for run in runs}) == 1
+
+
+async def test_repeats_of_a_sweep_run_in_the_order_that_was_typed(tmp_path: Path) -> None:
+    async with opened(tmp_path, size=USUAL) as (app, pilot):
+        await type_in(app, pilot, "iodepth", "1,4")
+        await type_in(app, pilot, "repeats", "2")
+        await type_in(app, pilot, "order", "abba")
+        await kept(app, pilot)
+        assert "2 times, order abba" in shown(app, "#form")
+        await pilot.press("enter")
+        await until(pilot, lambda: len(saved(tmp_path)) == 4)
+        await finished(app, pilot)
+        await pilot.press("6", "enter")
+        await until(pilot, lambda: len(saved(tmp_path)) == 6)  # one value: the order has no effect
+        await finished(app, pilot)
+    runs = saved(tmp_path)
+    assert [run.options["iodepth"] for run in runs[:4]] == [1, 4, 4, 1]
+    assert [run.repeat for run in runs] == [1, 1, 2, 2, 1, 2]
 
 
 async def test_escape_forgets_what_was_typed(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from cephtui.models import Node, NodeStep, Plan
 from cephtui.paths import packaged_presets_dir
-from cephtui.planning import Request, make_plan, new_batch
+from cephtui.planning import Order, Request, make_plan, new_batch
 from cephtui.presets import Choice, choose, find_presets, parse_overrides
 from cephtui.targets import Target, parse_target
 from cephtui.targets.file import FileTarget
@@ -31,11 +31,12 @@ def plan(
     nodes: tuple[str, ...] = ("local",),
     filled_bytes: int = 0,
     destroy: tuple[str, ...] = (),
+    order: Order | None = None,
 ) -> Plan:
     catalogue = find_presets(packaged_presets_dir(), Path("/nonexistent"))
     overrides: dict[str, Choice] = parse_overrides(set)
     hosts = tuple(Node(name=name) for name in nodes)
-    request = Request(choose(catalogue, names), hosts, FileTarget(path), overrides, repeats, destroy)
+    request = Request(choose(catalogue, names), hosts, FileTarget(path), overrides, repeats, destroy, order=order)
     batches = (f"batch{number}" for number in itertools.count(1))
     return make_plan(request, lambda: next(batches), {("local", f"file:{path}"): filled_bytes})
 
@@ -93,6 +94,47 @@ def test_sweeps_and_repeats_are_tied_by_a_batch_and_interleaved() -> None:
     assert [(step.batch, step.repeat, step.options["rw"]) for step in steps] == [
         *(("batch1", repeat, rw) for repeat in (1, 2, 3) for rw in ("randread", "randwrite")),
         *(("batch2", repeat, "randread") for repeat in (1, 2, 3)),
+    ]
+
+
+@pytest.mark.parametrize(("order", "expected"), [("abab", "wr wr wr"), ("abba", "wr rw wr"), (None, "www rrr")])
+def test_two_presets_take_turns(order: Order | None, expected: str) -> None:
+    steps = plan("write-iops", "read-iops", repeats=3, order=order).steps
+    assert [step.preset[0] for step in steps] == list(expected.replace(" ", ""))
+    assert [step.number for step in steps] == list(range(1, 7))
+    assert len({(step.preset, step.batch) for step in steps}) == 2, "a batch of each, whatever the order"
+    assert steps[0].fill_bytes, "of whichever is first"
+    assert not any(step.fill_bytes for step in steps[1:])
+
+
+@pytest.mark.parametrize(("order", "expected"), [("abab", [1, 4, 1, 4]), ("abba", [1, 4, 4, 1]), (None, [1, 4, 1, 4])])
+def test_two_values_take_turns(order: Order | None, expected: list[int]) -> None:
+    steps = plan("write-iops", set=("iodepth=1,4",), repeats=2, order=order).steps
+    assert [step.options["iodepth"] for step in steps] == expected
+    assert [step.repeat for step in steps] == [1, 1, 2, 2]
+
+
+def test_one_of_anything_takes_no_turns() -> None:
+    with pytest.raises(OptionError, match="order: abba takes two presets, two values of an option, or two targets"):
+        plan("write-iops", repeats=4, order="abba")
+
+
+def test_the_rest_of_an_order_counts_on() -> None:
+    request = Request(
+        choose(find_presets(packaged_presets_dir(), Path("/nonexistent")), ("write-iops", "read-iops")),
+        (Node(name="local"),),
+        FileTarget("/x"),
+        {},
+        3,
+        order="abba",
+        begun=1,
+        until=4,
+    )
+    steps = make_plan(request, new_batch).steps
+    assert [(step.number, step.preset, step.repeat) for step in steps] == [
+        (2, "read-iops", 1),
+        (3, "read-iops", 2),
+        (4, "write-iops", 2),
     ]
 
 

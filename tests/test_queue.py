@@ -7,6 +7,7 @@ import contextlib
 import itertools
 import re
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -131,6 +132,7 @@ def test_the_summary_says_how_many_and_how_long() -> None:
 def test_an_entry_says_what_differs_from_its_preset() -> None:
     entry = Entry(request("/x", {"bs": "8k", "iodepth": ["1", "4"]}, repeats=3))
     assert entry.text == "bs 8k, iodepth 1,4, 3 times"
+    assert Entry(replace(entry.request, order="abba")).text == "bs 8k, iodepth 1,4, 3 times, order abba"
 
 
 # ------------------------------------------------------------------ keys during a run

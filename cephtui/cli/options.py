@@ -141,6 +141,55 @@ session_option = click.option(
     "--session", metavar="NAME", help="Save into this session. Default: a new one, named by the time."
 )
 target_option = click.option("--target", metavar="TARGET", help=TARGET_HELP)
+targets_option = click.option(
+    "--target",
+    "targets",
+    multiple=True,
+    metavar="TARGET",
+    help=f"{TARGET_HELP} Repeatable: the same is run on each.",
+)
+order_option = click.option(
+    "--order",
+    type=click.Choice(("abab", "abba")),
+    help="Two presets, values or targets (A and B) take turns: A B A B or A B B A. "
+    "Default: all repeats of a preset or target first; values A B A B.",
+)
+
+
+def _until_stable(context: click.Context, option: click.Parameter, value: str | None) -> float | None:
+    try:
+        percent = None if value is None else float(value)
+    except ValueError:
+        raise click.BadParameter(f"expected per cent, got {value!r}: presets come before it") from None
+    checked: float | None = within(0.1, 100)(context, option, percent)
+    return checked
+
+
+_stable_options = (
+    click.option(
+        "--until-stable",
+        is_flag=False,
+        flag_value="5",
+        callback=_until_stable,
+        metavar="[PERCENT]",
+        help="Repeat until the mean is known to +-PERCENT with 95 % confidence; 5 where none is given.",
+    ),
+    click.option(
+        "--most",
+        type=int,
+        callback=within(5, 100),
+        metavar="N",
+        help="Give up --until-stable after N runs, 5 to 100. Default: 20.",
+    ),
+)
+
+
+def stable_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the options of repeats until stable."""
+    for option in reversed(_stable_options):
+        command = option(command)
+    return command
+
 
 METRICS = ("iops", "bandwidth", "latency", "p50", "p95", "p99", "p99.9")
 """What a check may judge."""

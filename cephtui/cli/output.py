@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
+from collections.abc import Sequence
 from typing import Protocol
 
 from rich.live import Live as LiveDisplay
@@ -77,13 +78,8 @@ class TerminalOutput(Output):
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         with contextlib.suppress(OSError), waiting(sys.stdout, kind is None):
             self._display.stop()  # where the terminal is closed, the first error is the one to report
-        if self._table and self._finished and kind is None:
-            saved = not all(map(unsaved, self._finished))
-            print_report(draw_session(self._finished, ascii_only=ascii_only(), saved=saved), self._console)
-            if saved:
-                session = self._finished[0].session
-                runs = count_runs(sessions_dir() / session)
-                print_report(Text(saved_line(session, runs), style="dim"), self._console)
+        if self._table and kind is None:
+            print_runs(self._finished)
 
     def show(self, event: Event) -> None:
         self._live.take(event)
@@ -102,3 +98,14 @@ class TerminalOutput(Output):
     def _announce(self, text: str) -> None:
         if not self._console.is_terminal:
             say(text)
+
+
+def print_runs(finished: Sequence[Run]) -> None:
+    """A table of these runs, and where they are saved; nothing for none."""
+    if not finished:
+        return
+    console, saved = make_console(), not all(map(unsaved, finished))
+    print_report(draw_session(finished, ascii_only=ascii_only(), saved=saved), console)
+    if saved:
+        session = finished[0].session
+        print_report(Text(saved_line(session, count_runs(sessions_dir() / session)), style="dim"), console)

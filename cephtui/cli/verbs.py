@@ -21,11 +21,14 @@ from cephtui.cli.options import (
     destroy_option,
     json_option,
     judging_options,
+    order_option,
     session_option,
     set_option,
     shared_pool_option,
+    stable_options,
     stall_option,
     target_option,
+    targets_option,
     where_options,
     within,
 )
@@ -96,6 +99,9 @@ Examples:
   cephtui run write-iops
   cephtui run read-iops write-iops --set runtime=30 --repeat 3
   cephtui run write-iops --set iodepth=1,4,16,64
+  cephtui run write-iops --until-stable
+  cephtui run write-iops read-iops --repeat 6 --order abba
+  cephtui run write-iops --node pve1 --target rbd:ssd --target rbd:hdd --repeat 6 --order abba
   cephtui run mixed-75-25 --target file:/mnt/pve/cephfs/test --set size=2G
   cephtui run write-iops --node pve1 --node root@10.0.0.2 --target rbd:bench
   cephtui run rados-write rados-seq --node pve1 --target pool:bench
@@ -105,16 +111,17 @@ Examples:
 \b
 Exit codes:
   0 ok, 1 the benchmark failed, 2 wrong usage, 3 refused, 4 stopped, lost, incomplete or not saved
+  6 not stable: the mean is not known as well as --until-stable asks for
 """
 )
 @click.argument("presets", nargs=-1, metavar="PRESET...", required=True, shell_complete=complete_presets)
 @where_options
-@target_option
+@targets_option
 @data_pool_option
 @set_option
-@click.option(
-    "--repeat", type=int, callback=within(1, _REPEATS_MOST), default=1, metavar="N", help="Run each preset N times."
-)
+@click.option("--repeat", type=int, callback=within(1, _REPEATS_MOST), metavar="N", help="Run each preset N times.")
+@order_option
+@stable_options
 @session_option
 @destroy_option
 @shared_pool_option

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from cephtui import units
-from cephtui.models import Plan
+from cephtui.models import Plan, Step
+from cephtui.presets import choice_text
 from cephtui.reports.text import conditions, short_command
+
+_ORDERED_MOST = 8
+"""Steps whose order is shown: twice there and back for two of anything."""
 
 
 def draw_plan(value: Plan) -> RenderableType:
@@ -27,6 +33,24 @@ def draw_plan(value: Plan) -> RenderableType:
     rows.append(Text(f"takes about {units.duration(value.duration_seconds)}{note}"))
     rows.append(Text(f"the session grows by about {units.size(value.session_bytes)}"))
     return Group(*rows)
+
+
+def order_line(steps: Sequence[Step]) -> str:
+    """``order: write-iops, read-iops, read-iops, write-iops, ...``: the first steps by what sets them apart."""
+    more = ", ..." if len(steps) > _ORDERED_MOST else ""
+    return f"order: {', '.join(_apart(step, steps) for step in steps[:_ORDERED_MOST])}{more}"
+
+
+def _apart(step: Step, steps: Sequence[Step]) -> str:
+    """``write-iops iodepth=4 on rbd:bench``: of these only what is not the same for all steps."""
+    same = [each for each in steps if each.preset == step.preset]
+    parts = [f"{name}={choice_text(value)}" for name, value in step.options.items()
+             if any(each.options.get(name) != value for each in same)]  # fmt: skip
+    if len(same) < len(steps):
+        parts.insert(0, step.preset)
+    if any(each.target != step.target for each in steps):
+        parts.append(f"on {step.target}" if parts else step.target)
+    return " ".join(parts) or step.preset
 
 
 def _bytes(number: int | None) -> str:

@@ -54,8 +54,9 @@ class Entry:
         """The differences from the preset, in words."""
         request = self.request
         times = [f"{request.repeats} times"] if request.repeats > 1 else []
+        order = [f"order {request.order}"] if request.order else []
         rest = [f"{self.left} of {self.steps} runs left"] if request.begun else []
-        return ", ".join([*request.option_texts, *times, *rest])
+        return ", ".join([*request.option_texts, *times, *order, *rest])
 
     def after(self, runs: Sequence[Run]) -> Entry | None:
         """The rest of it after these runs; without any, its next one was called off. None where nothing is left."""

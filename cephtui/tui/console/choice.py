@@ -62,6 +62,7 @@ class Choice:
             edits.overrides(preset),
             edits.repeats,
             ceph_node=self.ceph_node.name if self._start.ceph_node else None,
+            order=edits.order_of(preset),
         )
 
     def plan(self, request: Request) -> Plan:

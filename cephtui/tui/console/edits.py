@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 
 from cephtui.frozen import dataclass
+from cephtui.planning import Order
 from cephtui.presets import Choice, Preset, choice_text, parse_choice
 
 COMMON = "runtime"
@@ -20,6 +21,8 @@ class Edits:
     """By preset and option."""
     runtime: str | None = None
     repeats: int = 1
+    order: Order | None = None
+    """How the values of a sweep take turns."""
 
     def of(self, preset: Preset) -> dict[str, str]:
         """What differs from a preset, by option."""
@@ -32,10 +35,16 @@ class Edits:
         """The same as values."""
         return {option: parse_choice(text) for option, text in self.of(preset).items()}
 
-    def edited(self, preset: Preset, typed: Mapping[str, str], repeats: int) -> Edits:
+    def order_of(self, preset: Preset) -> Order | None:
+        """The order of its runs; None where it has no effect, with one value of each option or one repeat."""
+        options = {**preset.file.options, **self.overrides(preset)}
+        is_sweep = any(isinstance(value, list) and len(value) > 1 for value in options.values())
+        return self.order if is_sweep and self.repeats > 1 else None
+
+    def edited(self, preset: Preset, typed: Mapping[str, str], repeats: int, order: Order | None = None) -> Edits:
         """With the texts of a form; an empty field has the preset's value."""
         values = {option: text.strip() for option, text in typed.items()}
         runtime = values.pop(COMMON, "") or None
         own = {o: v for o, v in values.items() if v and v != choice_text(preset.file.options.get(o))}
         common = None if runtime == choice_text(preset.file.options.get(COMMON)) else runtime
-        return replace(self, options={**self.options, preset.name: own}, runtime=common, repeats=repeats)
+        return replace(self, options={**self.options, preset.name: own}, runtime=common, repeats=repeats, order=order)

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, TypeVar
 
 from rich.text import Text
 from textual.widgets import Input, Label
 
 from cephtui.models import Plan
+from cephtui.planning import Order
 from cephtui.presets import Preset, choice_text
 from cephtui.tools.base import OptionError, OptionField
 from cephtui.tui.console.edits import COMMON, Edits
 
 REPEATS_MOST = 1000
 REPEATS = OptionField("repeats", f"1 to {REPEATS_MOST}", "1", "number of repeats", "repeats")
+ORDERS: Mapping[str, Order | None] = {"": None, "abab": "abab", "abba": "abba"}
+ORDER = OptionField(
+    "order", "abab, abba or empty", "abab", "abba: every second repeat in reverse, against drift", "order"
+)
 UNSET = "not set"
 COLUMNS = 2
 Direction = Literal["up", "down", "left", "right"]
@@ -48,7 +53,7 @@ class Field(Input):
         parts = [f"{option.name}: {option.allowed}", option.about]
         if option.name == COMMON:
             parts.append("for all presets")
-        elif option is not REPEATS and option.allowed != "true or false":
+        elif option not in (REPEATS, ORDER) and option.allowed != "true or false":
             parts.append(f"{'1,4,16' if option.allowed[0].isdigit() else 'a,b,c'}: one run per value")
         return "; ".join(filter(None, parts))
 
@@ -67,14 +72,15 @@ class Field(Input):
 
 
 def fields_of(preset: Preset, edits: Edits) -> list[Field]:
-    """The options that are changed most, the repeats, then all others."""
+    """The options that are changed most, the repeats and their order, then all others."""
     own, options = edits.of(preset), preset.file.options
     found = []
     for option in preset.tool.fields():
         text = choice_text(options.get(option.name))
         found.append(Field(option, own.get(option.name, text), text))
     main = [field for field in found if field.option.title]
-    return [*main, Field(REPEATS, str(edits.repeats), "1"), *(field for field in found if not field.option.title)]
+    repeated = [Field(REPEATS, str(edits.repeats), "1"), Field(ORDER, edits.order or "", "")]
+    return [*main, *repeated, *(field for field in found if not field.option.title)]
 
 
 def repeats_of(text: str) -> int:
@@ -83,6 +89,14 @@ def repeats_of(text: str) -> int:
     if not repeats.isdecimal() or not 1 <= int(repeats) <= REPEATS_MOST:
         raise OptionError(REPEATS.name, f"expected {REPEATS.allowed}, got {repeats!r}")
     return int(repeats)
+
+
+def order_in(text: str) -> Order | None:
+    """Raises OptionError."""
+    order = text.strip().lower()
+    if order not in ORDERS:
+        raise OptionError(ORDER.name, f"expected {ORDER.allowed}, got {text!r}")
+    return ORDERS[order]
 
 
 def _in_command(plan: Plan, option: str) -> str:

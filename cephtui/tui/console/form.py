@@ -15,7 +15,17 @@ from cephtui import units
 from cephtui.models import Plan, RadosPlace
 from cephtui.presets import Preset
 from cephtui.tui.console.edits import Edits
-from cephtui.tui.console.fields import REPEATS, Direction, Field, fields_of, in_rows, neighbour, repeats_of
+from cephtui.tui.console.fields import (
+    ORDER,
+    REPEATS,
+    Direction,
+    Field,
+    fields_of,
+    in_rows,
+    neighbour,
+    order_in,
+    repeats_of,
+)
 from cephtui.tui.console.preview import commands
 from cephtui.tui.console.words import problem_of
 from cephtui.tui.dialogs import Dialog
@@ -76,7 +86,7 @@ class FormScreen(Dialog[Edits | None]):
         super().__init__()
         self._preset, self._edits, self._plan = preset, edits, plan
         self._fields = fields_of(preset, edits)
-        main = next(number for number, field in enumerate(self._fields, 1) if field.option is REPEATS)
+        main = next(number for number, field in enumerate(self._fields, 1) if field.option is ORDER)
         self._main: list[Input] = [*self._fields[:main]]
         self._others = self._fields[main:]
         self._filter = Input(id="filter", compact=True, placeholder="type to filter (/)")
@@ -111,8 +121,8 @@ class FormScreen(Dialog[Edits | None]):
     def _typed(self) -> Edits:
         """Raises OptionError."""
         texts = {field.option.name: field.value for field in self._fields}
-        repeats = repeats_of(texts.pop(REPEATS.name))
-        return self._edits.edited(self._preset, texts, repeats)
+        repeats, order = repeats_of(texts.pop(REPEATS.name)), order_in(texts.pop(ORDER.name))
+        return self._edits.edited(self._preset, texts, repeats, order)
 
     def _check(self) -> Edits | None:
         """Show the command and what it costs, or what is wrong and where."""
@@ -124,7 +134,10 @@ class FormScreen(Dialog[Edits | None]):
             wrong, problem = str(getattr(error, "option", "")), problem_of(error, self._preset)
         if wrong is not None and wrong not in _CHOSEN_ELSEWHERE:
             edits = None
-        self.query_one("#summary", Static).update(Text(problem or summary(plan) if plan else problem))
+        costs = summary(plan) if plan else ""
+        if edits and edits.order and not edits.order_of(self._preset):
+            costs += "; order has no effect without repeats of several values"
+        self.query_one("#summary", Static).update(Text(problem or costs))
         self.query_one("#summary").set_class(bool(problem), "problem")
         self.query_one("#preview", Static).update(commands(plan) if plan else "")
         for field in self._fields:

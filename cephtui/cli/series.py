@@ -1,0 +1,145 @@
+"""Several plans, one after the other: repeats until a mean is stable, or targets that take turns."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import NoReturn
+
+from cephtui.analysis.conclusion import why_invalid
+from cephtui.analysis.sitting import failed_in_a_row
+from cephtui.analysis.stable import Goal, counted, figures_of
+from cephtui.cli.headless import Measuring, measuring
+from cephtui.cli.output import JsonOutput, TerminalOutput, print_runs
+from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE, EXIT_NO_VERDICT, EXIT_REFUSED
+from cephtui.models import Run
+from cephtui.models.metrics import Metric
+from cephtui.planning import Order, Request, make_plan, new_batch, ordered
+from cephtui.reports.stable import stable_line, unstable_line
+from cephtui.running.outcomes import failed_twice, yielded_nothing
+from cephtui.running.runner import Runner
+from cephtui.sessions.store import StoreError
+from cephtui.terminal import say
+
+_WORST = (0, EXIT_NO_VERDICT, EXIT_INCOMPLETE, EXIT_REFUSED, EXIT_FAILED)
+"""Exit codes; of several plans the last of these stands for all."""
+
+
+class _Over(Exception):
+    """Nothing more is measured; the user knows why."""
+
+
+def run_until_stable(
+    runner: Runner, requests: Sequence[Request], goal: Goal, headline: Callable[[Run], Metric], as_json: bool
+) -> int:
+    """Repeat each preset on each target until its mean is known; the exit code.
+
+    Raises StoreError where nothing could be run.
+    """
+    with measuring(runner) as desk:
+        series = Series(runner, desk, as_json)
+        with contextlib.suppress(_Over):
+            for request in requests:
+                for preset in request.presets:
+                    name = [preset.name] * (len(request.presets) > 1) + [request.target.spec] * (len(requests) > 1)
+                    series.until_stable(replace(request, presets=(preset,)), goal, headline, " on ".join(name))
+        return series.end()
+
+
+def run_in_turns(runner: Runner, requests: Sequence[Request], order: Order | None, as_json: bool) -> int:
+    """Run the same on several targets; the exit code. Raises StoreError where nothing could be run."""
+    with measuring(runner) as desk:
+        series = Series(runner, desk, as_json)
+        with contextlib.suppress(_Over):
+            series.take_turns(requests, order)
+        return series.end()
+
+
+def turns(requests: Sequence[Request], order: Order | None) -> Iterator[tuple[int, Request]]:
+    """What is run on each target before the next has its turn: its number, and the request of these runs."""
+    points = len(make_plan(requests[0], new_batch).steps) // requests[0].repeats
+    done = [0] * len(requests)
+    every = [[number] for number in range(len(requests))]
+    repeats = ordered(every, requests[0].repeats, order if len(requests) > 1 else None)
+    for number, same in groupby(target for _, target in repeats):
+        until = done[number] + len(list(same))
+        yield number, replace(requests[number], begun=done[number] * points, until=until * points)
+        done[number] = until
+
+
+class Series:
+    """Plans that are carried out one after the other, and what came of them."""
+
+    def __init__(self, runner: Runner, desk: Measuring, as_json: bool) -> None:
+        self._runner, self._desk, self._as_json = runner, desk, as_json
+        self._runs: list[Run] = []
+        self._code = 0
+
+    def end(self) -> int:
+        """Print a table of all runs; the exit code."""
+        if not self._as_json:
+            print_runs(self._runs)
+        return self._code
+
+    def until_stable(self, request: Request, goal: Goal, headline: Callable[[Run], Metric], name: str) -> None:
+        """Repeat one preset until its mean is known, or given up. Raises _Over.
+
+        ``name`` is what is said of it where there are several; else empty.
+        """
+        prefix = f"{name}: " if name else ""
+        batch, runs, figures = new_batch(), list[Run](), dict[str, list[float]]()
+        while len(counted(runs)) < goal.most:
+            begun = len(runs)
+            code, found = self._measure(replace(request, repeats=begun + 1, begun=begun, until=begun + 1), [batch])
+            runs += found
+            if why := failed_in_a_row(runs):
+                say(why)
+                self._end(code or EXIT_FAILED)
+            if why := why_invalid(runs[-1]):
+                say(f"{prefix}#{runs[-1].run} does not count and is measured again: {why}")
+                continue
+            self._note(code)
+            metric, good = headline(runs[-1]), counted(runs)
+            figures = figures_of(good, metric)
+            if len(good) > 1:
+                say(f"{prefix}{stable_line(len(good), metric, figures, goal)}")
+            if goal.is_reached(figures):
+                return
+        say(f"{prefix}{unstable_line(goal.most, figures)}")
+        self._note(EXIT_NO_VERDICT)
+
+    def take_turns(self, requests: Sequence[Request], order: Order | None) -> None:
+        """Run the same on each target, in this order. Raises _Over."""
+        batches = [[new_batch() for _ in request.presets] for request in requests]
+        for number, request in turns(requests, order):
+            failures = [str(run.error or run.outcome) if yielded_nothing(run) else "" for run in self._runs]
+            if why := failed_twice(failures):
+                say(why)
+                self._end(EXIT_INCOMPLETE)
+            self._note(self._measure(request, batches[number])[0])
+
+    def _measure(self, request: Request, batches: Sequence[str]) -> tuple[int, Sequence[Run]]:
+        """The exit code of these runs, and the runs. Raises _Over where it was stopped, or can't be continued."""
+        plan = make_plan(request, iter(batches).__next__, self._runner.prefilled())
+        output = JsonOutput() if self._as_json else TerminalOutput(table=False)
+        try:
+            code, runs = self._desk.measure(plan, request.target, output)
+        except StoreError as error:
+            if not self._runs:
+                raise
+            say(str(error))
+            self._end(EXIT_INCOMPLETE)
+        self._runs += runs
+        is_short = len(runs) < len(plan.steps) or any(run.outcome == "stopped" for run in runs)
+        if is_short or self._desk.is_asked_to_end:
+            self._end(code or EXIT_INCOMPLETE)
+        return code, runs
+
+    def _note(self, code: int) -> None:
+        self._code = max(self._code, code, key=_WORST.index)
+
+    def _end(self, code: int) -> NoReturn:
+        self._note(code)
+        raise _Over

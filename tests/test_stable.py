@@ -1,0 +1,320 @@
+"""Repeats until stable: how often the interval that ends them holds the true mean, and when they end."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import random
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import cast
+
+import pytest
+from click.testing import CliRunner
+from scipy import stats
+
+from cephtui.analysis.stable import FEWEST, MOST, Goal, half_width
+from cephtui.analysis.t_distribution import quantile
+from cephtui.cli import series
+from cephtui.cli.series import run_in_turns, run_until_stable
+from cephtui.cli.verbs import cli
+from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE, EXIT_NO_VERDICT
+from cephtui.models import Node, Plan, Run, Step, Summary, Total
+from cephtui.models.metrics import BY_NAME
+from cephtui.paths import packaged_presets_dir
+from cephtui.planning import Order, Request
+from cephtui.presets import choose, find_presets
+from cephtui.reports.plan import order_line
+from cephtui.reports.stable import stable_line, unstable_line
+from cephtui.running.runner import Runner
+from cephtui.targets.base import Target
+from cephtui.targets.file import FileTarget
+
+SERIES = 1000
+VALUES = (10000.0, 10400.0, 9800.0, 10200.0, 9900.0)
+Rule = Callable[[Sequence[float]], tuple[bool, float]]
+"""Whether the series ends here, and the half-width that is said of its mean."""
+
+
+def until_stable(values: Sequence[float]) -> tuple[bool, float]:
+    return Goal().is_reached({"write": values}), half_width(values) or 0.0
+
+
+def by_deviation(values: Sequence[float]) -> tuple[bool, float]:
+    """What other programs do: it is over once the standard deviation looks small."""
+    half = quantile(0.975, len(values) - 1.0) * stdev(values) / math.sqrt(len(values)) / fmean(values)
+    return len(values) >= 3 and stdev(values) <= 0.05 * fmean(values), half
+
+
+def simulated(rule: Rule, deviation: float, number: int = SERIES) -> tuple[float, list[int]]:
+    """How often the interval at the end holds the true mean, and how many runs each series took."""
+    source, held, lengths = random.Random(4), 0, []
+    for _ in range(number):
+        values, is_over, half = [source.lognormvariate(0, deviation)], False, 0.0
+        while not is_over and len(values) < MOST:
+            values.append(source.lognormvariate(0, deviation))
+            is_over, half = rule(values)
+        mean = math.exp(fmean(map(math.log, values)))
+        held += mean / (1 + half) <= 1 <= mean * (1 + half)
+        lengths.append(len(values))
+    return held / number, lengths
+
+
+@pytest.mark.parametrize("deviation", [0.02, 0.05, 0.08, 0.1])
+def test_the_interval_holds_the_mean_although_it_is_looked_at_after_each_run(deviation: float) -> None:
+    coverage, lengths = simulated(until_stable, deviation)
+    assert coverage >= 0.94
+    assert FEWEST <= min(lengths) <= max(lengths) <= MOST
+
+
+def test_stopping_at_a_small_deviation_would_not() -> None:
+    assert simulated(by_deviation, 0.1)[0] < 0.94
+
+
+def test_a_noisy_one_is_given_up_and_a_quiet_one_takes_the_fewest() -> None:
+    assert set(simulated(until_stable, 0.5, 100)[1]) == {MOST}
+    assert fmean(simulated(until_stable, 0.01, 100)[1]) < FEWEST + 0.1
+
+
+def test_the_half_width_is_that_of_scipy() -> None:
+    logs = [math.log(value) for value in VALUES]
+    low, high = stats.t.interval(0.97, len(logs) - 1, fmean(logs), stats.sem(logs))
+    half = half_width(VALUES)
+    assert half == pytest.approx(math.exp(high - fmean(logs)) - 1, rel=1e-9)
+    assert half == pytest.approx(math.exp(fmean(logs) - low) - 1, rel=1e-9)
+
+
+@pytest.mark.parametrize("values", [(), (1000.0,), (1000.0, 0.0, 1000.0, 1000.0, 1000.0)])
+def test_there_is_none_of_one_run_or_of_one_that_completed_nothing(values: Sequence[float]) -> None:
+    assert half_width(values) is None
+    assert not Goal(100).is_reached({"write": values})
+
+
+def test_both_directions_have_to_be_stable() -> None:
+    assert Goal().is_reached({"read": VALUES, "write": VALUES})
+    assert not Goal().is_reached({"read": VALUES, "write": (10000, 12000, 9000, 11000, 14000)})
+    assert not Goal().is_reached({})
+    assert not Goal().is_reached({"write": VALUES[:4]}), "alike by chance"
+
+
+# ------------------------------------------------------------------ in words
+
+
+def test_a_line_after_each_run_says_how_well_the_mean_is_known() -> None:
+    iops, latency = BY_NAME["iops"], BY_NAME["latency_mean_seconds"]
+    assert stable_line(5, iops, {"write": VALUES}, Goal()) == "run 5: write IOPS 10.1k +-3.6 % (goal 5 %), stable"
+    assert stable_line(3, iops, {"write": VALUES[:3]}, Goal(2.5)) == (
+        "run 3: write IOPS 10.1k +-10 % (goal 2.5 %), at least 2 and at most 17 more runs"
+    )
+    assert stable_line(5, iops, {"write": VALUES}, Goal(1, 6)).endswith("(goal 1 %), at most 1 more run")
+    assert stable_line(5, iops, {"write": VALUES}, Goal(1, 5)).endswith("(goal 1 %)")
+    two = stable_line(2, latency, {"read": (0.001, 0.001), "write": (0.002, 0.0)}, Goal())
+    assert two.startswith("run 2: read latency mean 1.00 ms +-0.0 %, write latency mean 0 ns +-- (goal")
+
+
+def test_the_end_says_what_is_known_less_well() -> None:
+    assert unstable_line(20, {"read": (10, 10.1), "write": (10, 10)}) == "not stable after 20 runs: +-11 %"
+    assert unstable_line(20, {"read": (10, 0)}) == "not stable after 20 runs: a run completed nothing"
+
+
+# ------------------------------------------------------------------ the runs
+
+
+class Desk:
+    """Carries out plans: each run has the next figure; of a text it has failed so, and of None the user has stopped."""
+
+    is_asked_to_end = False
+
+    def __init__(self, *figures: float | str | None) -> None:
+        self.figures, self.steps = list(figures), list[Step]()
+
+    def measure(self, plan: Plan, target: Target, output: object) -> tuple[int, tuple[Run, ...]]:
+        runs = [self.run(step, self.figures.pop(0)) for step in plan.steps]
+        worst = {run.outcome for run in runs}
+        return (4 if "stopped" in worst else 1 if "failed" in worst else 0), tuple(runs)
+
+    def run(self, step: Step, figure: float | str | None) -> Run:
+        self.steps.append(step)
+        number = len(self.steps)
+        total = Total(ios=1, bytes=1, runtime_seconds=1, iops=figure if isinstance(figure, float) else 0,
+                      bandwidth_bytes=1)  # fmt: skip
+        return Run(
+            session="tuning",
+            run=number,
+            batch=step.batch,
+            repeat=step.repeat,
+            step=step.number,
+            preset=step.preset,
+            tool=step.tool,
+            target=step.target,
+            options=step.options,
+            outcome="ok" if isinstance(figure, float) else "failed" if figure else "stopped",
+            error=figure if isinstance(figure, str) else None,
+            command="fio",
+            started_at=datetime(2026, 11, 23, tzinfo=UTC) + timedelta(minutes=number),
+            summary=Summary(write=total),
+        )
+
+
+class NoRunner:
+    """Nothing is prefilled."""
+
+    def prefilled(self) -> dict[tuple[str, str], int]:
+        return {}
+
+
+def request(*presets: str, path: str = "/x", repeats: int = 1, order: Order | None = None) -> Request:
+    chosen = choose(find_presets(packaged_presets_dir(), Path("/nonexistent")), presets)
+    return Request(chosen, (Node(name="local"),), FileTarget(path), {}, repeats, order=order)
+
+
+@contextlib.contextmanager
+def measuring(monkeypatch: pytest.MonkeyPatch, desk: Desk) -> Iterator[Runner]:
+    """What is measured is what the desk gives."""
+    monkeypatch.setattr(series, "measuring", lambda runner: contextlib.nullcontext(desk))
+    yield cast("Runner", NoRunner())
+    assert desk.figures == [], "all were asked for"
+
+
+def stable(monkeypatch: pytest.MonkeyPatch, desk: Desk, *presets: str, most: int = 20) -> int:
+    with measuring(monkeypatch, desk) as runner:
+        return run_until_stable(runner, [request(*presets)], Goal(most=most), lambda run: BY_NAME["iops"], True)
+
+
+def said(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    return [line.removeprefix("cephtui: ") for line in capsys.readouterr().err.splitlines()]
+
+
+def test_it_repeats_until_the_mean_is_known(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    desk = Desk(10000.0, 11000.0, 9800.0, 10200.0, 9900.0, 10100.0, 10050.0)
+    assert stable(monkeypatch, desk, "write-iops") == 0
+    assert [(step.number, step.repeat) for step in desk.steps] == [(n, n) for n in range(1, 8)]
+    assert len({step.batch for step in desk.steps}) == 1
+    lines = said(capsys)
+    assert [line.split(":")[0] for line in lines] == [f"run {n}" for n in range(2, 8)]
+    assert lines[-1].endswith("(goal 5 %), stable")
+
+
+def test_it_is_given_up_after_the_most(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert stable(monkeypatch, Desk(*[10000.0, 15000.0] * 3), "write-iops", most=6) == EXIT_NO_VERDICT
+    assert said(capsys)[-1].startswith("not stable after 6 runs: +-")
+
+
+def test_presets_follow_each_other(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    desk = Desk(*[10000.0, 15000.0, 11000.0] * 2, *VALUES)
+    assert stable(monkeypatch, desk, "write-iops", "read-iops", most=6) == EXIT_NO_VERDICT, "of the first of them"
+    assert [step.preset for step in desk.steps] == ["write-iops"] * 6 + ["read-iops"] * 5
+    assert len({step.batch for step in desk.steps}) == 2
+    assert said(capsys)[-1].startswith("read-iops: run 5: write IOPS 10.1k")
+
+
+def test_a_run_that_does_not_count_is_measured_again(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    desk = Desk(*VALUES[:2], "no space", *VALUES[2:])
+    assert stable(monkeypatch, desk, "write-iops") == 0
+    assert [step.number for step in desk.steps] == [1, 2, 3, 4, 5, 6]
+    assert "#3 does not count and is measured again: failed: no space" in said(capsys)
+
+
+def test_two_in_a_row_that_do_not_count_end_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    desk = Desk(VALUES[0], "no space", "still no space")
+    assert stable(monkeypatch, desk, "write-iops", "read-iops") == EXIT_FAILED
+    assert said(capsys)[-1].endswith("two runs in a row that do not count: failed: still no space")
+
+
+def test_a_stop_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert stable(monkeypatch, Desk(VALUES[0], None), "write-iops", "read-iops") == EXIT_INCOMPLETE
+
+
+# ------------------------------------------------------------------ targets that take turns
+
+
+@pytest.mark.parametrize(("order", "expected"), [("abab", "xy xy xy"), ("abba", "xy yx xy"), (None, "xxx yyy")])
+def test_targets_take_turns(monkeypatch: pytest.MonkeyPatch, order: Order | None, expected: str) -> None:
+    desk, requests = Desk(*[1.0] * 6), [request("write-iops", path=path, repeats=3) for path in ("/x", "/y")]
+    with measuring(monkeypatch, desk) as runner:
+        assert run_in_turns(runner, requests, order, True) == 0
+    assert "".join(step.target[-1] for step in desk.steps) == expected.replace(" ", "")
+    for path in "xy":
+        here = [step for step in desk.steps if step.target[-1] == path]
+        assert [step.repeat for step in here] == [1, 2, 3]
+        assert len({step.batch for step in here}) == 1
+    assert len({step.batch for step in desk.steps}) == 2
+
+
+def test_all_presets_of_a_target_have_its_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    desk = Desk(*[1.0] * 8)
+    requests = [request("write-iops", "read-iops", path=path, repeats=2, order="abba") for path in ("/x", "/y")]
+    with measuring(monkeypatch, desk) as runner:
+        assert run_in_turns(runner, requests, "abba", True) == 0
+    assert [step.preset[0] + step.target[-1] for step in desk.steps] == ["wx", "rx", "wy", "ry", "ry", "wy", "rx", "wx"]
+    assert len({step.batch for step in desk.steps}) == 4
+    assert order_line(desk.steps).startswith(
+        "order: write-iops on file:/x, read-iops on file:/x, write-iops on file:/y"
+    )
+
+
+@pytest.mark.parametrize(("figures", "code"), [((1.0, "no", "no"), EXIT_FAILED), ((1.0, None), EXIT_INCOMPLETE)])
+def test_turns_end_with_a_stop_or_two_failures(
+    monkeypatch: pytest.MonkeyPatch, figures: tuple[float | str | None, ...], code: int
+) -> None:
+    requests = [request("write-iops", path=path, repeats=4) for path in ("/x", "/y")]
+    with measuring(monkeypatch, Desk(*figures)) as runner:
+        assert run_in_turns(runner, requests, "abab", True) == code
+
+
+# ------------------------------------------------------------------ the command line
+
+
+WRONG = {
+    "--until-stable --repeat 3": "--until-stable decides how many repeats there are: leave out --repeat",
+    "--until-stable --order abba": "--until-stable decides how many repeats there are: leave out --order",
+    "--until-stable --set iodepth=1,4": "until-stable: repeats one value of each option, not a sweep",
+    "--until-stable 0": "0 is not in the range 0.1 to 100",
+    "--until-stable latency": "expected per cent, got 'latency': presets come before it",
+    "--until-stable --most 4": "4 is not in the range 5 to 100",
+    "--most 8": "--most belongs to --until-stable",
+    "--order abba": "--order abba: give --repeat 2 or more",
+    "--order abba --repeat 4": "order: abba takes two presets, two values of an option, or two targets",
+    "--target file:/x --target file:/x": "--target file:/x is given twice",
+}
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of the user's own is read or written."""
+    monkeypatch.setenv("CEPHTUI_DATA_DIR", str(tmp_path / "data"))
+    for name in ("CACHE", "CONFIG", "STATE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name))
+
+
+@pytest.mark.parametrize("words", WRONG)
+def test_what_does_not_go_together_is_a_usage_error(words: str) -> None:
+    found = CliRunner().invoke(cli, ["run", "write-iops", "--dry-run", *words.split()])
+    assert found.exit_code == 2
+    assert WRONG[words] in found.output
+
+
+SMALL = ("--set", "size=4M", "--set", "numjobs=1")
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("write-iops --until-stable", "until stable: at least these 5 runs, up to 20 (about "),
+        ("write-iops read-iops --repeat 2 --order abba", "order: write-iops, read-iops, read-iops, write-iops\n"),
+        ("write-iops --set iodepth=1,4 --repeat 2 --order abba", "order: iodepth=1, iodepth=4, iodepth=4, iodepth=1\n"),
+        ("write-iops --target file:{0}/x --target file:{0}/y", "order: file:{0}/x, file:{0}/y\n"),
+    ],
+)
+def test_a_dry_run_says_in_which_order_and_how_often(words: str, expected: str, tmp_path: Path) -> None:
+    found = CliRunner().invoke(cli, ["run", "--dry-run", *SMALL, *words.format(tmp_path).split()])
+    assert found.exit_code == 0, found.output
+    assert expected.format(tmp_path) in found.stdout
