@@ -42,7 +42,7 @@ def words(app: ConsoleApp, selector: str) -> str:
 
 
 async def opened(app: ConsoleApp, pilot: Pilot[None]) -> None:
-    await pilot.press("b")
+    await pilot.press("C")
     await until(pilot, lambda: isinstance(app.screen, CheckScreen) and bool(phase(app)))
 
 
@@ -134,6 +134,6 @@ async def test_what_can_not_be_run_is_not_tried_again_and_again(tmp_path: Path) 
 async def test_several_values_are_refused(tmp_path: Path) -> None:
     async with console(tmp_path, run=WRITE_IOPS, speed=FAST, size=(80, 24)) as (app, pilot):
         console_screen(app).choice.edits = Edits({"write-iops": {"iodepth": "1,2"}}, RECORDED_SECONDS)
-        await pilot.press("2", "b")
+        await pilot.press("2", "C")
         await until(pilot, lambda: "iodepth: a check measures one value, not several" in said(app))
         assert not isinstance(app.screen, CheckScreen)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from textual.actions import parse as parse_action
@@ -30,6 +31,8 @@ from cephtui.sessions import demo, store
 from cephtui.targets import parse_target
 from cephtui.targets.discovery import KnownNode
 from cephtui.tui.app import CephtuiApp, SavedApp
+from cephtui.tui.console.check import CheckScreen, Desk
+from cephtui.tui.console.checking import new_sitting
 from cephtui.tui.console.edits import Edits
 from cephtui.tui.console.form import FormScreen
 from cephtui.tui.console.queue import QueueScreen
@@ -116,6 +119,12 @@ async def test_every_key_that_is_told_does_something(recorded: Path) -> None:
 # ---------------------------------------------------------------------------------------------- every screen
 
 
+def desk(request: Request, preset: Preset) -> Desk:
+    """A console that does nothing."""
+    plan = make_plan(request, new_batch)
+    return Desk(preset, request, plan, lambda: None, Mock(), Mock(), lambda: False, lambda: None, Mock())
+
+
 def screens(root: Path) -> Iterator[Screen[Any]]:
     """Each once, over a saved session."""
     directory = root / demo.SESSION
@@ -141,6 +150,7 @@ def screens(root: Path) -> Iterator[Screen[Any]]:
     yield NodePicker(Config(), [KnownNode("pve1", "")], [], {})
     yield FormScreen(preset, Edits(), lambda edits: make_plan(request, new_batch))
     yield QueueScreen(Queue, lambda queue: None)
+    yield CheckScreen(new_sitting(request, -10.0), desk(request, preset))
     yield Confirm("Really?", "yes", "no")
     yield TypeName("what there is", "its name")
     yield Ask("pve1", "password?", secret=True)
