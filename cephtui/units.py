@@ -109,3 +109,9 @@ def clock(seconds: float) -> str:
 def percent(value: float | None) -> str:
     """``99.4 %``."""
     return DASH if value is None else f"{value:.1f} %"
+
+
+def margin(fraction: float, *, ascii_only: bool = False) -> str:
+    """``±2.9 %``, ``±130 %`` of a fraction."""
+    value = 100 * fraction
+    return f"{'+-' if ascii_only else '±'}{value:.{int(value < 9.95)}f} %"
