@@ -178,7 +178,7 @@ async def test_a_run_without_a_result_says_so_on_its_tile_and_is_no_read(tmp_pat
     async with console(tmp_path, speed=60, size=USUAL) as (app, _):
         tile = console_screen(app).query_one("#panel-2", PresetPanel)
         for each, words in ((measured, "k"), (stopped, "stopped"), (measured, "k")):
-            tile.show_result(each, [])
+            tile.show_result([], each)
             assert words in tile.result.text
             assert tile.result.text.split()[0] not in ("r", "w")
 

@@ -24,7 +24,7 @@ from cephtui.tui.widgets.run_rows import Content, Now, Row
 from cephtui.tui.widgets.runs_table import RunsTable
 from tests.known import known
 from tests.replayed import cells_of, columns, console_screen, in_a_run, rows, text_of, until
-from tests.test_analysis import measured, recorded
+from tests.runs import measured, recorded
 
 BEGUN = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)
 PRESETS = options_of(find_presets(packaged_presets_dir(), packaged_presets_dir() / "none"))

@@ -48,7 +48,7 @@ def with_results(rows: Sequence[Run | Mark]) -> list[Run | Mark | PointSummary]:
     """The same with the results of repeats, behind the last run of their batch and the marks made in it."""
     results = {
         max(run.run for run in batch.runs): [
-            found for point in batch.points if len(point.repeats) > 1 and (found := summarize(point)).estimates
+            result for point in batch.points if len(point.repeats) > 1 and (result := summarize(point)).estimates
         ]
         for batch in group(row for row in rows if isinstance(row, Run))
     }
