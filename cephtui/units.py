@@ -112,6 +112,6 @@ def percent(value: float | None) -> str:
 
 
 def margin(fraction: float, *, ascii_only: bool = False) -> str:
-    """``±2.9 %``, ``±130 %`` of a fraction."""
-    value = 100 * fraction
-    return f"{'+-' if ascii_only else '±'}{value:.{int(value < 9.95)}f} %"
+    """``±2.9 %``, ``±130 %`` of a fraction; of two runs that are far apart it may be ``>±999 %``."""
+    value, sign = 100 * fraction, "+-" if ascii_only else "±"
+    return f">{sign}999 %" if value > 999 else f"{sign}{value:.{int(value < 9.95)}f} %"

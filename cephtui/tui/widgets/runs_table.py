@@ -168,23 +168,11 @@ class RunsTable(DataTable[Text]):
         self._lines = [line for line, row in enumerate(self._rows) if row.run]
         self.show_cursor = bool(self._lines)
         if self._lines:
-            line = self._line_after(here, is_newest=is_newest)
+            line = _line_after({line: self._rows[line] for line in self._lines}, here, is_newest=is_newest)
             if not is_newest:
                 self.scroll_to(y=line - above, animate=False)
                 self.call_after_refresh(self.scroll_to, y=line - above, animate=False)  # now there is room for it
             self.move_cursor(row=line)
-
-    def _line_after(self, before: Row, *, is_newest: bool) -> int:
-        """Where this row is now, or that of its run, which has no direction at first; else the result of its repeats.
-
-        Another run is the newest: its row, if this one ``is_newest``.
-        """
-        rows = {line: self._rows[line] for line in self._lines}
-        same = [line for line, row in rows.items() if row.name == before.name]
-        same = same or [line for line, row in rows.items() if before.point and row.point == before.point]
-        if not same or (is_newest and same[0] != self._lines[0]):
-            return self._lines[0]
-        return next((line for line in same if rows[line].key == before.key), same[0])
 
     # ------------------------------------------------------------------ the cursor
 
@@ -205,23 +193,20 @@ class RunsTable(DataTable[Text]):
             event.prevent_default().stop()
         if row and row.repeats:
             self.move_cursor(row=line)
-            self._turn()
+            self.action_open()
 
     def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
         event.stop()
         if self._row.repeats:
-            self._turn()
+            self.action_open()
         elif self.chosen:
             self.post_message(self.Opened(self.chosen))
 
-    def _turn(self) -> None:
-        """Open the repeats under the cursor, or close them."""
-        is_open = any(row.point == self._row.point and not row.repeats for row in self._rows)
-        self.action_open(not is_open)
-
-    def action_open(self, is_open: bool) -> None:
-        """Show the runs of the repeats under the cursor, or only their result."""
+    def action_open(self, is_open: bool | None = None) -> None:
+        """Show the runs of the repeats under the cursor, or only their result; by default, what is not shown now."""
         if point := self._row.point:
+            if is_open is None:
+                is_open = all(row.repeats for row in self._rows if row.point == point)
             self._change(chosen={**self.content.chosen, point: is_open})
 
     def on_data_table_row_highlighted(self, event: DataTable.RowHighlighted) -> None:
@@ -239,3 +224,16 @@ class RunsTable(DataTable[Text]):
         for line, rows in ((first, last - first), (self.cursor_row, 1)):
             region = Region(0, line + self.header_height, 1, rows)
             self.scroll_to_region(region, animate=False, spacing=Spacing(top=self.header_height), force=True)
+
+
+def _line_after(rows: Mapping[int, Row], before: Row, *, is_newest: bool) -> int:
+    """Where a row is now, or that of its run, which has no direction at first; else the result of its repeats.
+
+    ``rows`` are those of runs, by their lines. Another run is the newest: its row, if this one ``is_newest``.
+    """
+    first = next(iter(rows))
+    same = [line for line, row in rows.items() if row.name == before.name]
+    same = same or [line for line, row in rows.items() if before.point and row.point == before.point]
+    if not same or (is_newest and same[0] != first):
+        return first
+    return next((line for line in same if rows[line].key == before.key), same[0])
