@@ -336,7 +336,8 @@ def test_runs_that_did_not_end_well_are_not_in_the_mean() -> None:
 def test_marks_made_in_the_last_repeat_stand_above_the_mean() -> None:
     runs = repeats(100, 100)
     marks = [Mark(at=runs[1].started_at + timedelta(seconds=n), run=run, text="m") for n, run in ((1, 2), (90, None))]
-    drawn = text_of(draw_runs([*runs, recorded(run=3, batch="c")], marks))
+    after = recorded(run=3, batch="c", started_at=runs[1].started_at + timedelta(minutes=9))
+    drawn = text_of(draw_runs([*runs, after], marks))
     begin = [line.split()[0] for line in drawn.splitlines() if not line.startswith("  #")]
     assert begin[-7:] == ["2", "*", "1-2", "95", "spread", "*", "3"]
 

@@ -44,8 +44,8 @@ class RunsTable(DataTable[Text]):
             "the run in full; of repeats, shown by their geometric mean: the runs",
             "runs",
         ),
-        key("right", "open(True)", "open", "the runs of repeats; left: only their mean", "runs"),
-        key("left", "open(False)", "close", "the runs of repeats; left: only their mean", "runs"),
+        key("right", "open(True)", "show repeats", "the runs of repeats; left: only their mean", "runs"),
+        key("left", "open(False)", "hide repeats", "the runs of repeats; left: only their mean", "runs"),
     ]
     DEFAULT_CSS = "RunsTable { overflow-x: hidden; scrollbar-size-vertical: 1; }"
 
@@ -138,12 +138,10 @@ class RunsTable(DataTable[Text]):
         """Whether the rows of a run in progress have room for what has changed in them."""
         content, columns = self.content, self._columns
         lines = {row.key: line for line, row in enumerate(self._rows)}
-        if str(run.run) not in [row.name for row in self._rows]:
-            return True  # the user has closed its batch
         for direction, flow in content.flows(run).items():
             line = lines.get(f"{run.run} {direction}")
             if line is None:
-                return False
+                return str(run.run) not in {row.name for row in self._rows}  # the user has closed its repeats
             row, texts = self._rows[line], content.live_texts(run, flow)
             changed = [name for name in columns.widths if name in texts and texts[name] != row.texts[name]]
             if not all(columns.has_room(name, texts[name]) for name in changed):
