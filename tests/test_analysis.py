@@ -1,4 +1,4 @@
-"""Batches, and the verdict as data."""
+"""Batches, and an order in progress."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import pytest
 
 from cephtui.analysis.batches import Estimate, group, is_run_of, summarize
 from cephtui.analysis.live import BatchProgress, Live
-from cephtui.analysis.verdict import Kind, Reason, Verdict, Word, judge
 from cephtui.models import Event, Finding, Interval, Node, NodeResult, Phase, Plan, Run, Sample, Step, Summary
-from cephtui.models.metrics import BY_NAME
 from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Request, make_plan, new_batch
 from cephtui.presets import Choice, choose, find_presets
@@ -16,8 +14,6 @@ from cephtui.reports.text import time_left
 from cephtui.sessions import store
 from cephtui.targets import parse_target
 from tests.replayed import FILE, SESSION, WRITE_IOPS
-
-IOPS, P99 = BY_NAME["iops"], BY_NAME["latency_p99_seconds"]
 
 
 def recorded(number: int = WRITE_IOPS, **changes: object) -> Run:
@@ -66,14 +62,32 @@ def measured(number: int, iops: float, p99: float, **changes: object) -> Run:
     return run.model_copy(update={"summary": run.summary.model_copy(update={"write": total})})
 
 
-def test_repeats_have_a_mean_and_of_percentiles_the_median() -> None:
-    runs = [measured(1, 100.0, 0.1), measured(2, 200.0, 0.2), measured(3, 600.0, 0.9)]
+def test_repeats_are_their_geometric_mean() -> None:
+    runs = [measured(1, 100.0, 0.1), measured(2, 200.0, 0.2), measured(3, 400.0, 1.6)]
     (batch,) = group(runs)
     assert batch.is_repeated
     result = summarize(batch.points[0])
-    assert result.estimates["write"]["iops"] == Estimate(300.0, 100.0, 600.0, 3)
-    assert result.estimates["write"]["latency_p99_seconds"] == Estimate(0.2, 0.1, 0.9, 3)
+    iops, p99 = (result.estimates["write"][name] for name in ("iops", "latency_p99_seconds"))
+    assert [iops.value, p99.value] == pytest.approx([200.0, 0.032 ** (1 / 3)])
+    assert [(each.least, each.greatest, each.runs) for each in (iops, p99)] == [(100.0, 400.0, 3), (0.1, 1.6, 3)]
     assert (len(result.counted), result.ended, result.findings) == (3, 3, ())
+
+
+def test_an_estimate_has_the_interval_of_its_mean() -> None:
+    estimate = Estimate.of([10000, 10400, 9800, 10200, 9900])
+    assert estimate.value == pytest.approx(10057.7, abs=0.05)
+    assert estimate.spread == pytest.approx(0.023847, abs=1e-6)
+    # by scipy.stats.t.interval of the logarithms
+    assert estimate.interval == pytest.approx((9764.308, 10359.921), abs=1e-3)
+
+
+def test_one_run_has_no_spread_and_neither_has_one_that_completed_nothing() -> None:
+    alone = Estimate.of([100.0])
+    assert (alone.least, alone.greatest, alone.runs, alone.spread, alone.interval) == (100.0, 100.0, 1, None, None)
+    assert alone.value == pytest.approx(100.0)
+    assert Estimate.of([100.0, 0.0, 300.0]) == Estimate(0.0, 0.0, 300.0, 3)
+    assert Estimate.of([100.0, 0.0, 300.0]).interval is None
+    assert Estimate.of([7.7] * 4).interval == pytest.approx((7.7, 7.7))
 
 
 def test_only_runs_that_ended_well_are_in_the_result_of_a_point() -> None:
@@ -88,7 +102,7 @@ def test_only_runs_that_ended_well_are_in_the_result_of_a_point() -> None:
     result = summarize(batch.points[0])
     assert [run.run for run in result.counted] == [1, 3]
     assert result.ended == 3, "the last one runs"
-    assert result.estimates["write"]["iops"] == Estimate(200.0, 100.0, 300.0, 2)
+    assert result.estimates["write"]["iops"] == Estimate.of([100.0, 300.0])
     assert result.findings == ("short",)
 
 
@@ -209,38 +223,3 @@ def test_a_run_belongs_to_its_step_alone() -> None:
     changes: list[dict[str, object]] = [{"batch": "x"}, {"repeat": 9}, {"number": 9}, {"preset": "x"}, {"options": {}}]
     for change in changes:
         assert not is_run_of(run, step.model_copy(update=change))
-
-
-# ---------------------------------------------------------------------------------------------- verdict
-
-
-@pytest.mark.parametrize(
-    ("left", "right", "reason"),
-    [
-        ([], [1.0], Reason("no-figures", (0, 1))),
-        ([1.0], [], Reason("no-figures", (1, 0))),
-        ([1.0], [2.0], Reason("one-run-each", (1, 1))),
-        ([1.0, 1.1], [2.0], Reason("no-test", (2, 1))),
-        ([1.0] * 5, [2.0] * 5, Reason("no-test", (5, 5))),
-    ],
-)
-def test_there_is_no_verdict_and_it_says_why(left: list[float], right: list[float], reason: Reason) -> None:
-    verdict = judge(IOPS, left, right)
-    assert (verdict.kind, verdict.reasons) == ("no verdict", (reason,))
-    assert (verdict.interval, verdict.confidence, verdict.runs_needed) == (None, None, None)
-
-
-@pytest.mark.parametrize(
-    ("kind", "word"),
-    [("better", "better"), ("worse", "worse"), ("same", "same"), ("not better", None), ("not worse", None)],
-)
-@pytest.mark.parametrize("right", [500.0, 1000.0, 2000.0])
-def test_no_word_contradicts_a_verdict(kind: Kind, word: Word | None, right: float) -> None:
-    assert Verdict(IOPS, 1000.0, right, right / 1000.0 - 1.0, kind).word == word
-
-
-def test_without_a_verdict_there_is_no_word() -> None:
-    for metric, left in ((IOPS, 1000.0), (P99, 0.1)):
-        assert [judge(metric, [left], [left * by]).word for by in (0.5, 1.0, 2.0)] == [None] * 3
-        assert judge(metric, [left] * 5, [2 * left] * 5).word is None
-    assert judge(IOPS, [], [1.0]).word is None

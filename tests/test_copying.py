@@ -18,7 +18,7 @@ from cephtui.sessions import demo, store
 from cephtui.tui.app import SavedApp
 from cephtui.tui.copying import handout_of_run
 from cephtui.tui.dialogs import Selectable
-from cephtui.tui.screens.compare import CompareScreen
+from cephtui.tui.screens.compare import CompareScreen, judged_now
 from cephtui.tui.screens.replay import ReplayScreen
 from cephtui.tui.screens.session import SessionScreen
 from cephtui.tui.terminal.profile import FULL, Profile
@@ -119,7 +119,7 @@ async def test_the_comparison_is_copied_as_it_is_drawn(session: Path) -> None:
     async with app.run_test(size=(120, 36)) as pilot:
         await until(pilot, lambda: isinstance(app.screen, CompareScreen))
         await pilot.press("w", "y")
-        await until(pilot, lambda: app.clipboard == comparison_markdown(right, left))
+        await until(pilot, lambda: app.clipboard == comparison_markdown(right, left, judged_now(right, left)))
         assert messages(app) == ["copied the comparison as Markdown (y again shows it)"]
 
 

@@ -18,9 +18,11 @@ from rich.cells import cell_len
 from rich.console import Console, RenderableType
 from rich.text import Text
 
+from cephtui.analysis.conclusion import judge_sides
 from cephtui.analysis.sides import Side
 from cephtui.cli import verbs
 from cephtui.models import ClusterEnvironment, Finding, Mark, Run, Summary
+from cephtui.models.metrics import BY_NAME
 from cephtui.reports.csv_text import runs_csv
 from cephtui.reports.facts import facts, head_line, period, ranges
 from cephtui.reports.markdown import comparison_markdown, runs_markdown
@@ -201,14 +203,16 @@ def test_no_ticket_is_linked() -> None:
 def test_markdown_of_a_comparison_stands_alone() -> None:
     before, after = in_cluster(1), in_cluster(5, size=2, batch="other")
     mark = Mark(at=before.started_at + timedelta(minutes=2), text="size 2")
-    text = comparison_markdown(Side((before,), (mark,)), Side((after,), (mark,)))
+    sides = Side((before,), (mark,)), Side((after,), (mark,))
+    judged = judge_sides(*sides, lambda run: BY_NAME["iops"], before.started_at)
+    text = comparison_markdown(*sides, judged)
     differs, changes = tables(text)
     assert differs[1:] == [["cluster", "pool size", "3", "2"]]
     assert changes[1][:4] == ["write IOPS", "40.7k", "40.7k", "= 0.0 %"]
     assert "- mark: size 2 (" in text
-    assert "one run each: ranges unknown" in text
+    assert r"**write-iops  write IOPS  40.7k -\> 40.7k  0.0 %: one run each: no verdict**" in text
     assert text.count("- nodes: pve1") == 2
-    assert not set(text.split()) & {"better", "worse", "verdict"}
+    assert not set(text.split()) & {"better", "worse"}
 
 
 # ---------------------------------------------------------------------------------------------- CSV

@@ -263,14 +263,16 @@ async def test_a_comparison_is_presented(session: Path, size: tuple[int, int]) -
         await pilot.press("f")
         await until(pilot, lambda: isinstance(app.screen, ComparePresenter))
         await pilot.pause()
-        seen = []
+        seen, verdicts = [], []
         for _ in range(4):
             seen.append((said(app, "#metric")[0], *said(app, ".value")))
+            verdicts.append(said(app, "#verdict")[0] if app.screen.query_one("#verdict").display else "")
             await pilot.press("v")
             await pilot.pause()
-        assert seen[0] == ("IOPS write", "3.84k", "1.57k", "-59 %")
+        assert seen[0] == ("IOPS write", "3.83k", "1.57k", "-59 %")
         assert [each[0] for each in seen[1:]] == ["bandwidth write", "lat mean write", "lat p99 write"]
-        assert not any(word in "".join(rows(app)) for word in ("better", "worse"))
+        assert verdicts[0].startswith("worse by more than 10 %")
+        assert verdicts[1:] == ["", "", ""], "only of the figure that the preset is about"
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(app.screen, CompareScreen))
 

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from statistics import fmean
 
 from cephtui.analysis.change import Change
-from cephtui.analysis.conditions import differences
+from cephtui.analysis.conditions import differences, unlike
 from cephtui.analysis.marks import UNDONE, marks_between
 from cephtui.analysis.ratio import holm
 from cephtui.analysis.sides import Side
@@ -28,6 +28,8 @@ _EXIT_CODES: dict[Answer, int] = {"met": 0, "not met": EXIT_NOT_MET, "undecided"
 _MEASURED = ("finding", "run")
 """Topics of differences that are results, or are said elsewhere."""
 _ANOTHER_DAY = timedelta(hours=6)
+_HOURLY_MOST = 10.0
+"""Of the logarithm: runs of seconds that rise may rise without any bound in an hour."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,14 @@ def conclude(changes: Sequence[Change], asked: Asked, at: datetime, changed: Seq
     counted = [_without(change, gone) for change in changes]
     verdicts = [verdict for change in counted for verdict in _verdicts(change, asked, at)]
     deciding = [verdict for verdict in verdicts if verdict.decides]
+    empty = [
+        change.runs[0].preset
+        for change, left in zip(changes, counted, strict=True)
+        if change.runs and not _has(left, deciding)
+    ]
     answer = answer_of_all(deciding)
+    if empty and answer == "met":
+        answer = "undecided"
     conclusion = Conclusion(
         at=at,
         answer=answer,
@@ -77,9 +86,25 @@ def conclude(changes: Sequence[Change], asked: Asked, at: datetime, changed: Seq
         changed=tuple(changed),
         left_out=tuple(left_out),
         limited=tuple(each for change in counted for each in _limited(change)),
-        notes=tuple(dict.fromkeys([*_notes(deciding, answer), *(n for c in counted for n in _of_time(c, asked))])),
+        notes=tuple(
+            dict.fromkeys(
+                [
+                    *(f"{preset}: nothing to judge: no run has the figure" for preset in empty),
+                    *_unknown(changes, asked.without),
+                    *_notes(deciding, answer),
+                    *(note for change in counted for note in _of_time(change, asked)),
+                ]
+            )
+        ),
     )
     return Judgement(tuple(sorted(verdicts, key=lambda verdict: not verdict.decides)), conclusion)
+
+
+def judge_sides(left: Side, right: Side, headline: Callable[[Run], Metric], at: datetime) -> Judgement | None:
+    """Two chosen runs with their repeats, by the usual criteria; None where they can't be compared."""
+    if left.problem or right.problem or unlike(left, right):
+        return None
+    return conclude([Change(left.runs, right.runs)], Asked(headline), at)
 
 
 def changed_between(left: Side, right: Side) -> list[str]:
@@ -93,7 +118,8 @@ def answer_of_all(verdicts: Sequence[Verdict]) -> Answer:
     """Of figures that decide together; one that is not judged can't be met."""
     failed = [1.0 if verdict.p_met is None or not verdict.is_judged else 1 - verdict.p_met for verdict in verdicts]
     levels = [(1 - verdict.nominal_confidence) / 2 for verdict in verdicts]
-    if any(p < level for p, level in zip(holm(failed), levels, strict=True)):
+    # a figure without any spread may differ from what is required by rounding alone: its own answer counts
+    if any(p < level and v.met is False for p, level, v in zip(holm(failed), levels, verdicts, strict=True)):
         return "not met"
     return "met" if verdicts and all(verdict.met for verdict in verdicts) else "undecided"
 
@@ -118,6 +144,18 @@ def _left_out(change: Change, without: Collection[str]) -> Iterator[LeftOut]:
 
 def _without(change: Change, names: Collection[str]) -> Change:
     return Change(*(tuple(run for run in side if _name(run) not in names) for side in (change.before, change.after)))
+
+
+def _has(change: Change, verdicts: Sequence[Verdict]) -> bool:
+    """Whether any of these is of its runs."""
+    names = {_name(run) for run in change.runs}
+    return any(names.intersection((*verdict.before, *verdict.after)) for verdict in verdicts)
+
+
+def _unknown(changes: Sequence[Change], without: Collection[str]) -> Iterator[str]:
+    unknown = set(without).difference(_name(run) for change in changes for run in change.runs)
+    if unknown:
+        yield f"to be left out, but not among these runs anyway: {', '.join(sorted(unknown))}"
 
 
 def _limited(change: Change) -> Iterator[LeftOut]:
@@ -147,17 +185,17 @@ def _verdicts(change: Change, asked: Asked, at: datetime) -> Iterator[Verdict]:
 
 
 def _notes(verdicts: Sequence[Verdict], answer: Answer) -> Iterator[str]:
-    if answer == "undecided" and any(verdict.met is False for verdict in verdicts):
-        yield f"one of {len(verdicts)} figures alone is not met, which is not enough for all together (Holm)"
+    failed = sum(verdict.met is False for verdict in verdicts)
+    if answer == "undecided" and failed:
+        are = "is" if failed == 1 else "are"
+        yield (f"{failed} of {len(verdicts)} figures {are} not met, each by itself: not enough for all together (Holm)")
 
 
 def _of_time(change: Change, asked: Asked) -> Iterator[str]:
     """Where time may have done what the change is taken to have done."""
     if not change.before or not change.after:
         return
-    ended = max(run.started_at + timedelta(seconds=run.duration_seconds) for run in change.before)
-    begun = min(run.started_at for run in change.after)
-    if begun - ended > _ANOTHER_DAY:
+    if max(_pause(change.before, change.after), _pause(change.after, change.before)) > _ANOTHER_DAY:
         yield "before was measured on another day: day-to-day changes are not in the interval"
     metric = (asked.metrics or (asked.headline(change.runs[0]),))[0]
     for direction in change.runs[0].summary.flows:
@@ -168,6 +206,11 @@ def _of_time(change: Change, asked: Asked) -> Iterator[str]:
                 f"figures {verb} by {abs(100 * hourly):.0f} % an hour on both sides: the change can't be separated "
                 "from that: undo it and measure again"
             )
+
+
+def _pause(first: Sequence[Run], second: Sequence[Run]) -> timedelta:
+    ended = max(run.started_at + timedelta(seconds=run.duration_seconds) for run in first)
+    return min(run.started_at for run in second) - ended
 
 
 def trend(figures: Figures, criteria: Criteria) -> float | None:
@@ -192,9 +235,9 @@ def trend(figures: Figures, criteria: Criteria) -> float | None:
         return None
     common = sum(slope * square for slope, square in zip(slopes, squares, strict=True)) / sum(squares)
     error = math.sqrt(sum(residuals) / (runs - 4) / sum(squares))
-    is_much = abs(math.expm1(common * (middles[1] - middles[0]))) > criteria.same_percent / 200
+    is_much = abs(math.expm1(min(common * (middles[1] - middles[0]), _HOURLY_MOST))) > criteria.same_percent / 200
     is_sure = abs(common) > quantile(0.5 + criteria.confidence / 2, runs - 4.0) * error
-    return math.expm1(common) if is_much and is_sure else None
+    return math.expm1(min(common, _HOURLY_MOST)) if is_much and is_sure else None
 
 
 def _slope(hours: Sequence[float], logs: Sequence[float]) -> tuple[float, float, float]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from statistics import NormalDist, fmean, variance
+from statistics import NormalDist, mean, variance
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from cephtui.analysis.t_distribution import cdf, quantile
@@ -20,6 +20,8 @@ Better: TypeAlias = Literal["more", "less"]
 _POWER = 0.8
 """Of what "would be seen" or "would decide": in four of five sittings."""
 _RUNS_MOST = 10_000
+_LOG_MOST = 138.0
+"""Of a ratio, either way, and of a figure: a little below ``FIGURE_MOST``, so that every result can be written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +35,12 @@ class LogMean:
 
     @property
     def value(self) -> float:
-        return math.exp(self.log)
+        return _exp(self.log)
 
     def interval(self, confidence: float) -> tuple[float, float]:
         """Where the true value lies with this two-sided confidence, between 0 and 1."""
         half = quantile(0.5 + confidence / 2, self.df) * self.standard_error if self.standard_error else 0.0
-        return math.exp(self.log - half), math.exp(self.log + half)
+        return _exp(self.log - half), _exp(self.log + half)
 
     def t(self, value: float = 1.0) -> float:
         """How many standard errors it is above this value."""
@@ -57,24 +59,42 @@ class LogMean:
         return 1 - math.exp(-reach * self.standard_error)
 
 
+def _exp(log: float) -> float:
+    return math.exp(max(-_LOG_MOST, min(log, _LOG_MOST)))
+
+
 def geometric_mean(values: Sequence[float]) -> float | None:
     """What stands for several runs everywhere; None for no runs, 0 where one is 0."""
     if not values:
         return None
-    return math.exp(fmean(map(math.log, values))) if all(value > 0 for value in values) else 0.0
+    if min(values) == max(values):
+        return values[0]  # exactly
+    if not all(value > 0 for value in values):
+        return 0.0
+    return math.exp(min(_mean(values), _LOG_MOST))
+
+
+def _mean(values: Sequence[float]) -> float:
+    """Of the logarithms. It is exact: equal figures have the same mean, however many they are."""
+    return mean(map(math.log, values))
+
+
+def change_between(before: Sequence[float], after: Sequence[float]) -> float:
+    """The ratio of the geometric means; at least one figure each, all above 0."""
+    return _exp(_mean(after) - _mean(before))
 
 
 def mean_of(values: Sequence[float]) -> LogMean:
     """Of one side; at least two figures, all above 0."""
     logs = [math.log(value) for value in values]
-    return LogMean(fmean(logs), math.sqrt(variance(logs) / len(logs)), len(logs) - 1.0)
+    return LogMean(mean(logs), math.sqrt(variance(logs) / len(logs)), len(logs) - 1.0)
 
 
 def spread(values: Sequence[float]) -> float | None:
     """The coefficient of variation of log-normal runs, ``sqrt(exp(s^2) - 1)``; None for fewer than two, or for a 0."""
     if len(values) < 2 or not all(value > 0 for value in values):
         return None
-    return math.sqrt(math.expm1(variance(map(math.log, values))))
+    return math.sqrt(math.expm1(min(variance(map(math.log, values)), 2 * _LOG_MOST)))
 
 
 def log_deviation(variation: float) -> float:
@@ -93,13 +113,13 @@ def welch(before: Sequence[float], after: Sequence[float]) -> LogMean:
     df = float(sum(len(side) - 1 for side in sides))
     if squared:
         df = squared**2 / sum(part**2 / (len(side) - 1) for part, side in zip(parts, sides, strict=True))
-    return LogMean(fmean(sides[1]) - fmean(sides[0]), math.sqrt(squared), df)
+    return LogMean(mean(sides[1]) - mean(sides[0]), math.sqrt(squared), df)
 
 
 def paired(before: Sequence[float], after: Sequence[float]) -> LogMean:
     """Of runs that took turns, each with the one beside it; as many on both sides, at least two, all above 0."""
-    apart = [math.log(second / first) for first, second in zip(before, after, strict=True)]
-    return LogMean(fmean(apart), math.sqrt(variance(apart) / len(apart)), len(apart) - 1.0)
+    apart = [math.log(second) - math.log(first) for first, second in zip(before, after, strict=True)]
+    return LogMean(mean(apart), math.sqrt(variance(apart) / len(apart)), len(apart) - 1.0)
 
 
 def word_of(interval: tuple[float, float], same: float, better: Better) -> Word:
@@ -123,8 +143,11 @@ def answer_of(interval: tuple[float, float], required: float, better: Better) ->
 
 
 def required_ratio(percent: float, better: Better) -> float:
-    """The ratio of a change of so many per cent to the better; below 0 is to the worse."""
-    return 1 + percent / 100 if better == "more" else 1 - percent / 100
+    """The ratio of a change of so many per cent to the better; below 0 is to the worse.
+
+    No latency is better by 100 %: that is a ratio which none reaches.
+    """
+    return max(1 + percent / 100 if better == "more" else 1 - percent / 100, _exp(-_LOG_MOST))
 
 
 def holm(probabilities: Sequence[float]) -> list[float]:
@@ -141,7 +164,7 @@ def prediction(values: Sequence[float], confidence: float) -> tuple[float, float
     """Where one further run would lie with this confidence; at least two figures, all above 0."""
     logs = [math.log(value) for value in values]
     half = quantile(0.5 + confidence / 2, len(logs) - 1.0) * math.sqrt(variance(logs) * (1 + 1 / len(logs)))
-    return math.exp(fmean(logs) - half), math.exp(fmean(logs) + half)
+    return _exp(mean(logs) - half), _exp(mean(logs) + half)
 
 
 def runs_needed(spread: float, away: float, confidence: float) -> int | None:

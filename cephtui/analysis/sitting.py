@@ -86,6 +86,10 @@ def begun(sitting: Sitting, side: SideName, runs: Sequence[Run]) -> int:
 
 
 def failed_in_a_row(runs: Sequence[Run]) -> str:
-    """Why no more is measured after two runs in a row that do not count; empty where more is."""
-    why = [why_invalid(run) for run in sorted(runs, key=lambda run: run.started_at)[-2:]]
-    return f"stopped after two runs in a row that do not count: {why[-1]}" if len(why) > 1 and all(why) else ""
+    """Why no more is measured after two runs of a preset in a row that do not count; empty where more is."""
+    ordered = sorted(runs, key=lambda run: run.started_at)
+    for preset in dict.fromkeys(run.preset for run in ordered):
+        why = [why_invalid(run) for run in ordered if run.preset == preset][-2:]
+        if len(why) > 1 and all(why):
+            return f"stopped after two runs in a row that do not count: {why[-1]}"
+    return ""

@@ -8,13 +8,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from statistics import fmean
+from statistics import fmean, variance
 from typing import Any
 
 from cephtui.analysis.looks import ONE_LOOK, Looks
 from cephtui.analysis.ratio import (
     LogMean,
     answer_of,
+    change_between,
     geometric_mean,
     log_deviation,
     paired,
@@ -110,9 +111,12 @@ def judge(figures: Figures, preset: str, criteria: Criteria, at: datetime, *, de
     if spreads[0] is not None and spreads[1] is not None:
         ratio = (paired if method == "paired" else welch)(before, after)
         found = _of_ratio(ratio, figures.metric, criteria, nominal, is_judged=runs >= JUDGED_RUNS)
-        found |= _more_runs(ratio, spreads[0], spreads[1], (len(before), len(after)), figures.metric, criteria, found)
+        if found.get("met") is None:
+            # of runs that took turns it is the pairs that are spread, not the sides: a drift is on both
+            between = ratio.standard_error * math.sqrt(runs / 2) if method == "paired" else _pooled(before, after)
+            found |= _more_runs(ratio, between, figures.metric, criteria)
     elif before and after and min(*before, *after) > 0:
-        found["ratio"] = math.exp(fmean(map(math.log, after)) - fmean(map(math.log, before)))
+        found["ratio"] = change_between(before, after)
     if len(after) == 1 and len(before) >= _PREDICTED_FROM and spreads[0] is not None:
         found["predicted"] = prediction(before, criteria.confidence)
     return Verdict(
@@ -160,25 +164,19 @@ def _of_ratio(ratio: LogMean, metric: Metric, criteria: Criteria, nominal: float
     return found
 
 
-def _more_runs(
-    ratio: LogMean,
-    left: float,
-    right: float,
-    runs: tuple[int, int],
-    metric: Metric,
-    criteria: Criteria,
-    found: Mapping[str, Any],
-) -> dict[str, Any]:
+def _pooled(before: Sequence[float], after: Sequence[float]) -> float:
+    """The standard deviation of the logarithms within both sides."""
+    squares = sum(variance(map(math.log, side)) * (len(side) - 1) for side in (before, after))
+    return math.sqrt(squares / (len(before) + len(after) - 2))
+
+
+def _more_runs(ratio: LogMean, spread: float, metric: Metric, criteria: Criteria) -> dict[str, Any]:
     """How many would decide where nothing is decided."""
-    if found.get("met") is not None:
-        return {}
-    squares = [log_deviation(side) ** 2 * (number - 1) for side, number in zip((left, right), runs, strict=True)]
-    pooled = math.sqrt(sum(squares) / (sum(runs) - 2))
     required = math.log(required_ratio(criteria.require_percent, metric.better))
-    needed = runs_needed(pooled, required - ratio.log, criteria.confidence)
+    needed = runs_needed(spread, required - ratio.log, criteria.confidence)
     if needed is not None and needed <= _FAR:
         return {"runs_needed": needed}
-    return {"runs_needed": needed, "runs_needed_if_same": runs_needed(pooled, required, criteria.confidence)}
+    return {"runs_needed": needed, "runs_needed_if_same": runs_needed(spread, required, criteria.confidence)}
 
 
 def seen_with(variation: float, before: int, after: int, confidence: float) -> float:

@@ -19,22 +19,23 @@ from cephtui.analysis.conclusion import Asked, Judgement
 from cephtui.analysis.marks import CHANGED, UNDONE
 from cephtui.analysis.sitting import Turn, begun, changes_of, counted, failed_in_a_row, is_look, looks_of, next_turn
 from cephtui.cli.headless import Measuring
-from cephtui.cli.judging import asked_of, judge_saved, keep, print_judgement
+from cephtui.cli.judging import asked_of, keep, print_judgement
 from cephtui.cli.options import Question
 from cephtui.cli.output import JsonOutput, TerminalOutput
-from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE
+from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE, EXIT_REFUSED
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, Run
 from cephtui.models.sitting import Sitting
 from cephtui.planning import Order, Request, make_plan
 from cephtui.reports.verdict import headline, verdict_text
-from cephtui.running.command import run_command
+from cephtui.running.changing import run_noted
 from cephtui.running.runner import Runner
 from cephtui.sessions import store
-from cephtui.sessions.changes import CHANGES_FILE, Ran, not_undone
+from cephtui.sessions.changes import not_undone
 from cephtui.sessions.jsonlines import as_json as json_of
 from cephtui.sessions.store import SITTING_FILE
-from cephtui.sessions.writer import append_lines, write_whole
+from cephtui.sessions.verdicts import judge_saved
+from cephtui.sessions.writer import write_whole
 from cephtui.terminal import say
 
 _POLL_SECONDS = 0.25
@@ -154,7 +155,7 @@ class Guided:
             raise _Over(code or EXIT_INCOMPLETE)
         if any(run.outcome in ("refused", "stopped") for run in runs):
             raise _Over(code)
-        if why := failed_in_a_row(runs):
+        if why := failed_in_a_row(self._runs):
             raise _Over(code or EXIT_FAILED, why)
 
     def _keep_sitting(self) -> None:
@@ -168,7 +169,7 @@ class Guided:
 
     def _judged(self) -> Judgement:
         marks: tuple[Mark, ...] = tuple(store.read_marks(self._directory))
-        return judge_saved(self._changes(), self._asked(), marks, self._directory)
+        return judge_saved(self._changes(), self._asked(), marks, self._directory, datetime.now(UTC))
 
     def _look(self) -> Judgement:
         judged = self._judged()
@@ -219,20 +220,15 @@ class Guided:
 
     def _ran(self, kind: Literal["change", "undo"], command: str, is_stopped: Callable[[], bool]) -> str:
         """Run it, noted before and after; why it failed, or empty."""
-        noted = Ran(at=datetime.now(UTC), kind=kind, command=command, undo=self._commands.undo)
-        self._note(noted)
         say(f"{kind}: {command}")
-        ended = run_command(command, is_stopped)
-        self._note(noted.model_copy(update={"at": datetime.now(UTC), "status": ended.status, "output": ended.output}))
+        problem = run_noted(self._directory, kind, command, self._commands.undo, is_stopped)
         self._runner.mark(f"{CHANGED if kind == 'change' else UNDONE}{command}").result()
-        last = ended.output.strip().splitlines()
-        return f"{ended.problem}{f': {last[-1]}' if last else ''}" if ended.problem else ""
-
-    def _note(self, ran: Ran) -> None:
-        append_lines(self._directory / CHANGES_FILE, [ran])
+        return problem
 
     def _wait_for_the_user(self) -> None:
         """The words that are typed become the mark."""
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            raise _Over(EXIT_REFUSED, "there is no terminal to ask for the change: give --change")
         click.echo("Make the change, say here what you changed, then press Enter: ", nl=False, err=True)
         while not select.select([sys.stdin], [], [], _POLL_SECONDS)[0]:
             if self._desk.is_asked_to_end:

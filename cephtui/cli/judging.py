@@ -9,20 +9,17 @@ from pathlib import Path
 
 from cephtui.analysis.batches import group
 from cephtui.analysis.change import Change
-from cephtui.analysis.conclusion import Asked, Judgement, changed_between, conclude, metric_named
+from cephtui.analysis.conclusion import Asked, Judgement, metric_named
 from cephtui.analysis.looks import ONE_LOOK, Looks
-from cephtui.analysis.sides import Side
 from cephtui.analysis.verdict import Criteria
 from cephtui.cli.choice import find_catalogue
 from cephtui.cli.options import Question
 from cephtui.cli.printing import ascii_only, print_lines, print_report
 from cephtui.models import Mark, Run
-from cephtui.models.verdict import Verdict
 from cephtui.presets import headline_metric
 from cephtui.reports.verdict import draw_judgement
 from cephtui.sessions import store
-from cephtui.sessions.store import VERDICTS_FILE
-from cephtui.sessions.writer import append_lines
+from cephtui.sessions.verdicts import judge_saved, keep_verdicts
 from cephtui.terminal import say
 
 
@@ -48,34 +45,10 @@ def repeats_of(directory: Path, number: int) -> tuple[Run, ...]:
 
 def finish(changes: Sequence[Change], asked: Asked, marks: Iterable[Mark], directory: Path, as_json: bool) -> int:
     """Judge, print, and keep what was said in the session; the exit code."""
-    judged = judge_saved(changes, asked, tuple(marks), directory)
+    judged = judge_saved(changes, asked, tuple(marks), directory, datetime.now(UTC))
     print_judgement(judged, as_json)
     keep(judged, directory)
     return judged.conclusion.exit_code
-
-
-def judge_saved(changes: Sequence[Change], asked: Asked, marks: tuple[Mark, ...], directory: Path) -> Judgement:
-    """With what has changed, and whether it was looked at before."""
-    changed = [text for change in changes if change.before and change.after
-               for text in changed_between(Side(change.before, marks), Side(change.after, marks))]  # fmt: skip
-    judged = conclude(changes, asked, datetime.now(UTC), list(dict.fromkeys(changed)))
-    earlier = len({each.at for each in store.read_verdicts(directory) if _is_again(each, judged.deciding)})
-    if not earlier or asked.criteria.looks.at:
-        return judged
-    again = "second look" if earlier == 1 else f"look {earlier + 1} at these runs"
-    note = f"{again}: each further look adds up to 2.5 % of false verdicts"
-    conclusion = judged.conclusion.model_copy(update={"notes": (*judged.conclusion.notes, note)})
-    return Judgement(judged.verdicts, conclusion)
-
-
-def _is_again(earlier: Verdict, verdicts: Sequence[Verdict]) -> bool:
-    return any(
-        earlier.decides
-        and (earlier.preset, earlier.direction, earlier.figure) == (now.preset, now.direction, now.figure)
-        and {*earlier.before} & {*now.before}
-        and {*earlier.after} & {*now.after}
-        for now in verdicts
-    )
 
 
 def print_judgement(judged: Judgement, as_json: bool) -> None:
@@ -90,6 +63,6 @@ def print_judgement(judged: Judgement, as_json: bool) -> None:
 def keep(judged: Judgement, directory: Path) -> None:
     """In the session of the runs after the change; where it can't be written, it is said."""
     try:
-        append_lines(directory / VERDICTS_FILE, [*judged.verdicts, judged.conclusion])
+        keep_verdicts(judged, directory)
     except OSError as error:
         say(f"the verdict was not kept in session {directory.name}: {error.strerror}")

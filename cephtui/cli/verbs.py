@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from cephtui import __version__
-from cephtui.cli.complete import complete_presets, complete_runs
+from cephtui.cli.complete import complete_presets, complete_runs, complete_sessions
 from cephtui.cli.log import start_log
 from cephtui.cli.options import (
     Where,
@@ -210,11 +210,19 @@ def nodes(**given: Any) -> int:
 
 
 @cli.command(
-    epilog="\b\nExamples:\n  cephtui cleanup --dry-run\n  cephtui cleanup\n  cephtui cleanup --yes --node root@10.0.0.2"
+    epilog="\b\nExamples:\n  cephtui cleanup --dry-run\n  cephtui cleanup\n"
+    "  cephtui cleanup --yes --node root@10.0.0.2\n  cephtui cleanup --undo tuning"
 )
 @where_options
 @click.option("--dry-run", is_flag=True, help="Only list what would be removed, and how the nodes are reached.")
-@click.option("--yes", is_flag=True, help="Remove without asking.")
+@click.option("--yes", is_flag=True, help="Remove, or undo, without asking.")
+@click.option(
+    "--undo",
+    "undone",
+    metavar="SESSION",
+    shell_complete=complete_sessions,
+    help="Instead, run the --undo command of a check in SESSION that was killed before it did.",
+)
 @click.option(
     "--as-listed",
     is_flag=True,

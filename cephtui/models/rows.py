@@ -116,7 +116,7 @@ class Figure(Model):
     name: Name
     """As in the figures of a run: ``latency_p99_seconds``."""
     left: float | None
-    """Of several runs the mean; of percentiles and the greatest latency the median."""
+    """Of several runs the geometric mean."""
     right: float | None
     change_fraction: float | None
     """From left to right: 0.1 is 10 % more; null where left is zero or one is not known."""

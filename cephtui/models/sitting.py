@@ -36,5 +36,6 @@ class Sitting(Model):
     require_percent: float
     same_percent: float
     confidence: float
+    """Two-sided, between 0 and 1."""
     metrics: tuple[Line, ...] = ()
     directions: tuple[Line, ...] = ()

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cephtui import units
+from cephtui.analysis.conclusion import Judgement
 from cephtui.analysis.conditions import differences, unlike
 from cephtui.analysis.figures import figures
 from cephtui.analysis.marks import marks_between
@@ -17,12 +18,18 @@ from cephtui.models.metrics import BY_NAME
 from cephtui.models.rows import Difference, Figure
 from cephtui.reports.tables import add_row, make_table, plain
 from cephtui.reports.text import conditions, cut, moment, short_version, title_of, value_range
+from cephtui.reports.verdict import draw_verdict
 
 
 def draw_comparison(
-    left: Side, right: Side, *, ascii_only: bool = False, most_differences: int | None = None
+    left: Side,
+    right: Side,
+    judged: Judgement | None = None,
+    *,
+    ascii_only: bool = False,
+    most_differences: int | None = None,
 ) -> RenderableType:
-    """Two runs beside each other: differences in their conditions, the figures and their findings.
+    """Two runs beside each other: the verdict, differences in their conditions, the figures and their findings.
 
     Differences beyond ``most_differences`` stand at the end, so that the figures are visible without scrolling.
     """
@@ -31,7 +38,11 @@ def draw_comparison(
     most = len(found) if most_differences is None else max(1, most_differences - len(marks))
     shown = found if len(found) <= most + 1 else found[:most]  # a line that counts one more takes a row too
     rest = found[len(shown) :]
-    rows: list[RenderableType] = [_sides(left, right), *_about(left, right), _differences(shown)]
+    rows: list[RenderableType] = [_sides(left, right)]
+    for verdict in judged.deciding if judged else ():
+        rows += draw_verdict(verdict, ascii_only=ascii_only)
+    notes = judged.conclusion.notes if judged else ()
+    rows += [*(plain(line, "bold") for line in (*notes, *about(left, right))), _differences(shown)]
     if rest:
         rows.append(Text(f"and {len(rest)} more differences, at the end", style="bold"))
     rows += [*marks, "", _changes(left, right, ascii_only)]
@@ -128,19 +139,8 @@ def _signed(fraction: float) -> str:
 
 
 def about(left: Side, right: Side) -> list[str]:
-    """How many runs the figures stand for, and why they can't be compared, a line each."""
-    other = ", ".join(f"{each.name} {each.left} and {each.right}" for each in unlike(left, right))
-    return [_runs_text(left, right), *[f"not comparable: {other}"] * bool(other)]
-
-
-def _runs_text(left: Side, right: Side) -> str:
+    """Why the figures can't be compared, a line each; none where they can."""
     missing = [name for name, side in _named(left, right) if side.problem]
-    if missing:
-        return f"no results of {' and '.join(missing)}"
-    if len(left.runs) == len(right.runs) == 1:
-        return "one run each: ranges unknown"
-    return f"{len(left.runs)} and {len(right.runs)} runs: geometric means and ranges"
-
-
-def _about(left: Side, right: Side) -> list[Text]:
-    return [Text(line, style="bold") for line in about(left, right)]
+    other = ", ".join(f"{each.name} {each.left} and {each.right}" for each in unlike(left, right))
+    none = [f"no results of {' and '.join(missing)}"] if missing else []
+    return [*none, *[f"not comparable: {other}"] * bool(other)]

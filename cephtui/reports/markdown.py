@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from cephtui.analysis.batches import PointSummary
+from cephtui.analysis.conclusion import Judgement
 from cephtui.analysis.conditions import differences
 from cephtui.analysis.figures import figures
 from cephtui.analysis.marks import in_order, marks_between, with_results
@@ -13,6 +14,7 @@ from cephtui.analysis.sides import Side, finding_texts
 from cephtui.models import Mark, Run, Total
 from cephtui.models.metrics import BY_NAME, LIVE
 from cephtui.models.rows import Figure
+from cephtui.models.verdict import Verdict
 from cephtui.printable import printable
 from cephtui.reports.comparison import about, change_text, range_text, value_text
 from cephtui.reports.facts import facts, ranges
@@ -27,6 +29,7 @@ from cephtui.reports.text import (
     spread_of,
     title_of,
 )
+from cephtui.reports.verdict import basis, headline, verdict_text
 
 _METRICS = (*LIVE, BY_NAME["latency_p999_seconds"])
 _SYNTAX = re.compile(r"[\\`*\[\]<>|~&]|(?<!\w)_|_(?!\w)")
@@ -46,8 +49,8 @@ def runs_markdown(runs: Sequence[Run], marks: Iterable[Mark] = ()) -> str:
     return _document(*parts, numbered, command, [f"details: `{details_command(runs)}`"])
 
 
-def comparison_markdown(left: Side, right: Side) -> str:
-    """What the two sides are and in what they differ, marks between them, the figures and their findings."""
+def comparison_markdown(left: Side, right: Side, judged: Judgement | None = None) -> str:
+    """What the two sides are, the verdict, in what they differ, marks between them, the figures and their findings."""
     sides = (("A", left), ("B", right))
     heads = [[[f"**{name}: {_escaped(_title(side.runs))}**"], _facts(side.runs)] for name, side in sides]
     differ = [(each.topic, each.name, each.left, each.right) for each in differences(left, right)]
@@ -55,13 +58,19 @@ def comparison_markdown(left: Side, right: Side) -> str:
     return _document(
         *heads[0],
         *heads[1],
-        [_escaped(line) for line in about(left, right)],
+        *[_verdict(verdict) for verdict in (judged.deciding if judged else ())],
+        [_escaped(line) for line in (*(judged.conclusion.notes if judged else ()), *about(left, right))],
         _rows(("differs", "", "A", "B"), "llll", differ) if differ else ["nothing differed in the conditions"],
         [f"- mark: {_escaped(f'{mark.text} ({_moment(mark)})')}" for _, mark in marks_between(left, right)],
         _changes(figures(left, right)),
         findings,
         [f"details: `cephtui compare {left.name} {right.name}`"],
     )
+
+
+def _verdict(verdict: Verdict) -> list[str]:
+    """A paragraph: the figure with its interval, what that says, and what it rests on."""
+    return [f"**{_escaped(headline(verdict).plain)}: {_escaped(verdict_text(verdict))}**", "", _escaped(basis(verdict))]
 
 
 def _document(*parts: Sequence[str]) -> str:

@@ -11,9 +11,11 @@ from rich.text import Text
 
 from cephtui import units
 from cephtui.analysis.conclusion import Judgement
+from cephtui.analysis.ratio import required_ratio
 from cephtui.analysis.verdict import JUDGED_RUNS
 from cephtui.models.metrics import BY_NAME
-from cephtui.models.verdict import Answer, Verdict, Word
+from cephtui.models.verdict import Answer, LeftOut, Verdict, Word
+from cephtui.reports.facts import ranges
 from cephtui.reports.tables import plain
 from cephtui.reports.text import cut
 
@@ -38,19 +40,27 @@ def draw_judgement(
     conclusion = judged.conclusion
     rows: list[RenderableType] = []
     for verdict in judged.deciding:
-        rows.append(headline(verdict))
-        below: list[RenderableType] = [plain(verdict_text(verdict), STYLES[verdict.met])]
-        if verdict.interval is not None:
-            below += interval_bar(verdict, width - 2, ascii_only=ascii_only)
-        rows.append(Padding(Group(*below, plain(basis(verdict))), (0, 0, 0, 2)))
+        rows += draw_verdict(verdict, width=width, ascii_only=ascii_only)
     rows += [plain(line, "dim") for line in also_measured(judged.verdicts)]
     rows += [plain(line, "bold") for line in conclusion.notes]
     changed, more = cut(conclusion.changed, "differences")
     rows += [plain(f"changed: {line}") for line in [*changed, *([more] if more else [])]]
-    rows += [plain(f"left out: {each.run}: {each.why}", "yellow") for each in conclusion.left_out]
-    rows += [plain(f"! {each.run}: {each.why}", "yellow") for each in conclusion.limited]
+    rows += [plain(f"left out: {line}", "yellow") for line in _grouped(conclusion.left_out)]
+    rows += [plain(f"! {line}", "yellow") for line in _grouped(conclusion.limited)]
     rows.append(plain(answer_text(judged, code=code), "bold"))
     return Group(*rows)
+
+
+def draw_verdict(
+    verdict: Verdict, *, width: int = 76, ascii_only: bool = False, bar: bool = True
+) -> list[RenderableType]:
+    """The figure with its interval, then in a sentence what that says, as a bar, and what it rests on."""
+    below: list[RenderableType] = [plain(verdict_text(verdict), STYLES[verdict.met])]
+    if bar and verdict.interval is not None:
+        below += interval_bar(verdict, width - 2, ascii_only=ascii_only)
+    if max(len(verdict.before), len(verdict.after)) > 1:
+        below.append(plain(basis(verdict)))
+    return [headline(verdict), Padding(Group(*below), (0, 0, 0, 2))]
 
 
 def answer_text(judged: Judgement, *, code: bool) -> str:
@@ -98,15 +108,27 @@ def verdict_text(verdict: Verdict) -> str:
     if verdict.differs and verdict.word in ("same", "not worse", "not better"):
         word += f", {verdict.differs} by {_percent(_away(verdict.ratio or 1.0))}"
     if verdict.met is not None:
-        return word if _follows(verdict) else f"{word}; {required_text(verdict)}: {'met' if verdict.met else 'not met'}"
+        answer = f"{required_text(verdict)}: {'met' if verdict.met else 'not met'}"
+        return word if _follows(verdict) else f"{word}; {answer}" if word else answer
     if verdict.word in ("better", "worse", "same"):
         return f"{word}; {required_text(verdict)}: no verdict, {_between(verdict)}{_more_runs(verdict)}"
     return f"no verdict: {_between(verdict)}{_more_runs(verdict)}"
 
 
+def short_text(verdict: Verdict) -> str:
+    """Its word alone: ``worse by more than 10 %``, ``no verdict``."""
+    if verdict.met is None:
+        return "no verdict"
+    return _WORDS[verdict.word].format(_percent(verdict.same_percent))
+
+
 def required_text(verdict: Verdict) -> str:
     """``at most 10 % worse``, ``at least 20 % better``."""
-    asked = verdict.require_percent
+    return required_percent(verdict.require_percent)
+
+
+def required_percent(asked: float) -> str:
+    """What a change must bring, of a number below or above 0."""
     return f"at least {_percent(asked)} better" if asked > 0 else f"at most {_percent(-asked)} worse"
 
 
@@ -141,9 +163,7 @@ def interval_bar(verdict: Verdict, width: int, *, ascii_only: bool = False) -> l
     assert verdict.interval
     assert verdict.ratio
     low, high = verdict.interval
-    required = (
-        1 + (verdict.require_percent if BY_NAME[verdict.figure].better == "more" else -verdict.require_percent) / 100
-    )
+    required = required_ratio(verdict.require_percent, BY_NAME[verdict.figure].better)
     same = verdict.same_percent / 100
     least, most = min(low, required, 1 - same) * 0.97, max(high, required, 1 + same) * 1.03
     scale = (width - 1) / math.log(most / least)
@@ -152,7 +172,6 @@ def interval_bar(verdict: Verdict, width: int, *, ascii_only: bool = False) -> l
         return max(0, min(width - 1, round(math.log(ratio / least) * scale)))
 
     line, full, point, edge, middle = "-=o:|" if ascii_only else "─━●┊│"
-    row = Text(line * width, style="dim")
     cells = list(line * width)
     for at in range(column(low), column(high) + 1):
         cells[at] = full
@@ -168,6 +187,15 @@ def interval_bar(verdict: Verdict, width: int, *, ascii_only: bool = False) -> l
         if all(cell == " " for cell in ticks[max(0, start - 1) : start + len(text) + 1]):
             ticks[start : start + len(text)] = text
     return [row, Text("".join(ticks).rstrip(), style="dim")]
+
+
+def _grouped(found: Iterable[LeftOut]) -> list[str]:
+    """``tuning/1-3, 5: why``: the runs with the same reason on one line."""
+    runs: dict[tuple[str, str], list[int]] = {}
+    for each in found:
+        session, _, number = each.run.rpartition("/")
+        runs.setdefault((session, each.why), []).append(int(number))
+    return [f"{session}/{ranges(sorted(numbers))}: {why}" for (session, why), numbers in runs.items()]
 
 
 def _too_few(verdict: Verdict, before: int, after: int) -> str:
@@ -208,17 +236,16 @@ def _more_runs(verdict: Verdict) -> str:
     needed, if_same = verdict.runs_needed, verdict.runs_needed_if_same
     sides = len(verdict.before), len(verdict.after)
     threshold = f"{verdict.require_percent:+.3g} %"
-    if needed is None and if_same is None:
-        return f". Too near the threshold of {threshold} to be decided"
     if if_same is not None and if_same > max(sides):
         shown_as = "not worse" if verdict.require_percent <= 0 else "not met"
         return f". {if_same} runs a side would show no change as {shown_as}"
-    assert needed is not None
-    if if_same is not None:
-        return f". Too near the threshold of {threshold} to be decided: about {needed:,} runs a side"
-    more = sum(max(0, needed - runs) for runs in sides) or 2
+    if needed is None or if_same is not None:
+        about = "" if needed is None else f": about {needed:,} runs a side"
+        return f". Too near the threshold of {threshold} to be decided{about}"
+    needed = max(needed, min(sides) + 1)
+    more = sum(max(0, needed - runs) for runs in sides)
     time = f": {units.duration(more * verdict.run_seconds)}" if verdict.run_seconds else ""
-    return f". About {max(needed, min(sides) + 1)} runs a side would decide ({more} more{time})"
+    return f". About {needed} runs a side would decide ({more} more{time})"
 
 
 def _spread(value: float | None) -> str:
@@ -241,4 +268,5 @@ def _percent(value: float) -> str:
 
 
 def _plain(value: float) -> str:
-    return f"{value:.0f}" if math.isclose(value, round(value), abs_tol=1e-9) else f"{value:.1f}"
+    text = f"{value:.0f}" if math.isclose(value, round(value), abs_tol=1e-9) else f"{value:.1f}"
+    return text.removeprefix("-") if float(text) == 0 else text

@@ -23,6 +23,7 @@ from cephtui.tui.keys import key
 from cephtui.tui.terminal.apply import PlainDriver
 
 if TYPE_CHECKING:
+    from cephtui.analysis.conclusion import Judgement
     from cephtui.analysis.sides import Side
 
 _TOAST_SECONDS = 5.0
@@ -51,11 +52,11 @@ def handout_of_run(directory: Path, run: Run) -> Handout:
     return Handout(f"#{ranges(each.run for each in found)}", runs_markdown(found, marks))
 
 
-def handout_of_comparison(left: Side, right: Side) -> Handout:
-    """Two sides beside each other."""
+def handout_of_comparison(left: Side, right: Side, judged: Judgement | None) -> Handout:
+    """Two sides beside each other, with the verdict where they can be compared."""
     from cephtui.reports.markdown import comparison_markdown
 
-    return Handout("the comparison", comparison_markdown(left, right))
+    return Handout("the comparison", comparison_markdown(left, right, judged))
 
 
 COPY = key("y", "copy", "copy", "copy the results as Markdown, for a ticket; y again shows it", "view", shown=True)

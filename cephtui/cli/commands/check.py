@@ -59,22 +59,22 @@ def _check_session(directory: Path, mark: int | None, question: Question, as_jso
 
 
 def _around(directory: Path, runs: Sequence[Run], marks: Sequence[Mark], number: int | None) -> list[Change]:
+    """By default around the last mark that has runs on both sides which are alike; raises UsageError."""
     name = directory.name
+    two = f"name two runs: cephtui check {name}/1 {name}/2"
     if not marks:
-        raise click.UsageError(
-            f"session {name} has no mark: name two runs (cephtui check {name}/1 {name}/2), "
-            "or mark the next change in the console with m"
-        )
-    try:
-        changes = around(runs, marks, number)
-    except IndexError:
-        raise click.UsageError(f"--mark {number}: session {name} has {len(marks)} marks") from None
-    if not changes:
-        raise click.UsageError(
-            f"no runs of session {name} before and after that mark are alike in preset, options, target and nodes: "
-            f"name two (cephtui check {name}/1 {name}/2)"
-        )
-    return changes
+        raise click.UsageError(f"session {name} has no mark: {two}, or mark the next change in the console with m")
+    if number is not None and number > len(marks):
+        raise click.UsageError(f"--mark {number}: session {name} has {len(marks)} marks")
+    for each in (number,) if number else range(len(marks), 0, -1):
+        if changes := around(runs, marks, each):
+            if each != (number or len(marks)):
+                say(f"no runs on both sides of the last mark are alike: judged is mark {each}")
+            return changes
+    raise click.UsageError(
+        f"no runs of session {name} before and after {'that' if number else 'a'} mark are alike in preset, options, "
+        f"target and nodes: {two}"
+    )
 
 
 def _check_two(before: str, after: str, question: Question, as_json: bool) -> int:

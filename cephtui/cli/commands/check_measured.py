@@ -70,7 +70,7 @@ def measure_and_judge(
     _check_options(question, change, undo, runs, against)
     check_session_name(session)
     commands = Commands(change, undo)
-    if change is None and against is None and not dry_run and not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not (change or against or resume or dry_run or (sys.stdin.isatty() and sys.stderr.isatty())):
         raise click.UsageError(
             "there is no terminal to ask for the change: give --change, or measure before with "
             "cephtui run PRESET --repeat 6, make the change, then cephtui check --against SESSION/RUN"
@@ -84,7 +84,9 @@ def measure_and_judge(
             elif resume is not None:
                 directory = find_session(resume)
                 request, sitting, saved = _of_saved(stack, directory, where, target)
-                session = directory.name
+                session, question = directory.name, _asked_in(sitting, question)
+                if sitting.takes_turns and not undo:
+                    raise click.UsageError("this check takes turns: give its --change and --undo again")
             else:
                 request = _new_request(stack, presets, where, target, data_pool, overrides)
                 sitting, saved = _new_sitting(request, question, commands, runs, int(most)), ()
@@ -117,6 +119,18 @@ def _check_options(
         raise click.UsageError(
             f"--confidence {question.confidence:g}: with several looks expected {known}; or give --runs"
         )
+
+
+def _asked_in(sitting: Sitting, question: Question) -> Question:
+    """A check that is continued asks what it asked before."""
+    return replace(
+        question,
+        require_percent=sitting.require_percent,
+        same_percent=sitting.same_percent,
+        confidence=100 * sitting.confidence,
+        metrics=sitting.metrics,
+        directions=sitting.directions,
+    )
 
 
 def _new_request(
@@ -152,7 +166,7 @@ def _new_sitting(request: Request, question: Question, commands: Commands, runs:
         fixed=runs,
         require_percent=question.require_percent,
         same_percent=question.same_percent,
-        confidence=question.confidence,
+        confidence=question.confidence / 100,
         metrics=question.metrics,
         directions=question.directions,
     )
@@ -225,7 +239,7 @@ def _describe(sitting: Sitting, draft: Plan, saved: Sequence[Run], as_json: bool
     for look, (runs, before) in enumerate(zip(looks, sides, strict=True), 1):
         there = before or len(saved)
         takes = units.duration(each * (runs + before))
-        fractions = [f"{100 * seen_with(cv, there, runs, sitting.confidence / 100):.0f} % of {100 * cv:.0f} %"
+        fractions = [f"{100 * seen_with(cv, there, runs, sitting.confidence):.0f} % of {100 * cv:.0f} %"
                      for cv in _SPREADS if there + runs > 2]  # fmt: skip
         click.echo(f"  look {look}: {there} before, {runs} after, about {takes}; would see {', '.join(fractions)}")
     click.echo("would see: the least change that is seen with 80 %, by the spread between runs")

@@ -17,15 +17,18 @@ from cephtui.cli.headless import say_notices
 from cephtui.cli.options import Where
 from cephtui.cli.printing import print_report
 from cephtui.cli.prompts import connect
+from cephtui.cli.saved import find_session
 from cephtui.cli.stopping import AGAIN, stopping
 from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE, EXIT_REFUSED
 from cephtui.models import Node
 from cephtui.nodes.state import NodeState
 from cephtui.printable import one_line
 from cephtui.reports.listings import draw_left_behind
+from cephtui.running.changing import run_noted
 from cephtui.running.cleanup import leftovers
 from cephtui.running.inbox import Inbox
 from cephtui.running.runner import Runner
+from cephtui.sessions.changes import left_changed
 from cephtui.sessions.undo import Undo, left_behind, unreadable_lists
 from cephtui.targets.base import Removed
 from cephtui.targets.leftovers import ConnectionSettings, connection_settings, describe
@@ -36,8 +39,13 @@ _AT_ONCE, _ASKED_MOST = 32, 32
 T = TypeVar("T")
 
 
-def clean_up(where: Where, dry_run: bool, yes: bool, as_listed: bool) -> int:
-    """List leftovers and remove them; the exit code."""
+def clean_up(where: Where, dry_run: bool, yes: bool, as_listed: bool, undone: str | None) -> int:
+    """List leftovers and remove them, or take a change back; the exit code."""
+    if undone is not None:
+        return _undo(find_session(undone), dry_run=dry_run, yes=yes)
+    for directory, command in left_changed(paths.sessions_dir()):
+        name = directory.name
+        say(f"session {name}: its change was not undone: cephtui cleanup --undo {name} runs: {command}")
     left = left_behind(paths.sessions_dir())
     unreadable = unreadable_lists(paths.sessions_dir())
     for problem in unreadable:
@@ -54,6 +62,21 @@ def clean_up(where: Where, dry_run: bool, yes: bool, as_listed: bool) -> int:
         raise Refused("nothing was removed: add --yes" if not sys.stdin.isatty() else "nothing was removed")
     with Runner(paths.sessions_dir()) as runner:
         return _remove(runner, left, own, as_listed=as_listed) or code
+
+
+def _undo(directory: Path, *, dry_run: bool, yes: bool) -> int:
+    """Run what takes back the change of a check, which was given on its command line; the exit code."""
+    command = dict(left_changed(directory.parent)).get(directory)
+    if command is None:
+        raise click.UsageError(f"session {directory.name} has no change to undo, or a check of it is running")
+    print_report(f"session {directory.name}, on this machine: {one_line(command)}")
+    if dry_run:
+        return 0
+    if not yes and not (sys.stdin.isatty() and click.confirm("Run this?", err=True)):
+        raise Refused("nothing was run: add --yes" if not sys.stdin.isatty() else "nothing was run")
+    problem = run_noted(directory, "undo", command, command, lambda: False)
+    say(f"the change was not undone: {problem}" if problem else "the change is undone")
+    return EXIT_FAILED if problem else 0
 
 
 def _remove(runner: Runner, left: Sequence[tuple[Path, Undo]], own: Mapping[str, Node], *, as_listed: bool) -> int:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import sys
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import click
 
 from cephtui.analysis.batches import group
+from cephtui.analysis.conclusion import judge_sides
 from cephtui.analysis.conditions import differences
 from cephtui.analysis.figures import figures
 from cephtui.analysis.marks import marks_between
 from cephtui.analysis.sides import Side, apart, side_of
+from cephtui.cli.choice import find_catalogue
 from cephtui.cli.printing import ascii_only, print_lines, print_report
 from cephtui.cli.saved import find_run, find_session
+from cephtui.presets import headline_metric
 from cephtui.reports.comparison import draw_comparison
 from cephtui.reports.markdown import comparison_markdown
 from cephtui.sessions import store
@@ -28,13 +33,16 @@ def compare_runs(left: str | None, right: str | None, form: str) -> None:
         sides = apart(_side(*places[0]), _side(*places[1]))
     except store.StoreError as error:
         raise click.ClickException(str(error)) from None
+    catalogue = find_catalogue()
+    judged = judge_sides(*sides, partial(headline_metric, catalogue), datetime.now(UTC))
     if form == "json":
         marks = [mark for _, mark in marks_between(*sides)]
-        print_lines([*differences(*sides), *marks, *figures(*sides)])
+        verdicts = [*judged.verdicts, judged.conclusion] if judged else []
+        print_lines([*verdicts, *differences(*sides), *marks, *figures(*sides)])
     elif form == "md":
-        sys.stdout.write(comparison_markdown(*sides))
+        sys.stdout.write(comparison_markdown(*sides, judged))
     else:
-        print_report(draw_comparison(*sides, ascii_only=ascii_only()))
+        print_report(draw_comparison(*sides, judged, ascii_only=ascii_only()))
 
 
 def _side(directory: Path, number: int) -> Side:

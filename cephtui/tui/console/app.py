@@ -17,6 +17,7 @@ from textual.screen import Screen
 from cephtui.presets import Catalogue, Preset, usable
 from cephtui.running.runner import Runner
 from cephtui.sessions.store import StoreError
+from cephtui.tools.base import OptionError
 from cephtui.tui.app import CephtuiApp
 from cephtui.tui.console.screen import ConsoleScreen
 from cephtui.tui.console.start import Start
@@ -105,6 +106,15 @@ class ConsoleApp(CephtuiApp):
         """End the run and begin the next."""
         if not self._dispatcher.skip():
             self.notify("nothing is running")
+
+    def action_check(self) -> None:
+        """Before, the change, after, the verdict: of the selected preset, or the check that was left."""
+        from cephtui.tui.console.check import CheckScreen, offered
+
+        try:
+            self.push_screen(CheckScreen(*offered(self._console_screen, self._runner, self._catalogue)))
+        except OptionError as error:
+            self.notify(str(error), severity="error", markup=False)
 
     @work
     async def action_mark(self) -> None:

@@ -72,6 +72,7 @@ class ConsoleScreen(RunScreen):
         ),
         key("t", "choose('target')", "target", "choose the target: pools, images, devices, a file", "run", shown=True),
         key("n", "choose('nodes')", "nodes", "choose and check nodes", "run", shown=True),
+        key("b", "app.check", "check", "before, your change, after: did it help?", "run", shown=True),
         key("u", "app.queue", "queue", "show the queue: reorder or remove runs", "run"),
         key("s", "app.stop", "stop", "stop the run and keep its data; the queue is kept", "run", shown=True),
         key("x", "app.skip", "skip", "stop this run and start the next one", "run"),

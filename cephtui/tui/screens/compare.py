@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from functools import partial
 
 from textual import events, on
@@ -10,8 +11,11 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, VerticalScroll
 from textual.widgets import Static
 
+from cephtui.analysis.conclusion import Judgement, judge_sides
 from cephtui.analysis.sides import Side
 from cephtui.models.metrics import DIRECTIONS, LIVE
+from cephtui.paths import packaged_presets_dir, user_presets_dir
+from cephtui.presets import find_presets, headline_metric
 from cephtui.reports.comparison import draw_comparison
 from cephtui.tui.charts.overlay import Curves, Overlay
 from cephtui.tui.copying import COPY, CopyingScreen, Handout, handout_of_comparison
@@ -19,8 +23,15 @@ from cephtui.tui.keys import KeyBar, key
 from cephtui.tui.terminal.mask import Names, names_of_run
 from cephtui.tui.terminal.profile import profile_of
 
-_ROWS_BESIDE = 9
-"""Rows that the sides, the headings and the first figures take: what is left is for differences."""
+_ROWS_BESIDE = 8
+"""Rows that the sides, the headings and the first figures take: what is left is for verdicts and differences."""
+_VERDICT_ROWS, _INTERVAL_ROWS = 2, 3
+
+
+def judged_now(left: Side, right: Side) -> Judgement | None:
+    """By the figure that the preset is about; None where the runs can't be compared."""
+    catalogue = find_presets(packaged_presets_dir(), user_presets_dir())
+    return judge_sides(left, right, partial(headline_metric, catalogue), datetime.now(UTC))
 
 
 class Comparison(VerticalScroll):
@@ -40,10 +51,13 @@ class Comparison(VerticalScroll):
     def compose(self) -> ComposeResult:
         yield Static()
 
-    def show(self, left: Side, right: Side) -> None:
+    def show(self, left: Side, right: Side, judged: Judgement | None) -> None:
         """Draw both, with as many differences first as leave room for figures."""
-        room = self.content_size.height - _ROWS_BESIDE
-        shown = draw_comparison(left, right, ascii_only=profile_of(self).ascii_only, most_differences=room)
+        verdicts = judged.deciding if judged else []
+        rows = sum(_VERDICT_ROWS + _INTERVAL_ROWS * (verdict.interval is not None) for verdict in verdicts)
+        room = self.content_size.height - _ROWS_BESIDE - rows
+        ascii_only = profile_of(self).ascii_only
+        shown = draw_comparison(left, right, judged, ascii_only=ascii_only, most_differences=room)
         self.query_one(Static).update(shown)
 
 
@@ -66,6 +80,7 @@ class CompareScreen(CopyingScreen):
     def __init__(self, left: Side, right: Side, left_curves: Curves, right_curves: Curves) -> None:
         super().__init__()
         self._sides, self._curves, self._figure = (left, right), (left_curves, right_curves), 0
+        self._judged = judged_now(left, right)
 
     def names_to_hide(self) -> Names:
         """Of the runs of both sides."""
@@ -102,10 +117,10 @@ class CompareScreen(CopyingScreen):
         return list(found) or ["write"]
 
     def handout(self) -> Callable[[], Handout]:
-        return partial(handout_of_comparison, *self._sides)
+        return partial(handout_of_comparison, *self._sides, self._judged)
 
     def _draw_text(self) -> None:
-        self.query_one(Comparison).show(*self._sides)
+        self.query_one(Comparison).show(*self._sides, self._judged)
 
     def action_next_metric(self) -> None:
         self._figure = (self._figure + 1) % len(LIVE)
@@ -114,9 +129,10 @@ class CompareScreen(CopyingScreen):
     def action_presenter(self) -> None:
         from cephtui.tui.screens.compare_presenter import ComparePresenter
 
-        self.app.push_screen(ComparePresenter(*self._sides, *self._curves))
+        self.app.push_screen(ComparePresenter(*self._sides, *self._curves, self._judged))
 
     def action_swap(self) -> None:
         self._sides, self._curves = self._sides[::-1], self._curves[::-1]
+        self._judged = judged_now(*self._sides)
         self._draw_charts()
         self._draw_text()

@@ -1,0 +1,28 @@
+"""A command of the user that makes a change or takes it back, noted in the session before and after it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from cephtui.running.command import run_command
+from cephtui.sessions.changes import CHANGES_FILE, Ran
+from cephtui.sessions.writer import append_lines
+
+
+def run_noted(
+    directory: Path, kind: Literal["change", "undo"], command: str, undo: str | None, is_stopped: Callable[[], bool]
+) -> str:
+    """Run it; why it failed, or an empty text. ``undo`` takes the change back.
+
+    Raises OSError where it can't be noted: then it does not run.
+    """
+    noted = Ran(at=datetime.now(UTC), kind=kind, command=command, undo=undo)
+    append_lines(directory / CHANGES_FILE, [noted])
+    ended = run_command(command, is_stopped)
+    after = {"at": datetime.now(UTC), "status": ended.status, "output": ended.output}
+    append_lines(directory / CHANGES_FILE, [noted.model_copy(update=after)])
+    last = ended.output.strip().splitlines()
+    return f"{ended.problem}{f': {last[-1]}' if last else ''}" if ended.problem else ""

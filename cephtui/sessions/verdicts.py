@@ -1,0 +1,50 @@
+"""Verdicts on saved runs: given with what is known from the session, and kept in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+from cephtui.analysis.change import Change
+from cephtui.analysis.conclusion import Asked, Judgement, changed_between, conclude
+from cephtui.analysis.sides import Side
+from cephtui.models import Mark
+from cephtui.models.verdict import Verdict
+from cephtui.sessions.store import VERDICTS_FILE, read_verdicts
+from cephtui.sessions.writer import append_lines
+
+
+def judge_saved(
+    changes: Sequence[Change], asked: Asked, marks: Sequence[Mark], directory: Path, at: datetime
+) -> Judgement:
+    """With what has changed; and with a note where it was looked at before, unless further looks were planned."""
+    changed = [
+        text
+        for change in changes
+        if change.before and change.after
+        for text in changed_between(Side(change.before, tuple(marks)), Side(change.after, tuple(marks)))
+    ]
+    judged = conclude(changes, asked, at, list(dict.fromkeys(changed)))
+    earlier = len({each.at for each in read_verdicts(directory) if _is_again(each, judged.deciding)})
+    if not earlier or asked.criteria.looks.at:
+        return judged
+    again = "second look" if earlier == 1 else f"look {earlier + 1} at these runs"
+    note = f"{again}: each further look adds up to 2.5 % of false verdicts"
+    conclusion = judged.conclusion.model_copy(update={"notes": (*judged.conclusion.notes, note)})
+    return Judgement(judged.verdicts, conclusion)
+
+
+def keep_verdicts(judged: Judgement, directory: Path) -> None:
+    """Add them and their answer to a session; raises OSError."""
+    append_lines(directory / VERDICTS_FILE, [*judged.verdicts, judged.conclusion])
+
+
+def _is_again(earlier: Verdict, verdicts: Sequence[Verdict]) -> bool:
+    return any(
+        earlier.decides
+        and (earlier.preset, earlier.direction, earlier.figure) == (now.preset, now.direction, now.figure)
+        and {*earlier.before} & {*now.before}
+        and {*earlier.after} & {*now.after}
+        for now in verdicts
+    )

@@ -1,0 +1,354 @@
+"""The guided check: before, the change, after, the verdict; readable from the last row."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+from textual import work
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.widgets import Static
+
+from cephtui import units
+from cephtui.analysis.live import LiveRun
+from cephtui.analysis.sitting import looks_of
+from cephtui.analysis.verdict import Criteria, seen_with
+from cephtui.frozen import dataclass
+from cephtui.models import Mark, Plan
+from cephtui.models.metrics import HEADLINES, Metric
+from cephtui.models.sitting import Sitting
+from cephtui.models.verdict import Verdict
+from cephtui.planning import Request
+from cephtui.presets import Catalogue, Preset
+from cephtui.reports.text import PHASES, conditions
+from cephtui.reports.verdict import (
+    ANSWERS,
+    basis,
+    change_of,
+    interval_bar,
+    required_percent,
+    required_text,
+    short_text,
+    verdict_text,
+)
+from cephtui.running.queue import Entry
+from cephtui.running.runner import Runner
+from cephtui.sessions.jsonlines import as_json
+from cephtui.sessions.store import SITTING_FILE, StoreError, count_runs
+from cephtui.sessions.verdicts import keep_verdicts
+from cephtui.sessions.writer import write_whole
+from cephtui.tools.base import OptionError
+from cephtui.tui.console.checking import (
+    Standing,
+    is_of,
+    metric_of,
+    new_sitting,
+    request_of_next,
+    saved,
+    standing,
+    unfinished,
+)
+from cephtui.tui.dialogs import EnterText
+from cephtui.tui.keys import key
+from cephtui.tui.screens.presented import Figure
+from cephtui.tui.screens.presenter import BigFigure, InLarge
+from cephtui.tui.terminal.profile import profile_of
+from cephtui.tui.widgets.big import Big
+from cephtui.tui.widgets.live_view import LiveView
+
+if TYPE_CHECKING:
+    from cephtui.tui.console.screen import ConsoleScreen
+
+_DRAWS_PER_SECOND = 2
+_USUAL_SPREAD = 0.05
+"""Between runs, as long as it is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What the console lends to a check."""
+
+    preset: Preset
+    request: Request
+    plan: Plan
+    """Of one run, for how long it takes."""
+    directory: Callable[[], Path | None]
+    """Of the session; None before its first run."""
+    push: Callable[[Sequence[Entry]], None]
+    """Run these."""
+    is_busy: Callable[[], bool]
+    live: Callable[[], LiveRun | None]
+    mark: Callable[[str], Awaitable[Mark]]
+    """May raise StoreError."""
+
+
+def offered(screen: ConsoleScreen, runner: Runner, catalogue: Catalogue) -> tuple[Sitting, Desk]:
+    """What the console's choice makes of a check, or the one of its session that was left; raises OptionError."""
+    preset, choice, dispatcher = screen.choice.preset, screen.choice, screen.dispatcher
+    left = unfinished(runner.directory, lambda name: _usable(catalogue, name))
+    if left is not None:
+        preset = _usable(catalogue, left.presets[0]) or preset
+    request = choice.request(preset)
+    if left is not None and is_of(left, request):
+        request = replace(request, overrides=left.overrides)
+    elif left is not None:
+        left = None
+    if several := next((name for name, value in request.overrides.items() if isinstance(value, list)), None):
+        raise OptionError(several, "a check measures one value, not several")
+    request = replace(request, repeats=1)
+    desk = Desk(
+        preset,
+        request,
+        choice.plan(request),
+        lambda: runner.directory,
+        dispatcher.push,
+        lambda: dispatcher.busy,
+        lambda: screen.query_one(LiveView).current,
+        lambda text: asyncio.wrap_future(runner.mark(text)),
+    )
+    return left or new_sitting(request, Criteria().require_percent), desk
+
+
+def _usable(catalogue: Catalogue, name: str) -> Preset | None:
+    found = catalogue.get(name)
+    return found if isinstance(found, Preset) else None
+
+
+class CheckScreen(InLarge):
+    """Measures before, asks for the change, measures after, and says what that shows."""
+
+    BINDINGS = [
+        key("enter", "go", "continues", "begin, continue, or say that the change is made", shown=True),
+        key("s", "app.stop", "stop", "stop the run; enter continues the check", shown=True),
+        key("escape,q", "app.pop_screen", "back", "back to the console; the check can be continued there", shown=True),
+    ]
+    DEFAULT_CSS = """
+    CheckScreen #what { height: auto; max-height: 2; padding: 0 1; text-style: bold; }
+    CheckScreen #phase { height: 3; }
+    CheckScreen.-huge #phase { height: 5; padding: 1 0; }
+    CheckScreen.-short #phase { height: 3; }
+    CheckScreen.-plain #phase { height: 1; }
+    CheckScreen #verdict { height: 3; }
+    CheckScreen.-tall #verdict { height: 5; padding: 1 0; }
+    CheckScreen.-plain #verdict { height: 1; padding: 0; }
+    CheckScreen #verdict.-met { color: $success; }
+    CheckScreen #verdict.-failed { color: $error; }
+    CheckScreen #verdict.-open { color: $warning; }
+    CheckScreen #interval { height: 2; padding: 0 2; margin-top: 1; }
+    CheckScreen #sentence { height: auto; padding: 0 2; }
+    CheckScreen #next { dock: bottom; height: auto; max-height: 3; padding: 0 1; background: $surface; }
+    """
+
+    def __init__(self, sitting: Sitting, desk: Desk) -> None:
+        super().__init__()
+        self._sitting, self._desk = sitting, desk
+        self._goes = False
+        """Whether runs follow each other; the user stops and continues it."""
+        self._pushed: int | None = None
+        """How many runs the session had when one more was asked for."""
+        self._standing: Standing | None = None
+        self._kept = 0
+        """Runs after the change when verdicts were kept last."""
+
+    def compose(self) -> ComposeResult:
+        """From the top: what is measured, the step, the figures, the verdict, what comes next."""
+        yield Static(id="what")
+        yield Big(id="phase")
+        with Horizontal(id="figures"):
+            for name in ("before", "after", "change"):
+                yield BigFigure(id=name)
+        yield Big(id="verdict")
+        yield Static(id="interval")
+        yield Static(id="sentence")
+        yield Static(id="next")
+
+    def on_mount(self) -> None:
+        run = self._desk.plan.steps[0]
+        what = f"check {_headline(self._desk.preset).full_title} of {run.preset}: {conditions(run)}"
+        where = f"{run.target} on {', '.join(self._sitting.nodes)}"
+        self.query_one("#what", Static).update(Text(f"{what}, {where}"))
+        self._follow()
+        self.set_interval(1 / _DRAWS_PER_SECOND, self._follow)
+
+    # ------------------------------------------------------------------ where it stands
+
+    def _follow(self) -> None:
+        """Draw, and ask for the next run where it is time."""
+        directory = self._desk.directory()
+        number = count_runs(directory) if directory else 0
+        if self._standing is None or not self._desk.is_busy():
+            self._read(directory)
+        stands = self._standing
+        if stands is None:
+            return
+        if self._goes and not self._desk.is_busy():
+            if self._pushed == number or (stands.failed and self._pushed is not None):
+                self._goes = False  # it was stopped, or could not be run: the console has said why
+            elif stands.side is None or (stands.side == "after" and not stands.is_changed):
+                self._goes = False
+            else:
+                self._ask_for_a_run(stands, number)
+        self._draw(stands)
+
+    def _read(self, directory: Path | None) -> None:
+        try:
+            runs, marks = saved(directory)
+            self._standing = standing(self._sitting, self._desk.preset, runs, marks, directory)
+        except StoreError as error:
+            self.notify(str(error), severity="error", markup=False)
+            return
+        if directory and self._standing.before:
+            self._keep(directory, self._standing)
+
+    def _keep(self, directory: Path, stands: Standing) -> None:
+        """What continues it another time, and each look's verdict."""
+        with contextlib.suppress(OSError):
+            if not (directory / SITTING_FILE).exists() or len(stands.before) + len(stands.after) == 1:
+                write_whole(directory / SITTING_FILE, as_json(self._sitting))
+            if stands.judged and stands.counted[1] in looks_of(self._sitting).at and stands.counted[1] > self._kept:
+                self._kept = stands.counted[1]
+                keep_verdicts(stands.judged, directory)
+
+    def _ask_for_a_run(self, stands: Standing, number: int) -> None:
+        assert stands.side
+        runs = [*stands.before, *stands.after]
+        request, batch = request_of_next(self._sitting, self._desk.request, stands.side, runs)
+        self._pushed = number
+        self._desk.push([Entry(request, batch, self._desk.plan.duration_seconds, request.begun + 1)])
+
+    def action_go(self) -> None:
+        """Begin, continue, or ask what was changed; where it is over, back to the console."""
+        stands = self._standing
+        if stands is None or self._desk.is_busy():
+            return
+        if stands.side is None:
+            self.dismiss()
+        elif stands.side == "after" and not stands.is_changed:
+            self._ask_for_the_change()
+        else:
+            self._goes, self._pushed = True, None
+            self._follow()
+
+    @work
+    async def _ask_for_the_change(self) -> None:
+        dialog = EnterText("What have you changed?", check=lambda text: None if text.strip() else "")
+        text = await self.app.push_screen_wait(dialog)
+        if text is None:
+            return
+        try:
+            await self._desk.mark(text.strip())
+        except StoreError as error:
+            self.notify(str(error), severity="error", markup=False)
+            return
+        self._standing, self._goes, self._pushed = None, True, None
+        self._follow()
+
+    # ------------------------------------------------------------------ drawing
+
+    def _draw(self, stands: Standing) -> None:
+        metric = self._metric(stands)
+        self.query_one("#phase", Big).say(*_phase(stands, self._goes or self._desk.is_busy()))
+        for name, value in zip(("before", "after"), stands.means, strict=True):
+            number, _, unit = metric.as_text(value).partition(" ")
+            self.query_one(f"#{name}", BigFigure).show(Figure(f"{name} {unit}".strip(), number), None)
+        verdict = stands.judged.deciding[0] if stands.judged else None
+        left, right = stands.means
+        change = f"{round(100 * (right / left - 1)):+d} %" if left and right else units.DASH
+        self.query_one("#change", BigFigure).show(Figure("change", change), None)
+        self._draw_verdict(verdict)
+        if verdict is None:
+            self.query_one("#sentence", Static).update(Text(_how(self._sitting)))
+        self.query_one("#next", Static).update(Text(self._next(stands)))
+
+    def _draw_verdict(self, verdict: Verdict | None) -> None:
+        big, bar, sentence = self.query_one("#verdict", Big), *self.query("#interval, #sentence").results(Static)
+        big.display = bar.display = verdict is not None
+        if verdict is None:
+            return
+        big.say(short_text(verdict))
+        big.set_classes({True: "-met", False: "-failed", None: "-open"}[verdict.met])
+        if verdict.interval is not None:
+            ascii_only = profile_of(self).ascii_only
+            bar.update(Text("\n").join(interval_bar(verdict, max(20, self.size.width - 4), ascii_only=ascii_only)))
+        sentence.update(Text(f"{change_of(verdict)}: {verdict_text(verdict)}\n{basis(verdict)}"))
+
+    def _metric(self, stands: Standing) -> Metric:
+        runs = (*stands.before, *stands.after)
+        return metric_of(self._desk.preset, runs[0]) if runs else _headline(self._desk.preset)
+
+    def _next(self, stands: Standing) -> str:
+        """What comes next and how long it takes; what change could be seen."""
+        each = self._desk.plan.duration_seconds
+        if live := self._desk.live():
+            left = live.seconds_left()
+            rest = max(0, stands.wanted - stands.counted[0 if stands.side == "before" else 1] - 1)
+            now = "" if left is None else f"{units.duration(left + rest * each)} left of this step"
+            return f"{live.run.preset} {PHASES[live.phase]}, {now}\ns stops   esc back"
+        keys = "enter continues   esc back"
+        if stands.side is None:
+            return f"{_over(stands)}\nenter closes"
+        if stands.side == "after" and not stands.is_changed:
+            return f"{_seen(self._sitting, stands)}\nmake the change, then press enter   esc back, it can be continued"
+        if stands.before or self._goes:
+            return f"{stands.failed or 'paused'}\n{keys}"
+        at = looks_of(self._sitting).at
+        least, most = (self._sitting.before_runs + runs for runs in (at[0], at[-1]))
+        takes = f"{units.duration(each * least)} to {units.duration(each * most)}"
+        return f"{least} to {most} runs, {takes}. {_seen(self._sitting, stands)}\nenter begins   esc back"
+
+
+def _headline(preset: Preset) -> Metric:
+    return next(headline.metric for headline in HEADLINES if headline.name == preset.file.headline)
+
+
+def _phase(stands: Standing, runs: bool) -> tuple[str, ...]:
+    """The step, the longest text first."""
+    if stands.side is None:
+        return ("verdict",)
+    if stands.side == "after" and not stands.is_changed:
+        return ("now make the change", "make the change", "change")
+    done = stands.counted[0 if stands.side == "before" else 1]
+    word = f"{stands.side} {min(done + runs, stands.wanted)} of {stands.wanted}"
+    return (word if runs else f"{word}, paused" if done else stands.side, stands.side)
+
+
+def _how(sitting: Sitting) -> str:
+    """The steps, as long as there is no verdict to show."""
+    *some, last = looks_of(sitting).at
+    return (
+        f"1  {sitting.before_runs} runs before\n"
+        "2  you make the change, and say what it is\n"
+        f"3  up to {last} runs after, looked at after {', '.join(map(str, some))} and {last}\n"
+        f"4  the verdict as soon as it is clear; required: {required_percent(sitting.require_percent)}"
+    )
+
+
+def _seen(sitting: Sitting, stands: Standing) -> str:
+    """The least change that would be seen, with the spread of the runs before where that is known."""
+    runs = looks_of(sitting).at
+    spread = stands.spread_before
+    variation = _USUAL_SPREAD if spread is None else spread
+    least, most = (
+        100 * seen_with(variation, sitting.before_runs, each, sitting.confidence) for each in (runs[-1], runs[0])
+    )
+    known = (
+        f"With a spread of {100 * variation:.1f} % between runs" if spread is not None else "With a usual spread of 5 %"
+    )
+    return f"{known} a change of {most:.0f} % is seen after {runs[0]} runs, of {least:.0f} % after {runs[-1]}"
+
+
+def _over(stands: Standing) -> str:
+    """What a check has come to, with the time that it would still take."""
+    if stands.judged is None:
+        return "no verdict"
+    required = required_text(stands.judged.deciding[0])
+    changed = "; ".join(stands.judged.conclusion.changed[:3])
+    return (
+        f"required: {required}: {ANSWERS[stands.judged.conclusion.answer]}{f'   changed: {changed}' if changed else ''}"
+    )

@@ -1,0 +1,141 @@
+"""A guided check in the console, without its drawing: what is measured next, and what the runs say so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+from cephtui.analysis.conclusion import Asked, Judgement, why_invalid
+from cephtui.analysis.ratio import geometric_mean, spread
+from cephtui.analysis.sitting import begun, changes_of, counted, failed_in_a_row, is_look, looks_of, next_turn, sides_of
+from cephtui.analysis.verdict import Criteria
+from cephtui.frozen import dataclass
+from cephtui.models import Mark, Run
+from cephtui.models.metrics import Metric
+from cephtui.models.sitting import SideName, Sitting
+from cephtui.planning import Request, new_batch
+from cephtui.presets import Preset, headline_metric
+from cephtui.sessions import store
+from cephtui.sessions.verdicts import judge_saved
+from cephtui.targets.scratch import is_scratch
+
+BEFORE_RUNS, MOST = 6, 12
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a check stands."""
+
+    before: tuple[Run, ...]
+    after: tuple[Run, ...]
+    counted: tuple[int, int]
+    side: SideName | None
+    """What is measured next; None where it is over."""
+    wanted: int
+    """How many runs of that side there are to be, before it is looked at or changed."""
+    is_changed: bool
+    """Whether the user has made the change."""
+    judged: Judgement | None
+    """What the last look says; None before the first."""
+    failed: str
+    """Why it is not continued by itself; empty where it is."""
+    means: tuple[float | None, float | None]
+    """Of the figure that the preset is about, before and after, reads and writes together."""
+    spread_before: float | None
+    """Coefficient of variation; None for fewer than two runs."""
+
+
+def new_sitting(request: Request, require_percent: float) -> Sitting:
+    """Of the preset, options, target and nodes of a request."""
+    return Sitting(
+        at=datetime.now(UTC),
+        presets=(request.preset.name,),
+        overrides=dict(request.overrides),
+        target=request.target.spec,
+        nodes=tuple(node.name for node in request.nodes),
+        before=(new_batch(),),
+        after=(new_batch(),),
+        before_runs=BEFORE_RUNS,
+        most=MOST,
+        require_percent=require_percent,
+        same_percent=abs(require_percent) if require_percent < 0 else Criteria().same_percent,
+        confidence=Criteria().confidence,
+    )
+
+
+def request_of_next(sitting: Sitting, request: Request, side: SideName, runs: Sequence[Run]) -> tuple[Request, str]:
+    """The request of one more run of a side, and its batch."""
+    number = begun(sitting, side, runs)
+    batch = (sitting.before if side == "before" else sitting.after)[0]
+    return replace(request, repeats=number + 1, begun=number, until=number + 1), batch
+
+
+def standing(
+    sitting: Sitting, preset: Preset, runs: Sequence[Run], marks: Sequence[Mark], directory: Path | None
+) -> Standing:
+    """From what is saved, so that it is the same after a pause."""
+    before, after = sides_of(sitting, runs)
+    numbers = counted(sitting, runs)
+    judged = None
+    looked = max((at for at in looks_of(sitting).at if at <= numbers[1]), default=0)
+    if directory is not None and looked:
+        asked = Asked(partial(metric_of, preset), _criteria(sitting))
+        judged = judge_saved(changes_of(sitting, runs), asked, marks, directory, datetime.now(UTC))
+    is_decided = judged is not None and is_look(sitting, *numbers) and judged.conclusion.answer != "undecided"
+    turn = None if is_decided else next_turn(sitting, *numbers)
+    ended = max((run.started_at for run in before), default=None)
+    values = [_values(side, preset) for side in (before, after)]
+    return Standing(
+        tuple(before),
+        tuple(after),
+        numbers,
+        turn.side if turn else None,
+        numbers[0 if turn.side == "before" else 1] + turn.runs if turn else 0,
+        bool(after) or (ended is not None and any(mark.at > ended for mark in marks)),
+        judged,
+        failed_in_a_row([*before, *after]),
+        (geometric_mean(values[0]), geometric_mean(values[1])),
+        spread(values[0]),
+    )
+
+
+def _values(runs: Sequence[Run], preset: Preset) -> list[float]:
+    """Of the runs that count."""
+    found = [metric_of(preset, run).together(run.summary.flows.values()) for run in runs if not why_invalid(run)]
+    return [value for value in found if value is not None]
+
+
+def metric_of(preset: Preset, run: Run) -> Metric:
+    """The figure that a run of this preset is about."""
+    return headline_metric({preset.name: preset}, run)
+
+
+def saved(directory: Path | None) -> tuple[list[Run], list[Mark]]:
+    """Of the session so far; raises StoreError."""
+    return (store.read_runs(directory)[0], store.read_marks(directory)) if directory else ([], [])
+
+
+def unfinished(directory: Path | None, preset_of: Callable[[str], Preset | None]) -> Sitting | None:
+    """A check of the session that was left before its end, and can be continued here."""
+    try:
+        sitting = store.read_sitting(directory) if directory else None
+        if sitting is None or sitting.takes_turns or len(sitting.presets) > 1:
+            return None
+        preset = preset_of(sitting.presets[0])
+        return sitting if preset and standing(sitting, preset, *saved(directory), directory).side else None
+    except store.StoreError:
+        return None
+
+
+def is_of(sitting: Sitting, request: Request) -> bool:
+    """Whether the target and the nodes of a request are those of a check; one scratch file is like another."""
+    target = request.target.spec
+    same = target == sitting.target or (is_scratch(target) and is_scratch(sitting.target))
+    return same and tuple(node.name for node in request.nodes) == sitting.nodes
+
+
+def _criteria(sitting: Sitting) -> Criteria:
+    return Criteria(sitting.require_percent, sitting.same_percent, sitting.confidence, looks_of(sitting))

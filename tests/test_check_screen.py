@@ -1,0 +1,128 @@
+"""The guided check of the console, on replayed runs: before, the change, after, the verdict; stopped and continued."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from cephtui.sessions import store
+from cephtui.tui.console.app import ConsoleApp
+from cephtui.tui.console.check import CheckScreen
+from cephtui.tui.console.edits import Edits
+from cephtui.tui.dialogs import EnterText
+from cephtui.tui.terminal.profile import FULL, Profile
+from cephtui.tui.widgets.big import Big
+from tests.replayed import RECORDED_SECONDS, WRITE_IOPS, console, console_screen, said, saved, until
+
+FAST = 60.0
+SIZES = [(80, 24), (120, 36), (200, 50)]
+
+
+def phase(app: ConsoleApp) -> str:
+    """The longest words of the step."""
+    texts = app.screen.query_one("#phase", Big)._texts
+    return texts[0] if texts else ""
+
+
+def words(app: ConsoleApp, selector: str) -> str:
+    return str(app.screen.query_one(selector, Static).visual)
+
+
+async def opened(app: ConsoleApp, pilot: Pilot[None]) -> None:
+    await pilot.press("b")
+    await until(pilot, lambda: isinstance(app.screen, CheckScreen) and bool(phase(app)))
+
+
+async def changed(app: ConsoleApp, pilot: Pilot[None], text: str) -> None:
+    """Say what was changed, when it is asked for."""
+    await until(pilot, lambda: phase(app) == "now make the change")
+    await pilot.press("enter")
+    await until(pilot, lambda: isinstance(app.screen, EnterText))
+    await pilot.press(*text, "enter")
+    await until(pilot, lambda: isinstance(app.screen, CheckScreen))
+
+
+async def decided(app: ConsoleApp, pilot: Pilot[None]) -> None:
+    await until(pilot, lambda: phase(app) == "verdict")
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("profile", [FULL, Profile("8", ascii_only=True)])
+async def test_before_the_change_after_and_the_verdict(tmp_path: Path, size: tuple[int, int], profile: Profile) -> None:
+    async with console(tmp_path, run=WRITE_IOPS, speed=FAST, size=size, profile=profile) as (app, pilot):
+        await pilot.press("2")
+        await opened(app, pilot)
+        assert phase(app) == "before"
+        assert "10 to 18 runs" in words(app, "#next")
+        assert "6 runs before" in words(app, "#sentence")
+        await pilot.press("enter")
+        await until(pilot, lambda: phase(app).startswith("before 2 of 6"))
+        await changed(app, pilot, "scheduler")
+        await decided(app, pilot)
+        # what is replayed is the same each time
+        assert app.screen.query_one("#verdict", Big)._texts[0] == "the same within 10 %"
+        assert "0.0 %  (95 % over up to 4 looks: 0.0 .. 0.0): the same within 10 %" in words(app, "#sentence")
+        assert "required: at most 10 % worse: met   changed: scheduler" in words(app, "#next")
+        for selector in ("#phase", "#verdict", "#interval", "#next"):
+            region = app.screen.query_one(selector).region
+            assert region.height > 0, selector
+            assert region.bottom <= size[1], selector
+        await pilot.press("enter")
+        await until(pilot, lambda: not isinstance(app.screen, CheckScreen))
+    runs = saved(tmp_path)
+    directory = tmp_path / "sessions" / "tuning"
+    sitting = store.read_sitting(directory)
+    assert sitting
+    assert [run.batch for run in runs] == [*sitting.before * 6, *sitting.after * 4]
+    assert [run.repeat for run in runs] == [1, 2, 3, 4, 5, 6, 1, 2, 3, 4]
+    (verdict,) = (each for each in store.read_verdicts(directory) if each.decides)
+    assert (verdict.word, verdict.met, verdict.looks, verdict.looks_most) == ("same", True, 1, 4)
+    assert [mark.text for mark in store.read_marks(directory)] == ["scheduler"]
+
+
+async def test_a_check_that_was_stopped_is_continued_also_by_another_console(tmp_path: Path) -> None:
+    async with console(tmp_path, run=WRITE_IOPS, speed=FAST, size=(80, 24)) as (app, pilot):
+        await pilot.press("2")
+        await opened(app, pilot)
+        await pilot.press("enter")
+        await until(pilot, lambda: phase(app).startswith("before 3 of 6"))
+        await pilot.press("s")
+        await until(pilot, lambda: not app.busy and "paused" in phase(app))
+        await pilot.press("enter")
+        await until(pilot, lambda: phase(app).startswith("before 5 of 6"))
+        await pilot.press("escape")
+        await until(pilot, lambda: not app.busy)
+    before = [run for run in saved(tmp_path) if run.outcome == "ok"]
+    assert 4 <= len(before) < 6
+    async with console(tmp_path, run=WRITE_IOPS, speed=FAST, size=(120, 36)) as (app, pilot):
+        await opened(app, pilot)
+        assert phase(app).startswith(f"before {len(before)} of 6")
+        await pilot.press("enter")
+        await changed(app, pilot, "x")
+        await decided(app, pilot)
+    sitting = store.read_sitting(tmp_path / "sessions" / "tuning")
+    runs = [run.batch for run in saved(tmp_path) if run.outcome == "ok"]
+    assert sitting
+    assert runs == [*sitting.before * 6, *sitting.after * 4]
+
+
+async def test_what_can_not_be_run_is_not_tried_again_and_again(tmp_path: Path) -> None:
+    async with console(tmp_path, run=WRITE_IOPS, speed=FAST, size=(80, 24), nodes=("local",)) as (app, pilot):
+        await pilot.press("2")
+        await opened(app, pilot)
+        await pilot.press("enter", "s")
+        await until(pilot, lambda: not app.busy)
+        await pilot.pause(1.5)
+        assert not app.busy
+        assert len(saved(tmp_path)) <= 1
+
+
+async def test_several_values_are_refused(tmp_path: Path) -> None:
+    async with console(tmp_path, run=WRITE_IOPS, speed=FAST, size=(80, 24)) as (app, pilot):
+        console_screen(app).choice.edits = Edits({"write-iops": {"iodepth": "1,2"}}, RECORDED_SECONDS)
+        await pilot.press("2", "b")
+        await until(pilot, lambda: "iodepth: a check measures one value, not several" in said(app))
+        assert not isinstance(app.screen, CheckScreen)

@@ -1,0 +1,218 @@
+"""How often a verdict is wrong, and how often there is one: simulated runs with fixed seeds, judged as a check does."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from statistics import fmean
+
+import numpy as np
+import pytest
+from scipy import special
+
+from cephtui.analysis import conclusion, looks, ratio, verdict
+from cephtui.analysis.conclusion import answer_of_all, trend
+from cephtui.analysis.looks import ONE_LOOK
+from cephtui.analysis.ratio import log_deviation, required_ratio
+from cephtui.analysis.sitting import is_look, looks_of, next_turn
+from cephtui.analysis.verdict import Criteria, Figures, Measured, judge
+from cephtui.models.metrics import Metric
+from cephtui.models.sitting import Sitting
+from cephtui.models.verdict import Verdict
+from tests.measured import IOPS, LATENCY, STARTED, run
+
+SITTINGS = 2000
+MOST_WRONG = 0.036
+"""Of the 2.5 % of each side, with three standard deviations of 2,000 sittings."""
+PLACES = [run(number) for number in range(1, 41)]
+"""Runs one after the other; each gets the figure of its turn."""
+DOWN, UP = -10.0, 20.0
+
+
+@pytest.fixture(autouse=True)
+def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By floats, and scipy's t distribution: both are the same (test_ratio.py), and a thousand times as fast."""
+
+    def quantile(probability: float, df: float) -> float:
+        return float(special.stdtrit(df, probability))
+
+    def cdf(value: float, df: float) -> float:
+        return float(special.stdtr(df, value))
+
+    def variance(values: Iterable[float]) -> float:
+        found = tuple(values)
+        middle = fmean(found)
+        return math.fsum((value - middle) ** 2 for value in found) / (len(found) - 1)
+
+    for module in (ratio, verdict):
+        monkeypatch.setattr(module, "variance", variance)
+    monkeypatch.setattr(ratio, "mean", fmean)
+    monkeypatch.setattr(ratio, "quantile", quantile)
+    monkeypatch.setattr(conclusion, "quantile", quantile)
+    monkeypatch.setattr(ratio, "cdf", cdf)
+
+
+def one_after_the_other(runs: int) -> str:
+    return "A" * runs + "B" * runs
+
+
+def in_turns(runs: int) -> str:
+    return ("ABBA" * runs)[: 2 * runs]
+
+
+def figures_of(order: str, values: Sequence[float], metric: Metric = IOPS) -> Figures:
+    found: dict[str, list[Measured]] = {"A": [], "B": []}
+    for side, place, value in zip(order, PLACES, values, strict=False):
+        found[side].append(Measured(place, value))
+    return Figures("write", metric, found["A"], found["B"])
+
+
+def sittings(
+    order: str, *, ratio: float = 1.0, cv: float = 0.05, seed: int, drift: float = 0.0
+) -> Iterator[list[float]]:
+    """The figures of each run of many sittings, in the order of time."""
+    chance = np.random.default_rng(seed)
+    truth = np.log([ratio if side == "B" else 1.0 for side in order]) + np.log1p(np.linspace(0, drift, len(order)))
+    for noise in chance.normal(0, log_deviation(cv), (SITTINGS, len(order))):
+        yield [float(value) for value in 10_000 * np.exp(truth + noise)]
+
+
+def verdicts(
+    order: str, criteria: Criteria, metric: Metric = IOPS, *, ratio: float = 1.0, seed: int, drift: float = 0.0
+) -> list[Verdict]:
+    return [
+        judge(figures_of(order, values, metric), "write-iops", criteria, STARTED)
+        for values in sittings(order, ratio=ratio, seed=seed, drift=drift)
+    ]
+
+
+def answers(found: Sequence[Verdict]) -> dict[str, float]:
+    """How often each answer is given."""
+    counts = Counter(answer_of_all([each]) for each in found)
+    return {answer: counts[answer] / len(found) for answer in ("met", "not met", "undecided")}
+
+
+def differing(found: Sequence[Verdict]) -> float:
+    return sum(each.differs is not None for each in found) / len(found)
+
+
+@pytest.mark.parametrize("runs", [3, 5, 12])
+def test_without_a_change_none_is_found(runs: int) -> None:
+    found = verdicts(one_after_the_other(runs), Criteria(require_percent=0.0), seed=runs)
+    assert answers(found)["not met"] <= MOST_WRONG
+    assert answers(found)["met"] <= MOST_WRONG
+    assert 0.02 <= differing(found) <= 2 * MOST_WRONG
+
+
+@pytest.mark.parametrize("metric", [IOPS, LATENCY], ids=lambda metric: metric.name)
+@pytest.mark.parametrize("required", [DOWN, UP])
+def test_at_the_threshold_both_answers_are_rare(metric: Metric, required: float) -> None:
+    true = required_ratio(required, metric.better)
+    found = answers(verdicts(one_after_the_other(5), Criteria(required), metric, ratio=true, seed=20))
+    assert 0.005 <= found["met"] <= MOST_WRONG
+    assert 0.005 <= found["not met"] <= MOST_WRONG
+
+
+@pytest.mark.parametrize(("true", "answer"), [(1.0, "met"), (0.81, "not met")])
+def test_what_is_there_is_found_by_five_runs_a_side(true: float, answer: str) -> None:
+    found = answers(verdicts(one_after_the_other(5), Criteria(), ratio=true, seed=30))
+    assert 0.77 <= found[answer] <= 0.85
+    assert found["met" if answer == "not met" else "not met"] <= 0.001
+
+
+# ---------------------------------------------------------------------------------------------- where it measures
+
+
+def new_sitting(*, takes_turns: bool, most: int = 12) -> Sitting:
+    return Sitting(
+        at=STARTED,
+        presets=("write-iops",),
+        target="rbd:bench",
+        nodes=("pve1",),
+        before=("b",),
+        after=("a",),
+        takes_turns=takes_turns,
+        before_runs=6,
+        most=most,
+        require_percent=DOWN,
+        same_percent=10.0,
+        confidence=0.95,
+    )
+
+
+def measure(sitting: Sitting, noise: Sequence[float], true: float) -> tuple[Verdict, list[int]]:
+    """Its last verdict, and the numbers of runs a side at which it was looked."""
+    criteria = Criteria(DOWN, looks=looks_of(sitting))
+    found: dict[str, list[Measured]] = {"before": [], "after": []}
+    looked: list[int] = []
+    last = None
+    place = 0
+    while turn := next_turn(sitting, len(found["before"]), len(found["after"])):
+        for _ in range(turn.runs):
+            value = math.exp(noise[place]) * (true if turn.side == "after" else 1.0)
+            found[turn.side].append(Measured(PLACES[place], value))
+            place += 1
+        if is_look(sitting, len(found["before"]), len(found["after"])):
+            looked.append(len(found["after"]))
+            figures = Figures("write", IOPS, found["before"], found["after"])
+            last = judge(figures, "write-iops", criteria, STARTED)
+            if answer_of_all([last]) != "undecided":
+                break
+    assert last
+    return last, looked
+
+
+def measured(sitting: Sitting, true: float, *, seed: int, times: int = SITTINGS) -> list[tuple[Verdict, list[int]]]:
+    chance = np.random.default_rng(seed)
+    return [
+        measure(sitting, noise, true) for noise in chance.normal(0, log_deviation(0.05), (times, len(PLACES))).tolist()
+    ]
+
+
+@pytest.mark.parametrize("takes_turns", [True, False], ids=["in turns", "before is fixed"])
+def test_several_looks_are_wrong_no_more_often_than_one(takes_turns: bool) -> None:
+    found = measured(new_sitting(takes_turns=takes_turns), 0.9, seed=40)
+    rates = answers([last for last, _ in found])
+    assert 0.01 <= rates["met"] <= MOST_WRONG
+    assert 0.01 <= rates["not met"] <= MOST_WRONG
+    assert {at for _, each in found for at in each} == {4, 6, 8, 12}
+    assert all(each == [4, 6, 8, 12][: len(each)] for _, each in found)
+    assert {last.method for last, _ in found} == {"paired" if takes_turns else "welch"}
+
+
+def test_measuring_until_it_is_decided_would_be_seen_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(looks, "_AT", tuple(range(3, 21)))
+    monkeypatch.setattr(looks, "_LEVELS", {20: {0.95: 0.05}})
+    monkeypatch.setattr(looks, "_PAIRED", 1.0)
+    found = measured(new_sitting(takes_turns=True, most=20), 0.9, seed=50, times=250)
+    rates = answers([last for last, _ in found])
+    assert min(rates["met"], rates["not met"]) > 0.08
+
+
+# ---------------------------------------------------------------------------------------------- time
+
+
+def test_runs_that_take_turns_are_not_misled_by_a_drift() -> None:
+    drift = -0.2
+    turns = verdicts(in_turns(6), Criteria(), seed=60, drift=drift)
+    assert {each.method for each in turns} == {"paired"}
+    assert differing(turns) <= 0.065
+    assert differing(verdicts(one_after_the_other(6), Criteria(), seed=61, drift=drift)) > 0.5
+
+
+@pytest.mark.parametrize("runs", [3, 5, 12])
+def test_of_noise_no_trend_is_named(runs: int) -> None:
+    order = one_after_the_other(runs)
+    found = [trend(figures_of(order, values), Criteria()) for values in sittings(order, seed=70 + runs)]
+    assert sum(each is not None for each in found) / len(found) <= 0.05
+
+
+def test_a_drift_is_named() -> None:
+    order = one_after_the_other(8)
+    found = [trend(figures_of(order, values), Criteria()) for values in sittings(order, seed=80, drift=-0.4)]
+    assert sum(each is not None and each < 0 for each in found) / len(found) > 0.9
+
+
+def test_the_looks_of_a_single_one_are_as_many_as_there_are() -> None:
+    assert (ONE_LOOK.at, ONE_LOOK.number(7), ONE_LOOK.nominal(0.95, paired=True)) == ((), 1, 0.95)

@@ -1,0 +1,747 @@
+"""What a check concludes from runs before and after a change: words, answers, exit codes, and what is said of them."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from datetime import timedelta
+from io import StringIO
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from cephtui.analysis.change import Change
+from cephtui.analysis.conclusion import (
+    INVALID,
+    METRIC_NAMES,
+    Asked,
+    Judgement,
+    conclude,
+    metric_named,
+    pooled_spread,
+    why_invalid,
+)
+from cephtui.analysis.looks import Looks
+from cephtui.analysis.verdict import Criteria, seen_with
+from cephtui.models import Finding, Run, Summary
+from cephtui.models.metrics import BY_NAME, Metric
+from cephtui.models.verdict import Answer, Conclusion, Verdict, Word
+from cephtui.reports.verdict import (
+    also_measured,
+    answer_text,
+    basis,
+    draw_judgement,
+    headline,
+    interval_bar,
+    required_text,
+    verdict_text,
+)
+from cephtui.sessions.jsonlines import line, schema
+from tests.known import known
+from tests.measured import IOPS, LATENCY, P99, RUN_SECONDS, STARTED, STEP_SECONDS, run, runs, total
+from tests.test_ratio import ALTERNATING, CASES, A, Case
+
+EXITS: dict[Answer, int] = {"met": 0, "not met": 5, "undecided": 6}
+
+
+def asked(*metrics: Metric, **criteria: Any) -> Asked:
+    return Asked(lambda _: metrics[0] if metrics else IOPS, Criteria(**criteria), metrics)
+
+
+def side(values: Sequence[float], first: int, metric: Metric = IOPS) -> tuple[Run, ...]:
+    return runs(map(float, values), first, metric.name)
+
+
+def change(before: Sequence[float], after: Sequence[float], metric: Metric = IOPS) -> Change:
+    """One side after the other."""
+    return Change(side(before, 1, metric), side(after, 1 + len(before), metric))
+
+
+def concluded(before: Sequence[float], after: Sequence[float], metric: Metric = IOPS, **criteria: Any) -> Judgement:
+    return conclude([change(before, after, metric)], asked(metric, **criteria), STARTED)
+
+
+def only(judged: Judgement) -> Verdict:
+    (verdict,) = judged.deciding
+    return verdict
+
+
+def in_order(order: str, values: Sequence[float]) -> Change:
+    """``ABBA``: the sides of runs one after the other."""
+    found = runs(map(float, values))
+    return Change(*(tuple(r for r, at in zip(found, order, strict=True) if at == name) for name in "AB"))
+
+
+def said(judged: Judgement, **options: Any) -> str:
+    console = Console(file=StringIO(), width=200)
+    console.print(draw_judgement(judged, **options))
+    assert isinstance(console.file, StringIO)
+    return console.file.getvalue()
+
+
+# ---------------------------------------------------------------------------------------------- reference cases
+
+
+def metric_of(case: Case) -> Metric:
+    return LATENCY if case.better == "less" else IOPS
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_reference_case_from_end_to_end(name: str) -> None:
+    case = CASES[name]
+    judged = concluded(case.before, case.after, metric_of(case), require_percent=case.required)
+    verdict = only(judged)
+    assert (verdict.word, judged.conclusion.answer) == (case.word, case.answer)
+    assert judged.conclusion.exit_code == EXITS[case.answer]
+    assert verdict.met == {"met": True, "not met": False, "undecided": None}[case.answer]
+    assert verdict.ratio == pytest.approx(case.ratio, abs=6e-7)
+    assert verdict.interval == pytest.approx(case.interval, abs=6e-7)
+    assert verdict.degrees_of_freedom == pytest.approx(case.df, abs=6e-6)
+    assert verdict.p_met == pytest.approx(case.p_met, rel=2e-3)
+    assert (verdict.method, verdict.looks, verdict.looks_most) == ("welch", 1, 1)
+    assert (verdict.confidence, verdict.nominal_confidence) == (0.95, 0.95)
+    assert verdict.left == pytest.approx(math.exp(math.fsum(map(math.log, case.before)) / len(case.before)))
+    assert verdict.right == pytest.approx(known(verdict.left) * known(verdict.ratio))
+    outside = not case.interval[0] <= 1 <= case.interval[1]
+    better = (case.ratio > 1) == (case.better == "more")
+    assert verdict.differs == (("faster" if better else "slower") if outside else None)
+
+
+@pytest.mark.parametrize(
+    ("name", "needed", "if_same"), [("R7", 8, None), ("R3", 129, 4), ("R6", None, 35), ("R1", None, None)]
+)
+def test_how_many_runs_would_decide(name: str, needed: int | None, if_same: int | None) -> None:
+    verdict = only(concluded(CASES[name].before, CASES[name].after))
+    assert (verdict.runs_needed, verdict.runs_needed_if_same) == (needed, if_same)
+
+
+def test_the_reference_case_of_runs_that_took_turns() -> None:
+    values = [ALTERNATING["AB".index(side)][at // 2] for at, side in enumerate("ABBAABBAABBA")]
+    judged = conclude([in_order("ABBAABBAABBA", values)], asked(), STARTED)
+    verdict = only(judged)
+    assert (verdict.method, verdict.word, verdict.differs, judged.conclusion.exit_code) == (
+        "paired",
+        "same",
+        "slower",
+        0,
+    )
+    assert verdict.ratio == pytest.approx(0.934055, abs=6e-7)
+    assert verdict.interval == pytest.approx((0.926621, 0.941549), abs=6e-7)
+    assert verdict.p_met == pytest.approx(3.62e-5, rel=2e-3)
+
+
+def test_a_wider_confidence() -> None:
+    verdict = only(concluded(*CASES["R8"][:2], require_percent=20.0, confidence=0.99))
+    assert verdict.interval == pytest.approx((1.213119, 1.330575), abs=6e-7)
+    assert verdict.met is True
+
+
+def test_more_looks_have_wider_intervals() -> None:
+    verdict = only(concluded(*CASES["R7"][:2], looks=Looks(12)))
+    assert [verdict.looks, verdict.looks_most, verdict.nominal_confidence] == pytest.approx([1, 4, 0.982])
+    assert verdict.interval
+    assert verdict.interval[0] < 0.892981 < 0.961255 < verdict.interval[1]
+    paired = only(conclude([in_order("ABBA" * 3, range(1000, 1012))], asked(looks=Looks(12)), STARTED))
+    assert [paired.looks, paired.nominal_confidence] == pytest.approx([2, 1 - 0.018 * 0.88])
+    assert "95 % over up to 4 looks" in headline(verdict).plain
+
+
+@pytest.mark.parametrize(
+    ("metric", "after", "word", "differs", "code"),
+    [
+        (IOPS, 0.7, "worse", "slower", 5),
+        (IOPS, 1.5, "better", "faster", 0),
+        (LATENCY, 0.7, "better", "faster", 0),
+        (P99, 1.5, "worse", "slower", 5),
+        (BY_NAME["bandwidth_bytes"], 0.7, "worse", "slower", 5),
+    ],
+)
+def test_less_latency_is_better(metric: Metric, after: float, word: Word, differs: str, code: int) -> None:
+    judged = concluded([100, 101, 99], [100 * after, 101 * after, 98 * after], metric)
+    assert (only(judged).word, only(judged).differs, judged.conclusion.exit_code) == (word, differs, code)
+
+
+# ---------------------------------------------------------------------------------------------- sentences
+
+
+def test_of_a_judged_figure_everything_is_said_once() -> None:
+    verdict = only(concluded(*CASES["R1"][:2]))
+    assert headline(verdict).plain == "write-iops  write IOPS  10.1k -> 8.25k  -18.0 %  (95 %: -21.0 .. -14.9)"
+    assert verdict_text(verdict) == "worse by more than 10 %"
+    assert basis(verdict) == (
+        "5 runs before (spread 2.4 %), 5 after (spread 2.6 %), one side after the other. "
+        "With this spread a change of 5.0 % would be seen (80 %)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "text"),
+    [
+        ([1000], [900], "one run each: no verdict"),
+        ([1000, 1010], [900], "no verdict: 2 runs before, 1 after"),
+        ([1000], [900, 910, 920, 930], "no verdict: 1 run before, 4 after"),
+        ([1000, 1010], [900, 905], "2 runs: shown, not judged"),
+        ([1000, 1010, 1020, 1030], [500, 505], "2 runs: shown, not judged"),
+        ([1000, 1010, 1020], [], "no verdict: no results after"),
+        ([], [900], "no verdict: no results before"),
+        ([], [], "no verdict: no results on either side"),
+        ([1000, 1010, 1020], [900, 0, 910], "no verdict: a run completed nothing"),
+        ([0], [900], "no verdict: a run completed nothing"),
+        (A, [9500], "no verdict from one run: it lies inside what a further run before would show (-7.0 .. +7.5 %)"),
+        (A, [9300], "no verdict from one run: it lies outside what a further run before would show (-7.0 .. +7.5 %)"),
+        (A[:3], [9300], "no verdict: 3 runs before, 1 after"),
+    ],
+)
+def test_why_there_is_no_verdict(before: Sequence[float], after: Sequence[float], text: str) -> None:
+    missing = [run(40, {"iops": None})]
+    given = change(before, after)
+    judged = conclude([Change(given.before or (missing[0],), given.after or (missing[0],))], asked(), STARTED)
+    verdict = only(judged)
+    assert verdict_text(verdict) == text
+    assert (verdict.word, verdict.met, judged.conclusion.exit_code) == ("no verdict", None, 6)
+    assert text in said(judged)
+
+
+@pytest.mark.parametrize(
+    ("case", "criteria", "text"),
+    [
+        ("R2", {}, "the same within 10 %"),
+        ("R4", {}, "better by more than 10 %"),
+        ("R5", {}, "worse by more than 10 %"),
+        ("R10", {"same_percent": 12.0, "require_percent": -12.0}, "the same within 12 %, slower by 6.6 %"),
+        (
+            "R3", {},
+            "no verdict: between 14.0 % and 3.3 % slower. "
+            "Too near the threshold of -10 % to be decided: about 129 runs a side",
+        ),
+        (
+            "R6", {},
+            "no verdict: between 36.4 % slower and 27.9 % faster. 35 runs a side would show no change as not worse",
+        ),
+        ("R7", {}, "no verdict: between 10.7 % and 3.9 % slower. About 8 runs a side would decide (5 more: 5:10 min)"),
+        ("R8", {"require_percent": 20.0}, "better by more than 10 %; at least 20 % better: met"),
+        ("R2", {"require_percent": 20.0}, "the same within 10 %; at least 20 % better: not met"),
+        ("R6", {"require_percent": 50.0}, "at least 50 % better: not met"),
+        (
+            "R5", {"require_percent": -20.0},
+            "worse by more than 10 %; at most 20 % worse: no verdict, between 19.9 % and 26.4 % slower",
+        ),
+        ("R11", {"require_percent": 20.0}, "better by more than 10 %; at least 20 % better: met"),
+        ("R2", {"require_percent": 0.0}, "the same within 10 %; at most 0 % worse: no verdict, "),
+        ("R2", {"require_percent": -2.5, "same_percent": 2.5}, "no verdict: between 2.5 % slower and 3.6 % faster. "),
+    ],
+)  # fmt: skip
+def test_what_a_verdict_says(case: str, criteria: dict[str, Any], text: str) -> None:
+    found = verdict_text(only(concluded(*CASES[case][:2], metric_of(CASES[case]), **criteria)))
+    assert found.startswith(text)
+    assert found == text or text.endswith((" ", "slower"))
+
+
+def test_what_is_nearer_than_any_number_of_runs_can_tell() -> None:
+    nearly = [100.0, 101.0, 100.0 * 100.0 / 101.0]
+    verdict = only(concluded(nearly, [0.9000001 * value for value in nearly]))
+    assert (verdict.runs_needed, verdict.met) == (None, None)
+    assert verdict_text(verdict).endswith("Too near the threshold of -10 % to be decided")
+
+
+def test_more_runs_are_those_that_are_missing() -> None:
+    verdict = only(concluded([1000, 1010, 1005, 1002, 1004, 1000, 1003, 1006], [905, 925, 948]))
+    assert verdict.runs_needed
+    assert verdict.runs_needed <= 5
+    needed = max(4, verdict.runs_needed)
+    assert f"About {needed} runs a side would decide ({needed - 3} more: " in verdict_text(verdict)
+
+
+def test_of_runs_in_turns_a_drift_asks_for_no_more_of_them() -> None:
+    uneven = [1, 1.03, 0.98, 1, 1.02, 0.97, 1, 1]
+    change = {"A": 1.0, "B": 0.94}
+    values = [1000 * 0.93**at * change[side] * uneven[at] for at, side in enumerate("ABBAABBA")]
+    in_turns = only(conclude([in_order("ABBAABBA", values)], asked(), STARTED))
+    apart = only(concluded([values[at] for at in (0, 3, 4, 7)], [values[at] for at in (1, 2, 5, 6)]))
+    assert in_turns.ratio == pytest.approx(apart.ratio)
+    assert (in_turns.runs_needed_if_same, apart.runs_needed_if_same) == (7, 57)
+
+
+@pytest.mark.parametrize(
+    ("percent", "text"),
+    [
+        (-10.0, "at most 10 % worse"),
+        (20.0, "at least 20 % better"),
+        (0.0, "at most 0 % worse"),
+        (-2.5, "at most 2.5 % worse"),
+    ],
+)
+def test_what_is_required(percent: float, text: str) -> None:
+    judged = concluded(*CASES["R1"][:2], require_percent=percent)
+    assert required_text(only(judged)) == text
+    assert answer_text(judged, code=True).startswith(f"required: {text}: ")
+
+
+def test_the_answer_names_the_exit_code() -> None:
+    judged = concluded(*CASES["R1"][:2])
+    assert answer_text(judged, code=True) == "required: at most 10 % worse: not met (exit 5)"
+    assert answer_text(judged, code=False) == "required: at most 10 % worse: not met"
+    assert answer_text(conclude([], asked(), STARTED), code=True) == "no verdict (exit 6)"
+
+
+def test_other_figures_are_listed_and_decide_nothing() -> None:
+    before = tuple(run(n, {"iops": 1000.0 + n, "latency_p99_seconds": 0.01 + n / 1e5}) for n in range(1, 4))
+    after = tuple(run(n, {"iops": 1000.0 + n, "latency_p99_seconds": 0.02 + n / 1e5}) for n in range(4, 7))
+    judged = conclude([Change(before, after)], asked(), STARTED)
+    assert judged.conclusion.exit_code == 0
+    assert [verdict.figure for verdict in judged.deciding] == ["iops"]
+    (text,) = also_measured(judged.verdicts)
+    assert text.startswith("also measured, not part of the verdict: write latency p99 +100.1 % (")
+    assert text in said(judged)
+    assert conclude([Change(before, after)], asked(P99), STARTED).conclusion.exit_code == 5
+
+
+def test_what_differed_and_who_takes_no_part_is_printed() -> None:
+    invalid = run(4, findings=(Finding(code="thin", text="thin data: reads nothing from disks"),))
+    suspect = run(1, findings=(Finding(code="recovery", text="recovery ran"),))
+    judged = conclude([Change((suspect, invalid), (run(5),))], asked(), STARTED, ["tcp_nodelay 0 -> 1"])
+    text = said(judged)
+    assert "changed: tcp_nodelay 0 -> 1\n" in text
+    assert "left out: tuning/4: thin data: reads nothing from disks\n" in text
+    assert "! tuning/1: recovery ran\n" in text
+
+
+# ---------------------------------------------------------------------------------------------- several figures
+
+
+def of_presets(ratios: Sequence[float], noise: float = 0.0, count: int = 5) -> list[Change]:
+    """A change of each preset, alike but for its ratio."""
+    values = [1000 * (1 + noise * (at - (count - 1) / 2)) for at in range(count)]
+    return [
+        Change(
+            runs(values, 100 * at, preset=f"preset-{at}"),
+            runs([value * ratio for value in values], 100 * at + count, preset=f"preset-{at}"),
+        )
+        for at, ratio in enumerate(ratios)
+    ]
+
+
+def test_every_figure_must_be_met() -> None:
+    all_met = conclude(of_presets([1.0, 1.02, 0.99], 0.005), asked(), STARTED)
+    one_open = conclude(of_presets([1.0, 1.02, 0.9], 0.005), asked(), STARTED)
+    assert (all_met.conclusion.answer, all_met.conclusion.exit_code) == ("met", 0)
+    assert [verdict.met for verdict in one_open.deciding] == [True, True, None]
+    assert (one_open.conclusion.answer, one_open.conclusion.exit_code) == ("undecided", 6)
+
+
+def test_one_figure_that_is_surely_not_met_is_enough() -> None:
+    judged = conclude(of_presets([1.0, 1.0, 0.7, 1.3], 0.005), asked(), STARTED)
+    assert judged.conclusion.exit_code == 5
+
+
+def test_one_of_many_that_is_barely_not_met_is_not_enough() -> None:
+    barely = of_presets([0.88], 0.0072)
+    alone = conclude(barely, asked(), STARTED)
+    assert only(alone).p_met is not None
+    assert 0.025 / 4 < 1 - (only(alone).p_met or 0) < 0.025
+    assert alone.conclusion.exit_code == 5
+    judged = conclude(of_presets([0.88, 1.0, 1.0, 1.0], 0.0072), asked(), STARTED)
+    assert judged.conclusion.exit_code == 6
+    assert "1 of 4 figures is not met, each by itself: not enough for all together (Holm)" in judged.conclusion.notes
+    two = conclude(of_presets([0.88, 0.88, 1.0, 1.0], 0.0072), asked(), STARTED)
+    assert any(note.startswith("2 of 4 figures are not met") for note in two.conclusion.notes)
+
+
+def test_met_needs_no_correction() -> None:
+    barely = of_presets([0.922] * 6, 0.0072)
+    judged = conclude(barely, asked(), STARTED)
+    assert all(0.025 / 6 < (verdict.p_met or 0) < 0.025 for verdict in judged.deciding)
+    assert judged.conclusion.exit_code == 0
+
+
+def test_a_preset_without_any_run_that_counts_can_not_be_met() -> None:
+    good, bad = of_presets([1.0, 1.0], 0.001)
+    spoiled = Change(
+        *(tuple(r.model_copy(update={"outcome": "lost"}) for r in runs_) for runs_ in (bad.before, bad.after))
+    )
+    judged = conclude([good, spoiled], asked(), STARTED)
+    assert (judged.conclusion.answer, judged.conclusion.exit_code) == ("undecided", 6)
+    assert "preset-1: nothing to judge: no run has the figure" in judged.conclusion.notes
+    assert conclude([good], asked(), STARTED).conclusion.exit_code == 0
+
+
+def test_a_failure_stays_one_beside_a_preset_without_runs() -> None:
+    bad, gone = of_presets([0.5, 1.0], 0.001)
+    spoiled = Change(
+        *(tuple(r.model_copy(update={"outcome": "lost"}) for r in side) for side in (gone.before, gone.after))
+    )
+    assert conclude([bad, spoiled], asked(), STARTED).conclusion.exit_code == 5
+
+
+def test_only_the_directions_that_are_asked_for_decide() -> None:
+    def both(number: int, read: float, write: float) -> Run:
+        return run(number, summary=Summary.model_construct(read=total({"iops": read}), write=total({"iops": write})))
+
+    mixed = Change(
+        tuple(both(n, 1000 + n, 1000 + n) for n in range(3)), tuple(both(n, 500 + n, 1000 + n) for n in range(3, 6))
+    )
+    assert conclude([mixed], asked(), STARTED).conclusion.exit_code == 5
+    writes = conclude([mixed], Asked(lambda _: IOPS, directions=("write",)), STARTED)
+    assert writes.conclusion.exit_code == 0
+    assert [(v.direction, v.decides) for v in writes.verdicts] == [("write", True), ("read", False)]
+
+
+def test_a_direction_that_there_is_not_is_never_met() -> None:
+    judged = conclude(
+        [change([1000, 1001, 1002], [1000, 1001, 1002])], Asked(lambda _: IOPS, directions=("read",)), STARTED
+    )
+    assert judged.conclusion.exit_code == 6
+
+
+def test_a_figure_that_the_tool_does_not_have_is_never_met() -> None:
+    judged = concluded([1000, 1001, 1002], [1000, 1001, 1002])
+    also = conclude([change([1000, 1001, 1002], [1000, 1001, 1002])], asked(IOPS, P99), STARTED)
+    assert (judged.conclusion.exit_code, also.conclusion.exit_code) == (0, 6)
+
+
+def test_nothing_is_undecided() -> None:
+    judged = conclude([], asked(), STARTED)
+    assert (judged.verdicts, judged.conclusion.answer, judged.conclusion.exit_code) == ((), "undecided", 6)
+
+
+@pytest.mark.parametrize(("typed", "name"), METRIC_NAMES.items())
+def test_figures_as_they_are_typed(typed: str, name: str) -> None:
+    assert metric_named(typed).name == name
+
+
+# ---------------------------------------------------------------------------------------------- who takes part
+
+
+GOOD = [1000.0, 1010.0, 1005.0]
+
+
+def with_one_more(**changes: Any) -> Judgement:
+    """Three good runs a side, and one after that halves the figure."""
+    odd = run(7, 100.0, **changes)
+    return conclude([Change(runs(GOOD), (*runs(GOOD, 4), odd))], asked(), STARTED)
+
+
+@pytest.mark.parametrize("code", INVALID)
+def test_invalid_runs_take_no_part_and_are_named(code: str) -> None:
+    assert set(INVALID) == {"thin", "unverified", "page-cache", "incomplete"}
+    judged = with_one_more(findings=(Finding(code="recovery", text="first"), Finding(code=code, text="the reason")))
+    assert judged.conclusion.exit_code == 0
+    assert [(each.run, each.why) for each in judged.conclusion.left_out] == [("tuning/7", "the reason")]
+    assert judged.conclusion.limited == ()
+    assert only(judged).after == ("tuning/4", "tuning/5", "tuning/6")
+
+
+@pytest.mark.parametrize(
+    ("outcome", "error", "why"),
+    [
+        ("failed", "fio: exit 1", "failed: fio: exit 1"),
+        ("stopped", None, "stopped"),
+        ("lost", None, "lost"),
+        ("refused", "in use", "refused: in use"),
+        (None, None, "running"),
+    ],
+)
+def test_runs_that_did_not_end_well_take_no_part(outcome: str | None, error: str | None, why: str) -> None:
+    judged = with_one_more(outcome=outcome, error=error)
+    assert [(each.run, each.why) for each in judged.conclusion.left_out] == [("tuning/7", why)]
+    assert judged.conclusion.exit_code == 0
+
+
+def test_suspect_runs_take_part_and_are_named() -> None:
+    judged = with_one_more(findings=(Finding(code="recovery", text="recovery ran"), Finding(code="space", text="full")))
+    assert judged.conclusion.left_out == ()
+    assert [(each.run, each.why) for each in judged.conclusion.limited] == [("tuning/7", "recovery ran")]
+    assert len(only(judged).after) == 4
+    assert judged.conclusion.exit_code == 6
+
+
+def test_runs_are_left_out_by_name_and_never_by_their_value() -> None:
+    given = Change(runs(GOOD), (*runs(GOOD, 4), run(7, 100.0)))
+    assert conclude([given], asked(), STARTED).conclusion.exit_code == 6
+    judged = conclude([given], Asked(lambda _: IOPS, without={"tuning/7"}), STARTED)
+    assert judged.conclusion.exit_code == 0
+    assert [(each.run, each.why) for each in judged.conclusion.left_out] == [("tuning/7", "left out as asked for")]
+
+
+def test_a_name_that_is_not_among_the_runs_is_said() -> None:
+    judged = conclude([change(GOOD, GOOD)], Asked(lambda _: IOPS, without={"tuning/9", "tuning/1"}), STARTED)
+    assert "to be left out, but not among these runs anyway: tuning/9" in judged.conclusion.notes
+
+
+def test_fewer_than_three_that_count_are_no_verdict() -> None:
+    judged = conclude([change(GOOD, [500, 505, 495])], Asked(lambda _: IOPS, without={"tuning/5"}), STARTED)
+    assert judged.conclusion.exit_code == 6
+    assert verdict_text(only(judged)) == "2 runs: shown, not judged"
+
+
+def test_a_run_that_counts_has_no_reason() -> None:
+    assert why_invalid(run(1, findings=(Finding(code="not-settled", text="rose"),))) == ""
+
+
+# ---------------------------------------------------------------------------------------------- time
+
+
+@pytest.mark.parametrize(
+    ("order", "method"),
+    [
+        ("ABBA", "paired"),
+        ("ABAB", "paired"),
+        ("BABA", "paired"),
+        ("ABBAABBA", "paired"),
+        ("AABB", "welch"),
+        ("AAABBB", "welch"),
+        ("ABBBAA", "welch"),
+        ("ABABA", "welch"),
+        ("AB", "welch"),
+        ("ABBAAABB", "welch"),
+    ],
+)
+def test_runs_in_turns_are_known_by_their_start(order: str, method: str) -> None:
+    given = in_order(order, [1000 + 7 * (at % 3) for at in range(len(order))])
+    shuffled = Change(given.before[::-1], given.after[::-1])
+    for each in (given, shuffled):
+        verdict = only(conclude([each], asked(), STARTED))
+        assert verdict.method == method
+    assert (", in turns." in basis(verdict)) == (method == "paired")
+
+
+def test_pairs_are_neighbours_in_time_whatever_the_order_they_are_given_in() -> None:
+    given = in_order("ABBAABBA", [1000, 900, 720, 800, 600, 540, 450, 500])
+    for each in (given, Change(given.before[::-1], given.after[1:] + given.after[:1])):
+        verdict = only(conclude([each], asked(), STARTED))
+        assert verdict.interval == pytest.approx((0.9, 0.9))
+
+
+@pytest.mark.parametrize(("hours", "is_said"), [(0.1, False), (5.0, False), (7.0, True), (30.0, True), (-30.0, True)])
+def test_another_day_is_said(hours: float, is_said: bool) -> None:
+    later = tuple(r.model_copy(update={"started_at": r.started_at + timedelta(hours=hours)}) for r in runs(GOOD, 4))
+    notes = conclude([Change(runs(GOOD), later)], asked(), STARTED).conclusion.notes
+    text = "before was measured on another day: day-to-day changes are not in the interval"
+    assert (text in notes) == is_said
+
+
+def test_a_trend_on_both_sides_is_said() -> None:
+    per_run = 0.98
+    values = [1000 * per_run**at * (1.001 if at % 2 else 1.0) for at in range(8)]
+    judged = concluded(values[:4], values[4:])
+    hourly = 100 * (1 - per_run ** (3600 / STEP_SECONDS))
+    assert [note.split(":")[0] for note in judged.conclusion.notes] == [
+        f"figures fell by {hourly:.0f} % an hour on both sides"
+    ]
+    rising = concluded(values[:3:-1], values[3::-1])
+    assert [note[:13] for note in rising.conclusion.notes] == ["figures rose "]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ([1000, 990, 980, 970], [900, 910, 920, 930]),  # it turns back
+        ([1000, 1000, 1000, 1000], [900, 890, 880, 870]),  # one side only
+        ([1000, 900, 1000, 900], [900, 1000, 900, 800]),  # too uneven
+        ([1000, 999, 998, 997], [996, 995, 994, 993]),  # too little
+        ([1000, 900], [800, 700]),  # too few
+        ([1000, 900, 800], [700, 0, 500]),
+    ],
+)
+def test_no_trend_is_said_where_there_is_none(before: Sequence[float], after: Sequence[float]) -> None:
+    assert concluded(before, after).conclusion.notes == ()
+
+
+def test_in_turns_a_drift_is_on_both_sides_and_needs_no_word() -> None:
+    values = [1000 * 0.98**at for at in range(8)]
+    assert conclude([in_order("ABBAABBA", values)], asked(), STARTED).conclusion.notes == ()
+
+
+def test_seconds_are_not_the_unit() -> None:
+    """However many samples a run has: its figure is one."""
+    before = run(1, {"iops": 1000.0, "ios": 600_000, "runtime_seconds": 600.0}, duration_seconds=600.0)
+    after = run(2, {"iops": 500.0, "ios": 300_000, "runtime_seconds": 600.0}, duration_seconds=600.0)
+    judged = conclude([Change((before,), (after,))], asked(), STARTED)
+    assert (only(judged).interval, only(judged).p_met, judged.conclusion.exit_code) == (None, None, 6)
+    assert only(judged).ratio == pytest.approx(0.5)
+
+
+def test_what_runs_would_see() -> None:
+    assert 100 * seen_with(0.05, 5, 5, 0.95) == pytest.approx(9.6, abs=0.1)
+    assert seen_with(0.05, 6, 12, 0.95) < seen_with(0.05, 6, 4, 0.95) < seen_with(0.1, 6, 4, 0.95)
+
+
+def test_the_spread_of_several_groups() -> None:
+    assert pooled_spread([[100.0], []]) is None
+    assert pooled_spread([[100.0, 110.0, 90.0], [1000.0]]) == pooled_spread([[100.0, 110.0, 90.0]])
+    assert pooled_spread([[1.0, math.e], [10.0, 10 * math.e]]) == pytest.approx(math.sqrt(0.5))
+
+
+# ---------------------------------------------------------------------------------------------- any figures
+
+
+figures = st.floats(1e-300, 1e300)
+alike = st.floats(0.5, 2.0)
+
+
+@st.composite
+def sides(draw: st.DrawFn) -> tuple[list[float], list[float]]:
+    kind = draw(st.sampled_from(["any", "alike", "equal"]))
+    if kind == "equal":
+        first, second = draw(figures), draw(st.sampled_from([1.0, 0.9, 1.1, 0.5]))
+        return [first] * draw(st.integers(2, 100)), [first * second] * draw(st.integers(2, 100))
+    value = figures if kind == "any" else alike
+    most = draw(st.sampled_from([5, 100]))
+    return draw(st.lists(value, min_size=2, max_size=most)), draw(st.lists(value, min_size=2, max_size=most))
+
+
+@given(
+    sides(),
+    st.sampled_from([IOPS, LATENCY]),
+    st.sampled_from([-99.0, -10.0, 0.0, 20.0, 99.0, 100.0, 10_000.0]),
+    st.sampled_from([0.1, 10.0, 99.0]),
+    st.booleans(),
+)
+@example(([1000.0] * 3, [900.0] * 3), IOPS, -10.0, 10.0, False)
+@example(([1e-300] * 2, [1e300] * 3), LATENCY, -10.0, 10.0, False)
+@example(([1e-300, 1e300] * 2, [1e300, 1e-300] * 2), IOPS, -10.0, 10.0, True)
+@example(([1.0, 1.0, 1.0 + 3e-16], [0.9, 0.9, 0.9]), IOPS, -10.0, 10.0, False)
+def test_any_figures_have_an_answer(
+    given_sides: tuple[list[float], list[float]], metric: Metric, required: float, same: float, turns: bool
+) -> None:
+    before, after = given_sides
+    if turns:
+        count = min(len(before), len(after))
+        values = [(before, after)["AB".index(side)][at // 2] for at, side in enumerate("AB" * count)]
+        found = runs(values, 1, metric.name)
+        given_change = Change(found[::2], found[1::2])
+    else:
+        given_change = change(before, after, metric)
+    judged = conclude([given_change], asked(metric, require_percent=required, same_percent=same), STARTED)
+    verdict, conclusion = only(judged), judged.conclusion
+    assert verdict.interval
+    assert verdict.ratio
+    low, high = verdict.interval
+    assert 0 < low <= verdict.ratio <= high < math.inf
+    assert conclusion.exit_code == EXITS[conclusion.answer]
+    assert verdict.met == {"met": True, "not met": False, "undecided": None}[conclusion.answer]
+    if min(len(given_change.before), len(given_change.after)) < 3:
+        assert (verdict.word, verdict.met, verdict.differs) == ("no verdict", None, None)
+    if verdict.p_met is not None and verdict.met is not None:
+        assert verdict.p_met < 0.0250001 if verdict.met else verdict.p_met > 0.9749999
+    assert Verdict.model_validate_json(line(verdict)) == verdict
+    assert verdict_text(verdict)
+    assert not verdict_text(verdict).startswith((";", ","))
+    assert said(judged)
+
+
+@given(st.floats(1e-6, 1e6), st.integers(3, 100), st.integers(3, 100))
+@example(29.0 * 1.1, 8, 11)
+def test_equal_figures_are_the_same_however_many(value: float, before: int, after: int) -> None:
+    verdict = only(concluded([value] * before, [value] * after))
+    assert (verdict.ratio, verdict.interval, verdict.differs, verdict.word) == (1.0, (1.0, 1.0), None, "same")
+    assert (verdict.met, verdict.detectable_fraction) == (True, 0.0)
+    assert basis(verdict).endswith("one side after the other.")
+
+
+@given(sides())
+def test_more_is_better_is_less_is_worse(given_sides: tuple[list[float], list[float]]) -> None:
+    """A figure and its inverse are the same change, told from the other side."""
+    before, after = given_sides
+    rate = only(concluded(before, after, require_percent=0.0))
+    time = only(concluded([1 / each for each in before], [1 / each for each in after], LATENCY, require_percent=0.0))
+    assert rate.p_met == pytest.approx(time.p_met, abs=1e-6)
+    if abs((rate.ratio or 1) - 1) > 1e-9:
+        assert (rate.differs, rate.met) == (time.differs, time.met)
+
+
+# ---------------------------------------------------------------------------------------------- the bar
+
+
+@given(
+    st.lists(st.floats(100, 10_000), min_size=3, max_size=6),
+    st.lists(st.floats(100, 10_000), min_size=3, max_size=6),
+    st.sampled_from([IOPS, LATENCY]),
+    st.sampled_from([-50.0, -10.0, 0.0, 20.0, 300.0]),
+    st.integers(20, 200),
+    st.booleans(),
+)
+def test_the_bar_has_its_width_and_its_marks_in_order(
+    before: list[float], after: list[float], metric: Metric, required: float, width: int, ascii_only: bool
+) -> None:
+    verdict = only(concluded(before, after, metric, require_percent=required))
+    bar, below = interval_bar(verdict, width, ascii_only=ascii_only)
+    assert bar.cell_len == width
+    assert below.cell_len <= width
+    assert "0" in below.plain
+    line_, full, point, edge, middle = "-=o:|" if ascii_only else "─━●┊│"
+    assert set(bar.plain) <= {line_, full, point, edge, middle}
+    if ascii_only:
+        assert bar.plain.isascii()
+        assert below.plain.isascii()
+    (at,) = [column for column, cell in enumerate(bar.plain) if cell == point]
+    covered = [column for column, cell in enumerate(bar.plain) if cell == full]
+    assert verdict.interval
+    assert verdict.ratio
+    marks = {middle: 1.0, edge: 1 + required / 100 if metric is IOPS else 1 - required / 100}
+    for mark, value in marks.items():
+        for column in [column for column, cell in enumerate(bar.plain) if cell == mark]:
+            assert (column < at) == (value < verdict.ratio)
+            assert not covered or value >= verdict.interval[0] or column <= covered[0]
+            assert not covered or value <= verdict.interval[1] or column >= covered[-1]
+    assert covered == [] or covered[0] <= at + 1
+    assert covered == [] or covered[-1] >= at - 1
+
+
+@pytest.mark.parametrize(
+    ("case", "bar", "numbers"),
+    [
+        (
+            "R1",
+            "-----=====o======-------:---------------|-------------------",
+            "                     -10.0 %            0",
+        ),
+        (
+            "R10",
+            "-------:=======o=========------|----------------------------",
+            "    -10.0 %                    0",
+        ),
+    ],
+)
+def test_the_bar_as_it_looks(case: str, bar: str, numbers: str) -> None:
+    verdict = only(concluded(*CASES[case][:2]))
+    assert [row.plain for row in interval_bar(verdict, 60, ascii_only=True)] == [bar, numbers]
+
+
+def test_in_ascii_mode_all_of_it_is_ascii() -> None:
+    text = said(concluded(*CASES["R7"][:2]), ascii_only=True)
+    assert text.isascii()
+    assert "●" in said(concluded(*CASES["R7"][:2]))
+
+
+# ---------------------------------------------------------------------------------------------- as data
+
+
+def test_verdicts_and_conclusions_are_lines_and_in_the_schema() -> None:
+    judged = conclude(
+        [Change(runs(GOOD), (*runs(GOOD, 4), run(7, outcome="lost")))], asked(looks=Looks(12)), STARTED, ["x 1 -> 2"]
+    )
+    verdict, conclusion = only(judged), judged.conclusion
+    assert Verdict.model_validate_json(line(verdict)) == verdict
+    assert Conclusion.model_validate_json(line(conclusion)) == conclusion
+    known = schema()["$defs"]
+    for event in (verdict, conclusion):
+        properties = known[type(event).__name__]["properties"]
+        assert set(json.loads(line(event))) == set(properties)
+        assert properties["event"]["const"] == event.event
+
+
+def test_a_verdict_of_nothing_is_a_line_too() -> None:
+    verdict = only(concluded([], [1000.0]))
+    assert Verdict.model_validate_json(line(verdict)) == verdict
+    assert (verdict.left, verdict.interval, verdict.ratio) == (None, None, None)
+
+
+def test_how_long_a_run_takes_is_of_both_sides() -> None:
+    before = run(1, duration_seconds=100.0)
+    verdict = only(conclude([Change((before,), (run(2),))], asked(), STARTED))
+    assert verdict.run_seconds == pytest.approx((100 + RUN_SECONDS) / 2)
