@@ -78,7 +78,9 @@ class Estimate:
     def margin(self) -> float | None:
         """How far the interval reaches above the value, as a fraction of it: below, it reaches less far."""
         interval = self.interval
-        return interval[1] / self.value - 1 if interval else None
+        return (
+            max(0.0, interval[1] / self.value - 1) if interval else None
+        )  # of equal figures it is 0, but for rounding
 
 
 @dataclass(frozen=True, slots=True)
