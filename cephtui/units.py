@@ -109,3 +109,9 @@ def clock(seconds: float) -> str:
 def percent(value: float | None) -> str:
     """``99.4 %``."""
     return DASH if value is None else f"{value:.1f} %"
+
+
+def margin(fraction: float, *, ascii_only: bool = False) -> str:
+    """``±2.9 %``, ``±130 %`` of a fraction; of two runs that are far apart it may be ``>±999 %``."""
+    value, sign = 100 * fraction, "+-" if ascii_only else "±"
+    return f">{sign}999 %" if value > 999 else f"{sign}{value:.{int(value < 9.95)}f} %"

@@ -219,13 +219,16 @@ async def running(app: ConsoleApp, pilot: Pilot[None]) -> None:
 
 
 async def finished(app: ConsoleApp, pilot: Pilot[None]) -> None:
-    """Wait until a run has ended and nothing waits, and its end is in the progress line and in the table."""
+    """Wait until a run has ended and nothing waits, and its end is in the progress line and in the table.
+
+    Repeats are closed then.
+    """
 
     def told() -> bool:
-        first = next((row for row in rows(app) if row[0].isdigit()), None)
-        if first is None or first[-1].split()[0] not in OUTCOMES:
+        first = next((row for row in rows(app) if row[0][:1].isdigit()), None)
+        if first is None or (first[-1].split()[0] not in OUTCOMES and not first[-1].startswith("n=")):
             return False
         words = shown(app, "#progress").split()
-        return words[0] == f"#{first[0].strip()}" and bool({*words} & {*OUTCOMES})
+        return words[0] == f"#{first[0].rpartition('-')[2]}" and bool({*words} & {*OUTCOMES})
 
     await until(pilot, lambda: not app.busy and told())

@@ -51,6 +51,7 @@ async def at_run(app: App[None], pilot: Pilot[None], number: int) -> None:
     """Move the cursor of the table to a run."""
     await until(pilot, lambda: bool(app.screen.query(RunsTable)) and app.screen.query_one(RunsTable).row_count > 0)
     table = app.screen.query_one(RunsTable)
+    table._change(chosen={row.point: True for row in table._rows if row.point})
     for row in range(table.row_count):
         table.move_cursor(row=row)
         if table.chosen and table.chosen.run == number:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ from cephtui.tui.console.app import ConsoleApp
 from cephtui.tui.console.edits import Edits
 from cephtui.tui.console.fields import Direction, Field, neighbour
 from cephtui.tui.console.form import FormScreen
-from cephtui.tui.console.panels import Panels
+from cephtui.tui.console.panels import Panels, PresetPanel
 from cephtui.tui.widgets.runs_table import RunsTable
 from tests.replayed import (
     FILE,
@@ -443,10 +444,12 @@ async def test_repeats_run_it_so_often(tmp_path: Path) -> None:
         await until(pilot, lambda: len(saved(tmp_path)) == 2)
         await finished(app, pilot)
         table = columns(console_screen(app).query_one(RunsTable), "#", "preset", "IOPS", "outcome")
+        tile = console_screen(app).query_one("#panel-2", PresetPanel).result
     runs = saved(tmp_path)
     written = [run.summary.write.iops for run in runs if run.summary.write and run.summary.write.iops]
-    assert table[0] == ["", "write-iops", units.iops(sum(written) / 2), "n=2"]
-    assert [row[0] for row in table[1:]] == ["2", "1"]
+    mean = units.iops(math.sqrt(math.prod(written)))
+    assert table == [["1-2", "▸ write-iops", mean, "n=2"]]
+    assert (tile.text, tile.longer[0].split()[0], tile.longer[0].split()[-1]) == (mean, mean, "n=2")
     assert [run.repeat for run in runs] == [1, 2]
     assert len({run.batch for run in runs}) == 1
 

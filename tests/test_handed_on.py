@@ -31,6 +31,7 @@ from cephtui.reports.tables import Noted, add_row, make_table
 from cephtui.sessions import demo, store
 from cephtui.sessions.store import StoreError
 from tests.replayed import SESSION, WRITE_IOPS
+from tests.runs import measured
 
 HOSTILE = "a | b \\| `c` *d* _e_ [f](g) <h> &amp; ~~i~~ #1"
 
@@ -157,7 +158,7 @@ def test_markdown_of_a_run_stands_alone() -> None:
 
 
 def test_marks_and_refused_runs_have_their_rows() -> None:
-    refused = in_cluster(2, outcome="refused", error="the pool is in use", summary=Summary())
+    refused = in_cluster(2, batch="b", outcome="refused", error="the pool is in use", summary=Summary())
     mark = Mark(at=in_cluster(1).started_at + timedelta(seconds=50), text="ceph osd pool set bench size 2")
     text = runs_markdown([in_cluster(1), refused], [mark])
     ((_, first, marked, second),) = tables(text)
@@ -165,6 +166,14 @@ def test_marks_and_refused_runs_have_their_rows() -> None:
     assert marked[2].startswith("ceph osd pool set bench size 2 (2026-")
     assert second[4:] == [*"-----", "refused (1)"]
     assert "1. run 2: the pool is in use" in text
+
+
+def test_markdown_has_the_mean_of_repeats_and_csv_only_runs() -> None:
+    runs = [measured(n, iops, 0.1) for n, iops in ((1, 10000), (2, 10400), (3, 9800))]
+    ((_, *_, mean, spread),) = tables(runs_markdown(runs))
+    assert mean[:5] == ["1-3", "mean ± 95 %", "4k randwrite, depth 64, jobs 8, 20 s", "write", "10.1k ±7.8 %"]
+    assert (mean[-1], spread[:5]) == ("n=3", ["", "spread", "", "write", "3.0 %"])
+    assert [row["run"] for row in csv.DictReader(StringIO(runs_csv(runs)))] == ["1", "2", "3"]
 
 
 def test_any_text_stays_itself_in_a_table() -> None:

@@ -258,6 +258,11 @@ def test_the_console_starts_without_what_its_first_frame_does_not_show() -> None
     assert not found & {"asyncssh", "plotext"}
 
 
+@pytest.mark.parametrize("modules", [["cli.main"], ["cli.main", "cli.commands.console"], ["cli.commands.run"]])
+def test_only_an_interval_that_is_shown_needs_the_t_distribution(modules: list[str]) -> None:
+    assert not loaded(*modules) & {"mpmath", "scipy"}
+
+
 @pytest.mark.parametrize(
     ("module", "source", "expected"),
     [

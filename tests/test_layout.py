@@ -13,8 +13,9 @@ from cephtui.models import ClusterSample, Summary
 from cephtui.models.metrics import HEADLINES
 from cephtui.sessions import store
 from cephtui.tui.charts.colors import FLOW_COLORS
-from cephtui.tui.console.panels import PresetPanel, TileResult
+from cephtui.tui.console.panels import PresetPanel
 from cephtui.tui.console.status_bar import StatusBar
+from cephtui.tui.console.tile_result import TileResult, result_of
 from cephtui.tui.widgets import live_view
 from cephtui.tui.widgets.cluster_now import cluster_text
 from cephtui.tui.widgets.layout import PANELS, Layout, lay_out
@@ -33,6 +34,7 @@ from tests.replayed import (
     text_of,
     until,
 )
+from tests.runs import measured
 
 SMALL, USUAL, LARGE, HUGE = (80, 24), (120, 36), (150, 45), (250, 70)
 CHARTS = tuple(headline.name for headline in HEADLINES)
@@ -178,9 +180,40 @@ async def test_a_run_without_a_result_says_so_on_its_tile_and_is_no_read(tmp_pat
     async with console(tmp_path, speed=60, size=USUAL) as (app, _):
         tile = console_screen(app).query_one("#panel-2", PresetPanel)
         for each, words in ((measured, "k"), (stopped, "stopped"), (measured, "k")):
-            tile.show_result(each, [])
+            tile.show_result([], each)
             assert words in tile.result.text
             assert tile.result.text.split()[0] not in ("r", "w")
+
+
+@pytest.mark.parametrize(
+    ("size", "words"),
+    [(SMALL, ["10.1k"]), (USUAL, ["10.1k", "±7.8", "%", "n=3"]), (HUGE, ["10.1k", "±7.8", "%", "n=3"])],
+)
+async def test_after_repeats_the_tile_shows_their_mean(tmp_path: Path, size: tuple[int, int], words: list[str]) -> None:
+    async with console(tmp_path, speed=60, size=size) as (app, pilot):
+        tile = console_screen(app).query_one("#panel-2", PresetPanel)
+        for number, iops in enumerate((10000, 10400, 9800)):
+            tile.show_result([], measured(number, iops, 0.1, findings=()))
+        await until(pilot, lambda: "10.1k" in text_of(app, tile))
+        assert [word for word in words if word not in text_of(app, tile).split()] == []
+        tile.show_result([], measured(4, 500, 0.1, batch="another", findings=()))
+        assert (tile.result.text, tile.result.longer[0]) == ("500", "500")
+
+
+def test_the_mean_is_that_of_reads_and_writes_together_and_in_turn_of_each() -> None:
+    write = [measured(n, iops, 0.1, findings=()) for n, iops in ((1, 100), (2, 100))]
+    options = {**write[0].options, "rw": "randread"}
+    read = [run.model_copy(update={"run": run.run + 2, "options": options,
+                                   "summary": Summary(read=run.summary.write)}) for run in write]  # fmt: skip
+    in_turn = result_of([write[0], read[0], write[1], read[1]], "iops", [])
+    assert (in_turn.text, in_turn.short) == ("w 100  r 100", "r 100")
+    assert in_turn.longer[0] == "w 100 ±0.0 % n=2  r 100 ±0.0 % n=2"
+    both = [run.model_copy(update={"summary": Summary(read=run.summary.write, write=run.summary.write)})
+            for run in write]  # fmt: skip
+    assert result_of(both, "iops", []).longer[0] == "200 ±0.0 % n=2"
+    assert result_of(both, "latency", [], ascii_only=True).longer == ("12.4 ms 12.4 ms n=2", "12.4 ms 12.4 ms")
+    stopped = measured(3, 7, 0.1, outcome="stopped", findings=())
+    assert result_of([*write, stopped], "iops", [], ascii_only=True).longer[0] == "100 +-0.0 % n=2 of 3"
 
 
 async def test_a_tile_without_room_for_reads_and_writes_shows_the_last_one_whole(tmp_path: Path) -> None:

@@ -52,6 +52,7 @@ from cephtui.sessions import store
 from cephtui.sessions.undo import Undo
 from cephtui.targets import parse_target
 from tests.replayed import FILE, SESSION, WRITE_IOPS
+from tests.runs import measured
 
 
 def text_of(value: RenderableType, width: int = 200) -> str:
@@ -285,11 +286,60 @@ def test_a_table_fits_eighty_columns() -> None:
 
 
 def test_marks_stand_between_the_runs() -> None:
-    first, second = recorded(run=1), recorded(run=2, started_at=recorded().started_at + timedelta(minutes=5))
+    first = recorded(run=1)
+    second = recorded(run=2, batch="other", started_at=first.started_at + timedelta(minutes=5))
     mark = Mark(at=first.started_at + timedelta(minutes=1), text="jumbo frames on [x]")
     drawn = text_of(draw_runs([first, second], [mark]))
     assert [line.split()[0] for line in drawn.splitlines()] == ["#", "1", "*", "2"]
     assert f"jumbo frames on [x] ({text.moment(mark)})" in drawn
+
+
+def repeats(*iops: float, **changes: object) -> list[Run]:
+    """The runs of a batch, a minute apart, with these IOPS."""
+    begun = recorded().started_at
+    return [
+        measured(n, each, 0.1, started_at=begun + timedelta(minutes=n), **changes) for n, each in enumerate(iops, 1)
+    ]
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_below_repeats_stand_their_mean_its_interval_and_their_spread(width: int) -> None:
+    drawn = text_of(draw_runs(repeats(10000, 10400, 9800, 10200, 9900)), width=width)
+    mean, interval, spread = (
+        next(line for line in drawn.splitlines() if word in line) for word in ("mean  ", "95 %", "spread")
+    )
+    assert mean.split()[:4] == ["1-5", "mean", "write", "10.1k"]
+    assert mean.split()[-1] == "n=5"
+    assert (interval.split()[2:4], spread.split()[1:3]) == (["±3.0", "%"], ["2.4", "%"])
+    assert "+-3.0 %" in text_of(draw_runs(repeats(10000, 10400, 9800, 10200, 9900), ascii_only=True))
+
+
+def test_each_point_of_a_repeated_sweep_has_its_mean() -> None:
+    depths = [{"rw": "randwrite", "bs": "4k", "iodepth": depth} for depth in (1, 4, 1, 4)]
+    runs = [run.model_copy(update={"options": depth}) for run, depth in zip(repeats(1, 2, 1, 8), depths, strict=True)]
+    lines = [line.split() for line in text_of(draw_runs(runs)).splitlines() if "mean " in line][1:]
+    assert [line[:6] for line in lines] == [
+        ["1,", "3", "mean", "iodepth=1", "write", "1"],
+        ["2,", "4", "mean", "iodepth=4", "write", "4"],
+    ]
+
+
+def test_runs_that_did_not_end_well_are_not_in_the_mean() -> None:
+    first, second, third = repeats(100, 900, 100)
+    drawn = text_of(draw_runs([first, second.model_copy(update={"outcome": "stopped"}), third]))
+    assert line_of(drawn, "1-3 ").split()[-3:] == ["n=2", "of", "3"]
+    one = text_of(draw_runs([first, second.model_copy(update={"outcome": "failed"})]))
+    assert "95 %" not in one
+    assert line_of(one, "1-2 ").endswith("n=1 of 2")
+
+
+def test_marks_made_in_the_last_repeat_stand_above_the_mean() -> None:
+    runs = repeats(100, 100)
+    marks = [Mark(at=runs[1].started_at + timedelta(seconds=n), run=run, text="m") for n, run in ((1, 2), (90, None))]
+    after = recorded(run=3, batch="c", started_at=runs[1].started_at + timedelta(minutes=9))
+    drawn = text_of(draw_runs([*runs, after], marks))
+    begin = [line.split()[0] for line in drawn.splitlines() if not line.startswith("  #")]
+    assert begin[-7:] == ["2", "*", "1-2", "95", "spread", "*", "3"]
 
 
 def test_an_error_stands_in_its_row_and_findings_below_the_table() -> None:

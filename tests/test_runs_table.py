@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.cells import cell_len
@@ -24,7 +26,7 @@ from cephtui.tui.widgets.run_rows import Content, Now, Row
 from cephtui.tui.widgets.runs_table import RunsTable
 from tests.known import known
 from tests.replayed import cells_of, columns, console_screen, in_a_run, rows, text_of, until
-from tests.test_analysis import measured, recorded
+from tests.runs import measured, recorded
 
 BEGUN = datetime(2026, 11, 21, 18, 0, tzinfo=UTC)
 PRESETS = options_of(find_presets(packaged_presets_dir(), packaged_presets_dir() / "none"))
@@ -88,30 +90,73 @@ def test_the_baseline_is_named_before_what_differs() -> None:
     assert texts(content(*runs, baseline=1).rows(), "differs") == [("",), ("baseline qd1",)]
 
 
-def test_repeats_have_their_mean_range_and_number_above_them() -> None:
-    runs = [measured(n, iops, p99, batch="b", started_at=at(n)) for n, iops, p99 in ((1, 9800, 0.1), (2, 17400, 0.2))]
-    found = content(*runs).rows()
-    assert texts(found, "#", "preset", "iops", "iops range", "latency_p99_seconds range", "outcome") == [
-        ("", "write-iops", "13.6k", "9.80k..17.4k", "100..200 ms", "n=2"),
-        ("2", "  write-iops", "17.4k", "", "", "ok"),
-        ("1", "  write-iops", "9.80k", "", "", "ok"),
+def repeats(*iops: float, begun: int = 1, **changes: object) -> list[Run]:
+    """The runs of a batch of repeats, with these IOPS."""
+    return [
+        measured(n, each, 0.1, **{"batch": "b", "started_at": at(n), "findings": (), **changes})
+        for n, each in enumerate(iops, begun)
     ]
-    assert [row.run.run if row.run else None for row in found] == [None, 2, 1]
+
+
+def opened(*runs: Run, **changes: Any) -> list[Row]:
+    """The rows with all repeats opened."""
+    found = replace(content(*runs), **changes)
+    return replace(found, chosen={row.point: True for row in found.rows() if row.point}).rows()
+
+
+def test_repeats_are_one_row_with_their_mean_its_interval_their_spread_and_number() -> None:
+    runs = repeats(10000, 10400, 9800, 10200, 9900)
+    (row,) = content(*runs).rows()
+    shown = "#", "preset", "iops", "iops margin", "iops spread", "outcome"
+    assert texts([row], *shown) == [("1-5", "▸ write-iops", "10.1k", "±3.0 %", "2.4 %", "n=5")]
+    assert (row.run, row.repeats) == (runs[-1], tuple(runs))
+    (row,) = replace(content(*runs), ascii_only=True).rows()
+    assert texts([row], "iops margin") == [("+-3.0 %",)]
+
+
+def test_opened_repeats_stand_below_their_mean() -> None:
+    found = opened(*repeats(9800, 17400))
+    assert texts(found, "#", "preset", "iops", "iops margin", "outcome") == [
+        ("1-2", "▾ write-iops", "13.1k", ">±999 %", "n=2"),
+        ("2", "  write-iops", "17.4k", "", "ok"),
+        ("1", "  write-iops", "9.80k", "", "ok"),
+    ]
+    assert [bool(row.repeats) for row in found] == [True, False, False]
+    assert len({row.point for row in found}) == 1
+
+
+def test_repeats_are_open_until_the_last_has_ended() -> None:
+    first, second, third = repeats(100, 101, 102)
+    running = second.model_copy(update=RUNNING)
+    assert len(content(first, running).rows()) == 3
+    assert len(content(first, second).rows()) == 1
+    assert len(replace(content(first, second), measuring="b").rows()) == 3
+    assert len(replace(content(first, second, third), measuring="other").rows()) == 1
+
+
+def test_the_newest_of_a_repeated_sweep_is_open_while_it_is_measured() -> None:
+    sweep = [run(n, batch="b", options=changed(iodepth=depth)) for n, depth in ((1, 1), (2, 4), (3, 1))]
+    found = replace(content(*sweep), measuring="b").rows()
+    assert texts(found, "#", "differs") == [("1,3", "qd1"), ("3", "qd1"), ("1", "qd1"), ("2", "qd4")]
+
+
+def test_repeats_with_the_baseline_name_it() -> None:
+    assert texts(content(*repeats(100, 101), baseline=1).rows(), "differs") == [("baseline 20s",)]
 
 
 def test_a_run_that_did_not_end_well_is_counted_out_and_grey() -> None:
     finding = Finding(code="in-flight", text="IOPS and bandwidth disagree")
-    runs = [
-        measured(1, 100, 0.1, batch="b", started_at=at(1)),
-        measured(2, 900, 0.1, batch="b", started_at=at(2), outcome="stopped"),
-        measured(3, 300, 0.3, batch="b", started_at=at(3), findings=(finding,)),
-    ]
-    result, third, second, first = content(*runs).rows()
-    assert texts([result], "iops", "outcome") == [("200", "n=2 of 3 !")]
-    grey = [{name for name, style in row.styles.items() if style == "dim"} for row in (result, third, second, first)]
+    first, second, third = repeats(100, 900, 300)
+    second = second.model_copy(update={"outcome": "stopped"})
+    third = third.model_copy(update={"findings": (finding,)})
+    result, *others = opened(first, second, third)
+    assert texts([result], "iops", "outcome") == [("173", "n=2 of 3 !")]
+    assert result.run == third
+    grey = [{name for name, style in row.styles.items() if style == "dim"} for row in (result, *others)]
     in_flight = {"iops", "bandwidth_bytes"}
     every = in_flight | {"latency_mean_seconds", "latency_p99_seconds"}
-    assert grey == [in_flight, in_flight, every, set()]
+    assert grey[0] == {f"{name}{column}" for name in in_flight for column in ("", " margin", " spread")}
+    assert grey[1:] == [in_flight, every, set()]
 
 
 def test_a_sweep_has_its_values_above_it_and_one_of_directions_has_none() -> None:
@@ -125,9 +170,11 @@ def test_a_sweep_has_its_values_above_it_and_one_of_directions_has_none() -> Non
 
 def test_each_point_of_a_repeated_sweep_has_a_result() -> None:
     order = ((1, "4k"), (2, "64k"), (3, "4k"), (4, "64k"))
-    found = content(*[run(n, batch="b", options=changed(bs=bs)) for n, bs in order]).rows()
-    assert texts(found, "#", "differs", "outcome")[:2] == [("", "bs=4k", "n=2"), ("", "bs=64k", "n=2")]
-    assert [row.run.run for row in found if row.run] == [4, 3, 2, 1]
+    runs = [run(n, batch="b", options=changed(bs=bs)) for n, bs in order]
+    found = content(*runs).rows()
+    assert texts(found, "#", "differs", "outcome") == [("1,3", "bs=4k", "n=2"), ("2,4", "bs=64k", "n=2")]
+    (row,) = replace(content(*runs), chosen={found[1].point: True}).rows()[-1:]
+    assert texts([row], "#", "differs") == [("2", "bs=64k")]
 
 
 def test_marks_made_in_a_batch_stand_below_its_result() -> None:
@@ -137,9 +184,13 @@ def test_marks_made_in_a_batch_stand_below_its_result() -> None:
         Mark(at=at(2.5), text="in it"),
         Mark(at=at(3.5), run=3, text="at the end"),
     ]
-    found = content(*runs, marks=[*marks, Mark(at=at(9), text="after")]).rows()
-    order = [known(row.across).plain.split("  ", 1)[1] if row.across else row.texts.get("#", "") for row in found]
-    assert order == ["after", "", "at the end", "3", "in it", "2", "before", "1"]
+    marks.append(Mark(at=at(9), text="after"))
+
+    def order(rows: Sequence[Row]) -> list[str]:
+        return [known(row.across).plain.split("  ", 1)[1] if row.across else row.texts["#"] for row in rows]
+
+    assert order(opened(*runs, marks=tuple(marks))) == ["after", "2-3", "at the end", "3", "in it", "2", "before", "1"]
+    assert order(content(*runs, marks=marks).rows()) == ["after", "2-3", "at the end", "in it", "before", "1"]
 
 
 @pytest.mark.parametrize(
@@ -163,7 +214,7 @@ def test_a_run_in_progress_has_the_figures_of_its_last_second(now: Now | None, o
 
 def test_columns_are_left_out_in_the_order_of_their_importance() -> None:
     runs = [run(n, batch="b", options=changed(iodepth=16, size="256M", bs="64k", runtime=15.0)) for n in (1, 2, 3)]
-    found, before, gone = content(*runs).rows(), set[str](), list[str]()
+    found, before, gone = opened(*runs), set[str](), list[str]()
     for width in range(220, 69, -1):
         widths = columns_for(found, width).widths
         assert sum(widths.values()) <= width
@@ -174,19 +225,18 @@ def test_columns_are_left_out_in_the_order_of_their_importance() -> None:
     assert gone == [
         "started",
         "target",
-        "latency_mean_seconds range",
-        "bandwidth_bytes range",
-        "latency_p99_seconds range",
-        "iops range",
+        *(f"{name} spread" for name in ("bandwidth_bytes", "latency_mean_seconds", "latency_p99_seconds", "iops")),
+        *(f"{name} margin" for name in ("bandwidth_bytes", "latency_mean_seconds", "latency_p99_seconds")),
         "latency_mean_seconds",
         "bandwidth_bytes",
+        "iops margin",
     ]
     assert before == {"#", "preset", "differs", "direction", "iops", "latency_p99_seconds", "outcome"}
 
 
 def test_a_column_without_any_text_takes_no_room() -> None:
     assert "differs" not in columns_for(content(run(1)).rows(), 200).widths
-    assert "iops range" not in columns_for(content(run(1)).rows(), 200).widths
+    assert not {"iops margin", "iops spread"} & columns_for(content(run(1)).rows(), 200).widths.keys()
 
 
 def test_a_column_is_left_out_only_for_what_is_there() -> None:
@@ -287,6 +337,72 @@ async def test_the_cursor_follows_the_newest_run_and_stays_on_any_other() -> Non
         table.put(run(4))
         table.put_mark(Mark(at=at(4.5), text="y"))
         assert known(table.chosen).run == 2
+
+
+def seen(table: RunsTable) -> list[str]:
+    """The numbers in the first column."""
+    return [cells[0] for cells in cells_of(table)]
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_repeats_are_opened_and_closed_again(size: tuple[int, int]) -> None:
+    async with table_of(run(1), *repeats(10000, 10400, 9800, begun=2), size=size) as (table, pilot):
+        pilot.app.set_focus(table)
+        assert "10.1k" in text_of(pilot.app, table)
+        assert "±7.8 %" in text_of(pilot.app, table)
+        for key, shown in (
+            ("enter", ["2-4", "4", "3", "2", "1"]),
+            ("enter", ["2-4", "1"]),
+            ("left", ["2-4", "1"]),
+            ("right", ["2-4", "4", "3", "2", "1"]),
+            ("right", ["2-4", "4", "3", "2", "1"]),
+        ):
+            await pilot.press(key)
+            await pilot.pause()
+            assert seen(table) == shown
+        await pilot.press("down", "down")
+        assert known(table.chosen).run == 3
+        await pilot.press("left")
+        assert seen(table) == ["2-4", "1"]
+        assert (table.cursor_row, known(table.chosen).run) == (0, 4)
+        await pilot.press("down", "right", "left")
+        assert seen(table) == ["2-4", "1"], "a run that is not repeated has nothing to open"
+
+
+async def test_repeats_are_opened_by_a_click() -> None:
+    async with table_of(run(1), *repeats(10000, 10400, begun=2)) as (table, pilot):
+        await pilot.click(table, offset=(8, 1))
+        assert seen(table) == ["2-3", "3", "2", "1"]
+        await pilot.click(table, offset=(8, 1))
+        assert seen(table) == ["2-3", "1"]
+
+
+async def test_the_selection_is_kept_when_a_repeat_begins_and_when_the_last_has_ended() -> None:
+    first, second, third = repeats(100, 101, 102, begun=2)
+    async with table_of(run(1), first, second) as (table, pilot):
+        table.put_measuring("b")
+        assert seen(table) == ["2-3", "3", "2", "1"]
+        pilot.app.set_focus(table)
+        await pilot.press("down", "down")
+        assert known(table.chosen).run == 2
+        table.put(third.model_copy(update=RUNNING))
+        assert seen(table) == ["2-4", "4", "3", "2", "1"]
+        assert known(table.chosen).run == 2
+        table.put(third)
+        assert known(table.chosen).run == 2
+        table.put_measuring("")
+        assert seen(table) == ["2-4", "1"]
+        assert (table.cursor_row, known(table.chosen).run) == (0, 4)
+
+
+async def test_a_live_run_of_repeats_that_the_user_has_closed_draws_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = repeats(100, 101)
+    async with table_of(first, second.model_copy(update=RUNNING)) as (table, pilot):
+        pilot.app.set_focus(table)
+        await pilot.press("left")
+        assert seen(table) == ["1-2"]
+        monkeypatch.setattr(table, "rebuild", lambda: pytest.fail("nothing of it is shown"))
+        table.show_live(second.model_copy(update=RUNNING), last_second(1.0), 0.5)
 
 
 async def test_the_cursor_stays_on_its_direction() -> None:

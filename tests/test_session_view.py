@@ -65,7 +65,7 @@ class Shown:
 
     def columns(self, *names: str) -> list[list[str]]:
         """The number of each run, and what it has in the columns of these titles."""
-        return [cells for cells in columns(self.table, "#", *names) if cells[0]]
+        return [cells for cells in columns(self.table, "#", *names) if cells[0].isdigit()]
 
     @property
     def title(self) -> str:
@@ -85,15 +85,19 @@ class Shown:
 
 
 @contextlib.asynccontextmanager
-async def showing(directory: Path, size: tuple[int, int] = (120, 36)) -> AsyncIterator[Shown]:
-    """The screen, once it has read the session."""
+async def showing(directory: Path, size: tuple[int, int] = (120, 36), *, opened: bool = True) -> AsyncIterator[Shown]:
+    """The screen, once it has read the session; with repeats ``opened``, where it has some."""
     screen = SessionScreen(directory)
     app = SavedApp(directory.parent, [screen])
     said = keep_what_is_said(app)
     async with app.run_test(size=size) as pilot:
         await until(pilot, lambda: app.screen is screen and bool(screen.query("#conditions")))
         await until(pilot, lambda: text_in(screen, "#conditions") not in ("", "reading the session ..."))
-        yield Shown(app, pilot, screen, said)
+        found = Shown(app, pilot, screen, said)
+        if opened:
+            found.table._change(chosen={row.point: True for row in found.table._rows if row.point})
+            await pilot.pause()
+        yield found
 
 
 def whole_title(run: Run) -> list[str]:
@@ -111,7 +115,7 @@ async def test_all_runs_and_marks_are_listed_the_newest_first(session: Path) -> 
     assert marks
     by_time = [*((run.started_at, str(run.run)) for run in runs), *((mark.at, "*") for mark in marks)]
     async with showing(session) as shown:
-        rows = [cells for cells in shown.rows if cells[0]]
+        rows = [cells for cells in shown.rows if cells[0] == "*" or cells[0].isdigit()]
         found = shown.columns("preset", "", "IOPS", "bandwidth", "lat mean", "lat p99", "outcome")
     first = list(dict.fromkeys(cells[0] for cells in found))
     assert first == [str(run.run) for run in reversed(runs)]
@@ -198,11 +202,32 @@ async def test_marks_are_in_the_chart_of_their_run_only(session: Path) -> None:
         await until(shown.pilot, lambda: not known(chart._shown).marks)
 
 
+async def test_repeats_are_one_row_whose_keys_mean_all_of_them(session: Path) -> None:
+    """Compared, they are all of them; what only one run has is that of the last."""
+    runs = {run.run: run for run in store.read_runs(session)[0]}
+    async with showing(session, opened=False) as shown:
+        rows = [cells[0] for cells in shown.rows]
+        assert "7-9" in rows
+        assert not {"7", "8", "9"} & {*rows}
+        while "7-9" not in shown.rows[shown.table.cursor_row]:
+            await shown.pilot.press("j")
+        await until(shown.pilot, lambda: text_in(shown.screen, "#conditions").startswith("#7-9 "))
+        assert "; charts: #9" in text_in(shown.screen, "#conditions")
+        await until(shown.pilot, lambda: all(words in shown.title for words in whole_title(runs[9])))
+        await shown.pilot.press("c")
+        await shown.until_on(RunPicker)
+        await until(shown.pilot, lambda: "demo/13 " in screen_text(shown.app))
+        await shown.pilot.press(*"demo/13", "enter")
+        await shown.until_on(CompareScreen)
+        await until(shown.pilot, lambda: "demo/9 " in screen_text(shown.app))
+        assert "3 runs" in screen_text(shown.app)
+
+
 async def test_the_cursor_goes_past_marks_and_results_of_batches(session: Path) -> None:
     runs = [run.run for run in store.read_runs(session)[0]]
     async with showing(session, SIZES[0]) as shown:
         kinds = {cells[0] if not cells[0].isdigit() else "run" for cells in shown.rows}
-        assert kinds == {"*", "", "run"}
+        assert kinds == {"*", "10-12", "7-9", "run"}
         for key, order in (("down", sorted(runs, reverse=True)), ("up", sorted(runs))):
             reached = [known(shown.table.chosen).run]
             for _ in range(2 * len(runs)):
@@ -409,7 +434,7 @@ async def test_a_broken_run_is_told_and_the_others_are_there(session: Path) -> N
         await until(shown.pilot, lambda: bool(shown.said))
         (said,) = shown.said
         assert str(session / "002" / "run.json") in said
-        assert {cells[0] for cells in shown.rows} - {"*", ""} == {str(number) for number in runs}
+        assert {cells[0] for cells in shown.columns()} == {str(number) for number in runs}
     assert 2 not in runs
 
 

@@ -148,6 +148,15 @@ def test_count_and_percent() -> None:
     assert units.percent(None) == units.DASH
 
 
+@pytest.mark.parametrize(
+    ("fraction", "expected"),
+    [(0.0, "±0.0 %"), (0.029, "±2.9 %"), (0.0994, "±9.9 %"), (0.0996, "±10 %"), (1.3, "±130 %"), (44, ">±999 %")],
+)
+def test_margin(fraction: float, expected: str) -> None:
+    assert units.margin(fraction) == expected
+    assert units.margin(fraction, ascii_only=True) == expected.replace("±", "+-")
+
+
 @given(st.floats(0.001, 999_000))
 def test_figures_stay_narrow(value: float) -> None:
     """A column of them has a width that can be relied on."""

@@ -74,6 +74,14 @@ class Estimate:
         error = log_deviation(self.spread) / math.sqrt(self.runs)
         return LogMean(math.log(self.value), error, self.runs - 1.0).interval(CONFIDENCE)
 
+    @property
+    def margin(self) -> float | None:
+        """How far the interval reaches above the value, as a fraction of it: below, it reaches less far."""
+        interval = self.interval
+        return (
+            max(0.0, interval[1] / self.value - 1) if interval else None
+        )  # of equal figures it is 0, but for rounding
+
 
 @dataclass(frozen=True, slots=True)
 class PointSummary:
@@ -86,6 +94,11 @@ class PointSummary:
     """How many have ended, in whatever way."""
     estimates: Mapping[str, Mapping[str, Estimate]]
     """By flow (``read``, ``write``, then others), then by the metric's name; a metric that no run has is left out."""
+
+    @property
+    def last(self) -> Run:
+        """The last of the counted runs, if any is: it stands for all where only one can."""
+        return (self.counted or self.point.repeats)[-1]
 
     @property
     def findings(self) -> tuple[str, ...]:

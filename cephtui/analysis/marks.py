@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
 
+from cephtui.analysis.batches import PointSummary, group, summarize
 from cephtui.analysis.sides import Side
 from cephtui.models import Mark, Run
 
@@ -41,3 +42,23 @@ def in_order(runs: Sequence[Run], marks: Iterable[Mark]) -> list[Run | Mark]:
     for number, run in enumerate(runs, 1):
         found += [run, *behind.get(number, [])]
     return found
+
+
+def with_results(rows: Sequence[Run | Mark]) -> list[Run | Mark | PointSummary]:
+    """The same with the results of repeats, behind the last run of their batch and the marks made in it."""
+    results = {
+        max(run.run for run in batch.runs): [
+            result for point in batch.points if len(point.repeats) > 1 and (result := summarize(point)).estimates
+        ]
+        for batch in group(row for row in rows if isinstance(row, Run))
+    }
+    found: list[Run | Mark | PointSummary] = []
+    due: list[PointSummary] = []
+    number: int | None = None
+    for row in rows:
+        if isinstance(row, Run) or row.run != number:
+            found, due = [*found, *due], []
+        found.append(row)
+        if isinstance(row, Run):
+            due, number = results.get(row.run, []), row.run
+    return [*found, *due]

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from cephtui.analysis.batches import PointSummary
 from cephtui.analysis.conclusion import Judgement
 from cephtui.analysis.conditions import differences
 from cephtui.analysis.figures import figures
-from cephtui.analysis.marks import in_order, marks_between
+from cephtui.analysis.marks import in_order, marks_between, with_results
 from cephtui.analysis.sides import Side, finding_texts
 from cephtui.models import Mark, Run, Total
 from cephtui.models.metrics import BY_NAME, LIVE
@@ -16,8 +17,18 @@ from cephtui.models.rows import Figure
 from cephtui.models.verdict import Verdict
 from cephtui.printable import printable
 from cephtui.reports.comparison import about, change_text, range_text, value_text
-from cephtui.reports.facts import facts
-from cephtui.reports.text import conditions, details_command, moment, notes, shorter, title_of
+from cephtui.reports.facts import facts, ranges
+from cephtui.reports.text import (
+    conditions,
+    counted,
+    details_command,
+    margin_of,
+    moment,
+    notes,
+    shorter,
+    spread_of,
+    title_of,
+)
 from cephtui.reports.verdict import basis, headline, verdict_text
 
 _METRICS = (*LIVE, BY_NAME["latency_p999_seconds"])
@@ -85,12 +96,15 @@ def _notes(runs: Iterable[Run]) -> list[tuple[int, str]]:
 
 
 def _table(runs: Sequence[Run], marks: Iterable[Mark], noted: Sequence[int]) -> list[str]:
-    """A row for each direction of each run, and one for each mark; outcomes refer to their notes."""
+    """A row for each direction of each run and result, and one for each mark; outcomes refer to their notes."""
     columns = ("#", "preset", "conditions", "", *map(title_of, _METRICS), "outcome")
     found: list[Sequence[str]] = []
-    for row in in_order(runs, marks):
+    for row in with_results(in_order(runs, marks)):
         if isinstance(row, Mark):
             found.append(("", "mark", f"{row.text} ({_moment(row)})", *[""] * (len(columns) - 3)))
+            continue
+        if isinstance(row, PointSummary):
+            found += _result(row)
             continue
         refer = ", ".join(str(number) for number, run in enumerate(noted, 1) if run == row.run)
         outcome = f"{row.outcome or 'running'}{f' ({refer})' if refer else ''}"
@@ -101,6 +115,19 @@ def _table(runs: Sequence[Run], marks: Iterable[Mark], noted: Sequence[int]) -> 
             head = (str(row.run), row.preset, f"{conditions(row)}{repeat}", direction)
             found.append((*head, *figures_of, outcome))
     return _rows(columns, "rlll" + "r" * len(_METRICS) + "l", found)
+
+
+def _result(row: PointSummary) -> list[Sequence[str]]:
+    """The mean of repeats with its interval, and below it their spread."""
+    found: list[Sequence[str]] = []
+    numbers = ranges(run.run for run in row.point.repeats)
+    for direction, estimates in row.estimates.items():
+        known = [(metric, estimates.get(metric.name)) for metric in _METRICS]
+        means = [f"{metric.as_text(e.value if e else None)} {margin_of(e)}".rstrip() for metric, e in known]
+        found.append((numbers, "mean ± 95 %", conditions(row.last), direction, *means, counted(row)))
+        if any(spreads := [spread_of(estimate) for _, estimate in known]):
+            found.append(("", "spread", "", direction, *spreads, ""))
+    return found
 
 
 def _changes(found: Iterable[Figure]) -> list[str]:

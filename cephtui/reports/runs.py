@@ -9,8 +9,9 @@ from rich.table import Table
 from rich.text import Text
 
 from cephtui import units
+from cephtui.analysis.batches import PointSummary
 from cephtui.analysis.history import History
-from cephtui.analysis.marks import in_order
+from cephtui.analysis.marks import in_order, with_results
 from cephtui.models import Mark, NodeEnvironment, Run, Seconds, Total
 from cephtui.models.metrics import BY_NAME, LIVE, METRICS
 from cephtui.reports.facts import head_line, osds, pool_facts, ranges
@@ -19,12 +20,15 @@ from cephtui.reports.tables import LIVE_COLUMNS, Fitting, Noted, add_more, add_r
 from cephtui.reports.text import (
     OUTCOME_STYLES,
     conditions,
+    counted,
     cut,
     details_command,
     joined,
+    margin_of,
     moment,
     short_conditions,
     spread,
+    spread_of,
     title_of,
     varied,
 )
@@ -46,25 +50,27 @@ def draw_session(
     """
     heading = [Text(head_line(found, ascii_only=ascii_only), style="bold")] * bool(found)
     more = [Text(f"details: {details_command(found)}", style="dim")] * (saved and bool(found))
-    return Group(*heading, draw_runs(found, marks), *more)
+    return Group(*heading, draw_runs(found, marks, ascii_only=ascii_only), *more)
 
 
-def draw_runs(found: Sequence[Run], marks: Sequence[Mark] = ()) -> RenderableType:
+def draw_runs(found: Sequence[Run], marks: Sequence[Mark] = (), *, ascii_only: bool = False) -> RenderableType:
     """A table of runs with their figures, a line for each direction, and the findings below.
 
-    Marks stand between the runs, or after the run that they were made in. Each run has its conditions: in a column, or
-    below it where there is little room.
+    Marks stand between the runs, or after the run that they were made in; below repeats their mean, its interval and
+    their spread. Each run has its conditions: in a column, or below it where there is little room.
     """
     shown, more = cut(marks, "marks")
-    rows = in_order(found, shown)
+    rows, apart_in = with_results(in_order(found, shown)), varied(found)
+    tables = [_table(rows, apart_in, wide=wide, ascii_only=ascii_only) for wide in (True, False)]
     apart = [Text(text, style="dim") for run in found[:1] if len(found) == 1 and (text := spread(run))]
     notes = _findings(found)
-    table = Fitting(_table(rows, varied(found), wide=True), _table(rows, varied(found), wide=False))
-    return Group(table, *[Text(more)] * bool(more), *apart, *notes)
+    return Group(Fitting(*tables), *[Text(more)] * bool(more), *apart, *notes)
 
 
-def _table(rows: Sequence[Run | Mark], differing: Mapping[int, str], *, wide: bool) -> Noted:
-    """The runs and marks in rows; without a column for the conditions they are notes of their runs."""
+def _table(
+    rows: Sequence[Run | Mark | PointSummary], differing: Mapping[int, str], *, wide: bool, ascii_only: bool
+) -> Noted:
+    """The runs, results and marks in rows; without a column for the conditions they are notes of their runs."""
     columns = ("#", "preset", *["conditions"] * wide, "", *_COLUMNS, "outcome")
     table = make_table(*columns, right=("#", *_COLUMNS), whole=columns)
     notes: list[Text] = []
@@ -72,6 +78,16 @@ def _table(rows: Sequence[Run | Mark], differing: Mapping[int, str], *, wide: bo
         if isinstance(row, Mark):
             add_row(table, Text("*", "bold"), *[""] * (len(columns) - 1))
             notes.append(Text.assemble((f"{row.text:.2000}", "bold"), f" ({moment(row)})"))
+            continue
+        if isinstance(row, PointSummary):
+            apart, lines = differing[row.last.run], _result_lines(row, ascii_only)
+            numbers, outcome = ranges(run.run for run in row.point.repeats), _counted(row)
+            for label, *texts in lines:
+                style = "bold" if label == "mean" else ""
+                cells = (numbers, label, *[apart if numbers else ""] * wide, *texts)
+                add_row(table, *(plain(cell, style) for cell in cells), outcome)
+                numbers, outcome = "", Text()
+            notes += [*[Text()] * (len(lines) - 1), plain("" if wide else apart)]
             continue
         totals: Mapping[str, Total | None] = row.summary.flows or {"": None}
         note, others = _note(row, differing[row.run], wide), [Text()] * (len(totals) - 1)
@@ -87,6 +103,24 @@ def _table(rows: Sequence[Run | Mark], differing: Mapping[int, str], *, wide: bo
 def _outcome(run: Run) -> Text:
     text = Text(run.outcome or "running", style=OUTCOME_STYLES.get(run.outcome or "", ""))
     return text.append(" !", "yellow") if run.findings else text
+
+
+def _result_lines(row: PointSummary, ascii_only: bool) -> list[list[str]]:
+    """Of each direction the mean, its interval and the spread: label, direction, figures."""
+    lines = []
+    for direction, found in row.estimates.items():
+        estimates = [found.get(metric.name) for metric in _IN_TABLE]
+        means = [metric.as_text(e.value if e else None) for metric, e in zip(_IN_TABLE, estimates, strict=True)]
+        lines.append(["mean", direction, *means])
+        if len(row.counted) > 1:
+            lines.append(["95 %", "", *(margin_of(each, ascii_only=ascii_only) for each in estimates)])
+            lines.append(["spread", "", *map(spread_of, estimates)])
+    return lines
+
+
+def _counted(row: PointSummary) -> Text:
+    text = Text(counted(row), "bold")
+    return text.append(" !", "yellow") if any(run.findings for run in row.point.repeats) else text
 
 
 def _note(run: Run, apart: str, wide: bool) -> Text:

@@ -18,7 +18,7 @@ from cephtui.presets import choice_text
 from cephtui.tools import TOOLS
 
 if TYPE_CHECKING:
-    from cephtui.analysis.batches import Batch, PointSummary
+    from cephtui.analysis.batches import Batch, Estimate, PointSummary
     from cephtui.analysis.live import BatchProgress
     from cephtui.nodes.state import NodeState
 
@@ -145,6 +145,17 @@ def counted(summary: PointSummary) -> str:
     """How many runs a summary is of: ``n=3``; ``n=2 of 3`` where one did not end well."""
     n, ended = len(summary.counted), summary.ended
     return f"n={n}" if n == ended else f"n={n} of {ended}"
+
+
+def margin_of(estimate: Estimate | None, *, ascii_only: bool = False) -> str:
+    """``±2.9 %``: the 95 % interval of a mean; empty for a single run."""
+    margin = estimate.margin if estimate else None
+    return "" if margin is None else units.margin(margin, ascii_only=ascii_only)
+
+
+def spread_of(estimate: Estimate | None) -> str:
+    """``3.1 %``: the coefficient of variation; empty for a single run."""
+    return units.percent(100 * estimate.spread) if estimate and estimate.spread is not None else ""
 
 
 def value_range(metric: Metric, least: float, greatest: float) -> str:

@@ -84,6 +84,11 @@ class Dispatcher:
         """Whether an entry is being checked or run."""
         return self._busy
 
+    @property
+    def batch(self) -> str:
+        """Of the entry that is being checked or run; empty where there is none."""
+        return self._current.batch if self._busy and self._current else ""
+
     def push(self, entries: Sequence[Entry]) -> None:
         """Queue these, at once: the next call sees them."""
         self._go(self._queue.push(entries))

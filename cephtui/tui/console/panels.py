@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,48 +17,20 @@ from textual.reactive import reactive
 from textual.widgets import Static
 
 from cephtui import units
-from cephtui.frozen import dataclass
-from cephtui.models import Interval, Run, Total
-from cephtui.models.metrics import HEADLINES, HeadlineName
+from cephtui.models import Run
 from cephtui.presets import Preset
 from cephtui.reports.sparks import spark
 from cephtui.sessions import store
 from cephtui.sessions.store import StoreError
-from cephtui.stats import known_sum
 from cephtui.tui.charts.colors import FLOW_COLORS
+from cephtui.tui.console.tile_result import TileResult, direction_of, headline, result_of
 from cephtui.tui.keys import key
 from cephtui.tui.terminal.profile import profile_of
 
 if TYPE_CHECKING:
     from cephtui.analysis.live import LiveRun, Progress
 
-_SHORT = {"read": "r", "write": "w"}
 _FULL_TITLE_COLUMNS = 20
-
-
-def headline(flows: Mapping[str, Total | Interval], name: HeadlineName) -> str:
-    """The headline metric of reads and writes: together where they add up; empty where there are none."""
-    totals = [flow for direction in _SHORT if (flow := flows.get(direction))]
-    if not totals:
-        return ""
-    found = next(headline for headline in HEADLINES if headline.name == name)
-    values = [found.metric.of(total) for total in totals]
-    return " ".join(map(found.metric.as_text, [known_sum(values)] if found.sums else values))
-
-
-@dataclass(frozen=True, slots=True)
-class TileResult:
-    """What a tile shows of its preset."""
-
-    text: str = ""
-    short: str = ""
-    """Where that has no room: of reads and writes apart, those that were measured last."""
-    values: tuple[float | None, ...] = ()
-    """IOPS over time."""
-    direction: str = ""
-    """``read`` or ``write`` where it is one of them, for the colour."""
-    percent: int | None = None
-    """How much of the run is done; None where none is in progress."""
 
 
 class PresetPanel(Static):
@@ -69,20 +41,15 @@ class PresetPanel(Static):
     def __init__(self, preset: Preset) -> None:
         super().__init__(id=f"panel-{preset.file.key}")
         self.preset = preset
-        self._batch = ""
-        self._results: dict[str, str] = {}
+        self._runs: list[Run] = []
+        """Those of its last batch that have ended."""
 
-    def show_result(self, run: Run, values: Sequence[float | None]) -> None:
-        """Show a run's result; where the runs of one batch read and wrote in turn, both."""
-        text = headline(run.summary.flows, self.preset.file.headline) or run.outcome or ""
-        direction = _direction(run.summary.flows)
-        in_turn = run.batch == self._batch and direction and "" not in self._results
-        self._batch, self._results = run.batch, self._results if in_turn else {}
-        self._results[direction] = f"{text} !" if run.findings and run.summary.flows else text
-        several = len(self._results) > 1
-        texts = [f"{_SHORT[d]} {text}" if several else text for d, text in self._results.items()]
-        short = f"{_SHORT[direction]} {text}" if several and direction else text
-        self.result = TileResult("  ".join(texts), short, tuple(values), "" if several else direction)
+    def show_result(self, values: Sequence[float | None], *runs: Run) -> None:
+        """Show the last of these with the others of its batch; ``values`` are its own."""
+        for run in runs:
+            self._runs = [*(each for each in self._runs if each.batch == run.batch and each.run != run.run), run]
+        ascii_only = profile_of(self).ascii_only
+        self.result = result_of(self._runs, self.preset.file.headline, values, ascii_only=ascii_only)
 
     def show_begun(self) -> None:
         """A run of its preset has begun."""
@@ -98,7 +65,7 @@ class PresetPanel(Static):
             text = "no sample"
         history = tuple(state.history.total("iops").values())
         percent = None if progress.fraction is None else round(100 * progress.fraction)
-        self.result = TileResult(text, text, history, _direction(flows), percent or 0)
+        self.result = TileResult(text, text, history, direction_of(flows), percent or 0)
 
     def render(self) -> Text:
         """At the size it has."""
@@ -108,8 +75,7 @@ class PresetPanel(Static):
         if rows < 2:
             title.append(shown.short or file.short or file.title, self._style() if shown.short else "")
             return title
-        fitting = shown.text if len(shown.text) <= width else shown.short
-        result = Text(fitting or units.DASH, self._style(), no_wrap=True, overflow="ellipsis")
+        result = Text(shown.fitting(width) or units.DASH, self._style(), no_wrap=True, overflow="ellipsis")
         full = file.title + (" (yours)" if self.preset.user else "")
         title.append(full if width >= _FULL_TITLE_COLUMNS else file.short or full)
         return Text("\n", no_wrap=True, overflow="ellipsis").join([title, self._with_history(result, width)])
@@ -133,11 +99,6 @@ class PresetPanel(Static):
     def on_click(self, event: events.Click) -> None:
         """A click selects; the second one of a double click runs."""
         self.post_message(Panels.Chosen(self.preset, run=event.chain > 1))
-
-
-def _direction(flows: Mapping[str, object]) -> str:
-    """The only one of them; empty for several."""
-    return next(iter(flows)) if len(flows) == 1 else ""
 
 
 class Panels(Horizontal, can_focus=True):
@@ -177,14 +138,14 @@ class Panels(Horizontal, can_focus=True):
     async def show_earlier(self, runs: Sequence[Run], directory: Path | None) -> None:
         """What the presets measured before, in a session that is continued."""
         latest = {run.preset: run for run in runs}
-        for run in runs:
+        for name, run in latest.items():
             values: list[float | None] = []
             with contextlib.suppress(StoreError):
-                if directory and run is latest[run.preset]:
+                if directory:
                     history = await asyncio.to_thread(store.read_history, directory, run.run)
                     values = history.total("iops").values()
-            if run.preset not in self._begun:
-                self.show_result(run, values)
+            for panel in self._of(run) if name not in self._begun else ():
+                panel.show_result(values, *(each for each in runs if each.preset == name))
 
     def show_begun(self, run: Run) -> None:
         """A run has begun."""
@@ -200,7 +161,7 @@ class Panels(Horizontal, can_focus=True):
     def show_result(self, run: Run, values: Sequence[float | None]) -> None:
         """Put a run's result on the tile of its preset."""
         for panel in self._of(run):
-            panel.show_result(run, values)
+            panel.show_result(values, run)
 
     def _of(self, run: Run) -> list[PresetPanel]:
         return [panel for panel in self.query_children(PresetPanel) if panel.preset.name == run.preset]

@@ -144,6 +144,8 @@ class ConsoleScreen(RunScreen):
         self._chooser.show_nodes()
         bar, queue = self.query_one(StatusBar), self.dispatcher.queue
         bar.session = self._runner.session  # the first run or mark begins one
+        if self.table:
+            self.table.put_measuring(self.dispatcher.batch)
         bar.queue = f"{queue.summary}{', held' if queue.is_held else ''}" if queue.summary else ""
         self.view.empty = _empty_text(choice.target.spec, choice.room_bytes)
         entry = Entry(choice.request())

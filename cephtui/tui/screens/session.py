@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.text import Text
@@ -14,6 +15,7 @@ from cephtui import paths
 from cephtui.analysis.history import History
 from cephtui.models import Mark, Run, SessionNotes
 from cephtui.presets import find_presets, options_of
+from cephtui.reports.facts import ranges
 from cephtui.reports.text import conditions, joined, notes
 from cephtui.sessions import archive, store
 from cephtui.sessions.store import StoreError
@@ -97,7 +99,7 @@ class SessionScreen(RunScreen):
         except StoreError as error:
             self.notify(str(error), severity="error", markup=False)
             history = History()
-        self.query_one("#conditions", Static).update(_conditions(run))
+        self.query_one("#conditions", Static).update(_conditions(run, message.repeats))
         self.view.show(of_saved(run, history, self._marks))
 
     @property
@@ -133,10 +135,12 @@ class SessionScreen(RunScreen):
         self.notify(f"#{run.run} is the baseline" if baseline else "no baseline now")
 
 
-def _conditions(run: Run) -> Text:
-    """A run's conditions, and what limits its figures."""
+def _conditions(run: Run, repeats: Sequence[Run]) -> Text:
+    """A run's conditions, and what limits its figures; of ``repeats`` those of the one whose charts are drawn."""
     nodes = joined((node.node for node in run.nodes), "nodes")
-    text = Text.assemble((f"#{run.run} {run.preset} ", "bold"), f"{conditions(run)}, {run.target} on {nodes}")
+    numbers = ranges(sorted(each.run for each in repeats)) or str(run.run)
+    text = Text.assemble((f"#{numbers} {run.preset} ", "bold"), f"{conditions(run)}, {run.target} on {nodes}")
+    text.append(f"; charts: #{run.run}" if repeats else "")
     for note in notes(run):
         text.append(f"  ! {note}", "yellow")
     return text

@@ -11,7 +11,7 @@ from rich.text import Text
 from cephtui.frozen import dataclass
 from cephtui.models.metrics import LIVE, Metric
 from cephtui.tui.widgets.fitted import across, fitting, placed
-from cephtui.tui.widgets.run_rows import RANGES, Row
+from cephtui.tui.widgets.run_rows import MARGINS, SPREADS, Row
 
 
 def _title(metric: Metric) -> str:
@@ -19,25 +19,30 @@ def _title(metric: Metric) -> str:
     return f"lat {metric.title}" if metric.unit == "s" else metric.title
 
 
+def _titles(metric: Metric) -> dict[str, str]:
+    return {metric.name: _title(metric), MARGINS[metric]: "95 %", SPREADS[metric]: "spread"}
+
+
 _TITLES = {
     **{name: name for name in ("#", "preset", "differs", "target", "started")},
     "direction": "",
-    **{name: title for metric in LIVE for name, title in ((metric.name, _title(metric)), (RANGES[metric], "range"))},
+    **{name: title for metric in LIVE for name, title in _titles(metric).items()},
     "outcome": "outcome",
 }
 """From the left; a column that is not always there is left out where it has no text."""
-_RIGHT = {"#", *(metric.name for metric in LIVE)}
+_RIGHT = {"#", *(metric.name for metric in LIVE), *SPREADS.values()}
 _ALWAYS = {"#", "preset", "direction", *(metric.name for metric in LIVE), "outcome"}
 _IOPS, _BANDWIDTH, _MEAN, _P99 = LIVE
 _SPARED = {
     "started": 40,
     "target": 40,
-    RANGES[_MEAN]: 24,
-    RANGES[_BANDWIDTH]: 24,
-    RANGES[_P99]: 24,
-    RANGES[_IOPS]: 18,
+    **dict.fromkeys((SPREADS[metric] for metric in (_BANDWIDTH, _MEAN, _P99, _IOPS)), 24),
+    MARGINS[_BANDWIDTH]: 24,
+    MARGINS[_MEAN]: 24,
+    MARGINS[_P99]: 18,
     _MEAN.name: 12,
     _BANDWIDTH.name: 10,
+    MARGINS[_IOPS]: 10,
 }
 """Left out in this order where what differs would have fewer columns."""
 _LEAST = {_IOPS.name: len("16.5k"), _BANDWIDTH.name: len("1023 KiB/s")}

@@ -5,11 +5,12 @@ What only runs need is imported with the first of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from rich.text import Text
 
@@ -17,20 +18,26 @@ from cephtui.frozen import dataclass
 from cephtui.models import Interval, Mark, Phase, Run, Total
 from cephtui.models.metrics import LIVE
 from cephtui.presets import Choice
-from cephtui.reports.text import OUTCOME_STYLES, PHASES, counted, short_target, sweep, swept, value_range
+from cephtui.reports.text import OUTCOME_STYLES, PHASES, counted, margin_of, short_target, spread_of, sweep, swept
 
 if TYPE_CHECKING:
-    from cephtui.analysis.batches import Batch, Estimate, PointSummary
+    from cephtui.analysis.batches import Batch, Estimate, Point, PointSummary
     from cephtui.reports.differing import Usual
 
-RANGES = {metric: f"{metric.name} range" for metric in LIVE}
-"""The columns beside the metrics, for several runs."""
-_PLAIN = dict.fromkeys(("differs", "target", *RANGES.values()), "")
+MARGINS = {metric: f"{metric.name} margin" for metric in LIVE}
+SPREADS = {metric: f"{metric.name} spread" for metric in LIVE}
+"""The columns beside the metrics, for repeats: the interval of the mean, the coefficient of variation."""
+_PLAIN = dict.fromkeys(("differs", "target", *MARGINS.values(), *SPREADS.values()), "")
 """Of a result, whose other texts are bold."""
 _MARKS_MOST = 500
 """The newest marks: a table of more is slow."""
 _PHASES: Mapping[Phase, str] = {**PHASES, "prepare": "prefill"}
 _SHORT = {"read": "r", "write": "w"}
+_OPENED, _CLOSED = "▾ ", "▸ "
+_NUMBERS_MOST = 5
+"""Columns of the numbers of repeats; ``11-20`` has room."""
+_Placed: TypeAlias = tuple[datetime, int, int, list["Row"]]
+"""Rows with what they are sorted by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +62,18 @@ class Row:
     style: str = ""
     """Of the columns that have none of their own."""
     run: Run | None = None
+    """Of repeats together, the one that stands for them."""
+    repeats: tuple[Run, ...] = ()
+    """All of them, where the row is their result."""
+    point: str = ""
+    """By which repeats are opened and closed: of their result, and of each of them."""
     across: Text | None = None
     """Over all columns but the first, in the place of their texts."""
+
+    @property
+    def name(self) -> str:
+        """What the rows of all its directions have in common."""
+        return self.key.partition(" ")[0]
 
 
 @dataclass(frozen=True)
@@ -70,21 +87,48 @@ class Content:
     """The options of the presets that are known, by their names."""
     baseline: int | None = None
     now: Now | None = None
+    measuring: str = ""
+    """The batch that is being measured."""
+    chosen: Mapping[str, bool] = field(default_factory=dict)
+    """By point, whether the user has opened or closed it."""
+    ascii_only: bool = False
 
     def rows(self, *, narrow: bool = False) -> list[Row]:
-        """From the top; the result of a batch stands above its runs."""
-        found: list[tuple[datetime, int, int, list[Row]]] = [
-            (mark.at, 1, number, [_mark_row(number, mark)])
-            for number, mark in list(enumerate(self.marks))[-_MARKS_MOST:]
-        ]
-        for batch in _batches(self.runs):
-            above = list(self._above(batch))
-            found.append((self._last_moment(batch), 2, 0, above))
-            apart, indent = swept(batch), "  " if above else ""
-            found += [(run.started_at, 0, run.run, self._of_run(run, apart, indent)) for run in batch.runs]
-        found.sort(key=lambda each: each[:3], reverse=True)
-        rows = [row for *_, several in found for row in several]
+        """From the top; the result of repeats stands for them, and above them where they are open."""
+        batches = _batches(self.runs)
+        marks = self._marks_by_repeat(batches)
+        found = marks.pop(None, [])
+        for batch in batches:
+            apart, last = swept(batch), self._last_moment(batch)
+            if batch.is_repeated:
+                points = enumerate(batch.points)
+                rows = [row for number, point in points for row in self._of_point(batch, number, point, apart, marks)]
+                found.append((last, 2, 0, rows))
+                continue
+            heading = sweep(batch)
+            across = Text.assemble((f" {batch.runs[0].preset}  ", "bold"), heading)
+            found += [(last, 2, 0, [Row(f"batch:{batch.runs[0].run}", across=across)])] * bool(heading)
+            found += self._of_runs(batch.runs, apart, "  " * bool(heading))
+        rows = _in_order(found)
         return [_narrow(row) for row in rows] if narrow else rows
+
+    def _marks_by_repeat(self, batches: Iterable[Batch]) -> dict[int | None, list[_Placed]]:
+        """The marks that were made between repeats, or in one: by the number of the one before; the others by None."""
+        last = {run.run: batch.runs for batch in batches if batch.is_repeated for run in batch.runs}
+        runs = sorted(self.runs.values(), key=lambda run: run.started_at)
+        starts = [run.started_at for run in runs]
+        found: dict[int | None, list[_Placed]] = {}
+        for number, mark in list(enumerate(self.marks))[-_MARKS_MOST:]:
+            before = mark.run
+            if before is None and (place := bisect_right(starts, mark.at)):
+                run = runs[place - 1]
+                before = run.run if run is not max(last.get(run.run, [run]), key=lambda each: each.run) else None
+            place_of = before if before in last else None
+            found.setdefault(place_of, []).append((mark.at, 1, number, [_mark_row(number, mark)]))
+        return found
+
+    def _of_runs(self, runs: Iterable[Run], apart: Iterable[str], indent: str, point: str = "") -> list[_Placed]:
+        return [(run.started_at, 0, run.run, self._of_run(run, apart, indent, point)) for run in runs]
 
     def live_texts(self, run: Run, flow: Interval | Total | None) -> dict[str, str]:
         """What changes while a run is in progress."""
@@ -112,26 +156,33 @@ class Content:
         """When the last mark was made in each run that has one."""
         return {mark.run: mark.at for mark in self.marks if mark.run is not None}
 
-    def _of_run(self, run: Run, apart: Iterable[str], indent: str) -> list[Row]:
+    def _of_run(self, run: Run, apart: Iterable[str], indent: str, point: str) -> list[Row]:
         """A row for each direction."""
         from cephtui.analysis.figures import spoiled_by
 
         codes = [finding.code for finding in run.findings]
         spoiled = {m.name: "dim" for m in LIVE if run.outcome not in (None, "ok") or spoiled_by(codes, m)}
-        common = {"#": str(run.run), "preset": f"{indent}{run.preset}", **self._where(run, apart)}
-        if run.run == self.baseline:
-            common["differs"] = f"baseline {common['differs']}".strip()
+        common = {"#": str(run.run), "preset": f"{indent}{run.preset}", **self._where([run], apart)}
         styles = {**spoiled, "outcome": OUTCOME_STYLES.get(run.outcome or "", "bold")}
         return [
-            Row(f"{run.run} {name}", {**common, "direction": name, **self.live_texts(run, flow)}, styles, run=run)
+            Row(
+                f"{run.run} {name}",
+                {**common, "direction": name, **self.live_texts(run, flow)},
+                styles,
+                run=run,
+                point=point,
+            )
             for name, flow in self.flows(run).items()
         ]
 
-    def _where(self, run: Run, apart: Iterable[str]) -> dict[str, str]:
+    def _where(self, runs: Sequence[Run], apart: Iterable[str]) -> dict[str, str]:
+        """Of a run, or of repeats."""
         from cephtui.reports.differing import what_differs
 
+        run = runs[0]
+        baseline = "baseline " if self.baseline in [each.run for each in runs] else ""
         return {
-            "differs": what_differs(run, self._usual(run), list(apart)),
+            "differs": f"{baseline}{what_differs(run, self._usual(run), list(apart))}".strip(),
             "target": short_target(run.target),
             "started": f"{run.started_at.astimezone():%m-%d %H:%M}",
         }
@@ -149,28 +200,57 @@ class Content:
         """The usual options by preset, tool and target."""
         return {}
 
-    def _above(self, batch: Batch) -> Iterator[Row]:
-        """The results of the points of a batch that are repeated; or the values of a sweep."""
+    def _of_point(
+        self, batch: Batch, number: int, point: Point, apart: Iterable[str], marks: Mapping[int | None, list[_Placed]]
+    ) -> list[Row]:
+        """The result of repeats; below it the marks among them and, where they are open, themselves."""
         from cephtui.analysis.batches import summarize
 
-        first = batch.runs[0]
-        if batch.is_repeated:
-            for number, point in enumerate(batch.points):
-                yield from self._summary(f"batch {first.run} {number}", summarize(point), swept(batch))
-        elif text := sweep(batch):
-            yield Row(f"batch {first.run}", across=Text.assemble((f" {first.preset}  ", "bold"), text))
+        name = f"point:{batch.runs[0].run}:{number}"
+        is_open = self.chosen.get(name, self._is_measured_now(batch, point))
+        below = [placed for run in point.repeats for placed in marks.get(run.run, [])]
+        below += self._of_runs(point.repeats, apart, "  ", name) if is_open else []
+        return [*self._result(name, summarize(point), apart, _OPENED if is_open else _CLOSED), *_in_order(below)]
 
-    def _summary(self, key: str, found: PointSummary, apart: Iterable[str]) -> Iterator[Row]:
+    def _is_measured_now(self, batch: Batch, point: Point) -> bool:
+        """Whether one of the repeats is in progress, or was the last one and others of its batch are to come."""
+        newest = max(batch.runs, key=lambda run: run.run)
+        is_last = newest in point.repeats and newest.batch == self.measuring
+        return is_last or any(run.outcome is None for run in point.repeats)
+
+    def _result(self, name: str, found: PointSummary, apart: Iterable[str], sign: str) -> list[Row]:
         """A row for each direction."""
         from cephtui.analysis.figures import spoiled_by
+        from cephtui.reports.facts import ranges
 
-        run = found.point.repeats[0]
-        common = {"preset": run.preset, **self._where(run, apart), "started": ""}
-        common["outcome"] = counted(found) + (" !" if any(each.findings for each in found.point.repeats) else "")
-        spoiled = {metric.name: "dim" for metric in LIVE if spoiled_by(found.findings, metric)}
-        for name, estimates in (found.estimates or {"": {}}).items():
-            texts = {**common, "direction": name, **_estimates(estimates)}
-            yield Row(f"{key} {name}", texts, {**_PLAIN, **spoiled}, style="bold")
+        repeats = found.point.repeats
+        numbers = ranges(sorted(run.run for run in repeats)).replace(" ", "")
+        common = {"#": numbers if len(numbers) <= _NUMBERS_MOST else "", "preset": f"{sign}{repeats[0].preset}"}
+        common |= {**self._where(repeats, apart), "started": ""}
+        common["outcome"] = counted(found) + (" !" if any(run.findings for run in repeats) else "")
+        spoiled = [metric for metric in LIVE if spoiled_by(found.findings, metric)]
+        styles = {**_PLAIN, **{m: "dim" for each in spoiled for m in (each.name, MARGINS[each], SPREADS[each])}}
+        return [
+            Row(
+                f"{name} {direction}",
+                {**common, "direction": direction, **self._estimates(estimates)},
+                styles,
+                style="bold",
+                run=found.last,
+                repeats=repeats,
+                point=name,
+            )
+            for direction, estimates in (found.estimates or {"": {}}).items()
+        ]
+
+    def _estimates(self, found: Mapping[str, Estimate]) -> dict[str, str]:
+        texts: dict[str, str] = {}
+        for metric in LIVE:
+            estimate = found.get(metric.name)
+            texts[metric.name] = metric.as_text(estimate.value if estimate else None)
+            texts[MARGINS[metric]] = margin_of(estimate, ascii_only=self.ascii_only)
+            texts[SPREADS[metric]] = spread_of(estimate)
+        return texts
 
 
 def _batches(runs: Mapping[int, Run]) -> list[Batch]:
@@ -181,14 +261,10 @@ def _batches(runs: Mapping[int, Run]) -> list[Batch]:
     return group(runs[number] for number in sorted(runs))
 
 
-def _estimates(found: Mapping[str, Estimate]) -> dict[str, str]:
-    texts: dict[str, str] = {}
-    for metric in LIVE:
-        estimate = found.get(metric.name)
-        texts[metric.name] = metric.as_text(estimate.value if estimate else None)
-        if estimate and estimate.runs > 1:
-            texts[RANGES[metric]] = value_range(metric, estimate.least, estimate.greatest)
-    return texts
+def _in_order(placed: Iterable[_Placed]) -> list[Row]:
+    """The newest first."""
+    ordered = sorted(placed, key=lambda each: each[:3], reverse=True)
+    return [row for *_, rows in ordered for row in rows]
 
 
 def _mark_row(number: int, mark: Mark) -> Row:

@@ -1,4 +1,4 @@
-"""The session's runs, the newest first, with the results of their batches and the user's marks between them."""
+"""The session's runs, the newest first, repeats in one row that can be opened, with the user's marks between them."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from textual.widgets import DataTable
 from cephtui.models import Interval, Mark, Phase, Run
 from cephtui.presets import Choice
 from cephtui.tui.keys import key
+from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.fitted import show_rows_in
 from cephtui.tui.widgets.run_columns import Columns, columns_for
 from cephtui.tui.widgets.run_rows import Content, Now, Row
@@ -26,9 +27,9 @@ _WIDE = 99
 
 
 class RunsTable(DataTable[Text]):
-    """One row for each direction of each run, one for each result of a batch, and one for each mark.
+    """One row for each direction of each run, one for each direction of repeats together, and one for each mark.
 
-    The cursor only goes to runs.
+    Repeats are closed when their batch has ended: their result stands for them. The cursor does not go to marks.
     """
 
     BINDINGS = [
@@ -36,7 +37,15 @@ class RunsTable(DataTable[Text]):
         key("up,k", "cursor_up", "up", "the run above", "runs"),
         key("home", "scroll_top", "newest", "the newest run", "runs"),
         key("end", "scroll_bottom", "oldest", "the oldest run", "runs"),
-        key("enter", "select_cursor", "open", "the run in full: conditions, results, findings", "runs"),
+        key(
+            "enter",
+            "select_cursor",
+            "open",
+            "the run in full; of repeats, shown by their geometric mean: the runs",
+            "runs",
+        ),
+        key("right", "open(True)", "show repeats", "the runs of repeats; left: only their mean", "runs"),
+        key("left", "open(False)", "hide repeats", "the runs of repeats; left: only their mean", "runs"),
     ]
     DEFAULT_CSS = "RunsTable { overflow-x: hidden; scrollbar-size-vertical: 1; }"
 
@@ -48,11 +57,11 @@ class RunsTable(DataTable[Text]):
             self.run = run
 
     class Reached(Message):
-        """The cursor is on a run."""
+        """The cursor is on a run, or on one that stands for all its ``repeats``."""
 
-        def __init__(self, run: Run) -> None:
+        def __init__(self, run: Run, repeats: Sequence[Run] = ()) -> None:
             super().__init__()
-            self.run = run
+            self.run, self.repeats = run, repeats
 
     def __init__(self) -> None:
         super().__init__(id="runs", cursor_type="row", zebra_stripes=True, cell_padding=0)
@@ -60,7 +69,7 @@ class RunsTable(DataTable[Text]):
         """The runs, marks and baseline that it shows."""
         self._rows: list[Row] = []
         self._lines: list[int] = []
-        """The rows of runs, by their numbers from the top."""
+        """The rows of runs and of repeats, by their numbers from the top."""
         self._columns = Columns()
 
     def on_resize(self) -> None:
@@ -74,8 +83,13 @@ class RunsTable(DataTable[Text]):
 
     @property
     def chosen(self) -> Run | None:
-        """The run under the cursor."""
-        return self._rows[self.cursor_row].run if self.cursor_row < len(self._rows) else None
+        """The run under the cursor; on repeats together the last of them."""
+        return self._row.run
+
+    @property
+    def _row(self) -> Row:
+        """Under the cursor; an empty one where there is none."""
+        return self._rows[self.cursor_row] if self.cursor_row < len(self._rows) else Row("")
 
     def show_session(
         self,
@@ -85,7 +99,8 @@ class RunsTable(DataTable[Text]):
         baseline: int | None = None,
     ) -> None:
         """Show these instead; ``presets`` has the options of each preset, for what differs from them."""
-        self.content = Content({run.run: run for run in runs}, tuple(marks), presets or {}, baseline)
+        plain = profile_of(self).ascii_only
+        self.content = Content({run.run: run for run in runs}, tuple(marks), presets or {}, baseline, ascii_only=plain)
         self.rebuild()
 
     def put(self, run: Run) -> None:
@@ -99,6 +114,11 @@ class RunsTable(DataTable[Text]):
     def put_baseline(self, baseline: int | None) -> None:
         """Name the run that others are compared with, or none."""
         self._change(baseline=baseline)
+
+    def put_measuring(self, batch: str) -> None:
+        """Name the batch that is being measured, whose repeats stay open between two of them; empty for none."""
+        if batch != self.content.measuring:
+            self._change(measuring=batch)
 
     def _change(self, **changes: Any) -> None:
         self.content = replace(self.content, **changes)
@@ -121,7 +141,7 @@ class RunsTable(DataTable[Text]):
         for direction, flow in content.flows(run).items():
             line = lines.get(f"{run.run} {direction}")
             if line is None:
-                return False
+                return str(run.run) not in {row.name for row in self._rows}  # the user has closed its repeats
             row, texts = self._rows[line], content.live_texts(run, flow)
             changed = [name for name in columns.widths if name in texts and texts[name] != row.texts[name]]
             if not all(columns.has_room(name, texts[name]) for name in changed):
@@ -135,8 +155,8 @@ class RunsTable(DataTable[Text]):
 
     def rebuild(self) -> None:
         """All rows, the newest first; the cursor stays on its run, or on the newest one."""
-        chosen, here = self.chosen, self._rows[self.cursor_row].key if self._lines else ""
-        is_newest = chosen is None or chosen is self._rows[self._lines[0]].run
+        here = self._row if self._lines else Row("")
+        is_newest = not self._lines or here.name == self._rows[self._lines[0]].name
         above = self.cursor_row - self.scroll_offset.y
         room = self._width()
         self._rows, self._lines = self.content.rows(narrow=room < _WIDE), []  # no line is a run's until all are there
@@ -146,27 +166,16 @@ class RunsTable(DataTable[Text]):
         self._lines = [line for line, row in enumerate(self._rows) if row.run]
         self.show_cursor = bool(self._lines)
         if self._lines:
-            line = self._line_after(here, is_newest=is_newest)
+            line = _line_after({line: self._rows[line] for line in self._lines}, here, is_newest=is_newest)
             if not is_newest:
                 self.scroll_to(y=line - above, animate=False)
                 self.call_after_refresh(self.scroll_to, y=line - above, animate=False)  # now there is room for it
             self.move_cursor(row=line)
 
-    def _line_after(self, key: str, *, is_newest: bool) -> int:
-        """Where the row with this key is now, or that of its run, which has no direction at first.
-
-        Another run is the newest: its row, if that with this key ``is_newest``.
-        """
-        keys = {line: self._rows[line].key for line in self._lines}
-        same = [line for line in self._lines if keys[line].split()[0] == key.partition(" ")[0]]
-        if not same or (is_newest and same[0] != self._lines[0]):
-            return self._lines[0]
-        return next((line for line in same if keys[line] == key), same[0])
-
     # ------------------------------------------------------------------ the cursor
 
     def validate_cursor_coordinate(self, value: Coordinate) -> Coordinate:
-        """On a run: the next one in the direction of the movement, else the last one before."""
+        """On no mark: the next row in the direction of the movement, else the last one before."""
         row, column = super().validate_cursor_coordinate(value)
         at = bisect_left(self._lines, row)
         below, above = self._lines[at : at + 1], self._lines[max(0, at - 1) : at]
@@ -175,28 +184,54 @@ class RunsTable(DataTable[Text]):
         return Coordinate([*below, *above][0] if row > self.cursor_row else [*above, *below][0], column)
 
     def on_click(self, event: Click) -> None:
-        """Not on what is no run."""
+        """Not on a mark; repeats are opened, or closed."""
         line = event.style.meta.get("row", -1)
-        if 0 <= line < len(self._rows) and not self._rows[line].run:
+        row = self._rows[line] if 0 <= line < len(self._rows) else None
+        if row and (row.repeats or not row.run):
             event.prevent_default().stop()
+        if row and row.repeats:
+            self.move_cursor(row=line)
+            self.action_open()
 
     def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
         event.stop()
-        if self.chosen:
+        if self._row.repeats:
+            self.action_open()
+        elif self.chosen:
             self.post_message(self.Opened(self.chosen))
+
+    def action_open(self, is_open: bool | None = None) -> None:
+        """Show the runs of the repeats under the cursor, or only their result; by default, what is not shown now."""
+        if point := self._row.point:
+            if is_open is None:
+                is_open = all(row.repeats for row in self._rows if row.point == point)
+            self._change(chosen={**self.content.chosen, point: is_open})
 
     def on_data_table_row_highlighted(self, event: DataTable.RowHighlighted) -> None:
         """The cursor has moved."""
         event.stop()
         if self.chosen:
-            self.post_message(self.Reached(self.chosen))
+            self.post_message(self.Reached(self.chosen, self._row.repeats))
             self._show_around()
 
     def _show_around(self) -> None:
-        """The marks and results beside the run under the cursor too, which the cursor does not go to."""
+        """The marks beside the run under the cursor too, which the cursor does not go to."""
         at = bisect_left(self._lines, self.cursor_row)
         first = self._lines[at - 1] + 1 if at else 0
         last = self._lines[at + 1] if at + 1 < len(self._lines) else self.row_count
         for line, rows in ((first, last - first), (self.cursor_row, 1)):
             region = Region(0, line + self.header_height, 1, rows)
             self.scroll_to_region(region, animate=False, spacing=Spacing(top=self.header_height), force=True)
+
+
+def _line_after(rows: Mapping[int, Row], before: Row, *, is_newest: bool) -> int:
+    """Where a row is now, or that of its run, which has no direction at first; else the result of its repeats.
+
+    ``rows`` are those of runs, by their lines. Another run is the newest: its row, if this one ``is_newest``.
+    """
+    first = next(iter(rows))
+    same = [line for line, row in rows.items() if row.name == before.name]
+    same = same or [line for line, row in rows.items() if before.point and row.point == before.point]
+    if not same or (is_newest and same[0] != first):
+        return first
+    return next((line for line in same if rows[line].key == before.key), same[0])

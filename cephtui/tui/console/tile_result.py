@@ -1,0 +1,112 @@
+"""What a preset's tile shows of its last batch.
+
+What only runs need is imported with the first of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from cephtui.frozen import dataclass
+from cephtui.models import Interval, Run, Total
+from cephtui.models.metrics import HEADLINES, Headline, HeadlineName, Metric
+from cephtui.reports.text import counted, margin_of
+from cephtui.stats import known_sum
+
+_SHORT = {"read": "r", "write": "w"}
+
+
+@dataclass(frozen=True, slots=True)
+class TileResult:
+    """What a tile shows of its preset."""
+
+    text: str = ""
+    short: str = ""
+    """Where that has no room: of reads and writes apart, those that were measured last."""
+    values: tuple[float | None, ...] = ()
+    """IOPS over time."""
+    direction: str = ""
+    """``read`` or ``write`` where it is one of them, for the colour."""
+    percent: int | None = None
+    """How much of the run is done; None where none is in progress."""
+    longer: tuple[str, ...] = ()
+    """Of repeats, where there is more room: with the interval of the mean and their number, the longest first."""
+
+    def fitting(self, width: int) -> str:
+        """The longest that has room, else the shortest."""
+        return next((text for text in (*self.longer, self.text) if len(text) <= width), self.short)
+
+
+def headline(flows: Mapping[str, Total | Interval], name: HeadlineName) -> str:
+    """The headline metric of reads and writes: together where they add up; empty where there are none."""
+    return " ".join(map(_metric(name).as_text, _values(flows, name)))
+
+
+def result_of(
+    runs: Sequence[Run], name: HeadlineName, values: Sequence[float | None], *, ascii_only: bool = False
+) -> TileResult:
+    """Of the runs of a batch up to now, the last of which has these ``values``; of repeats, their mean.
+
+    Where they read and wrote in turn, both.
+    """
+    latest: dict[str, Run] = {}
+    direction = ""
+    for run in runs:
+        direction = direction_of(run.summary.flows)
+        latest = {**latest, direction: run} if direction and "" not in latest else {direction: run}
+    several = len(latest) > 1
+    parts = {each: _part(runs, run, name, ascii_only) for each, run in latest.items()}
+    signed = {each: replace(part, text=f"{_SHORT[each]} {part.text}") if several else part
+              for each, part in parts.items()}  # fmt: skip
+    text, *longer = ("  ".join(part.at(length) for part in signed.values()) for length in range(3))
+    short = signed[direction].text
+    return TileResult(text, short, tuple(values), "" if several else direction, longer=tuple(reversed(longer)))
+
+
+def direction_of(flows: Mapping[str, object]) -> str:
+    """The only one of them; empty for several."""
+    return next(iter(flows)) if len(flows) == 1 else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Of the runs of one direction."""
+
+    text: str
+    margin: str = ""
+    number: str = ""
+
+    def at(self, length: int) -> str:
+        """The text alone, with the margin, or with all."""
+        return " ".join(filter(None, (self.text, self.margin, self.number)[: length + 1]))
+
+
+def _part(runs: Sequence[Run], run: Run, name: HeadlineName, ascii_only: bool) -> _Part:
+    """A run with those of the ``runs`` that it repeats."""
+    from cephtui.analysis.batches import Estimate, Point, set_up, summarize
+
+    found = summarize(Point(run.options, tuple(each for each in runs if set_up(each) == set_up(run))))
+    columns = zip(*(_values(each.summary.flows, name) for each in found.counted), strict=False)
+    known = [[value for value in column if value is not None] for column in columns]
+    if len(found.point.repeats) < 2 or not run.summary.flows or not known or not all(known):
+        text = headline(run.summary.flows, name) or run.outcome or ""
+        return _Part(f"{text} !" if run.findings and run.summary.flows else text)
+    estimates = [Estimate.of(column) for column in known]
+    text = " ".join(_metric(name).as_text(estimate.value) for estimate in estimates)
+    margin = margin_of(estimates[0], ascii_only=ascii_only) if len(estimates) == 1 else ""
+    return _Part(f"{text} !" if found.findings else text, margin, counted(found))
+
+
+def _metric(name: HeadlineName) -> Metric:
+    return _headline(name).metric
+
+
+def _values(flows: Mapping[str, Total | Interval], name: HeadlineName) -> list[float | None]:
+    """One where reads and writes add up, else one of each."""
+    values = [_metric(name).of(flow) for direction in _SHORT if (flow := flows.get(direction))]
+    return [known_sum(values)] if values and _headline(name).sums else values
+
+
+def _headline(name: HeadlineName) -> Headline:
+    return next(headline for headline in HEADLINES if headline.name == name)
