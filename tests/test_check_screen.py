@@ -77,9 +77,8 @@ async def test_before_the_change_after_and_the_verdict(tmp_path: Path, size: tup
         assert "0.0 %  (95 % over up to 4 looks: 0.0 .. 0.0): the same within 10 %" in words(app, "#sentence")
         assert "required: at most 10 % worse: met   changed: scheduler" in words(app, "#next")
         for selector in ("#phase", "#verdict", "#interval", "#next"):
-            region = app.screen.query_one(selector).region
-            assert region.height > 0, selector
-            assert region.bottom <= size[1], selector
+            await until(pilot, lambda shown: shown.region.height > 0, app.screen.query_one(selector))
+            assert app.screen.query_one(selector).region.bottom <= size[1], selector
         await pilot.press("enter")
         await until(pilot, lambda: not isinstance(app.screen, CheckScreen))
     runs = saved(tmp_path)

@@ -55,7 +55,7 @@ from cephtui.tui.console.checking import (
     unfinished,
 )
 from cephtui.tui.dialogs import EnterText
-from cephtui.tui.keys import key
+from cephtui.tui.keys import KeyBar, key
 from cephtui.tui.screens.presented import Figure
 from cephtui.tui.screens.presenter import BigFigure, InLarge
 from cephtui.tui.terminal.profile import profile_of
@@ -144,7 +144,7 @@ class CheckScreen(InLarge):
     CheckScreen #verdict.-open { color: $warning; }
     CheckScreen #interval { height: 2; padding: 0 2; margin-top: 1; }
     CheckScreen #sentence { height: auto; padding: 0 2; }
-    CheckScreen #next { dock: bottom; height: auto; max-height: 3; padding: 0 1; background: $surface; }
+    CheckScreen #next { dock: bottom; height: auto; max-height: 4; padding: 0 1 1 1; background: $surface; }
     """
 
     def __init__(self, sitting: Sitting, desk: Desk) -> None:
@@ -169,6 +169,7 @@ class CheckScreen(InLarge):
         yield Static(id="interval")
         yield Static(id="sentence")
         yield Static(id="next")
+        yield KeyBar()
 
     def on_mount(self) -> None:
         run = self._desk.plan.steps[0]
@@ -296,19 +297,18 @@ class CheckScreen(InLarge):
         if live := self._desk.live():
             left = live.seconds_left()
             rest = max(0, stands.wanted - stands.counted[0 if stands.side == "before" else 1] - 1)
-            now = "" if left is None else f"{units.duration(left + rest * each)} left of this step"
-            return f"{live.run.preset} {PHASES[live.phase]}, {now}\ns stops   esc back"
-        keys = "enter continues   esc back"
+            now = "" if left is None else f", {units.duration(left + rest * each)} left of this step"
+            return f"{live.run.preset} {PHASES[live.phase]}{now}"
         if stands.side is None:
             return f"{_over(stands)}\nenter closes"
         if stands.side == "after" and not stands.is_changed:
-            return f"{_seen(self._sitting, stands)}\nmake the change, then press enter   esc back, it can be continued"
+            return f"{_seen(self._sitting, stands)}\nmake the change, then press enter"
         if stands.before or self._goes:
-            return f"{stands.failed or 'paused'}\n{keys}"
+            return stands.failed or ("" if self._goes else "paused: enter continues, also another time")
         at = looks_of(self._sitting).at
         least, most = (self._sitting.before_runs + runs for runs in (at[0], at[-1]))
         takes = f"{units.duration(each * least)} to {units.duration(each * most)}"
-        return f"{least} to {most} runs, {takes}. {_seen(self._sitting, stands)}\nenter begins   esc back"
+        return f"{least} to {most} runs, {takes}. {_seen(self._sitting, stands)}\nenter begins"
 
 
 def _headline(preset: Preset) -> Metric:
