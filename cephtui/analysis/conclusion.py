@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime, timedelta
 from statistics import fmean
 
+from cephtui.analysis.batches import group, measured, summarize
 from cephtui.analysis.change import Change
 from cephtui.analysis.conditions import differences, unlike
 from cephtui.analysis.marks import UNDONE, marks_between
-from cephtui.analysis.ratio import holm
+from cephtui.analysis.ratio import holm, spread
 from cephtui.analysis.sides import Side
 from cephtui.analysis.t_distribution import quantile
-from cephtui.analysis.verdict import JUDGED_RUNS, Criteria, Figures, judge
+from cephtui.analysis.verdict import JUDGED_RUNS, Criteria, Figures, judge, seen_with
 from cephtui.exit_codes import EXIT_NO_VERDICT, EXIT_NOT_MET
 from cephtui.frozen import dataclass
 from cephtui.models import Run
@@ -27,6 +28,8 @@ _HARMLESS = ("space",)
 _EXIT_CODES: dict[Answer, int] = {"met": 0, "not met": EXIT_NOT_MET, "undecided": EXIT_NO_VERDICT}
 _MEASURED = ("finding", "run")
 """Topics of differences that are results, or are said elsewhere."""
+_FEW_RUNS = 4
+"""A side, of which it is said what they would show where there is only one."""
 _ANOTHER_DAY = timedelta(hours=6)
 _HOURLY_MOST = 10.0
 """Of the logarithm: runs of seconds that rise may rise without any bound in an hour."""
@@ -45,6 +48,8 @@ class Asked:
     """By default all that a run has."""
     without: Collection[str] = ()
     """Runs that the user leaves out: ``tuning/3``."""
+    others: Sequence[Run] = ()
+    """Of the sessions: how far repeats are spread, for a single run on each side."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +186,8 @@ def _verdicts(change: Change, asked: Asked, at: datetime) -> Iterator[Verdict]:
         for metric in (*deciding, *others):
             figures = Figures.of(direction, metric, change.before, change.after)
             if figures.before or figures.after or metric in deciding:
-                yield judge(figures, preset, asked.criteria, at, decides=is_asked and metric in deciding)
+                verdict = judge(figures, preset, asked.criteria, at, decides=is_asked and metric in deciding)
+                yield _would_be_seen(verdict, metric, asked)
 
 
 def _notes(verdicts: Sequence[Verdict], answer: Answer) -> Iterator[str]:
@@ -266,13 +272,18 @@ METRIC_NAMES = {
 """As they are typed."""
 
 
-def pooled_spread(sides: Iterable[Sequence[float]]) -> float | None:
-    """The standard deviation of the logarithms within groups of repeats; None without any repeats."""
-    total, df = 0.0, 0
-    for values in sides:
-        if len(values) > 1 and min(values) > 0:
-            logs = [math.log(value) for value in values]
-            mean = fmean(logs)
-            total += sum((log - mean) ** 2 for log in logs)
-            df += len(logs) - 1
-    return math.sqrt(total / df) if df else None
+def _would_be_seen(verdict: Verdict, metric: Metric, asked: Asked) -> Verdict:
+    """Of one run on each side: what a few runs would show, where repeats of the preset tell how far runs are spread."""
+    if not (len(verdict.before) == len(verdict.after) == 1):
+        return verdict
+    alike = [
+        point for batch in group(asked.others) for point in batch.points if point.repeats[0].preset == verdict.preset
+    ]
+    found = [measured(summarize(point).counted, verdict.direction, metric) for point in alike]
+    variations = [(variation, len(values)) for values in found if (variation := spread(values))]
+    if not variations:
+        return verdict
+    weights = sum(runs - 1 for _, runs in variations)
+    pooled = math.sqrt(sum(variation**2 * (runs - 1) for variation, runs in variations) / weights)
+    seen = seen_with(pooled, _FEW_RUNS, _FEW_RUNS, verdict.nominal_confidence)
+    return verdict.model_copy(update={"detectable_fraction": seen})

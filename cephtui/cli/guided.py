@@ -96,10 +96,10 @@ class Guided:
         """Measure until it is decided, or can't be; the exit code."""
         code, judged = 0, None
         try:
-            while turn := next_turn(self._sitting, *self._counted()):
+            while turn := next_turn(self._sitting, *(before := self._counted())):
                 self._switch(turn.side)
                 self._measure(turn)
-                if is_look(self._sitting, *self._counted()):
+                if self._counted() != before and is_look(self._sitting, *self._counted()):
                     judged = self._look()
                     if judged.conclusion.answer != "undecided":
                         break

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,9 @@ import click
 
 from cephtui.analysis.change import Change, around
 from cephtui.analysis.conditions import unlike
+from cephtui.analysis.looks import ONE_LOOK
 from cephtui.analysis.sides import Side
-from cephtui.analysis.sitting import changes_of
+from cephtui.analysis.sitting import changes_of, looks_of
 from cephtui.cli.judging import asked_of, finish, repeats_of
 from cephtui.cli.options import Question
 from cephtui.cli.saved import find_run, find_session
@@ -49,13 +51,14 @@ def _check_session(directory: Path, mark: int | None, question: Question, as_jso
     runs, _ = store.read_runs(directory)
     marks = store.read_marks(directory)
     sitting = store.read_sitting(directory)
+    looks = ONE_LOOK
     if sitting is not None and mark is None:
-        changes = changes_of(sitting, runs)
+        changes, looks = changes_of(sitting, runs), looks_of(sitting)
     else:
         changes = _around(directory, runs, marks, mark)
     if not all(change.before and change.after for change in changes):
         raise click.UsageError(f"session {directory.name} has runs on one side only: cephtui show {directory.name}")
-    return finish(changes, asked_of(question, directory.name), marks, directory, as_json)
+    return finish(changes, asked_of(question, directory.name, looks), marks, directory, as_json)
 
 
 def _around(directory: Path, runs: Sequence[Run], marks: Sequence[Mark], number: int | None) -> list[Change]:
@@ -86,4 +89,6 @@ def _check_two(before: str, after: str, question: Question, as_json: bool) -> in
         say(f"not the same load: {each.name} {each.left} before, {each.right} after")
     directory = find_run(after)[0]
     marks = [mark for path in {find_run(before)[0], directory} for mark in store.read_marks(path)]
-    return finish([Change(left, right)], asked_of(question, directory.name), marks, directory, as_json)
+    others = tuple(run for path in {find_run(before)[0], directory} for run in store.read_runs(path)[0])
+    asked = replace(asked_of(question, directory.name), others=others)
+    return finish([Change(left, right)], asked, marks, directory, as_json)
