@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from io import StringIO
+from statistics import variance
 from typing import Any
 
 import pytest
@@ -22,7 +24,6 @@ from cephtui.analysis.conclusion import (
     Judgement,
     conclude,
     metric_named,
-    pooled_spread,
     why_invalid,
 )
 from cephtui.analysis.looks import Looks
@@ -570,10 +571,18 @@ def test_what_runs_would_see() -> None:
     assert seen_with(0.05, 6, 12, 0.95) < seen_with(0.05, 6, 4, 0.95) < seen_with(0.1, 6, 4, 0.95)
 
 
-def test_the_spread_of_several_groups() -> None:
-    assert pooled_spread([[100.0], []]) is None
-    assert pooled_spread([[100.0, 110.0, 90.0], [1000.0]]) == pooled_spread([[100.0, 110.0, 90.0]])
-    assert pooled_spread([[1.0, math.e], [10.0, 10 * math.e]]) == pytest.approx(math.sqrt(0.5))
+def test_of_one_run_each_it_is_said_what_a_few_would_show() -> None:
+    repeated = (*runs([10000, 10400, 9800], 10, batch="c"), *runs([9000, 9200], 20, batch="d"))
+    other = runs([1, 1000, 30], 30, batch="e", preset="read-iops")
+    judged = conclude([change([10000], [9000])], replace(asked(), others=(*repeated, *other)), STARTED)
+    first, second = ([math.log(value) for value in values] for values in ((10000, 10400, 9800), (9000, 9200)))
+    pooled = math.sqrt((2 * math.expm1(variance(first)) + math.expm1(variance(second))) / 3)
+    assert only(judged).detectable_fraction == pytest.approx(seen_with(pooled, 4, 4, 0.95))
+    assert "one run each: no verdict; 4 a side would show a change of 6.0 %" in said(judged)
+    assert (
+        conclude([change([10000], [9000])], replace(asked(), others=other[:1]), STARTED).deciding[0].word
+        == "no verdict"
+    )
 
 
 # ---------------------------------------------------------------------------------------------- any figures

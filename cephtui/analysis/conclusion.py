@@ -10,7 +10,7 @@ from statistics import fmean
 from cephtui.analysis.batches import group, measured, summarize
 from cephtui.analysis.change import Change
 from cephtui.analysis.conditions import differences, unlike
-from cephtui.analysis.marks import UNDONE, marks_between
+from cephtui.analysis.marks import CHANGED, UNDONE, marks_between
 from cephtui.analysis.ratio import holm, spread
 from cephtui.analysis.sides import Side
 from cephtui.analysis.t_distribution import quantile
@@ -114,7 +114,9 @@ def judge_sides(left: Side, right: Side, headline: Callable[[Run], Metric], at: 
 
 def changed_between(left: Side, right: Side) -> list[str]:
     """What was not alike before and after, other than what was measured: marks, options, versions, settings."""
-    marks = [mark.text for _, mark in marks_between(left, right) if not mark.text.startswith(UNDONE)]
+    marks = [
+        mark.text.removeprefix(CHANGED) for _, mark in marks_between(left, right) if not mark.text.startswith(UNDONE)
+    ]
     found = [each for each in differences(left, right) if each.topic not in _MEASURED]
     return [*marks, *(f"{each.topic} {each.name} {each.left} -> {each.right}" for each in found)]
 
