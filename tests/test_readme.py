@@ -47,3 +47,14 @@ def test_the_presets_are_those_of_the_table(tmp_path: Path) -> None:
     six = the_six(find_presets(packaged_presets_dir(), tmp_path))
     packaged = [[each.file.key, each.name, *map(each.file.options.get, ("iodepth", "numjobs"))] for each in six]
     assert [list(row) for row in rows] == [[str(1 if cell is None else cell) for cell in row] for row in packaged]
+
+
+def test_the_check_is_that_of_the_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CEPHTUI_DATA_DIR", str(tmp_path))
+    monkeypatch.setenv("LC_ALL", "C.UTF-8")
+    demo.unpack(tmp_path / "sessions")
+    checked = CliRunner().invoke(cli, ["check", "demo/7", "demo/10"])
+    assert checked.exit_code == 0, "click's own runner gives the result as a value"
+    section = PAGES[0].read_text().partition("## Did it help?")[2]
+    quoted = re.findall(r"^```\n(.*?)^```", section, re.MULTILINE | re.DOTALL)[0]
+    assert quoted.splitlines() == checked.stdout.rstrip().splitlines()
