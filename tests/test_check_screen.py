@@ -136,3 +136,26 @@ async def test_several_values_are_refused(tmp_path: Path) -> None:
         await pilot.press("2", "C")
         await until(pilot, lambda: "iodepth: a check measures one value, not several" in said(app))
         assert not isinstance(app.screen, CheckScreen)
+
+
+async def test_what_is_required_is_decided_before_the_first_run(tmp_path: Path) -> None:
+    async with console(tmp_path, run=WRITE_IOPS, speed=FAST, size=(80, 24)) as (app, pilot):
+        await pilot.press("2")
+        await opened(app, pilot)
+        await pilot.press("r")
+        await until(pilot, lambda: isinstance(app.screen, EnterText))
+        await pilot.press("ctrl+u", *"x", "enter")
+        await pilot.pause()
+        assert isinstance(app.screen, EnterText)
+        await pilot.press("ctrl+u", *"20", "enter")
+        await until(pilot, lambda: isinstance(app.screen, CheckScreen))
+        await until(pilot, lambda: "required: at least 20 % better" in words(app, "#sentence"))
+        await pilot.press("enter")
+        await changed(app, pilot, "x")
+        await decided(app, pilot)
+        assert app.screen.query_one("#verdict", Big)._texts[0] == "the same within 10 %"
+        assert "required: at least 20 % better: not met" in words(app, "#next")
+        await pilot.press("r")
+        await until(pilot, lambda: "what is required is decided before the first run" in said(app))
+        await pilot.press("n")
+        await until(pilot, lambda: phase(app) == "before")

@@ -53,6 +53,8 @@ from cephtui.tui.console.checking import (
     saved,
     standing,
     unfinished,
+    with_required,
+    wrong_percent,
 )
 from cephtui.tui.dialogs import EnterText
 from cephtui.tui.keys import KeyBar, key
@@ -128,6 +130,8 @@ class CheckScreen(InLarge):
     BINDINGS = [
         key("enter", "go", "continues", "begin, continue, or say that the change is made", shown=True),
         key("s", "stop", "stop", "stop the run; enter continues the check", shown=True),
+        key("r", "require", "required", "what the change must at least bring; before the first run", shown=True),
+        key("n", "anew", "new", "begin anew instead of the check that was left"),
         key("escape,q", "app.pop_screen", "back", "back to the console; the check can be continued there", shown=True),
     ]
     DEFAULT_CSS = """
@@ -236,6 +240,28 @@ class CheckScreen(InLarge):
             self._ask_for_the_change()
         else:
             self._goes, self._pushed = True, None
+            self._follow()
+
+    @work
+    async def action_require(self) -> None:
+        """Ask for the threshold, as long as nothing is measured."""
+        if self._standing is None or self._standing.before or self._desk.is_busy():
+            self.notify("what is required is decided before the first run")
+            return
+        title = "Required, in per cent: -10 is at most 10 % worse, 20 at least 20 % better"
+        text = await self.app.push_screen_wait(
+            EnterText(title, f"{self._sitting.require_percent:g}", check=wrong_percent)
+        )
+        if text is not None:
+            self._sitting = with_required(self._sitting, float(text))
+            self._standing = None
+            self._follow()
+
+    def action_anew(self) -> None:
+        """The runs so far stay in the session."""
+        if not self._desk.is_busy():
+            self._sitting = new_sitting(self._desk.request, self._sitting.require_percent)
+            self._standing, self._goes, self._pushed = None, False, None
             self._follow()
 
     def action_stop(self) -> None:

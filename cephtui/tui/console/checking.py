@@ -61,9 +61,23 @@ def new_sitting(request: Request, require_percent: float) -> Sitting:
         before_runs=BEFORE_RUNS,
         most=MOST,
         require_percent=require_percent,
-        same_percent=abs(require_percent) if require_percent < 0 else Criteria().same_percent,
+        same_percent=Criteria().same_percent,
         confidence=Criteria().confidence,
     )
+
+
+def with_required(sitting: Sitting, percent: float) -> Sitting:
+    """What a change must at least bring; a margin for the worse is also what counts as the same."""
+    same = -percent if percent < 0 else Criteria().same_percent
+    return sitting.model_copy(update={"require_percent": percent, "same_percent": same})
+
+
+def wrong_percent(text: str) -> str | None:
+    """Why a text is not what a change can be required to bring; None where it is."""
+    try:
+        return None if -99 <= float(text) <= 10_000 else "expected -99 to 10000"
+    except ValueError:
+        return "expected a number, such as -10 or 20"
 
 
 def request_of_next(sitting: Sitting, request: Request, side: SideName, runs: Sequence[Run]) -> tuple[Request, str]:
