@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVarTuple
@@ -225,10 +226,11 @@ async def finished(app: ConsoleApp, pilot: Pilot[None]) -> None:
     """
 
     def told() -> bool:
-        first = next((row for row in rows(app) if row[0][:1].isdigit()), None)
-        if first is None or (first[-1].split()[0] not in OUTCOMES and not first[-1].startswith("n=")):
-            return False
         words = shown(app, "#progress").split()
-        return words[0] == f"#{first[0].rpartition('-')[2]}" and bool({*words} & {*OUTCOMES})
+        ended = [
+            row for row in rows(app) if (row[-1].split()[:1] and row[-1].split()[0] in OUTCOMES) or row[-1][:2] == "n="
+        ]
+        last = {f"#{re.findall('[0-9]+', row[0])[-1]}" for row in ended if row[0][:1].isdigit()}
+        return words[0] in last and bool({*words} & {*OUTCOMES})
 
     await until(pilot, lambda: not app.busy and told())

@@ -47,8 +47,8 @@ FIRST_SECOND = 2
 FRAME_SECONDS, LAST_SECONDS = 0.25, 3.0
 """A frame of the animation is a second of the run; the last one is its result."""
 SAFE = Profile(colors="8", ascii_only=True)
-BEFORE, AFTER = 7, 10
-"""The first small writes with one copy, and with two."""
+BEFORE, AFTER = 7, 12
+"""Small writes with one copy, and with two: of three runs each, the second are one row that stands for the last."""
 _Pilot = Pilot[Any]
 
 

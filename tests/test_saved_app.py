@@ -18,7 +18,7 @@ from textual.screen import Screen
 from textual.widgets import DataTable
 
 from cephtui import paths
-from cephtui.cli import verbs
+from cephtui.cli import saved_verbs, verbs
 from cephtui.sessions import demo, store
 from cephtui.tui import main as tui_main
 from cephtui.tui.app import SavedApp
@@ -197,7 +197,7 @@ def opened(at_home: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Path, t
             assert screen._directory.is_dir()
         calls.append((root, tuple(screens)))
 
-    monkeypatch.setattr(verbs, "_begin_screen", lambda verb: None)
+    monkeypatch.setattr(saved_verbs, "begin_screen", lambda verb: None)
     monkeypatch.setattr(tui_main, "show_saved", show)
     return calls
 
