@@ -154,6 +154,8 @@ def _verdicts(change: Change, asked: Asked, at: datetime) -> Iterator[Verdict]:
 
 
 def _notes(verdicts: Sequence[Verdict], answer: Answer) -> Iterator[str]:
+    if not verdicts:
+        yield "no run has the figure that is asked for"
     if answer == "undecided" and any(verdict.met is False for verdict in verdicts):
         yield f"one of {len(verdicts)} figures alone is not met, which is not enough for all together (Holm)"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import select
 import sys
+import termios
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +22,7 @@ from cephtui.cli.headless import Measuring
 from cephtui.cli.judging import asked_of, judge_saved, keep, print_judgement
 from cephtui.cli.options import Question
 from cephtui.cli.output import JsonOutput, TerminalOutput
+from cephtui.cli.stopping import AGAIN
 from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE, EXIT_REFUSED
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, Run
@@ -32,9 +34,9 @@ from cephtui.running.runner import Runner
 from cephtui.sessions import store
 from cephtui.sessions.changes import not_undone
 from cephtui.sessions.jsonlines import as_json as json_of
-from cephtui.sessions.store import SITTING_FILE
-from cephtui.sessions.writer import write_whole
-from cephtui.terminal import say
+from cephtui.sessions.store import SITTING_FILE, StoreError
+from cephtui.sessions.writer import unwritable, write_whole
+from cephtui.terminal import Interrupted, say
 
 _POLL_SECONDS = 0.25
 
@@ -207,20 +209,30 @@ class Guided:
         command = self._commands.undo
         if command is None or not self._is_changed:
             return
-        problem = self._ran("undo", command, lambda: False)
+        remedy = f"cephtui cleanup --undo {self._directory.name}"
+        self._desk.is_undoing = True
+        try:
+            problem = self._ran("undo", command, lambda: False)
+        except Interrupted as ended:
+            raise Interrupted(*ended.args, f"the change was not undone: {remedy}") from None
+        finally:
+            self._desk.is_undoing = False
         if not problem:
             self._is_changed = False
             return
-        remedy = f"cephtui cleanup --undo {self._directory.name}"
         if for_now:
             raise _Over(EXIT_FAILED, f"--undo failed: {problem}")
         say(f"the change was not undone: {problem}: {remedy}")
 
     def _ran(self, kind: Literal["change", "undo"], command: str, is_stopped: Callable[[], bool]) -> str:
         """Run it, noted before and after; why it failed, or empty."""
-        say(f"{kind}: {command}")
-        problem = run_noted(self._directory, kind, command, self._commands.undo, is_stopped)
-        self._runner.mark(f"{CHANGED if kind == 'change' else UNDONE}{command}").result()
+        say(f"{kind}: {command}{AGAIN if self._desk.is_asked_to_end else ''}")
+        try:
+            problem = run_noted(self._directory, kind, command, self._commands.undo, is_stopped)
+        except OSError as error:
+            raise _Over(EXIT_INCOMPLETE, f"--change was not run, it can't be noted: {unwritable(error)}") from None
+        with contextlib.suppress(OSError, StoreError):
+            self._runner.mark(f"{CHANGED if kind == 'change' else UNDONE}{command}").result()
         return problem
 
     def _wait_for_the_user(self) -> None:
@@ -228,6 +240,7 @@ class Guided:
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
             raise _Over(EXIT_REFUSED, "there is no terminal to ask for the change: give --change")
         click.echo("Make the change, say here what you changed, then press Enter: ", nl=False, err=True)
+        termios.tcflush(sys.stdin, termios.TCIFLUSH)  # what was typed before it asked is no answer
         while not select.select([sys.stdin], [], [], _POLL_SECONDS)[0]:
             if self._desk.is_asked_to_end:
                 raise _Over(EXIT_INCOMPLETE, "stopped")

@@ -32,6 +32,8 @@ class Measuring:
 
     def __init__(self, runner: Runner, inbox: Inbox, progress: _Progress) -> None:
         self._runner, self._inbox, self._progress = runner, inbox, progress
+        self.is_undoing = False
+        """Whether a change is being taken back: that has its own limit of time."""
 
     @property
     def is_asked_to_end(self) -> bool:
@@ -58,11 +60,17 @@ class Measuring:
 def measuring(runner: Runner) -> Iterator[Measuring]:
     """In the block plans are carried out; then what they created is removed, whatever ended them."""
     inbox = runner.subscribe()
-    with stopping(runner.tidy_up, runner.cleanup.is_overdue, runner.abandon) as ending:
+    desks: list[Measuring] = []
+
+    def is_overdue(asked_at: float) -> bool:
+        return not any(desk.is_undoing for desk in desks) and runner.cleanup.is_overdue(asked_at)
+
+    with stopping(runner.tidy_up, is_overdue, runner.abandon) as ending:
         runner.nodes.remove_left_behind()
         progress = _Progress(runner, ending)
+        desks.append(Measuring(runner, inbox, progress))
         try:
-            yield Measuring(runner, inbox, progress)
+            yield desks[0]
         finally:
             _tidy_up(runner, inbox, progress)
 
