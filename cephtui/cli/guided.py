@@ -200,7 +200,11 @@ class Guided:
 
     def _change(self, command: str) -> None:
         self._is_changed = True  # also where it fails half-way
-        ran = self._ran("change", command, lambda: self._desk.is_asked_to_end)
+        try:
+            ran = self._ran("change", command, lambda: self._desk.is_asked_to_end)
+        except OSError as error:
+            self._is_changed = False
+            raise _Over(EXIT_INCOMPLETE, f"--change was not run: {unwritable(error)}") from None
         if ran:
             raise _Over(EXIT_INCOMPLETE if self._desk.is_asked_to_end else EXIT_FAILED, f"--change failed: {ran}")
 
@@ -210,13 +214,11 @@ class Guided:
         if command is None or not self._is_changed:
             return
         remedy = f"cephtui cleanup --undo {self._directory.name}"
-        self._desk.is_undoing = True
         try:
-            problem = self._ran("undo", command, lambda: False)
+            with self._desk.undoing():
+                problem = self._ran("undo", command, lambda: False)
         except Interrupted as ended:
             raise Interrupted(*ended.args, f"the change was not undone: {remedy}") from None
-        finally:
-            self._desk.is_undoing = False
         if not problem:
             self._is_changed = False
             return
@@ -227,10 +229,7 @@ class Guided:
     def _ran(self, kind: Literal["change", "undo"], command: str, is_stopped: Callable[[], bool]) -> str:
         """Run it, noted before and after; why it failed, or empty."""
         say(f"{kind}: {command}{AGAIN if self._desk.is_asked_to_end else ''}")
-        try:
-            problem = run_noted(self._directory, kind, command, self._commands.undo, is_stopped)
-        except OSError as error:
-            raise _Over(EXIT_INCOMPLETE, f"--change was not run, it can't be noted: {unwritable(error)}") from None
+        problem = run_noted(self._directory, kind, command, self._commands.undo, is_stopped)
         with contextlib.suppress(OSError, StoreError):
             self._runner.mark(f"{CHANGED if kind == 'change' else UNDONE}{command}").result()
         return problem

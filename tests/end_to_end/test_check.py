@@ -346,6 +346,35 @@ def test_an_undo_that_hangs_is_left_with_a_second_signal(desk: Desk) -> None:
     desk.sandbox.assert_clean()
 
 
+def test_an_undo_may_take_longer_than_a_removal(desk: Desk) -> None:
+    folder = desk.root / "site"
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text("from cephtui.running import cleanup\ncleanup.ENDING_SECONDS = 1\n")
+    words = ["--change", f"{CHANGE}; exit 1", "--undo", f"touch undoing; sleep 4; {UNDO}"]
+    console = desk.sandbox.start(*desk.sitting(), *words, env={**desk.env, "PYTHONPATH": f"{folder}:{OWN_TREE}"})
+    console.wait_for((desk.root / "undoing").exists, END_SECONDS, "the undo")
+    console.process.send_signal(signal.SIGTERM)
+    assert console.wait(END_SECONDS) in (1, 4), console.describe()
+    assert desk.log == ["run", "change", "undo"]
+    assert not desk.slow.exists()
+    desk.sandbox.assert_clean()
+
+
+def test_a_change_that_cannot_be_noted_is_not_made(desk: Desk) -> None:
+    (desk.sandbox.data / "sessions" / "C" / "changes.jsonl").mkdir(parents=True)
+    console = desk.run(*desk.sitting(), *THERE_AND_BACK, code=4)
+    assert "--change was not run: can't write the session: Is a directory" in console.stderr
+    assert desk.log == ["run"]
+    desk.sandbox.assert_clean()
+
+
+def test_a_change_is_undone_also_where_that_cannot_be_noted(desk: Desk) -> None:
+    spoil = "rm data/sessions/C/changes.jsonl; mkdir data/sessions/C/changes.jsonl"
+    desk.run(*desk.sitting(), "--change", f"{CHANGE}; {spoil}", "--undo", UNDO, "--runs", "2", code=6)
+    assert desk.log == ["run", "change", "run", "run", "undo", "run"]
+    assert not desk.slow.exists()
+
+
 def test_a_stopped_sitting_is_undone_and_can_be_continued(desk: Desk) -> None:
     desk.hold.touch()
     console = desk.start(*desk.sitting(), *THERE_AND_BACK, "--require", "-40")
