@@ -431,6 +431,20 @@ def test_what_a_killed_sitting_has_changed_is_undone_by_its_name(desk: Desk) -> 
     assert desk.log.count("undo") == 1
 
 
+def test_an_undo_by_name_runs_once_at_a_time_and_can_be_stopped(desk: Desk) -> None:
+    killed(desk, f"{UNDO}; test -e stays || {{ touch stays; sleep 1000; }}")
+    first = desk.start("cleanup", "--undo", "C", "--yes")
+    first.wait_for((desk.root / "stays").exists, END_SECONDS, "the undo")
+    assert "or a check of it is running" in desk.run("cleanup", "--undo", "C", "--yes", code=2).stderr
+    assert "its change was not undone" not in desk.run("cleanup", "--yes", code=0).stderr
+    first.process.send_signal(signal.SIGTERM)
+    assert first.wait(END_SECONDS) == 4, first.describe()
+    desk.sandbox.wait_gone()
+    assert "its change was not undone" in desk.run("cleanup", "--yes", code=0).stderr
+    assert desk.log.count("undo") == 1
+    desk.sandbox.assert_clean()
+
+
 def test_a_killed_sitting_is_continued_with_the_change_in_place(desk: Desk) -> None:
     killed(desk)
     console = desk.run("check", "--continue", "C", *THERE_AND_BACK, "--json", code=5)
