@@ -193,6 +193,8 @@ def _verdicts(change: Change, asked: Asked, at: datetime) -> Iterator[Verdict]:
 
 
 def _notes(verdicts: Sequence[Verdict], answer: Answer) -> Iterator[str]:
+    if not verdicts:
+        yield "no run has the figure that is asked for"
     failed = sum(verdict.met is False for verdict in verdicts)
     if answer == "undecided" and failed:
         are = "is" if failed == 1 else "are"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import select
 import sys
+import termios
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -22,6 +23,7 @@ from cephtui.cli.headless import Measuring
 from cephtui.cli.judging import asked_of, keep, print_judgement
 from cephtui.cli.options import Question
 from cephtui.cli.output import JsonOutput, TerminalOutput
+from cephtui.cli.stopping import AGAIN
 from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE, EXIT_REFUSED
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, Run
@@ -33,10 +35,10 @@ from cephtui.running.runner import Runner
 from cephtui.sessions import store
 from cephtui.sessions.changes import not_undone
 from cephtui.sessions.jsonlines import as_json as json_of
-from cephtui.sessions.store import SITTING_FILE
+from cephtui.sessions.store import SITTING_FILE, StoreError
 from cephtui.sessions.verdicts import judge_saved
-from cephtui.sessions.writer import write_whole
-from cephtui.terminal import say
+from cephtui.sessions.writer import unwritable, write_whole
+from cephtui.terminal import Interrupted, say
 
 _POLL_SECONDS = 0.25
 
@@ -200,7 +202,11 @@ class Guided:
 
     def _change(self, command: str) -> None:
         self._is_changed = True  # also where it fails half-way
-        ran = self._ran("change", command, lambda: self._desk.is_asked_to_end)
+        try:
+            ran = self._ran("change", command, lambda: self._desk.is_asked_to_end)
+        except OSError as error:
+            self._is_changed = False
+            raise _Over(EXIT_INCOMPLETE, f"--change was not run: {unwritable(error)}") from None
         if ran:
             raise _Over(EXIT_INCOMPLETE if self._desk.is_asked_to_end else EXIT_FAILED, f"--change failed: {ran}")
 
@@ -209,20 +215,25 @@ class Guided:
         command = self._commands.undo
         if command is None or not self._is_changed:
             return
-        problem = self._ran("undo", command, lambda: False)
+        remedy = f"cephtui cleanup --undo {self._directory.name}"
+        try:
+            with self._desk.undoing():
+                problem = self._ran("undo", command, lambda: False)
+        except Interrupted as ended:
+            raise Interrupted(*ended.args, f"the change was not undone: {remedy}") from None
         if not problem:
             self._is_changed = False
             return
-        remedy = f"cephtui cleanup --undo {self._directory.name}"
         if for_now:
             raise _Over(EXIT_FAILED, f"--undo failed: {problem}")
         say(f"the change was not undone: {problem}: {remedy}")
 
     def _ran(self, kind: Literal["change", "undo"], command: str, is_stopped: Callable[[], bool]) -> str:
         """Run it, noted before and after; why it failed, or empty."""
-        say(f"{kind}: {command}")
+        say(f"{kind}: {command}{AGAIN if self._desk.is_asked_to_end else ''}")
         problem = run_noted(self._directory, kind, command, self._commands.undo, is_stopped)
-        self._runner.mark(f"{CHANGED if kind == 'change' else UNDONE}{command}").result()
+        with contextlib.suppress(OSError, StoreError):
+            self._runner.mark(f"{CHANGED if kind == 'change' else UNDONE}{command}").result()
         return problem
 
     def _wait_for_the_user(self) -> None:
@@ -230,6 +241,7 @@ class Guided:
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
             raise _Over(EXIT_REFUSED, "there is no terminal to ask for the change: give --change")
         click.echo("Make the change, say here what you changed, then press Enter: ", nl=False, err=True)
+        termios.tcflush(sys.stdin, termios.TCIFLUSH)  # what was typed before it asked is no answer
         while not select.select([sys.stdin], [], [], _POLL_SECONDS)[0]:
             if self._desk.is_asked_to_end:
                 raise _Over(EXIT_INCOMPLETE, "stopped")

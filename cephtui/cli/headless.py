@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
+from threading import Event as Flag
 
 from cephtui.cli.output import Output
 from cephtui.cli.stopping import AGAIN, stopping
@@ -30,13 +31,22 @@ log = logging.getLogger(__name__)
 class Measuring:
     """Carries out plans one after the other, printing what happens."""
 
-    def __init__(self, runner: Runner, inbox: Inbox, progress: _Progress) -> None:
-        self._runner, self._inbox, self._progress = runner, inbox, progress
+    def __init__(self, runner: Runner, inbox: Inbox, progress: _Progress, undoing: Flag) -> None:
+        self._runner, self._inbox, self._progress, self._undoing = runner, inbox, progress, undoing
 
     @property
     def is_asked_to_end(self) -> bool:
         """Whether the user has asked for the end."""
         return self._progress.is_awaited
+
+    @contextlib.contextmanager
+    def undoing(self) -> Iterator[None]:
+        """In the block a change is taken back, which has its own limit of time."""
+        self._undoing.set()
+        try:
+            yield
+        finally:
+            self._undoing.clear()
 
     def measure(self, plan: Plan, target: Target, output: Output) -> tuple[int, tuple[Run, ...]]:
         """The exit code of a plan, and its runs; raises StoreError where nothing could be run."""
@@ -58,11 +68,16 @@ class Measuring:
 def measuring(runner: Runner) -> Iterator[Measuring]:
     """In the block plans are carried out; then what they created is removed, whatever ended them."""
     inbox = runner.subscribe()
-    with stopping(runner.tidy_up, runner.cleanup.is_overdue, runner.abandon) as ending:
+    undoing = Flag()
+
+    def is_overdue(asked_at: float) -> bool:
+        return not undoing.is_set() and runner.cleanup.is_overdue(asked_at)
+
+    with stopping(runner.tidy_up, is_overdue, runner.abandon) as ending:
         runner.nodes.remove_left_behind()
         progress = _Progress(runner, ending)
         try:
-            yield Measuring(runner, inbox, progress)
+            yield Measuring(runner, inbox, progress, undoing)
         finally:
             _tidy_up(runner, inbox, progress)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,18 +12,28 @@ from cephtui.running.command import run_command
 from cephtui.sessions.changes import CHANGES_FILE, Ran
 from cephtui.sessions.writer import append_lines
 
+log = logging.getLogger(__name__)
+
 
 def run_noted(
     directory: Path, kind: Literal["change", "undo"], command: str, undo: str | None, is_stopped: Callable[[], bool]
 ) -> str:
     """Run it; why it failed, or an empty text. ``undo`` takes the change back.
 
-    Raises OSError where it can't be noted: then it does not run.
+    Raises OSError where it can't be noted: then a change is not made. What takes it back runs all the same.
     """
     noted = Ran(at=datetime.now(UTC), kind=kind, command=command, undo=undo)
-    append_lines(directory / CHANGES_FILE, [noted])
+    try:
+        append_lines(directory / CHANGES_FILE, [noted])
+    except OSError:
+        if kind == "change":
+            raise
+        log.exception("an undo can't be noted")
     ended = run_command(command, is_stopped)
     after = {"at": datetime.now(UTC), "status": ended.status, "output": ended.output}
-    append_lines(directory / CHANGES_FILE, [noted.model_copy(update=after)])
+    try:
+        append_lines(directory / CHANGES_FILE, [noted.model_copy(update=after)])
+    except OSError:
+        log.exception("the end of a command can't be noted")
     last = ended.output.strip().splitlines()
     return f"{ended.problem}{f': {last[-1]}' if last else ''}" if ended.problem else ""

@@ -42,13 +42,17 @@ def run_command(command: str, is_stopped: Callable[[], bool], limit_seconds: flo
     reader = threading.Thread(target=_read, args=(process, tail), daemon=True)
     reader.start()
     began, problem = time.monotonic(), ""
-    while process.poll() is None and not problem:
-        time.sleep(_POLL_SECONDS)
-        if is_stopped():
-            problem = "stopped"
-        elif time.monotonic() - began > limit_seconds:
-            problem = f"it did not end within {limit_seconds:.0f} s"
-    status = _end(process) if problem else process.returncode
+    try:
+        while process.poll() is None and not problem:
+            time.sleep(_POLL_SECONDS)
+            if is_stopped():
+                problem = "stopped"
+            elif time.monotonic() - began > limit_seconds:
+                problem = f"it did not end within {limit_seconds:.0f} s"
+        status = _end(process) if problem else process.returncode
+    except BaseException:  # a second signal: nothing is waited for any more
+        _kill(process, signal.SIGKILL)
+        raise
     reader.join(_GRACE_SECONDS)  # a process of it that goes on in the background holds its output open
     if status and not problem:
         problem = f"status {status}" if status > 0 else f"signal {-status}"
@@ -65,8 +69,12 @@ def _read(process: subprocess.Popen[bytes], tail: bytearray) -> None:
 
 def _end(process: subprocess.Popen[bytes]) -> int:
     for number in (signal.SIGTERM, signal.SIGKILL):
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, number)
+        _kill(process, number)
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(_GRACE_SECONDS)
     return process.wait()
+
+
+def _kill(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, number)

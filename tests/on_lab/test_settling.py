@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from .runs import Bench
 
 OPTION = "rbd_qos_iops_limit"
@@ -11,7 +13,14 @@ RUN_SECONDS, CUT_AT_SECONDS = 40, 18
 def test_a_run_that_is_cut_half_way_is_not_settled(bench: Bench) -> None:
     """librbd takes a limit from the cluster's configuration at once."""
     lab = bench.lab
-    load = {"size": "4M", "numjobs": 1, "iodepth": 4, "runtime": RUN_SECONDS, "ramp_time": 0, "rate_iops": 80}
+    load: dict[str, Any] = {
+        "size": "4M",
+        "numjobs": 1,
+        "iodepth": 4,
+        "runtime": RUN_SECONDS,
+        "ramp_time": 0,
+        "rate_iops": 80,
+    }
     console = bench.start("write-iops", words=["--shared-pool", "--session", "S"], **load)
     try:
         console.wait_for_samples(CUT_AT_SECONDS)

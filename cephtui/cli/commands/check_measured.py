@@ -13,12 +13,10 @@ import click
 
 from cephtui import paths, units
 from cephtui.analysis.batches import node_names
+from cephtui.analysis.conclusion import why_invalid
 from cephtui.analysis.looks import CONFIDENCES
-from cephtui.analysis.sitting import (
-    Turn,
-    looks_of,
-)
-from cephtui.analysis.verdict import seen_with
+from cephtui.analysis.sitting import Turn, looks_of
+from cephtui.analysis.verdict import JUDGED_RUNS, seen_with
 from cephtui.cli.choice import check_session_name, chosen_nodes, chosen_target, find_catalogue
 from cephtui.cli.commands.run import surveyed
 from cephtui.cli.errors import Refused
@@ -35,6 +33,7 @@ from cephtui.presets import Choice, Preset, PresetError, PresetFile, choose, par
 from cephtui.running.launch import NotRun
 from cephtui.running.runner import Runner
 from cephtui.sessions import store
+from cephtui.sessions.changes import not_undone
 from cephtui.sessions.store import StoreError
 from cephtui.targets.scratch import is_scratch
 from cephtui.tools.base import OptionError
@@ -90,6 +89,7 @@ def measure_and_judge(
             else:
                 request = _new_request(stack, presets, where, target, data_pool, overrides)
                 sitting, saved = _new_sitting(request, question, commands, runs, int(most)), ()
+            _check_undone(session, undo if resume is not None else None)
             request = replace(request, destroy=destroy, shared_pool=shared_pool, ceph_node=where.ceph_node)
             most_runs = Turn("after", looks_of(sitting).at[-1])
             draft = make_plan(request_of_turn(request, most_runs, 0), ids_of(sitting.after))
@@ -119,6 +119,13 @@ def _check_options(
         raise click.UsageError(
             f"--confidence {question.confidence:g}: with several looks expected {known}; or give --runs"
         )
+
+
+def _check_undone(session: str | None, undo: str | None) -> None:
+    """Raises Refused where a change in the session would be lost sight of; ``undo`` takes it back when continued."""
+    left = not_undone(paths.sessions_dir() / session) if session else None
+    if left is not None and left != undo:
+        raise Refused(f"session {session}: its change was not undone: cephtui cleanup --undo {session} runs: {left}")
 
 
 def _asked_in(sitting: Sitting, question: Question) -> Question:
@@ -186,6 +193,12 @@ def _of_before(
     directory, number = find_run(against)
     before = repeats_of(directory, number)
     run = before[0]
+    counting = sum(not why_invalid(each) for each in before)
+    if counting < JUDGED_RUNS:
+        raise click.UsageError(
+            f"{directory.name}/{number} has {counting} run{'s' * (counting != 1)} that count{'s' * (counting == 1)}: "
+            f"{JUDGED_RUNS} are needed before for a verdict: measure with cephtui run PRESET --repeat {_BEFORE_RUNS}"
+        )
     where = where if where.names else replace(where, names=tuple(node_names(run)))
     nodes = chosen_nodes(where)
     text = target or (None if is_scratch(run.target) else run.target)

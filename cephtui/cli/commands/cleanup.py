@@ -28,8 +28,9 @@ from cephtui.running.changing import run_noted
 from cephtui.running.cleanup import leftovers
 from cephtui.running.inbox import Inbox
 from cephtui.running.runner import Runner
-from cephtui.sessions.changes import left_changed
+from cephtui.sessions.changes import left_changed, not_undone
 from cephtui.sessions.undo import Undo, left_behind, unreadable_lists
+from cephtui.sessions.writer import take_lock
 from cephtui.targets.base import Removed
 from cephtui.targets.leftovers import ConnectionSettings, connection_settings, describe
 from cephtui.terminal import Interrupted, say
@@ -74,7 +75,13 @@ def _undo(directory: Path, *, dry_run: bool, yes: bool) -> int:
         return 0
     if not yes and not (sys.stdin.isatty() and click.confirm("Run this?", err=True)):
         raise Refused("nothing was run: add --yes" if not sys.stdin.isatty() else "nothing was run")
-    problem = run_noted(directory, "undo", command, command, lambda: False)
+    lock = take_lock(directory)
+    if lock is None:
+        raise Refused(f"session {directory.name} is in use by another cephtui: nothing was run")
+    with lock:
+        if not_undone(directory) != command:
+            raise Refused(f"the change of session {directory.name} was undone meanwhile: nothing was run")
+        problem = run_noted(directory, "undo", command, command, lambda: False)
     say(f"the change was not undone: {problem}" if problem else "the change is undone")
     return EXIT_FAILED if problem else 0
 

@@ -1,0 +1,589 @@
+"""``cephtui check`` as the real process, with fio at a fixed rate: what it says of a change is certain then.
+
+A change that slows down is a file: while it exists, the fio of these tests keeps to a lower rate.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+import cephtui
+from cephtui.models import Mark
+from cephtui.sessions.writer import append_lines
+
+from .conftest import NewSandbox
+from .sandbox import Console, Event, Sandbox, sets, wait_for
+from .test_screens_end import IDLE, Terminal
+
+RATE, SLOWER = 100, 70
+END_SECONDS = 120.0
+PRESET = "write-iops"
+FIO = f"""
+case " $* " in *" --name={PRESET} "*) ;; *) exec "$FIO" "$@";; esac
+echo run >> log
+if [ -e slow ]; then set -- "$@" --rate_iops={SLOWER}; fi
+if [ -e slow ] && [ -e hold ]; then set -- "$@" --runtime=300; fi
+exec "$FIO" "$@"
+"""
+"""With the file ``hold`` a run after the change goes on until it is stopped."""
+CHANGE, UNDO = "echo change >> log; touch slow", "echo undo >> log; rm slow"
+THERE_AND_BACK = ["--change", CHANGE, "--undo", UNDO]
+OWN_TREE = str(Path(cephtui.__file__).parent.parent)
+
+
+def steady(rate: int = RATE) -> list[str]:
+    """``--set`` for a short run with this rate."""
+    return sets(runtime=1, ramp_time=0, size="1M", numjobs=1, iodepth=4, rate_iops=rate)
+
+
+class Desk:
+    """A sandbox in whose own folder the changes are made."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self.sandbox, self.root = sandbox, sandbox.root
+        self.slow, self.hold = self.root / "slow", self.root / "hold"
+        self.env = sandbox.program("fio", f"cd {self.root}{FIO}")
+        self.target = f"file:{sandbox.files}/target"
+
+    def start(self, *words: str) -> Console:
+        return self.sandbox.start(*words, env=self.env)
+
+    def run(self, *words: str, code: int, seconds: float = END_SECONDS) -> Console:
+        """To its end, which has to be with this exit code."""
+        console = self.start(*words)
+        assert console.wait(seconds) == code, console.describe()
+        return console
+
+    def measure(self, session: str, runs: int = 3, rate: int = RATE) -> None:
+        words = ["--repeat", str(runs), "--target", self.target, "--session", session]
+        self.run("run", PRESET, *steady(rate), *words, code=0)
+
+    def sitting(self, session: str = "C", runs: int | None = 3) -> list[str]:
+        """A check that measures."""
+        number = ["--runs", str(runs)] if runs else []
+        return ["check", "--preset", PRESET, *steady(), "--target", self.target, *number, "--session", session]
+
+    def mark(self, session: str, text: str) -> None:
+        """As the console keeps one between two runs."""
+        append_lines(self.sandbox.session(session) / "marks.jsonl", [Mark(at=datetime.now(UTC), text=text)])
+
+    def kept(self, session: str, name: str = "verdicts.jsonl") -> list[Event]:
+        return [json.loads(line) for line in (self.sandbox.session(session) / name).read_text().splitlines()]
+
+    @property
+    def log(self) -> list[str]:
+        """What the changes and fio have written down, in order."""
+        path = self.root / "log"
+        return path.read_text().split() if path.exists() else []
+
+    def outcomes(self, session: str = "C") -> list[str]:
+        paths = sorted(self.sandbox.session(session).glob("*/run.json"))
+        return [json.loads(path.read_text())["outcome"] for path in paths]
+
+    def wait_in_after(self, console: Console) -> None:
+        """Until it measures after the change."""
+
+        def is_measuring() -> bool:
+            runs = sorted(self.sandbox.session("C").glob("*/samples.jsonl")) if self.slow.exists() else []
+            return self.log[-1:] == ["run"] and len(runs) > 1 and runs[-1].read_bytes().count(b"\n") > 2
+
+        console.wait_for(is_measuring, END_SECONDS, "samples after the change")
+
+
+@pytest.fixture
+def desk(sandbox: Sandbox) -> Desk:
+    return Desk(sandbox)
+
+
+@pytest.fixture(scope="module")
+def saved(new_sandbox: NewSandbox) -> Desk:
+    """S: three runs, three slower ones, three as the first, one more; M: three runs, a change with its mark, three."""
+    desk = Desk(new_sandbox())
+    for runs, rate in ((3, RATE), (3, SLOWER), (3, RATE), (1, RATE)):
+        desk.measure("S", runs, rate)
+    desk.measure("M")
+    desk.mark("M", "fewer shards")
+    desk.slow.touch()
+    desk.measure("M")
+    desk.slow.unlink()
+    return desk
+
+
+def conclusion(console: Console) -> Event:
+    """Of ``--json``: all that is printed after the runs are verdicts, those that decide first, then this."""
+    events = console.events
+    last = events.pop()
+    assert last["event"] == "conclusion"
+    verdicts = [event for event in events if event["event"] == "verdict"]
+    assert events[len(events) - len(verdicts) :] == verdicts
+    decides = [verdict["decides"] for verdict in verdicts]
+    assert decides == sorted(decides, reverse=True)
+    assert decides[0]
+    assert last["exit_code"] == console.process.returncode
+    return last
+
+
+# ---------------------------------------------------------------------------------------------- saved runs
+
+
+def test_two_named_batches_are_judged_and_the_verdict_is_kept(saved: Desk) -> None:
+    console = saved.run("check", "S/1", "S/4", "--json", code=5)
+    answer = conclusion(console)
+    verdict = console.events[0]
+    assert (answer["answer"], answer["changed"]) == ("not met", [f"option rate_iops {RATE} -> {SLOWER}"])
+    assert (verdict["before"], verdict["after"]) == (["S/1", "S/2", "S/3"], ["S/4", "S/5", "S/6"])
+    assert (verdict["preset"], verdict["direction"], verdict["figure"]) == (PRESET, "write", "iops")
+    assert (verdict["word"], verdict["differs"], verdict["met"]) == ("worse", "slower", False)
+    assert verdict["ratio"] == pytest.approx(0.7, abs=0.05)
+    assert verdict["interval"][0] <= verdict["ratio"] <= verdict["interval"][1] < 0.9
+    assert saved.kept("S")[-len(console.events) :] == console.events
+    assert "S/1-6: only 1.0 s measured" in saved.run("check", "S/1", "S/4", code=5).stdout
+
+
+def test_a_second_look_at_the_same_runs_is_said(saved: Desk) -> None:
+    words = ["check", "S/4", "S/7", "--json"]
+    looks = [conclusion(saved.run(*words, code=0))["notes"] for _ in range(3)]
+    assert looks[0] == []
+    assert [note for notes in looks[1:] for note in notes] == [
+        "second look: each further look adds up to 2.5 % of false verdicts",
+        "look 3 at these runs: each further look adds up to 2.5 % of false verdicts",
+    ]
+    assert conclusion(saved.run("check", "S/4", "M/1", "--json", code=0))["notes"] == []
+
+
+def test_equal_batches_meet_what_is_required(saved: Desk) -> None:
+    console = saved.run("check", "S/1", "S/7", code=0)
+    assert "the same within 10 %" in console.stdout
+    assert "required: at most 10 % worse: met (exit 0)" in console.stdout
+    assert "not the same load" not in console.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["S/1", "S/4", "--require", "-40"], 0),
+        (["S/4", "S/7", "--require", "20"], 0),
+        (["S/1", "S/7", "--require", "20"], 5),
+        (["S/1", "S/10"], 6),  # one run after
+        (["S/10", "S/1"], 6),
+        (["S/1", "S/4", "--without", "5"], 6),
+    ],
+)
+def test_the_answer_depends_on_what_is_asked(saved: Desk, words: list[str], code: int) -> None:
+    answer = conclusion(saved.run("check", *words, "--json", code=code))
+    assert answer["answer"] == {0: "met", 5: "not met", 6: "undecided"}[code]
+    assert [each["run"] for each in answer["left_out"]] == (["S/5"] if "--without" in words else [])
+
+
+def test_a_figure_that_was_not_measured_is_said(saved: Desk) -> None:
+    console = saved.run("check", "S/1", "S/4", "--direction", "read", code=6)
+    assert "no run has the figure that is asked for" in console.stdout
+
+
+def test_a_session_is_judged_around_its_mark(saved: Desk) -> None:
+    for words in (["M"], ["M", "--mark", "1"]):
+        console = saved.run("check", *words, "--json", code=5)
+        assert "fewer shards" in conclusion(console)["changed"]
+        assert console.events[0]["before"] == ["M/1", "M/2", "M/3"]
+        assert console.events[0]["after"] == ["M/4", "M/5", "M/6"]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["S"], "session S has no mark: name two runs: cephtui check S/1 S/2"),
+        (["M", "--mark", "2"], "session M has 1 marks"),
+        (["S/1", "S/99"], "session S has no run 99"),
+        (["nothing"], "no session 'nothing'"),
+        (["S/1", "S/4", "--mark", "1"], "--mark belongs to the form: cephtui check SESSION"),
+        (["S", "--against", "S/1"], "without --against and --preset"),
+        (["--against", "S/1", "--change", "touch slow"], "with --against the change is already made"),
+        (["--preset", PRESET, "--undo", "touch slow"], "--undo belongs to --change"),
+        (["--preset", PRESET, "--change", "touch slow", "--set", "iodepth=1,2"], "measures one value"),
+        (["--continue", "S", "--change", "touch slow"], "session S has no check to continue"),
+    ],
+)
+def test_wrong_usage_measures_and_changes_nothing(saved: Desk, words: list[str], says: str) -> None:
+    before = saved.log
+    console = saved.run("check", *words, code=2)
+    assert says in console.stderr
+    assert saved.log == before
+    assert not saved.slow.exists()
+
+
+def test_against_saved_runs_it_measures_in_a_new_session(saved: Desk) -> None:
+    before = len(saved.kept("S"))
+    console = saved.run("check", "--against", "S/1", "--runs", "3", "--session", "A", "--json", code=0)
+    assert conclusion(console)["answer"] == "met"
+    verdict = next(event for event in console.events if event["event"] == "verdict")
+    assert (verdict["before"], verdict["after"]) == (["S/1", "S/2", "S/3"], ["A/1", "A/2", "A/3"])
+    assert [run["options"]["rate_iops"] for run in console.runs] == [RATE] * 3
+    assert [run["target"] for run in console.runs] == [saved.target] * 3
+    assert [event["event"] for event in saved.kept("A")][-1] == "conclusion"
+    assert len(saved.kept("S")) == before
+    assert saved.sandbox.left() == []
+
+
+def test_against_too_few_runs_nothing_is_measured(saved: Desk) -> None:
+    """However many there were after the change, there would be no verdict."""
+    before = saved.log
+    console = saved.run("check", "--against", "S/10", "--session", "F", code=2)
+    assert "S/10 has 1 run that counts: 3 are needed before" in console.stderr
+    assert saved.log == before
+    assert not saved.sandbox.session("F").exists()
+
+
+# ---------------------------------------------------------------------------------------------- a sitting
+
+
+def test_the_sides_take_turns_and_the_change_is_undone(desk: Desk) -> None:
+    """The looks are at 4, 6, 8 and 12 runs a side: at the first of them this change is beyond doubt."""
+    before, run, after = ["undo"], ["run"], ["change"]
+    first = f"cp data/sessions/C/changes.jsonl noted-before; {CHANGE}"
+    words = [*desk.sitting(runs=None), "--json", "--change", first, "--undo", UNDO]
+    console = desk.run(*words, code=5)
+    assert desk.log == [*run, *after, *run * 2, *before, *run * 2, *after, *run * 2, *before, *run]
+    assert not desk.slow.exists()
+    answer = conclusion(console)
+    verdict = next(event for event in console.events if event["event"] == "verdict")
+    assert (verdict["method"], verdict["looks"], verdict["looks_most"]) == ("paired", 1, 4)
+    assert verdict["before"] == ["C/1", "C/4", "C/5", "C/8"]
+    assert verdict["after"] == ["C/2", "C/3", "C/6", "C/7"]
+    assert f"change: {first}" in answer["changed"]
+    assert desk.kept("C")[-1] == answer
+    assert "look 1 of 4, 4 runs after" in console.stderr
+    (*_, noted) = [json.loads(line) for line in (desk.root / "noted-before").read_text().splitlines()]
+    assert (noted["kind"], noted["undo"], noted["status"]) == ("change", UNDO, None)
+    ran = [(each["kind"], each["status"]) for each in desk.kept("C", "changes.jsonl")]
+    assert ran == [("change", None), ("change", 0), ("undo", None), ("undo", 0)] * 2
+    desk.sandbox.assert_clean()
+    again = desk.run("check", "C", "--json", code=5)  # the session knows its sides
+    assert again.events[0]["before"] == verdict["before"]
+    assert "nothing was left behind" in desk.run("cleanup", code=0).stdout
+
+
+def test_a_change_that_nothing_depends_on_is_met(desk: Desk) -> None:
+    words = [*desk.sitting(), "--change", "echo change >> log", "--undo", "echo undo >> log"]
+    console = desk.run(*words, code=0)
+    assert "the same within 10 %" in console.stdout
+    assert desk.log == ["run", "change", "run", "run", "undo", "run", "run", "change", "run", "undo"]
+
+
+def test_a_change_without_undo_comes_after_all_of_before(desk: Desk) -> None:
+    desk.run(*desk.sitting(), "--change", CHANGE, code=5)
+    assert desk.log == [*["run"] * 3, "change", *["run"] * 3]
+    assert desk.slow.exists()
+    assert "nothing was left behind" in desk.run("cleanup", code=0).stdout
+
+
+def test_a_refused_target_changes_nothing(desk: Desk) -> None:
+    target = desk.sandbox.files / "target"
+    target.write_text("somebody's")
+    console = desk.run(*desk.sitting(), *THERE_AND_BACK, code=3)
+    assert "target" in console.stderr
+    assert desk.log == []
+    assert target.read_text() == "somebody's"
+
+
+def test_a_change_that_fails_is_undone(desk: Desk) -> None:
+    """It may have been made in part."""
+    words = ["--change", f"{CHANGE}; echo no such option >&2; exit 7", "--undo", UNDO]
+    console = desk.run(*desk.sitting(), *words, code=1)
+    assert "--change failed: status 7: no such option" in console.stderr
+    assert desk.log == ["run", "change", "undo"]
+    assert not desk.slow.exists()
+    noted = [each for each in desk.kept("C", "changes.jsonl") if each["status"] is not None]
+    assert [(each["kind"], each["status"], each["output"]) for each in noted] == [
+        ("change", 7, "no such option\n"),
+        ("undo", 0, ""),
+    ]
+    desk.sandbox.assert_clean()
+
+
+def test_an_undo_that_fails_is_said_and_can_be_repeated(desk: Desk) -> None:
+    blocked = desk.root / "blocked"
+    words = ["--change", f"{CHANGE}; touch blocked; exit 1", "--undo", f"test ! -e {blocked} || exit 1; {UNDO}"]
+    console = desk.run(*desk.sitting(), *words, code=1)
+    assert "the change was not undone: status 1: cephtui cleanup --undo C" in console.stderr
+    assert desk.run("cleanup", "--undo", "C", "--yes", code=1).stderr.startswith("cephtui: the change was not undone")
+    blocked.unlink()
+    desk.run("cleanup", "--undo", "C", "--yes", code=0)
+    assert desk.log == ["run", "change", "undo"]
+
+
+@pytest.mark.parametrize("ignores", ["", "trap '' TERM; "])
+def test_a_change_that_hangs_is_stopped_and_undone(desk: Desk, ignores: str) -> None:
+    words = ["--change", f"{ignores}{CHANGE}; sleep 1000 & sleep 1000", "--undo", UNDO]
+    console = desk.start(*desk.sitting(), *words)
+    console.wait_for(desk.slow.exists, END_SECONDS, "the change")
+    console.wait_for(lambda: len(desk.sandbox.processes("sleep")) == 2, END_SECONDS, "what it starts")
+    console.process.send_signal(signal.SIGTERM)
+    assert console.wait(END_SECONDS) == 4, console.describe()
+    assert "--change failed: stopped" in console.stderr
+    assert desk.log == ["run", "change", "undo"]
+    assert not desk.slow.exists()
+    desk.sandbox.assert_clean()
+
+
+def test_an_undo_that_hangs_is_left_with_a_second_signal(desk: Desk) -> None:
+    words = ["--change", f"{CHANGE}; exit 1", "--undo", "touch undoing; sleep 1000 & sleep 1000"]
+    console = desk.start(*desk.sitting(), *words)
+    console.wait_for((desk.root / "undoing").exists, END_SECONDS, "the undo")
+    console.process.send_signal(signal.SIGTERM)
+    time.sleep(0.5)  # signals that come together are one
+    console.process.send_signal(signal.SIGINT)
+    assert console.wait(END_SECONDS) == 4, console.describe()
+    assert "Traceback" not in console.stderr
+    assert "the change was not undone: cephtui cleanup --undo C" in console.stderr
+    desk.sandbox.assert_clean()
+
+
+def test_an_undo_may_take_longer_than_a_removal(desk: Desk) -> None:
+    folder = desk.root / "site"
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text("from cephtui.running import cleanup\ncleanup.ENDING_SECONDS = 1\n")
+    words = ["--change", f"{CHANGE}; exit 1", "--undo", f"touch undoing; sleep 4; {UNDO}"]
+    console = desk.sandbox.start(*desk.sitting(), *words, env={**desk.env, "PYTHONPATH": f"{folder}:{OWN_TREE}"})
+    console.wait_for((desk.root / "undoing").exists, END_SECONDS, "the undo")
+    console.process.send_signal(signal.SIGTERM)
+    assert console.wait(END_SECONDS) in (1, 4), console.describe()
+    assert desk.log == ["run", "change", "undo"]
+    assert not desk.slow.exists()
+    desk.sandbox.assert_clean()
+
+
+def test_a_change_that_cannot_be_noted_is_not_made(desk: Desk) -> None:
+    (desk.sandbox.data / "sessions" / "C" / "changes.jsonl").mkdir(parents=True)
+    console = desk.run(*desk.sitting(), *THERE_AND_BACK, code=4)
+    assert "--change was not run: can't write the session: Is a directory" in console.stderr
+    assert desk.log == ["run"]
+    desk.sandbox.assert_clean()
+
+
+def test_a_change_is_undone_also_where_that_cannot_be_noted(desk: Desk) -> None:
+    spoil = "rm data/sessions/C/changes.jsonl; mkdir data/sessions/C/changes.jsonl"
+    desk.run(*desk.sitting(), "--change", f"{CHANGE}; {spoil}", "--undo", UNDO, "--runs", "2", code=6)
+    assert desk.log == ["run", "change", "run", "run", "undo", "run"]
+    assert not desk.slow.exists()
+
+
+def test_a_stopped_sitting_is_undone_and_can_be_continued(desk: Desk) -> None:
+    desk.hold.touch()
+    console = desk.start(*desk.sitting(), *THERE_AND_BACK, "--require", "-40")
+    desk.wait_in_after(console)
+    console.process.send_signal(signal.SIGINT)
+    assert console.wait(END_SECONDS) == 4, console.describe()
+    assert "to continue it: cephtui check --continue C" in console.stderr
+    assert desk.log == ["run", "change", "run", "undo"]
+    assert not desk.slow.exists()
+    assert not (desk.sandbox.session("C") / "verdicts.jsonl").exists()
+    desk.sandbox.assert_clean()
+    desk.hold.unlink()
+
+    refused = desk.run("check", "--continue", "C", code=2)
+    assert "give its --change and --undo again" in refused.stderr
+    continued = desk.run("check", "--continue", "C", *THERE_AND_BACK, "--json", code=0)  # as required at the first time
+    answer = conclusion(continued)
+    assert [each["run"] for each in answer["left_out"]] == ["C/2"]
+    assert desk.log[4:] == ["change", "run", "run", "undo", "run", "run", "change", "run", "undo"]
+    assert desk.outcomes() == ["ok", "stopped", *["ok"] * 5]
+    desk.sandbox.assert_clean()
+
+
+# ---------------------------------------------------------------------------------------------- killed
+
+
+def killed(desk: Desk, undo: str = UNDO) -> None:
+    """A sitting that was killed while it measured after the change."""
+    desk.hold.touch()
+    console = desk.start(*desk.sitting(), "--change", CHANGE, "--undo", undo)
+    desk.wait_in_after(console)
+    console.process.kill()
+    desk.sandbox.wait_gone()
+    desk.hold.unlink()
+    assert desk.slow.exists()
+    assert desk.log == ["run", "change", "run"]
+
+
+def test_what_a_killed_sitting_has_changed_is_undone_by_its_name(desk: Desk) -> None:
+    killed(desk)
+    named = f"session C: its change was not undone: cephtui cleanup --undo C runs: {UNDO}"
+    assert named in desk.run("cleanup", "--dry-run", code=0).stderr
+    assert named in desk.run("cleanup", "--yes", code=0).stderr
+    assert desk.sandbox.left() == []
+    assert UNDO in desk.run("cleanup", "--undo", "C", "--dry-run", code=0).stdout
+    assert "nothing was run: add --yes" in desk.run("cleanup", "--undo", "C", code=3).stderr
+    assert desk.log == ["run", "change", "run"]
+
+    assert "the change is undone" in desk.run("cleanup", "--undo", "C", "--yes", code=0).stderr
+    assert desk.log == ["run", "change", "run", "undo"]
+    assert not desk.slow.exists()
+    assert "session C has no change to undo" in desk.run("cleanup", "--undo", "C", "--yes", code=2).stderr
+    assert desk.run("cleanup", code=0).stderr == ""
+    assert desk.log.count("undo") == 1
+
+
+def test_an_undo_by_name_runs_once_at_a_time_and_can_be_stopped(desk: Desk) -> None:
+    killed(desk, f"{UNDO}; test -e stays || {{ touch stays; sleep 1000; }}")
+    first = desk.start("cleanup", "--undo", "C", "--yes")
+    first.wait_for((desk.root / "stays").exists, END_SECONDS, "the undo")
+    assert "or a check of it is running" in desk.run("cleanup", "--undo", "C", "--yes", code=2).stderr
+    assert "its change was not undone" not in desk.run("cleanup", "--yes", code=0).stderr
+    first.process.send_signal(signal.SIGTERM)
+    assert first.wait(END_SECONDS) == 4, first.describe()
+    desk.sandbox.wait_gone()
+    assert "its change was not undone" in desk.run("cleanup", "--yes", code=0).stderr
+    assert desk.log.count("undo") == 1
+    desk.sandbox.assert_clean()
+
+
+def test_a_killed_sitting_is_continued_with_the_change_in_place(desk: Desk) -> None:
+    killed(desk)
+    console = desk.run("check", "--continue", "C", *THERE_AND_BACK, "--json", code=5)
+    assert [each["run"] for each in conclusion(console)["left_out"]] == ["C/2"]
+    assert desk.log[3:] == ["run", "run", "undo", "run", "run", "change", "run", "undo"]
+    assert not desk.slow.exists()
+    desk.sandbox.assert_clean()
+
+
+def test_the_command_of_a_copied_session_runs_by_its_name_only(desk: Desk, new_sandbox: NewSandbox) -> None:
+    here = Desk(new_sandbox())
+    mine = here.root / "taken"
+    killed(desk, f"touch {mine}")
+    shutil.copytree(desk.sandbox.session("C"), here.sandbox.data / "sessions" / "C")
+    here.run("check", "C", "--without", "C/2", code=6)
+    here.run("check", "--continue", "C", code=2)
+    here.run("show", "C", code=0)
+    here.run("sessions", code=0)
+    here.run("cleanup", "--yes", "--as-listed", code=0)
+    here.measure("other", runs=1)
+    here.run(*here.sitting("D", runs=2), "--change", "true", "--undo", "true", code=6)
+    again = [*here.sitting(), "--change", "true", "--undo", "true"]
+    assert "its change was not undone" in here.run(*again, code=3).stderr  # of the session's own it would lose sight
+    assert not mine.exists()
+    assert str(mine) in here.run("cleanup", "--undo", "C", "--yes", code=0).stdout
+    assert mine.exists()
+
+
+# ---------------------------------------------------------------------------------------------- before it begins
+
+
+def test_a_dry_run_runs_nothing_and_tells_what_could_be_seen(desk: Desk) -> None:
+    for turns, order in ((THERE_AND_BACK, "A B B A"), ([], "before, then after")):
+        console = desk.run(*desk.sitting(runs=None), *turns, "--dry-run", code=0)
+        first, *looks, last = console.stdout.splitlines()
+        assert (PRESET in first, desk.target in first, first.endswith(order)) == (True, True, True), first
+        sides = ["4", "6", "8", "12"] if turns else ["6"] * 4
+        for number, (line, before, after) in enumerate(zip(looks, sides, ["4", "6", "8", "12"], strict=True), 1):
+            assert line.startswith(f"  look {number}: {before} before, {after} after, about "), line
+            assert " % of 2 %, " in line
+        assert last.startswith("would see: the least change that is seen with 80 %")
+    (plan,) = desk.run(*desk.sitting(), *THERE_AND_BACK, "--dry-run", "--json", code=0).events
+    assert plan["event"] == "plan"
+    assert desk.log == []
+    assert not (desk.sandbox.data / "sessions").exists()
+    assert desk.sandbox.left() == []
+
+
+def test_without_a_terminal_the_way_with_two_commands_is_named(desk: Desk) -> None:
+    console = desk.run(*desk.sitting(), code=2)
+    for words in ("--change", "cephtui run PRESET --repeat 6", "cephtui check --against SESSION/RUN"):
+        assert words in console.stderr, console.stderr
+    assert desk.log == []
+
+
+# ---------------------------------------------------------------------------------------------- on a terminal
+
+
+ASKS = b"Make the change"
+OnTerminal = Callable[..., Terminal]
+
+
+@pytest.fixture
+def terminal(desk: Desk) -> Iterator[OnTerminal]:
+    """Starts cephtui on terminals, which are closed at the end of the test."""
+    terminals: list[Terminal] = []
+
+    def start(*words: str, env: dict[str, str] | None = None) -> Terminal:
+        terminals.append(Terminal(desk.sandbox, *words, env=env or desk.env))
+        return terminals[-1]
+
+    yield start
+    for each in terminals:
+        each.hang_up()
+
+
+def wait_asked(terminal: Terminal) -> None:
+    """Until it asks for the change."""
+    wait_for(lambda: ASKS in terminal.sent, END_SECONDS, "the question", terminal.describe)
+
+
+def test_the_words_that_are_typed_become_the_mark(desk: Desk, terminal: OnTerminal) -> None:
+    asked = terminal(*desk.sitting())
+    asked.type("too early\r")  # what is typed before it asks is no answer
+    wait_asked(asked)
+    desk.slow.touch()
+    asked.type("fewer shards\r")
+    assert asked.console.wait(END_SECONDS) == 5, asked.describe()
+    assert b"worse by more than 10 %" in asked.all_sent()
+    assert [mark["text"] for mark in desk.kept("C", "marks.jsonl")] == ["fewer shards"]
+    assert desk.kept("C")[-1]["changed"] == ["fewer shards"]
+    assert desk.log == ["run"] * 6
+    desk.sandbox.assert_clean()
+
+
+def test_a_stop_while_it_asks_can_be_continued(desk: Desk, terminal: OnTerminal) -> None:
+    asked = terminal(*desk.sitting(runs=2))
+    wait_asked(asked)
+    asked.type("\x03")
+    assert asked.console.wait(END_SECONDS) == 4, asked.describe()
+    assert b"check --continue C" in asked.all_sent()
+    desk.sandbox.assert_clean()
+    again = terminal("check", "--continue", "C")
+    wait_asked(again)
+    again.type("\r")
+    assert again.console.wait(END_SECONDS) == 6, again.describe()  # two runs a side are not judged
+    assert [mark["text"] for mark in desk.kept("C", "marks.jsonl")] == ["the change"]
+    assert desk.outcomes() == ["ok"] * 4
+
+
+# ---------------------------------------------------------------------------------------------- what it costs
+
+
+_KEEPS_MODULES = "import atexit, sys\natexit.register(lambda: open({path!r}, 'w').write(' '.join(sys.modules)))\n"
+
+
+def test_only_a_verdict_imports_its_libraries(desk: Desk, terminal: OnTerminal) -> None:
+    folder, found = desk.root / "site", desk.root / "modules"
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(_KEEPS_MODULES.format(path=str(found)))
+    env = {"PYTHONPATH": f"{folder}:{OWN_TREE}", "PYTHONDONTWRITEBYTECODE": "1"}
+
+    def imported(*words: str) -> set[str]:
+        found.unlink(missing_ok=True)
+        if words:
+            assert desk.sandbox.run(*words, env=env).process.returncode in (0, 5)
+        else:
+            console = terminal(env=env)
+            console.shows(IDLE)
+            console.type("q")
+            assert console.console.wait(END_SECONDS) == 0, console.describe()
+        names = set(found.read_text().split())
+        assert "cephtui" in names
+        return names & {"mpmath", "scipy", "numpy"}
+
+    words = ["--target", desk.target, "--session", "S", "--repeat", "3"]
+    for rate in (RATE, SLOWER):
+        assert imported("run", PRESET, *steady(rate), *words) == set()
+    assert imported("--version") == set()
+    assert imported("--help") == set()
+    assert imported() == set()
+    assert imported("check", "S/1", "S/4") == {"mpmath"}
