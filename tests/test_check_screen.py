@@ -73,10 +73,10 @@ async def test_before_the_change_after_and_the_verdict(tmp_path: Path, size: tup
         await changed(app, pilot, "scheduler")
         await decided(app, pilot)
         # what is replayed is the same each time
-        assert app.screen.query_one("#verdict", Big)._texts[0] == "the same within 10 %"
+        assert app.screen.query_one("VerdictInLarge Big", Big)._texts[0] == "the same within 10 %"
         assert "0.0 %  (95 % over up to 4 looks: 0.0 .. 0.0): the same within 10 %" in words(app, "#sentence")
         assert "required: at most 10 % worse: met   changed: scheduler" in words(app, "#next")
-        for selector in ("#phase", "#verdict", "#interval", "#next"):
+        for selector in ("#phase", "VerdictInLarge .word", "VerdictInLarge .interval", "#next"):
             await until(pilot, lambda shown: shown.region.height > 0, app.screen.query_one(selector))
             assert app.screen.query_one(selector).region.bottom <= size[1], selector
         await pilot.press("enter")
@@ -153,7 +153,7 @@ async def test_what_is_required_is_decided_before_the_first_run(tmp_path: Path) 
         await pilot.press("enter")
         await changed(app, pilot, "x")
         await decided(app, pilot)
-        assert app.screen.query_one("#verdict", Big)._texts[0] == "the same within 10 %"
+        assert app.screen.query_one("VerdictInLarge Big", Big)._texts[0] == "the same within 10 %"
         assert "required: at least 20 % better: not met" in words(app, "#next")
         await pilot.press("r")
         await until(pilot, lambda: "what is required is decided before the first run" in said(app))

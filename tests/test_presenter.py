@@ -266,7 +266,9 @@ async def test_a_comparison_is_presented(session: Path, size: tuple[int, int]) -
         seen, verdicts = [], []
         for _ in range(4):
             seen.append((said(app, "#metric")[0], *said(app, ".value")))
-            verdicts.append(said(app, "#verdict")[0] if app.screen.query_one("#verdict").display else "")
+            verdicts.append(
+                said(app, "VerdictInLarge Big")[0] if app.screen.query_one("VerdictInLarge").display else ""
+            )
             await pilot.press("v")
             await pilot.pause()
         assert seen[0] == ("IOPS write", "3.83k", "1.57k", "-59 %")

@@ -33,7 +33,7 @@ from cephtui.reports.verdict import headline, verdict_text
 from cephtui.running.changing import run_noted
 from cephtui.running.runner import Runner
 from cephtui.sessions import store
-from cephtui.sessions.changes import not_undone
+from cephtui.sessions.changes import is_made, not_undone
 from cephtui.sessions.jsonlines import as_json as json_of
 from cephtui.sessions.store import SITTING_FILE, StoreError
 from cephtui.sessions.verdicts import judge_saved
@@ -137,7 +137,7 @@ class Guided:
         """Of a sitting that is continued: whether the change is made."""
         if self._sitting.takes_turns:
             return not_undone(directory) is not None
-        return begun(self._sitting, "after", self._runs) > 0
+        return begun(self._sitting, "after", self._runs) > 0 or is_made(directory)
 
     # ------------------------------------------------------------------ measure, and look
 

@@ -39,6 +39,12 @@ def not_undone(directory: Path) -> str | None:
     return newest.undo if newest is not None and newest.kind == "change" else None
 
 
+def is_made(directory: Path) -> bool:
+    """Whether the newest command of a session that has ended well made a change."""
+    ended = [ran for ran in readable_lines(directory / CHANGES_FILE, Ran) if ran.status == 0]
+    return bool(ended) and ended[-1].kind == "change"
+
+
 def left_changed(root: Path) -> list[tuple[Path, str]]:
     """Sessions that no process writes any more whose change was not undone, and the command that does it."""
     found = []

@@ -43,7 +43,10 @@ T = TypeVar("T")
 def clean_up(where: Where, dry_run: bool, yes: bool, as_listed: bool, undone: str | None) -> int:
     """List leftovers and remove them, or take a change back; the exit code."""
     if undone is not None:
-        return _undo(find_session(undone), dry_run=dry_run, yes=yes)
+        directory = find_session(undone)
+        if directory.name != undone:
+            raise click.UsageError(f"--undo {undone}: a command is run only for the session's whole name")
+        return _undo(directory, dry_run=dry_run, yes=yes)
     for directory, command in left_changed(paths.sessions_dir()):
         name = directory.name
         say(f"session {name}: its change was not undone: cephtui cleanup --undo {name} runs: {command}")

@@ -23,7 +23,6 @@ from cephtui.frozen import dataclass
 from cephtui.models import Mark, Plan
 from cephtui.models.metrics import HEADLINES, Metric
 from cephtui.models.sitting import Sitting
-from cephtui.models.verdict import Verdict
 from cephtui.planning import Request
 from cephtui.presets import Catalogue, Preset
 from cephtui.reports.text import PHASES, conditions
@@ -31,10 +30,8 @@ from cephtui.reports.verdict import (
     ANSWERS,
     basis,
     change_of,
-    interval_bar,
     required_percent,
     required_text,
-    short_text,
     verdict_text,
 )
 from cephtui.running.queue import Entry
@@ -60,9 +57,9 @@ from cephtui.tui.dialogs import EnterText
 from cephtui.tui.keys import KeyBar, key
 from cephtui.tui.screens.presented import Figure
 from cephtui.tui.screens.presenter import BigFigure, InLarge
-from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.big import Big
 from cephtui.tui.widgets.live_view import LiveView
+from cephtui.tui.widgets.verdict_in_large import VerdictInLarge
 
 if TYPE_CHECKING:
     from cephtui.tui.console.screen import ConsoleScreen
@@ -140,13 +137,6 @@ class CheckScreen(InLarge):
     CheckScreen.-huge #phase { height: 5; padding: 1 0; }
     CheckScreen.-short #phase { height: 3; }
     CheckScreen.-plain #phase { height: 1; }
-    CheckScreen #verdict { height: 3; }
-    CheckScreen.-tall #verdict { height: 5; padding: 1 0; }
-    CheckScreen.-plain #verdict { height: 1; padding: 0; }
-    CheckScreen #verdict.-met { color: $success; }
-    CheckScreen #verdict.-failed { color: $error; }
-    CheckScreen #verdict.-open { color: $warning; }
-    CheckScreen #interval { height: 2; padding: 0 2; margin-top: 1; }
     CheckScreen #sentence { height: auto; padding: 0 2; }
     CheckScreen #next { dock: bottom; height: auto; max-height: 4; padding: 0 1 1 1; background: $surface; }
     """
@@ -169,8 +159,7 @@ class CheckScreen(InLarge):
         with Horizontal(id="figures"):
             for name in ("before", "after", "change"):
                 yield BigFigure(id=name)
-        yield Big(id="verdict")
-        yield Static(id="interval")
+        yield VerdictInLarge()
         yield Static(id="sentence")
         yield Static(id="next")
         yield KeyBar()
@@ -296,22 +285,10 @@ class CheckScreen(InLarge):
         left, right = stands.means
         change = f"{round(100 * (right / left - 1)):+d} %" if left and right else units.DASH
         self.query_one("#change", BigFigure).show(Figure("change", change), None)
-        self._draw_verdict(verdict)
-        if verdict is None:
-            self.query_one("#sentence", Static).update(Text(_how(self._sitting)))
+        self.query_one(VerdictInLarge).show(verdict)
+        told = f"{change_of(verdict)}: {verdict_text(verdict)}\n{basis(verdict)}" if verdict else _how(self._sitting)
+        self.query_one("#sentence", Static).update(Text(told))
         self.query_one("#next", Static).update(Text(self._next(stands)))
-
-    def _draw_verdict(self, verdict: Verdict | None) -> None:
-        big, bar, sentence = self.query_one("#verdict", Big), *self.query("#interval, #sentence").results(Static)
-        big.display = bar.display = verdict is not None
-        if verdict is None:
-            return
-        big.say(short_text(verdict))
-        big.set_classes({True: "-met", False: "-failed", None: "-open"}[verdict.met])
-        if verdict.interval is not None:
-            ascii_only = profile_of(self).ascii_only
-            bar.update(Text("\n").join(interval_bar(verdict, max(20, self.size.width - 4), ascii_only=ascii_only)))
-        sentence.update(Text(f"{change_of(verdict)}: {verdict_text(verdict)}\n{basis(verdict)}"))
 
     def _metric(self, stands: Standing) -> Metric:
         runs = (*stands.before, *stands.after)

@@ -13,15 +13,14 @@ from cephtui.analysis.figures import figures
 from cephtui.analysis.sides import Side
 from cephtui.models.metrics import BY_NAME, LIVE
 from cephtui.models.rows import Figure as Compared
-from cephtui.models.verdict import Verdict
 from cephtui.reports.text import conditions, title_of
-from cephtui.reports.verdict import change_of, interval_bar, short_text
+from cephtui.reports.verdict import change_of, short_text
 from cephtui.tui.charts.overlay import COLORS, Curves, Overlay
 from cephtui.tui.keys import key
 from cephtui.tui.screens.presented import Figure
 from cephtui.tui.screens.presenter import BigFigure, InLarge
-from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.big import Big
+from cephtui.tui.widgets.verdict_in_large import VerdictInLarge
 
 
 def presented_figures(left: Side, right: Side) -> list[Compared]:
@@ -52,14 +51,6 @@ class ComparePresenter(InLarge):
     ComparePresenter.-huge #metric { height: 7; padding: 1 0; }
     ComparePresenter.-plain #metric { height: 1; padding: 0; }
     ComparePresenter #change { color: $foreground 70%; }
-    ComparePresenter #verdict { height: 1; }
-    ComparePresenter.-tall #verdict { height: 3; }
-    ComparePresenter.-huge #verdict { height: 7; padding: 1 0; }
-    ComparePresenter.-plain #verdict { height: 1; padding: 0; }
-    ComparePresenter #verdict.-met { color: $success; }
-    ComparePresenter #verdict.-failed { color: $error; }
-    ComparePresenter #verdict.-open { color: $warning; }
-    ComparePresenter #interval { height: 2; padding: 0 2; }
     ComparePresenter #overlays { height: 1fr; }
     """
 
@@ -78,8 +69,7 @@ class ComparePresenter(InLarge):
         with Horizontal(id="figures"):
             for name in ("A", "B", "change"):
                 yield BigFigure(id=name)
-        yield Big(id="verdict")
-        yield Static(id="interval")
+        yield VerdictInLarge()
         with Horizontal(id="overlays"):
             for direction in dict.fromkeys(figure.direction for figure in self._figures):
                 yield Overlay(direction)
@@ -107,23 +97,13 @@ class ComparePresenter(InLarge):
             self.query_one(f"#{name}", BigFigure).show(Figure(f"{name} {unit}".strip(), number), COLORS[name])
         change = Figure("change", change_text(figure.change_fraction))
         self.query_one("#change", BigFigure).show(change, None)
-        self._draw_verdict(self._verdicts.get((figure.direction, figure.name)))
+        verdict = self._verdicts.get((figure.direction, figure.name))  # the other figures have none
+        words = [f"{short_text(verdict)}  {change_of(verdict)}"] if verdict else []
+        self.query_one(VerdictInLarge).show(verdict, *words)
         for overlay in self.query(Overlay):
             overlay.display = overlay.id == f"{figure.direction}-overlay"
             name = f"{figure.direction}.{metric.name}"
             overlay.show(metric, *(curves.get(name, ()) for curves in self._curves))
-
-    def _draw_verdict(self, verdict: Verdict | None) -> None:
-        """Of the figure that the preset is about; the others have none."""
-        big, interval = self.query_one("#verdict", Big), self.query_one("#interval", Static)
-        big.display, interval.display = verdict is not None, verdict is not None and verdict.interval is not None
-        if verdict is None:
-            return
-        big.say(f"{short_text(verdict)}  {change_of(verdict)}", short_text(verdict))
-        big.set_classes({True: "-met", False: "-failed", None: "-open"}[verdict.met])
-        if verdict.interval is not None:
-            ascii_only = profile_of(self).ascii_only
-            interval.update(Text("\n").join(interval_bar(verdict, max(20, self.size.width - 4), ascii_only=ascii_only)))
 
     def action_next_metric(self) -> None:
         """The next metric, of reads first."""
