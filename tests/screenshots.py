@@ -27,6 +27,8 @@ from cephtui.sessions import archive, demo, store
 from cephtui.targets import parse_target
 from cephtui.tui.app import CephtuiApp, SavedApp
 from cephtui.tui.console.app import ConsoleApp
+from cephtui.tui.console.check import CheckScreen, Desk
+from cephtui.tui.console.checking import new_sitting
 from cephtui.tui.console.edits import Edits
 from cephtui.tui.console.start import Start
 from cephtui.tui.screens.replay import Player
@@ -211,6 +213,32 @@ async def draw_compare(session: Path, name: str, theme: str) -> None:
         save(app, name)
 
 
+async def draw_check(session: Path, name: str, theme: str) -> None:
+    """The end of a guided check: the runs with one copy before the change, those with two after it."""
+    runs = {run.run: run for run in store.read_runs(session)[0]}
+    async with playing(Recorded(session, AT_SECONDS), FULL, SIZE, theme) as (app, pilot):
+        choice = console_screen(app).choice
+        request = choice.request()
+        sitting = new_sitting(request, -10.0).model_copy(
+            update={"before": (runs[BEFORE].batch,), "after": (runs[AFTER].batch,), "most": None, "fixed": 3}
+        )
+        sitting = sitting.model_copy(update={"before_runs": 3})
+        desk = Desk(
+            choice.preset,
+            request,
+            choice.plan(request),
+            directory=lambda: session,
+            push=lambda entries: None,
+            stop=lambda: None,
+            is_busy=lambda: False,
+            live=lambda: None,
+            mark=lambda words: asyncio.wrap_future(_done(None)),
+        )
+        app.push_screen(CheckScreen(sitting, desk))
+        await settled(pilot, "enter closes")
+        save(app, name)
+
+
 async def draw_browser(session: Path, name: str) -> None:
     """The demo as cephtui serve shows it, some time after an OSD stood still."""
     from tests.chromium import chromium
@@ -262,6 +290,7 @@ async def main(wanted: list[str]) -> None:
         "demo": partial(draw_animation, theme=dark),
         "large-dark": partial(draw_console, theme=dark, size=LARGE),
         "compare-dark": partial(draw_compare, theme=dark),
+        "check-dark": partial(draw_check, theme=dark),
         "console-light": partial(draw_console, theme=light),
         "presenter-dark": partial(draw_console, theme=dark, keys=("f",)),
         "heat-map-dark": partial(draw_console, theme=dark, keys=("h",)),

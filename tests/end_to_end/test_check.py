@@ -76,7 +76,8 @@ class Desk:
         append_lines(self.sandbox.session(session) / "marks.jsonl", [Mark(at=datetime.now(UTC), text=text)])
 
     def kept(self, session: str, name: str = "verdicts.jsonl") -> list[Event]:
-        return [json.loads(line) for line in (self.sandbox.session(session) / name).read_text().splitlines()]
+        path = self.sandbox.session(session) / name
+        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
     @property
     def log(self) -> list[str]:

@@ -18,6 +18,7 @@ _CLASSES = {True: "-met", False: "-failed", None: "-open"}
 class VerdictInLarge(Vertical):
     """Not there without a verdict; without an interval, only the word."""
 
+    SCOPED_CSS = False  # the classes are those of the screen
     DEFAULT_CSS = """
     VerdictInLarge { height: auto; }
     VerdictInLarge .word { height: 3; }
