@@ -20,7 +20,7 @@ from cephtui.analysis.live import LiveRun
 from cephtui.analysis.sitting import looks_of
 from cephtui.analysis.verdict import Criteria, seen_with
 from cephtui.frozen import dataclass
-from cephtui.models import Mark, Plan
+from cephtui.models import Mark, Plan, Run
 from cephtui.models.metrics import HEADLINES, Metric
 from cephtui.models.sitting import Sitting
 from cephtui.planning import Request
@@ -149,8 +149,11 @@ class CheckScreen(InLarge):
         self._pushed: int | None = None
         """How many runs the session had when one more was asked for."""
         self._standing: Standing | None = None
+        self._is_stale = True
+        """Whether there may be more to read than when it was read last."""
+        self._runs: list[Run] = []
         self._kept = 0
-        """Runs after the change when verdicts were kept last."""
+        """Runs after the change when verdicts were kept last, or it was opened."""
 
     def compose(self) -> ComposeResult:
         """From the top: what is measured, the step, the figures, the verdict, what comes next."""
@@ -176,14 +179,15 @@ class CheckScreen(InLarge):
 
     def _follow(self) -> None:
         """Draw, and ask for the next run where it is time."""
-        directory = self._desk.directory()
-        number = count_runs(directory) if directory else 0
-        if self._standing is None or not self._desk.is_busy():
+        directory, is_busy = self._desk.directory(), self._desk.is_busy()
+        if self._is_stale and not is_busy:
+            self._is_stale = False
             self._read(directory)
         stands = self._standing
         if stands is None:
             return
-        if self._goes and not self._desk.is_busy():
+        if self._goes and not is_busy:
+            number = count_runs(directory) if directory else 0
             if self._pushed == number or (stands.failed and self._pushed is not None):
                 self._goes = False  # it was stopped, or could not be run: the console has said why
             elif stands.side is None or (stands.side == "after" and not stands.is_changed):
@@ -194,13 +198,15 @@ class CheckScreen(InLarge):
 
     def _read(self, directory: Path | None) -> None:
         try:
-            runs, marks = saved(directory)
-            self._standing = standing(self._sitting, self._desk.preset, runs, marks, directory)
+            self._runs, marks = saved(directory, self._runs)
+            stands = standing(self._sitting, self._desk.preset, self._runs, marks, directory)
         except StoreError as error:
             self.notify(str(error), severity="error", markup=False)
             return
-        if directory and self._standing.before:
-            self._keep(directory, self._standing)
+        self._kept = stands.counted[1] if self._standing is None else self._kept
+        self._standing = stands
+        if directory and stands.before:
+            self._keep(directory, stands)
 
     def _keep(self, directory: Path, stands: Standing) -> None:
         """What continues it another time, and each look's verdict."""
@@ -215,7 +221,7 @@ class CheckScreen(InLarge):
         assert stands.side
         runs = [*stands.before, *stands.after]
         request, batch = request_of_next(self._sitting, self._desk.request, stands.side, runs)
-        self._pushed = number
+        self._pushed, self._is_stale = number, True
         self._desk.push([Entry(request, batch, self._desk.plan.duration_seconds, request.begun + 1)])
 
     def action_go(self) -> None:
@@ -242,15 +248,14 @@ class CheckScreen(InLarge):
             EnterText(title, f"{self._sitting.require_percent:g}", check=wrong_percent)
         )
         if text is not None:
-            self._sitting = with_required(self._sitting, float(text))
-            self._standing = None
+            self._sitting, self._is_stale = with_required(self._sitting, float(text)), True
             self._follow()
 
     def action_anew(self) -> None:
         """The runs so far stay in the session."""
         if not self._desk.is_busy():
             self._sitting = new_sitting(self._desk.request, self._sitting.require_percent)
-            self._standing, self._goes, self._pushed = None, False, None
+            self._standing, self._is_stale, self._goes, self._pushed = None, True, False, None
             self._follow()
 
     def action_stop(self) -> None:
@@ -270,7 +275,7 @@ class CheckScreen(InLarge):
         except StoreError as error:
             self.notify(str(error), severity="error", markup=False)
             return
-        self._standing, self._goes, self._pushed = None, True, None
+        self._is_stale, self._goes, self._pushed = True, True, None
         self._follow()
 
     # ------------------------------------------------------------------ drawing

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -127,9 +128,16 @@ def metric_of(preset: Preset, run: Run) -> Metric:
     return headline_metric({preset.name: preset}, run)
 
 
-def saved(directory: Path | None) -> tuple[list[Run], list[Mark]]:
-    """Of the session so far; raises StoreError."""
-    return (store.read_runs(directory)[0], store.read_marks(directory)) if directory else ([], [])
+def saved(directory: Path | None, known: Sequence[Run] = ()) -> tuple[list[Run], list[Mark]]:
+    """Runs and marks of the session so far, of which the ``known`` runs are not read again; raises StoreError."""
+    if directory is None:
+        return [], []
+    found = {run.run: run for run in known if run.outcome is not None}
+    for number, path in store.run_directories(directory):
+        if number not in found and (path / "run.json").exists():
+            with suppress(store.StoreError):  # a broken run is named where the session is listed
+                found[number] = store.read_run(directory, number)
+    return [found[number] for number in sorted(found)], store.read_marks(directory)
 
 
 def unfinished(directory: Path | None, preset_of: Callable[[str], Preset | None]) -> Sitting | None:
