@@ -750,3 +750,66 @@ async def test_what_can_not_be_run_is_not_queued(tmp_path: Path) -> None:
         assert [text for text in said(app) if text.startswith("size: ")]
         assert not app.busy
         assert waiting(app) == []
+
+
+# ------------------------------------------------------------------ in turns
+
+
+def repeated(name: str, runs: int) -> Entry:
+    renamed = replace(preset("write-iops"), name=name)
+    return Entry(replace(request(f"/{name}", repeats=runs), presets=(renamed,)), name, 60.0 * runs, runs)
+
+
+def turns(queue: Queue) -> list[tuple[str, int | None]]:
+    return [(entry.request.preset.name, entry.request.until) for entry in queue.entries]
+
+
+def test_two_that_wait_take_turns_in_the_order_abba() -> None:
+    first, second, other = (repeated(name, runs) for name, runs in (("a", 3), ("b", 4), ("c", 1)))
+    queue = Queue((other, first, second), ready=3).in_turns(1)
+    assert turns(queue) == [("c", None), ("a", 1), ("b", 1), ("b", 2), ("a", 2), ("a", 3), ("b", 3), ("b", 4)]
+    assert queue.ready == 8
+    assert [entry.batch for entry in queue.entries[1:]] == [first.batch, *[second.batch] * 2, *[first.batch] * 2,
+                                                            *[second.batch] * 2]  # fmt: skip
+    assert sum(entry.seconds for entry in queue.entries) == pytest.approx(
+        sum(e.seconds for e in (first, second, other))
+    )
+    assert queue.entries[4].text.endswith("run 2 of 3")
+    assert all(entry.after(()) is None and entry.left == 1 for entry in queue.entries[1:])
+
+
+def test_what_can_not_take_turns_stays_as_it_is() -> None:
+    one, two, more = repeated("a", 1), repeated("b", 1), repeated("c", 3)
+    for queue, index in (
+        (Queue((one, two), ready=2), 0),
+        (Queue((more,), ready=1), 0),
+        (Queue((more, one), ready=1), 0),
+        (Queue((one, more), ready=2), 1),
+    ):
+        assert queue.in_turns(index) is queue
+    assert turns(Queue((one, more)).in_turns(0)) == [("a", 1), ("c", 1), ("c", 2), ("c", 3)]
+
+
+async def test_two_presets_take_turns_and_each_is_a_batch(tmp_path: Path) -> None:
+    hosts = held("local")
+    async with console(tmp_path, connect=connector_to(hosts), speed=60, size=USUAL) as (app, pilot):
+        console_screen(app).choice.edits = Edits({}, "20", repeats=2)
+        await pilot.press("3", "enter")
+        await running(app, pilot)
+        await pilot.press("4", "enter", "2", "enter")
+        await opened(app, pilot)
+        await pilot.press("i")
+        await until(pilot, lambda: listed(app) == ["read-iops", "write-iops", "write-iops", "read-iops"])
+        await pilot.press("i")
+        await until(pilot, lambda: any("can take turns" in text for text in said(app)))
+        await closed(app, pilot)
+        let_go(app, hosts)
+        await until(pilot, lambda: not app.busy)
+    runs = saved(tmp_path)[2:]
+    assert [(run.preset, run.repeat) for run in runs] == [
+        ("read-iops", 1),
+        ("write-iops", 1),
+        ("write-iops", 2),
+        ("read-iops", 2),
+    ]
+    assert runs[0].batch == runs[3].batch != runs[1].batch == runs[2].batch

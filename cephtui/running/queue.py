@@ -56,12 +56,21 @@ class Entry:
         times = [f"{request.repeats} times"] if request.repeats > 1 else []
         order = [f"order {request.order}"] if request.order else []
         rest = [f"{self.left} of {self.steps} runs left"] if request.begun else []
+        if request.until is not None:
+            rest = [f"run {request.until} of {request.repeats}"]
         return ", ".join([*request.option_texts, *times, *order, *rest])
 
     def after(self, runs: Sequence[Run]) -> Entry | None:
         """The rest of it after these runs; without any, its next one was called off. None where nothing is left."""
         begun = (runs[-1].step if runs else None) or self.request.begun + 1
         return replace(self, request=replace(self.request, begun=begun)) if begun < self.steps else None
+
+    def runs_apart(self) -> list[Entry]:
+        """Each of the runs that are left as an entry, all of the same batch."""
+        requests = [replace(self.request, begun=at, until=at + 1) for at in range(self.request.begun, self.steps)]
+        return [
+            replace(self, request=each, seconds=self.seconds / self.left, steps=each.begun + 1) for each in requests
+        ]
 
     def with_access(self, nodes: Mapping[str, Node]) -> Entry:
         """With the Ceph access that was found on each node, by its name."""
@@ -138,6 +147,21 @@ class Queue:
         order = list(self.entries)
         order.insert(to, order.pop(index))
         return replace(self, entries=tuple(order))
+
+    def in_turns(self, index: int) -> Queue:
+        """With the runs of an entry and of the next one in the order A B B A; the same where that can't be.
+
+        A drift is on both of them then. What one has more runs of comes at the end.
+        """
+        pair = self.entries[index : index + 2]
+        if len(pair) < 2 or index + 1 == self.ready or max(entry.left for entry in pair) < 2:
+            return self
+        first, second = (entry.runs_apart() for entry in pair)
+        turns = [turn[::-1] if at % 2 else turn for at, turn in enumerate(zip(first, second, strict=False))]
+        rest = [*first[len(turns) :], *second[len(turns) :]]
+        order = [*(entry for turn in turns for entry in turn), *rest]
+        ready = self.ready + len(order) - 2 if index < self.ready else self.ready
+        return replace(self, entries=(*self.entries[:index], *order, *self.entries[index + 2 :]), ready=ready)
 
     def without(self, index: int) -> Queue:
         """Without one entry."""

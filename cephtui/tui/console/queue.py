@@ -36,6 +36,7 @@ class QueueScreen(Dialog[bool]):
     BINDINGS = [
         key("J,shift+down", "move(1)", "order", "run it later, run it sooner", shown=True, display="J K"),
         key("K,shift+up", "move(-1)", "sooner", "run it later, run it sooner", display="J K"),
+        key("i", "turns", "in turns", "its runs and those of the next in the order A B B A, against drift", shown=True),
         key("x,delete", "remove", "remove", "remove it from the queue", shown=True),
         key("g", "go", "run", "run the queue", shown=True),
         key("escape,u", "back", "back", "back to the console", shown=True),
@@ -94,6 +95,15 @@ class QueueScreen(Dialog[bool]):
         if row is not None:
             self._write(self._read().moved(row, by))
         self._refresh()
+
+    def action_turns(self) -> None:
+        """With the next entry; both have begun no run that is left."""
+        row, queue = self._row_in(self._read().entries), self._read()
+        if row is not None and queue.in_turns(row) is not queue:
+            self._write(queue.in_turns(row))
+            self._refresh()
+        else:
+            self.notify("two that wait, one of them with repeats (e), can take turns")
 
     def action_remove(self) -> None:
         """Remove the entry: it has not begun."""
