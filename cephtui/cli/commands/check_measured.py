@@ -89,6 +89,7 @@ def measure_and_judge(
             else:
                 request = _new_request(stack, presets, where, target, data_pool, overrides)
                 sitting, saved = _new_sitting(request, question, commands, runs, int(most)), ()
+                sitting = sitting.model_copy(update={"data_pool": data_pool})
             _check_undone(session, undo if resume is not None else None)
             request = replace(request, destroy=destroy, shared_pool=shared_pool, ceph_node=where.ceph_node)
             most_runs = Turn("after", looks_of(sitting).at[-1])
