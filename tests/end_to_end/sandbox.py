@@ -99,6 +99,7 @@ def processes_marked(mark: str) -> list[Process]:
     return [process for process in found if process]
 
 
+WAITS = ("cephtui: connecting ...", "cephtui: inspecting the target ...")
 LIGHT_JOBS = 2
 """Of a ``light`` run."""
 READ_LATE = {"PATH", "COLUMNS", "CEPHTUI_DATA_DIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"}
@@ -154,6 +155,11 @@ class Console:
     def stderr(self) -> str:
         """All that it has complained about."""
         return self._stderr.read_text("utf-8")
+
+    @property
+    def complaints(self) -> list[str]:
+        """The same line by line, without what is said of a longer wait, as on a busy machine."""
+        return [line for line in self.stderr.splitlines() if not line.startswith(WAITS)]
 
     @property
     def events(self) -> list[Event]:

@@ -128,7 +128,7 @@ def test_silence_is_reported_after_ten_seconds(faulty: dict[str, Console]) -> No
     """While it goes on, and with the run."""
     console = faulty["hangs"]
     stalled = "stalled: no output from fio on local for 1"
-    assert [line.startswith(f"cephtui: {stalled}") for line in console.stderr.splitlines()] == [True, False]
+    assert [line.startswith(f"cephtui: {stalled}") for line in console.complaints] == [True, False]
     (finding,) = [finding for finding in saved(console)["findings"] if finding["code"] == "stalled"]
     assert re.fullmatch(r"\d+ s without a completion from 0:00 to the end", finding["text"])
 

@@ -150,7 +150,7 @@ def test_closed_streams_harm_nothing(stalled: dict[str, tuple[Console, int]], cl
     console, _ = stalled[f"closed {closed}"]
     assert console.wait() == 0, console.describe()
     assert outcome(console.sandbox) == "ok"
-    assert console.stderr == ""
+    assert console.complaints == []
     printed = [event["event"] for event in console.events if event["event"] != "sample"]
     assert printed == ([] if 1 in closed else ["plan", "run"])
     console.sandbox.assert_clean()
