@@ -196,7 +196,7 @@ async def test_three_nodes_are_three_times_one(new_stage: Callable[..., Stage]) 
     assert run.start_spread_seconds < 1.0
     assert set(run.environment) == set(THREE)
     seconds = [known(sample.write.iops) for sample in stage.samples(None, "run") if sample.write]
-    spread = known(run.summary.seconds)
+    spread = known(run.seconds)
     assert (spread.count, spread.least, spread.greatest) == (len(seconds), min(seconds), max(seconds))
 
 

@@ -307,9 +307,10 @@ def test_a_run_in_full_has_its_seconds() -> None:
     assert "seconds        least 8.10k, greatest 12.3k, standard deviation 640 (6.2 %)" in text
 
 
-def test_a_summary_without_them_is_as_it_was() -> None:
-    assert "seconds" not in Summary().model_dump(mode="json")
-    assert Summary.model_validate({"read": None, "write": None}).seconds is None
+def test_a_run_without_them_is_as_it_was(tmp_path: Path) -> None:
+    run = store.read_run(demo.unpack(tmp_path / "sessions"), demo.STAR)
+    assert run.seconds is None
+    assert "seconds" not in run.model_dump(mode="json")
 
 
 def test_runs_of_a_real_cluster_were_settled_as_far_as_they_are_long_enough(tmp_path: Path) -> None:

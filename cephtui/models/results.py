@@ -48,8 +48,6 @@ class Summary(Model):
     write: Total | None = None
     other: dict[Name, Total] = Field(default_factory=dict, exclude_if=lambda other: not other)
     """What was done beside reads and writes, by the tool's name for it; left out where nothing."""
-    seconds: Seconds | None = Field(default=None, exclude_if=lambda seconds: seconds is None)
-    """Only of a whole run; left out where it is not known."""
 
     @property
     def flows(self) -> dict[str, Total]:

@@ -10,7 +10,7 @@ from cephtui.frozen import dataclass
 from cephtui.models.base import NODES_MOST, SCHEMA_VERSION, Elapsed, Line, Model, Name, OptionValue, Outcome
 from cephtui.models.nodes import ClusterEnvironment, NodeEnvironment
 from cephtui.models.plan import Plan
-from cephtui.models.results import Finding, NodeResult, Summary
+from cephtui.models.results import Finding, NodeResult, Seconds, Summary
 from cephtui.models.samples import ClusterSample, Sample
 from cephtui.printable import one_line
 
@@ -44,6 +44,8 @@ class Run(Model):
     cluster: ClusterEnvironment | None = None
     environment: dict[Name, NodeEnvironment] = Field(default_factory=dict, max_length=NODES_MOST)
     summary: Summary = Field(default_factory=Summary)
+    seconds: Seconds | None = Field(default=None, exclude_if=lambda seconds: seconds is None)
+    """Left out where it is not known."""
     nodes: Annotated[tuple[NodeResult, ...], Field(max_length=NODES_MOST)] = ()
 
 

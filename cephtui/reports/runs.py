@@ -167,8 +167,8 @@ def draw_run(
     table.add_column(overflow="fold")
     for direction, total in value.summary.flows.items():
         add_row(table, f"{direction} latency", _latencies(total))
-    if value.summary.seconds:
-        add_row(table, "seconds", _spread_of(value.summary.seconds))
+    if value.seconds:
+        add_row(table, "seconds", _spread_of(value.seconds))
     add_row(table, "target", Text(value.target))
     add_row(table, "options", conditions(value))
     if len(value.nodes) > 1:

@@ -281,7 +281,6 @@ def _finished(
     released_at = min(begun, default=None)
     results = tuple(node.node_result(released_at) for node in nodes)
     own = _once_each([finding for node in nodes for finding in node.findings])
-    summary = stats.summarise(node.result.flows for node in nodes)
     return run.model_copy(
         update={
             "outcome": worst([result.outcome or "lost" for result in results]),
@@ -291,7 +290,8 @@ def _finished(
             "findings": (*findings, *own),
             "cluster": environment,
             "environment": {node.name: node.environment for node in nodes},
-            "summary": summary.model_copy(update={"seconds": seconds}),
+            "summary": stats.summarise(node.result.flows for node in nodes),
+            "seconds": seconds,
             "nodes": results,
         }
     )
