@@ -25,6 +25,7 @@ from cephtui.models import (
     RbdPlace,
     Run,
     Sample,
+    Seconds,
 )
 from cephtui.models.rows import NodeRow
 from cephtui.printable import printable
@@ -200,6 +201,7 @@ def test_the_schema_has_the_events_and_their_keys() -> None:
         options={"direct": True, "bs": "4k", "runtime": 1.5},
         command="fio",
         started_at=datetime(2026, 1, 2, tzinfo=UTC),
+        seconds=Seconds(metric="iops", count=2, least=1.0, mean=2.0, greatest=3.0, stddev=1.4),
     )
     sample = replace(SAMPLE, missing=("b",), other={"delete": Interval(3, 0, 3.0, 0.0)})
     cluster = ClusterSample(run=1, elapsed_seconds=2.0, pg_states={"active+clean": 32}, osd_latency_seconds={"0": 0.01})

@@ -16,10 +16,10 @@ from cephtui.analysis import settling
 from cephtui.analysis.incidents import Course
 from cephtui.analysis.live import LiveRun
 from cephtui.analysis.settling import PerSecond, batch_means, clearest_split, shift_of, slope_of
-from cephtui.models import Finding, Interval, Run, Sample, Step, Summary
+from cephtui.models import Finding, Interval, Run, Sample, Seconds, Step
 from cephtui.models.metrics import HeadlineName
 from cephtui.reports.runs import draw_run
-from cephtui.sessions import store
+from cephtui.sessions import demo, store
 from cephtui.sessions.demo import unpack
 from cephtui.tui.charts.chart import Period
 from cephtui.tui.widgets.shown import of_live
@@ -302,8 +302,7 @@ def test_a_run_in_full_has_its_seconds() -> None:
     run = store.read_run(SESSION, WRITE_IOPS)
     assert "standard deviation" not in drawn(run)
     seconds = {"metric": "iops", "count": 60, "least": 8100.0, "mean": 10_320.0, "greatest": 12_300.0, "stddev": 640.0}
-    summary = Summary.model_validate({**run.summary.model_dump(), "seconds": seconds})
-    text = drawn(run.model_copy(update={"summary": summary}))
+    text = drawn(run.model_copy(update={"seconds": Seconds.model_validate(seconds)}))
     assert "seconds        least 8.10k, greatest 12.3k, standard deviation 640 (6.2 %)" in text
 
 
