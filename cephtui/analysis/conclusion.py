@@ -72,8 +72,8 @@ def conclude(changes: Sequence[Change], asked: Asked, at: datetime, changed: Seq
     if that holds for all of them together (Holm 1979); it is met if every figure is (Berger 1982).
     """
     left_out = [each for change in changes for each in _left_out(change, asked.without)]
-    gone = {each.run for each in left_out}
-    counted = [_without(change, gone) for change in changes]
+    names = {each.run for each in left_out}
+    counted = [_without(change, names) for change in changes]
     verdicts = [verdict for change in counted for verdict in _verdicts(change, asked, at)]
     deciding = [verdict for verdict in verdicts if verdict.decides]
     empty = [

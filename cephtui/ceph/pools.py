@@ -24,7 +24,7 @@ _CRUSH_ITEM_NONE = 2147483647
 _SETTINGS_MOST, _NAME_MOST = 100, 120
 """Of a pool; there are some 40 that can be set."""
 _PASSING_FLAGS = {"backfillfull", "creating", "full", "full_quota", "nearfull", "pool_snaps", "selfmanaged_snaps"}
-"""Flags of a pool that nobody sets."""
+"""Flags of a pool that Ceph sets itself."""
 
 
 @dataclass(frozen=True, slots=True)

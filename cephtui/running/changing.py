@@ -20,7 +20,7 @@ def run_noted(
 ) -> str:
     """Run it; why it failed, or an empty text. ``undo`` takes the change back.
 
-    Raises OSError where it can't be noted: then a change is not made. What takes it back runs all the same.
+    Raises OSError where it can't be noted: then a change is not made. What takes it back runs nevertheless.
     """
     noted = Ran(at=datetime.now(UTC), kind=kind, command=command, undo=undo)
     try:

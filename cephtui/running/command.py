@@ -53,7 +53,7 @@ def run_command(command: str, is_stopped: Callable[[], bool], limit_seconds: flo
     except BaseException:  # a second signal: nothing is waited for any more
         _kill(process, signal.SIGKILL)
         raise
-    reader.join(_GRACE_SECONDS)  # a process of it that goes on in the background holds its output open
+    reader.join(_GRACE_SECONDS)  # a process that it has left in the background holds its output open
     if status and not problem:
         problem = f"status {status}" if status > 0 else f"signal {-status}"
     return Ended(status, bytes(tail).decode(errors="replace"), problem)

@@ -291,8 +291,8 @@ class CheckScreen(InLarge):
         change = f"{round(100 * (right / left - 1)):+d} %" if left and right else units.DASH
         self.query_one("#change", BigFigure).show(Figure("change", change), None)
         self.query_one(VerdictInLarge).show(verdict)
-        told = f"{change_of(verdict)}: {verdict_text(verdict)}\n{basis(verdict)}" if verdict else _how(self._sitting)
-        self.query_one("#sentence", Static).update(Text(told))
+        said = f"{change_of(verdict)}: {verdict_text(verdict)}\n{basis(verdict)}" if verdict else _how(self._sitting)
+        self.query_one("#sentence", Static).update(Text(said))
         self.query_one("#next", Static).update(Text(self._next(stands)))
 
     def _metric(self, stands: Standing) -> Metric:
