@@ -253,7 +253,11 @@ def _describe(sitting: Sitting, draft: Plan, saved: Sequence[Run], as_json: bool
     for look, (runs, before) in enumerate(zip(looks, sides, strict=True), 1):
         there = before or len(saved)
         takes = units.duration(each * (runs + before))
-        fractions = [f"{100 * seen_with(cv, there, runs, sitting.confidence):.0f} % of {100 * cv:.0f} %"
-                     for cv in _SPREADS if there + runs > 2]  # fmt: skip
-        click.echo(f"  look {look}: {there} before, {runs} after, about {takes}; would see {', '.join(fractions)}")
-    click.echo("would see: the least change that is seen with 80 %, by the spread between runs")
+        seen = [f"{100 * seen_with(spread, there, runs, sitting.confidence):.0f} %" for spread in _SPREADS]
+        click.echo(f"  look {look}: {there} before, {runs} after, about {takes}; would see a change of {_listed(seen)}")
+    spreads = _listed([f"{100 * spread:.0f} %" for spread in _SPREADS])
+    click.echo(f"would see: in four of five checks, where the spread between runs is {spreads}")
+
+
+def _listed(words: Sequence[str]) -> str:
+    return f"{', '.join(words[:-1])} or {words[-1]}"
