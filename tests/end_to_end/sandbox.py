@@ -99,7 +99,7 @@ def processes_marked(mark: str) -> list[Process]:
     return [process for process in found if process]
 
 
-WAITS = ("cephtui: connecting ...", "cephtui: inspecting the target ...")
+WAITS = ("cephtui: connecting ...", "cephtui: inspecting the target ...", "cephtui: removing ")
 LIGHT_JOBS = 2
 """Of a ``light`` run."""
 READ_LATE = {"PATH", "COLUMNS", "CEPHTUI_DATA_DIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"}

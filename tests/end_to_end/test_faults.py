@@ -119,7 +119,7 @@ def test_a_fault_of_fio_is_told(faulty: dict[str, Console], name: str) -> None:
     assert run["error"]
     assert fault.error in run["error"]
     said = f"cephtui: read-iops #1 {fault.outcome}: {' '.join(run['error'].split())}"
-    assert console.stderr.splitlines()[-1] == said
+    assert console.complaints[-1] == said
     assert "Traceback" not in console.stderr
     console.sandbox.assert_clean()
 

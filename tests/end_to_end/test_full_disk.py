@@ -79,7 +79,7 @@ def test_a_disk_that_fills_up_stops_the_run(sandbox: Sandbox, mounted: Mount) ->
     assert run["outcome"] == "stopped"
     directory = folder / "sessions" / "long" / "001"
     assert run["error"] == f"the session can no longer be written: No space left on device ({directory})"
-    assert console.stderr == f"cephtui: write-iops #1 stopped: {run['error']}\n"
+    assert console.complaints == [f"cephtui: write-iops #1 stopped: {run['error']}"]
     assert run["summary"]["write"]["ios"] > 0
     sandbox.assert_clean()
     # what is on disk can be read, and is what was printed

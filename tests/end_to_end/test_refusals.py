@@ -295,7 +295,7 @@ def test_a_dry_run_creates_nothing(new_sandbox: NewSandbox, extra: list[str]) ->
         command = ["run", "write-iops", "latency", *sets(runtime=1, size="1M"), *where, "--dry-run", *extra]
         console = sandbox.run(*command, env=env)
         assert console.process.returncode == 0, console.describe()
-        assert console.stderr == ""
+        assert console.complaints == []
         assert "--rw=randwrite" in console.stdout
         if extra:
             (plan,) = console.events
@@ -354,7 +354,7 @@ def test_a_home_that_can_not_be_written_does_not_matter(sandbox: Sandbox, mounte
     env = {"HOME": home, "XDG_CACHE_HOME": None, "XDG_CONFIG_HOME": None, "XDG_STATE_HOME": None}
     console = sandbox.run(*run("--target", f"file:{sandbox.files}/target", preset="read-iops"), env=env)
     assert console.process.returncode == 0, console.describe()
-    assert console.stderr == ""
+    assert console.complaints == []
     sandbox.assert_clean()
 
 
