@@ -376,7 +376,7 @@ async def test_nothing_is_cut_off_in_the_queue(tmp_path: Path) -> None:
         words = ["read-iops", "69 s", "runtime 20, 3 times", "local", "file:/mnt/bench/test"]
         await until(pilot, lambda: [word for word in words if word not in text_of(app, table)] == [])
         assert "2 waiting, about 2:18 min" in screen_text(app)
-        assert "J K order  x remove  g run  esc back" in screen_text(app)
+        assert "J K order  i in turns  x remove  g run  esc back" in screen_text(app)
 
 
 async def test_what_waits_is_told_beside_a_session_with_a_long_name(tmp_path: Path) -> None:
