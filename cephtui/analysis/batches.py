@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from cephtui.analysis.ratio import LogMean, geometric_mean, log_deviation, spread
 from cephtui.frozen import dataclass
 from cephtui.models import OptionValue, Run, Step
-from cephtui.models.metrics import METRICS, Metric
+from cephtui.models.metrics import DIRECTIONS, METRICS, Metric
 
 CONFIDENCE = 0.95
 """Two-sided, of the intervals of means."""
@@ -128,6 +128,17 @@ def set_up(run: Run) -> object:
 def node_names(run: Run) -> list[str]:
     """A run that was refused has no results of nodes."""
     return [node.node for node in run.nodes] or list(run.environment)
+
+
+def name_of(run: Run) -> str:
+    """``tuning/3``, as it is typed."""
+    return f"{run.session}/{run.run}"
+
+
+def flow_names(runs: Iterable[Run]) -> list[str]:
+    """What any of these runs did: reads, writes, then the others."""
+    found = {name for run in runs for name in run.summary.flows}
+    return [*(name for name in DIRECTIONS if name in found), *sorted(found.difference(DIRECTIONS))]
 
 
 def measured(runs: Iterable[Run], flow: str, metric: Metric) -> list[float]:

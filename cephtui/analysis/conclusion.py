@@ -7,9 +7,10 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime, timedelta
 from statistics import fmean
 
-from cephtui.analysis.batches import group, measured, summarize
+from cephtui.analysis.batches import flow_names, group, measured, name_of, summarize
 from cephtui.analysis.change import Change
 from cephtui.analysis.conditions import differences, unlike
+from cephtui.analysis.figures import spoiled_by
 from cephtui.analysis.marks import CHANGED, UNDONE, marks_between
 from cephtui.analysis.ratio import holm, spread
 from cephtui.analysis.sides import Side
@@ -18,13 +19,11 @@ from cephtui.analysis.verdict import JUDGED_RUNS, Criteria, Figures, judge, seen
 from cephtui.exit_codes import EXIT_NO_VERDICT, EXIT_NOT_MET
 from cephtui.frozen import dataclass
 from cephtui.models import Run
-from cephtui.models.metrics import BY_NAME, DIRECTIONS, LIVE, Metric
+from cephtui.models.metrics import BY_NAME, LIVE, METRICS, Metric
 from cephtui.models.verdict import Answer, Conclusion, LeftOut, Verdict
 
 INVALID = ("thin", "unverified", "page-cache", "incomplete")
 """Findings of runs that take no part in a verdict."""
-_HARMLESS = ("space",)
-"""Findings that limit no figure."""
 _EXIT_CODES: dict[Answer, int] = {"met": 0, "not met": EXIT_NOT_MET, "undecided": EXIT_NO_VERDICT}
 _MEASURED = ("finding", "run")
 """Topics of differences that are results, or are said elsewhere."""
@@ -138,29 +137,25 @@ def why_invalid(run: Run) -> str:
     return next((finding.text for finding in run.findings if finding.code in INVALID), "")
 
 
-def _name(run: Run) -> str:
-    return f"{run.session}/{run.run}"
-
-
 def _left_out(change: Change, without: Collection[str]) -> Iterator[LeftOut]:
     for run in change.runs:
-        why = "left out as asked for" if _name(run) in without else why_invalid(run)
+        why = "left out as asked for" if name_of(run) in without else why_invalid(run)
         if why:
-            yield LeftOut(run=_name(run), why=why)
+            yield LeftOut(run=name_of(run), why=why)
 
 
 def _without(change: Change, names: Collection[str]) -> Change:
-    return Change(*(tuple(run for run in side if _name(run) not in names) for side in (change.before, change.after)))
+    return Change(*(tuple(run for run in side if name_of(run) not in names) for side in (change.before, change.after)))
 
 
 def _has(change: Change, verdicts: Sequence[Verdict]) -> bool:
     """Whether any of these is of its runs."""
-    names = {_name(run) for run in change.runs}
+    names = {name_of(run) for run in change.runs}
     return any(names.intersection((*verdict.before, *verdict.after)) for verdict in verdicts)
 
 
 def _unknown(changes: Sequence[Change], without: Collection[str]) -> Iterator[str]:
-    unknown = set(without).difference(_name(run) for change in changes for run in change.runs)
+    unknown = set(without).difference(name_of(run) for change in changes for run in change.runs)
     if unknown:
         yield f"to be left out, but not among these runs anyway: {', '.join(sorted(unknown))}"
 
@@ -168,8 +163,8 @@ def _unknown(changes: Sequence[Change], without: Collection[str]) -> Iterator[st
 def _limited(change: Change) -> Iterator[LeftOut]:
     for run in change.runs:
         for finding in run.findings:
-            if finding.code not in _HARMLESS:
-                yield LeftOut(run=_name(run), why=finding.text)
+            if any(spoiled_by([finding.code], metric) for metric in METRICS):
+                yield LeftOut(run=name_of(run), why=finding.text)
 
 
 def _verdicts(change: Change, asked: Asked, at: datetime) -> Iterator[Verdict]:
@@ -178,9 +173,7 @@ def _verdicts(change: Change, asked: Asked, at: datetime) -> Iterator[Verdict]:
         return
     preset = change.runs[0].preset
     deciding = asked.metrics or (asked.headline(change.runs[0]),)
-    found = {name for run in change.runs for name in run.summary.flows}
-    known = [*(name for name in DIRECTIONS if name in found), *sorted(found.difference(DIRECTIONS))]
-    for direction in known:
+    for direction in flow_names(change.runs):
         is_asked = not asked.directions or direction in asked.directions
         # IOPS and bandwidth of one block size are the same figure
         rate = {"iops", "bandwidth_bytes"} & {metric.name for metric in deciding}

@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from cephtui.analysis.batches import measured
+from cephtui.analysis.batches import flow_names, measured
 from cephtui.analysis.ratio import geometric_mean
 from cephtui.analysis.sides import Side
-from cephtui.models.metrics import DIRECTIONS, METRICS, Metric
+from cephtui.models.metrics import METRICS, Metric
 
 if TYPE_CHECKING:
     from cephtui.models.rows import Figure
@@ -20,8 +20,7 @@ _SPOILED: Mapping[str, Sequence[str]] = {"in-flight": ("iops", "bandwidth_bytes"
 
 def figures(left: Side, right: Side) -> list[Figure]:
     """Every figure of what either side did: reads, writes, then the others."""
-    found = {name for run in (*left.runs, *right.runs) for name in run.summary.flows}
-    directions = [*(name for name in DIRECTIONS if name in found), *sorted(found.difference(DIRECTIONS))]
+    directions = flow_names((*left.runs, *right.runs))
     codes = tuple(left.findings()), tuple(right.findings())
     return [_figure(direction, metric, left, right, codes) for direction in directions for metric in METRICS]
 

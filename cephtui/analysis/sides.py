@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from cephtui.analysis.batches import group
+from cephtui.analysis.batches import group, name_of
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, Run
 
@@ -26,7 +26,7 @@ class Side:
     @property
     def name(self) -> str:
         """``tuning/3``, as it is typed."""
-        return f"{self.run.session}/{self.run.run}"
+        return name_of(self.run)
 
     @property
     def problem(self) -> str | None:

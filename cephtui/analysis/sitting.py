@@ -11,6 +11,9 @@ from cephtui.frozen import dataclass
 from cephtui.models import Run
 from cephtui.models.sitting import SideName, Sitting
 
+BEFORE_RUNS = 6
+"""Where the sides do not take turns: nothing can be added to before once the change is made."""
+
 
 @dataclass(frozen=True, slots=True)
 class Turn:
@@ -65,11 +68,11 @@ def sides_of(sitting: Sitting, runs: Sequence[Run]) -> tuple[list[Run], list[Run
 
 def changes_of(sitting: Sitting, runs: Sequence[Run]) -> list[Change]:
     """Both sides, a change for each preset."""
+    before, after = sides_of(sitting, runs)
     return [
-        Change(*(tuple(run for run in side if run.batch == batch)
-                 for side, batch in zip(sides_of(sitting, runs), batches, strict=True)))
-        for batches in zip(sitting.before, sitting.after, strict=True)
-    ]  # fmt: skip
+        Change(tuple(run for run in before if run.batch == first), tuple(run for run in after if run.batch == second))
+        for first, second in zip(sitting.before, sitting.after, strict=True)
+    ]
 
 
 def counted(sitting: Sitting, runs: Sequence[Run]) -> tuple[int, int]:

@@ -11,6 +11,7 @@ from datetime import datetime
 from statistics import fmean, variance
 from typing import Any
 
+from cephtui.analysis.batches import measured, name_of
 from cephtui.analysis.looks import ONE_LOOK, Looks
 from cephtui.analysis.ratio import (
     LogMean,
@@ -62,7 +63,7 @@ class Measured:
 
     @property
     def name(self) -> str:
-        return f"{self.run.session}/{self.run.run}"
+        return name_of(self.run)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +97,7 @@ class Figures:
 
 
 def _measured(runs: Sequence[Run], direction: str, metric: Metric) -> list[Measured]:
-    found = [(run, metric.of(run.summary.flows.get(direction))) for run in runs]
-    return [Measured(run, float(value)) for run, value in found if value is not None and math.isfinite(value)]
+    return [Measured(run, value) for run in runs for value in measured([run], direction, metric)]
 
 
 def judge(figures: Figures, preset: str, criteria: Criteria, at: datetime, *, decides: bool = True) -> Verdict:

@@ -122,3 +122,4 @@ HEADLINES = (
     Headline("bandwidth", "bandwidth", (BY_NAME["bandwidth_bytes"],)),
     Headline("latency", "latency", (BY_NAME["latency_mean_seconds"], BY_NAME["latency_p99_seconds"])),
 )
+HEADLINE_BY_NAME: Mapping[str, Headline] = {headline.name: headline for headline in HEADLINES}

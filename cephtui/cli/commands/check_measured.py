@@ -15,7 +15,7 @@ from cephtui import paths, units
 from cephtui.analysis.batches import node_names
 from cephtui.analysis.conclusion import why_invalid
 from cephtui.analysis.looks import CONFIDENCES
-from cephtui.analysis.sitting import Turn, looks_of
+from cephtui.analysis.sitting import BEFORE_RUNS, Turn, looks_of
 from cephtui.analysis.verdict import JUDGED_RUNS, seen_with
 from cephtui.cli.choice import check_session_name, chosen_nodes, chosen_target, find_catalogue
 from cephtui.cli.commands.run import surveyed
@@ -38,8 +38,6 @@ from cephtui.sessions.store import StoreError
 from cephtui.targets.scratch import is_scratch
 from cephtui.tools.base import OptionError
 
-_BEFORE_RUNS = 6
-"""Where the sides do not take turns: nothing can be added to before once the change is made."""
 _POLL_SECONDS = 0.25
 _SPREADS = (0.02, 0.05, 0.10)
 """Between runs: of a quiet cluster, a usual one, a noisy one."""
@@ -169,7 +167,7 @@ def _new_sitting(request: Request, question: Question, commands: Commands, runs:
         before=tuple(new_batch() for _ in request.presets),
         after=tuple(new_batch() for _ in request.presets),
         takes_turns=commands.undo is not None,
-        before_runs=runs or _BEFORE_RUNS,
+        before_runs=runs or BEFORE_RUNS,
         most=None if runs else most,
         fixed=runs,
         require_percent=question.require_percent,
@@ -198,7 +196,7 @@ def _of_before(
     if counting < JUDGED_RUNS:
         raise click.UsageError(
             f"{directory.name}/{number} has {counting} run{'s' * (counting != 1)} that count{'s' * (counting == 1)}: "
-            f"{JUDGED_RUNS} are needed before for a verdict: measure with cephtui run PRESET --repeat {_BEFORE_RUNS}"
+            f"{JUDGED_RUNS} are needed before for a verdict: measure with cephtui run PRESET --repeat {BEFORE_RUNS}"
         )
     where = where if where.names else replace(where, names=tuple(node_names(run)))
     nodes = chosen_nodes(where)

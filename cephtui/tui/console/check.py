@@ -21,7 +21,7 @@ from cephtui.analysis.sitting import looks_of
 from cephtui.analysis.verdict import Criteria, seen_with
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, Plan, Run
-from cephtui.models.metrics import HEADLINES, Metric
+from cephtui.models.metrics import HEADLINE_BY_NAME, Metric
 from cephtui.models.sitting import Sitting
 from cephtui.planning import Request
 from cephtui.presets import Catalogue, Preset
@@ -320,7 +320,7 @@ class CheckScreen(InLarge):
 
 
 def _headline(preset: Preset) -> Metric:
-    return next(headline.metric for headline in HEADLINES if headline.name == preset.file.headline)
+    return HEADLINE_BY_NAME[preset.file.headline].metric
 
 
 def _phase(stands: Standing, runs: bool) -> tuple[str, ...]:

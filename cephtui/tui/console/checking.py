@@ -11,7 +11,17 @@ from pathlib import Path
 
 from cephtui.analysis.conclusion import Asked, Judgement, why_invalid
 from cephtui.analysis.ratio import geometric_mean, spread
-from cephtui.analysis.sitting import begun, changes_of, counted, failed_in_a_row, is_look, looks_of, next_turn, sides_of
+from cephtui.analysis.sitting import (
+    BEFORE_RUNS,
+    begun,
+    changes_of,
+    counted,
+    failed_in_a_row,
+    is_look,
+    looks_of,
+    next_turn,
+    sides_of,
+)
 from cephtui.analysis.verdict import Criteria
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, Run
@@ -23,7 +33,7 @@ from cephtui.sessions import store
 from cephtui.sessions.verdicts import judge_saved
 from cephtui.targets.scratch import is_scratch
 
-BEFORE_RUNS, MOST = 6, 12
+MOST = 12
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from cephtui.frozen import dataclass
 from cephtui.models import Interval, Run, Total
-from cephtui.models.metrics import HEADLINES, Headline, HeadlineName, Metric
+from cephtui.models.metrics import HEADLINE_BY_NAME, HeadlineName, Metric
 from cephtui.reports.text import counted, margin_of
 from cephtui.stats import known_sum
 
@@ -99,14 +99,10 @@ def _part(runs: Sequence[Run], run: Run, name: HeadlineName, ascii_only: bool) -
 
 
 def _metric(name: HeadlineName) -> Metric:
-    return _headline(name).metric
+    return HEADLINE_BY_NAME[name].metric
 
 
 def _values(flows: Mapping[str, Total | Interval], name: HeadlineName) -> list[float | None]:
     """One where reads and writes add up, else one of each."""
     values = [_metric(name).of(flow) for direction in _SHORT if (flow := flows.get(direction))]
-    return [known_sum(values)] if values and _headline(name).sums else values
-
-
-def _headline(name: HeadlineName) -> Headline:
-    return next(headline for headline in HEADLINES if headline.name == name)
+    return [known_sum(values)] if values and HEADLINE_BY_NAME[name].sums else values

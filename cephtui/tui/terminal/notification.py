@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cephtui.models import Run
-from cephtui.models.metrics import HEADLINES, HeadlineName
+from cephtui.models.metrics import HEADLINE_BY_NAME, HeadlineName
 from cephtui.stats import known_sum
 
 LONG_SECONDS = 60.0
@@ -12,7 +12,7 @@ LONG_SECONDS = 60.0
 
 def text_of(run: Run, name: HeadlineName) -> str:
     """A run's end in a line of printable ASCII: ``cephtui: write-iops ok, 16.7k IOPS``."""
-    figure = next(figure for figure in HEADLINES if figure.name == name)
+    figure = HEADLINE_BY_NAME[name]
     values = {flow: figure.metric.of(total) for flow, total in run.summary.flows.items()}
     if figure.sums and values:
         texts = [figure.metric.as_text(known_sum(values.values())) + (" IOPS" if name == "iops" else "")]

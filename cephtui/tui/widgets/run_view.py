@@ -14,7 +14,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from cephtui import units
-from cephtui.models.metrics import DIRECTIONS, HEADLINES, LIVE, Headline, Metric
+from cephtui.models.metrics import DIRECTIONS, HEADLINE_BY_NAME, HEADLINES, LIVE, Headline, Metric
 from cephtui.tui.widgets.layout import Layout, lay_out
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from cephtui.tui.widgets.shown import Shown
     from cephtui.tui.widgets.sparkline import Spark
 
-_BY_NAME: Mapping[str, Headline] = {headline.name: headline for headline in HEADLINES}
 _Panel = TypeVar("_Panel", bound=Widget)
 
 
@@ -126,7 +125,7 @@ class RunView(Container):
         main, below = self.laid_out.main, self.laid_out.below
         chart.display = main != "heat" and not shown.prefill
         if chart.display:
-            self._draw(chart, shown, _BY_NAME[main], GUTTER if below == ("heat",) else 0)
+            self._draw(chart, shown, HEADLINE_BY_NAME[main], GUTTER if below == ("heat",) else 0)
         lower = (*below, "heat") if main == "heat" else below
         for headline in HEADLINES:
             if found := self._panel("below", Chart, f"{headline.name}-chart", visible=headline.name in lower):
@@ -186,7 +185,12 @@ class RunView(Container):
         """The metrics of which no chart is visible."""
         from cephtui.tui.widgets.sparkline import Sparks
 
-        charts = {metric for name in self.laid_out.names if name in _BY_NAME for metric in _BY_NAME[name].metrics}
+        charts = {
+            metric
+            for name in self.laid_out.names
+            if name in HEADLINE_BY_NAME
+            for metric in HEADLINE_BY_NAME[name].metrics
+        }
         beside = [metric for metric in LIVE if metric not in charts]
         for direction in DIRECTIONS:
             sparks = self.query_one(f"#{direction}-sparks", Sparks)
@@ -214,7 +218,7 @@ class RunView(Container):
 
 def _available(shown: Shown) -> set[str]:
     """The panels for which a run has data."""
-    has = {*_BY_NAME, "now"}
+    has = {*HEADLINE_BY_NAME, "now"}
     has |= {"heat"} if any(shown.history.heat.values()) else set()
     has |= {"nodes"} if shown.nodes else set()
     return has | ({"cluster"} if shown.cluster else set())
