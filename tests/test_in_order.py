@@ -9,6 +9,7 @@ from textual import work
 from textual.app import App
 from textual.binding import Binding
 from textual.events import Key, Paste
+from textual.message import Message
 from textual.screen import ModalScreen, Screen
 from textual.widgets import Input
 
@@ -106,6 +107,23 @@ async def test_keys_that_move_the_cursor_do_not_fall_behind_letters() -> None:
         burst(app, "x")
         await until(pilot, lambda: texts(app)[1:] == ["x"])
         assert texts(app)[0] == "b" * 20
+
+
+async def test_a_key_that_is_released_is_not_overtaken_by_one_that_arrives_then() -> None:
+    class Late(Typed):
+        """Gets a further key at the moment one that waited is released."""
+
+        def post_message(self, message: Message) -> bool:
+            if late and message is self._released:
+                burst(self, late.pop(0))
+            return super().post_message(message)
+
+    late = ["3", "5"]
+    app = Late()
+    async with app.run_test() as pilot:
+        burst(app, "12")
+        await until(pilot, lambda: len(app.got) == 4)
+    assert app.got == ["1", "2", "3", "5"]
 
 
 async def test_the_keys_that_quit_wait_for_nothing() -> None:

@@ -61,19 +61,19 @@ class OrderedApp(HookedApp):
         """Hold what is typed while the key before it is not done."""
         if not _is_held(event):
             await super().on_event(event)
-        elif event is self._released or (self._is_there and not self._is_turning):
+        elif event is self._released or (self._is_there and not self._is_waited_for):
             self._released = None
             self._turn = asyncio.create_task(self._take_turn())
             await super().on_event(event)
         else:
             self._held.append(event)
-            if not self._is_turning:
+            if not self._is_waited_for:
                 self._turn = asyncio.create_task(self._take_turn())
 
     @property
-    def _is_turning(self) -> bool:
-        """Whether a key is being worked on; a wait that has failed holds nothing up."""
-        return self._turn is not None and not self._turn.done()
+    def _is_waited_for(self) -> bool:
+        """Whether a key is being worked on, or is on its way here; a wait that has failed holds nothing up."""
+        return self._released is not None or (self._turn is not None and not self._turn.done())
 
     async def _take_turn(self) -> None:
         """Wait until the last key is done, then release the next one."""
