@@ -35,6 +35,8 @@ class Run(Model):
     command: Name
     """On the first node; ``nodes`` has that of each."""
     cephtui_version: Line | None = None
+    imported_from: Line | None = Field(default=None, exclude_if=lambda file: file is None)
+    """The file that it was read from; left out of a run that cephtui has measured."""
     started_at: AwareDatetime
     duration_seconds: Elapsed = 0.0
     """From the start of preparing to the end of the last node."""

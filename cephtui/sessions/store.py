@@ -8,6 +8,7 @@ SESSION/session.json      what it is
         marks.jsonl       the marks of the user, and when
         verdicts.jsonl what checks have said of its runs
         sitting.json  what a check measures before and after a change
+        suite.json    what was ordered as a whole, with what has not been measured yet
         changes.jsonl commands of the user that made the change, and whether they were undone
         undo.jsonl        what was created and must be removed again, and what has been
         001/run.json      a run; without an outcome it is in progress or lost
@@ -57,6 +58,7 @@ from cephtui.sessions.jsonlines import parse_sample
 
 if TYPE_CHECKING:
     from cephtui.models.sitting import Sitting
+    from cephtui.models.suite import Ordered
     from cephtui.models.verdict import Verdict
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -66,6 +68,7 @@ M = TypeVar("M", bound=Model)
 NOTES_FILE = "notes.json"
 ROW_FILE = "row.json"
 SITTING_FILE = "sitting.json"
+SUITE_FILE = "suite.json"
 VERDICTS_FILE = "verdicts.jsonl"
 NEWEST = ("last", "-")
 """In place of a name: the session that was used last."""
@@ -246,6 +249,14 @@ def read_sitting(directory: Path) -> Sitting | None:
 
     path = directory / SITTING_FILE
     return _load(path, Sitting) if os.path.lexists(path) else None
+
+
+def read_ordered(directory: Path) -> Ordered | None:
+    """What was ordered as a whole in a session; None where nothing was. Raises StoreError."""
+    from cephtui.models.suite import Ordered
+
+    path = directory / SUITE_FILE
+    return _load(path, Ordered) if os.path.lexists(path) else None
 
 
 def find_session(root: Path, name: str) -> Path:

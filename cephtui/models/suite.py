@@ -1,0 +1,40 @@
+"""What was ordered as a whole: the cells of a suite's matrix, enough to fill them in and to resume another time."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import AwareDatetime, Field
+
+from cephtui.models.base import SCHEMA_VERSION, Line, Model, Name, OptionValue
+
+
+class Cell(Model):
+    """One step of a suite on one target and one set of nodes: a batch of runs, with all points of a sweep."""
+
+    step: Line
+    """What the step is called, the row of the matrix: its title, by default the preset with what it sets."""
+    preset: Name
+    options: dict[Name, OptionValue | list[OptionValue]] = {}
+    """Options that are not as in the preset; a list is a sweep."""
+    target: str
+    data_pool: str | None = None
+    nodes: tuple[Name, ...]
+    """As they were named; all of them run at once."""
+    repeats: int = Field(default=1, ge=1)
+    batch: Name
+    expect: tuple[Line, ...] = ()
+    """Figures that are expected of it: ``iops>=5000``."""
+
+
+class Ordered(Model):
+    """Kept in the session's ``suite.json``. It names no command: what a session holds can't run anything."""
+
+    schema_version: int = SCHEMA_VERSION
+    at: AwareDatetime
+    suite: Name = ""
+    """Its name; empty where the steps were named on a command line."""
+    title: Line = ""
+    order: Literal["abab", "abba"] | None = None
+    """How the cells take turns; null runs each to its end before the next."""
+    cells: tuple[Cell, ...]
