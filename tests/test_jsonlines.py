@@ -202,6 +202,7 @@ def test_the_schema_has_the_events_and_their_keys() -> None:
         command="fio",
         started_at=datetime(2026, 1, 2, tzinfo=UTC),
         seconds=Seconds(metric="iops", count=2, least=1.0, mean=2.0, greatest=3.0, stddev=1.4),
+        imported_from="last-year.txt",
     )
     sample = replace(SAMPLE, missing=("b",), other={"delete": Interval(3, 0, 3.0, 0.0)})
     cluster = ClusterSample(run=1, elapsed_seconds=2.0, pg_states={"active+clean": 32}, osd_latency_seconds={"0": 0.01})
