@@ -300,6 +300,10 @@ class Tool(ABC):
     """The targets it can use, in words."""
     metrics: ClassVar[tuple[Metric, ...]] = METRICS
     """The figures it has; the others are null in all its samples and summaries."""
+    depth_option: ClassVar[str] = ""
+    """The option that says how many I/Os a job has in flight; empty where it has none."""
+    jobs_option: ClassVar[str] = ""
+    """The option that says how many jobs a node runs; empty where it has none."""
     direction_option: ClassVar[str] = ""
     """The option that decides between reading and writing, where each table of figures shows that anyway."""
     secrets: ClassVar[tuple[str, ...]] = ()

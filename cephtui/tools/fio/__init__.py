@@ -26,7 +26,7 @@ class Fio(Tool):
     kinds = frozenset({"file", "device", "rbd", "image"})
     other_kinds = "fio measures images, not a pool's objects: use --target rbd:POOL"
     wants = "a file, a device or images"
-    direction_option = "rw"
+    depth_option, jobs_option, direction_option = "iodepth", "numjobs", "rw"
 
     def canonical(self, options: Mapping[str, V]) -> dict[str, V]:
         return allowed.canonical(options)

@@ -25,6 +25,7 @@ class RadosBench(Tool):
     metrics = tuple(metric for metric in METRICS if metric.name not in _NOT_PRINTED)
     other_kinds = "rados bench measures a pool's objects: use --target pool:POOL"
     wants = "a pool"
+    depth_option = "concurrent-ios"
 
     def check_options(self, options: Mapping[str, object]) -> dict[str, OptionValue]:
         return allowed.check(options)

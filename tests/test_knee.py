@@ -1,0 +1,160 @@
+"""The knee of simulated systems whose knee is known, and what is said where a curve has none."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+from statistics import median, stdev
+
+import pytest
+
+from cephtui.analysis.knee import Knee, LoadPoint, hysteresis, knee_of
+from tests.closed_loops import DEPTHS, SYSTEMS, System, hard, one_queue, osds, point, swept
+from tests.known import known
+
+SWEEPS, VARIATION, REPEATS = 200, 0.08, 3
+Estimator = Callable[[Knee], float]
+
+
+def by_the_greatest(knee: Knee) -> float:
+    """What would be biased: the greatest of several points is the luckiest."""
+    return knee.points[0].latency * max(point.rate for point in knee.points)
+
+
+def found(system: System, estimator: Estimator, depths: tuple[int, ...] = DEPTHS) -> list[float]:
+    source = random.Random(1)
+    return [estimator(known(knee_of(swept(system, source, VARIATION, REPEATS, depths)))) for _ in range(SWEEPS)]
+
+
+def bias(system: System, true: float, estimator: Estimator) -> float:
+    return abs(median(found(system, estimator)) / true - 1)
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_the_knee_of_a_noisy_sweep_is_that_of_the_system(name: str) -> None:
+    system, true = SYSTEMS[name]
+    estimates = found(system, lambda knee: knee.in_flight)
+    assert abs(median(estimates) / true - 1) <= 0.03
+    assert stdev(map(math.log2, estimates)) <= 0.12
+
+
+@pytest.mark.parametrize("name", ["hard 16", "queue 16"])
+def test_by_the_greatest_throughput_it_would_be_too_far(name: str) -> None:
+    assert bias(*SYSTEMS[name], by_the_greatest) > 0.045
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_the_interval_holds_the_knee(name: str) -> None:
+    system, true = SYSTEMS[name]
+
+    def holds(knee: Knee) -> float:
+        low, high = known(knee.interval)
+        return low <= true <= high
+
+    assert sum(found(system, holds)) / SWEEPS >= 0.88
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_a_curve_that_has_levelled_off_has_a_knee(name: str) -> None:
+    assert sum(found(SYSTEMS[name][0], lambda knee: knee.is_known)) / SWEEPS >= 0.95
+
+
+@pytest.mark.parametrize(
+    ("system", "last"), [(hard(16), 8), (hard(16), 16), (one_queue(64), 64), (osds(), 32), (osds(), 64)]
+)
+def test_a_curve_that_ends_before_its_knee_is_said_to_rise(system: System, last: int) -> None:
+    depths = tuple(depth for depth in DEPTHS if depth <= last)
+    assert sum(found(system, lambda knee: knee.is_rising, depths)) / SWEEPS >= 0.97
+
+
+def test_chance_makes_no_rise_of_a_plateau() -> None:
+    assert sum(found(hard(16), lambda knee: knee.is_rising, (1, 2, 4, 8, 16, 32))) / SWEEPS <= 0.04
+
+
+def test_the_power_finds_the_same_knee_of_a_simple_system() -> None:
+    assert not sum(found(one_queue(16), lambda knee: knee.is_doubtful))
+
+
+def test_the_latency_at_most_of_the_peak_is_on_the_rising_branch() -> None:
+    true = 16 * 0.8 / hard(16)(16) / 0.8  # nothing waits there
+    latencies = found(hard(16), lambda knee: knee.at_most_of_peak.latency)
+    assert median(latencies) == pytest.approx(true, rel=0.03)
+    assert stdev(map(math.log, latencies)) < 0.08
+
+
+# ------------------------------------------------------------------ exactly
+
+
+def exact(system: System, *depths: int) -> Knee:
+    return known(knee_of(swept(system, random.Random(0), 0.0, 1, depths)))
+
+
+def test_without_noise_it_is_exact() -> None:
+    knee = exact(hard(16), 1, 4, 16, 64)
+    assert knee.in_flight == pytest.approx(16)
+    assert knee.peak == pytest.approx(1000)
+    assert [knee.at_knee.rate, knee.at_knee.latency] == pytest.approx([1000, 0.016])
+    assert knee.interval is None, "nothing was measured twice"
+    assert knee.power.in_flight == 16
+    assert not knee.unexplained
+
+
+def test_between_two_points_is_interpolated_on_logarithms() -> None:
+    points = [
+        LoadPoint(1, (100.0,), (0.01,), (0.02,)),
+        LoadPoint(10, (400.0,), (0.025,), (0.1,)),
+        LoadPoint(100, (1600.0,), (0.0625,), (0.4,)),
+        LoadPoint(1000, (1500.0,), (0.66,), (1.0,)),
+    ]
+    knee = known(knee_of(points))
+    share = math.log(0.8 * knee.peak / 400) / math.log(4)
+    assert knee.at_most_of_peak.rate == pytest.approx(0.8 * knee.peak)
+    assert knee.at_most_of_peak.latency == pytest.approx(0.025 * 2.5**share)
+    assert knee.at_most_of_peak.p99 == pytest.approx(0.1 * 4**share)
+    assert knee.at_most_of_peak.in_flight == pytest.approx(10 * 10**share)
+
+
+def test_a_curve_that_falls_again_has_its_peak_before() -> None:
+    rates = {1: 100.0, 2: 200.0, 4: 390.0, 8: 400.0, 16: 300.0, 32: 200.0}
+    knee = known(knee_of([LoadPoint(n, (x,), (n / x,)) for n, x in rates.items()]))
+    assert [each.in_flight for each in knee.plateau] == [4, 8]
+    assert knee.is_known
+    assert knee.at_most_of_peak.in_flight < 4
+
+
+def test_no_curve_has_no_knee() -> None:
+    assert knee_of([]) is None
+    assert knee_of([LoadPoint(4, (100.0,), (0.04,))]) is None
+    assert knee_of([LoadPoint(4, (100.0,), (0.04,)), LoadPoint(4, (110.0,), (0.04,))]) is None
+
+
+def test_a_curve_that_begins_behind_its_knee_is_flat() -> None:
+    knee = exact(hard(16), 16, 64, 256)
+    assert knee.is_flat
+    assert not knee.is_known
+    assert knee.at_most_of_peak.latency == pytest.approx(0.016), "nothing faster was measured"
+
+
+def test_littles_law_is_checked() -> None:
+    points = [LoadPoint(n, (x,), (r,)) for n, x, r in ((1, 100.0, 0.01), (8, 800.0, 0.005), (32, 820.0, 0.04))]
+    knee = known(knee_of(points))
+    assert [each.in_flight for each in knee.unexplained] == [8]
+    assert knee.unexplained[0].unexplained == pytest.approx(1.0)
+
+
+def test_the_two_ways_may_differ() -> None:
+    rates = {1: 100.0, 2: 150.0, 4: 210.0, 8: 290.0, 16: 400.0, 32: 560.0, 64: 780.0, 128: 790.0}
+    knee = known(knee_of([LoadPoint(n, (x,), (n / x,)) for n, x in rates.items()]))
+    assert knee.in_flight == pytest.approx(7.85, rel=0.01)
+    assert knee.is_doubtful
+
+
+def test_hysteresis_is_the_ratio_of_the_same_depths() -> None:
+    source = random.Random(3)
+    up, down = swept(hard(16), source, 0.02, 1), swept(hard(16), source, 0.02, 1, DEPTHS[:5])
+    slower = [point(lambda n: 0.8 * hard(16)(n), each.in_flight, source, 0.02, 1) for each in down]
+    low, high = known(hysteresis(up, slower)).interval(0.95)
+    assert low < 0.8 < high < 0.9
+    assert known(hysteresis(up, down)).interval(0.95)[0] < 1
+    assert hysteresis(up, down[:1]) is None
