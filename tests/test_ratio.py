@@ -111,6 +111,7 @@ def test_two_sides_one_after_the_other(name: str) -> None:
     assert found.df == pytest.approx(case.df, abs=6e-6)
     if case.t is not None:
         assert found.t() == pytest.approx(case.t, rel=4e-6)
+        assert found.p_same() == pytest.approx(2 * stats.t.sf(abs(case.t), case.df), rel=1e-4)
     assert found.p_met(required_ratio(case.required, case.better), case.better) == pytest.approx(case.p_met, rel=2e-3)
     assert judged(found, case) == (case.word, case.answer)
 

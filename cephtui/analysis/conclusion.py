@@ -49,6 +49,8 @@ class Asked:
     """Runs that the user leaves out: ``tuning/3``."""
     others: Sequence[Run] = ()
     """Of the sessions: how far repeats are spread, for a single run on each side."""
+    is_change: bool = True
+    """Whether the sides are before and after a change: time may then have done what it is taken to have done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +198,7 @@ def _notes(verdicts: Sequence[Verdict], answer: Answer) -> Iterator[str]:
 
 def _of_time(change: Change, asked: Asked) -> Iterator[str]:
     """Where time may have done what the change is taken to have done."""
-    if not change.before or not change.after:
+    if not asked.is_change or not change.before or not change.after:
         return
     if max(_pause(change.before, change.after), _pause(change.after, change.before)) > _ANOTHER_DAY:
         yield "before was measured on another day: day-to-day changes are not in the interval"

@@ -53,6 +53,10 @@ class LogMean:
         below = float(t > 0) if math.isinf(t) else cdf(t, self.df)
         return 1 - below if better == "more" else below
 
+    def p_same(self) -> float:
+        """How likely a ratio at least this far from 1, either way, would be, were the true one 1."""
+        return 2 * min(self.p_met(1.0, "more"), self.p_met(1.0, "less"))
+
     def detectable(self, confidence: float) -> float:
         """The least fall, as a fraction of before, that would be seen with 80 % power (Bloom 1995)."""
         reach = quantile(0.5 + confidence / 2, self.df) + quantile(_POWER, self.df)

@@ -154,6 +154,7 @@ def _of_ratio(ratio: LogMean, metric: Metric, criteria: Criteria, nominal: float
         "interval": interval,
         "degrees_of_freedom": ratio.df,
         "p_met": ratio.p_met(required, metric.better),
+        "p_same": ratio.p_same(),
         "detectable_fraction": ratio.detectable(nominal),
     }
     if is_judged:

@@ -48,15 +48,18 @@ def show(**given: Any) -> None:
 @click.command(
     epilog="\b\nExamples:\n  cephtui compare\n  cephtui compare tuning/1 tuning/4 --format md\n"
     "  cephtui compare 2026-11-21-101530/2 2026-11-22-090000/2\n"
+    "  cephtui compare cluster-a cluster-b\n"
     "  cephtui compare tuning/1 tuning/4 --json | jq 'select(.event == \"figure\")'"
 )
-@click.argument("left", metavar="[SESSION/RUN", required=False, shell_complete=complete_runs)
-@click.argument("right", metavar="SESSION/RUN]", required=False, shell_complete=complete_runs)
-@format_option("table", "md", "json")
+@click.argument("left", metavar="[SESSION[/RUN]", required=False, shell_complete=complete_runs)
+@click.argument("right", metavar="SESSION[/RUN]]", required=False, shell_complete=complete_runs)
+@format_option("table", "md", "csv", "json")
 def compare(**given: Any) -> None:
-    """Compare two runs of any sessions: differences in their conditions, marks between them, their results.
+    """Compare two runs, or two whole sessions: differences in their conditions, marks between them, their results.
 
-    A run is grouped with its repeats in the same session. Without names, the last two measurements are compared.
+    A run is grouped with its repeats in the same session. Two sessions are compared by all their runs that have the
+    same preset and options, on as many nodes; targets and nodes may have other names. Without names, the last two
+    measurements are compared.
     """
     from cephtui.cli.commands.compare import compare_runs
 

@@ -140,6 +140,7 @@ def run(**given: Any) -> int:
 Examples:
   cephtui check tuning                     the runs before its last mark against those after it
   cephtui check tuning/1 tuning/7          two runs, each with its repeats
+  cephtui check cluster-a cluster-b        all runs of two sessions
   cephtui check --against tuning/1         measure the same now, and judge
   cephtui check --preset write-iops --node pve1 --target rbd:bench
   cephtui check --preset write-iops --target rbd:bench --node pve1 \\

@@ -63,6 +63,8 @@ class Verdict(Model):
     """Whether at least ``require_percent`` is shown; false where the contrary is; null where neither is."""
     p_met: float | None = None
     """How likely at least this result would be, were the true ratio just the required one."""
+    p_same: float | None = None
+    """How likely at least this difference, either way, would be if nothing had changed."""
     detectable_fraction: float | None = None
     """The least change that would be seen with 80 % power, as a fraction of before."""
     runs_needed: int | None = None

@@ -42,14 +42,14 @@ def draw_comparison(
     for verdict in judged.deciding if judged else ():
         rows += draw_verdict(verdict, ascii_only=ascii_only)
     notes = judged.conclusion.notes if judged else ()
-    rows += [*(plain(line, "bold") for line in (*notes, *about(left, right))), _differences(shown)]
+    rows += [*(plain(line, "bold") for line in (*notes, *about(left, right))), draw_differences(shown)]
     if rest:
         rows.append(Text(f"and {len(rest)} more differences, at the end", style="bold"))
     rows += [*marks, "", _changes(left, right, ascii_only)]
     for name, side in _named(left, right):
         why, others = cut(finding_texts(side), f"findings of {name}")
         rows += [plain(f"! {name}: {text}", "yellow") for text in why] + [Text(others)] * bool(others)
-    return Group(*rows, *(["", _differences(rest)] if rest else []), *[Text(more)] * bool(more))
+    return Group(*rows, *(["", draw_differences(rest)] if rest else []), *[Text(more)] * bool(more))
 
 
 def _marks(left: Side, right: Side) -> list[Text]:
@@ -77,7 +77,8 @@ def _sides(left: Side, right: Side) -> RenderableType:
     return table
 
 
-def _differences(found: Sequence[Difference]) -> RenderableType:
+def draw_differences(found: Sequence[Difference]) -> RenderableType:
+    """A row for each; where there is none, it is said."""
     if not found:
         return Text("nothing differed in parameters, nodes, versions and cluster", style="bold")
     table = make_table("differs", "", "A", "B")

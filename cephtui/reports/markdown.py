@@ -11,6 +11,7 @@ from cephtui.analysis.conditions import differences
 from cephtui.analysis.figures import figures
 from cephtui.analysis.marks import in_order, marks_between, with_results
 from cephtui.analysis.sides import Side, finding_texts
+from cephtui.analysis.versus import Versus
 from cephtui.models import Mark, Run, Total
 from cephtui.models.metrics import BY_NAME, LIVE
 from cephtui.models.rows import Figure
@@ -29,7 +30,8 @@ from cephtui.reports.text import (
     spread_of,
     title_of,
 )
-from cephtui.reports.verdict import basis, headline, verdict_text
+from cephtui.reports.verdict import basis, headline, left_out_lines, verdict_text
+from cephtui.reports.versus import apart, columns, heads, legend, rows
 
 _METRICS = (*LIVE, BY_NAME["latency_p999_seconds"])
 _SYNTAX = re.compile(r"[\\`*\[\]<>|~&]|(?<!\w)_|_(?!\w)")
@@ -65,6 +67,25 @@ def comparison_markdown(left: Side, right: Side, judged: Judgement | None = None
         _changes(figures(left, right)),
         findings,
         [f"details: `cephtui compare {left.name} {right.name}`"],
+    )
+
+
+def versus_markdown(found: Versus, judged: Judgement) -> str:
+    """Two whole sessions: which they are, the pairs with their verdicts, what they show together, what differs."""
+    titles = [f"- {letter}: {_escaped(text)}" for letter, text in heads(found).items()]
+    cells = [cells for _, cells in rows(found, judged)]
+    differ = [(each.topic, each.name, each.left, each.right) for each in apart(found)]
+    conclusion = judged.conclusion
+    limits = [f"! {line}" for line in left_out_lines(conclusion.limited)]
+    left_out = [f"left out: {line}" for line in left_out_lines(conclusion.left_out)]
+    return _document(
+        [f"**{_escaped(f'{found.left.name} against {found.right.name}')}**"],
+        titles,
+        _rows(columns(judged), "llrrrrrl", cells),
+        [_escaped(line) for line in legend(judged)],
+        [f"- {_escaped(line)}" for line in (*conclusion.notes, *left_out, *limits)],
+        _rows(("differs", "", "A", "B"), "llll", differ) if differ else ["nothing differed in the conditions"],
+        [f"details: `cephtui compare {found.left.name} {found.right.name}`"],
     )
 
 

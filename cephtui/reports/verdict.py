@@ -45,8 +45,8 @@ def draw_judgement(
     rows += [plain(line, "bold") for line in conclusion.notes]
     changed, more = cut(conclusion.changed, "differences")
     rows += [plain(f"changed: {line}") for line in [*changed, *([more] if more else [])]]
-    rows += [plain(f"left out: {line}", "yellow") for line in _grouped(conclusion.left_out)]
-    rows += [plain(f"! {line}", "yellow") for line in _grouped(conclusion.limited)]
+    rows += [plain(f"left out: {line}", "yellow") for line in left_out_lines(conclusion.left_out)]
+    rows += [plain(f"! {line}", "yellow") for line in left_out_lines(conclusion.limited)]
     rows.append(plain(answer_text(judged, code=code), "bold"))
     return Group(*rows)
 
@@ -86,12 +86,21 @@ def change_of(verdict: Verdict) -> str:
     """``-18.0 %  (95 %: -21.0 .. -14.9)``; without an interval where there are too few runs."""
     if verdict.ratio is None:
         return ""
-    text = f"{_signed(verdict.ratio)} %"
+    text = ratio_of(verdict)
     if verdict.interval is None:
         return text
-    low, high = map(_signed, verdict.interval)
     looks = f" over up to {verdict.looks_most} looks" if verdict.looks_most > 1 else ""
-    return f"{text}  ({_plain(100 * verdict.confidence)} %{looks}: {low} .. {high})"
+    return f"{text}  ({_plain(100 * verdict.confidence)} %{looks}: {interval_of(verdict)})"
+
+
+def ratio_of(verdict: Verdict) -> str:
+    """``-18.0 %``: from before to after; empty where that is not known."""
+    return "" if verdict.ratio is None else f"{_signed(verdict.ratio)} %"
+
+
+def interval_of(verdict: Verdict) -> str:
+    """``-21.0 .. -14.9``, in per cent of before; empty without one."""
+    return " .. ".join(map(_signed, verdict.interval or ()))
 
 
 def verdict_text(verdict: Verdict) -> str:
@@ -150,7 +159,7 @@ def also_measured(verdicts: Iterable[Verdict]) -> list[str]:
     found = []
     for verdict in verdicts:
         if not verdict.decides and verdict.ratio is not None:
-            ends = f" ({_signed(verdict.interval[0])} .. {_signed(verdict.interval[1])})" if verdict.interval else ""
+            ends = f" ({interval_of(verdict)})" if verdict.interval else ""
             found.append(f"{verdict.direction} {BY_NAME[verdict.figure].full_title} {_signed(verdict.ratio)} %{ends}")
     return [f"also measured, not part of the verdict: {', '.join(found)}"] if found else []
 
@@ -189,8 +198,8 @@ def interval_bar(verdict: Verdict, width: int, *, ascii_only: bool = False) -> l
     return [row, Text("".join(ticks).rstrip(), style="dim")]
 
 
-def _grouped(found: Iterable[LeftOut]) -> list[str]:
-    """``tuning/1-3, 5: why``: the runs with the same reason on one line."""
+def left_out_lines(found: Iterable[LeftOut]) -> list[str]:
+    """``tuning/1-3, 5: why``: runs with the same reason on one line."""
     runs: dict[tuple[str, str], list[int]] = {}
     for each in found:
         session, _, number = each.run.rpartition("/")

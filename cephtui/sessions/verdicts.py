@@ -26,8 +26,13 @@ def judge_saved(
         for text in changed_between(Side(change.before, tuple(marks)), Side(change.after, tuple(marks)))
     ]
     judged = conclude(changes, asked, at, list(dict.fromkeys(changed)))
+    return judged if asked.criteria.looks.at else with_earlier(judged, directory)
+
+
+def with_earlier(judged: Judgement, directory: Path) -> Judgement:
+    """With a note where a verdict on these runs was given before, and is kept in this session."""
     earlier = len({each.at for each in read_verdicts(directory) if _is_again(each, judged.deciding)})
-    if not earlier or asked.criteria.looks.at:
+    if not earlier:
         return judged
     again = "second look" if earlier == 1 else f"look {earlier + 1} at these runs"
     note = f"{again}: each further look adds up to 2.5 % of false verdicts"

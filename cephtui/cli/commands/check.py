@@ -14,12 +14,14 @@ from cephtui.analysis.conditions import unlike
 from cephtui.analysis.looks import ONE_LOOK
 from cephtui.analysis.sides import Side
 from cephtui.analysis.sitting import changes_of, looks_of
-from cephtui.cli.judging import asked_of, finish, repeats_of
+from cephtui.cli.judging import asked_of, finish, keep, repeats_of
 from cephtui.cli.options import Question
 from cephtui.cli.saved import find_run, find_session
+from cephtui.cli.versus import are_sessions, find_versus, judged_versus, print_versus
 from cephtui.models import Mark, Run
 from cephtui.sessions import store
 from cephtui.sessions.store import StoreError
+from cephtui.sessions.verdicts import with_earlier
 from cephtui.terminal import say
 
 
@@ -38,9 +40,11 @@ def check_change(names: tuple[str, ...], mark: int | None, as_json: bool, questi
         raise click.UsageError("--mark belongs to the form: cephtui check SESSION")
     try:
         if len(names) == 2:
+            if are_sessions(*names):
+                return _check_sessions(names[0], names[1], question, as_json)
             return _check_two(names[0], names[1], question, as_json)
         if len(names) > 2:
-            raise click.UsageError("expected SESSION, or BEFORE and AFTER as SESSION/RUN")
+            raise click.UsageError("expected SESSION, or BEFORE and AFTER, both as SESSION/RUN or both as SESSION")
         return _check_session(find_session(names[0] if names else "last"), mark, question, as_json)
     except StoreError as error:
         raise click.ClickException(str(error)) from None
@@ -78,6 +82,16 @@ def _around(directory: Path, runs: Sequence[Run], marks: Sequence[Mark], number:
         f"no runs of session {name} before and after {'that' if number else 'a'} mark are alike in preset, options, "
         f"target and nodes: {two}"
     )
+
+
+def _check_sessions(before: str, after: str, question: Question, as_json: bool) -> int:
+    """All runs of one session against those of another; raises StoreError."""
+    found = find_versus(before, after)
+    directory = find_session(after)
+    judged = with_earlier(judged_versus(found, asked_of(question, directory.name)), directory)
+    print_versus(found, judged, "json" if as_json else "table", answer=True)
+    keep(judged, directory)
+    return judged.conclusion.exit_code
 
 
 def _check_two(before: str, after: str, question: Question, as_json: bool) -> int:

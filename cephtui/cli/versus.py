@@ -1,0 +1,62 @@
+"""Two whole sessions for the command line: read, judged and printed."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from cephtui.analysis.conclusion import Asked, Judgement
+from cephtui.analysis.versus import Versus, WholeSession, conclude_versus, conditions_apart, versus
+from cephtui.cli.printing import ascii_only, print_lines, print_report
+from cephtui.cli.saved import find_session
+from cephtui.reports.markdown import versus_markdown
+from cephtui.reports.versus import draw_versus, names_of_pairs, verdicts_csv
+from cephtui.sessions import store
+
+
+def are_sessions(*names: str | None) -> bool:
+    """Whether these are names of sessions, not of runs."""
+    return all(name and "/" not in name for name in names)
+
+
+def find_versus(left: str, right: str) -> Versus:
+    """Two sessions by their names; raises StoreError, and UsageError where nothing can be compared."""
+    directories = find_session(left), find_session(right)
+    if directories[0] == directories[1]:
+        name = directories[0].name
+        raise click.UsageError(f"both are session {name}: name two of its runs: cephtui compare {name}/1 {name}/2")
+    found = versus(*map(_whole, directories))
+    if not found.pairs:
+        names = " and ".join(path.name for path in directories)
+        raise click.UsageError(
+            f"sessions {names} have no preset with the same options on as many nodes: name a run of each: "
+            f"cephtui compare {directories[0].name}/1 {directories[1].name}/1"
+        )
+    return found
+
+
+def _whole(directory: Path) -> WholeSession:
+    runs, broken = store.read_runs(directory)
+    if not runs:
+        raise broken[0] if broken else click.UsageError(f"session {directory.name} has no runs")
+    return WholeSession(runs, store.read_marks(directory))
+
+
+def judged_versus(found: Versus, asked: Asked) -> Judgement:
+    """Now."""
+    return conclude_versus(found, asked, datetime.now(UTC))
+
+
+def print_versus(found: Versus, judged: Judgement, form: str, *, answer: bool = False) -> None:
+    """In one of the formats of compare; ``answer`` adds that of a check."""
+    if form == "json":
+        print_lines([*judged.verdicts, judged.conclusion, *(each for each, _ in conditions_apart(found))])
+    elif form == "md":
+        sys.stdout.write(versus_markdown(found, judged))
+    elif form == "csv":
+        sys.stdout.write(verdicts_csv(judged.verdicts, names_of_pairs(found)))
+    else:
+        print_report(draw_versus(found, judged, ascii_only=ascii_only(), answer=answer))
