@@ -1,0 +1,202 @@
+"""Whether runs reach a figure that was expected of them: ``iops>=5000``, ``write p99<=5ms``. Pure.
+
+A promise is kept if all I/Os over the longest job reach it but for the tolerance, and if 99 % of the seconds reach 90 %
+of it: what providers of volumes promise in the same way ("within 10 % of the provisioned IOPS 99 % of the time").
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from cephtui.analysis.batches import name_of
+from cephtui.analysis.conclusion import METRIC_NAMES, metric_named, why_invalid
+from cephtui.analysis.ratio import geometric_mean, mean_of
+from cephtui.analysis.verdict import JUDGED_RUNS
+from cephtui.frozen import dataclass
+from cephtui.models import Interval, Run, Sample
+from cephtui.models.expectation import Expected, Kept
+from cephtui.models.metrics import DIRECTIONS, Metric, Unit
+from cephtui.models.verdict import Answer, LeftOut
+from cephtui.stats import known_sum
+
+TOLERANCE_PERCENT = 1.0
+_CAPPED_UP_TO = 1.1
+"""Of what is promised: a volume that does more has no limit, or a burst."""
+_SECOND_REACHES, _OF_SECONDS = 0.9, 0.99
+_WHOLE_SECOND = 0.9
+_CONFIDENCE = 0.95
+_TEXT = re.compile(r"(?:(read|write)\s+)?([a-z0-9.]+)\s*(>=|<=)\s*([0-9][0-9,]*(?:\.[0-9]+)?)\s*([A-Za-z/]*)")
+_UNITS: dict[Unit, dict[str, float]] = {
+    "IO/s": {"": 1, "k": 1e3, "M": 1e6},
+    "B/s": {
+        "B/s": 1, "kB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9, "KiB/s": 1 << 10, "MiB/s": 1 << 20, "GiB/s": 1 << 30,
+    },
+    "s": {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1},
+}  # fmt: skip
+_MET: dict[Answer, Kept] = {"met": "PASS", "not met": "FAIL", "undecided": "NO VERDICT"}
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """The figure that is expected of the runs of a point."""
+
+    metric: Metric
+    value: float
+    """In the metric's unit: at least this, of a latency at most."""
+    direction: str | None = None
+    """``read`` or ``write``; None takes both together."""
+    tolerance_percent: float = TOLERANCE_PERCENT
+
+    @property
+    def is_rate(self) -> bool:
+        """Whether it is promised of each second too."""
+        return self.metric.unit != "s"
+
+    @property
+    def required(self) -> float:
+        """What is enough, with the tolerance."""
+        return self.value * (1 + (-1 if self.is_rate else 1) * self.tolerance_percent / 100)
+
+    def is_met_by(self, value: float) -> bool:
+        """Whether a figure is enough."""
+        return value >= self.required if self.is_rate else value <= self.required
+
+    @property
+    def text(self) -> str:
+        """As it is typed, in base units: ``write iops>=5000``."""
+        name = next(name for name, field in METRIC_NAMES.items() if field == self.metric.name)
+        value = f"{self.value:.12g}{'' if self.metric.unit == 'IO/s' else self.metric.unit}"
+        return f"{self.direction or ''} {name}{'>=' if self.is_rate else '<='}{value}".strip()
+
+
+def parse_expectation(text: str) -> Expectation:
+    """``iops>=5000``, ``write iops >= 5k``, ``p99<=5ms``, ``bandwidth>=200MiB/s``; raises ValueError."""
+    match = _TEXT.fullmatch(text.strip())
+    if match is None or match[2] not in METRIC_NAMES:
+        raise ValueError(
+            f"expected [read|write] FIGURE>=NUMBER, FIGURE being one of {', '.join(METRIC_NAMES)}, such as iops>=5000, "
+            f"'write iops>=5k', bandwidth>=200MiB/s or p99<=5ms, got {text!r}"
+        )
+    direction, name, sign, number, unit = match.groups()
+    metric = metric_named(name)
+    needed = "<=" if metric.better == "less" else ">="
+    if sign != needed:
+        raise ValueError(f"{text!r}: {metric.full_title} is expected with {needed}: {name}{needed}{number}{unit}")
+    if unit not in _UNITS[metric.unit]:
+        raise ValueError(f"{text!r}: {metric.full_title} is given in {', '.join(filter(None, _UNITS[metric.unit]))}")
+    value = float(number.replace(",", "")) * _UNITS[metric.unit][unit]
+    if not value:
+        raise ValueError(f"{text!r}: expected more than 0")
+    return Expectation(metric, value, direction)
+
+
+def measured_of(run: Run, expected: Expectation) -> float | None:
+    """The figure of a run; None where it does not have it.
+
+    A rate is all I/Os, or bytes, of reads and writes over the longest job: the sum of the rates of jobs that end apart
+    is more than was done.
+    """
+    flows = [run.summary.flows[name] for name in _directions(expected) if name in run.summary.flows]
+    amounts = [flow.ios if expected.metric.unit == "IO/s" else flow.bytes for flow in flows]
+    lasted = max((flow.runtime_seconds for flow in flows), default=0.0)
+    done = known_sum(amounts) if expected.is_rate and flows and lasted else None
+    return expected.metric.together(flows) if done is None else done / lasted
+
+
+def _directions(expected: Expectation) -> Sequence[str]:
+    return (expected.direction,) if expected.direction else DIRECTIONS
+
+
+def seconds_reached(samples: Iterable[Sample], expected: Expectation) -> tuple[int, int]:
+    """How many whole seconds of a run reached 90 % of what is expected, and how many there were.
+
+    The samples of all nodes together count, those of the ramp do not; nor does a second that lacks a node.
+    """
+    reached = count = 0
+    for sample in samples:
+        whole = sample.node is None and sample.phase == "run" and sample.interval_seconds >= _WHOLE_SECOND
+        if whole and not sample.missing:
+            flows: list[Interval] = [sample.flows[name] for name in _directions(expected) if name in sample.flows]
+            value = known_sum(expected.metric.of(flow) for flow in flows) if flows else 0.0
+            if value is not None:
+                seconds = round(sample.interval_seconds)
+                count += seconds
+                reached += seconds * (value >= _SECOND_REACHES * expected.value)
+    return reached, count
+
+
+def judge_expectation(
+    expected: Expectation, runs: Sequence[Run], seconds: Sequence[tuple[int, int]], at: datetime
+) -> Expected:
+    """The runs of a point; ``seconds`` are those of its runs that count and have them, ``at`` is the time of it."""
+    left_out = [LeftOut(run=name_of(run), why=why) for run in runs if (why := why_invalid(run))]
+    counted = [run for run in runs if not why_invalid(run)]
+    known = [(run, value) for run in counted if (value := measured_of(run, expected)) is not None]
+    left_out += [
+        LeftOut(run=name_of(run), why=f"it has no {_what(expected)}")
+        for run in counted
+        if name_of(run) not in {name_of(each) for each, _ in known}
+    ]
+    values = [value for _, value in known]
+    count = sum(of for _, of in seconds)
+    reached = sum(number for number, _ in seconds)
+    interval = _interval(values)
+    answer = _answer(expected, values, interval)
+    if answer != "not met" and expected.is_rate and reached < _OF_SECONDS * count:
+        answer = "not met"
+    measured = geometric_mean(values)
+    return Expected(
+        at=at,
+        expectation=expected.text,
+        preset=runs[0].preset,
+        target=runs[0].target,
+        runs=tuple(name_of(run) for run, _ in known),
+        left_out=tuple(left_out),
+        direction=expected.direction,
+        figure=expected.metric.name,
+        promised=expected.value,
+        measured=measured,
+        interval=interval,
+        tolerance_percent=expected.tolerance_percent,
+        seconds=count if count and expected.is_rate else None,
+        seconds_reached=reached if count and expected.is_rate else None,
+        word=_word(expected, answer, measured),
+        answer=answer,
+    )
+
+
+def _what(expected: Expectation) -> str:
+    return f"{expected.direction or ''} {expected.metric.full_title}".strip()
+
+
+def _interval(values: Sequence[float]) -> tuple[float, float] | None:
+    """None for too few runs."""
+    if len(values) < JUDGED_RUNS or min(values) <= 0:
+        return None
+    return mean_of(values).interval(_CONFIDENCE)
+
+
+def _answer(expected: Expectation, values: Sequence[float], interval: tuple[float, float] | None) -> Answer:
+    """By the end of the interval that lies nearer to what is expected; of one or two runs by their mean."""
+    mean = geometric_mean(values)
+    if mean is None:
+        return "undecided"
+    ends = [expected.is_met_by(value) for value in interval or (mean,)]
+    return "met" if all(ends) else "undecided" if any(ends) else "not met"
+
+
+def _word(expected: Expectation, answer: Answer, measured: float | None) -> Kept:
+    if measured is None:
+        return "INVALID"
+    is_capped = not expected.is_rate or measured <= _CAPPED_UP_TO * expected.value
+    return "NOT CAPPED" if answer == "met" and not is_capped else _MET[answer]
+
+
+def answer_to(found: Sequence[Expected]) -> Answer:
+    """Of all expectations together: not met if one is not, met if all are."""
+    answers = {each.answer for each in found}
+    if "not met" in answers:
+        return "not met"
+    return "met" if answers == {"met"} else "undecided"

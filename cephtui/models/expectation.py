@@ -1,0 +1,45 @@
+"""What became of a figure that was expected of a point, as data."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from pydantic import AwareDatetime
+
+from cephtui.models.base import SCHEMA_VERSION, Line, Model, Name
+from cephtui.models.verdict import Answer, LeftOut
+
+Kept: TypeAlias = Literal["PASS", "FAIL", "NOT CAPPED", "INVALID", "NO VERDICT"]
+"""``NOT CAPPED`` is far above what is promised, and met; ``INVALID`` has no run that counts."""
+
+
+class Expected(Model):
+    """One expectation against the runs of a point. Figures are in base units."""
+
+    event: Literal["expectation"] = "expectation"
+    schema_version: int = SCHEMA_VERSION
+    at: AwareDatetime
+    """When it was judged."""
+    expectation: Line
+    """As it is typed: ``write iops>=5000``."""
+    preset: Name
+    target: Name
+    runs: tuple[Name, ...]
+    """Those that count: ``tuning/1``."""
+    left_out: tuple[LeftOut, ...] = ()
+    direction: Name | None
+    """``read`` or ``write``; null for both together."""
+    figure: Name
+    """As in the figures of a run: ``latency_p99_seconds``."""
+    promised: float
+    measured: float | None
+    """All I/Os of a run over its longest job, of several runs the geometric mean; null without a run that counts."""
+    interval: tuple[float, float] | None = None
+    """Where the true figure lies with 95 % confidence; null for fewer than 3 runs, which are judged by the mean."""
+    tolerance_percent: float
+    seconds: int | None = None
+    """How many were looked at; null where none are known, or the figure is a latency."""
+    seconds_reached: int | None = None
+    """How many of them reached 90 % of what is promised."""
+    word: Kept
+    answer: Answer

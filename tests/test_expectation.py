@@ -1,0 +1,253 @@
+"""Figures that are expected of runs: as they are typed, against what was measured, and in words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cephtui.analysis.expectation import (
+    Expectation,
+    answer_to,
+    judge_expectation,
+    measured_of,
+    parse_expectation,
+    seconds_reached,
+)
+from cephtui.models import Finding, Interval, Run, Sample, Summary, Total
+from cephtui.models.expectation import Expected
+from cephtui.models.metrics import BY_NAME
+from cephtui.models.verdict import Answer
+from cephtui.reports.expectation import expected_line
+from cephtui.sessions.jsonlines import line, schema
+from tests.measured import STARTED, run
+
+TYPED = {
+    "iops>=5000": (None, "iops", 5000, "iops>=5000"),
+    "write iops >= 5k": ("write", "iops", 5000, "write iops>=5000"),
+    " read iops>=1,250 ": ("read", "iops", 1250, "read iops>=1250"),
+    "iops>=1.5M": (None, "iops", 1.5e6, "iops>=1500000"),
+    "bandwidth>=200MiB/s": (None, "bandwidth_bytes", 200 << 20, "bandwidth>=209715200B/s"),
+    "write bandwidth>=200MB/s": ("write", "bandwidth_bytes", 2e8, "write bandwidth>=200000000B/s"),
+    "p99<=5ms": (None, "latency_p99_seconds", 0.005, "p99<=0.005s"),
+    "latency<=500us": (None, "latency_mean_seconds", 0.0005, "latency<=0.0005s"),
+    "p99.9<=1s": (None, "latency_p999_seconds", 1.0, "p99.9<=1s"),
+}
+WRONG = {
+    "iops": "expected [read|write] FIGURE>=NUMBER",
+    "speed>=5": "FIGURE being one of iops, bandwidth, latency, p50, p95, p99, p99.9",
+    "iops>5000": "such as iops>=5000",
+    "iops<=5000": "IOPS is expected with >=: iops>=5000",
+    "p99>=5ms": "latency p99 is expected with <=: p99<=5ms",
+    "bandwidth>=200": "bandwidth is given in B/s, kB/s",
+    "bandwidth>=200M": "bandwidth is given in B/s, kB/s",
+    "p99<=5": "latency p99 is given in ns, us, ms, s",
+    "iops>=5000MiB/s": "IOPS is given in k, M",
+    "iops>=0": "expected more than 0",
+    "iops>=-5": "expected [read|write]",
+    "iops>=1e400": "expected [read|write]",
+}
+
+
+@pytest.mark.parametrize("typed", TYPED)
+def test_what_is_typed_is_an_expectation(typed: str) -> None:
+    direction, figure, value, text = TYPED[typed]
+    found = parse_expectation(typed)
+    assert (found.direction, found.metric.name, found.text) == (direction, figure, text)
+    assert found.value == pytest.approx(value)
+
+
+@pytest.mark.parametrize("typed", WRONG)
+def test_what_is_none_says_what_is_expected(typed: str) -> None:
+    with pytest.raises(ValueError, match=r".") as error:
+        parse_expectation(typed)
+    assert WRONG[typed] in str(error.value)
+
+
+@given(st.text(max_size=40))
+def test_any_text_is_an_expectation_or_a_line_that_says_why_not(text: str) -> None:
+    try:
+        value = parse_expectation(text).value
+    except ValueError as error:
+        value = len(str(error))
+    assert value > 0
+
+
+# ---------------------------------------------------------------------------------------------- measured
+
+
+def flow(ios: int | None, seconds: float, **changes: Any) -> Total:
+    fields = {"ios": ios, "bytes": (ios or 0) * 4096, "runtime_seconds": seconds, "iops": 1.0, "bandwidth_bytes": 1.0}
+    return Total.model_validate(fields | changes)
+
+
+def measured(number: int = 1, *, write: Total | None = None, read: Total | None = None, **changes: Any) -> Run:
+    return run(number, summary=Summary(read=read, write=write), **changes)
+
+
+def wrote(number: int, iops: float, **changes: Any) -> Run:
+    return measured(number, write=flow(round(iops * 60), 60.0), **changes)
+
+
+def test_a_rate_is_all_ios_over_the_longest_job() -> None:
+    both = measured(read=flow(360_000, 60.0), write=flow(118_000, 59.0))
+    assert measured_of(both, parse_expectation("iops>=1")) == pytest.approx(478_000 / 60)
+    assert measured_of(both, parse_expectation("write iops>=1")) == pytest.approx(2000)
+    assert measured_of(both, parse_expectation("bandwidth>=1B/s")) == pytest.approx(478_000 * 4096 / 60)
+
+
+def test_a_latency_is_that_of_the_run() -> None:
+    both = measured(read=flow(3, 1.0, latency_p99_seconds=0.004), write=flow(1, 1.0, latency_p99_seconds=0.009))
+    assert measured_of(both, parse_expectation("p99<=1s")) == 0.009
+    assert measured_of(both, parse_expectation("read p99<=1s")) == 0.004
+
+
+def test_without_a_count_of_ios_the_rate_is_that_of_the_tool() -> None:
+    assert measured_of(measured(write=flow(None, 10.0, iops=512.0)), parse_expectation("iops>=1")) == 512.0
+
+
+@pytest.mark.parametrize("summary", [Summary(), Summary(read=flow(10, 1.0))], ids=["nothing", "reads"])
+def test_what_was_not_done_is_no_figure(summary: Summary) -> None:
+    assert measured_of(run(1, summary=summary), parse_expectation("write iops>=1")) is None
+
+
+# ---------------------------------------------------------------------------------------------- seconds
+
+
+def second(number: int, *, write: float = 0.0, read: float | None = None, **changes: Any) -> Sample:
+    flows = {"write": write, "read": read}
+    intervals = {
+        name: None if iops is None else Interval(ios=int(iops), bytes=0, iops=iops, bandwidth_bytes=0.0)
+        for name, iops in flows.items()
+    }
+    fields: dict[str, Any] = {"run": 1, "node": None, "preset": "p", "phase": "run", "elapsed_seconds": float(number)}
+    return Sample(**fields | {"interval_seconds": 1.0} | intervals | changes)
+
+
+@pytest.mark.parametrize(
+    ("samples", "reached"),
+    [
+        ([second(1, write=900), second(2, write=899), second(3, write=5000)], (2, 3)),
+        ([second(1, write=500, read=400), second(2, write=899)], (1, 2)),
+        ([second(1, phase="ramp"), second(2, node="pve1"), second(3, interval_seconds=0.4)], (0, 0)),
+        ([second(1, missing=("pve2",)), second(2, write=1000)], (1, 1)),
+        ([second(4, write=10, interval_seconds=4.0), second(5, write=1000)], (1, 5)),
+        ([second(1, write=0, read=None)], (0, 1)),
+    ],
+    ids=["reached or not", "read and write", "no seconds of it", "without a node", "late", "a stall"],
+)
+def test_seconds_reach_nine_tenths_of_what_is_promised(samples: list[Sample], reached: tuple[int, int]) -> None:
+    assert seconds_reached(samples, parse_expectation("iops>=1000")) == reached
+
+
+def test_seconds_without_a_count_of_ios_are_not_known() -> None:
+    interval = Interval(ios=None, bytes=5, iops=None, bandwidth_bytes=5.0)
+    sample = Sample(1, None, "p", "run", 1.0, 1.0, None, interval)
+    assert seconds_reached([sample], parse_expectation("iops>=1")) == (0, 0)
+    assert seconds_reached([sample], parse_expectation("bandwidth>=5B/s")) == (1, 1)
+
+
+# ---------------------------------------------------------------------------------------------- judged
+
+
+def judged(text: str, runs: Sequence[Run], seconds: tuple[int, int] = (60, 60)) -> Expected:
+    return judge_expectation(parse_expectation(text), runs, [seconds] * len(runs), STARTED)
+
+
+CASES: dict[str, tuple[Sequence[float], tuple[int, int], str, Answer]] = {
+    "reached": ([8006], (60, 60), "PASS", "met"),
+    "within the tolerance": ([7930], (60, 60), "PASS", "met"),
+    "below the tolerance": ([7900], (60, 60), "FAIL", "not met"),
+    "just as much as a limit lets through": ([8800], (60, 60), "PASS", "met"),
+    "no limit": ([8900], (60, 60), "NOT CAPPED", "met"),
+    "too many slow seconds": ([8006], (591, 600), "FAIL", "not met"),
+    "one slow second of a hundred": ([8006], (99, 100), "PASS", "met"),
+    "far above, and slow for a while": ([20000], (50, 60), "FAIL", "not met"),
+    "seconds that are not known": ([8006], (0, 0), "PASS", "met"),
+    "three that reach it": ([8006, 8010, 8003], (60, 60), "PASS", "met"),
+    "three that do not": ([7000, 7010, 7005], (60, 60), "FAIL", "not met"),
+    "three around it": ([7400, 8000, 8600], (60, 60), "NO VERDICT", "undecided"),
+    "three around it with slow seconds": ([7400, 8000, 8600], (50, 60), "FAIL", "not met"),
+    "two are judged by their mean": ([7900, 8100], (60, 60), "PASS", "met"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_becomes_of_a_promise(case: str) -> None:
+    values, seconds, word, answer = CASES[case]
+    found = judged("write iops>=8000", [wrote(n, value) for n, value in enumerate(values, 1)], seconds)
+    assert (found.word, found.answer) == (word, answer)
+
+
+@pytest.mark.parametrize(("seconds", "word"), [(0.005, "PASS"), (0.00504, "PASS"), (0.0052, "FAIL"), (0.001, "PASS")])
+def test_of_a_latency_less_is_enough_and_no_second_counts(seconds: float, word: str) -> None:
+    runs = [measured(write=flow(10, 1.0, latency_p99_seconds=seconds))]
+    found = judged("p99<=5ms", runs, (0, 60))
+    assert (found.word, found.seconds) == (word, None)
+
+
+def test_runs_that_do_not_count_make_it_invalid_and_are_named() -> None:
+    thin = Finding(code="thin", text="the image is thin")
+    found = judged("iops>=1", [wrote(1, 10, findings=(thin,)), wrote(2, 10, outcome="stopped")], (0, 0))
+    assert (found.word, found.answer, found.measured) == ("INVALID", "undecided", None)
+    assert [each.why for each in found.left_out] == ["the image is thin", "stopped"]
+    assert expected_line(found).startswith(
+        "INVALID write-iops on rbd:bench: promised 1 IOPS; tuning/1: the image is thin"
+    )
+
+
+def test_a_run_without_the_figure_is_named() -> None:
+    found = judged("read p99<=1ms", [wrote(1, 10)], (0, 0))
+    assert [each.why for each in found.left_out] == ["it has no read latency p99"]
+
+
+@pytest.mark.parametrize(
+    ("answers", "all_"),
+    [(["met", "met"], "met"), (["met", "undecided"], "undecided"), (["undecided", "not met", "met"], "not met")],
+)
+def test_all_must_be_met(answers: list[Answer], all_: Answer) -> None:
+    one = judged("iops>=1", [wrote(1, 10)])
+    assert answer_to([one.model_copy(update={"answer": answer}) for answer in answers]) == all_
+
+
+def test_nothing_is_undecided() -> None:
+    assert answer_to([]) == "undecided"
+
+
+LINES = {
+    "PASS write-iops on rbd:bench: 8,006 IOPS, promised 8,000 IOPS, 100 % of seconds >= 90 %": (
+        "iops>=8000", [8006], (60, 60),
+    ),
+    "FAIL write-iops on rbd:bench: write 7,500 IOPS, promised 8,000 IOPS, 98.3 % of seconds >= 90 %": (
+        "write iops>=8k", [7500], (59, 60),
+    ),
+    "PASS write-iops on rbd:bench: 8,000 IOPS, promised 8,000 IOPS, 99.9 % of seconds >= 90 %": (
+        "iops>=8000", [8000], (99_999, 100_000),
+    ),
+    "NOT CAPPED write-iops on rbd:bench: 20,000 IOPS, promised 8,000 IOPS, 100 % of seconds >= 90 %, 250 % of it: "
+    "no limit, or a burst": ("iops>=8000", [20000], (60, 60)),
+    "PASS write-iops on rbd:bench: 31.3 MiB/s, promised 31.0 MiB/s": ("bandwidth>=31MiB/s", [8006], (0, 0)),
+    "NO VERDICT write-iops on rbd:bench: 7,985 IOPS (95 %: 6,625 IOPS .. 9,624 IOPS), promised 8,000 IOPS, "
+    "100 % of seconds >= 90 %": ("iops>=8000", [7400, 8000, 8600], (60, 60)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", LINES)
+def test_the_line(text: str) -> None:
+    typed, values, seconds = LINES[text]
+    assert expected_line(judged(typed, [wrote(n, value) for n, value in enumerate(values, 1)], seconds)) == text
+
+
+def test_it_is_a_line_of_json_and_in_the_schema() -> None:
+    found = judged("iops>=8000", [wrote(1, 8006), wrote(2, 1, outcome="lost")])
+    assert Expected.model_validate_json(line(found)) == found
+    assert set(json.loads(line(found))) == set(schema()["$defs"]["Expected"]["properties"])
+
+
+def test_the_tolerance_can_be_another() -> None:
+    exact = Expectation(BY_NAME["iops"], 8000.0, tolerance_percent=0.0)
+    assert [exact.is_met_by(value) for value in (7999.0, 8000.0)] == [False, True]
