@@ -279,9 +279,10 @@ def cluster(phase: str, **seconds: float) -> ClusterSample:
 
 
 def test_the_slowest_osd_of_writes_stands_out() -> None:
-    samples = [cluster("ramp", osd0=9.0), *[cluster("run", osd0=0.010, osd1=0.011, osd2=t) for t in (0.02, 0.03)]]
+    seconds = (0.02, 9.0, 0.025)  # a single slow moment counts for little
+    samples = [cluster("ramp", osd0=9.0), *[cluster("run", osd0=0.010, osd1=0.011, osd2=t) for t in seconds]]
     latency = osd_latency(samples)
-    assert latency == pytest.approx({"0": 0.010, "1": 0.011, "2": 0.025})
+    assert latency == {"0": 0.010, "1": 0.011, "2": 0.025}
     slowest = known(slowest_osd([latency]))
     assert replace(slowest, fraction=round(slowest.fraction, 2)) == Slowest("osd", "osd.2", 1.27, "less")
     found = matrix_of([run_of(1, "b", 100.0)], headline, osds={1: latency})
@@ -289,6 +290,12 @@ def test_the_slowest_osd_of_writes_stands_out() -> None:
     read = known(recorded().summary.write)
     reads = run_of(1, "b", 100.0).model_copy(update={"summary": Summary(read=read)})
     assert matrix_of([reads], headline, osds={1: latency}).slowest is None
+
+
+def test_osds_that_are_a_millisecond_apart_are_alike() -> None:
+    assert slowest_osd([{"0": 0.001, "1": 0.001, "2": 0.002}]) is None
+    assert slowest_osd([{"0": 0.001, "1": 0.001, "2": 0.004}]) is not None
+    assert slowest_osd([{"0": 0.0, "1": 0.001, "2": 0.004}]) is None  # one has not committed anything
 
 
 def test_findings_that_limit_the_figure_are_named() -> None:

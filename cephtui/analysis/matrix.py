@@ -50,6 +50,8 @@ class Column:
 class CellSummary:
     """One flow of one step in one place: its runs, and what stands for them."""
 
+    target: str
+    nodes: tuple[str, ...]
     runs: tuple[Run, ...]
     """However they ended, in the order in which they were given."""
     wanted: int
@@ -321,6 +323,7 @@ def _cell(part: _Part, found: PointSummary, flow: str, metric: Metric | None, os
     if flow != "read":  # the latency of a commit tells nothing of reads
         within.append(slowest_osd([osds[run.run] for run in found.counted if run.run in osds]))
     return CellSummary(
+        *part.place,
         part.runs,
         part.wanted,
         _state(part),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from statistics import fmean, median
+from statistics import median
 from typing import Literal
 
 from cephtui.analysis.batches import Estimate
@@ -16,6 +16,8 @@ LEAST = 3
 """Fewer have no median that one of them could fall short of."""
 NODE_FRACTION, OSD_FRACTION = 0.15, 0.5
 """From how far off the median something stands out: a node's figure, an OSD's commit latency, which varies more."""
+_OSD_LEAST_SECONDS = 0.002
+"""Ceph counts commit latency in whole milliseconds, each the mean of some seconds: less apart is as good as equal."""
 _INTERVAL_RUNS = 3
 """From so many runs the interval of the slowest has to lie wholly on the slow side of the median."""
 
@@ -74,8 +76,13 @@ def _figure(node: NodeResult, flow: str, metric: Metric) -> float | None:
 
 def slowest_osd(latencies: Sequence[Mapping[str, float]]) -> Slowest | None:
     """Of the OSDs, by their commit latency in each run, which is of writes."""
-    found = slowest_of(_estimates(latencies), "less", OSD_FRACTION)
-    return Slowest("osd", f"osd.{found[0]}", found[1], "less") if found else None
+    figures = _estimates(latencies)
+    found = slowest_of(figures, "less", OSD_FRACTION)
+    if found is None:
+        return None
+    name, fraction = found
+    seconds = figures[name].value * fraction / (1 + fraction)
+    return Slowest("osd", f"osd.{name}", fraction, "less") if seconds >= _OSD_LEAST_SECONDS else None
 
 
 def _estimates(runs: Sequence[Mapping[str, float]]) -> dict[str, Estimate]:
@@ -85,10 +92,13 @@ def _estimates(runs: Sequence[Mapping[str, float]]) -> dict[str, Estimate]:
 
 
 def osd_latency(samples: Iterable[ClusterSample]) -> dict[str, float]:
-    """The commit latency of each OSD in a run, in seconds by the id: the mean over the run, the ramp left out."""
+    """The commit latency of each OSD in a run, in seconds by the id: the median over the run, the ramp left out.
+
+    A single slow moment is no slow OSD, and the first answers are still of what was before the run.
+    """
     found: dict[str, list[float]] = {}
     for sample in samples:
         if sample.phase == "run":
             for osd, seconds in sample.osd_latency_seconds.items():
                 found.setdefault(osd, []).append(seconds)
-    return {osd: fmean(seconds) for osd, seconds in found.items()}
+    return {osd: median(seconds) for osd, seconds in found.items()}

@@ -31,9 +31,15 @@ def sessions(**given: Any) -> None:
 
 @click.command(
     epilog="\b\nExamples:\n  cephtui show\n  cephtui show 2026-11-21-101530/2\n  cephtui show last --format md\n"
-    "  cephtui show tuning --format csv > tuning.csv\n  cephtui show tuning/2 --json"
+    "  cephtui show tuning --format csv > tuning.csv\n  cephtui show tuning/2 --json\n"
+    "  cephtui show tuning --table --format md"
 )
 @click.argument("name", metavar="[SESSION[/RUN]]", default="last", shell_complete=complete_runs)
+@click.option(
+    "--table",
+    is_flag=True,
+    help="One table of a whole session: steps over targets and nodes, with what is missing and what is slowest.",
+)
 @format_option("table", "md", "csv", "json")
 def show(**given: Any) -> None:
     """Show the runs and marks of a session, or one run in full; as JSON with a run's samples.

@@ -128,3 +128,44 @@ class Figure(Model):
     left_findings: tuple[Name, ...] = ()
     """Codes of the findings that limit what this figure means."""
     right_findings: tuple[Name, ...] = ()
+
+
+class MatrixCell(Model):
+    """One flow of one step in one place, with what stands for its runs; figures are in their base unit."""
+
+    event: Literal["cell"] = "cell"
+    schema_version: int = SCHEMA_VERSION
+    session: Name
+    step: Line
+    """What it is called in the suite, or the preset."""
+    options: dict[Name, OptionValue]
+    """Those that set it apart from the other points of its step."""
+    turn: int
+    """1; 2 and more where the same was run again in another batch."""
+    target: Name
+    nodes: tuple[Name, ...]
+    """That ran it together."""
+    direction: Name
+    """``read``, ``write``, or the name of another flow; empty before the first result."""
+    name: Name
+    """Of the figure that its preset is about, as in the figures of a run: ``iops``; empty before the first result."""
+    value: float | None
+    """The geometric mean of the runs that ended well; null without any."""
+    least: float | None
+    greatest: float | None
+    spread_fraction: float | None
+    """The coefficient of variation; null for fewer than two runs."""
+    done: int
+    """How many runs ended well."""
+    wanted: int | None
+    """How many were ordered; null where that is not known."""
+    state: Name
+    """``waiting``, ``running``, or the outcome."""
+    runs: tuple[int, ...]
+    """Their numbers, however they ended."""
+    findings: tuple[Name, ...] = ()
+    """Codes of the findings that limit what the figure means."""
+    slower_fraction: float | None = None
+    """How far it is off the median of its row, where it is clearly the slowest node there."""
+    slowest_within: dict[Name, float] = Field(default_factory=dict)
+    """The same of a node or an OSD that is clearly slower than the others in its own runs, by the name."""

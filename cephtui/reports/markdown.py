@@ -10,6 +10,7 @@ from cephtui.analysis.conclusion import Judgement
 from cephtui.analysis.conditions import differences
 from cephtui.analysis.figures import figures
 from cephtui.analysis.marks import in_order, marks_between, with_results
+from cephtui.analysis.matrix import Matrix
 from cephtui.analysis.sides import Side, finding_texts
 from cephtui.analysis.versus import Versus
 from cephtui.models import Mark, Run, Total
@@ -19,6 +20,16 @@ from cephtui.models.verdict import Verdict
 from cephtui.printable import printable
 from cephtui.reports.comparison import about, change_text, range_text, value_text
 from cephtui.reports.facts import facts, ranges
+from cephtui.reports.matrix import (
+    LEGEND,
+    cell_text,
+    column_titles,
+    figure_title,
+    place_text,
+    progress_text,
+    remarks,
+    row_titles,
+)
 from cephtui.reports.text import (
     conditions,
     counted,
@@ -87,6 +98,26 @@ def versus_markdown(found: Versus, judged: Judgement) -> str:
         _rows(("differs", "", "A", "B"), "llll", differ) if differ else ["nothing differed in the conditions"],
         [f"details: `cephtui compare {found.left.name} {found.right.name}`"],
     )
+
+
+def matrix_markdown(matrix: Matrix, runs: Sequence[Run], *, live: bool = False) -> str:
+    """A matrix: what is to be known of its runs, the table, and what the marks in its cells mean."""
+    if not matrix.rows:
+        return "no runs\n"
+    titles = ("step", "figure", *column_titles(matrix))
+    places = [place_text(row) for row in matrix.rows]
+    names = [", ".join(filter(None, pair)) for pair in zip(row_titles(matrix), places, strict=True)]
+    found = [
+        (name, figure_title(row.metric), *(cell_text(row, cell).plain for cell in row.cells))
+        for name, row in zip(names, matrix.rows, strict=True)
+    ]
+    about = [f"**{_escaped(matrix.title or runs[0].session)}**"] if matrix.title or runs else []
+    notes = [f"- {_escaped(line.plain.replace('#', 'run '))}" for line in remarks(matrix)]
+    in_columns = {"nodes"} if any(column.nodes for column in matrix.columns) else set()
+    known = {name: text for name, text in facts(runs).items() if name not in in_columns}
+    known |= {"progress": progress_text(matrix, live=live), "cells": LEGEND}
+    facts_of = [f"- {name}: {_escaped(text)}" for name, text in known.items()]
+    return _document(about, facts_of, _rows(titles, "l" * len(titles), found), notes)
 
 
 def _verdict(verdict: Verdict) -> list[str]:
@@ -168,8 +199,8 @@ def _changes(found: Iterable[Figure]) -> list[str]:
 def _rows(columns: Sequence[str], sides: str, rows: Iterable[Sequence[str]]) -> list[str]:
     """A table; ``sides`` has ``l`` or ``r`` for each column."""
     rule = ["---:" if side == "r" else "---" for side in sides]
-    body = [[_escaped(cell) for cell in row] for row in rows]
-    return [f"| {' | '.join(cells)} |" for cells in (columns, rule, *body)]
+    body = [[_escaped(cell) for cell in row] for row in (columns, *rows)]
+    return [f"| {' | '.join(cells)} |" for cells in (body[0], rule, *body[1:])]
 
 
 def _moment(mark: Mark) -> str:

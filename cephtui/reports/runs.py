@@ -63,7 +63,7 @@ def draw_runs(found: Sequence[Run], marks: Sequence[Mark] = (), *, ascii_only: b
     rows, apart_in = with_results(in_order(found, shown)), varied(found)
     tables = [_table(rows, apart_in, wide=wide, ascii_only=ascii_only) for wide in (True, False)]
     apart = [Text(text, style="dim") for run in found[:1] if len(found) == 1 and (text := spread(run))]
-    notes = _findings(found)
+    notes = finding_lines(found)
     return Group(Fitting(*tables), *[Text(more)] * bool(more), *apart, *notes)
 
 
@@ -129,7 +129,7 @@ def _note(run: Run, apart: str, wide: bool) -> Text:
     return Text("  ").join(part for part in parts if part)
 
 
-def _findings(found: Sequence[Run]) -> list[Text]:
+def finding_lines(found: Sequence[Run]) -> list[Text]:
     """Each finding once, behind the numbers of the runs that have it."""
     numbers: dict[str, list[int]] = {}
     rest = []

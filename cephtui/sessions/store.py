@@ -25,8 +25,9 @@ import fcntl
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import ValidationError
@@ -154,8 +155,11 @@ def read_run(directory: Path, number: int) -> Run:
     return run
 
 
-def read_runs(directory: Path) -> tuple[list[Run], list[StoreError]]:
-    """The runs of a session in order, and what is wrong with those that can't be read; raises StoreError."""
+def read_runs(directory: Path, known: Mapping[int, Run] = MappingProxyType({})) -> tuple[list[Run], list[StoreError]]:
+    """The runs of a session in order, and what is wrong with those that can't be read; raises StoreError.
+
+    Those that are ``known`` by their numbers are not read again.
+    """
     runs: list[Run] = []
     broken: list[StoreError] = []
     try:
@@ -164,7 +168,7 @@ def read_runs(directory: Path) -> tuple[list[Run], list[StoreError]]:
         raise StoreError(f"{directory}: {error.strerror}") from None
     for number in numbers:
         try:
-            runs.append(read_run(directory, number))
+            runs.append(known[number] if number in known else read_run(directory, number))
         except StoreError as error:
             broken.append(error)
     return runs, broken

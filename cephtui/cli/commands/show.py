@@ -7,20 +7,29 @@ from pathlib import Path
 
 import click
 
+from cephtui import paths
 from cephtui.analysis.marks import in_order
 from cephtui.cli.printing import ascii_only, print_lines, print_report
 from cephtui.cli.saved import find_run, find_session
 from cephtui.models import Mark, Run
+from cephtui.presets import find_presets
 from cephtui.reports.csv_text import runs_csv
-from cephtui.reports.markdown import runs_markdown
+from cephtui.reports.markdown import matrix_markdown, runs_markdown
+from cephtui.reports.matrix import draw_matrix
+from cephtui.reports.matrix_cells import matrix_cells, matrix_csv
 from cephtui.reports.runs import draw_run, draw_session
 from cephtui.sessions import store
+from cephtui.sessions.matrix import MatrixReader
 
 
-def show_saved(name: str, form: str) -> None:
-    """Print the runs and marks of a session, or one run in full."""
+def show_saved(name: str, form: str, table: bool) -> None:
+    """Print the runs and marks of a session, or one run in full; as a ``table``, the matrix of a session."""
+    if table and "/" in name:
+        raise click.UsageError("--table is of a whole session: leave out the run")
     try:
-        if "/" in name:
+        if table:
+            _show_matrix(find_session(name), form)
+        elif "/" in name:
             _show_run(*find_run(name), form)
         else:
             _show_session(find_session(name), form)
@@ -40,6 +49,22 @@ def _show_session(directory: Path, form: str) -> None:
         _write(runs, marks, form)
     if broken:
         raise broken[0]
+
+
+def _show_matrix(directory: Path, form: str) -> None:
+    """Raises StoreError for a broken run, with the others shown."""
+    reader = MatrixReader(directory, find_presets(paths.packaged_presets_dir(), paths.user_presets_dir()))
+    matrix, live = reader.read(), store.is_locked(directory)
+    if form == "json":
+        print_lines(matrix_cells(matrix, directory.name))
+    elif form == "csv":
+        sys.stdout.write(matrix_csv(matrix, directory.name))
+    elif form == "md":
+        sys.stdout.write(matrix_markdown(matrix, reader.runs, live=live))
+    else:
+        print_report(draw_matrix(matrix, reader.runs, live=live, ascii_only=ascii_only()))
+    if reader.broken:
+        raise reader.broken[0]
 
 
 def _show_run(directory: Path, number: int, form: str) -> None:

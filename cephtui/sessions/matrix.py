@@ -1,0 +1,42 @@
+"""The matrix of a session as it is on disk, now and again while it fills."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from cephtui.analysis.matrix import Matrix, matrix_of
+from cephtui.analysis.slowest import osd_latency
+from cephtui.models import Run
+from cephtui.presets import Catalogue, headline_metric, options_of
+from cephtui.sessions import store
+from cephtui.sessions.store import StoreError
+
+
+class MatrixReader:
+    """Reads a session; what has ended is read once."""
+
+    def __init__(self, directory: Path, catalogue: Catalogue) -> None:
+        self._directory, self._catalogue = directory, catalogue
+        self._ended: dict[int, Run] = {}
+        self._osds: dict[int, dict[str, float]] = {}
+        self.runs: Sequence[Run] = ()
+        """All that could be read."""
+        self.broken: Sequence[StoreError] = ()
+        """What is wrong with the others."""
+
+    def read(self) -> Matrix:
+        """The matrix now; raises StoreError."""
+        self.runs, self.broken = store.read_runs(self._directory, self._ended)
+        for run in self.runs:
+            if run.run not in self._ended and run.outcome not in (None, "lost"):
+                self._ended[run.run] = run
+                self._osds[run.run] = osd_latency(store.read_cluster(self._directory, run.run))
+        return matrix_of(
+            self.runs,
+            partial(headline_metric, self._catalogue),
+            store.read_ordered(self._directory),
+            options_of(self._catalogue),
+            self._osds,
+        )
