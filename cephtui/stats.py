@@ -7,13 +7,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from cephtui.frozen import dataclass
-from cephtui.models import Interval, Summary, Total
+from cephtui.models import Interval, Latency, Summary, Total
+from cephtui.models.samples import GRID_BUCKETS
 
 # The latency grid is fio's own (stat.h: FIO_IO_U_PLAT_BITS 6, FIO_IO_U_PLAT_GROUP_NR 29), so that fio's
 # histograms lose nothing on it and every other tool's can be laid onto it.
 _BITS = 6
 _PER_OCTAVE = 1 << _BITS
-GRID_BUCKETS = 29 * _PER_OCTAVE
+
+BEYOND_LEAST = 10
+"""I/Os that took longer than a percentile, for it to be one."""
 
 Buckets = Mapping[int, int]
 T = TypeVar("T")
@@ -50,6 +53,16 @@ def percentile_seconds(buckets: Buckets, percent: float) -> float | None:
         if seen >= wanted:
             break
     return bucket_nanoseconds(found) / 1e9
+
+
+def ios_beyond(count: int, percent: float) -> int:
+    """How many of so many I/Os took longer than a percentile; ``percent`` has two decimals at most."""
+    return count * (10_000 - round(100 * percent)) // 10_000
+
+
+def carried_percentile(buckets: Buckets, percent: float) -> float | None:
+    """The percentile in seconds; None where fewer than 10 I/Os lie beyond it, so that it is the time of a few."""
+    return percentile_seconds(buckets, percent) if ios_beyond(sum(buckets.values()), percent) >= BEYOND_LEAST else None
 
 
 def add_buckets(parts: Iterable[Buckets]) -> dict[int, int]:
@@ -182,7 +195,45 @@ def latency_of(
         "latency_p95_seconds": percentile_seconds(buckets, 95.0),
         "latency_p99_seconds": percentile_seconds(buckets, 99.0),
         "latency_p999_seconds": percentile_seconds(buckets, 99.9),
+        "latency_p90_seconds": carried_percentile(buckets, 90.0),
+        "latency_p995_seconds": carried_percentile(buckets, 99.5),
+        "latency_p9995_seconds": carried_percentile(buckets, 99.95),
+        "latency_p9999_seconds": carried_percentile(buckets, 99.99),
     }
+
+
+Bounds = tuple[float, float]
+"""The least and the greatest latency in seconds."""
+
+
+def join_bounds(parts: Sequence[Bounds]) -> Bounds | None:
+    """Those of the union; None without any."""
+    return (min(low for low, _ in parts), max(high for _, high in parts)) if parts else None
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """How long I/Os took, without their histogram."""
+
+    moments: Moments
+    bounds: Bounds | None
+
+
+def pool_times(parts: Sequence[Times | None]) -> Times | None:
+    """The times of the union; None where a part has none."""
+    known = [part for part in parts if part]
+    moments = pool_moments([part.moments for part in known])
+    if moments is None or len(known) < len(parts):
+        return None
+    return Times(moments, join_bounds([part.bounds for part in known if part.bounds]))
+
+
+def _latency(times: Times | None) -> Latency | None:
+    if times is None:
+        return None
+    low, high = times.bounds or (None, None)
+    moments = times.moments
+    return Latency(mean_seconds=moments.mean, stddev_seconds=moments.stddev, min_seconds=low, max_seconds=high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,29 +248,39 @@ class Flow:
     bandwidth_bytes: float
     buckets: Buckets
     moments: Moments | None
-    bounds: tuple[float, float] | None
-    """Least and greatest latency in seconds."""
+    bounds: Bounds | None
+    slat: Times | None = None
+    """Of submission alone."""
+    lat: Times | None = None
+    """Of submission and completion together."""
 
 
 def add_flows(flows: Sequence[Flow]) -> Flow | None:
-    """Jobs or nodes that ran at the same time as one; None for none."""
+    """Jobs or nodes that ran at the same time as one; None for none.
+
+    Its rates are all I/Os, or all bytes, over the longest run time, as fio's own of grouped jobs. The sum of the
+    parts' rates would be more wherever they end apart: a rate that the whole never had for the whole time.
+    """
     if len(flows) <= 1:
         return flows[0] if flows else None
-    bounds = [f.bounds for f in flows if f.bounds]
+    seconds = max(f.runtime_seconds for f in flows)
+    ios, nbytes = known_sum(f.ios for f in flows), sum(f.bytes for f in flows)
     return Flow(
-        ios=known_sum(f.ios for f in flows),
-        bytes=sum(f.bytes for f in flows),
-        runtime_seconds=max(f.runtime_seconds for f in flows),
-        iops=known_sum(f.iops for f in flows),
-        bandwidth_bytes=sum(f.bandwidth_bytes for f in flows),
+        ios=ios,
+        bytes=nbytes,
+        runtime_seconds=seconds,
+        iops=None if ios is None else ios / seconds if seconds else 0.0,
+        bandwidth_bytes=nbytes / seconds if seconds else 0.0,
         buckets=add_buckets(f.buckets for f in flows),
         moments=pool_moments([f.moments for f in flows if f.moments]),
-        bounds=(min(low for low, _ in bounds), max(high for _, high in bounds)) if bounds else None,
+        bounds=join_bounds([f.bounds for f in flows if f.bounds]),
+        slat=pool_times([f.slat for f in flows]),
+        lat=pool_times([f.lat for f in flows]),
     )
 
 
-def total(flow: Flow | None) -> Total | None:
-    """The public figures of a flow."""
+def total(flow: Flow | None, *, histogram: bool = False) -> Total | None:
+    """The public figures of a flow, and its ``histogram`` where that is wanted."""
     if flow is None:
         return None
     return Total(
@@ -229,10 +290,14 @@ def total(flow: Flow | None) -> Total | None:
         iops=flow.iops,
         bandwidth_bytes=flow.bandwidth_bytes,
         **latency_of(flow.buckets, flow.moments, flow.bounds),
+        slat=_latency(flow.slat),
+        lat=_latency(flow.lat),
+        latency_buckets=(dict(flow.buckets) or None) if histogram else None,
     )
 
 
-def summarise(parts: Iterable[Mapping[str, Flow]]) -> Summary:
-    """Jobs' or nodes' flows by name as one summary."""
-    totals = {name: found for name, flows in by_name(parts).items() if (found := total(add_flows(flows)))}
+def summarise(parts: Iterable[Mapping[str, Flow]], *, histogram: bool = False) -> Summary:
+    """Jobs' or nodes' flows by name as one summary, with its ``histogram`` where that is wanted."""
+    added = {name: total(add_flows(flows), histogram=histogram) for name, flows in by_name(parts).items()}
+    totals = {name: found for name, found in added.items() if found}
     return Summary(read=totals.pop("read", None), write=totals.pop("write", None), other=totals)

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from cephtui import stats
 from cephtui.models import Interval, Sample, Total
+from cephtui.models.samples import GRID_BUCKETS
 from cephtui.sessions.jsonlines import sample_line
 from cephtui.tools.base import Reading, ToolResult
 from cephtui.tools.fio.output import SHORTEST_INTERVAL, FioParser
@@ -145,6 +146,9 @@ def check_totals(total: Total | None, part: Document) -> None:
     for name, percent in (("p50", "50"), ("p95", "95"), ("p99", "99"), ("p999", "99.9")):
         expected = clat["percentile"][f"{float(percent):.6f}"] / 1e9
         assert getattr(total, f"latency_{name}_seconds") == expected
+    for found, spread in ((total.slat, part["slat_ns"]), (total.lat, part["lat_ns"])):
+        wanted = {f"{k}_seconds": spread[k] / 1e9 for k in ("mean", "stddev", "min", "max")} if spread["N"] else None
+        assert (found and found.model_dump()) == wanted
 
 
 # ---------------------------------------------------------------------------------------------- figures
@@ -174,8 +178,16 @@ def test_result_is_the_last_document(name: str) -> None:
     for direction in DIRECTIONS:
         check_totals(totals(result, direction), job[direction])
     assert (result.cpu_user_percent, result.cpu_system_percent) == (job["usr_cpu"], job["sys_cpu"])
-    used = [(disk["name"], disk["util"]) for disk in recording.documents[-1].get("disk_util", [])]
-    assert [(disk.name, disk.utilisation_percent) for disk in result.disks] == used
+    assert result.context_switches == job["ctx"]
+    assert dict(result.depths) == pytest.approx(job["iodepth_level"])
+    used = [
+        (d["name"], d["util"], d["read_ios"], d["write_merges"], d["read_ticks"] / 1000, d["in_queue"] / 1000)
+        for d in recording.documents[-1].get("disk_util", [])
+    ]
+    assert [
+        (d.name, d.utilisation_percent, d.read_ios, d.write_merges, d.read_wait_seconds, d.queue_seconds)
+        for d in result.disks
+    ] == used
     assert (result.jobs, result.error, result.findings) == ((), None, ())
 
 
@@ -196,7 +208,13 @@ def test_jobs_that_are_not_grouped_are_told_apart_and_together(name: str) -> Non
             continue
         assert total is not None
         assert total.ios == sum(part["total_ios"] for part in parts)
-        assert total.iops == pytest.approx(sum(part["iops"] for part in parts))
+        longest = max(part["runtime"] for part in parts) / 1000
+        assert total.runtime_seconds == longest
+        assert total.iops == pytest.approx(known(total.ios) / longest)
+        assert total.bandwidth_bytes == pytest.approx(sum(part["io_bytes"] for part in parts) / longest)
+        submitted = sum(part["slat_ns"]["N"] * part["slat_ns"]["mean"] for part in parts)
+        mean_of_all = submitted / sum(part["slat_ns"]["N"] for part in parts)
+        assert known(total.slat).mean_seconds == pytest.approx(mean_of_all / 1e9)
         latencies = sorted(ns for part in parts for key, n in part["clat_ns"]["bins"].items() for ns in [int(key)] * n)
         number = len(latencies)
         mean = sum(part["clat_ns"]["N"] * part["clat_ns"]["mean"] for part in parts) / number
@@ -204,6 +222,58 @@ def test_jobs_that_are_not_grouped_are_told_apart_and_together(name: str) -> Non
         assert total.latency_p99_seconds == latencies[math.ceil(0.99 * number) - 1] / 1e9
         assert total.latency_min_seconds == min(part["clat_ns"]["min"] for part in parts) / 1e9
         assert total.latency_max_seconds == max(part["clat_ns"]["max"] for part in parts) / 1e9
+
+
+@pytest.mark.parametrize("name", APART)
+def test_the_depth_of_jobs_that_are_not_grouped_is_that_of_all_their_ios(name: str) -> None:
+    jobs = load(name).documents[-1]["jobs"]
+    _, result = parse(load(name))
+    ios = [sum(job[direction]["total_ios"] for direction in DIRECTIONS) for job in jobs]
+    for level, share in result.depths.items():
+        counted = sum(number * job["iodepth_level"][level] for number, job in zip(ios, jobs, strict=True))
+        assert share == pytest.approx(counted / sum(ios))
+    assert sum(result.depths.values()) == pytest.approx(100, abs=0.1)
+    assert result.context_switches == sum(job["ctx"] for job in jobs)
+
+
+def test_the_images_of_jobs_that_are_not_grouped() -> None:
+    def on_images(document: Document) -> Document:
+        document = copy.deepcopy(document)
+        for number, job in enumerate(document["jobs"]):
+            job["job options"]["rbdname"] = f"image-{number}"
+        return document
+
+    _, result = parse(load("3.33/jobs-apart").with_documents(on_images))
+    assert [job.image for job in result.jobs] == ["image-0", "image-1"]
+    assert [job.image for job in parse(load("3.33/jobs-apart"))[1].jobs] == [None, None]
+
+
+@pytest.mark.parametrize("name", [*GROUPED, *APART])
+def test_the_rate_of_the_whole_run_is_the_mean_of_its_seconds(name: str) -> None:
+    readings, result = parse(load(name))
+    lasted = sum(reading.interval_seconds for reading in readings if reading.phase == "run")
+    ios = sum(known(i.ios) for direction in DIRECTIONS for i in intervals(readings, direction))
+    flows = result.flows.values()
+    longest = max(flow.runtime_seconds for flow in flows)
+    assert sum(known(flow.iops) * flow.runtime_seconds / longest for flow in flows) == pytest.approx(
+        ios / lasted, rel=0.02
+    )
+
+
+@pytest.mark.parametrize("name", [*GROUPED, *APART])
+def test_the_histogram_of_the_run_has_every_percentile_of_fio(name: str) -> None:
+    """That of the result, and the sum of the seconds' histograms, which a saved session has."""
+    recording = load(name)
+    readings, result = parse(recording)
+    for direction, flow in result.flows.items():
+        last = known(stats.total(flow, histogram=True)).latency_buckets
+        seconds = [i.latency_buckets for i in intervals(readings, direction) if i.latency_buckets]
+        assert stats.add_buckets(seconds) == last
+        if len(recording.documents[-1]["jobs"]) == 1:
+            own = recording.documents[-1]["jobs"][0][direction]["clat_ns"]["percentile"]
+            assert {float(p) for p in own} >= {50.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99}
+            for percent, nanoseconds in own.items():
+                assert stats.percentile_seconds(known(last), float(percent)) == nanoseconds / 1e9
 
 
 def bins_of(document: Document, direction: str) -> dict[int, int]:
@@ -653,7 +723,7 @@ def test_damaged_bytes_are_borne(data: st.DataObject) -> None:
 # ---------------------------------------------------------------------------------------------- other versions' shapes
 
 
-EVERY_BIN = [str(stats.bucket_nanoseconds(index)) for index in range(stats.GRID_BUCKETS)]
+EVERY_BIN = [str(stats.bucket_nanoseconds(index)) for index in range(GRID_BUCKETS)]
 
 
 def bins_with_zeros(document: Document) -> Document:
@@ -700,6 +770,8 @@ def test_missing_keys_are_done_without(name: str) -> None:
             # without bw_bytes there are only whole KiB per second, for each job
             assert flow.bandwidth_bytes == pytest.approx(known_flow.bandwidth_bytes, abs=2048)
             flow = replace(flow, bandwidth_bytes=known_flow.bandwidth_bytes)
+            assert (flow.slat, flow.lat) == (None, None)
+            known_flow = replace(known_flow, slat=None, lat=None)
         assert flow == known_flow
 
 

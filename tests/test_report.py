@@ -412,7 +412,7 @@ def test_jobs_and_marks_of_a_run_are_shown() -> None:
     shown = recorded(nodes=(result.model_validate({**result.model_dump(), "jobs": [job]}),))
     marks = [Mark(at=AT, text="mine", run=run.run), Mark(at=AT, text="another run's", run=99)]
     drawn = text_of(draw_run(shown, marks=marks))
-    assert line_of(drawn, "w.0").split("w.0")[1].strip() == "10 IOPS, mean 5.00 ms"
+    assert " ".join(line_of(drawn, "w.0").split()) == "w.0 write 10 40.0 KiB/s 5.00 ms - 1.0 s 100.0 %"
     assert "mine (" in line_of(drawn, "before #1 measured")
     assert "another run's" not in drawn
 

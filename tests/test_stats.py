@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import statistics
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -10,9 +14,11 @@ from hypothesis import strategies as st
 
 from cephtui import stats
 from cephtui.models import Interval
+from cephtui.models.samples import GRID_BUCKETS
+from tests.known import known
 
 LATENCIES = st.lists(st.integers(1, 10**11), min_size=1, max_size=60)
-BUCKETS = st.dictionaries(st.integers(0, stats.GRID_BUCKETS - 1), st.integers(1, 1000), max_size=20)
+BUCKETS = st.dictionaries(st.integers(0, GRID_BUCKETS - 1), st.integers(1, 1000), max_size=20)
 
 
 def histogram(latencies: list[int]) -> dict[int, int]:
@@ -44,7 +50,7 @@ def test_known_buckets(nanoseconds: int, index: int, stands_for: int) -> None:
 
 
 def test_every_bucket_holds_what_stands_for_it() -> None:
-    for index in range(stats.GRID_BUCKETS):
+    for index in range(GRID_BUCKETS):
         assert stats.bucket_of(stats.bucket_nanoseconds(index)) == index
 
 
@@ -149,9 +155,9 @@ def flow(latencies: list[int], seconds: float = 2.0) -> stats.Flow:
     number = len(latencies)
     moments = stats.Moments(number, statistics.fmean(latencies) / 1e9, statistics.pstdev(latencies) / 1e9)
     bounds = (min(latencies) / 1e9, max(latencies) / 1e9)
-    return stats.Flow(
-        number, 4096 * number, seconds, number / seconds, 4096 * number / seconds, histogram(latencies), moments, bounds
-    )
+    rate = number / seconds
+    buckets, times = histogram(latencies), stats.Times(moments, bounds)
+    return stats.Flow(number, 4096 * number, seconds, rate, 4096 * rate, buckets, moments, bounds, times, times)
 
 
 @given(st.lists(LATENCIES, min_size=1, max_size=5))
@@ -160,14 +166,51 @@ def test_flows_add_up_to_the_union(parts: list[list[int]]) -> None:
     union = stats.total(flow([ns for part in parts for ns in part]))
     assert together is not None
     assert union is not None
-    assert together.model_dump() == pytest.approx(union.model_dump(), rel=1e-6, abs=1e-12)
+    figures, expected = (numbers(found.model_dump()) for found in (together, union))
+    assert figures == pytest.approx(expected, rel=1e-6, abs=1e-12)
 
 
-def test_the_longest_runtime_counts() -> None:
-    added = stats.add_flows([flow([5], 1.0), flow([7], 3.0)])
-    assert added is not None
-    assert added.runtime_seconds == 3.0
-    assert added.iops == pytest.approx(1 + 1 / 3)
+def numbers(figures: dict[str, Any]) -> dict[str, float]:
+    """Those that are known, by where they are."""
+    inner = {f"{key} {name}": value for key in ("slat", "lat") for name, value in figures[key].items()}
+    return {name: value for name, value in {**figures, **inner}.items() if isinstance(value, int | float)}
+
+
+@given(st.lists(st.tuples(LATENCIES, st.floats(0.001, 1e6)), min_size=2, max_size=6))
+def test_a_rate_of_several_is_all_ios_over_the_longest_time(parts: list[tuple[list[int], float]]) -> None:
+    flows = [flow(latencies, seconds) for latencies, seconds in parts]
+    added = known(stats.add_flows(flows))
+    longest = max(seconds for _, seconds in parts)
+    assert (added.ios, added.runtime_seconds) == (sum(len(latencies) for latencies, _ in parts), longest)
+    assert added.iops == pytest.approx(known(added.ios) / longest)
+    assert added.bandwidth_bytes == pytest.approx(added.bytes / longest)
+    # never the sum of rates, which no second of the whole had once the first has ended
+    assert known(added.iops) <= sum(known(each.iops) for each in flows) * (1 + 1e-9)
+
+
+def test_one_that_ends_early_adds_nothing_while_the_other_runs() -> None:
+    added = known(stats.add_flows([flow([5] * 300, 1.0), flow([7] * 300, 3.0)]))
+    assert (added.runtime_seconds, added.iops) == (3.0, 200.0)
+
+
+def test_where_one_has_no_submission_latency_the_whole_has_none() -> None:
+    added = known(stats.add_flows([flow([5]), replace(flow([7]), slat=None)]))
+    assert added.slat is None
+    assert known(added.lat).moments.count == 2
+
+
+@given(st.lists(st.integers(1, 10**9), min_size=1, max_size=400), st.sampled_from([50.0, 90.0, 99.0, 99.5, 99.95]))
+def test_a_percentile_is_carried_by_ten_ios_beyond_it(latencies: list[int], percent: float) -> None:
+    beyond = len(latencies) - math.ceil(Fraction(str(percent)) / 100 * len(latencies))
+    assert stats.ios_beyond(len(latencies), percent) == beyond
+    found = stats.carried_percentile(histogram(latencies), percent)
+    assert found == (stats.percentile_seconds(histogram(latencies), percent) if beyond >= 10 else None)
+
+
+def test_only_the_whole_run_has_a_histogram() -> None:
+    assert known(stats.summarise([{"read": flow([100, 100])}], histogram=True).read).latency_buckets == {100: 2}
+    plain = known(stats.summarise([{"read": flow([100, 100])}]).read)
+    assert "latency_buckets" not in plain.model_dump()
 
 
 def test_nothing_adds_up_to_nothing() -> None:
@@ -192,4 +235,4 @@ def test_without_latency_there_are_only_counts() -> None:
     assert total is not None
     latencies = {k: v for k, v in total.model_dump().items() if k.startswith("latency_")}
     assert set(latencies.values()) == {None}
-    assert len(latencies) == 8
+    assert len(latencies) == 12

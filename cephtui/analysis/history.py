@@ -15,7 +15,8 @@ from pydantic import Field
 
 from cephtui.models import Elapsed, Interval, Model, Name, Sample
 from cephtui.models.metrics import DIRECTIONS, LIVE
-from cephtui.stats import GRID_BUCKETS, bucket_nanoseconds, completions, known_sum, percentile_seconds
+from cephtui.models.samples import GRID_BUCKETS
+from cephtui.stats import bucket_nanoseconds, completions, known_sum, percentile_seconds
 
 _FIGURES = tuple(metric.name for metric in LIVE)
 LONG_INTERVAL_SECONDS = 2.0

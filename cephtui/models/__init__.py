@@ -26,7 +26,7 @@ from cephtui.models.base import (
 from cephtui.models.nodes import ClusterEnvironment, Node, NodeEnvironment, PoolActivity
 from cephtui.models.plan import FilePlace, NodeStep, Part, Place, Plan, RadosPlace, RbdPlace, Step, Write
 from cephtui.models.refusal import ConfirmKind, Refusal
-from cephtui.models.results import DiskUse, Finding, JobResult, NodeResult, Seconds, Summary, Total
+from cephtui.models.results import DiskUse, Finding, JobResult, Latency, NodeResult, Seconds, Summary, Total
 from cephtui.models.run import Event, Mark, Notice, Run
 from cephtui.models.samples import ClusterSample, Interval, Sample, flows_of
 from cephtui.models.session import Session, SessionNotes, Tags
@@ -48,6 +48,7 @@ __all__ = [
     "Interval",
     "JobResult",
     "Kind",
+    "Latency",
     "Line",
     "Mark",
     "Model",

@@ -7,11 +7,24 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from cephtui.models.base import Amount, Elapsed, Line, Model, Name, Outcome
-from cephtui.models.samples import flows_of
+from cephtui.models.samples import BUCKETS_ABOUT, GRID_BUCKETS, flows_of
+
+
+class Latency(Model):
+    """How long the I/Os of a flow took from one point of their way to another."""
+
+    mean_seconds: Amount
+    stddev_seconds: Amount | None = None
+    min_seconds: Amount | None = None
+    max_seconds: Amount | None = None
 
 
 class Total(Model):
-    """What one flow did over a whole run, the ramp left out; latency is completion latency."""
+    """What one flow did over a whole run, the ramp left out; latency is completion latency.
+
+    Of several jobs or nodes the rates are all that was done over the longest run time, not the sum of their rates:
+    one that ends early adds nothing while the others are still running.
+    """
 
     ios: int | None
     """Null where the tool does not count them."""
@@ -24,9 +37,23 @@ class Total(Model):
     latency_p95_seconds: Amount | None = None
     latency_p99_seconds: Amount | None = None
     latency_p999_seconds: Amount | None = None
+    latency_p90_seconds: Amount | None = None
+    """Null, as the three below, also where fewer than 10 I/Os lie beyond it: it would be the time of a few."""
+    latency_p995_seconds: Amount | None = None
+    latency_p9995_seconds: Amount | None = None
+    latency_p9999_seconds: Amount | None = None
     latency_min_seconds: Amount | None = None
     latency_max_seconds: Amount | None = None
     latency_stddev_seconds: Amount | None = None
+    slat: Latency | None = None
+    """Submission latency: until an I/O was handed over, which is the client's own time. Null where not measured."""
+    lat: Latency | None = None
+    """Submission and completion latency together."""
+    latency_buckets: Annotated[
+        dict[Annotated[int, Field(ge=0, lt=GRID_BUCKETS)], int] | None,
+        Field(description=BUCKETS_ABOUT, exclude_if=lambda buckets: buckets is None),
+    ] = None
+    """Of the run as a whole; left out of its nodes and jobs, and where the tool measures none."""
 
 
 class Seconds(Model):
@@ -60,12 +87,25 @@ class DiskUse(Model):
 
     name: Name
     utilisation_percent: float
+    read_ios: int | None = None
+    """Of the whole machine and with the ramp, as all that follow; null where the tool does not report it."""
+    write_ios: int | None = None
+    read_merges: int | None = None
+    """Requests that were merged into a neighbour."""
+    write_merges: int | None = None
+    read_wait_seconds: Amount | None = None
+    """The waiting times of all reads, added up: several that wait at once count each."""
+    write_wait_seconds: Amount | None = None
+    queue_seconds: Amount | None = None
+    """The same of all requests, as the kernel keeps it."""
 
 
 class JobResult(Model):
     """The figures of one job, where the tool reports jobs apart."""
 
     job: Name
+    image: Name | None = None
+    """The one that it worked on; null where jobs have none of their own."""
     summary: Summary
 
 
@@ -83,6 +123,10 @@ class NodeResult(Model):
     summary: Summary = Field(default_factory=Summary)
     cpu_user_percent: float | None = None
     cpu_system_percent: float | None = None
+    context_switches: int | None = None
+    depths: dict[Name, Amount] = Field(default_factory=dict)
+    """Per cent of the I/Os that were submitted with so many in flight, by the first of each range, as fio has them:
+    ``1``, ``2``, ``4``, ``8``, ``16``, ``32``, ``>=64``. Empty where it was not measured."""
     disks: tuple[DiskUse, ...] = ()
     jobs: tuple[JobResult, ...] = ()
 

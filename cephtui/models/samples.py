@@ -19,6 +19,15 @@ def flows_of(read: _T | None, write: _T | None, other: Mapping[str, _T]) -> dict
     return {name: flow for name, flow in (("read", read), ("write", write), *other.items()) if flow is not None}
 
 
+GRID_BUCKETS = 1856
+"""Of the latency grid."""
+BUCKETS_ABOUT = (
+    "Completions per bucket of the fixed latency grid, only buckets that hold any. Bucket i below 128 holds i "
+    "nanoseconds; above, with e = i // 64 - 1, it holds the 2**e nanoseconds from (64 + i % 64) * 2**e on. There are "
+    "1856 buckets, 64 to an octave."
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Interval:
     """What one flow (reads, writes or another) did in one interval; a dataclass because there are many of them."""
@@ -34,12 +43,7 @@ class Interval:
     latency_p99_seconds: float | None = None
     latency_buckets: Annotated[
         Mapping[int, int] | None,
-        Field(
-            description="Completions per bucket of the fixed latency grid, only buckets that hold any. Bucket i below "
-            "128 holds i nanoseconds; above, with e = i // 64 - 1, it holds the 2**e nanoseconds from "
-            "(64 + i % 64) * 2**e on. There are 1856 buckets, 64 to an octave.",
-            json_schema_extra={"propertyNames": {"pattern": "^[0-9]+$"}},
-        ),
+        Field(description=BUCKETS_ABOUT, json_schema_extra={"propertyNames": {"pattern": "^[0-9]+$"}}),
     ] = None
 
 

@@ -14,7 +14,9 @@ from cephtui.analysis.history import History
 from cephtui.analysis.marks import in_order, with_results
 from cephtui.models import Mark, NodeEnvironment, Run, Seconds, Total
 from cephtui.models.metrics import BY_NAME, LIVE, METRICS
+from cephtui.reports.client import client_facts
 from cephtui.reports.facts import head_line, osds, pool_facts, ranges
+from cephtui.reports.jobs import draw_jobs
 from cephtui.reports.sparks import spark
 from cephtui.reports.tables import LIVE_COLUMNS, Fitting, Noted, add_more, add_row, make_table, plain
 from cephtui.reports.text import (
@@ -33,7 +35,7 @@ from cephtui.reports.text import (
     varied,
 )
 
-_IOPS, _MEAN = BY_NAME["iops"], BY_NAME["latency_mean_seconds"]
+_IOPS = BY_NAME["iops"]
 _IN_TABLE = (*LIVE, BY_NAME["latency_p999_seconds"])
 _COLUMNS = tuple(map(title_of, _IN_TABLE))
 _IN_JSON = "listed with --json"
@@ -189,7 +191,8 @@ def draw_run(
             Text(spark(history.total(_IOPS.name).values(), 60, ascii_only=ascii_only), style="green"),
         )
     heading = Text(head_line([value], ascii_only=ascii_only), style="bold")
-    return Group(heading, draw_runs([value]), "", table)
+    jobs = draw_jobs(value, ascii_only=ascii_only)
+    return Group(heading, draw_runs([value]), "", *([jobs, ""] if jobs else []), table)
 
 
 def _add_environment(table: Table, value: Run) -> None:
@@ -219,23 +222,13 @@ def _nics(found: NodeEnvironment) -> list[str]:
 
 
 def _add_commands(table: Table, value: Run) -> None:
-    """Each node's command, CPU and disk use, and the figures of its jobs."""
+    """Each node's command, and how busy the node was with it."""
     results, more = cut(value.nodes, "nodes")
     for result in results:
         add_row(table, "", plain(f"$ {result.command}", "cyan"))
-        add_row(table, "cpu", f"user {units.percent(result.cpu_user_percent)}, "
-                             f"system {units.percent(result.cpu_system_percent)}")  # fmt: skip
-        disks = joined((f"{d.name} {units.percent(d.utilisation_percent)} busy" for d in result.disks), "disks")
-        add_row(table, "disks", disks or units.DASH)
-        jobs, more_jobs = cut(result.jobs, "jobs")
-        for job in jobs:
-            add_row(table, job.job, "; ".join(map(_job, job.summary.flows.values())))
-        add_more(table, more_jobs)
+        for name, text in client_facts(value, result).items():
+            add_row(table, name, text)
     add_more(table, more)
-
-
-def _job(total: Total) -> str:
-    return f"{_IOPS.text_of(total)} {_IOPS.title}, {_MEAN.title} {_MEAN.text_of(total)}"
 
 
 def _node_results(value: Run, *, times: bool) -> Table:

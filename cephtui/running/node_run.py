@@ -136,6 +136,8 @@ class NodeRun:
             summary=stats.summarise([result.flows]),
             cpu_user_percent=result.cpu_user_percent,
             cpu_system_percent=result.cpu_system_percent,
+            context_switches=result.context_switches,
+            depths=dict(result.depths),
             disks=result.disks,
             jobs=result.jobs,
         )

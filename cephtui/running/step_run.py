@@ -290,7 +290,7 @@ def _finished(
             "findings": (*findings, *own),
             "cluster": environment,
             "environment": {node.name: node.environment for node in nodes},
-            "summary": stats.summarise(node.result.flows for node in nodes),
+            "summary": stats.summarise((node.result.flows for node in nodes), histogram=True),
             "seconds": seconds,
             "nodes": results,
         }

@@ -21,9 +21,9 @@ from cephtui.models import (
     Run,
     Sample,
 )
+from cephtui.models.samples import GRID_BUCKETS
 from cephtui.printable import printable
 from cephtui.reading import load_json, shown
-from cephtui.stats import GRID_BUCKETS
 
 _PHASES = get_args(Phase)
 _RAW = re.compile(r"[^\n -~]")

@@ -129,6 +129,9 @@ class ToolResult:
     """What was done beside reads and writes, by the tool's name for it."""
     cpu_user_percent: float | None = None
     cpu_system_percent: float | None = None
+    context_switches: int | None = None
+    depths: Mapping[str, float] = field(default_factory=dict)
+    """See NodeResult."""
     disks: tuple[DiskUse, ...] = ()
     jobs: tuple[JobResult, ...] = ()
     error: str | None = None

@@ -40,7 +40,11 @@ OTHERS = {
     **{preset: [preset, *gentle(8), *sets(size="16M")] for preset in PRESETS if "throughput" in preset},
     "sweep": ["read-iops", *SHORT, *sets(size="4M", iodepth="1,4"), "--repeat", "2"],
     "several": ["read-iops", "write-iops", *SHORT, *sets(size="1M,2M")],
-    "apart": ["mixed-75-25", *gentle(), *sets(size="4M", numjobs=2, group_reporting="false")],
+    "apart": [
+        "mixed-75-25",
+        *sets(time_based="false", runtime=20, ramp_time=0, rate_iops=25),
+        *sets(size="256k", numjobs=2, group_reporting="false"),
+    ],
 }
 
 
@@ -165,6 +169,8 @@ def in_fios_words(part: Event) -> Event:
         **{name: clat[name] for name in ("mean", "min", "max", "stddev")},
         **{name: clat["percentile"][f"{percent:.6f}"] for name, percent in PERCENTILES.items()},
     }
+    carried = {name: clat["N"] * (100 - percent) >= 1000 for name, percent in OF_MANY.items()}
+    of_many = {name: clat["percentile"][f"{OF_MANY[name]:.6f}"] / 1e9 if carried[name] else None for name in OF_MANY}
     return {
         "ios": part["total_ios"],
         "bytes": part["io_bytes"],
@@ -172,24 +178,46 @@ def in_fios_words(part: Event) -> Event:
         "bandwidth_bytes": part["bw_bytes"],
         "runtime_seconds": part["runtime"] / 1000,
         **{f"latency_{name}_seconds": nanoseconds / 1e9 for name, nanoseconds in latency.items()},
+        **{f"latency_{name}_seconds": seconds for name, seconds in of_many.items()},
+        **{name: times_of(part[f"{name}_ns"]) for name in ("slat", "lat")},
     }
 
 
+def times_of(part: Event) -> Event | None:
+    times = {f"{name}_seconds": part[name] / 1e9 for name in ("mean", "stddev", "min", "max")}
+    return times if part["N"] else None
+
+
 PERCENTILES = {"p50": 50.0, "p95": 95.0, "p99": 99.0, "p999": 99.9}
+OF_MANY = {"p90": 90.0, "p995": 99.5, "p9995": 99.95, "p9999": 99.99}
+"""Null where fewer than ten I/Os lie beyond them."""
 
 
 def test_the_summary_is_what_fio_said_last(write_iops: Console) -> None:
     (run,) = write_iops.runs
     (job,) = last_document(write_iops)["jobs"]
-    assert run["summary"] == {"read": None, "write": in_fios_words(job["write"])}
-    assert run["nodes"][0]["summary"] == run["summary"]
+    total, clat = run["summary"]["write"], job["write"]["clat_ns"]
+    assert run["nodes"][0]["summary"] == {"read": None, "write": in_fios_words(job["write"])}
+    assert total == {**in_fios_words(job["write"]), "latency_buckets": total["latency_buckets"]}
+    assert sum(total["latency_buckets"].values()) == clat["N"]
+    assert len(total["latency_buckets"]) == len(clat["bins"])
     assert run["nodes"][0]["cpu_user_percent"] == job["usr_cpu"]
     assert run["nodes"][0]["cpu_system_percent"] == job["sys_cpu"]
     assert run["summary"]["write"]["ios"] > 0
 
 
 def test_disk_utilisation_is_fios(write_iops: Console) -> None:
-    disks = [{"name": d["name"], "utilisation_percent": d["util"]} for d in last_document(write_iops)["disk_util"]]
+    disks = [
+        {
+            "name": disk["name"],
+            "utilisation_percent": disk["util"],
+            **{name: disk[name] for name in ("read_ios", "write_ios", "read_merges", "write_merges")},
+            "read_wait_seconds": disk["read_ticks"] / 1000,
+            "write_wait_seconds": disk["write_ticks"] / 1000,
+            "queue_seconds": disk["in_queue"] / 1000,
+        }
+        for disk in last_document(write_iops)["disk_util"]
+    ]
     assert write_iops.runs[0]["nodes"][0]["disks"] == disks
 
 
@@ -199,7 +227,7 @@ def test_every_preset_agrees_with_fio(others: dict[str, Console], name: str) -> 
     (job,) = last_document(others[name])["jobs"]
     for direction in ("read", "write"):
         expected = in_fios_words(job[direction]) if direction in PRESETS[name] else None
-        assert run["summary"][direction] == expected
+        assert run["nodes"][0]["summary"][direction] == expected
 
 
 def test_the_samples_add_up_to_the_summary(write_iops: Console, others: dict[str, Console]) -> None:
@@ -379,7 +407,10 @@ def test_jobs_that_are_not_grouped_have_figures_of_their_own(others: dict[str, C
     jobs = last_document(others["apart"])["jobs"]
     assert len(jobs) == 2
     assert [job["summary"]["read"]["ios"] for job in run["nodes"][0]["jobs"]] == [j["read"]["total_ios"] for j in jobs]
-    assert run["summary"]["read"]["ios"] == sum(job["read"]["total_ios"] for job in jobs)
+    total, longest = run["summary"]["read"], max(job["read"]["runtime"] for job in jobs) / 1000
+    assert total["ios"] == sum(job["read"]["total_ios"] for job in jobs)
+    assert (total["runtime_seconds"], total["iops"]) == (longest, pytest.approx(total["ios"] / longest))
+    assert run["nodes"][0]["depths"].keys() == jobs[0]["iodepth_level"].keys()
 
 
 def test_a_session_is_continued(write_iops: Console) -> None:

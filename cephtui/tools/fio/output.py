@@ -8,7 +8,6 @@ ramp; a second is the difference of two documents.
 from __future__ import annotations
 
 import codecs
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -16,9 +15,11 @@ from typing import Any
 
 from cephtui import stats
 from cephtui.frozen import dataclass
-from cephtui.models import ELAPSED_MOST_SECONDS, DiskUse, Finding, Interval, JobResult, Phase
+from cephtui.models import ELAPSED_MOST_SECONDS, Finding, Interval, Phase
+from cephtui.models.metrics import DIRECTIONS
 from cephtui.reading import load_json
 from cephtui.tools.base import Errors, Parser, Reading, Stream, ToolResult, join_readings, spoken
+from cephtui.tools.fio.document import BROKEN, bins, figure, result_of
 
 _START = re.compile(r'\{\s*"fio version"')
 _END = re.compile(r"\n\}")  # only a document's own closing brace stands at the start of a line
@@ -28,7 +29,6 @@ _TEXT_LINES_MOST = 50
 _ERROR_MOST = 500
 SHORTEST_INTERVAL = 0.5
 """Seconds; the rate of a shorter interval is mostly noise (the one before the end lasts 3 to 30 ms)."""
-_DIRECTIONS = ("read", "write")
 _ETA_UNKNOWN = 2**31 - 1
 _LATE_SECONDS = 0.75
 """fio prints between its jobs' work: what comes so much later than it was measured is placed when it was."""
@@ -36,8 +36,6 @@ _ETA_SLACK = 1
 """Seconds; with a rate limit fio still prints 1 where a tenth of a second is left."""
 _END_SECONDS = 2.0
 """Before the end of a run of a known length; fio itself prints the length only after two seconds."""
-_BROKEN = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
-"""What a document that is not as expected raises."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,35 +71,15 @@ class _Counters:
         return max(self.read.runtime_ms, self.write.runtime_ms)
 
 
-def _figure(value: Any) -> Any:
-    """A number as fio can mean it: no text, no NaN, nothing that a sum or a quotient could overflow with."""
-    if not 0 <= value < 1 << 63:
-        raise ValueError(value)
-    return value
-
-
-def _figure_or_none(value: Any) -> float | None:
-    """One that no other figure depends on: without it the rest still holds."""
-    try:
-        return float(_figure(value))
-    except _BROKEN:
-        return None
-
-
-def _bins(part: Mapping[str, Any]) -> dict[int, int]:
-    bins = part.get("clat_ns", {}).get("bins", {})
-    return {stats.bucket_of(int(nanoseconds)): int(_figure(n)) for nanoseconds, n in bins.items() if n}
-
-
 def _direction(parts: list[Mapping[str, Any]]) -> _Direction:
     latency = [part.get("clat_ns", {}) for part in parts]
     return _Direction(
-        ios=sum(int(_figure(p["total_ios"])) for p in parts),
-        bytes=sum(int(_figure(p["io_bytes"])) for p in parts),
-        runtime_ms=max(int(_figure(p["runtime"])) for p in parts),
-        completions=sum(int(_figure(c.get("N", 0))) for c in latency),
-        latency_ns=sum(c.get("N", 0) * float(_figure(c.get("mean", 0.0))) for c in latency),
-        buckets=stats.add_buckets(_bins(p) for p in parts),
+        ios=sum(int(figure(p["total_ios"])) for p in parts),
+        bytes=sum(int(figure(p["io_bytes"])) for p in parts),
+        runtime_ms=max(int(figure(p["runtime"])) for p in parts),
+        completions=sum(int(figure(c.get("N", 0))) for c in latency),
+        latency_ns=sum(c.get("N", 0) * float(figure(c.get("mean", 0.0))) for c in latency),
+        buckets=stats.add_buckets(bins(p) for p in parts),
     )
 
 
@@ -110,7 +88,7 @@ def _counters(document: Mapping[str, Any]) -> _Counters:
     return _Counters(
         read=_direction([job["read"] for job in jobs]),
         write=_direction([job["write"] for job in jobs]),
-        wall_ms=int(_figure(document.get("timestamp_ms", 0))),
+        wall_ms=int(figure(document.get("timestamp_ms", 0))),
         eta_seconds=max(int(job.get("eta", 0)) for job in jobs),
     )
 
@@ -122,67 +100,6 @@ def _difference(now: _Direction, before: _Direction, seconds: float) -> Interval
     mean = spent / number / 1e9 if number > 0 and spent >= 0 else None
     buckets = stats.subtract_buckets(now.buckets or {}, before.buckets or {})
     return stats.make_interval(max(0, now.ios - before.ios), max(0, now.bytes - before.bytes), seconds, mean, buckets)
-
-
-def _flow(part: Mapping[str, Any]) -> stats.Flow | None:
-    """A job's whole run in one direction, figures as fio wrote them."""
-    if not part["total_ios"]:
-        return None
-    clat = part.get("clat_ns", {})
-    number = int(_figure(clat.get("N", 0)))
-    measured = number > 0
-    return stats.Flow(
-        ios=int(_figure(part["total_ios"])),
-        bytes=int(_figure(part["io_bytes"])),
-        runtime_seconds=min(_figure(part["runtime"]) / 1e3, ELAPSED_MOST_SECONDS),
-        iops=float(_figure(part["iops"])),
-        bandwidth_bytes=float(_figure(part["bw_bytes"] if "bw_bytes" in part else part["bw"] * 1024)),
-        buckets=_bins(part),
-        moments=stats.Moments(number, *(_figure(clat[k]) / 1e9 for k in ("mean", "stddev"))) if measured else None,
-        bounds=(_figure(clat["min"]) / 1e9, _figure(clat["max"]) / 1e9) if measured else None,
-    )
-
-
-def _flows(jobs: list[Mapping[str, Any]], direction: str) -> list[stats.Flow]:
-    return [flow for job in jobs if (flow := _flow(job[direction]))]
-
-
-def _disks(document: Mapping[str, Any]) -> tuple[DiskUse, ...]:
-    """Those whose utilisation fio reports."""
-    disks = document.get("disk_util", [])
-    found = [(str(disk["name"]), _figure_or_none(disk["util"])) for disk in disks if "util" in disk]
-    return tuple(DiskUse(name=name, utilisation_percent=util) for name, util in found if util is not None)
-
-
-def _job_results(jobs: list[Mapping[str, Any]]) -> tuple[JobResult, ...]:
-    if len(jobs) < 2:
-        return ()
-    return tuple(
-        JobResult(
-            job=f"{job['jobname']} {number}",
-            summary=stats.summarise([{d: flow for d in _DIRECTIONS if (flow := _flow(job[d]))}]),
-        )
-        for number, job in enumerate(jobs, 1)
-    )
-
-
-def _mean(values: list[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
-
-
-def _figures(document: Mapping[str, Any], *, measured: bool) -> ToolResult:
-    jobs = document["jobs"]
-    flowing = jobs if measured else []
-    return ToolResult(
-        read=stats.add_flows(_flows(flowing, "read")),
-        write=stats.add_flows(_flows(flowing, "write")),
-        cpu_user_percent=_mean([_figure_or_none(job.get("usr_cpu")) for job in jobs]),
-        cpu_system_percent=_mean([_figure_or_none(job.get("sys_cpu")) for job in jobs]),
-        disks=_disks(document),
-        jobs=_job_results(flowing),
-        error=next((os.strerror(job["error"]) for job in jobs if job.get("error")), None),
-    )
 
 
 class FioParser(Parser):
@@ -231,8 +148,8 @@ class FioParser(Parser):
         figures = ToolResult()
         try:
             if self._document is not None:
-                figures = _figures(self._document, measured=self.phase == "run")
-        except _BROKEN:
+                figures = result_of(self._document, measured=self.phase == "run")
+        except BROKEN:
             self._broken += 1
             self._document = None
         return replace(figures, error=self._spoken_error() or figures.error, findings=self._findings())
@@ -311,7 +228,7 @@ class FioParser(Parser):
     def _advance(self, document: Mapping[str, Any], elapsed: float) -> list[Reading]:
         try:
             now = _counters(document)
-        except _BROKEN:
+        except BROKEN:
             self._broken += 1
             return []
         self._document = document
@@ -358,7 +275,7 @@ class FioParser(Parser):
             seconds = (now.wall_ms - before.wall_ms) / 1e3
         seconds = max(0.0, min(seconds, ELAPSED_MOST_SECONDS))
         read, write = (
-            _difference(getattr(now, direction), getattr(before, direction), seconds) for direction in _DIRECTIONS
+            _difference(getattr(now, direction), getattr(before, direction), seconds) for direction in DIRECTIONS
         )
         return Reading(self.phase, self._end(elapsed, seconds), seconds, read, write)
 

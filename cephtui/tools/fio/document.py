@@ -1,0 +1,167 @@
+"""What one of fio's ``json+`` documents has of a whole run: flows, jobs, depth, CPU and disks.
+
+The last document of a run is its result. Figures that others depend on raise one of ``BROKEN``; the others are left
+out where they are no figures.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from cephtui import stats
+from cephtui.models import ELAPSED_MOST_SECONDS, DiskUse, JobResult
+from cephtui.models.metrics import DIRECTIONS
+from cephtui.tools.base import ToolResult
+
+BROKEN = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
+"""What a document that is not as expected raises."""
+_DEPTHS = ("1", "2", "4", "8", "16", "32", ">=64")
+_DISK_COUNTS = ("read_ios", "write_ios", "read_merges", "write_merges")
+_DISK_TIMES = {"read_wait_seconds": "read_ticks", "write_wait_seconds": "write_ticks", "queue_seconds": "in_queue"}
+
+
+def figure(value: Any) -> Any:
+    """A number as fio can mean it: no text, no NaN, nothing that a sum or a quotient could overflow with."""
+    if not 0 <= value < 1 << 63:
+        raise ValueError(value)
+    return value
+
+
+def _figure_or_none(value: Any) -> float | None:
+    """One that no other figure depends on: without it the rest still holds."""
+    try:
+        return float(figure(value))
+    except BROKEN:
+        return None
+
+
+def bins(part: Mapping[str, Any]) -> dict[int, int]:
+    """The histogram of completion latencies of one direction, on the fixed grid; raises one of ``BROKEN``."""
+    counts = part.get("clat_ns", {}).get("bins", {})
+    return {stats.bucket_of(int(nanoseconds)): int(figure(n)) for nanoseconds, n in counts.items() if n}
+
+
+def _flow(part: Mapping[str, Any]) -> stats.Flow | None:
+    """A job's whole run in one direction, figures as fio wrote them."""
+    if not part["total_ios"]:
+        return None
+    clat = part.get("clat_ns", {})
+    number = int(figure(clat.get("N", 0)))
+    measured = number > 0
+    return stats.Flow(
+        ios=int(figure(part["total_ios"])),
+        bytes=int(figure(part["io_bytes"])),
+        runtime_seconds=min(figure(part["runtime"]) / 1e3, ELAPSED_MOST_SECONDS),
+        iops=float(figure(part["iops"])),
+        bandwidth_bytes=float(figure(part["bw_bytes"] if "bw_bytes" in part else part["bw"] * 1024)),
+        buckets=bins(part),
+        moments=stats.Moments(number, *(figure(clat[k]) / 1e9 for k in ("mean", "stddev"))) if measured else None,
+        bounds=(figure(clat["min"]) / 1e9, figure(clat["max"]) / 1e9) if measured else None,
+        slat=_times(part, "slat_ns"),
+        lat=_times(part, "lat_ns"),
+    )
+
+
+def _times(part: Mapping[str, Any], key: str) -> stats.Times | None:
+    """Of submission, or of submission and completion; None where nothing was measured, or what is there is no figure.
+
+    An engine that completes an I/O as it submits it has no submission latency of its own.
+    """
+    try:
+        found = part[key]
+        number = int(figure(found.get("N", part["total_ios"])))
+        least, most, mean, stddev = (figure(found[name]) / 1e9 for name in ("min", "max", "mean", "stddev"))
+    except BROKEN:
+        return None
+    return stats.Times(stats.Moments(number, mean, stddev), (least, most)) if number else None
+
+
+def _flows(jobs: list[Mapping[str, Any]], direction: str) -> list[stats.Flow]:
+    return [flow for job in jobs if (flow := _flow(job[direction]))]
+
+
+def _disks(document: Mapping[str, Any]) -> tuple[DiskUse, ...]:
+    """Those whose utilisation fio reports."""
+    disks = document.get("disk_util", [])
+    return tuple(found for disk in disks if "util" in disk and (found := _disk(disk)))
+
+
+def _disk(disk: Mapping[str, Any]) -> DiskUse | None:
+    """As fio has it from the kernel, whose ticks are milliseconds."""
+    util = _figure_or_none(disk["util"])
+    if util is None:
+        return None
+    counts = {name: _figure_or_none(disk.get(name)) for name in _DISK_COUNTS}
+    times = {name: _figure_or_none(disk.get(key)) for name, key in _DISK_TIMES.items()}
+    return DiskUse(
+        name=str(disk["name"]),
+        utilisation_percent=util,
+        **{name: None if count is None else int(count) for name, count in counts.items()},
+        **{name: None if ticks is None else ticks / 1e3 for name, ticks in times.items()},
+    )
+
+
+def _depths(jobs: list[Mapping[str, Any]]) -> dict[str, float]:
+    """How deep the queue was, over the I/Os of all jobs; empty where a job does not report it."""
+    weights = [sum(int(figure(job[direction]["total_ios"])) for direction in DIRECTIONS) for job in jobs]
+    levels = [job.get("iodepth_level") for job in jobs]
+    found: dict[str, float] = {}
+    for weight, level in zip(weights, levels, strict=True):
+        shares = [_figure_or_none(level.get(name)) for name in _DEPTHS] if isinstance(level, dict) else [None]
+        if None in shares:
+            return {}
+        for name, share in zip(_DEPTHS, shares, strict=True):
+            found[name] = found.get(name, 0.0) + (share or 0.0) * weight / (sum(weights) or 1)
+    return found
+
+
+def _job_results(jobs: list[Mapping[str, Any]]) -> tuple[JobResult, ...]:
+    if len(jobs) < 2:
+        return ()
+    return tuple(
+        JobResult(
+            job=f"{job['jobname']} {number}",
+            image=_image(job),
+            summary=stats.summarise([{d: flow for d in DIRECTIONS if (flow := _flow(job[d]))}]),
+        )
+        for number, job in enumerate(jobs, 1)
+    )
+
+
+def _image(job: Mapping[str, Any]) -> str | None:
+    options = job.get("job options")
+    image = options.get("rbdname") if isinstance(options, dict) else None
+    return image if isinstance(image, str) else None
+
+
+def _switches(jobs: list[Mapping[str, Any]]) -> int | None:
+    """Of all jobs."""
+    number = stats.known_sum(_figure_or_none(job.get("ctx")) for job in jobs)
+    return None if number is None else int(number)
+
+
+def _mean(values: list[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
+
+
+def result_of(document: Mapping[str, Any], *, measured: bool) -> ToolResult:
+    """The whole run, or where nothing was ``measured`` yet what is not part of its figures.
+
+    Raises one of ``BROKEN``.
+    """
+    jobs = document["jobs"]
+    flowing = jobs if measured else []
+    return ToolResult(
+        read=stats.add_flows(_flows(flowing, "read")),
+        write=stats.add_flows(_flows(flowing, "write")),
+        cpu_user_percent=_mean([_figure_or_none(job.get("usr_cpu")) for job in jobs]),
+        cpu_system_percent=_mean([_figure_or_none(job.get("sys_cpu")) for job in jobs]),
+        context_switches=_switches(jobs),
+        depths=_depths(flowing),
+        disks=_disks(document),
+        jobs=_job_results(flowing),
+        error=next((os.strerror(job["error"]) for job in jobs if job.get("error")), None),
+    )
