@@ -32,6 +32,16 @@ def packaged_presets_dir() -> Path:
     return installed if installed.is_dir() else Path(__file__).parent.parent / "presets"
 
 
+def user_suites_dir() -> Path:
+    """The user's own suites."""
+    return config_dir() / "suites"
+
+
+def packaged_suites_dir() -> Path:
+    """The suites that come with cephtui."""
+    return packaged_presets_dir() / "suites"
+
+
 def packaged_text(package: str, name: str) -> str:
     """A file of the package, such as a shell script: ``packaged_text("cephtui.ceph", "watch.sh")``."""
     return Path(__file__).parent.joinpath(*package.split(".")[1:], name).read_text("utf-8")

@@ -64,11 +64,18 @@ class Request:
     """Number of the step at which the plan ends; None is the last."""
     order: Order | None = None
     """How presets and values take turns; None runs all repeats of a preset before the next."""
+    batches: tuple[str, ...] = ()
+    """Those of the presets, where they are decided already."""
 
     @property
     def preset(self) -> Preset:
         """The first one; the request of a queue's entry has no other."""
         return self.presets[0]
+
+    @property
+    def place(self) -> tuple[str, tuple[str, ...]]:
+        """The target, and the names of the nodes that load it."""
+        return self.target.spec, tuple(node.name for node in self.nodes)
 
     @property
     def option_texts(self) -> list[str]:

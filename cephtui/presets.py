@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
@@ -29,10 +29,11 @@ _SIX = range(1, 7)
 """The keys of packaged presets."""
 
 Choice: TypeAlias = OptionValue | list[OptionValue]
+F = TypeVar("F", bound=BaseModel)
 
 
 class PresetError(ValueError):
-    """A preset can't be used; the text names file, key and what was expected."""
+    """A preset or a suite can't be used; the text names file, key and what was expected."""
 
 
 def _known_tool(name: str) -> str:
@@ -54,6 +55,8 @@ class PresetFile(BaseModel):
     tool: Annotated[str, AfterValidator(_known_tool)] = DEFAULT_TOOL
     key: Annotated[int, Field(ge=1, le=9)] | None = None
     """The console's key for it."""
+    group: Line = ""
+    """The heading under which it is listed: ``sweeps``."""
     headline: HeadlineName = "iops"
     """The figure that the preset is about."""
     options: dict[str, Choice]
@@ -101,20 +104,50 @@ def combinations(tool: Tool, options: Mapping[str, Choice]) -> list[dict[str, Op
     return [tool.check_options(chosen) for chosen in expand(options)]
 
 
-def load_preset(path: Path, *, user: bool) -> Preset:
-    """The preset in a file; raises PresetError."""
+def read_file(path: Path, model: type[F]) -> F:
+    """The content of a TOML file; raises PresetError."""
     try:
-        content = load_toml(path)
+        return model.model_validate(load_toml(path))
     except OSError as error:
         raise PresetError(f"{path}: {error.strerror}") from None
+    except ValidationError as error:
+        raise PresetError(f"{path}: {_explain(error, model)}") from None
     except ValueError as error:
         raise PresetError(f"{path}: not valid TOML: {error}") from None
+
+
+def _explain(error: ValidationError, model: type[BaseModel]) -> str:
+    """The first thing that is wrong: its key, what is wrong with it, and what was expected."""
+    first = error.errors()[0]
+    location = first["loc"]
+    in_options = "options" in location[:-1]
+    if in_options:  # what follows the option's name are the types that its value could have
+        location = location[: location.index("options") + 2]
+    key = ".".join(f"{part + 1}" if isinstance(part, int) else f"{part:.200}" for part in location)
+    if first["type"] == "extra_forbidden":
+        return f"{key}: unknown key, expected one of {', '.join(_model_at(model, location).model_fields)}"
+    if first["type"] == "missing":
+        return f"{key}: missing"
+    if in_options:
+        return f"{key}: expected text, a number, true, false, or a list of these, got {shown(first['input'])}"
+    problem = first["msg"].removeprefix("Value error, ").replace("Input should be", "expected")
+    return f"{key}: {problem}, got {shown(first['input'])}"
+
+
+def _model_at(model: type[BaseModel], location: Sequence[int | str]) -> type[BaseModel]:
+    """The model that a key is looked for in, where models have lists of others."""
+    for part in location[:-1]:
+        inner = get_args(model.model_fields[part].annotation) if part in model.model_fields else ()
+        model = next((each for each in inner if issubclass(each, BaseModel)), model)
+    return model
+
+
+def load_preset(path: Path, *, user: bool) -> Preset:
+    """The preset in a file; raises PresetError."""
+    file = read_file(path, PresetFile)
     try:
-        file = PresetFile.model_validate(content)
         file = file.model_copy(update={"options": TOOLS[file.tool].canonical(file.options)})
         combinations(TOOLS[file.tool], file.options)
-    except ValidationError as error:
-        raise PresetError(f"{path}: {_explain(error)}") from None
     except OptionError as error:
         raise PresetError(f"{path}: options.{error}") from None
     if problem := _wrong_headline(file):
@@ -129,19 +162,6 @@ def _wrong_headline(file: PresetFile) -> str | None:
     if file.headline in known:
         return None
     return f"headline: {tool.title} has no {file.headline}, expected one of {', '.join(known)}"
-
-
-def _explain(error: ValidationError) -> str:
-    first = error.errors()[0]
-    key = f"{'.'.join(str(part) for part in first['loc'][:2]):.200}"
-    if first["type"] == "extra_forbidden":
-        return f"{key}: unknown key, expected one of {', '.join(PresetFile.model_fields)}"
-    if first["type"] == "missing":
-        return f"{key}: missing"
-    if first["loc"][0] == "options" and len(first["loc"]) > 1:
-        return f"{key}: expected text, a number, true, false, or a list of these, got {shown(first['input'])}"
-    problem = first["msg"].removeprefix("Value error, ").replace("Input should be", "expected")
-    return f"{key}: {problem}, got {shown(first['input'])}"
 
 
 def find_presets(packaged: Path, users: Path) -> Catalogue:
@@ -173,13 +193,19 @@ def choose(catalogue: Catalogue, names: Sequence[str]) -> tuple[Preset, ...]:
     for name in names:
         found = catalogue.get(name)
         if found is None:
-            near = difflib.get_close_matches(name, catalogue, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(catalogue)}"
-            raise PresetError(f"unknown preset {name!r}: {hint}")
+            raise unknown(name, catalogue)
         if isinstance(found, PresetError):
             raise found
         chosen.append(found)
     return tuple(chosen)
+
+
+def unknown(name: str, known: Iterable[str]) -> PresetError:
+    """The error for a name that is none of those that are known."""
+    names = list(known)
+    near = difflib.get_close_matches(name, names, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
+    return PresetError(f"unknown preset {name!r}: {hint}")
 
 
 def headline_metric(catalogue: Catalogue, run: Run) -> Metric:
@@ -193,10 +219,10 @@ def headline_metric(catalogue: Catalogue, run: Run) -> Metric:
 
 
 def rows(catalogue: Catalogue) -> list[PresetRow]:
-    """The catalogue as a listing, those with a key first."""
+    """The catalogue as a listing, those with a key first, then group by group."""
     found = [_row(name, entry) for name, entry in catalogue.items()]
     order = [preset.name for preset in by_key(catalogue)]
-    return sorted(found, key=lambda r: (order.index(r.preset) if r.preset in order else len(order), r.preset))
+    return sorted(found, key=lambda r: (order.index(r.preset) if r.preset in order else len(order), r.group, r.preset))
 
 
 def _row(name: str, entry: Preset | PresetError) -> PresetRow:
@@ -210,6 +236,7 @@ def _row(name: str, entry: Preset | PresetError) -> PresetRow:
         description=entry.file.description,
         tool=entry.file.tool,
         key=entry.file.key,
+        group=entry.file.group,
         user=entry.user,
         path=str(entry.path),
         options=entry.file.options,

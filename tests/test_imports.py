@@ -21,7 +21,9 @@ CORE = (
     ("analysis", "nodes", "presets"),
     ("cluster", "sessions"),
     ("targets",),
+    ("suites",),
     ("planning",),
+    ("ordering",),
     ("running",),
 )
 FRONT_ENDS = (("terminal",), ("reports",), ("tui",), ("serve",), ("cli",))
@@ -41,6 +43,7 @@ PURE = (
     "analysis",
     "ceph",
     "models",
+    "ordering",
     "planning",
     "printable",
     "running.queue",

@@ -214,7 +214,7 @@ def test_the_schema_has_the_events_and_their_keys() -> None:
 def test_the_schema_is_json_and_tells_events_apart() -> None:
     whole = json.loads(json.dumps(schema()))
     events = {"Plan": "plan", "Sample": "sample", "ClusterSample": "cluster", "Run": "run", "Mark": "mark"}
-    events |= {"SessionRow": "session", "PresetRow": "preset", "NodeRow": "node", "Info": "info"}
+    events |= {"SessionRow": "session", "PresetRow": "preset", "SuiteRow": "suite", "NodeRow": "node", "Info": "info"}
     events |= {"Difference": "difference", "Figure": "figure", "MatrixCell": "cell"}
     events |= {"Verdict": "verdict", "Conclusion": "conclusion", "Expected": "expectation"}
     assert {reference["$ref"].rpartition("/")[2] for reference in whole["anyOf"]} == set(events)

@@ -39,6 +39,7 @@ EXACT = {
         for name in ["path", "pool", "images", "namespace", "ceph_id"]
     ),
     *("NodeStep.prefix", "NodeStep.argv", "NodeStep.prepare_argv", "Part.spec"),
+    *("Cell.target", "Cell.data_pool"),
     *("Step.target", "Step.data_pool", "Plan.ceph_node", "Plan.destroy", "Undo.target", "SessionRow.path"),
 }
 """What commands and paths are made of: where it is shown, it is made printable there."""

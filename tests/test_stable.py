@@ -18,17 +18,20 @@ from scipy import stats
 from cephtui.analysis.stable import FEWEST, MOST, Goal, half_width
 from cephtui.analysis.t_distribution import quantile
 from cephtui.cli import series
-from cephtui.cli.series import run_in_turns, run_until_stable
+from cephtui.cli.series import run_in_order, run_until_stable
 from cephtui.cli.verbs import cli
 from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE, EXIT_NO_VERDICT
 from cephtui.models import Node, Plan, Run, Step, Summary, Total
 from cephtui.models.metrics import BY_NAME
+from cephtui.models.suite import Ordered
+from cephtui.ordering import by_kind, cells, in_slices, place, requests_of
 from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Order, Request
 from cephtui.presets import choose, find_presets
 from cephtui.reports.plan import order_line
 from cephtui.reports.stable import stable_line, unstable_line
 from cephtui.running.runner import Runner
+from cephtui.suites import SuiteStep
 from cephtui.targets.base import Target
 from cephtui.targets.file import FileTarget
 
@@ -129,8 +132,13 @@ class Desk:
 
     def __init__(self, *figures: float | str | None) -> None:
         self.figures, self.steps = list(figures), list[Step]()
+        self.ordered: list[tuple[int, Ordered]] = []
 
-    def measure(self, plan: Plan, target: Target, output: object) -> tuple[int, tuple[Run, ...]]:
+    def measure(
+        self, plan: Plan, target: Target, output: object, ordered: Ordered | None = None
+    ) -> tuple[int, tuple[Run, ...]]:
+        if ordered:
+            self.ordered.append((len(self.steps), ordered))
         runs = [self.run(step, self.figures.pop(0)) for step in plan.steps]
         worst = {run.outcome for run in runs}
         return (4 if "stopped" in worst else 1 if "failed" in worst else 0), tuple(runs)
@@ -236,11 +244,23 @@ def test_a_stop_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
 # ------------------------------------------------------------------ targets that take turns
 
 
+def in_turns(runner: Runner, paths: Sequence[str], presets: Sequence[str], repeats: int, order: Order | None) -> int:
+    """What several targets are run as; the exit code."""
+    chosen = {p.name: p for p in choose(find_presets(packaged_presets_dir(), Path("/nonexistent")), presets)}
+    targets = {path: FileTarget(path) for path in paths}
+    steps = [SuiteStep(preset, preset.name, {}, repeats) for preset in chosen.values()]
+    placed, _ = place(steps, by_kind([[target] for target in targets.values()]))
+    whole = Ordered(at=datetime(2026, 11, 23, tzinfo=UTC), order=order, cells=cells(placed, ["local"]))
+    specs = {target.spec: target for target in targets.values()}
+    requests = requests_of(whole, chosen, specs, {"local": Node(name="local")})
+    return run_in_order(runner, in_slices(requests, order), whole, True)
+
+
 @pytest.mark.parametrize(("order", "expected"), [("abab", "xy xy xy"), ("abba", "xy yx xy"), (None, "xxx yyy")])
 def test_targets_take_turns(monkeypatch: pytest.MonkeyPatch, order: Order | None, expected: str) -> None:
-    desk, requests = Desk(*[1.0] * 6), [request("write-iops", path=path, repeats=3) for path in ("/x", "/y")]
+    desk = Desk(*[1.0] * 6)
     with measuring(monkeypatch, desk) as runner:
-        assert run_in_turns(runner, requests, order, True) == 0
+        assert in_turns(runner, ("/x", "/y"), ["write-iops"], 3, order) == 0
     assert "".join(step.target[-1] for step in desk.steps) == expected.replace(" ", "")
     for path in "xy":
         here = [step for step in desk.steps if step.target[-1] == path]
@@ -251,9 +271,8 @@ def test_targets_take_turns(monkeypatch: pytest.MonkeyPatch, order: Order | None
 
 def test_all_presets_of_a_target_have_its_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     desk = Desk(*[1.0] * 8)
-    requests = [request("write-iops", "read-iops", path=path, repeats=2, order="abba") for path in ("/x", "/y")]
     with measuring(monkeypatch, desk) as runner:
-        assert run_in_turns(runner, requests, "abba", True) == 0
+        assert in_turns(runner, ("/x", "/y"), ["write-iops", "read-iops"], 2, "abba") == 0
     assert [step.preset[0] + step.target[-1] for step in desk.steps] == ["wx", "rx", "wy", "ry", "ry", "wy", "rx", "wx"]
     assert len({step.batch for step in desk.steps}) == 4
     assert order_line(desk.steps).startswith(
@@ -263,11 +282,17 @@ def test_all_presets_of_a_target_have_its_turn(monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.parametrize(("figures", "code"), [((1.0, "no", "no"), EXIT_FAILED), ((1.0, None), EXIT_INCOMPLETE)])
 def test_turns_end_with_a_stop_or_two_failures(
-    monkeypatch: pytest.MonkeyPatch, figures: tuple[float | str | None, ...], code: int
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    figures: tuple[float | str | None, ...],
+    code: int,
 ) -> None:
-    requests = [request("write-iops", path=path, repeats=4) for path in ("/x", "/y")]
-    with measuring(monkeypatch, Desk(*figures)) as runner:
-        assert run_in_turns(runner, requests, "abab", True) == code
+    desk = Desk(*figures)
+    with measuring(monkeypatch, desk) as runner:
+        assert in_turns(runner, ("/x", "/y"), ["write-iops"], 4, "abab") == code
+    assert [at for at, _ in desk.ordered] == [0], "kept before the first run, and once"
+    missing = 8 - sum(isinstance(figure, float) for figure in figures)
+    assert said(capsys)[-1] == f"{missing} runs are missing: cephtui run --resume tuning"
 
 
 # ------------------------------------------------------------------ the command line

@@ -14,7 +14,7 @@ from typing import IO
 
 import pytest
 
-from cephtui.cli.headless import carry_out
+from cephtui.cli.headless import measuring
 from cephtui.cli.output import JsonOutput
 from cephtui.models import Node, Plan, Run, Sample
 from cephtui.paths import packaged_presets_dir
@@ -190,7 +190,8 @@ def test_lost_files_of_a_run_in_progress_are_reported(
             change(desk.directory)
 
     monkeypatch.setattr(writer.RunWriter, "sample", changing)
-    status = carry_out(desk.runner, plan("write-iops"), TARGET, JsonOutput())
+    with measuring(desk.runner) as measured:
+        status, _ = measured.measure(plan("write-iops"), TARGET, JsonOutput())
     (run,) = desk.published()
     printed = capsys.readouterr()
     assert line(run) in printed.out.splitlines()

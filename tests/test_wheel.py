@@ -15,7 +15,7 @@ import pytest
 from cephtui import __version__
 
 CHECKOUT = Path(__file__).parent.parent
-PRESETS = {path.stem for path in (CHECKOUT / "presets").glob("*.toml")}
+PRESETS = {str(path.relative_to(CHECKOUT / "presets")) for path in (CHECKOUT / "presets").rglob("*.toml")}
 SCRIPTS = [str(path.relative_to(CHECKOUT / "cephtui")) for path in (CHECKOUT / "cephtui").rglob("*.sh")]
 REPORT = """
 import json, pathlib, cephtui
@@ -57,13 +57,14 @@ def test_every_file_of_the_package_is_in_it(wheel: zipfile.ZipFile) -> None:
     }
     assert {"cephtui/nodes/watchdog.sh", "cephtui/targets/devices/inspect.sh", "cephtui/tui/app.tcss"} <= sources
     files = {name for name in wheel.namelist() if not name.startswith(f"cephtui-{__version__}.dist-info/")}
-    assert files == sources | {f"cephtui/preset_files/{name}.toml" for name in PRESETS}
+    assert files == sources | {f"cephtui/preset_files/{name}" for name in PRESETS}
+    assert "suites/quick.toml" in PRESETS
 
 
 def test_the_files_are_the_same(unpacked: Path) -> None:
     for name in PRESETS:
-        packed = unpacked / "cephtui" / "preset_files" / f"{name}.toml"
-        assert packed.read_bytes() == (CHECKOUT / "presets" / f"{name}.toml").read_bytes()
+        packed = unpacked / "cephtui" / "preset_files" / name
+        assert packed.read_bytes() == (CHECKOUT / "presets" / name).read_bytes()
     for name in ("tui/app.tcss", *SCRIPTS):
         assert (unpacked / "cephtui" / name).read_bytes() == (CHECKOUT / "cephtui" / name).read_bytes()
 

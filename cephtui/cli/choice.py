@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -12,15 +13,25 @@ from cephtui import config, paths
 from cephtui.cli.errors import Refused
 from cephtui.cli.options import Where
 from cephtui.models import Node
+from cephtui.planning import new_batch
 from cephtui.presets import Catalogue, find_presets
 from cephtui.sessions.store import StoreError, check_name
-from cephtui.targets import Target, TargetError, kind_of, parse_target
+from cephtui.suites import Suites, find_suites
+from cephtui.targets import KINDS, Target, TargetError, kind_of, parse_target, with_data_pool
 from cephtui.targets.scratch import scratch_target
+
+_NEXT_TARGET = re.compile(rf",(?=(?:{'|'.join(KINDS)}):)")
+"""A comma behind which another target begins; others are part of a path."""
 
 
 def find_catalogue() -> Catalogue:
     """All presets, packaged and the user's."""
     return find_presets(paths.packaged_presets_dir(), paths.user_presets_dir())
+
+
+def find_all_suites(catalogue: Catalogue) -> Suites:
+    """All suites, packaged and the user's, of these presets."""
+    return find_suites(paths.packaged_suites_dir(), paths.user_suites_dir(), catalogue)
 
 
 def load_config(where: Where) -> config.Config:
@@ -60,9 +71,17 @@ def check_session_name(name: str | None) -> None:
 
 
 def chosen_target(
-    text: str | None, stack: ExitStack, nodes: Sequence[Node], data_pool: str | None, owner_id: str
+    text: str | None,
+    stack: ExitStack,
+    nodes: Sequence[Node],
+    data_pool: str | None,
+    owner_id: str,
+    earlier: str = "",
 ) -> Target:
-    """The target; by default a scratch file, which the stack removes. Raises Refused where that can't be made."""
+    """The target; by default a scratch file, which the stack removes. Raises Refused where that can't be made.
+
+    An ``earlier`` scratch file has its path again.
+    """
     remote = [node.name for node in nodes if node.host is not None]
     if not text and remote:
         raise click.UsageError(f"--target is missing: name one on {remote[0]}, such as rbd:POOL or file:PATH")
@@ -72,8 +91,25 @@ def chosen_target(
     try:
         if text:
             return parse_target(text, owner_id=owner_id, data_pool=data_pool)
-        return stack.enter_context(scratch_target(paths.cache_dir()))
+        return stack.enter_context(scratch_target(paths.cache_dir(), earlier))
     except TargetError as error:
         raise click.UsageError(str(error)) from None
     except OSError as error:
         raise Refused(f"can't make a scratch file in {paths.cache_dir()}: {error.strerror}: use --target") from None
+
+
+def chosen_targets(
+    texts: Sequence[str], stack: ExitStack, nodes: Sequence[Node], data_pool: str | None
+) -> list[list[Target]]:
+    """Of each text its targets, several with commas; without any text a scratch file, as ``chosen_target``."""
+    values = [_NEXT_TARGET.split(text) for text in texts] or [[None]]
+    chosen = [[chosen_target(text, stack, nodes, None, new_batch()) for text in value] for value in values]
+    every = [target for targets in chosen for target in targets]
+    specs = [target.spec for target in every]
+    if again := next((spec for spec in specs if specs.count(spec) > 1), None):
+        raise click.UsageError(f"--target {again} is given twice")
+    if data_pool is None:
+        return chosen
+    if not any(target.creates_images for target in every):
+        raise click.UsageError("--data-pool is for the images that rbd:POOL creates")
+    return [[with_data_pool(t, data_pool) if t.creates_images else t for t in targets] for targets in chosen]

@@ -24,13 +24,24 @@ def complete_presets(context: click.Context, parameter: click.Parameter, incompl
     return [name for name in names if name.startswith(incomplete) and _WORD.fullmatch(name)]
 
 
+def complete_listed(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Names of presets and suites."""
+    from cephtui.paths import packaged_suites_dir, user_suites_dir
+
+    folders = (packaged_suites_dir(), user_suites_dir())
+    suites = sorted({path.stem for folder in folders for path in folder.glob("*.toml")})
+    fitting = [name for name in suites if name.startswith(incomplete) and _WORD.fullmatch(name)]
+    return [*complete_presets(context, parameter, incomplete), *fitting]
+
+
 def complete_options(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     """``OPTION=`` of the presets before it; the only one that fits with the preset's value."""
     from cephtui.paths import packaged_presets_dir, user_presets_dir
     from cephtui.presets import Preset, choice_text, find_presets
 
     catalogue = find_presets(packaged_presets_dir(), user_presets_dir())
-    named = context.params.get("presets") or context.args or tuple(catalogue)
+    words = [*(context.params.get("presets") or ()), *(context.params.get("names") or ()), *context.args]
+    named = [word for word in words if word in catalogue] or [*catalogue]
     presets = [preset for name in named if isinstance(preset := catalogue.get(name), Preset)]
     found = {field.name: "" for preset in presets for field in preset.tool.fields()}
     for preset in reversed(presets):

@@ -14,6 +14,7 @@ from cephtui.cli.output import Output
 from cephtui.cli.stopping import AGAIN, stopping
 from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE, EXIT_REFUSED
 from cephtui.models import Notice, Outcome, Plan, Run
+from cephtui.models.suite import Ordered
 from cephtui.nodes.transport import TransportError
 from cephtui.running.inbox import Inbox
 from cephtui.running.outcomes import unsaved, worst
@@ -48,9 +49,14 @@ class Measuring:
         finally:
             self._undoing.clear()
 
-    def measure(self, plan: Plan, target: Target, output: Output) -> tuple[int, tuple[Run, ...]]:
-        """The exit code of a plan, and its runs; raises StoreError where nothing could be run."""
-        dropped, done = self._inbox.dropped, self._runner.submit(plan, target)
+    def measure(
+        self, plan: Plan, target: Target, output: Output, ordered: Ordered | None = None
+    ) -> tuple[int, tuple[Run, ...]]:
+        """The exit code of a plan, and its runs; raises StoreError where nothing could be run.
+
+        What is ``ordered`` as a whole is kept in the session before anything is run.
+        """
+        dropped, done = self._inbox.dropped, self._runner.submit(plan, target, ordered)
         try:
             with output:
                 _follow(self._inbox, output, done.done, self._progress)
@@ -80,13 +86,6 @@ def measuring(runner: Runner) -> Iterator[Measuring]:
             yield Measuring(runner, inbox, progress, undoing)
         finally:
             _tidy_up(runner, inbox, progress)
-
-
-def carry_out(runner: Runner, plan: Plan, target: Target, output: Output) -> int:
-    """Run a plan to its end, printing what happens; the exit code. Raises StoreError where nothing could be run."""
-    with measuring(runner) as desk:
-        code, _ = desk.measure(plan, target, output)
-    return code or (EXIT_INCOMPLETE if desk.is_asked_to_end else 0)
 
 
 def say_notices(inbox: Inbox) -> None:

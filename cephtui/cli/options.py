@@ -146,7 +146,8 @@ targets_option = click.option(
     "targets",
     multiple=True,
     metavar="TARGET",
-    help=f"{TARGET_HELP} Repeatable: the same is run on each.",
+    help=f"{TARGET_HELP} Repeatable: each preset takes the first that its tool can use; of several of a kind (or A,B) "
+    "it is run on each.",
 )
 order_option = click.option(
     "--order",

@@ -1,11 +1,10 @@
-"""Several plans, one after the other: repeats until a mean is stable, or targets that take turns."""
+"""Several plans, one after the other: repeats until a mean is stable, or what is ordered in its slices."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import groupby
 from typing import NoReturn
 
 from cephtui.analysis.conclusion import why_invalid
@@ -16,7 +15,10 @@ from cephtui.cli.output import JsonOutput, TerminalOutput, print_runs
 from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE, EXIT_NO_VERDICT, EXIT_REFUSED
 from cephtui.models import Run
 from cephtui.models.metrics import Metric
-from cephtui.planning import Order, Request, make_plan, new_batch, ordered
+from cephtui.models.suite import Ordered
+from cephtui.ordering import plans_of
+from cephtui.planning import Request, make_plan, new_batch
+from cephtui.reports.plan import progress_line
 from cephtui.reports.stable import stable_line, unstable_line
 from cephtui.running.outcomes import failed_twice, yielded_nothing
 from cephtui.running.runner import Runner
@@ -34,39 +36,31 @@ class _Over(Exception):
 def run_until_stable(
     runner: Runner, requests: Sequence[Request], goal: Goal, headline: Callable[[Run], Metric], as_json: bool
 ) -> int:
-    """Repeat each preset on each target until its mean is known; the exit code.
+    """Repeat each preset of each request until its mean is known; the exit code.
+
+    Raises StoreError where nothing could be run.
+    """
+    every = [replace(request, presets=(preset,)) for request in requests for preset in request.presets]
+    presets, targets = {each.preset.name for each in every}, {each.target.spec for each in every}
+    with measuring(runner) as desk:
+        series = Series(runner, desk, as_json)
+        with contextlib.suppress(_Over):
+            for each in every:
+                name = [each.preset.name] * (len(presets) > 1) + [each.target.spec] * (len(targets) > 1)
+                series.until_stable(each, goal, headline, " on ".join(name))
+        return series.end()
+
+
+def run_in_order(runner: Runner, slices: Sequence[Request], ordered: Ordered, as_json: bool) -> int:
+    """Carry out one slice after the other of what is ordered; the exit code.
 
     Raises StoreError where nothing could be run.
     """
     with measuring(runner) as desk:
         series = Series(runner, desk, as_json)
         with contextlib.suppress(_Over):
-            for request in requests:
-                for preset in request.presets:
-                    name = [preset.name] * (len(request.presets) > 1) + [request.target.spec] * (len(requests) > 1)
-                    series.until_stable(replace(request, presets=(preset,)), goal, headline, " on ".join(name))
+            series.take_turns(slices, ordered)
         return series.end()
-
-
-def run_in_turns(runner: Runner, requests: Sequence[Request], order: Order | None, as_json: bool) -> int:
-    """Run the same on several targets; the exit code. Raises StoreError where nothing could be run."""
-    with measuring(runner) as desk:
-        series = Series(runner, desk, as_json)
-        with contextlib.suppress(_Over):
-            series.take_turns(requests, order)
-        return series.end()
-
-
-def turns(requests: Sequence[Request], order: Order | None) -> Iterator[tuple[int, Request]]:
-    """What is run on each target before the next has its turn: its number, and the request of these runs."""
-    points = len(make_plan(requests[0], new_batch).steps) // requests[0].repeats
-    done = [0] * len(requests)
-    every = [[number] for number in range(len(requests))]
-    repeats = ordered(every, requests[0].repeats, order if len(requests) > 1 else None)
-    for number, same in groupby(target for _, target in repeats):
-        until = done[number] + len(list(same))
-        yield number, replace(requests[number], begun=done[number] * points, until=until * points)
-        done[number] = until
 
 
 class Series:
@@ -110,22 +104,35 @@ class Series:
         say(f"{prefix}{unstable_line(goal.most, figures)}")
         self._note(EXIT_NO_VERDICT)
 
-    def take_turns(self, requests: Sequence[Request], order: Order | None) -> None:
-        """Run the same on each target, in this order. Raises _Over."""
-        batches = [[new_batch() for _ in request.presets] for request in requests]
-        for number, request in turns(requests, order):
-            failures = [str(run.error or run.outcome) if yielded_nothing(run) else "" for run in self._runs]
-            if why := failed_twice(failures):
-                say(why)
-                self._end(EXIT_INCOMPLETE)
-            self._note(self._measure(request, batches[number])[0])
+    def take_turns(self, slices: Sequence[Request], ordered: Ordered) -> None:
+        """Carry out the slices, and say how what is missing at the end is measured. Raises _Over."""
+        plans = plans_of(slices)
+        try:
+            for number, each in enumerate(slices):
+                failures = [str(run.error or run.outcome) if yielded_nothing(run) else "" for run in self._runs]
+                if why := failed_twice(failures):
+                    say(why)
+                    self._end(EXIT_INCOMPLETE)
+                if len(slices) > 1:
+                    say(progress_line(plans, number))
+                self._note(self._measure(each, each.batches, None if self._runs else ordered)[0])
+        finally:
+            self._say_what_is_missing(sum(len(plan.steps) for plan in plans))
 
-    def _measure(self, request: Request, batches: Sequence[str]) -> tuple[int, Sequence[Run]]:
+    def _say_what_is_missing(self, steps: int) -> None:
+        missing = steps - sum(run.outcome == "ok" for run in self._runs)
+        if self._runs and missing and steps > 1:
+            runs = f"{missing} run{'s are' if missing > 1 else ' is'} missing"
+            say(f"{runs}: cephtui run --resume {self._runs[0].session}")
+
+    def _measure(
+        self, request: Request, batches: Sequence[str], ordered: Ordered | None = None
+    ) -> tuple[int, Sequence[Run]]:
         """The exit code of these runs, and the runs. Raises _Over where it was stopped, or can't be continued."""
         plan = make_plan(request, iter(batches).__next__, self._runner.prefilled())
         output = JsonOutput() if self._as_json else TerminalOutput(table=False)
         try:
-            code, runs = self._desk.measure(plan, request.target, output)
+            code, runs = self._desk.measure(plan, request.target, output, ordered)
         except StoreError as error:
             if not self._runs:
                 raise

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from cephtui import __version__
-from cephtui.cli.complete import complete_presets, complete_runs, complete_sessions
+from cephtui.cli.complete import complete_listed, complete_presets, complete_runs, complete_sessions
 from cephtui.cli.log import start_log
 from cephtui.cli.options import (
     Where,
@@ -101,7 +101,10 @@ Examples:
   cephtui run write-iops --set iodepth=1,4,16,64
   cephtui run write-iops --until-stable
   cephtui run write-iops read-iops --repeat 6 --order abba
-  cephtui run write-iops --node pve1 --target rbd:ssd --target rbd:hdd --repeat 6 --order abba
+  cephtui run write-iops --node pve1 --target rbd:ssd,rbd:hdd --repeat 6 --order abba
+  cephtui run rados-write write-iops --node pve1 --target pool:volumes --target rbd:volumes
+  cephtui run quick --node pve1 --target pool:bench --target rbd:bench
+  cephtui run --resume last
   cephtui run mixed-75-25 --target file:/mnt/pve/cephfs/test --set size=2G
   cephtui run write-iops --node pve1 --node root@10.0.0.2 --target rbd:bench
   cephtui run rados-write rados-seq --node pve1 --target pool:bench
@@ -114,7 +117,7 @@ Exit codes:
   6 not stable: the mean is not known as well as --until-stable asks for
 """
 )
-@click.argument("presets", nargs=-1, metavar="PRESET...", required=True, shell_complete=complete_presets)
+@click.argument("names", nargs=-1, metavar="PRESET... | SUITE", shell_complete=complete_listed)
 @where_options
 @targets_option
 @data_pool_option
@@ -123,13 +126,22 @@ Exit codes:
 @order_option
 @stable_options
 @session_option
+@click.option(
+    "--resume",
+    metavar="SESSION",
+    shell_complete=complete_sessions,
+    help="Run what is missing of what was ordered in SESSION, after a stop, a crash or a reboot.",
+)
 @destroy_option
 @shared_pool_option
 @stall_option
 @click.option("--json", "as_json", is_flag=True, help="JSON Lines on stdout: plan, samples, runs.")
 @click.option("--dry-run", is_flag=True, help="Show commands, writes and duration; run nothing.")
 def run(**given: Any) -> int:
-    """Run presets one after the other and save what they measure."""
+    """Run presets one after the other, or a suite, and save what they measure.
+
+    A suite is a list of steps in one order: cephtui presets lists them.
+    """
     from cephtui.cli.commands.run import run_presets
 
     return run_presets(**given)
@@ -247,11 +259,14 @@ def cleanup(**given: Any) -> int:
     return clean_up(**given)
 
 
-@cli.command(epilog="\b\nExamples:\n  cephtui presets\n  cephtui presets write-iops\n  cephtui presets --json")
-@click.argument("name", required=False, shell_complete=complete_presets)
+@cli.command(
+    epilog="\b\nExamples:\n  cephtui presets\n  cephtui presets write-iops\n  cephtui presets quick\n"
+    "  cephtui presets --json"
+)
+@click.argument("name", required=False, shell_complete=complete_listed)
 @json_option
 def presets(**given: Any) -> None:
-    """List the presets, or show one with its options."""
+    """List the presets and suites, or show one with its options or steps."""
     from cephtui.cli.commands.presets import list_presets
 
     list_presets(**given)

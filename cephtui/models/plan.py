@@ -10,7 +10,7 @@ from cephtui.models.base import SCHEMA_VERSION, Elapsed, Kind, Line, Model, Name
 from cephtui.models.metrics import HeadlineName
 from cephtui.models.nodes import Node, PoolActivity
 
-_OVERHEAD_SECONDS = 1.0
+OVERHEAD_SECONDS = 1.0
 """Of each step, for starting its commands and ending them."""
 
 
@@ -127,7 +127,7 @@ class Step(Model):
     def likely_seconds(self) -> float:
         """Estimate of all of it: prefill, ramp and run."""
         run = self.run_seconds or self.most_seconds or 0.0
-        return self.prepare_seconds + self.ramp_seconds + run + _OVERHEAD_SECONDS
+        return self.prepare_seconds + self.ramp_seconds + run + OVERHEAD_SECONDS
 
 
 class Plan(Model):

@@ -52,10 +52,48 @@ class PresetRow(Model):
     tool: Name = ""
     key: int | None = None
     """In the console."""
+    group: Line = ""
+    """The heading under which it is listed."""
     user: bool = False
     """True where the file is the user's own, not the package's."""
     path: Name = ""
     options: dict[Name, OptionValue | list[OptionValue]] = Field(default_factory=dict)
+    error: Line | None = None
+
+
+class SuiteStepRow(Model):
+    """One step of a suite, with the options that are not as in its preset."""
+
+    title: Line
+    preset: Name
+    options: dict[Name, OptionValue | list[OptionValue]]
+    repeats: int
+    each: Literal["node"] | None
+    """``node`` where it is run on each node in turn; null on all at once."""
+    targets: tuple[Name, ...]
+    """The kinds of targets that it may use, by what their names begin with."""
+    expect: tuple[Line, ...]
+    optional: bool
+    """Whether it is left out where no target for it is named."""
+
+
+class SuiteRow(Model):
+    """One line of the listing of suites; ``error`` instead of the rest where its file is broken."""
+
+    event: Literal["suite"] = "suite"
+    schema_version: int = SCHEMA_VERSION
+    suite: Name
+    title: Line = ""
+    description: Line = ""
+    order: Literal["abab", "abba"] | None = None
+    user: bool = False
+    """True where the file is the user's own, not the package's."""
+    path: Name = ""
+    runs: int = 0
+    """On one node, and one target of each kind."""
+    duration_seconds: float = 0.0
+    """Of these runs, without prefill."""
+    steps: tuple[SuiteStepRow, ...] = ()
     error: Line | None = None
 
 

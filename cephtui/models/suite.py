@@ -17,6 +17,8 @@ class Cell(Model):
     preset: Name
     options: dict[Name, OptionValue | list[OptionValue]] = {}
     """Options that are not as in the preset; a list is a sweep."""
+    of_preset: dict[Name, OptionValue | list[OptionValue]] = {}
+    """All options of the preset as it was: they count if its file has changed before the cell is done."""
     target: str
     data_pool: str | None = None
     nodes: tuple[Name, ...]

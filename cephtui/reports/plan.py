@@ -10,7 +10,7 @@ from rich.text import Text
 from cephtui import units
 from cephtui.models import Plan, Step
 from cephtui.presets import choice_text
-from cephtui.reports.text import conditions, short_command
+from cephtui.reports.text import conditions, joined, short_command
 
 _ORDERED_MOST = 8
 """Steps whose order is shown: twice there and back for two of anything."""
@@ -18,21 +18,60 @@ _ORDERED_MOST = 8
 
 def draw_plan(value: Plan) -> RenderableType:
     """Each step with its commands and writes, then the duration."""
-    use = value.pool_use
-    rows: list[RenderableType] = [Text(f"pool {use.pool}: {use.text}")] if use else []
-    for number, step in enumerate(value.steps, 1):
-        repeat = f", repeat {step.repeat}" if step.repeat > 1 else ""
-        what = f"{conditions(step)}, {step.target}{repeat}"
-        rows.append(Text.assemble((f"{number}. {step.preset} ", "bold"), what))
-        for node in step.nodes:
-            rows += [Text(f"   {node.node}: writes: {w.what}{_bytes(w.bytes)}") for w in node.writes]
-            commands = [short_command(c, step.tool) for c in (node.prepare_command, node.command) if c]
-            rows += [Text(f"   {node.node}$ {command}", style="cyan") for command in commands]
-    prefill = sum(step.prepare_seconds for step in value.steps)
-    note = f", of which about {units.duration(prefill)} to prefill the target (at 200 MB/s)" if prefill else ""
-    rows.append(Text(f"takes about {units.duration(value.duration_seconds)}{note}"))
-    rows.append(Text(f"the session grows by about {units.size(value.session_bytes)}"))
+    steps = [
+        _draw_step(step, number, f", repeat {step.repeat}" if step.repeat > 1 else "")
+        for number, step in enumerate(value.steps, 1)
+    ]
+    return Group(*_pool_uses([value]), *steps, *_totals([value]))
+
+
+def draw_plans(values: Sequence[Plan]) -> RenderableType:
+    """Of plans that follow each other every step once, with how many times it is run; then the duration of all."""
+    times: dict[tuple[object, ...], list[Step]] = {}
+    for step in (step for value in values for step in value.steps):
+        times.setdefault((step.batch, *step.options.items()), []).append(step)
+    steps = [
+        _draw_step(same[0], number, f", {len(same)} times" if len(same) > 1 else "")
+        for number, same in enumerate(times.values(), 1)
+    ]
+    return Group(*_pool_uses(values), *steps, *_totals(values))
+
+
+def _pool_uses(values: Sequence[Plan]) -> list[Text]:
+    uses = dict.fromkeys(value.pool_use for value in values if value.pool_use)
+    return [Text(f"pool {use.pool}: {use.text}") for use in uses]
+
+
+def _draw_step(step: Step, number: int, repeated: str) -> RenderableType:
+    what = f"{conditions(step)}, {step.target}{repeated}"
+    rows = [Text.assemble((f"{number}. {step.preset} ", "bold"), what)]
+    for node in step.nodes:
+        rows += [Text(f"   {node.node}: writes: {w.what}{_bytes(w.bytes)}") for w in node.writes]
+        commands = [short_command(c, step.tool) for c in (node.prepare_command, node.command) if c]
+        rows += [Text(f"   {node.node}$ {command}", style="cyan") for command in commands]
     return Group(*rows)
+
+
+def _totals(values: Sequence[Plan]) -> list[Text]:
+    steps = [step for value in values for step in value.steps]
+    prefill = sum(step.prepare_seconds for step in steps)
+    note = f", of which about {units.duration(prefill)} to prefill the target (at 200 MB/s)" if prefill else ""
+    runs = f"{len(steps)} runs take" if len(values) > 1 else "takes"
+    return [
+        Text(f"{runs} about {units.duration(sum(value.duration_seconds for value in values))}{note}"),
+        Text(f"the session grows by about {units.size(sum(value.session_bytes for value in values))}"),
+    ]
+
+
+def progress_line(plans: Sequence[Plan], number: int) -> str:
+    """``3 of 12: write-iops, rbd:bench on pve1, about 22 s; all that is left about 4 min``."""
+    plan = plans[number]
+    names = ", ".join(dict.fromkeys(step.preset for step in plan.steps))
+    nodes = joined([node.name for node in plan.hosts], "nodes")
+    seconds = [each.duration_seconds for each in plans[number:]]
+    left = f"; all that is left about {units.duration(sum(seconds))}" if len(seconds) > 1 else ""
+    what = f"{names}, {plan.steps[0].target} on {nodes}, about {units.duration(seconds[0])}"
+    return f"{number + 1} of {len(plans)}: {what}{left}"
 
 
 def order_line(steps: Sequence[Step]) -> str:
@@ -42,7 +81,7 @@ def order_line(steps: Sequence[Step]) -> str:
 
 
 def _apart(step: Step, steps: Sequence[Step]) -> str:
-    """``write-iops iodepth=4 on rbd:bench``: of these only what is not the same for all steps."""
+    """``write-iops iodepth=4 on rbd:bench, pve1``: of these only what is not the same for all steps."""
     same = [each for each in steps if each.preset == step.preset]
     parts = [f"{name}={choice_text(value)}" for name, value in step.options.items()
              if any(each.options.get(name) != value for each in same)]  # fmt: skip
@@ -50,7 +89,9 @@ def _apart(step: Step, steps: Sequence[Step]) -> str:
         parts.insert(0, step.preset)
     if any(each.target != step.target for each in steps):
         parts.append(f"on {step.target}" if parts else step.target)
-    return " ".join(parts) or step.preset
+    words = " ".join(parts) or step.preset
+    nodes = [node.node for node in step.nodes]
+    return words if all([n.node for n in each.nodes] == nodes for each in steps) else f"{words}, {'+'.join(nodes)}"
 
 
 def _bytes(number: int | None) -> str:

@@ -32,6 +32,7 @@ from cephtui.sessions.writer import SessionWriter, unwritable
 from cephtui.targets.base import Target
 
 if TYPE_CHECKING:
+    from cephtui.models.suite import Ordered
     from cephtui.running.plan_run import PlanRun
 
 STALL_SECONDS = 120.0
@@ -42,6 +43,7 @@ log = logging.getLogger(__name__)
 class _Job:
     plan: Plan
     target: Target
+    ordered: Ordered | None
     done: Future[tuple[Run, ...]]
 
     def drop(self) -> None:
@@ -116,12 +118,12 @@ class Runner:
         """The directory of that session; None where there is none yet."""
         return self._root / self.session if self.session and (self._root / self.session).is_dir() else None
 
-    def submit(self, plan: Plan, target: Target) -> Future[tuple[Run, ...]]:
-        """Queue a plan, with the target that it was made for.
+    def submit(self, plan: Plan, target: Target, ordered: Ordered | None = None) -> Future[tuple[Run, ...]]:
+        """Queue a plan, with the target that it was made for, and with what it is the beginning of, to be kept.
 
         The result is its runs, fewer than its steps after a stop; or a StoreError.
         """
-        job = _Job(plan, target, Future())
+        job = _Job(plan, target, ordered, Future())
         self._thread.call_soon(lambda: job.drop() if self._tidying_up else self._jobs.put_nowait(job))
         return job.done
 
@@ -178,7 +180,7 @@ class Runner:
         try:
             while (job := await self._jobs.get()) is not None:
                 if job.done.set_running_or_notify_cancel():
-                    await job.fulfil(self._carry_out(job.plan, job.target))
+                    await job.fulfil(self._carry_out(job))
             await self.cleanup.finish_left_behind()
         finally:
             try:
@@ -190,16 +192,19 @@ class Runner:
             await self._leave.wait()
             await self._connections.close()
 
-    async def _carry_out(self, plan: Plan, target: Target) -> tuple[Run, ...]:
+    async def _carry_out(self, job: _Job) -> tuple[Run, ...]:
         from cephtui.running.plan_run import PlanRun
 
-        self._current = PlanRun(plan, target, self._connections, self.cleanup)
+        self._current = PlanRun(job.plan, job.target, self._connections, self.cleanup)
         try:
             if self._tidying_up:
                 self._current.stop()
             await self.cleanup.finish_left_behind()
-            store.check_space(self._root, plan)
-            return await self._current.carry_out(self._opened())
+            store.check_space(self._root, job.plan)
+            bench = self._opened()
+            if job.ordered:
+                bench.session.order(job.ordered)
+            return await self._current.carry_out(bench)
         finally:
             self._current = None
 

@@ -25,6 +25,7 @@ from cephtui.reading import open_to_append
 from cephtui.sessions.jsonlines import as_json, line, sample_line
 from cephtui.sessions.store import (
     ROW_FILE,
+    SUITE_FILE,
     StoreError,
     check_name,
     is_locked,
@@ -281,6 +282,10 @@ class SessionWriter:
             self._append("plans.jsonl", line(plan))
         except OSError as error:
             raise StoreError(f"can't write session {self.directory}: {error.strerror}") from None
+
+    def order(self, ordered: Model) -> None:
+        """Keep what is measured as a whole, in place of what was ordered before; raises OSError."""
+        write_whole(self.directory / SUITE_FILE, as_json(ordered))
 
     def next_run(self) -> int:
         """The number of the next run; counts on from what the session holds."""

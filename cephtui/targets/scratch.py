@@ -43,14 +43,20 @@ def remove_dead(cache: Path) -> None:
 
 
 @contextlib.contextmanager
-def scratch_directory(cache: Path) -> Iterator[Path]:
-    """A directory of this process's own, removed at the end, or by a later start; raises OSError."""
+def scratch_directory(cache: Path, earlier: Path | None = None) -> Iterator[Path]:
+    """A directory of this process's own, removed at the end, or by a later start; raises OSError.
+
+    It has the name of an ``earlier`` one, unless that is still in use.
+    """
     cache.mkdir(parents=True, exist_ok=True)
     remove_dead(cache)
     # under another name until it is locked, so that another console's start does not take it for dead
     new = Path(tempfile.mkdtemp(prefix=".new-", dir=cache))
     descriptor = _lock(new)
-    directory = new.rename(cache / f"{_PREFIX}{new.name.removeprefix('.new-')}")
+    directory = cache / f"{_PREFIX}{new.name.removeprefix('.new-')}"
+    if earlier and earlier.parent == cache and earlier.name.startswith(_PREFIX) and not os.path.lexists(earlier):
+        directory = earlier
+    new.rename(directory)
     try:
         yield directory
     finally:
@@ -60,10 +66,10 @@ def scratch_directory(cache: Path) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def scratch_target(cache: Path) -> Iterator[FileTarget]:
-    """A file of this console's own.
+def scratch_target(cache: Path, earlier: str = "") -> Iterator[FileTarget]:
+    """A file of this console's own; again the ``earlier`` one, so that runs on both are alike.
 
     Raises OSError where the cache can't be written, TargetError where a tool can't use its path.
     """
-    with scratch_directory(cache) as directory:
+    with scratch_directory(cache, Path(earlier.partition(":")[2]).parent) as directory:
         yield FileKind().parse(str(directory / "scratch"))

@@ -96,7 +96,7 @@ def measure_and_judge(
             if dry_run:
                 _describe(sitting, draft, saved, as_json)
                 return 0
-            ready = surveyed(runner, request, draft)
+            ready = surveyed(runner, request, draft.steps)
             with measuring(runner) as desk:
                 return Guided(runner, desk, ready, sitting, question, commands, saved, as_json).carry_out()
         except (PresetError, OptionError) as error:

@@ -1,26 +1,34 @@
-"""``cephtui presets``: a listing, or one preset."""
+"""``cephtui presets``: presets and suites in a listing, or one of them."""
 
 from __future__ import annotations
 
 import click
 
-from cephtui.cli.choice import find_catalogue
+from cephtui import presets, suites
+from cephtui.cli.choice import find_all_suites, find_catalogue
 from cephtui.cli.printing import print_lines, print_report
-from cephtui.presets import PresetError, choose, rows
+from cephtui.presets import PresetError
 from cephtui.reports.listings import draw_preset, draw_presets
+from cephtui.reports.suites import draw_suite, draw_suites
+from cephtui.suites import choose_suite
 
 
 def list_presets(name: str | None, as_json: bool) -> None:
-    """Print all presets, or the one of this name in full."""
+    """Print all presets and suites, or the one of this name in full."""
     catalogue = find_catalogue()
+    every = find_all_suites(catalogue)
     if name is not None:
         try:
-            choose(catalogue, [name])
+            suite = choose_suite(every, catalogue, name)
+            presets.choose(catalogue, [] if suite else [name])
         except PresetError as error:
             raise click.UsageError(str(error)) from None
-        catalogue = {name: catalogue[name]}
-    found = rows(catalogue)
+        catalogue, every = ({}, {name: suite}) if suite else ({name: catalogue[name]}, {})
+    found, groups = presets.rows(catalogue), suites.rows(every)
     if as_json:
-        print_lines(found)
+        print_lines([*found, *groups])
+    elif name is None:
+        print_report(draw_presets(found))
+        print_report(draw_suites(groups))
     else:
-        print_report(draw_presets(found) if name is None else draw_preset(found[0]))
+        print_report(draw_preset(found[0]) if found else draw_suite(groups[0]))

@@ -1,13 +1,14 @@
-"""``cephtui run``: presets, one after the other."""
+"""``cephtui run``: presets or a suite, or what is left of them."""
 
 from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import click
 from rich.console import Group
@@ -15,31 +16,31 @@ from rich.text import Text
 
 from cephtui import paths
 from cephtui.analysis.stable import FEWEST, MOST, Goal
-from cephtui.cli.choice import check_session_name, chosen_nodes, chosen_target, find_catalogue
+from cephtui.cli.choice import check_session_name, find_catalogue
 from cephtui.cli.errors import Refused
-from cephtui.cli.headless import carry_out
 from cephtui.cli.options import Where
-from cephtui.cli.output import JsonOutput, TerminalOutput
 from cephtui.cli.printing import print_lines, print_report
 from cephtui.cli.prompts import Prompts, connect
-from cephtui.cli.series import run_in_turns, run_until_stable, turns
+from cephtui.cli.series import run_in_order, run_until_stable
+from cephtui.cli.work import Work, new_work, saved_work
 from cephtui.exit_codes import EXIT_REFUSED
-from cephtui.models import Node, Plan
+from cephtui.models import Step
 from cephtui.nodes.transport import TransportError
-from cephtui.planning import Order, Request, make_plan, new_batch
-from cephtui.presets import PresetError, choose, headline_metric, parse_overrides
-from cephtui.reports.plan import draw_plan, order_line
+from cephtui.ordering import plan_of, plans_of, points_of
+from cephtui.planning import Order, Request
+from cephtui.presets import PresetError, headline_metric, parse_overrides
+from cephtui.reports.plan import draw_plan, draw_plans, order_line
 from cephtui.reports.stable import dry_line
 from cephtui.running.launch import Launcher, NotRun
 from cephtui.running.runner import Runner
 from cephtui.sessions.store import StoreError
-from cephtui.targets.base import Target, TargetFault
+from cephtui.targets.base import TargetFault
 from cephtui.terminal import say
 from cephtui.tools.base import OptionError
 
 
 def run_presets(
-    presets: tuple[str, ...],
+    names: tuple[str, ...],
     where: Where,
     targets: tuple[str, ...],
     data_pool: str | None,
@@ -49,50 +50,56 @@ def run_presets(
     until_stable: float | None,
     most: int | None,
     session: str | None,
+    resume: str | None,
     destroy: tuple[str, ...],
     shared_pool: bool,
     stall_timeout: float,
     as_json: bool,
     dry_run: bool,
 ) -> int:
-    """Run presets, or only show what would be run; the exit code."""
+    """Run presets, a suite, or what a session has left of them; or only show it. The exit code."""
     goal = _goal(until_stable, most, repeat, order)
-    if order and (repeat or 1) < 2:
-        raise click.UsageError(f"--order {order}: give --repeat 2 or more: without repeats nothing takes turns")
+    given = {"PRESET": names, "--target": targets, "--data-pool": data_pool, "--set": overrides, "--repeat": repeat,
+             "--order": order, "--until-stable": until_stable, "--session": session}  # fmt: skip
+    _check_resume(resume, given)
     check_session_name(session)
-    nodes, catalogue = chosen_nodes(where), find_catalogue()
     with ExitStack() as stack:
-        chosen = _targets(targets, stack, nodes, data_pool)
         try:
-            request = Request(
-                choose(catalogue, presets),
-                nodes,
-                chosen[0],
-                parse_overrides(overrides),
-                FEWEST if goal else repeat or 1,
-                destroy,
-                where.ceph_node,
-                shared_pool,
-                order=order,
-            )
-            requests = _requests(request, chosen, goal)
-            drafts = [make_plan(each, new_batch) for each in requests]  # reports errors before any node is connected
+            if resume is not None:
+                session, work = saved_work(resume, where, stack)
+            else:
+                runs = FEWEST if goal else repeat
+                work = new_work(names, where, targets, data_pool, parse_overrides(overrides), runs, order, stack)
+            _check_order(work, order, goal)
+            if not work.slices:
+                say(f"session {session}: nothing is left to run, all {len(work.done)} runs are there")
+                return 0
+            for note in work.notes:
+                say(note)
             runner = stack.enter_context(Runner(paths.sessions_dir(), session, stall_seconds=stall_timeout))
-            requests = [surveyed(runner, each, draft) for each, draft in zip(requests, drafts, strict=True)]
+            consents = {"destroy": destroy, "shared_pool": shared_pool, "ceph_node": where.ceph_node}
+            work = _surveyed(runner, work, consents)
             if dry_run:
-                return _dry_run(runner, requests, order, goal, as_json)
-            if len(requests) > 1:
-                _check_all(runner, requests)
+                return _dry_run(runner, work, goal, as_json)
+            if len(work.requests) > 1:
+                _check_all(runner, work)
             if goal:
-                return run_until_stable(runner, requests, goal, partial(headline_metric, catalogue), as_json)
-            if len(requests) > 1:
-                return run_in_turns(runner, requests, order, as_json)
-            plan = make_plan(requests[0], new_batch)
-            return carry_out(runner, plan, chosen[0], JsonOutput() if as_json else TerminalOutput())
+                metric = partial(headline_metric, find_catalogue())
+                return run_until_stable(runner, work.requests, goal, metric, as_json)
+            return run_in_order(runner, work.slices, work.ordered, as_json)
         except (PresetError, OptionError) as error:
             raise click.UsageError(str(error)) from None
         except (StoreError, NotRun) as error:
             raise Refused(str(error)) from None
+
+
+def _check_resume(resume: str | None, given: Mapping[str, object]) -> None:
+    """Raises UsageError for what does not go together."""
+    if resume is None and not given["PRESET"]:
+        raise click.UsageError("Missing argument 'PRESET...'.")
+    named = next((name for name, value in given.items() if value), None)
+    if resume is not None and named:
+        raise click.UsageError(f"--resume continues what was ordered: leave out {named}")
 
 
 def _goal(percent: float | None, most: int | None, repeat: int | None, order: Order | None) -> Goal | None:
@@ -107,38 +114,47 @@ def _goal(percent: float | None, most: int | None, repeat: int | None, order: Or
     return Goal(percent, most or MOST)
 
 
-def _targets(texts: tuple[str, ...], stack: ExitStack, nodes: tuple[Node, ...], data_pool: str | None) -> list[Target]:
-    """Each of them once; raises UsageError."""
-    chosen = [chosen_target(text, stack, nodes, data_pool, new_batch()) for text in texts or (None,)]
-    specs = [target.spec for target in chosen]
-    if again := next((spec for spec in specs if specs.count(spec) > 1), None):
-        raise click.UsageError(f"--target {again} is given twice")
-    return chosen
-
-
-def _requests(request: Request, targets: Sequence[Target], goal: Goal | None) -> list[Request]:
-    """One for each target; raises OptionError."""
-    points = len(make_plan(replace(request, repeats=1, order=None), new_batch).steps)
-    if goal and points > len(request.presets):
+def _check_order(work: Work, order: Order | None, goal: Goal | None) -> None:
+    """Raises UsageError and OptionError, before any node is connected."""
+    if order and max(request.repeats for request in work.requests) < 2:
+        raise click.UsageError(f"--order {order}: give --repeat 2 or more: without repeats nothing takes turns")
+    if goal and work.ordered.suite:
+        raise click.UsageError("--until-stable is for presets: a suite says how often each of its steps is repeated")
+    if goal and any(points_of(request) > len(request.presets) for request in work.requests):
         raise OptionError("until-stable", "repeats one value of each option, not a sweep")
-    # what takes turns may be the targets alone
-    order = request.order if points > 1 or len(targets) < 2 else None
-    return [replace(request, target=target, order=order) for target in targets]
+    for request in work.requests:
+        plan_of(request)
 
 
-def _check_all(runner: Runner, requests: Sequence[Request]) -> None:
+def _check_all(runner: Runner, work: Work) -> None:
     """Before anything is run on the first target, the guards of the others are asked too; raises NotRun."""
-    for request in requests:
-        for refusal in runner.nodes.check(make_plan(request, new_batch), request.target).result():
+    for request in work.requests:
+        for refusal in runner.nodes.check(plan_of(request), request.target).result():
             raise NotRun(f"refused: {refusal.text}", refusal)
 
 
-def surveyed(runner: Runner, request: Request, draft: Plan) -> Request:
+def _surveyed(runner: Runner, work: Work, consents: Mapping[str, Any]) -> Work:
+    """With all nodes connected and all targets surveyed, each once. Raises NotRun."""
+    found: dict[object, Request] = {}
+    for request in work.left:
+        if request.place not in found:
+            same = [each for each in work.left if each.place == request.place]
+            steps = [step for each in same for step in plan_of(each).steps]
+            found[request.place] = surveyed(runner, replace(request, **consents), steps)
+    requests = [replace(each, **consents, **_surveyed_fields(found[each.place])) for each in work.left]
+    return replace(work, requests=tuple(requests))
+
+
+def _surveyed_fields(request: Request) -> Mapping[str, Any]:
+    return {"nodes": request.nodes, "room_bytes": request.room_bytes, "pool_use": request.pool_use}
+
+
+def surveyed(runner: Runner, request: Request, steps: Sequence[Step]) -> Request:
     """The request with connected nodes, their Ceph access, and a surveyed target. Raises NotRun.
 
-    ``draft`` is the plan made without that.
+    ``steps`` are those of a plan made without that.
     """
-    loads = len(request.nodes) > 1 or any(step.writes for step in draft.steps)
+    loads = len(request.nodes) > 1 or any(step.writes for step in steps)
     states = connect(runner, request.nodes, request.target.pool)
     problem = next((state.problem for state in states if state.problem), None)
     if problem:
@@ -153,26 +169,22 @@ def surveyed(runner: Runner, request: Request, draft: Plan) -> Request:
         raise NotRun(str(error)) from None
 
 
-def _dry_run(runner: Runner, requests: Sequence[Request], order: Order | None, goal: Goal | None, as_json: bool) -> int:
+def _dry_run(runner: Runner, work: Work, goal: Goal | None, as_json: bool) -> int:
     """Print what would happen, guards included, and run nothing; the exit code."""
-    plans = [make_plan(request, new_batch) for request in requests]
-    lines = []
-    if goal:
-        lines += [dry_line(goal, plans)]
-    elif order or len(plans) > 1:
-        steps = [
-            step for number, turn in turns(requests, order) for step in plans[number].steps[turn.begun : turn.until]
-        ]
-        lines += [order_line(steps)]
+    plans = plans_of(work.slices)
+    lines = [dry_line(goal, plans)] if goal else []
+    if not goal and (work.ordered.order or len(plans) > 1):
+        lines += [order_line([step for plan in plans for step in plan.steps])]
     if as_json:
         print_lines(plans)
         sys.stdout.flush()
         for line in lines:
             say(line)
     else:
-        print_report(Group(*map(draw_plan, plans), *map(Text, lines)))
-    found = [refusal for plan, request in zip(plans, requests, strict=True)
-             for refusal in runner.nodes.check(plan, request.target).result()]  # fmt: skip
-    for refusal in found:
-        say(f"refused: {refusal.text}")
+        drawn = draw_plan(plans[0]) if len(plans) == 1 else draw_plans(plans)
+        print_report(Group(drawn, *map(Text, lines)))
+    checks = [runner.nodes.check(plan_of(request), request.target) for request in work.requests]
+    found = dict.fromkeys(refusal.text for check in checks for refusal in check.result())
+    for text in found:
+        say(f"refused: {text}")
     return EXIT_REFUSED if found else 0

@@ -1,0 +1,213 @@
+"""What is ordered as a whole: steps x targets x nodes -> cells -> requests -> slices in their order -> what is left.
+
+A slice is a request with the steps at which it begins and ends: some of the runs of a cell, up to another one's turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from cephtui.frozen import dataclass
+from cephtui.models import Node, Plan
+from cephtui.models.suite import Cell, Ordered
+from cephtui.planning import Order, Prefilled, Request, make_plan, new_batch
+from cephtui.presets import Preset, combinations
+from cephtui.suites import SuiteStep
+from cephtui.targets.base import Target
+from cephtui.tools.base import OptionError
+
+Groups = Sequence[Sequence[Target]]
+"""Targets by kind: a step takes the first group that it can use, and is run on each of its targets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A step with the targets that it is run on."""
+
+    step: SuiteStep
+    targets: tuple[Target, ...]
+
+
+def by_kind(values: Iterable[Sequence[Target]]) -> list[list[Target]]:
+    """Targets in groups: those of a value, and of others that begin with the same scheme."""
+    groups: dict[str, list[Target]] = {}
+    for targets in values:
+        groups.setdefault(_scheme(targets[0]), []).extend(targets)
+    return list(groups.values())
+
+
+def _scheme(target: Target) -> str:
+    return target.spec.partition(":")[0]
+
+
+def place(steps: Sequence[SuiteStep], groups: Groups) -> tuple[list[Placed], list[str]]:
+    """Each step on the first group of targets that it can use, and those that are left out, with the reason.
+
+    Raises OptionError where a step has no target, and for a target that no step uses.
+    """
+    placed: list[Placed] = []
+    refused: dict[str, list[str]] = {}
+    left_out: dict[str, list[str]] = {}
+    for step in steps:
+        found = next((fitting for group in groups if (fitting := _fitting(step, group))), None)
+        if found:
+            placed.append(Placed(step, found))
+        else:
+            reasons = left_out if step.optional else refused
+            reasons.setdefault(_why_not(step, groups[0][0]), []).append(step.title)
+    if refused or not placed:
+        raise OptionError("target", "; ".join(_with_titles(refused or left_out, len(steps))))
+    _check_used(placed, groups)
+    return placed, _with_titles(left_out, len(steps))
+
+
+def _with_titles(reasons: Mapping[str, Sequence[str]], steps: int) -> list[str]:
+    """Each reason behind the steps that it is of, unless there is only one."""
+    return [f"{', '.join(dict.fromkeys(titles))}: {text}" if steps > 1 else text for text, titles in reasons.items()]
+
+
+def _fitting(step: SuiteStep, group: Iterable[Target]) -> tuple[Target, ...]:
+    return tuple(
+        target
+        for target in group
+        if step.preset.tool.check_kind(target.kind) is None and (not step.schemes or _scheme(target) in step.schemes)
+    )
+
+
+def _why_not(step: SuiteStep, target: Target) -> str:
+    """Why a step can't use a target, with the next step."""
+    wanted = " or ".join(f"{scheme}:..." for scheme in step.schemes)
+    return step.preset.tool.check_kind(target.kind) or f"it is for other targets: add --target {wanted}"
+
+
+def _check_used(placed: Sequence[Placed], groups: Groups) -> None:
+    used = {target.spec for each in placed for target in each.targets}
+    for target in (target for group in groups for target in group if target.spec not in used):
+        before = placed[0].targets[0].spec
+        raise OptionError("target", f"nothing is run on {target.spec}: for a run on both, write {before},{target.spec}")
+
+
+def once(steps: Sequence[SuiteStep]) -> list[SuiteStep]:
+    """The steps for a single node: one that is run on all nodes is left out where it is also run on each."""
+    return [step for step in steps if step.each_node or replace(step, each_node=True) not in steps]
+
+
+def cells(placed: Sequence[Placed], nodes: Sequence[str]) -> tuple[Cell, ...]:
+    """A cell for each step, target and set of nodes: all of the first target of each step, then of the second."""
+    most = max(len(each.targets) for each in placed)
+    return tuple(
+        _cell(each.step, each.targets[number], names)
+        for number in range(most)
+        for each in placed
+        if number < len(each.targets)
+        for names in ([(node,) for node in nodes] if each.step.each_node else [tuple(nodes)])
+    )
+
+
+def _cell(step: SuiteStep, target: Target, nodes: tuple[str, ...]) -> Cell:
+    return Cell(
+        step=step.title,
+        preset=step.preset.name,
+        options=dict(step.options),
+        of_preset=dict(step.preset.file.options),
+        target=target.spec,
+        data_pool=target.data_pool,
+        nodes=nodes,
+        repeats=step.repeats,
+        batch=new_batch(),
+        expect=step.expect,
+    )
+
+
+def requests_of(
+    ordered: Ordered, presets: Mapping[str, Preset], targets: Mapping[str, Target], nodes: Mapping[str, Node]
+) -> list[Request]:
+    """A request for each cell, with presets, targets and nodes by their names.
+
+    Presets that were named for one target and the same nodes are one request: they have one plan.
+    """
+    apart = [_request(cell, ordered.order, presets, targets, nodes) for cell in ordered.cells]
+    if ordered.suite or len({(cell.target, cell.nodes, cell.repeats) for cell in ordered.cells}) > 1:
+        return apart
+    together = replace(
+        apart[0],
+        presets=tuple(request.preset for request in apart),
+        batches=tuple(cell.batch for cell in ordered.cells),
+        order=ordered.order,
+    )
+    return [together]
+
+
+def _request(
+    cell: Cell,
+    order: Order | None,
+    presets: Mapping[str, Preset],
+    targets: Mapping[str, Target],
+    nodes: Mapping[str, Node],
+) -> Request:
+    preset = presets[cell.preset]
+    options = {**(cell.of_preset or preset.file.options), **cell.options}
+    whole = replace(preset, file=preset.file.model_copy(update={"options": options}))
+    is_sweep = len(combinations(preset.tool, options)) > 1
+    return Request(
+        (whole,),
+        tuple(nodes[name] for name in cell.nodes),
+        targets[cell.target],
+        {},
+        cell.repeats,
+        order=order if is_sweep else None,
+        batches=(cell.batch,),
+    )
+
+
+def in_slices(requests: Sequence[Request], order: Order | None) -> list[Request]:
+    """The requests in the order in which they are carried out, each in as many slices as it has turns."""
+    if order is None or len(requests) < 2:
+        return list(requests)
+    found: list[tuple[int, Request]] = []
+    for repeat in range(max(request.repeats for request in requests)):
+        turn = [number for number, request in enumerate(requests) if repeat < request.repeats]
+        for number in turn[::-1] if order == "abba" and repeat % 2 else turn:
+            points = points_of(requests[number])
+            begun, until = repeat * points, (repeat + 1) * points
+            if found and found[-1][0] == number:  # it has two turns in a row
+                begun = found.pop()[1].begun
+            found.append((number, replace(requests[number], begun=begun, until=until)))
+    return [each for _, each in found]
+
+
+def points_of(request: Request) -> int:
+    """How many steps each repeat of a request has."""
+    return sum(len(combinations(p.tool, {**p.file.options, **request.overrides})) for p in request.presets)
+
+
+def plan_of(request: Request, prefilled: Prefilled | None = None) -> Plan:
+    """The plan of a request under its own batches; raises OptionError."""
+    return make_plan(request, iter(request.batches).__next__, prefilled)
+
+
+def plans_of(slices: Iterable[Request]) -> list[Plan]:
+    """The plans of slices, as they follow each other: what one has prefilled stays for the next."""
+    known: dict[tuple[str, str], int] = {}
+    plans = []
+    for each in slices:
+        plan = plan_of(each, known)
+        plans.append(plan)
+        if each.target.kept:
+            known.update({(n.node, part.spec): part.bytes for s in plan.steps for n in s.nodes for part in n.fill})
+    return plans
+
+
+def left_of(slices: Iterable[Request], done: Collection[tuple[str, int | None]]) -> list[Request]:
+    """Slices without the steps that are done, each given by its batch and its number in the plan."""
+    found: list[Request] = []
+    for each in slices:
+        steps = plan_of(each).steps
+        missing = [each.begun + at for at, step in enumerate(steps, 1) if (step.batch, step.number) not in done]
+        for number in missing:
+            if number > missing[0] and found[-1].until == number - 1:
+                found[-1] = replace(found[-1], until=number)
+            else:
+                found.append(replace(each, begun=number - 1, until=number))
+    return found

@@ -1,0 +1,242 @@
+"""Suites: TOML files of steps that are measured in one order. Data only; nothing in them can run a command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from cephtui.frozen import dataclass
+from cephtui.models import Line
+from cephtui.models.plan import OVERHEAD_SECONDS
+from cephtui.presets import (
+    Catalogue,
+    Choice,
+    Preset,
+    PresetError,
+    choice_text,
+    choose,
+    combinations,
+    read_file,
+    unknown,
+)
+from cephtui.printable import printable
+from cephtui.targets import KINDS
+from cephtui.tools.base import OptionError, Tool, Workload
+
+if TYPE_CHECKING:
+    from cephtui.models.rows import SuiteRow, SuiteStepRow
+
+STEPS_MOST = 100
+"""More than this many steps in one suite are taken for a mistake."""
+REPEATS_MOST = 1000
+
+
+def _known_scheme(name: str) -> str:
+    if name not in KINDS:
+        raise ValueError(f"expected {', '.join(KINDS)}")
+    return name
+
+
+Repeats: TypeAlias = Annotated[int, Field(ge=1, le=REPEATS_MOST)]
+Scheme: TypeAlias = Annotated[str, AfterValidator(_known_scheme)]
+
+
+class StepFile(BaseModel):
+    """One of the ``[[steps]]`` in a suite's file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
+
+    preset: Line
+    title: Line = ""
+    options: dict[str, Choice] = {}
+    repeats: Repeats | None = None
+    each: Literal["node"] | None = None
+    targets: list[Scheme] = []
+    expect: list[Line] = []
+    optional: bool = False
+
+
+class SuiteFile(BaseModel):
+    """The content of a suite's file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
+
+    title: Line
+    description: Line = ""
+    order: Literal["abab", "abba"] | None = None
+    repeats: Repeats = 1
+    options: dict[str, Choice] = {}
+    steps: Annotated[list[StepFile], Field(min_length=1, max_length=STEPS_MOST)]
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteStep:
+    """A preset as a part of an order, with all that is not decided by target and nodes."""
+
+    preset: Preset
+    title: str
+    options: Mapping[str, Choice]
+    """Those that are not as in the preset."""
+    repeats: int = 1
+    each_node: bool = False
+    """Whether it is run on each node in turn, and not on all at once."""
+    schemes: tuple[str, ...] = ()
+    """What its targets may begin with; empty for all that its tool can use."""
+    expect: tuple[str, ...] = ()
+    optional: bool = False
+    """Whether it is left out where no target for it is named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """A valid suite and where it came from."""
+
+    name: str
+    path: Path
+    user: bool
+    file: SuiteFile
+    steps: tuple[SuiteStep, ...]
+
+
+Suites: TypeAlias = dict[str, Suite | PresetError]
+"""Every suite by name; a broken file has its error instead."""
+
+
+def has_option(tool: Tool, name: str) -> bool:
+    """Whether a tool has an option, under this or another name."""
+    return next(iter(tool.canonical({name: ""}))) in {field.name for field in tool.fields()}
+
+
+def shared_options(presets: Iterable[Preset], options: Mapping[str, Choice]) -> list[dict[str, Choice]]:
+    """The options that are set in each of these presets: those that its tool has.
+
+    An option that none of the tools has is set in all of them: they know why they don't take it.
+    """
+    chosen = list(presets)
+    known = {(preset.tool, name): has_option(preset.tool, name) for preset in chosen for name in options}
+    unknown = {name for name in options if not any(known[preset.tool, name] for preset in chosen)}
+    return [
+        preset.tool.canonical(
+            {name: value for name, value in options.items() if name in unknown or known[preset.tool, name]}
+        )
+        for preset in chosen
+    ]
+
+
+def load_suite(path: Path, catalogue: Catalogue, *, user: bool) -> Suite:
+    """The suite in a file, of the presets in this catalogue; raises PresetError."""
+    file = read_file(path, SuiteFile)
+    name = printable(path.stem)
+    if name in catalogue:
+        raise PresetError(f"{path}: there is a preset {name} too: rename one of them")
+    try:
+        presets = choose(catalogue, [step.preset for step in file.steps])
+    except PresetError as error:
+        raise PresetError(f"{path}: {error}") from None
+    common = shared_options(presets, file.options)
+    steps = [_step(path, number, file, preset, options)
+             for number, (preset, options) in enumerate(zip(presets, common, strict=True))]  # fmt: skip
+    return Suite(name, path, user, file, tuple(steps))
+
+
+def _step(path: Path, number: int, file: SuiteFile, preset: Preset, common: Mapping[str, Choice]) -> SuiteStep:
+    step = file.steps[number]
+    try:
+        own = preset.tool.canonical(step.options)
+        options = {**common, **own}
+        combinations(preset.tool, {**preset.file.options, **options})
+    except OptionError as error:
+        raise PresetError(f"{path}: steps.{number + 1}.options.{error}") from None
+    return SuiteStep(
+        preset,
+        step.title or step_title(preset, own),
+        options,
+        step.repeats or file.repeats,
+        step.each == "node",
+        tuple(step.targets),
+        tuple(step.expect),
+        step.optional,
+    )
+
+
+def step_title(preset: Preset, options: Mapping[str, Choice]) -> str:
+    """``write-iops iodepth 4``: a preset with what is set in it."""
+    sets = ", ".join(f"{name} {choice_text(value)}" for name, value in options.items())
+    return f"{preset.name} {sets}" if sets else preset.name
+
+
+def find_suites(packaged: Path, users: Path, catalogue: Catalogue) -> Suites:
+    """The packaged suites and the user's own, which win where the names are the same."""
+    found: Suites = {}
+    for folder, user in ((packaged, False), (users, True)):
+        for path in sorted(folder.glob("*.toml")):
+            try:
+                found[printable(path.stem)] = load_suite(path, catalogue, user=user)
+            except PresetError as error:
+                found[printable(path.stem)] = error
+    return found
+
+
+def choose_suite(suites: Suites, catalogue: Catalogue, name: str) -> Suite | None:
+    """The suite of this name, None for the name of a preset; raises PresetError for one that is unknown or broken."""
+    found = None if name in catalogue else suites.get(name)
+    if isinstance(found, PresetError):
+        raise found
+    if found is None and name not in catalogue:
+        raise unknown(name, [*catalogue, *suites])
+    return found
+
+
+def rows(suites: Suites) -> list[SuiteRow]:
+    """The suites as a listing."""
+    return [_row(name, entry) for name, entry in sorted(suites.items())]
+
+
+def _row(name: str, entry: Suite | PresetError) -> SuiteRow:
+    from cephtui.models.rows import SuiteRow
+
+    if isinstance(entry, PresetError):
+        return SuiteRow(suite=name, error=str(entry))
+    return SuiteRow(
+        suite=name,
+        title=entry.file.title,
+        description=entry.file.description,
+        order=entry.file.order,
+        user=entry.user,
+        path=str(entry.path),
+        runs=sum(len(_points(step)) * step.repeats for step in entry.steps),
+        duration_seconds=sum(map(_seconds, entry.steps)),
+        steps=tuple(map(_step_row, entry.steps)),
+    )
+
+
+def _step_row(step: SuiteStep) -> SuiteStepRow:
+    from cephtui.models.rows import SuiteStepRow
+
+    return SuiteStepRow(
+        title=step.title,
+        preset=step.preset.name,
+        options=dict(step.options),
+        repeats=step.repeats,
+        each="node" if step.each_node else None,
+        targets=step.schemes or tuple(scheme for scheme in KINDS if scheme in step.preset.tool.kinds),
+        expect=step.expect,
+        optional=step.optional,
+    )
+
+
+def _points(step: SuiteStep) -> list[Workload]:
+    tool = step.preset.tool
+    return [tool.bind(options) for options in combinations(tool, {**step.preset.file.options, **step.options})]
+
+
+def _seconds(step: SuiteStep) -> float:
+    """Of all its runs on one node, without prefill."""
+    return step.repeats * sum(
+        ramp + (run or workload.most_seconds() or 0.0) + OVERHEAD_SECONDS
+        for workload in _points(step)
+        for ramp, run in [workload.times()]
+    )
