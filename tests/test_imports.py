@@ -267,6 +267,14 @@ def test_only_an_interval_that_is_shown_needs_the_t_distribution(modules: list[s
 
 
 @pytest.mark.parametrize(
+    "modules",
+    [["cli.main"], ["cli.main", "cli.commands.console"], ["cli.commands.run"], ["cli.commands.show"], ["tui.app"]],
+)
+def test_only_a_report_needs_what_draws_documents(modules: list[str]) -> None:
+    assert not loaded(*modules) & {"jinja2", "pygal", "xlsxwriter"}
+
+
+@pytest.mark.parametrize(
     ("module", "source", "expected"),
     [
         ("config", "import cephtui.planning", {"cephtui.planning"}),

@@ -18,11 +18,11 @@ from textual.color import Color
 from textual.pilot import Pilot
 
 from cephtui.models import Node, Run
+from cephtui.reports.mask import WORDS, Kind, Mask, masked, names_of_nodes, names_of_run
 from cephtui.sessions import demo, store
 from cephtui.tui.app import CephtuiApp, SavedApp
 from cephtui.tui.screens.replay import ReplayScreen
 from cephtui.tui.screens.session import SessionScreen
-from cephtui.tui.terminal.mask import WORDS, Kind, Mask, masked, names_of_nodes, names_of_run
 from cephtui.tui.terminal.masking import Masked
 from cephtui.tui.terminal.profile import FULL
 from cephtui.tui.widgets.runs_table import RunsTable

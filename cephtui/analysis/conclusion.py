@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime, timedelta
 from statistics import fmean
+from typing import Literal, TypeAlias
 
 from cephtui.analysis.batches import flow_names, group, measured, name_of, summarize
 from cephtui.analysis.change import Change
@@ -22,6 +23,7 @@ from cephtui.models import Run
 from cephtui.models.metrics import BY_NAME, LIVE, METRICS, Metric
 from cephtui.models.verdict import Answer, Conclusion, LeftOut, Verdict
 
+Validity: TypeAlias = Literal["VALID", "SUSPECT", "INVALID"]
 INVALID = ("thin", "unverified", "page-cache", "incomplete")
 """Findings of runs that take no part in a verdict."""
 _EXIT_CODES: dict[Answer, int] = {"met": 0, "not met": EXIT_NOT_MET, "undecided": EXIT_NO_VERDICT}
@@ -139,6 +141,17 @@ def why_invalid(run: Run) -> str:
     return next((finding.text for finding in run.findings if finding.code in INVALID), "")
 
 
+def validity(run: Run) -> Validity:
+    """Whether it takes part, and whether a finding limits what its figures mean."""
+    if why_invalid(run):
+        return "INVALID"
+    return "SUSPECT" if any(_is_limiting(finding.code) for finding in run.findings) else "VALID"
+
+
+def _is_limiting(code: str) -> bool:
+    return any(spoiled_by([code], metric) for metric in METRICS)
+
+
 def _left_out(change: Change, without: Collection[str]) -> Iterator[LeftOut]:
     for run in change.runs:
         why = "left out as asked for" if name_of(run) in without else why_invalid(run)
@@ -165,7 +178,7 @@ def _unknown(changes: Sequence[Change], without: Collection[str]) -> Iterator[st
 def _limited(change: Change) -> Iterator[LeftOut]:
     for run in change.runs:
         for finding in run.findings:
-            if any(spoiled_by([finding.code], metric) for metric in METRICS):
+            if _is_limiting(finding.code):
                 yield LeftOut(run=name_of(run), why=finding.text)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from cephtui.analysis.change import Change
 from cephtui.analysis.conclusion import why_invalid
 from cephtui.analysis.looks import Looks
+from cephtui.analysis.verdict import Criteria
 from cephtui.frozen import dataclass
 from cephtui.models import Run
 from cephtui.models.sitting import SideName, Sitting
@@ -26,6 +27,11 @@ class Turn:
 def looks_of(sitting: Sitting) -> Looks:
     """When it is looked."""
     return Looks(sitting.most, sitting.fixed)
+
+
+def criteria_of(sitting: Sitting) -> Criteria:
+    """What it asks of the change."""
+    return Criteria(sitting.require_percent, sitting.same_percent, sitting.confidence, looks_of(sitting))
 
 
 def next_turn(sitting: Sitting, before: int, after: int) -> Turn | None:

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from cephtui.analysis.batches import group
 from cephtui.analysis.change import Change
 from cephtui.analysis.conclusion import Asked, Judgement, metric_named
 from cephtui.analysis.looks import ONE_LOOK, Looks
@@ -15,10 +14,9 @@ from cephtui.analysis.verdict import Criteria
 from cephtui.cli.choice import find_catalogue
 from cephtui.cli.options import Question
 from cephtui.cli.printing import ascii_only, print_lines, print_report
-from cephtui.models import Mark, Run
+from cephtui.models import Mark
 from cephtui.presets import headline_metric
 from cephtui.reports.verdict import draw_judgement
-from cephtui.sessions import store
 from cephtui.sessions.verdicts import judge_saved, keep_verdicts
 from cephtui.terminal import say
 
@@ -34,13 +32,6 @@ def asked_of(question: Question, session: str, looks: Looks = ONE_LOOK) -> Asked
         question.directions,
         frozenset(name if "/" in name else f"{session}/{name}" for name in names),
     )
-
-
-def repeats_of(directory: Path, number: int) -> tuple[Run, ...]:
-    """A run and its repeats, however they ended, that one first; raises StoreError."""
-    chosen = store.read_run(directory, number)
-    others = [run for run in store.read_runs(directory)[0] if run.run != number and run.batch == chosen.batch]
-    return group([chosen, *others])[0].points[0].repeats
 
 
 def finish(changes: Sequence[Change], asked: Asked, marks: Iterable[Mark], directory: Path, as_json: bool) -> int:

@@ -41,17 +41,17 @@ class Where:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Question:
     """What a check is to answer, as the options say."""
 
-    require_percent: float
-    same_percent: float
-    confidence: float
+    require_percent: float = -10.0
+    same_percent: float = 10.0
+    confidence: float = 95.0
     """In per cent."""
-    metrics: tuple[str, ...]
-    directions: tuple[str, ...]
-    without: tuple[str, ...]
+    metrics: tuple[str, ...] = ()
+    directions: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
 
 
 def within(low: float, high: float) -> Callable[[click.Context, click.Parameter, Any], Any]:
@@ -200,7 +200,7 @@ _judging_options = (
         "require_percent",
         type=float,
         callback=within(-99, 10_000),
-        default=-10.0,
+        default=Question.require_percent,
         show_default=True,
         metavar="PERCENT",
         help="What the change must at least bring: -10 is at most 10 % worse, 20 at least 20 % better.",
@@ -210,7 +210,7 @@ _judging_options = (
         "same_percent",
         type=float,
         callback=within(0.1, 99),
-        default=10.0,
+        default=Question.same_percent,
         show_default=True,
         metavar="PERCENT",
         help="How much counts as the same.",
@@ -227,7 +227,7 @@ _judging_options = (
         "--confidence",
         type=float,
         callback=within(50, 99.9),
-        default=95.0,
+        default=Question.confidence,
         show_default=True,
         metavar="PERCENT",
         help="Two-sided.",

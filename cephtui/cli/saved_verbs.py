@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import gc
+import math
 import os
 import sys
+from pathlib import Path
 from typing import Any
 
 import click
 
 from cephtui.cli.complete import complete_runs, complete_served, complete_sessions
-from cephtui.cli.options import format_option, json_option
+from cephtui.cli.options import format_option, json_option, judging_options, within
 
 
 def begin_screen(verb: str, instead: str = "") -> None:
@@ -70,6 +72,39 @@ def compare(**given: Any) -> None:
     from cephtui.cli.commands.compare import compare_runs
 
     compare_runs(**given)
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  cephtui report tuning                    the verdict around its last mark, as Markdown
+  cephtui report tuning -o tuning.html     one page to attach to a ticket, or to print
+  cephtui report tuning/1 tuning/7 -o change.html --require -5
+  cephtui report tuning --anonymous -o public.md --assets charts
+"""
+)
+@click.argument("names", nargs=-1, metavar="[SESSION[/RUN] | BEFORE AFTER]", shell_complete=complete_runs)
+@click.option("--format", "form", type=click.Choice(("md", "html")), help="Default: as FILE ends; without FILE md.")
+@click.option("-o", "--output", "file", type=click.Path(path_type=Path), metavar="FILE", help="- prints it.")
+@click.option("--force", is_flag=True, help="Overwrite FILE.")
+@click.option("--anonymous", is_flag=True, help="Replace names of hosts, pools, images and files, addresses and fsids.")
+@click.option("--title", default="", metavar="TEXT", help="Instead of the session and the change.")
+@click.option(
+    "--assets", type=click.Path(path_type=Path), metavar="DIR", help="With md: write the charts there, as SVG."
+)
+@click.option(
+    "--mark", type=int, callback=within(1, math.inf), metavar="N", help="The Nth mark of the session, not the last."
+)
+@judging_options
+def report(**given: Any) -> None:
+    """Write a report on a change, or on a session: verdict, figures, charts, conditions, findings, commands.
+
+    A session is judged around its last mark with alike runs on both sides; one without is a study, and has no verdict.
+    A file that exists is kept. The exit code is 0 if the report was written; that of the verdict is in its first line.
+    """
+    from cephtui.cli.commands.report import make_report
+
+    make_report(**given)
 
 
 @click.command(
@@ -144,4 +179,4 @@ def serve(**given: Any) -> int:
     return serve_pages(**given)
 
 
-SAVED_VERBS = (sessions, show, compare, replay, watch, demo, serve)
+SAVED_VERBS = (sessions, show, compare, report, replay, watch, demo, serve)

@@ -63,6 +63,15 @@ def ranges(numbers: Iterable[int]) -> str:
     return ", ".join("-".join(map(str, each)) for each in found)
 
 
+def run_names(names: Iterable[str]) -> str:
+    """``tuning/1-3, 5; other/2`` of the names of runs."""
+    sessions: dict[str, list[int]] = {}
+    for name in dict.fromkeys(names):
+        session, _, number = name.rpartition("/")
+        sessions.setdefault(session, []).append(int(number))
+    return "; ".join(f"{session}/{ranges(sorted(numbers))}" for session, numbers in sessions.items())
+
+
 def period(runs: Sequence[Run]) -> str:
     """``2026-11-22 01:28 UTC``, ``2026-11-22 01:28 to 02:10 UTC``; local time, empty without a run."""
     if not runs:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from cephtui.analysis.batches import PointSummary
@@ -17,9 +16,9 @@ from cephtui.models import Mark, Run, Total
 from cephtui.models.metrics import BY_NAME, LIVE
 from cephtui.models.rows import Figure
 from cephtui.models.verdict import Verdict
-from cephtui.printable import printable
 from cephtui.reports.comparison import about, change_text, range_text, value_text
 from cephtui.reports.facts import facts, ranges
+from cephtui.reports.gfm import code_block, document, escaped, table
 from cephtui.reports.matrix import (
     LEGEND,
     cell_text,
@@ -37,7 +36,6 @@ from cephtui.reports.text import (
     margin_of,
     moment,
     notes,
-    shorter,
     spread_of,
     title_of,
 )
@@ -45,7 +43,6 @@ from cephtui.reports.verdict import basis, headline, left_out_lines, verdict_tex
 from cephtui.reports.versus import apart, columns, heads, legend, rows
 
 _METRICS = (*LIVE, BY_NAME["latency_p999_seconds"])
-_SYNTAX = re.compile(r"[\\`*\[\]<>|~&]|(?<!\w)_|_(?!\w)")
 
 
 def runs_markdown(runs: Sequence[Run], marks: Iterable[Mark] = ()) -> str:
@@ -56,25 +53,25 @@ def runs_markdown(runs: Sequence[Run], marks: Iterable[Mark] = ()) -> str:
     if not runs:
         return "no runs\n"
     noted = _notes(runs)
-    numbered = [f"{number}. run {run}: {_escaped(text)}" for number, (run, text) in enumerate(noted, 1)]
-    command = _block(runs[0].command) if len(runs) == 1 else []
-    parts = [[f"**{_escaped(_title(runs))}**"], _facts(runs), _table(runs, marks, [run for run, _ in noted])]
-    return _document(*parts, numbered, command, [f"details: `{details_command(runs)}`"])
+    numbered = [f"{number}. run {run}: {escaped(text)}" for number, (run, text) in enumerate(noted, 1)]
+    command = code_block(runs[0].command) if len(runs) == 1 else []
+    parts = [[f"**{escaped(_title(runs))}**"], _facts(runs), _table(runs, marks, [run for run, _ in noted])]
+    return document(*parts, numbered, command, [f"details: `{details_command(runs)}`"])
 
 
 def comparison_markdown(left: Side, right: Side, judged: Judgement | None = None) -> str:
     """What the two sides are, the verdict, in what they differ, marks between them, the figures and their findings."""
     sides = (("A", left), ("B", right))
-    heads = [[[f"**{name}: {_escaped(_title(side.runs))}**"], _facts(side.runs)] for name, side in sides]
+    heads = [[[f"**{name}: {escaped(_title(side.runs))}**"], _facts(side.runs)] for name, side in sides]
     differ = [(each.topic, each.name, each.left, each.right) for each in differences(left, right)]
-    findings = [f"- finding of {name}: {_escaped(text)}" for name, side in sides for text in finding_texts(side)]
-    return _document(
+    findings = [f"- finding of {name}: {escaped(text)}" for name, side in sides for text in finding_texts(side)]
+    return document(
         *heads[0],
         *heads[1],
         *[_verdict(verdict) for verdict in (judged.deciding if judged else ())],
-        [_escaped(line) for line in (*(judged.conclusion.notes if judged else ()), *about(left, right))],
-        _rows(("differs", "", "A", "B"), "llll", differ) if differ else ["nothing differed in the conditions"],
-        [f"- mark: {_escaped(f'{mark.text} ({_moment(mark)})')}" for _, mark in marks_between(left, right)],
+        [escaped(line) for line in (*(judged.conclusion.notes if judged else ()), *about(left, right))],
+        table(("differs", "", "A", "B"), "llll", differ) if differ else ["nothing differed in the conditions"],
+        [f"- mark: {escaped(f'{mark.text} ({_moment(mark)})')}" for _, mark in marks_between(left, right)],
         _changes(figures(left, right)),
         findings,
         [f"details: `cephtui compare {left.name} {right.name}`"],
@@ -83,19 +80,19 @@ def comparison_markdown(left: Side, right: Side, judged: Judgement | None = None
 
 def versus_markdown(found: Versus, judged: Judgement) -> str:
     """Two whole sessions: which they are, the pairs with their verdicts, what they show together, what differs."""
-    titles = [f"- {letter}: {_escaped(text)}" for letter, text in heads(found).items()]
+    titles = [f"- {letter}: {escaped(text)}" for letter, text in heads(found).items()]
     cells = [cells for _, cells in rows(found, judged)]
     differ = [(each.topic, each.name, each.left, each.right) for each in apart(found)]
     conclusion = judged.conclusion
     limits = [f"! {line}" for line in left_out_lines(conclusion.limited)]
     left_out = [f"left out: {line}" for line in left_out_lines(conclusion.left_out)]
-    return _document(
-        [f"**{_escaped(f'{found.left.name} against {found.right.name}')}**"],
+    return document(
+        [f"**{escaped(f'{found.left.name} against {found.right.name}')}**"],
         titles,
-        _rows(columns(judged), "llrrrrrl", cells),
-        [_escaped(line) for line in legend(judged)],
-        [f"- {_escaped(line)}" for line in (*conclusion.notes, *left_out, *limits)],
-        _rows(("differs", "", "A", "B"), "llll", differ) if differ else ["nothing differed in the conditions"],
+        table(columns(judged), "llrrrrrl", cells),
+        [escaped(line) for line in legend(judged)],
+        [f"- {escaped(line)}" for line in (*conclusion.notes, *left_out, *limits)],
+        table(("differs", "", "A", "B"), "llll", differ) if differ else ["nothing differed in the conditions"],
         [f"details: `cephtui compare {found.left.name} {found.right.name}`"],
     )
 
@@ -111,23 +108,18 @@ def matrix_markdown(matrix: Matrix, runs: Sequence[Run], *, live: bool = False) 
         (name, figure_title(row.metric), *(cell_text(row, cell).plain for cell in row.cells))
         for name, row in zip(names, matrix.rows, strict=True)
     ]
-    about = [f"**{_escaped(matrix.title or runs[0].session)}**"] if matrix.title or runs else []
-    notes = [f"- {_escaped(line.plain.replace('#', 'run '))}" for line in remarks(matrix)]
+    about = [f"**{escaped(matrix.title or runs[0].session)}**"] if matrix.title or runs else []
+    notes = [f"- {escaped(line.plain.replace('#', 'run '))}" for line in remarks(matrix)]
     in_columns = {"nodes"} if any(column.nodes for column in matrix.columns) else set()
     known = {name: text for name, text in facts(runs).items() if name not in in_columns}
     known |= {"progress": progress_text(matrix, live=live), "cells": LEGEND}
-    facts_of = [f"- {name}: {_escaped(text)}" for name, text in known.items()]
-    return _document(about, facts_of, _rows(titles, "l" * len(titles), found), notes)
+    facts_of = [f"- {name}: {escaped(text)}" for name, text in known.items()]
+    return document(about, facts_of, table(titles, "l" * len(titles), found), notes)
 
 
 def _verdict(verdict: Verdict) -> list[str]:
     """A paragraph: the figure with its interval, what that says, and what it rests on."""
-    return [f"**{_escaped(headline(verdict).plain)}: {_escaped(verdict_text(verdict))}**", "", _escaped(basis(verdict))]
-
-
-def _document(*parts: Sequence[str]) -> str:
-    """Parts with an empty line between them; those without lines are left out."""
-    return "\n\n".join("\n".join(lines) for lines in parts if lines) + "\n"
+    return [f"**{escaped(headline(verdict).plain)}: {escaped(verdict_text(verdict))}**", "", escaped(basis(verdict))]
 
 
 def _title(runs: Sequence[Run]) -> str:
@@ -139,7 +131,7 @@ def _title(runs: Sequence[Run]) -> str:
 
 
 def _facts(runs: Sequence[Run]) -> list[str]:
-    return [f"- {name}: {_escaped(text)}" for name, text in facts(runs).items()]
+    return [f"- {name}: {escaped(text)}" for name, text in facts(runs).items()]
 
 
 def _notes(runs: Iterable[Run]) -> list[tuple[int, str]]:
@@ -166,7 +158,7 @@ def _table(runs: Sequence[Run], marks: Iterable[Mark], noted: Sequence[int]) -> 
             figures_of = [metric.text_of(total) for metric in _METRICS]
             head = (str(row.run), row.preset, f"{conditions(row)}{repeat}", direction)
             found.append((*head, *figures_of, outcome))
-    return _rows(columns, "rlll" + "r" * len(_METRICS) + "l", found)
+    return table(columns, "rlll" + "r" * len(_METRICS) + "l", found)
 
 
 def _result(row: PointSummary) -> list[Sequence[str]]:
@@ -193,27 +185,9 @@ def _changes(found: Iterable[Figure]) -> list[str]:
         )
         for figure in found
     ]
-    return _rows(columns, "lrrrrr", rows) if rows else ["neither run has results"]
-
-
-def _rows(columns: Sequence[str], sides: str, rows: Iterable[Sequence[str]]) -> list[str]:
-    """A table; ``sides`` has ``l`` or ``r`` for each column."""
-    rule = ["---:" if side == "r" else "---" for side in sides]
-    body = [[_escaped(cell) for cell in row] for row in (columns, *rows)]
-    return [f"| {' | '.join(cells)} |" for cells in (body[0], rule, *body[1:])]
+    return table(columns, "lrrrrr", rows) if rows else ["neither run has results"]
 
 
 def _moment(mark: Mark) -> str:
     """Where tickets are tracked, ``#3`` would be a link to one."""
     return moment(mark).replace("#", "run ")
-
-
-def _block(text: str) -> list[str]:
-    """As code, whatever it contains."""
-    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
-    return [fence, printable(shorter(text)), fence]
-
-
-def _escaped(text: str) -> str:
-    """A text of any origin as itself: no markup, no cell's end, no link."""
-    return _SYNTAX.sub(r"\\\g<0>", printable(shorter(text)))

@@ -88,10 +88,10 @@ def _buckets(values: Values, width: int) -> list[float | None]:
     clean = [max(0.0, v) if v is not None and -_HUGE < v < _HUGE else None for v in values]
     count = min(max(0, width), len(clean))
     edges = [index * len(clean) // count for index in range(count + 1)] if count else [0]
-    return [_bucket(clean[a:b]) for a, b in pairwise(edges)]
+    return [bucket(clean[a:b]) for a, b in pairwise(edges)]
 
 
-def _bucket(values: Iterable[float | None]) -> float | None:
+def bucket(values: Iterable[float | None]) -> float | None:
     """The mean, or the lowest value if that is a stall; None if there is no value at all."""
     known = [value for value in values if value is not None]
     if not known:

@@ -84,12 +84,12 @@ def _write_all(file: IO[bytes], data: bytes) -> None:
         raise
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_whole(path: Path, content: str | bytes) -> None:
     """A file that is there complete or not at all; raises OSError."""
     partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         with partial.open("wb", buffering=0) as file:
-            _write_all(file, text.encode())
+            _write_all(file, content.encode() if isinstance(content, str) else content)
             os.fsync(file.fileno())
         partial.replace(path)
     except OSError as error:

@@ -23,6 +23,7 @@ from textual.screen import Screen
 
 from cephtui import paths
 from cephtui.printable import one_line
+from cephtui.reports.mask import Names
 from cephtui.sessions import store
 from cephtui.sessions.store import StoreError
 from cephtui.tui.keys import COMMANDS, HELP, MASK, SESSIONS, commands, help_table, key
@@ -30,7 +31,6 @@ from cephtui.tui.read_only import LOOKING
 from cephtui.tui.screens.run import CompareWanted
 from cephtui.tui.terminal.apply import apply
 from cephtui.tui.terminal.in_order import opening
-from cephtui.tui.terminal.mask import Names
 from cephtui.tui.terminal.masking import Masking
 from cephtui.tui.terminal.profile import FULL, GRAPHS, Graph, Profile
 from cephtui.tui.terminal.themes import CSS

@@ -22,7 +22,6 @@ from cephtui.cli.commands.run import surveyed
 from cephtui.cli.errors import Refused
 from cephtui.cli.guided import Commands, Guided, ids_of, request_of_turn
 from cephtui.cli.headless import measuring
-from cephtui.cli.judging import repeats_of
 from cephtui.cli.options import Question, Where
 from cephtui.cli.printing import print_lines
 from cephtui.cli.saved import find_run, find_session
@@ -34,6 +33,7 @@ from cephtui.running.launch import NotRun
 from cephtui.running.runner import Runner
 from cephtui.sessions import store
 from cephtui.sessions.changes import not_undone
+from cephtui.sessions.saved_changes import repeats_of
 from cephtui.sessions.store import StoreError
 from cephtui.targets.scratch import is_scratch
 from cephtui.tools.base import OptionError

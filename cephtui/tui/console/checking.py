@@ -16,6 +16,7 @@ from cephtui.analysis.sitting import (
     begun,
     changes_of,
     counted,
+    criteria_of,
     failed_in_a_row,
     is_look,
     looks_of,
@@ -107,7 +108,7 @@ def standing(
     judged = None
     looked = max((at for at in looks_of(sitting).at if at <= numbers[1]), default=0)
     if directory is not None and looked:
-        asked = Asked(partial(metric_of, preset), _criteria(sitting))
+        asked = Asked(partial(metric_of, preset), criteria_of(sitting))
         judged = judge_saved(changes_of(sitting, runs), asked, marks, directory, datetime.now(UTC))
     is_decided = judged is not None and is_look(sitting, *numbers) and judged.conclusion.answer != "undecided"
     turn = None if is_decided else next_turn(sitting, *numbers)
@@ -167,7 +168,3 @@ def is_of(sitting: Sitting, request: Request) -> bool:
     target = request.target.spec
     same = target == sitting.target or (is_scratch(target) and is_scratch(sitting.target))
     return same and tuple(node.name for node in request.nodes) == sitting.nodes
-
-
-def _criteria(sitting: Sitting) -> Criteria:
-    return Criteria(sitting.require_percent, sitting.same_percent, sitting.confidence, looks_of(sitting))

@@ -15,6 +15,7 @@ from cephtui import units
 from cephtui.models import Run
 from cephtui.models.metrics import HEADLINES
 from cephtui.presets import Catalogue, Preset, PresetError, by_key, options_of, the_six
+from cephtui.reports.mask import Names, names_of_nodes, names_of_target
 from cephtui.running.dispatcher import Dispatcher
 from cephtui.running.queue import Entry
 from cephtui.running.runner import Runner
@@ -30,7 +31,6 @@ from cephtui.tui.copying import COPY
 from cephtui.tui.keys import KeyBar, key
 from cephtui.tui.screens.run import CompareWanted, RunScreen
 from cephtui.tui.terminal.in_order import opening
-from cephtui.tui.terminal.mask import Names, names_of_nodes, names_of_target
 from cephtui.tui.widgets.cluster_now import health_text
 from cephtui.tui.widgets.live_view import LiveView
 

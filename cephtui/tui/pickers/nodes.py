@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from cephtui.config import Config, ConfigError, parse_node
+from cephtui.reports.mask import Names, names_of_hosts, names_of_nodes
 from cephtui.targets.discovery import KnownNode
 from cephtui.tui.keys import ANY_LETTER, key
 from cephtui.tui.pickers.picker import Filter, Picker
-from cephtui.tui.terminal.mask import Names, names_of_hosts, names_of_nodes
 from cephtui.tui.widgets.pick_list import Row
 
 _TYPED = "typed"

@@ -11,13 +11,13 @@ from textual import on, work
 
 from cephtui import units
 from cephtui.models.metrics import BY_NAME
+from cephtui.reports.mask import Names, names_of_run
 from cephtui.reports.text import conditions, short_target
 from cephtui.sessions.saved_runs import SavedRun, candidates
 from cephtui.sessions.store import StoreError
 from cephtui.stats import known_sum
 from cephtui.tui.keys import key
 from cephtui.tui.pickers.picker import Filter, Picker
-from cephtui.tui.terminal.mask import Names, names_of_run
 from cephtui.tui.widgets.pick_list import PickList, Row
 
 _IOPS = BY_NAME["iops"]

@@ -17,10 +17,10 @@ from cephtui.models.metrics import DIRECTIONS, LIVE
 from cephtui.paths import packaged_presets_dir, user_presets_dir
 from cephtui.presets import find_presets, headline_metric
 from cephtui.reports.comparison import draw_comparison
+from cephtui.reports.mask import Names, names_of_run
 from cephtui.tui.charts.overlay import Curves, Overlay
 from cephtui.tui.copying import COPY, CopyingScreen, Handout, handout_of_comparison
 from cephtui.tui.keys import KeyBar, key
-from cephtui.tui.terminal.mask import Names, names_of_run
 from cephtui.tui.terminal.profile import profile_of
 
 _ROWS_BESIDE = 8

@@ -12,13 +12,13 @@ from textual.widgets import Static
 
 from cephtui import units
 from cephtui.models import Event, Run
+from cephtui.reports.mask import Names, names_of_run
 from cephtui.reports.text import conditions, tool_command
 from cephtui.sessions.playback import Follower, Playback, lasted_seconds
 from cephtui.sessions.store import StoreError
 from cephtui.tui.copying import COPY
 from cephtui.tui.keys import KeyBar, key
 from cephtui.tui.screens.run import RunScreen
-from cephtui.tui.terminal.mask import Names, names_of_run
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.live_view import DRAWS_PER_SECOND, LiveView
 

@@ -14,9 +14,9 @@ from textual.message import Message
 
 from cephtui.models import Run
 from cephtui.models.metrics import HEADLINES
+from cephtui.reports.mask import Names, names_of_run
 from cephtui.tui.copying import CopyingScreen, Handout, handout_of_run
 from cephtui.tui.keys import key
-from cephtui.tui.terminal.mask import Names, names_of_run
 from cephtui.tui.widgets.live_view import LiveView
 from cephtui.tui.widgets.run_view import RunView
 

@@ -14,12 +14,12 @@ from textual.screen import Screen
 from textual.widgets import DataTable, Input, Static
 
 from cephtui.models.rows import SessionRow
+from cephtui.reports.mask import Names, names_of_hosts, shaped
 from cephtui.sessions.listing import list_sessions
 from cephtui.sessions.store import StoreError
 from cephtui.tui.keys import SESSIONS, KeyBar, key
 from cephtui.tui.screens.session_changes import CHANGES
 from cephtui.tui.terminal.in_order import opening
-from cephtui.tui.terminal.mask import Names, names_of_hosts, shaped
 from cephtui.tui.widgets.sessions_table import ORDERS, SessionsTable, about, matches
 
 _FILTER_BY = "filter by words: name, target, preset, tag, note, cluster, node, date, outcome, best figures"

@@ -1,10 +1,10 @@
 """Names of hosts, pools, images and paths replaced by stand-ins, on a screen that others see.
 
 What is replaced: the names that the application knows, wherever they stand, and what has the shape of a path, of an
-IPv4 address or of a target, known or not. What is not: names of sessions, presets and Ceph's users, what the user has
-written in marks and notes beside known names, and names that look like a number (``100``, ``4k``). A name that is also
-a word of the program's own (a host called ``write``), or is shorter than three characters, is replaced where it is a
-word by itself, and only where it is known as a name.
+IP address, of a cluster's fsid, of a pool in a command, or of a target, known or not. What is not: names of sessions,
+presets and Ceph's users, what the user has written in marks and notes beside known names, and names that look like a
+number (``100``, ``4k``). A name that is also a word of the program's own (a host called ``write``), or is shorter than
+three characters, is replaced where it is a word by itself, and only where it is known as a name.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from cephtui.models import Node, Run
 from cephtui.targets import KINDS, every_kind
 from cephtui.tools import TOOLS
 
-Kind: TypeAlias = Literal["node", "address", "pool", "image", "device", "path"]
+Kind: TypeAlias = Literal["node", "address", "fsid", "pool", "image", "device", "path"]
 Names: TypeAlias = Mapping[str, Kind]
 """What each name is; the order gives the numbers of the stand-ins."""
 
@@ -38,6 +38,14 @@ _KEPT = (*_TOOLS, *(f"{scheme}:" for scheme in KINDS), *(f"--ioengine={scheme}" 
 _PATH = re.compile(r"(?<![\w/.~-])((?>~?/[\w.+@%=-]+(?:/[\w.+@%=-]+)*))(?!…)")
 _PATH_CUT = re.compile(r"(?<![\w/.~-])~?/[\w.+@%=/-]+(?=…)")
 _ADDRESS = re.compile(r"(?<![\w.])(?!127\.|0\.0\.0\.0)(?:\d{1,3}\.){3}\d{1,3}(?!\w|\.\d)")
+_ADDRESS_6 = re.compile(
+    r"(?<![\w:.])(?!::1\b)(?:(?:[0-9A-Fa-f]{1,4}:){7}[0-9A-Fa-f]{1,4}"
+    r"|(?:[0-9A-Fa-f]{1,4}:){1,6}(?::[0-9A-Fa-f]{1,4}){1,6}|(?:[0-9A-Fa-f]{1,4}:){1,7}:)(?![\w:])"
+)
+_FSID = re.compile(r"(?<![\w-])[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}(?![\w-])")
+_POOL = re.compile(r"(?:\bosd pool (?!application)\w+ |--(?:data-)?pool[= ]|\bpools? ')([\w.-]{2,})")
+"""In a command, or in what Ceph's health says."""
+_HOST_OF_DAEMON = re.compile(r"\b(?:mon|mgr|mds)\.([A-Za-z][\w-]{2,})")
 _HOST_OF_OPTION = re.compile(r"(?:/host:|^(?:mon|mgr|mds|client\.rgw)\.)([^\s./]{3,})")
 """In the section and the mask of an option of ``ceph config dump``."""
 _PLACEHOLDER = re.compile(r"[A-Z_.]+|<.*")
@@ -172,8 +180,13 @@ def shaped(text: str) -> Iterator[tuple[str, Kind]]:
                 yield image.rstrip("."), "image"
     for match in _PATH.finditer(text):
         yield match[1].rstrip("."), "device" if match[1].startswith("/dev/") else "path"
-    for match in _ADDRESS.finditer(text):
-        yield match[0], "address"
+    for pattern in (_ADDRESS, _ADDRESS_6):
+        for match in pattern.finditer(text):
+            yield match[0], "address"
+    for match in _FSID.finditer(text):
+        yield match[0], "fsid"
+    for match in _POOL.finditer(text):
+        yield match[1], "pool"
 
 
 def names_of_nodes(nodes: Iterable[Node]) -> dict[str, Kind]:
@@ -198,7 +211,15 @@ def names_of_run(run: Run) -> dict[str, Kind]:
     named: dict[str, Kind] = {pool: "pool"} if isinstance(pool, str) else {}
     hosts = names_of_hosts([*(node.node for node in run.nodes), *run.environment])
     config = (run.cluster and run.cluster.config) or {}
-    return hosts | named | names_of_target(run.target) | _names_of_config(config)
+    return hosts | named | names_of_target(run.target) | _names_of_config(config) | _names_of_machines(run)
+
+
+def _names_of_machines(run: Run) -> dict[str, Kind]:
+    """What nodes call themselves, and hosts of monitors that Ceph's health names."""
+    own = [found.hostname for found in run.environment.values() if found.hostname]
+    checks = run.cluster.checks if run.cluster else ()
+    texts = [*checks, *(finding.text for finding in run.findings)]
+    return names_of_hosts([*own, *(host for text in texts for host in _HOST_OF_DAEMON.findall(text))])
 
 
 def _names_of_config(config: Mapping[str, str]) -> dict[str, Kind]:

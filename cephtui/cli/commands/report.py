@@ -1,0 +1,143 @@
+"""``cephtui report``: a document of a saved session, or of two runs, for a ticket."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from cephtui.analysis.conclusion import Asked
+from cephtui.analysis.sitting import criteria_of
+from cephtui.cli.errors import Refused
+from cephtui.cli.judging import asked_of, keep
+from cephtui.cli.options import Question
+from cephtui.cli.saved import find_run, find_session
+from cephtui.reports.document.content import document_of
+from cephtui.reports.document.export import (
+    FORMS,
+    ExportError,
+    Form,
+    check_free,
+    default_name,
+    form_of,
+    svgs_of,
+    text_of,
+    write,
+)
+from cephtui.reports.document.material import Material
+from cephtui.reports.document.reading import of_change, of_study, with_stand_ins
+from cephtui.sessions import store
+from cephtui.sessions.saved_changes import NoChange, SavedChange, change_between, change_of_session, repeats_of
+from cephtui.sessions.verdicts import is_kept
+from cephtui.terminal import say
+
+_TO_STDOUT = Path("-")
+
+
+def make_report(
+    names: tuple[str, ...],
+    form: Form | None,
+    file: Path | None,
+    force: bool,
+    anonymous: bool,
+    title: str,
+    assets: Path | None,
+    mark: int | None,
+    question: Question,
+) -> None:
+    """Write it, or print it."""
+    form = form or (form_of(file) if file and file != _TO_STDOUT else None) or _usual(file)
+    if assets and form != "md":
+        raise click.UsageError("--assets belongs to --format md: the other formats have their charts in the file")
+    try:
+        material = _material(names, mark, question, title)
+        if anonymous:
+            material = with_stand_ins(material)
+        _hand_out(material, form, file, force, assets)
+    except store.StoreError as error:
+        raise click.ClickException(str(error)) from None
+    except ExportError as error:
+        raise Refused(str(error)) from None
+
+
+def _usual(file: Path | None) -> Form:
+    """Where no format is named; raises UsageError for a file whose name stands for none."""
+    if file and file != _TO_STDOUT:
+        raise click.UsageError(f"{file.name}: expected a name that ends with .{', .'.join(FORMS)}; or give --format")
+    return "md"
+
+
+def _material(names: tuple[str, ...], mark: int | None, question: Question, title: str) -> Material:
+    """What is reported, judged where it can be; raises StoreError."""
+    now = datetime.now(UTC)
+    if mark is not None and (len(names) > 1 or "/" in "".join(names)):
+        raise click.UsageError("--mark belongs to the form: cephtui report SESSION")
+    if len(names) > 2:
+        raise click.UsageError("expected SESSION, SESSION/RUN, or BEFORE and AFTER as SESSION/RUN")
+    if len(names) == 2:
+        return _judged(change_between(find_run(names[0]), find_run(names[1])), question, now, title)
+    name = names[0] if names else "last"
+    if "/" in name:
+        directory, number = find_run(name)
+        asked = asked_of(question, directory.name)
+        return of_study(directory, repeats_of(directory, number), asked, now, title, "")
+    directory = find_session(name)
+    try:
+        return _judged(change_of_session(directory, mark), question, now, title)
+    except NoChange as error:
+        if mark is not None:
+            raise click.UsageError(str(error)) from None
+        return _study(directory, question, now, title)
+
+
+def _study(directory: Path, question: Question, now: datetime, title: str) -> Material:
+    """All runs of a session; raises StoreError, UsageError for one without any."""
+    runs, broken = store.read_runs(directory)
+    for problem in broken:
+        say(str(problem))
+    if not runs:
+        raise click.UsageError(f"session {directory.name} has no runs: cephtui sessions lists others")
+    why = "no runs before and after a mark are alike"
+    return of_study(directory, runs, asked_of(question, directory.name), now, title, why)
+
+
+def _judged(found: SavedChange, question: Question, now: datetime, title: str) -> Material:
+    """With its verdict, which is kept in the session where it is a new one; raises StoreError."""
+    asked = replace(asked_of(question, found.directory.name, found.looks), others=found.others)
+    if found.sitting is not None and question == Question():
+        asked = _as_asked(asked, found)
+    material = of_change(found, asked, now, title)
+    if material.judged and not is_kept(material.judged, found.directory):
+        keep(material.judged, found.directory)
+    return material
+
+
+def _as_asked(asked: Asked, found: SavedChange) -> Asked:
+    """What a guided check was asked."""
+    assert found.sitting
+    given = asked_of(Question(metrics=found.sitting.metrics, directions=found.sitting.directions), found.directory.name)
+    return replace(asked, criteria=criteria_of(found.sitting), metrics=given.metrics, directions=given.directions)
+
+
+def _hand_out(material: Material, form: Form, file: Path | None, force: bool, assets: Path | None) -> None:
+    """Raises ExportError."""
+    content = document_of(material)
+    if file is None and form != "md":
+        file = Path(default_name(material.sessions[-1], form))
+    is_file = file is not None and file != _TO_STDOUT
+    if file is not None and is_file:
+        check_free(file, force=force)
+    if assets:
+        assets.mkdir(parents=True, exist_ok=True)
+        for name, svg in svgs_of(content).items():
+            write(assets / name, svg, force=force)
+    text = text_of(content, form, os.path.relpath(assets, file.parent if file and is_file else ".") if assets else "")
+    if file is not None and is_file:
+        write(file, text, force=force)
+        say(f"report in {file}")
+    else:
+        sys.stdout.write(text)

@@ -1,0 +1,77 @@
+"""Under which conditions was measured: what was alike once, and what differed as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from cephtui import units
+from cephtui.analysis.conditions import differences
+from cephtui.analysis.sides import Side
+from cephtui.models import NodeEnvironment, Run
+from cephtui.reports.document.blocks import Block, Items, Table, Text
+from cephtui.reports.document.material import Material
+from cephtui.reports.facts import by_run, facts
+from cephtui.reports.text import conditions, cut, short_version
+
+_RESULTS = ("finding",)
+"""Topics of differences that stand elsewhere."""
+
+
+def conditions_of(material: Material) -> tuple[Block, ...]:
+    """Alike facts as a list, differences between the sides of a change below."""
+    if not material.changes:
+        return (Items(tuple(f"{name}: {text}" for name, text in _facts(material.runs).items() if name != "date")),)
+    before = _facts([run for change in material.changes for run in change.before])
+    after = _facts([run for change in material.changes for run in change.after])
+    alike = tuple(f"{name}: {text}" for name, text in before.items() if name != "date" and after.get(name) == text)
+    return (*[Items(alike)] * bool(alike), *_differences(material))
+
+
+def _facts(runs: Sequence[Run]) -> dict[str, str]:
+    load = by_run(runs, lambda run: f"{run.preset}, {conditions(run)}")
+    return {"load": load, **facts(runs), **hardware(runs)}
+
+
+def _differences(material: Material) -> tuple[Block, ...]:
+    found = {
+        (each.topic, each.name, each.left, each.right): None
+        for change in material.changes
+        for each in differences(Side(change.before), Side(change.after))
+        if each.topic not in _RESULTS
+    }
+    if not found:
+        return (Text("Nothing else differed in options, nodes, versions and cluster."),)
+    shown, more = cut(found, "differences")
+    rows = tuple((topic, name, *_short(left, right)) for topic, name, left, right in shown)
+    return (Table(("differs", "", "before", "after"), "llll", rows), *[Text(more)] * bool(more))
+
+
+def _short(left: str, right: str) -> tuple[str, str]:
+    short = short_version(left), short_version(right)
+    return short if short[0] != short[1] else (left, right)
+
+
+def hardware(runs: Iterable[Run]) -> Mapping[str, str]:
+    """By nodes that are alike what they are: system, kernel, processor, memory, network."""
+    environments: dict[str, NodeEnvironment] = {}
+    for run in runs:
+        environments |= run.environment
+    alike: dict[str, list[str]] = {}
+    for node, found in environments.items():
+        if text := _node(found):
+            alike.setdefault(text, []).append(node)
+    return {", ".join(nodes): text for text, nodes in alike.items()}
+
+
+def _node(found: NodeEnvironment) -> str:
+    links = sorted({units.bit_rate(speed) for speed in found.nic_bits_per_second.values()})
+    parts = (
+        found.os,
+        f"kernel {found.kernel}" if found.kernel else "",
+        f"{found.cpu_count} x {found.cpu}" if found.cpu_count and found.cpu else found.cpu,
+        units.size(found.memory_bytes) if found.memory_bytes else "",
+        f"network {' and '.join(links)}" if links else "",
+        found.filesystem,
+        found.device,
+    )
+    return ", ".join(part for part in parts if part)

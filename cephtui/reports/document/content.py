@@ -1,0 +1,208 @@
+"""A document's content: the verdict first, then what it rests on, in the order in which it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from cephtui import __version__
+from cephtui.analysis.batches import name_of
+from cephtui.analysis.marks import among, marks_between
+from cephtui.analysis.sides import Side
+from cephtui.models import Mark, Run
+from cephtui.models.verdict import Verdict
+from cephtui.reports.document.blocks import Block, Chart, Code, Color, Document, Items, Section, Text, Tone
+from cephtui.reports.document.conditions import conditions_of
+from cephtui.reports.document.figures import figures_table, points_table, runs_table
+from cephtui.reports.document.findings import findings_of
+from cephtui.reports.document.material import Line, Material
+from cephtui.reports.document.pictures import colors_of, dots_chart, interval_chart, time_chart
+from cephtui.reports.facts import period, run_names
+from cephtui.reports.text import cut, joined, moment
+from cephtui.reports.verdict import ANSWERS, basis, change_of, headline, left_out_lines, required_text, verdict_text
+
+_TONES: dict[str, Tone] = {"met": "good", "not met": "bad", "undecided": "open"}
+_CHARTS_MOST = 4
+"""Of one kind."""
+_EQUAL_LINES_MOST = 8
+"""In one chart, where each has a colour of its own."""
+
+
+def document_of(material: Material) -> Document:
+    """All of it."""
+    sections = (
+        ("What was changed", _changed(material)),
+        ("Figures", _figures(material)),
+        ("Conditions", conditions_of(material)),
+        ("Findings", findings_of(material.runs)),
+        ("Each run", _runs(material)),
+        ("Commands", _commands(material.runs)),
+        ("Method", _method(material)),
+        ("Origin", _origin(material)),
+    )
+    heading = material.title or _heading(material)
+    answer = ANSWERS[material.judged.conclusion.answer] if material.judged else "no verdict asked for"
+    return Document(
+        title=heading if material.title else f"{heading}: {answer}",
+        heading=heading,
+        lead=tuple(_lead(material)),
+        sections=tuple(Section(title, blocks) for title, blocks in sections if blocks),
+        made=f"cephtui {__version__}, {material.made_at.astimezone():%Y-%m-%d %H:%M %Z}",
+    )
+
+
+def _heading(material: Material) -> str:
+    """Session and change."""
+    sessions = " and ".join(material.sessions)
+    if not material.changes:
+        presets = dict.fromkeys(run.preset for run in material.runs)
+        return f"{sessions}: {', '.join(presets)}"
+    marks = _marks(material)
+    changed = [mark.text for mark in marks[:1]] or list(
+        material.judged.conclusion.changed[:1] if material.judged else ()
+    )
+    return f"{sessions}: {changed[0] if changed else 'before and after'}"
+
+
+def _marks(material: Material) -> list[Mark]:
+    """What the user did from the first run of each change to its last; in a study, from its first run to its last."""
+    if not material.changes:
+        return among(material.runs, material.marks) if material.runs else []
+    sides = [(Side(change.before, material.marks), Side(change.after, material.marks)) for change in material.changes]
+    found = {mark: None for left, right in sides for _, mark in marks_between(left, right)}
+    return sorted(found, key=lambda mark: mark.at)
+
+
+def _lead(material: Material) -> Iterator[Block]:
+    """The verdict in a sentence with its exit code, and each figure that it rests on."""
+    if material.judged is None:
+        number = len(material.runs)
+        yield Text(f"{number} run{'s' * (number != 1)}, without a verdict", strong=True, tone="open")
+        yield from map(Text, material.notes)
+        return
+    conclusion, deciding = material.judged.conclusion, material.judged.deciding
+    required = f"required was {required_text(deciding[0])}" if deciding else "nothing could be judged"
+    answer = ANSWERS[conclusion.answer]
+    yield Text(
+        f"{answer.capitalize()} (exit {conclusion.exit_code}): {required}", strong=True, tone=_TONES[conclusion.answer]
+    )
+    for verdict in deciding:
+        yield Text(f"{_sentence(verdict)}. {basis(verdict)}")
+    for note in (*material.notes, *conclusion.notes):
+        yield Text(f"{note[:1].upper()}{note[1:]}.")
+
+
+def _sentence(verdict: Verdict) -> str:
+    """``write-iops, write IOPS: worse by more than 10 %: 10.1k -> 8.25k, -18.0 % (95 %: -21.0 .. -14.9)``."""
+    figures = headline(verdict).plain.removesuffix(change_of(verdict)).strip()
+    preset, _, rest = figures.partition("  ")
+    name, _, values = rest.rpartition("  ")
+    change = " ".join(change_of(verdict).split())
+    return f"{preset}, {name}: {verdict_text(verdict)}: {values}{f', {change}' if change else ''}"
+
+
+def _changed(material: Material) -> tuple[Block, ...]:
+    marks, more = cut(_marks(material), "marks")
+    items = [f"{mark.text} ({moment(mark).replace('#', 'run ')})" for mark in marks] + [more] * bool(more)
+    if material.changes and not items:
+        items = ["no mark names it: what differed stands under Conditions"]
+    by = f", by {material.owner}" if material.owner else ""
+    return (Items((*items, f"measured: {period(material.runs)}{by}")),)
+
+
+def _figures(material: Material) -> tuple[Block, ...]:
+    judged = material.judged
+    if judged is None or not judged.verdicts:
+        return (points_table(material),)
+    runs = {name_of(run): run for run in material.runs}
+    charts: list[Chart | None] = [interval_chart([v for v in judged.deciding if v.is_judged or v.interval])]
+    charts += [dots_chart(verdict, runs, at) for at, verdict in enumerate(judged.deciding[:_CHARTS_MOST], 1)]
+    return (*figures_table(material, judged), *filter(None, charts))
+
+
+def _runs(material: Material) -> tuple[Block, ...]:
+    """A row for each, and how it went over time."""
+    charts = _over_time(material)
+    return (runs_table(material), *charts[:_CHARTS_MOST])
+
+
+def _over_time(material: Material) -> list[Chart]:
+    """One chart for each preset: the sides of a change in two colours, runs of a study in one each."""
+    found = []
+    for number, preset in enumerate(dict.fromkeys(run.preset for run in material.runs), 1):
+        runs = [run for run in material.runs if run.preset == preset and name_of(run) in material.lines]
+        lines = {name_of(run): material.lines[name_of(run)] for run in runs}
+        if chart := time_chart(preset, f"time-{number}", list(_colored(material, runs, lines))):
+            found.append(chart)
+    return found
+
+
+def _colored(material: Material, runs: list[Run], lines: dict[str, Line]) -> Iterator[tuple[str, Color, Line]]:
+    if material.changes:
+        before = {name_of(run) for change in material.changes for run in change.before}
+        for run in runs:
+            side: Color = "before" if name_of(run) in before else "after"
+            yield side, side, lines[name_of(run)]
+        return
+    names = [name_of(run) for run in runs[:_EQUAL_LINES_MOST]]
+    colors = colors_of(names)
+    yield from ((run_names([name]), colors[name], lines[name]) for name in names)
+
+
+def _commands(runs: Iterable[Run]) -> tuple[Block, ...]:
+    """Each once, with the runs and the nodes that it was for; of those that differ in the node's name the first."""
+    found: dict[str, dict[str, tuple[str, list[str]]]] = {}
+    for run in runs:
+        for node, command in [(each.node, each.command) for each in run.nodes] or [("", run.command)]:
+            alike = found.setdefault(command.replace(node, "\0") if node else command, {})
+            alike.setdefault(node, (command, []))[1].append(name_of(run))
+    shown, more = cut(found.values(), "commands")
+    return (*map(_command, shown), *[Text(more)] * bool(more))
+
+
+def _command(nodes: Mapping[str, tuple[str, Sequence[str]]]) -> Code:
+    (first, (command, names)), *others = nodes.items()
+    rest = joined((node for node, _ in others), "nodes")
+    same = f"; on {rest} with that name in the place of {first}" if others else ""
+    return Code(f"{run_names(names)}{f' on {first}' if first else ''}{same}", command)
+
+
+def _method(material: Material) -> tuple[Block, ...]:
+    """In two sentences; then the runs that were left out."""
+    judged = material.judged
+    verdict = next(iter(judged.deciding), None) if judged else None
+    left_out = "; ".join(left_out_lines(judged.conclusion.left_out)) if judged else ""
+    texts = _of_study() if verdict is None else _of_verdict(verdict)
+    return (*map(Text, texts), *[Text(f"Left out: {left_out}.")] * bool(left_out))
+
+
+def _of_study() -> tuple[str, ...]:
+    return (
+        "A run counts as one figure, its ramp left out. Repeats stand as their geometric mean with the 95 % interval "
+        "of that mean; runs that did not end well, or read from a cache or a thin image, are INVALID.",
+    )
+
+
+def _of_verdict(verdict: Verdict) -> tuple[str, ...]:
+    looks = f"look {verdict.looks} of at most {verdict.looks_most}" if verdict.looks_most > 1 else "one look"
+    test = "paired t, as the runs took turns" if verdict.method == "paired" else "Welch's t, one side after the other"
+    return (
+        "A run counts as one figure, its seconds do not count by themselves: the change is the ratio of the geometric "
+        f"means of {len(verdict.after)} runs after and {len(verdict.before)} before, and its interval holds with "
+        f"{100 * verdict.confidence:g} % confidence ({test}, on logarithms; {looks}).",
+        "It is met if the whole interval is on the good side of what is required, not met if all of it is on the "
+        "other, else there is no verdict.",
+    )
+
+
+def _origin(material: Material) -> tuple[Block, ...]:
+    others = run_names(material.others)
+    imported = dict.fromkeys(f"{name_of(run)} from {run.imported_from}" for run in material.runs if run.imported_from)
+    items = [
+        f"session{'s' * (len(material.sessions) > 1)}: {', '.join(material.sessions)}",
+        f"runs in this report: {run_names(map(name_of, material.runs))}",
+        *[f"runs that are not: {others}"] * bool(others),
+        *(f"imported, not measured by cephtui: {text}" for text in imported),
+    ]
+    digests = "\n".join(f"{digest}  {path}" for path, digest in material.files)
+    code = [Code("SHA-256 of what this report was made from: sha256sum -c in the directory of the sessions", digests)]
+    return (Items(tuple(items)), *(code if digests else []))

@@ -1,0 +1,125 @@
+"""What a document is about: runs with what was said of them, gathered from saved sessions."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import pwd
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from cephtui.analysis.batches import name_of
+from cephtui.analysis.change import Change
+from cephtui.analysis.conclusion import Judgement
+from cephtui.analysis.history import History
+from cephtui.frozen import dataclass
+from cephtui.models import Mark, Run
+from cephtui.models.metrics import BY_NAME, Metric
+from cephtui.reading import open_regular
+from cephtui.reports.sparks import bucket
+from cephtui.sessions import store
+
+_PIECE_BYTES = 1 << 20
+_POINTS_MOST = 150
+"""Of a run's line: what a chart of the width of a page can show."""
+_LINES_MOST = 40
+"""Runs that have a line."""
+_RATES = (BY_NAME["iops"], BY_NAME["bandwidth_bytes"])
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A run over time: reads and writes together, the ramp left out."""
+
+    metric: Metric
+    """IOPS, or bandwidth where the tool does not count I/Os."""
+    points: tuple[tuple[float, float], ...]
+    """(seconds since the ramp, value); a stretch with a stall has its least value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """All that a document is made of. Texts are of any origin."""
+
+    runs: tuple[Run, ...]
+    """In the order of time."""
+    changes: tuple[Change, ...]
+    """None of a study, which has no verdict."""
+    judged: Judgement | None
+    headline: Callable[[Run], Metric]
+    marks: tuple[Mark, ...]
+    lines: Mapping[str, Line]
+    """By the name of a run: ``tuning/3``."""
+    files: tuple[tuple[str, str], ...]
+    """What the runs were read from, and its SHA-256 in hexadecimal."""
+    others: tuple[str, ...]
+    """Runs of the same sessions that are not in it."""
+    owner: str
+    """The user whom the session's files belong to; empty where that is not known."""
+    notes: tuple[str, ...]
+    """What has to be known before the verdict, or why there is none."""
+    made_at: datetime
+    title: str = ""
+    """As the user has chosen it; else the document has one of its own."""
+
+    @property
+    def sessions(self) -> tuple[str, ...]:
+        """Names, each once."""
+        return tuple(dict.fromkeys(run.session for run in self.runs))
+
+
+def digests(root: Path, runs: Iterable[Run]) -> tuple[tuple[str, str], ...]:
+    """The files that figures and marks of these runs are in, with the SHA-256 of each; what can't be read is left out.
+
+    Their names are relative to the directory of the sessions, as sha256sum prints and checks them.
+    """
+    paths: dict[str, None] = {}
+    for run in runs:
+        paths |= dict.fromkeys(f"{run.session}/{run.run:03}/{name}" for name in ("run.json", "samples.jsonl"))
+        paths[f"{run.session}/marks.jsonl"] = None
+    found = []
+    for path in sorted(paths):
+        with contextlib.suppress(OSError):
+            found.append((path, _sha256(root / path)))
+    return tuple(found)
+
+
+def _sha256(path: Path) -> str:
+    digest = hashlib.sha256()
+    with open_regular(path) as file:
+        while piece := file.read(_PIECE_BYTES):
+            digest.update(piece)
+    return digest.hexdigest()
+
+
+def lines_of(root: Path, runs: Sequence[Run]) -> dict[str, Line]:
+    """How the first of these runs went; those without a curve are left out. Raises StoreError."""
+    found = {}
+    for run in runs[:_LINES_MOST]:
+        line = line_of(store.read_history(root / run.session, run.run))
+        if line is not None:
+            found[name_of(run)] = line
+    return found
+
+
+def line_of(history: History) -> Line | None:
+    """IOPS or bandwidth of a run over time, in few enough points; None where it has neither."""
+    for metric in _RATES:
+        stretches = [each for each in history.total(metric.name).stretches() if each[0] > history.ramp_until]
+        each = -(-len(stretches) // _POINTS_MOST) or 1
+        points = []
+        for at in range(0, len(stretches), each):
+            value = bucket([mean for _, _, mean, _ in stretches[at : at + each]])
+            if value is not None:
+                points.append((stretches[min(at + each, len(stretches)) - 1][0] - history.ramp_until, value))
+        if points:
+            return Line(metric, tuple(points))
+    return None
+
+
+def owner_of(directory: Path) -> str:
+    """The name of the user whom a session belongs to; empty where it is not known."""
+    with contextlib.suppress(OSError, KeyError):
+        return pwd.getpwuid(directory.stat().st_uid).pw_name
+    return ""

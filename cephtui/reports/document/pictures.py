@@ -1,0 +1,216 @@
+"""The charts of a document as data: which points, which axes, which labels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+
+from cephtui import units
+from cephtui.analysis.batches import measured
+from cephtui.analysis.ratio import required_ratio
+from cephtui.models import Run
+from cephtui.models.metrics import BY_NAME, Metric
+from cephtui.models.verdict import Verdict
+from cephtui.reports.document.blocks import Chart, Color, Point, Series, Tick
+from cephtui.reports.document.material import Line
+
+_PERCENTS = (-95, -90, -80, -70, -60, -50, -40, -30, -20, -10, -5, -2, -1, 0,
+             1, 2, 5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 1000, 2000, 5000, 10000)  # fmt: skip
+_TICKS_MOST = 9
+_ROUND = (1.0, 2.0, 2.5, 5.0, 10.0)
+_SECONDS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 43200, 86400)
+_ROW_PIXELS, _FRAME_PIXELS = 34, 64
+_EQUALS: tuple[Color, ...] = ("s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8")
+_RATIO_LEAST, _RATIO_MOST = 1e-3, 1e3
+"""Beyond these an interval is cut off: it is as wide as that with two runs that are far apart."""
+
+
+def interval_chart(verdicts: Sequence[Verdict]) -> Chart | None:
+    """A row for each verdict that has an interval: where the change lies, against what is required of it."""
+    known = [verdict for verdict in verdicts if verdict.interval and verdict.ratio]
+    if not known:
+        return None
+    ratios = [1.0]
+    series: list[Series] = []
+    for number, verdict in enumerate(known):
+        assert verdict.interval
+        assert verdict.ratio
+        low, mean, high = (min(max(end, _RATIO_LEAST), _RATIO_MOST) for end in _ends(verdict))
+        required = required_ratio(verdict.require_percent, BY_NAME[verdict.figure].better)
+        row, first = float(len(known) - number), number == 0
+        ratios += [low, high, required]
+        ends = ((math.log(low), row), (math.log(high), row))
+        edge = math.log(required)
+        series += [
+            Series("change and its interval" * first, ends, "after", "thick"),
+            Series("", ((math.log(mean), row),), "after", "dots"),
+            Series("required" * first, ((edge, row - 0.45), (edge, row + 0.45)), "limit", "dashed"),
+        ]
+    series.insert(0, Series("no change", ((0.0, 0.4), (0.0, len(known) + 0.6)), "ink", "line"))
+    pad = 0.04 * (math.log(max(ratios)) - math.log(min(ratios))) or 0.1
+    ends_of_x = math.log(min(ratios)) - pad, math.log(max(ratios)) + pad
+    return Chart(
+        "interval",
+        f"Change with its interval ({100 * known[0].confidence:g} %), against what is required",
+        tuple(series),
+        _percent_ticks(*ends_of_x),
+        tuple((float(len(known) - number), _label(verdict, known)) for number, verdict in enumerate(known)),
+        ends_of_x,
+        (0.4, len(known) + 0.6),
+        "change in %, logarithmic",
+        _FRAME_PIXELS + _ROW_PIXELS * (1 + len(known)),
+    )
+
+
+def _ends(verdict: Verdict) -> tuple[float, float, float]:
+    assert verdict.interval
+    assert verdict.ratio
+    return verdict.interval[0], verdict.ratio, verdict.interval[1]
+
+
+def _label(verdict: Verdict, all_: Sequence[Verdict]) -> str:
+    """``write IOPS``, with the preset where there are several."""
+    title = f"{verdict.direction} {BY_NAME[verdict.figure].full_title}"
+    return title if len({each.preset for each in all_}) == 1 else f"{verdict.preset} {title}"
+
+
+def _percent_ticks(low: float, high: float) -> tuple[Tick, ...]:
+    """Round per cent on a scale of logarithms of ratios; nothing is always among them."""
+    found = [percent for percent in _PERCENTS if low <= math.log(1 + percent / 100) <= high]
+    least = 0.055 * (high - low)  # as near as labels may stand
+    ticks: list[Tick] = [(0.0, "0")]
+    for percent in sorted(found, key=abs):
+        at = math.log(1 + percent / 100)
+        if all(abs(at - other) > least for other, _ in ticks):
+            ticks.append((at, f"{percent:+d}"))
+    return tuple(sorted(ticks))
+
+
+def dots_chart(verdict: Verdict, runs: Mapping[str, Run], number: int) -> Chart | None:
+    """Each run of a verdict as a dot, in the order of time, and the geometric mean of each side."""
+    metric = BY_NAME[verdict.figure]
+    ordered = sorted((*verdict.before, *verdict.after), key=lambda name: _started(runs[name]))
+    places = {name: float(at) for at, name in enumerate(ordered, 1)}
+    series: list[Series] = []
+    values: list[float] = []
+    sides: tuple[tuple[Color, Sequence[str], float | None], ...] = (
+        ("before", verdict.before, verdict.left),
+        ("after", verdict.after, verdict.right),
+    )
+    for color, names, mean in sides:
+        points = [
+            (places[name], value) for name in names for value in measured([runs[name]], verdict.direction, metric)
+        ]
+        if points and mean is not None:
+            values += [mean, *(value for _, value in points)]
+            ends = min(at for at, _ in points) - 0.3, max(at for at, _ in points) + 0.3
+            series += [
+                Series(color, tuple(points), color, "dots"),
+                Series("", ((ends[0], mean), (ends[1], mean)), color, "dashed"),
+            ]
+    if not values:
+        return None
+    if verdict.left and verdict.after:
+        edge = verdict.left * required_ratio(verdict.require_percent, metric.better)
+        values.append(edge)
+        series.append(Series("required", ((0.4, edge), (len(ordered) + 0.6, edge)), "limit", "dashed"))
+    y_range = _padded(min(values), max(values))
+    return Chart(
+        f"runs-{number}",
+        f"{verdict.preset}, {verdict.direction} {metric.full_title}: each run a dot, dashed the geometric mean",
+        tuple(series),
+        _thinned([(place, _number(name)) for name, place in places.items()]),
+        round_ticks(*y_range, metric),
+        (0.4, len(ordered) + 0.6),
+        y_range,
+        "run",
+        190,
+    )
+
+
+def _started(run: Run) -> tuple[datetime, int]:
+    return run.started_at, run.run
+
+
+def _number(name: str) -> str:
+    return name.rpartition("/")[2]
+
+
+def _thinned(ticks: Sequence[Tick], most: int = 24) -> tuple[Tick, ...]:
+    """So few that their labels have room."""
+    each = -(-len(ticks) // most)
+    return tuple(ticks[::each])
+
+
+def time_chart(title: str, name: str, lines: Sequence[tuple[str, Color, Line]]) -> Chart | None:
+    """Runs over time in one picture; ``lines`` have their names in the legend, each name once."""
+    if not lines:
+        return None
+    metric = lines[0][2].metric
+    chosen = [each for each in lines if each[2].metric == metric]
+    right = max(line.points[-1][0] for _, _, line in chosen)
+    top = 1.08 * max(value for _, _, line in chosen for _, value in line.points) or 1.0
+    names: set[str] = set()
+    series = []
+    for word, color, line in chosen:
+        series.append(Series("" if word in names else word, line.points, color))
+        names.add(word)
+    return Chart(
+        name,
+        f"{title}: {metric.title} in each second, the ramp left out",
+        tuple(series),
+        _time_ticks(right),
+        round_ticks(0.0, top, metric),
+        (0.0, right),
+        (0.0, top),
+        "time",
+        210,
+    )
+
+
+def colors_of(names: Sequence[str]) -> dict[str, Color]:
+    """One for each, for lines that are equals."""
+    return {name: _EQUALS[at % len(_EQUALS)] for at, name in enumerate(names)}
+
+
+def _padded(low: float, high: float) -> Point:
+    """So that no point lies on the frame; zero where the least is near to it."""
+    pad = 0.12 * (high - low) or 0.05 * abs(high) or 1.0
+    return (0.0 if low - pad < 0.3 * high else low - pad), high + pad
+
+
+def round_ticks(low: float, high: float, metric: Metric, most: int = 5) -> tuple[Tick, ...]:
+    """At most so many round values between two ends, with their units."""
+    unit = _unit(high, metric)
+    step = _step((high - low) / unit / most) * unit
+    first = math.ceil(low / step - 1e-9)
+    values = [step * number for number in range(first, math.floor(high / step + 1e-9) + 1)]
+    return tuple((value, _short(metric.as_text(value), value)) for value in values)
+
+
+def _short(text: str, value: float) -> str:
+    """Without digits that are all zero: ``400 MiB/s``, ``1k``; zero without its unit."""
+    if not value:
+        return "0"
+    number, blank, unit = text.partition(" ")
+    sign = number[-1] if number[-1:].isalpha() else ""
+    digits = number.removesuffix(sign)
+    return f"{digits.rstrip('0').rstrip('.') if '.' in digits else digits}{sign}{blank}{unit}"
+
+
+def _unit(high: float, metric: Metric) -> float:
+    """Bytes are round in powers of 1024."""
+    return 1024.0 ** math.floor(math.log(high, 1024)) if metric.binary and high >= 1024 else 1.0
+
+
+def _step(least: float) -> float:
+    power = 10.0 ** math.floor(math.log10(least))
+    return next(power * factor for factor in (*_ROUND, 10.0) if power * factor >= least * (1 - 1e-9))
+
+
+def _time_ticks(right: float) -> tuple[Tick, ...]:
+    step = next((step for step in _SECONDS if right / step <= _TICKS_MOST), right / _TICKS_MOST)
+    values = [step * number for number in range(math.floor(right / step + 1e-9) + 1)]
+    texts: Callable[[float], str] = (lambda value: f"{value:g} s") if right < 120 else units.clock
+    return tuple((value, texts(value)) for value in values)

@@ -1,0 +1,97 @@
+"""From saved sessions to the material of a document; nothing in a session is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+from cephtui.analysis.batches import name_of
+from cephtui.analysis.change import Change
+from cephtui.analysis.conclusion import Asked, Judgement
+from cephtui.models import Mark, Run
+from cephtui.reports.anonymous import anonymous
+from cephtui.reports.document.material import Material, digests, lines_of, owner_of
+from cephtui.reports.mask import Mask, names_of_run
+from cephtui.sessions import store
+from cephtui.sessions.saved_changes import SavedChange
+from cephtui.sessions.verdicts import judge_saved
+
+
+def of_change(found: SavedChange, asked: Asked, at: datetime, title: str = "") -> Material:
+    """The verdict on a change, with what it rests on; raises StoreError."""
+    root = found.directory.parent
+    runs = [run for change in found.changes for run in change.runs]
+    judged = judge_saved(found.changes, asked, found.marks, found.directory, at, retold=True)
+    return _material(root, runs, found.marks, asked, at, title, found.notes, found.changes, judged)
+
+
+def of_study(directory: Path, runs: Sequence[Run], asked: Asked, at: datetime, title: str, why: str) -> Material:
+    """Runs of a session without a verdict; ``why`` there is none. Raises StoreError."""
+    notes = (why,) if why else ()
+    return _material(directory.parent, runs, tuple(store.read_marks(directory)), asked, at, title, notes)
+
+
+def _material(
+    root: Path,
+    runs: Sequence[Run],
+    marks: tuple[Mark, ...],
+    asked: Asked,
+    at: datetime,
+    title: str,
+    notes: tuple[str, ...],
+    changes: tuple[Change, ...] = (),
+    judged: Judgement | None = None,
+) -> Material:
+    ordered = sorted(runs, key=lambda run: (run.started_at, run.run))
+    names = {name_of(run) for run in ordered}
+    sessions = dict.fromkeys(run.session for run in ordered)
+    every = [f"{session}/{number}" for session in sessions for number, _ in store.run_directories(root / session)]
+    return Material(
+        runs=tuple(ordered),
+        changes=changes,
+        judged=judged,
+        headline=asked.headline,
+        marks=marks,
+        lines=lines_of(root, ordered),
+        files=digests(root, ordered),
+        others=tuple(name for name in every if name not in names),
+        owner=owner_of(root / next(iter(sessions), "")),
+        notes=notes,
+        made_at=at,
+        title=title,
+    )
+
+
+def with_stand_ins(material: Material) -> Material:
+    """The same without names of hosts, addresses, clusters, pools, images, files and users."""
+    mask = Mask()
+    for run in material.runs:
+        mask.learn(names_of_run(run))
+    _masked(material, mask)  # so that a name which stands in a later text is known to the first one
+    return _masked(material, mask)
+
+
+def _masked(material: Material, mask: Mask) -> Material:
+    runs = {name_of(run): anonymous(run, mask) for run in material.runs}
+    judged = material.judged
+    if judged is not None:
+        verdicts = tuple(anonymous(verdict, mask) for verdict in judged.verdicts)
+        judged = Judgement(verdicts, anonymous(judged.conclusion, mask))
+    return replace(
+        material,
+        runs=tuple(runs.values()),
+        changes=tuple(
+            Change(*(tuple(runs[name_of(run)] for run in side) for side in (change.before, change.after)))
+            for change in material.changes
+        ),
+        judged=judged,
+        marks=tuple(anonymous(mark, mask) for mark in material.marks),
+        lines={mask.text(name): line for name, line in material.lines.items()},
+        files=tuple((mask.text(path), digest) for path, digest in material.files),
+        others=tuple(map(mask.text, material.others)),
+        owner="",
+        notes=tuple(map(mask.text, material.notes)),
+        title=mask.text(material.title),
+    )

@@ -1,0 +1,100 @@
+"""What a check judges of saved sessions: the runs before a change and those after it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from cephtui.analysis.batches import group
+from cephtui.analysis.change import Change, around
+from cephtui.analysis.conditions import unlike
+from cephtui.analysis.looks import ONE_LOOK, Looks
+from cephtui.analysis.sides import Side
+from cephtui.analysis.sitting import changes_of, looks_of
+from cephtui.frozen import dataclass
+from cephtui.models import Mark, Run
+from cephtui.models.sitting import Sitting
+from cephtui.sessions import store
+
+
+class NoChange(Exception):
+    """A session has no runs before and after a change that can be compared; the text gives the next step."""
+
+
+@dataclass(frozen=True, slots=True)
+class SavedChange:
+    """Both sides of a change, with what is known of it."""
+
+    changes: tuple[Change, ...]
+    marks: tuple[Mark, ...]
+    """All of the sessions of both sides."""
+    directory: Path
+    """The session of the runs after the change, where its verdicts are kept."""
+    looks: Looks = ONE_LOOK
+    sitting: Sitting | None = None
+    """Of a guided check: what it asks."""
+    others: tuple[Run, ...] = ()
+    """All runs of the sessions of two named runs: how far repeats are spread."""
+    notes: tuple[str, ...] = ()
+    """What has to be known before the verdict."""
+
+
+def change_of_session(directory: Path, mark: int | None = None) -> SavedChange:
+    """The runs before a mark (from 1) and those after it; of a guided check, without a number, its own sides.
+
+    Raises StoreError, and NoChange.
+    """
+    runs, _ = store.read_runs(directory)
+    marks = tuple(store.read_marks(directory))
+    sitting = store.read_sitting(directory) if mark is None else None
+    if sitting is not None:
+        found = SavedChange(tuple(changes_of(sitting, runs)), marks, directory, looks_of(sitting), sitting)
+    else:
+        found = _around(directory, runs, marks, mark)
+    if not all(change.before and change.after for change in found.changes):
+        raise NoChange(f"session {directory.name} has runs on one side only: cephtui show {directory.name}")
+    return found
+
+
+def _around(directory: Path, runs: Sequence[Run], marks: tuple[Mark, ...], number: int | None) -> SavedChange:
+    """By default around the last mark that has runs on both sides which are alike."""
+    name = directory.name
+    two = f"name two runs: cephtui check {name}/1 {name}/2"
+    if not marks:
+        raise NoChange(f"session {name} has no mark: {two}, or mark the next change in the console with m")
+    if number is not None and number > len(marks):
+        raise NoChange(f"--mark {number}: session {name} has {len(marks)} marks")
+    for each in (number,) if number else range(len(marks), 0, -1):
+        if changes := around(runs, marks, each):
+            is_last = each == (number or len(marks))
+            note = f"no runs on both sides of the last mark are alike: judged is mark {each}"
+            return SavedChange(tuple(changes), marks, directory, notes=() if is_last else (note,))
+    raise NoChange(
+        f"no runs of session {name} before and after {'that' if number else 'a'} mark are alike in preset, options, "
+        f"target and nodes: {two}"
+    )
+
+
+def change_between(before: tuple[Path, int], after: tuple[Path, int]) -> SavedChange:
+    """Two named runs (a session's directory and the number), each with its repeats; raises StoreError."""
+    left, right = repeats_of(*before), repeats_of(*after)
+    if right[0] in left:  # repeats of each other: both sides would be the same runs
+        left, right = left[:1], right[:1]
+    directories = dict.fromkeys((before[0], after[0]))
+    return SavedChange(
+        (Change(left, right),),
+        tuple(mark for path in directories for mark in store.read_marks(path)),
+        after[0],
+        others=tuple(run for path in directories for run in store.read_runs(path)[0]),
+        notes=tuple(
+            f"not the same load: {each.name} {each.left} before, {each.right} after"
+            for each in unlike(Side(left), Side(right))
+        ),
+    )
+
+
+def repeats_of(directory: Path, number: int) -> tuple[Run, ...]:
+    """A run and its repeats, however they ended, that one first; raises StoreError."""
+    chosen = store.read_run(directory, number)
+    others = [run for run in store.read_runs(directory)[0] if run.run != number and run.batch == chosen.batch]
+    return group([chosen, *others])[0].points[0].repeats

@@ -1,0 +1,443 @@
+"""Reports: what they say and in which order, as Markdown and as HTML, with texts of any origin in them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import CliRunner, Result
+from markdown_it import MarkdownIt
+from syrupy.assertion import SnapshotAssertion
+
+from cephtui.cli.verbs import cli
+from cephtui.models import Finding, Mark, NodeResult
+from cephtui.reports.document.blocks import Chart, Code, Document, Section, Table, Text
+from cephtui.reports.document.charts import draw
+from cephtui.reports.document.content import document_of
+from cephtui.reports.document.html import html_of
+from cephtui.reports.document.markdown import markdown_of
+from cephtui.reports.document.material import Material
+from cephtui.reports.document.reading import with_stand_ins
+from cephtui.sessions import demo, store
+from tests.canaries import CANARY, HOSTILE
+from tests.documents import AFTER, BEFORE, cluster, document, environment, material, recorded, study, utc
+from tests.measured import STARTED
+
+__all__ = ["utc"]
+HOSTILE_TEXTS = (
+    "<script>alert(1)</script>",
+    "a | b `c` **d** [e](http://pwned.example) <img src=x onerror=alert(1)>",
+    "{{ 7 * 7 }} {% raw %}",
+    "# heading",
+    "- item",
+    "1. item",
+    "=1+1",
+    "</style></title></pre>```",
+    "&lt;b&gt;",
+    CANARY,
+)
+SECTIONS = ["What was changed", "Figures", "Conditions", "Findings", "Each run", "Commands", "Method", "Origin"]
+SAME = tuple(value * 1.01 for value in BEFORE)
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The recorded session, which no test changes."""
+    return demo.unpack(tmp_path_factory.mktemp("documents") / "sessions")
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of one's own with the recorded session, from which commands are run."""
+    monkeypatch.setenv("CEPHTUI_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("LC_ALL", "C.UTF-8")
+    demo.unpack(tmp_path / "data" / "sessions")
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    return tmp_path / "here"
+
+
+def report(*words: str) -> Result:
+    return CliRunner().invoke(cli, ["report", *words])
+
+
+def texts_of(blocks: Sequence[object]) -> list[str]:
+    return [block.text for block in blocks if isinstance(block, Text)]
+
+
+def section(of: Document, title: str) -> Section:
+    (found,) = [each for each in of.sections if each.title == title]
+    return found
+
+
+def tables(of: Document, title: str) -> list[Table]:
+    return [block for block in section(of, title).blocks if isinstance(block, Table)]
+
+
+# ---------------------------------------------------------------------------------------------- what it says
+
+
+def test_the_verdict_comes_first_and_the_rest_in_the_order_of_reading() -> None:
+    found = document(material())
+    answer, sentence = texts_of(found.lead)
+    assert answer == "Not met (exit 5): required was at most 10 % worse"
+    assert sentence.startswith(
+        "write-iops, write IOPS: worse by more than 10 %: 10.1k -> 8.25k, -18.0 % (95 %: -21.0 .. -14.9). 5 runs before"
+    )
+    assert [each.title for each in found.sections] == SECTIONS
+    assert found.title == "tuning: ceph config set osd osd_op_num_shards_hdd 8: not met"
+
+
+@pytest.mark.parametrize(
+    ("after", "answer", "tone", "strong"),
+    [
+        (SAME, "Met (exit 0)", "good", {0}),
+        (AFTER, "Not met (exit 5)", "bad", {0}),
+        ((9100.0, 9700.0, 8600.0, 9500.0, 9000.0), "No verdict (exit 6)", "open", set()),
+        (AFTER[:1], "No verdict (exit 6)", "open", set()),
+    ],
+)
+def test_nothing_is_bold_that_the_runs_do_not_carry(
+    after: Sequence[float], answer: str, tone: str, strong: set[int]
+) -> None:
+    found = document(material(after=after))
+    lead = found.lead[0]
+    assert isinstance(lead, Text)
+    assert (lead.text.partition(":")[0], lead.tone) == (answer, tone)
+    (figures,) = tables(found, "Figures")
+    assert figures.strong == strong
+
+
+def test_figures_have_per_cent_interval_runs_and_quality() -> None:
+    (figures,) = tables(document(material()), "Figures")
+    assert figures.columns == ("", "before", "after", "change", "95 % interval", "runs", "quality", "verdict")
+    assert figures.rows[0] == (
+        "write IOPS", "10.1k", "8.25k", "-18.0 %", "-21.0 .. -14.9 %", "5 / 5", "VALID", "worse by more than 10 %"
+    )  # fmt: skip
+    assert [row[-1] for row in figures.rows[1:]] == ["also measured"] * (len(figures.rows) - 1)
+
+
+def test_a_finding_makes_figures_suspect_and_has_a_cure() -> None:
+    scrub = (Finding(code="scrub", text="up to 3 of 33 PGs were being scrubbed"),)
+    of = material(findings=scrub)
+    (figures,) = tables(document(of), "Figures")
+    assert figures.rows[0][6] == "SUSPECT (10 of 10)"
+    (findings,) = tables(document(of), "Findings")
+    assert findings.rows == (
+        (
+            "tuning/1-10",
+            "up to 3 of 33 PGs were being scrubbed",
+            "SUSPECT: counts, and may be off",
+            "set noscrub and nodeep-scrub while you measure",
+        ),
+    )
+
+
+def test_what_takes_no_part_is_named_with_its_reason() -> None:
+    thin = (Finding(code="thin", text="image bench/x is sparse"),)
+    found = document(material(findings=thin))
+    (figures,) = tables(found, "Figures")
+    assert [row[-1] for row in figures.rows] == ["INVALID (10 of 10)"]
+    method = " ".join(texts_of(section(found, "Method").blocks))
+    assert method.endswith("Left out: tuning/1-10: image bench/x is sparse.")
+
+
+def test_an_imported_run_is_named_with_its_file() -> None:
+    found = document(material(imported_from="old/fio-2024.log"))
+    (runs,) = tables(found, "Each run")
+    assert runs.rows[0][-1] == "VALID, imported from old/fio-2024.log"
+    assert "imported, not measured by cephtui: tuning/1 from old/fio-2024.log" in markdown_of(found)
+
+
+def test_conditions_that_are_alike_stand_once_and_differences_in_a_table() -> None:
+    found = document(material())
+    assert tables(found, "Conditions")[0].rows == (("cluster", "osd osd_op_num_shards_hdd", "5", "8"),)
+    text = markdown_of(found)
+    assert text.count("kernel 6.8.12-4-pve") == text.count("HEALTH\\_OK".replace("\\", "")) == 1
+
+
+def test_each_run_is_a_dot_and_a_row() -> None:
+    found = document(material())
+    charts = {block.name: block for each in found.sections for block in each.blocks if isinstance(block, Chart)}
+    assert list(charts) == ["interval", "runs-1", "time-1"]
+    dots = [series for series in charts["runs-1"].series if series.stroke == "dots"]
+    assert [[value for _, value in series.points] for series in dots] == [list(BEFORE), list(AFTER)]
+    assert len(tables(found, "Each run")[0].rows) == 10
+    assert len([series for series in charts["time-1"].series if series.color == "before"]) == 5
+
+
+def test_commands_stand_once_with_their_runs() -> None:
+    codes = [block for block in section(document(material()), "Commands").blocks if isinstance(block, Code)]
+    assert codes == [Code("tuning/1-10 on pve1", "fio")]
+
+
+def test_a_session_without_a_change_is_a_study() -> None:
+    found = document(study())
+    assert texts_of(found.lead) == ["10 runs, without a verdict", "no runs before and after a mark are alike"]
+    assert not any("%" in cell for cell in tables(found, "Figures")[0].rows[0][:9])
+    assert found.title == "tuning: write-iops: no verdict asked for"
+
+
+def test_digests_are_those_of_sha256sum(saved: Path) -> None:
+    files = dict(recorded(saved).files)
+    assert [name for name in files if name.startswith("demo/007/")] == ["demo/007/run.json", "demo/007/samples.jsonl"]
+    assert files == {name: hashlib.sha256((saved.parent / name).read_bytes()).hexdigest() for name in files}
+    assert "demo/marks.jsonl" in files
+
+
+# ---------------------------------------------------------------------------------------------- golden
+
+
+def test_the_report_of_the_recorded_session_as_markdown(saved: Path, snapshot: SnapshotAssertion) -> None:
+    assert markdown_of(document(recorded(saved))) == snapshot
+
+
+def test_a_report_as_markdown(snapshot: SnapshotAssertion) -> None:
+    assert markdown_of(document(material()), "charts") == snapshot
+
+
+def test_a_report_as_html(snapshot: SnapshotAssertion) -> None:
+    """Without the drawings and the style, which are looked at as pictures."""
+    text = re.sub(r"<svg.*?</svg>", "<svg/>", html_of(document(material())), flags=re.DOTALL)
+    assert re.sub(r"<style>.*?</style>", "", text, flags=re.DOTALL) == snapshot
+
+
+# ---------------------------------------------------------------------------------------------- texts of any origin
+
+
+def hostile(text: str) -> Document:
+    """A report with a text wherever a user or a file may have put it."""
+    of = material(mark=text, preset=text, target=f"rbd:{text}", imported_from=text, command=text,
+                  findings=(Finding(code="scrub", text=text),))  # fmt: skip
+    return document(replace(of, title="", notes=(text,), owner=text, others=()))
+
+
+class Elements(HTMLParser):
+    """What a page is made of, as a browser sees it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str]] = []
+        self.texts: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += [(name, value or "") for name, value in attrs]
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+def elements(page: str) -> Elements:
+    found = Elements()
+    found.feed(page)
+    found.close()
+    return found
+
+
+@pytest.mark.parametrize("text", HOSTILE_TEXTS)
+def test_a_page_has_no_script_and_loads_nothing_whatever_is_in_it(text: str) -> None:
+    usual, found = (
+        elements(html_of(document(material(findings=(Finding(code="scrub", text="x"),), imported_from="x")))),
+        None,
+    )
+    found = elements(html_of(hostile(text)))
+    assert set(found.tags) <= set(usual.tags)
+    assert not {"script", "link", "img", "iframe", "object", "base", "use", "image"} & set(found.tags)
+    assert [
+        value for name, value in found.attributes if name in ("href", "src", "action") or name.startswith("on")
+    ] == []
+    assert not any("url(" in value or "@import" in value for value in found.texts if "{" in value and "--ink" in value)
+    assert not set("".join(found.texts)) & set(HOSTILE)
+
+
+def test_a_mark_with_a_script_is_shown_as_it_was_typed() -> None:
+    page = html_of(hostile("<script>alert(1)</script>"))
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert "<script" not in page
+
+
+@pytest.mark.parametrize("text", HOSTILE_TEXTS)
+def test_markdown_has_its_tables_and_no_markup_of_others(text: str) -> None:
+    parser = MarkdownIt("commonmark", {"html": True}).enable("table")
+    usual, found = parser.parse(markdown_of(document(material(findings=(Finding(code="scrub", text="x"),))))), None
+    found = parser.parse(markdown_of(hostile(text)))
+    kinds = [token.type for token in found]
+    assert (
+        kinds.count("table_open") == len(re.findall(r"^\| [-:| ]+\|$", markdown_of(hostile(text)), re.MULTILINE)) >= 4
+    )
+    assert kinds.count("heading_open") == [token.type for token in usual].count("heading_open")
+    inline = {child.type for token in found for child in token.children or ()}
+    assert not {"html_inline", "link_open", "image"} & inline
+    assert "html_block" not in kinds
+    assert not set(markdown_of(hostile(text))) & set(HOSTILE)
+
+
+@pytest.mark.parametrize("text", ["<script>alert(1)</script>", CANARY, "</svg>"])
+def test_a_chart_is_static_and_a_file_of_its_own(text: str) -> None:
+    charts = [block for each in hostile(text).sections for block in each.blocks if isinstance(block, Chart)]
+    assert len(charts) == 3
+    for chart in charts:
+        drawn = draw(chart)
+        root = ElementTree.fromstring(drawn)
+        assert "script" not in {each.tag.rpartition("}")[2] for each in root.iter()}
+        names = {name for each in root.iter() for name in each.attrib}
+        assert not [name for name in names if "href" in name or name.startswith("on")]
+        assert draw(chart) == drawn
+
+
+# ---------------------------------------------------------------------------------------------- names
+
+
+NAMES = ("pve-frankfurt", "frankfurt.corp.example", "10.11.12.13", "customer-gold", "vm-4711-disk-0", "rack9-mon",
+         "6c5d9a90-1b1c-4f5e-9d2b-0a1b2c3d4e5f", "fd00:17::9", "/etc/secret/ceph.conf", "alice")  # fmt: skip
+
+
+def named() -> Material:
+    """A report with names wherever they may stand."""
+    command = (
+        "env CEPH_CONF=/etc/secret/ceph.conf fio --ioengine=rbd --pool=customer-gold --rbdname=vm-4711-disk-0 "
+        "# root@10.11.12.13 fsid 6c5d9a90-1b1c-4f5e-9d2b-0a1b2c3d4e5f"
+    )
+    of = material(
+        mark="moved customer-gold from pve-frankfurt to [fd00:17::9], frankfurt.corp.example",
+        target="rbd:customer-gold/vm-4711-disk-0",
+        command=command,
+        nodes=(NodeResult(node="pve-frankfurt", command=command),),
+        findings=(Finding(code="health", text="mon.rack9-mon is low on space on pve-frankfurt"),),
+        imported_from="/etc/secret/ceph.conf",
+        cluster=cluster().model_copy(update={"pool": {"name": "customer-gold"}}),
+    )
+    node = environment().model_copy(update={"hostname": "frankfurt.corp.example"})
+    runs = {run.run: run.model_copy(update={"environment": {"pve-frankfurt": node}}) for run in of.runs}
+    (change,) = of.changes
+    sides = (tuple(runs[run.run] for run in side) for side in (change.before, change.after))
+    return replace(
+        of,
+        runs=tuple(runs.values()),
+        changes=(type(change)(*sides),),
+        files=(("tuning/001/raw/pve-frankfurt.stdout", "0" * 64),),
+        owner="alice",
+        title="customer-gold after the move",
+        notes=("pve-frankfurt was new",),
+    )
+
+
+def test_names_are_replaced_everywhere_and_alike() -> None:
+    found = with_stand_ins(named())
+    content = document_of(found)
+    for text in (markdown_of(content), html_of(content), content.title, *map(draw, charts_of(content))):
+        assert [name for name in NAMES if name in text] == []
+        assert "frankfurt" not in text
+    text = markdown_of(content)
+    assert "--pool=pool-1 --rbdname=image-1" in text
+    assert "rbd:pool-1/image-1" in text
+    assert "tuning/001/raw/node-1.stdout" in text
+    assert "moved pool-1 from node-1 to" in text
+    assert "-18.0 %" in text, "the figures are the same"
+
+
+def charts_of(of: Document) -> list[Chart]:
+    return [block for each in of.sections for block in each.blocks if isinstance(block, Chart)]
+
+
+def test_names_are_there_if_they_are_not_hidden() -> None:
+    text = markdown_of(document_of(named()))
+    assert [name for name in NAMES if name not in text] == []
+
+
+# ---------------------------------------------------------------------------------------------- the command
+
+
+def test_it_is_printed_as_markdown(home: Path) -> None:
+    printed = report("demo")
+    assert printed.exit_code == 0
+    assert printed.stdout.startswith("# demo: ceph osd pool set bench size 2\n\n**Not met (exit 5)")
+    assert list(home.iterdir()) == []
+
+
+def test_the_format_is_that_of_the_files_name(home: Path) -> None:
+    assert report("demo", "-o", "x.html").exit_code == 0
+    assert report("demo/7", "demo/10", "-o", "x.md").exit_code == 0
+    assert report("demo", "--format", "html").exit_code == 0
+    assert sorted(path.name for path in home.iterdir()) == ["demo-report.html", "x.html", "x.md"]
+    assert (home / "x.html").read_text().startswith("<!doctype html>")
+    wrong = report("demo", "-o", "x.pdf")
+    assert wrong.exit_code == 2
+    assert "x.pdf: expected a name that ends with .md" in wrong.stderr
+
+
+def test_a_file_that_exists_is_kept_without_force(home: Path) -> None:
+    (home / "x.md").write_text("mine")
+    kept = report("demo", "-o", "x.md")
+    assert kept.exit_code == 3
+    assert "x.md exists: --force overwrites it" in kept.stderr
+    assert (home / "x.md").read_text() == "mine"
+    assert report("demo", "-o", "x.md", "--force").exit_code == 0
+    assert (home / "x.md").read_text().startswith("# demo")
+    assert [path.name for path in home.iterdir()] == ["x.md"], "nothing is left of the file that was written first"
+
+
+@pytest.mark.parametrize(
+    ("file", "why"),
+    [
+        ("none/x.md", "no directory none: make it first"),
+        (".", "expected a name that ends with"),
+        ("pipe.md", "pipe.md is no regular file"),
+    ],
+)
+def test_where_nothing_can_be_written_is_said(home: Path, file: str, why: str) -> None:
+    os.mkfifo(home / "pipe.md")
+    found = report("demo", "-o", file, "--force")
+    assert found.exit_code in (2, 3)
+    assert why in found.stderr
+
+
+def test_charts_are_files_beside_markdown(home: Path) -> None:
+    assert report("demo", "-o", "x.md", "--assets", "charts").exit_code == 0
+    links = re.findall(r"!\[[^]]*\]\(([^)]+)\)", (home / "x.md").read_text())
+    assert links == ["charts/interval.svg", "charts/runs-1.svg", "charts/time-1.svg"]
+    assert all(ElementTree.parse(home / link).getroot().tag.endswith("svg") for link in links)
+
+
+def test_a_run_with_its_repeats_is_a_study(home: Path) -> None:
+    printed = report("demo/7")
+    assert "**3 runs, without a verdict**" in printed.stdout
+    assert "demo/7-9" in printed.stdout
+
+
+def test_a_report_is_no_further_look_at_the_runs(home: Path) -> None:
+    assert CliRunner().invoke(cli, ["check", "demo"]).exit_code == 0
+    assert "look" not in report("demo").stdout.partition("## What")[0]
+    directory = home.parent / "data" / "sessions" / "demo"
+    kept = len(store.read_verdicts(directory))
+    assert kept > 0
+    stricter = report("demo", "--require", "-5").stdout
+    assert "Second look" in stricter
+    assert len(store.read_verdicts(directory)) > kept, "a new verdict is kept, as that of a check is"
+
+
+def test_a_title_of_ones_own(home: Path) -> None:
+    printed = report("demo", "--title", "CHG-1234 | pool size", "--format", "html", "-o", "-").stdout
+    assert "<title>CHG-1234 | pool size</title>" in printed
+
+
+def test_a_mark_that_there_is_not(home: Path) -> None:
+    found = report("demo", "--mark", "9")
+    assert found.exit_code == 2
+    assert "demo has 3 marks" in found.stderr
+
+
+def test_marks_stay_in_the_order_of_time() -> None:
+    of = material()
+    early = Mark(at=STARTED, text="before all")
+    found = document(replace(of, marks=(*of.marks, early)))
+    assert "before all" not in markdown_of(found), "it was made before the first run"
