@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cephtui.ceph import answers, cluster, config, images, in_use, pool_guards, pools, proxmox, rates, watch
+from cephtui.ceph import answers, cluster, config, crush_tree, images, in_use, pool_guards, pools, proxmox, rates, watch
 from cephtui.ceph.cluster import ClusterState, HealthCheck
 from cephtui.ceph.images import ImageFacts, ImageInfo, ImageUse, Watcher
 from cephtui.ceph.in_use import ImagesInUse
@@ -54,6 +54,7 @@ def test_an_answer_that_is_none(text: str) -> None:
         pools.parse_osd_map,
         pools.parse_usage,
         pools.parse_osd_usage,
+        crush_tree.parse_tree,
         lambda text: images.parse_info(text, "rec"),
         images.parse_status,
         images.parse_is_thin,
@@ -102,6 +103,7 @@ def test_no_other_json_is_anything_but_read_or_refused(path: Path, data: st.Data
         pools.parse_osd_map,
         pools.parse_usage,
         pools.parse_osd_usage,
+        crush_tree.parse_tree,
         pools.parse_pgs,
         pools.parse_crush_rules,
         config.parse_config,
@@ -637,6 +639,54 @@ def test_an_osd_without_a_size_is_left_out() -> None:
         {"id": -1, "type": "host"},
     ]
     assert pools.parse_osd_usage(json.dumps({"nodes": nodes})) == (OsdUsage(1, 4096, 1024),)
+
+
+TREE = {
+    "nodes": [
+        {"id": -1, "name": "default", "type": "root", "type_id": 11, "children": [-3, -2]},
+        {"id": -2, "name": "pve1", "type": "host", "type_id": 1, "children": [1, 0]},
+        {"id": 0, "device_class": "hdd", "name": "osd.0", "type": "osd", "type_id": 0, "status": "up"},
+        {"id": 1, "device_class": "ssd", "name": "osd.1", "type": "osd", "type_id": 0, "status": "up"},
+        {"id": -3, "name": "rack1", "type": "rack", "type_id": 3, "children": [-4]},
+        {"id": -4, "name": "pve2", "type": "host", "type_id": 1, "children": [2]},
+        {"id": 2, "device_class": "ssd", "name": "osd.2", "type": "osd", "type_id": 0, "status": "down"},
+        {"id": -5, "name": "other", "type": "root", "type_id": 11, "children": [-6]},
+        {"id": -6, "name": "pve9", "type": "host", "type_id": 1, "children": []},
+    ],
+    "stray": [],
+}
+
+
+@pytest.mark.parametrize(
+    ("take", "hosts"),
+    [
+        ("default", {"pve1": 2, "pve2": 1}),
+        ("default~ssd", {"pve1": 1, "pve2": 1}),
+        ("default~hdd", {"pve1": 1}),
+        ("rack1", {"pve2": 1}),
+        ("other", {}),
+        ("none", {}),
+    ],
+)
+def test_the_hosts_of_what_a_rule_takes(take: str, hosts: dict[str, int]) -> None:
+    assert crush_tree.parse_tree(json.dumps(TREE)).osds_by_host(take) == hosts
+
+
+def test_a_tree_that_bites_its_tail_ends() -> None:
+    nodes = [{"id": -1, "name": "a", "type": "root", "children": [-2]}, {"id": -2, "name": "b", "children": [-1, -2]}]
+    assert crush_tree.parse_tree(json.dumps({"nodes": nodes})).osds_by_host("a") == {}
+
+
+def test_whether_osds_have_a_network_of_their_own() -> None:
+    def apart(*osds: dict[str, str]) -> bool | None:
+        return pools.parse_osd_map(json.dumps({"pools": [], "osds": osds})).networks_apart
+
+    assert osd_map().networks_apart is False
+    first = {"public_addr": "10.0.0.1:6801/2", "cluster_addr": "10.0.0.1:6803/2"}
+    assert apart(first, {"public_addr": "10.0.0.2:6801/2", "cluster_addr": "10.1.0.2:6803/2"}) is True
+    assert apart(first, {"public_addr": ":/0", "cluster_addr": ":/0"}) is False
+    assert apart({"public_addr": ":/0", "cluster_addr": ":/0"}) is None
+    assert apart({"public_addr": "[fd00::1]:6801/2", "cluster_addr": "[fd00::1]:6803/2"}) is False
 
 
 def test_pgs() -> None:

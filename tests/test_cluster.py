@@ -203,6 +203,20 @@ async def test_what_is_set_is_kept_and_asked_in_the_same_command() -> None:
     assert found.pool_settings["metadata application"] == "rbd"
 
 
+async def test_where_the_pool_is_is_kept() -> None:
+    nodes = [
+        {"id": -1, "name": "default", "type": "root", "children": [-2]},
+        {"id": -2, "name": "lab", "type": "host", "children": [0, 1, 2]},
+        *({"id": osd, "name": f"osd.{osd}", "type": "osd"} for osd in range(3)),
+    ]
+    found = (await check(RecordedShell("healthy", **{"ceph_osd_tree_-f": ok({"nodes": nodes})}), step(), 0)).environment
+
+    assert found is not None
+    assert (found.osds_by_host, found.failure_domain, found.networks_apart) == ({"lab": 3}, "osd", False)
+    assert set(found.pgs_by_osd) == {"0", "1", "2"}
+    assert sum(found.pgs_by_osd.values()) == 16 * 2
+
+
 @pytest.mark.parametrize("answer", [DENIED, ok("junk"), Completed(22, "", "Error EINVAL: invalid command")])
 async def test_a_configuration_that_can_not_be_read_ends_no_run(answer: Completed) -> None:
     found = await check(RecordedShell("healthy", ceph_config_dump=answer), step(), 1 << 20)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any, Literal
 
@@ -77,6 +77,8 @@ class OsdMap:
     flags: frozenset[str] = frozenset()
     nearfull_ratio: float = 0.85
     full_ratio: float = 0.95
+    networks_apart: bool | None = None
+    """Whether OSDs reach each other over another network than clients; None where the map has no addresses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +142,15 @@ def parse_osd_map(text: str) -> OsdMap:
         flags=frozenset(flags) - {""},
         nearfull_ratio=answers.number(answer.get("nearfull_ratio"), 0.85),
         full_ratio=answers.number(answer.get("full_ratio"), 0.95),
+        networks_apart=_networks_apart(answers.objects(answer.get("osds"))),
     )
+
+
+def _networks_apart(osds: Sequence[Mapping[str, Any]]) -> bool | None:
+    """One that was never up has no address yet."""
+    pairs = [[str(osd.get(name) or "").rpartition(":")[0] for name in ("public_addr", "cluster_addr")] for osd in osds]
+    known = [(public, own) for public, own in pairs if public and own]
+    return any(public != own for public, own in known) if known else None
 
 
 def _pool(answer: Mapping[str, Any], profiles: Mapping[str, Any]) -> Pool:

@@ -44,7 +44,7 @@ def sessions(**given: Any) -> None:
 )
 @format_option("table", "md", "csv", "json")
 def show(**given: Any) -> None:
-    """Show the runs and marks of a session, or one run in full; as JSON with a run's samples.
+    """Show the runs and marks of a session, or one run in full with its ceilings; as JSON with its samples.
 
     Without SESSION it is the last one, also named "last" or "-"; the beginning of a name is enough.
     """

@@ -25,8 +25,10 @@ _SPARED = 0.9
 """Of the room that there is: others may write between the query and the guard."""
 _NAMES_MOST = 100
 """Of flags and of device classes; there are a dozen."""
+_OSDS_MOST = 1000
+"""Of a pool, whose PGs are counted by OSD: a large cluster's need not be in every run."""
 _QUEUE, _PROFILE = map(reader.osd_option, cluster.OSD_OPTIONS)
-_CONDITIONS = (reader.VERSIONS, reader.CRUSH_RULES, reader.CONFIG, _QUEUE, _PROFILE)
+_CONDITIONS = (reader.VERSIONS, reader.CRUSH_RULES, reader.TREE, reader.CONFIG, _QUEUE, _PROFILE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,9 +173,10 @@ async def _environment(
     asked: ClusterReader, state: ClusterState, pools: Pools, pool: Pool, metadata_pool: Pool
 ) -> ClusterEnvironment:
     """With the settings of the pool that has the data, and of another that has the metadata of its images."""
-    versions, rules, config, queue, profile = await asyncio.gather(
+    versions, rules, tree, config, queue, profile = await asyncio.gather(
         asked.optional(reader.VERSIONS),
         asked.optional(reader.CRUSH_RULES),
+        asked.optional(reader.TREE),
         asked.optional(reader.CONFIG),
         asked.optional(_QUEUE),
         asked.optional(_PROFILE),
@@ -194,6 +197,7 @@ async def _environment(
     settings = {**pool.settings, **({"crush_rule steps": short_text(", ".join(rule.steps))} if rule else {})}
     if metadata_pool is not pool:
         settings |= {f"metadata {name}": value for name, value in metadata_pool.settings.items()}
+    placed = Counter(osd for pg in pools.pgs_of(pool) or () for osd in pg.osds)
     classes = Counter(osd.device_class for osd in pools.osds or () if osd.device_class)
     return ClusterEnvironment(
         ceph_version=", ".join(versions) if versions else None,
@@ -203,6 +207,10 @@ async def _environment(
         osds_up=state.osds_up,
         osds_in=state.osds_in,
         osds_by_class=dict(classes.most_common(_NAMES_MOST)),
+        osds_by_host=tree.osds_by_host(rule.takes[0]) if tree and rule and len(rule.takes) == 1 else {},
+        failure_domain=rule.failure_domain if rule else None,
+        pgs_by_osd={str(osd): number for osd, number in sorted(placed.items())} if len(placed) <= _OSDS_MOST else {},
+        networks_apart=pools.osd_map.networks_apart,
         osd_flags=tuple(sorted(pools.osd_map.flags)[:_NAMES_MOST]),
         pg_states=dict(state.pg_states),
         pool=facts,

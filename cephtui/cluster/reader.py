@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Generic, TypeVar
 
-from cephtui.ceph import answers, cluster, config, images, in_use, pools, proxmox, rates
+from cephtui.ceph import answers, cluster, config, crush_tree, images, in_use, pools, proxmox, rates
 from cephtui.ceph import commands as ceph_commands
 from cephtui.ceph.cluster import ClusterState, OsdNames
 from cephtui.ceph.images import ImageInfo, ImageUse
@@ -73,6 +73,7 @@ OSD_USAGE: Query[tuple[OsdUsage, ...]] = Query(pools.OSD_USAGE_ARGV, pools.parse
 PGS: Query[tuple[Pg, ...]] = Query(pools.PGS_ARGV, pools.parse_pgs)
 OSDS_DOWN: Query[OsdNames] = Query(cluster.DOWN_ARGV, cluster.parse_osds)
 VERSIONS: Query[Mapping[str, int]] = Query(cluster.VERSIONS_ARGV, cluster.parse_versions)
+TREE = Query(crush_tree.TREE_ARGV, crush_tree.parse_tree)
 CRUSH_RULES: Query[Mapping[int, CrushRule]] = Query(pools.CRUSH_RULES_ARGV, pools.parse_crush_rules)
 CONFIG = Query(config.CONFIG_ARGV, config.parse_config)
 POOLS = (OSD_MAP, USAGE, OSD_USAGE, PGS)

@@ -66,6 +66,14 @@ class ClusterEnvironment(Model):
     osds_in: int | None = None
     osds_by_class: dict[Name, int] = Field(default_factory=dict)
     """By their device class; those without one are not counted."""
+    osds_by_host: dict[Name, int] = Field(default_factory=dict)
+    """Those that the pool's rule uses, by the names of their hosts; empty where that is not known."""
+    failure_domain: Name | None = None
+    """What no two copies of the pool share: ``host``, ``osd``."""
+    pgs_by_osd: dict[Name, int] = Field(default_factory=dict)
+    """How many of the pool's PGs each OSD has, by its id; empty where that is not known, or it has too many OSDs."""
+    networks_apart: bool | None = None
+    """Whether OSDs reach each other over another network than clients; null where that is not known."""
     osd_flags: tuple[Line, ...] = ()
     """Of the whole OSD map: ``noout``, ``sortbitwise``."""
     pg_states: dict[Name, int] = Field(default_factory=dict)

@@ -10,10 +10,12 @@ from rich.text import Text
 
 from cephtui import units
 from cephtui.analysis.batches import PointSummary
+from cephtui.analysis.ceiling import Ceiling
 from cephtui.analysis.history import History
 from cephtui.analysis.marks import in_order, with_results
 from cephtui.models import Mark, NodeEnvironment, Run, Seconds, Total
 from cephtui.models.metrics import BY_NAME, LIVE, METRICS
+from cephtui.reports.ceiling import ceiling_lines
 from cephtui.reports.client import client_facts
 from cephtui.reports.facts import head_line, osds, pool_facts, ranges
 from cephtui.reports.jobs import draw_jobs
@@ -161,9 +163,14 @@ def _spread_of(seconds: Seconds) -> str:
 
 
 def draw_run(
-    value: Run, history: History | None = None, marks: Sequence[Mark] = (), *, ascii_only: bool = False
+    value: Run,
+    history: History | None = None,
+    marks: Sequence[Mark] = (),
+    found: Sequence[Ceiling] | None = None,
+    *,
+    ascii_only: bool = False,
 ) -> RenderableType:
-    """One run in full: figures, conditions, marks, environment and commands."""
+    """One run in full: figures, its ceilings if they were looked for, conditions, marks, environment and commands."""
     table = Table.grid(padding=(0, 2))
     table.add_column()
     table.add_column(overflow="fold")
@@ -171,6 +178,8 @@ def draw_run(
         add_row(table, f"{direction} latency", _latencies(total))
     if value.seconds:
         add_row(table, "seconds", _spread_of(value.seconds))
+    for number, text in enumerate(ceiling_lines(found) if value.summary.flows and found is not None else ()):
+        add_row(table, "" if number else "ceilings", text)
     add_row(table, "target", Text(value.target))
     add_row(table, "options", conditions(value))
     if len(value.nodes) > 1:

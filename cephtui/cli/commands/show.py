@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from cephtui import paths
+from cephtui.analysis.ceiling import ceilings
 from cephtui.analysis.marks import in_order
 from cephtui.cli.printing import ascii_only, print_lines, print_report
 from cephtui.cli.saved import find_run, find_session
@@ -75,7 +76,8 @@ def _show_run(directory: Path, number: int, form: str) -> None:
         print_lines(store.read_cluster(directory, number))
         print_lines([*marks, value])
     elif form == "table":
-        print_report(draw_run(value, store.read_history(directory, number), marks, ascii_only=ascii_only()))
+        found = ceilings(value, store.read_runs(directory)[0])
+        print_report(draw_run(value, store.read_history(directory, number), marks, found, ascii_only=ascii_only()))
     else:
         _write([value], marks, form)
 

@@ -1,0 +1,259 @@
+"""What would limit a run at the latest: network, OSDs, depth, and about the client's CPU. Pure.
+
+Each is an upper bound of a figure from what is known of the run: what a model does not know costs more. Network: the
+bytes that pass the busiest link for each byte of a client, where each object is on the hosts of its copies or chunks
+with equal probability. Depth: Little's law, with the latency of a single I/O in flight. CPU: the utilisation law.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal, TypeAlias
+
+from cephtui import units
+from cephtui.analysis.batches import measured, node_names
+from cephtui.analysis.conclusion import why_invalid
+from cephtui.analysis.conditions import load_of
+from cephtui.analysis.ratio import geometric_mean
+from cephtui.frozen import dataclass
+from cephtui.models import ClusterEnvironment, NodeEnvironment, Run
+from cephtui.models.metrics import BY_NAME, DIRECTIONS, Metric
+
+Limit: TypeAlias = Literal["network", "OSDs", "depth", "client CPU"]
+LIMITED = 0.9
+"""Of a ceiling: from here on it limits the run."""
+TOO_GOOD = 1.05
+"""Of a ceiling: above this, the figure or the ceiling is wrong."""
+_OF_LINK = 0.94
+"""Of a NIC's speed: what TCP carries of payload at most, with frames of 1,500 bytes."""
+_BUSY_CPU = 0.85
+"""Of one CPU: a job's thread that uses more may be what limits."""
+_SMALL_BLOCK = 4096
+"""Bytes of the writes with which OSDs measure their own capacity."""
+_CAPACITY = "osd_mclock_max_capacity_iops_"
+_FALLBACKS = {"ssd": 21500.0, "hdd": 315.0}
+"""What an OSD takes where what it has measured is not believable: its capacity is not known."""
+_IOPS, _BANDWIDTH, _LATENCY = BY_NAME["iops"], BY_NAME["bandwidth_bytes"], BY_NAME["latency_mean_seconds"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ceiling:
+    """A figure of a run, and what it can be at most."""
+
+    limit: Limit
+    direction: str
+    metric: Metric
+    measured: float
+    at_most: float
+    basis: str
+    """What it follows from, in words: ``1 of 3 OSD hosts, size 3``."""
+
+    @property
+    def share(self) -> float:
+        """How much of it was measured; 1 is all of it."""
+        return self.measured / self.at_most
+
+    @property
+    def is_estimate(self) -> bool:
+        """Whether it is no bound: ``about``, not ``at most``."""
+        return self.limit == "client CPU"
+
+    @property
+    def is_near(self) -> bool:
+        """Whether it may be what limits. A thread that uses little CPU says nothing of a limit."""
+        return not self.is_estimate or self.share >= _BUSY_CPU
+
+
+def ceilings(run: Run, others: Iterable[Run] = ()) -> list[Ceiling]:
+    """All that are known of a run, the nearest first; ``others`` are the runs of its session."""
+    if why_invalid(run):
+        return []
+    alike = list(others)
+    found = [
+        ceiling
+        for direction in DIRECTIONS
+        if direction in run.summary.flows
+        for ceiling in (*_network(run, direction), *_osds(run, direction), *_depth(run, direction, alike))
+    ]
+    return sorted([*found, *_client_cpu(run)], key=lambda ceiling: -ceiling.share)
+
+
+# ---------------------------------------------------------------------------------------------- network
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where the data of a pool goes on its way."""
+
+    hosts: int
+    """That have OSDs of the pool, no two copies on the same; at least 2."""
+    internal: float
+    """Bytes that OSDs send each other for each byte of a client."""
+    on_hosts: int = 0
+    """How many of these hosts are clients, all alike; 0 where all clients are elsewhere."""
+
+
+def internal_bytes(direction: str, copies: int, data_chunks: int = 1) -> float:
+    """What OSDs send each other for each byte that is read or written.
+
+    ``copies`` are all of them, or all chunks; an object that is not erasure-coded has one data chunk, itself.
+    """
+    if direction == "read":
+        return (data_chunks - 1) / data_chunks
+    return (copies - 1) / data_chunks
+
+
+def network_rate(link: float, layout: Layout, *, apart: bool = False) -> float:
+    """The bytes a second that all clients together can have at most; ``link`` is one of a host, in one direction.
+
+    ``apart``: the OSDs have another network of the same speed for themselves.
+    """
+    hosts, clients = layout.hosts, layout.on_hosts
+    public = (1 - 1 / hosts) / clients if clients else 1 / hosts
+    """Of each byte, what passes the busiest link between clients and OSDs: 1 in ``hosts`` is local."""
+    own = layout.internal / hosts
+    return link / (max(public, own) if apart else public + own)
+
+
+def _network(run: Run, direction: str) -> Iterator[Ceiling]:
+    links = [link for node in node_names(run) if (link := _link(run.environment.get(node)))]
+    layout = _layout(run, direction)
+    if layout is None or len(links) != len(node_names(run)):
+        return
+    if layout.on_hosts:
+        at_most = network_rate(max(links), layout, apart=bool(run.cluster and run.cluster.networks_apart))
+        where = f"{layout.on_hosts} of {layout.hosts} OSD hosts"
+    else:  # the links of the OSD hosts are not known
+        at_most, where = sum(links), f"{len(links)} client{'s' * (len(links) > 1)}"
+    speed = units.bit_rate(8 * max(links) / _OF_LINK)
+    basis = f"from {where}, {_copies(run.cluster)}, NIC {speed} x {_OF_LINK}"
+    yield from _ceiling(run, "network", direction, _BANDWIDTH, at_most, basis)
+
+
+def _link(found: NodeEnvironment | None) -> float:
+    """Bytes a second of the fastest NIC; 0 where none has a speed."""
+    return max(found.nic_bits_per_second.values(), default=0) * _OF_LINK / 8 if found else 0.0
+
+
+def _layout(run: Run, direction: str) -> Layout | None:
+    """None where it is not known, or nodes are partly on OSD hosts and partly not."""
+    found = run.cluster
+    if found is None or found.failure_domain != "host" or len(found.osds_by_host) < 2:
+        return None
+    copies, chunks = found.pool.get("size"), _data_chunks(found)
+    if not isinstance(copies, int) or chunks is None or copies > len(found.osds_by_host):
+        return None
+    names = [_host_of(run, node) in {host.partition(".")[0] for host in found.osds_by_host} for node in node_names(run)]
+    if any(names) and not all(names):
+        return None
+    return Layout(len(found.osds_by_host), internal_bytes(direction, copies, chunks), sum(names))
+
+
+def _host_of(run: Run, node: str) -> str:
+    found = run.environment.get(node)
+    return ((found.hostname if found else None) or node).partition(".")[0]
+
+
+def _data_chunks(found: ClusterEnvironment) -> int | None:
+    if found.pool.get("type") == "replicated":
+        return 1
+    chunks = found.pool_settings.get("ec k", "")
+    return int(chunks) if chunks.isdecimal() and 0 < len(chunks) < 3 and int(chunks) else None
+
+
+def _copies(found: ClusterEnvironment | None) -> str:
+    assert found is not None
+    chunks, size = _data_chunks(found), found.pool.get("size")
+    return f"size {size}" if chunks == 1 or chunks is None else f"EC {chunks}+{int(str(size)) - chunks}"
+
+
+# ---------------------------------------------------------------------------------------------- OSDs
+
+
+def placed_rate(capacities: Sequence[float], pgs: Sequence[int], pg_num: int) -> float:
+    """What the OSDs of a pool can do at most: the one with the most PGs for its capacity is full first.
+
+    ``capacities`` and ``pgs``, those of the pool that an OSD has, in the same order; each request goes to one PG, and
+    so to all of its OSDs.
+    """
+    rates = (capacity * pg_num / number for capacity, number in zip(capacities, pgs, strict=True) if number)
+    return min(rates, default=math.inf)
+
+
+def _osds(run: Run, direction: str) -> Iterator[Ceiling]:
+    """Of small writes: what OSDs have measured of themselves. For reads there is no such figure."""
+    found, load = run.cluster, load_of(run)
+    if found is None or direction != "write" or load is None or not load.pattern.startswith("rand"):
+        return
+    capacities = [_capacity(found.config or {}, osd) for osd in found.pgs_by_osd]
+    pg_num = found.pool.get("pg_num")
+    if load.block_bytes < _SMALL_BLOCK or not isinstance(pg_num, int) or not all(capacities) or not capacities:
+        return
+    at_most = placed_rate([each or 0.0 for each in capacities], list(found.pgs_by_osd.values()), pg_num)
+    basis = f"{len(capacities)} OSDs, {_CAPACITY}*, {pg_num} PGs, {_copies(found)}"
+    yield from _ceiling(run, "OSDs", direction, _IOPS, at_most, basis)
+
+
+def _capacity(options: dict[str, str], osd: str) -> float | None:
+    """None where it was not measured."""
+    for device_class, fallback in _FALLBACKS.items():
+        try:
+            found = float(options[f"osd.{osd} {_CAPACITY}{device_class}"])
+        except (KeyError, ValueError):
+            continue
+        if math.isfinite(found) and found > 0 and found != fallback:
+            return found
+    return None
+
+
+# ---------------------------------------------------------------------------------------------- depth, CPU
+
+
+def _depth(run: Run, direction: str, others: Sequence[Run]) -> Iterator[Ceiling]:
+    """From the runs of the session that had one I/O in flight on each node."""
+    load = load_of(run)
+    in_flight = load.depth * load.jobs * len(node_names(run)) if load else 0
+    alone = [other for other in others if _is_alone(other, run)]
+    seconds = geometric_mean(measured(alone, direction, _LATENCY))
+    if not load or load.depth * load.jobs < 2 or not seconds:
+        return
+    runs = ", ".join(f"#{other.run}" for other in alone)
+    basis = f"{in_flight} in flight, {units.latency(seconds)} with 1 on each node ({runs})"
+    yield from _ceiling(run, "depth", direction, _IOPS, in_flight / seconds, basis)
+
+
+def _is_alone(other: Run, run: Run) -> bool:
+    """Whether it did the same with one I/O in flight on each node, under the same conditions."""
+    load, own = load_of(other), load_of(run)
+    return (
+        load is not None
+        and own is not None
+        and load.depth * load.jobs == 1
+        and (other.tool, load.pattern, load.block_bytes) == (run.tool, own.pattern, own.block_bytes)
+        and (other.target, node_names(other)) == (run.target, node_names(run))
+        and (other.cluster.pool if other.cluster else None) == (run.cluster.pool if run.cluster else None)
+        and not why_invalid(other)
+    )
+
+
+def _client_cpu(run: Run) -> Iterator[Ceiling]:
+    """Of the busiest node: its jobs' threads, on average."""
+    used = {
+        node.node: (node.cpu_user_percent + node.cpu_system_percent) / 100
+        for node in run.nodes
+        if node.cpu_user_percent is not None and node.cpu_system_percent is not None
+    }
+    node, most = max(used.items(), key=lambda each: each[1], default=("", 0.0))
+    flows = {name: value for name in DIRECTIONS for value in measured([run], name, _IOPS)}
+    if most > 0 and flows:
+        direction = max(flows, key=lambda name: flows[name])
+        basis = f"of one for each job's thread on {node}"
+        yield Ceiling("client CPU", direction, _IOPS, flows[direction], flows[direction] / most, basis)
+
+
+def _ceiling(run: Run, limit: Limit, direction: str, metric: Metric, at_most: float, basis: str) -> Iterator[Ceiling]:
+    """None where the run has no such figure."""
+    for value in measured([run], direction, metric):
+        if value > 0 and 0 < at_most < math.inf:
+            yield Ceiling(limit, direction, metric, value, at_most, basis)

@@ -1,0 +1,65 @@
+"""The CRUSH tree: which OSDs are on which host."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from cephtui.ceph import answers
+from cephtui.frozen import dataclass
+
+TREE_ARGV = ("ceph", "osd", "tree", "-f", "json")
+"""Reports a CrushTree; the cephx caps ``mon r`` are enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """A root, a host, another bucket, or an OSD."""
+
+    name: str
+    kind: str
+    """``root``, ``host``, ``osd``."""
+    children: tuple[int, ...] = ()
+    device_class: str = ""
+    """Of an OSD."""
+
+
+@dataclass(frozen=True, slots=True)
+class CrushTree:
+    """Buckets and OSDs by their ids."""
+
+    buckets: Mapping[int, Bucket]
+
+    def osds_by_host(self, take: str) -> dict[str, int]:
+        """How many OSDs each host has below what a rule takes: ``default``, ``default~ssd`` for one device class."""
+        root, _, device_class = take.partition("~")
+        found: dict[str, int] = {}
+        waiting = [(number, "") for number, bucket in self.buckets.items() if bucket.name == root]
+        seen = set()
+        while waiting:
+            number, host = waiting.pop()
+            bucket = self.buckets.get(number)
+            if bucket is None or number in seen:
+                continue
+            seen.add(number)
+            if bucket.kind == "osd" and host and device_class in ("", bucket.device_class):
+                found[host] = found.get(host, 0) + 1
+            waiting += [(child, bucket.name if bucket.kind == "host" else host) for child in bucket.children]
+        return dict(sorted(found.items()))
+
+
+def parse_tree(text: str) -> CrushTree:
+    """The answer to ``TREE_ARGV``."""
+    answer = answers.table(text, "nodes")
+    found = answers.objects(answer["nodes"])
+    return CrushTree({one["id"]: _bucket(one) for one in found if isinstance(one.get("id"), int)})
+
+
+def _bucket(answer: Mapping[str, Any]) -> Bucket:
+    children = answer.get("children")
+    return Bucket(
+        name=str(answer.get("name")),
+        kind=str(answer.get("type")),
+        children=tuple(each for each in children if isinstance(each, int)) if isinstance(children, list) else (),
+        device_class=str(answer.get("device_class") or ""),
+    )

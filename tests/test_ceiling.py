@@ -1,0 +1,269 @@
+"""What limits a run at the latest: the formulas against counted bytes, and what is said of a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from cephtui.analysis.ceiling import Ceiling, Layout, ceilings, internal_bytes, network_rate, placed_rate
+from cephtui.cli.verbs import cli
+from cephtui.models import ClusterEnvironment, Finding, NodeEnvironment, NodeResult, Run, Summary, Total
+from cephtui.reports.ceiling import ceiling_lines
+from cephtui.sessions import demo
+from tests.measured import run
+
+OBJECTS = 60_000
+LINK = 10e9 / 8 * 0.94
+CODINGS = {"size 2": (2, 1), "size 3": (3, 1), "EC 2+1": (3, 2), "EC 4+2": (6, 4)}
+LAYOUTS = [(hosts, coding) for hosts in (3, 4, 8) for coding, (copies, _) in CODINGS.items() if copies <= hosts]
+
+
+def counted(hosts: int, copies: int, chunks: int, clients: int, direction: str, *, apart: bool) -> float:
+    """The rate at which the busiest link is full, by the bytes of each host and direction for objects placed at random.
+
+    ``clients`` are on the first of the hosts; 0 are elsewhere.
+    """
+    random = np.random.default_rng(hosts * 100 + copies * 10 + clients)
+    placed = np.argsort(random.random((OBJECTS, hosts)), axis=1)[:, :copies]
+    primary, others = placed[:, 0], placed[:, 1:]
+    client = random.integers(0, clients, OBJECTS) if clients else np.full(OBJECTS, -1)
+    part = 1 / chunks
+    public, own = np.zeros((2, hosts)), np.zeros((2, hosts))  # sent, received
+    remote = client != primary
+    to_primary = 1 if direction == "write" else 0
+    np.add.at(public[to_primary], primary[remote], 1.0)
+    if clients:
+        np.add.at(public[1 - to_primary], client[remote], 1.0)
+    partners = others if direction == "write" else others[:, : chunks - 1]
+    for column in partners.T:
+        np.add.at(own[1 - to_primary], column if direction == "read" else primary, part)
+        np.add.at(own[to_primary], column if direction == "write" else primary, part)
+    busiest = np.maximum(public, own).max() if apart else (public + own).max()
+    return float(LINK * OBJECTS / busiest)
+
+
+@pytest.mark.parametrize("apart", [False, True], ids=["one network", "two networks"])
+@pytest.mark.parametrize("direction", ["read", "write"])
+@pytest.mark.parametrize(("hosts", "coding"), LAYOUTS, ids=str)
+def test_the_network_is_full_when_its_busiest_link_is(hosts: int, coding: str, direction: str, apart: bool) -> None:
+    copies, chunks = CODINGS[coding]
+    for clients in (0, 1, 2, hosts):
+        layout = Layout(hosts, internal_bytes(direction, copies, chunks), clients)
+        expected = counted(hosts, copies, chunks, clients, direction, apart=apart)
+        assert network_rate(LINK, layout, apart=apart) == pytest.approx(expected, rel=0.03), clients
+
+
+EXAMPLES = [
+    (3, "write", 3, 1, 3, 1.125),
+    (3, "write", 3, 1, 1, 0.75),
+    (3, "read", 3, 1, 1, 1.5),
+    (3, "write", 3, 2, 1, 1.0),
+    (3, "read", 3, 2, 1, 1.2),
+]
+
+
+@pytest.mark.parametrize(("hosts", "direction", "copies", "chunks", "clients", "links"), EXAMPLES)
+def test_the_examples_of_three_hosts(
+    hosts: int, direction: str, copies: int, chunks: int, clients: int, links: float
+) -> None:
+    layout = Layout(hosts, internal_bytes(direction, copies, chunks), clients)
+    assert network_rate(1.0, layout) == pytest.approx(links)
+
+
+def test_the_osd_with_the_most_pgs_for_its_capacity_is_full_first() -> None:
+    assert placed_rate([1000, 1000, 1000], [32, 32, 32], 32) == 1000  # size 3 on three OSDs
+    assert placed_rate([1000, 1000, 1000, 1000], [24, 24, 24, 24], 32) == pytest.approx(4000 / 3)
+    assert placed_rate([1000, 1000, 500, 1000], [20, 24, 24, 28], 32) == pytest.approx(500 * 32 / 24)
+    assert placed_rate([], [], 32) == float("inf")
+
+
+# ---------------------------------------------------------------------------------------------- of a run
+
+CONFIG = {f"osd.{osd} osd_mclock_max_capacity_iops_ssd": "20000" for osd in range(3)}
+CLUSTER = ClusterEnvironment(
+    pool={"name": "bench", "type": "replicated", "size": 3, "pg_num": 32},
+    osds_by_host={"pve1": 1, "pve2": 1, "pve3": 1},
+    failure_domain="host",
+    pgs_by_osd={"0": 32, "1": 32, "2": 32},
+    networks_apart=False,
+    config=CONFIG,
+)
+NIC = NodeEnvironment(hostname="pve1", nic_bits_per_second={"eno1": 1_000_000_000, "bond0": 10_000_000_000})
+
+
+def flow(iops: float, bandwidth: float = 0.0, latency: float | None = None) -> Total:
+    fields = {"ios": 1, "bytes": 1, "runtime_seconds": 60.0, "iops": iops, "bandwidth_bytes": bandwidth or iops * 4096}
+    return Total.model_validate(fields | {"latency_mean_seconds": latency})
+
+
+def wrote(number: int = 1, iops: float = 10_000.0, *, bandwidth: float = 0.0, **changes: Any) -> Run:
+    fields: dict[str, Any] = {
+        "summary": Summary(write=flow(iops, bandwidth, changes.pop("latency", None))),
+        "cluster": CLUSTER,
+        "environment": {"pve1": NIC},
+        "options": {"rw": "randwrite", "bs": "4k", "iodepth": 64, "numjobs": 1},
+    }
+    return run(number, **fields | changes)
+
+
+def found(value: Run, *others: Run) -> dict[str, Ceiling]:
+    return {each.limit: each for each in ceilings(value, others)}
+
+
+def test_the_network_of_one_host_of_three() -> None:
+    network = found(wrote(bandwidth=440e6))["network"]
+    assert network.at_most == pytest.approx(0.75 * LINK)
+    assert network.share == pytest.approx(440e6 / (0.75 * LINK))
+    assert ceiling_lines([network]) == [
+        "network 50 %: write 420 MiB/s, at most 840 MiB/s (from 1 of 3 OSD hosts, size 3, NIC 10.0 Gbit/s x 0.94)",
+        "nearest limit: network",
+    ]
+
+
+def environment(**changes: Any) -> dict[str, Any]:
+    return {"cluster": CLUSTER.model_copy(update=changes)}
+
+
+def test_all_hosts_and_hosts_elsewhere() -> None:
+    names = ("pve1", "pve2", "pve3")
+    nodes = tuple(NodeResult(node=name, command="fio") for name in names)
+    inside = {name: NIC.model_copy(update={"hostname": f"{name}.example.net"}) for name in names}
+    outside = {"pve1": NIC.model_copy(update={"hostname": "client"})}
+    assert found(wrote(nodes=nodes, environment=inside))["network"].at_most == pytest.approx(1.125 * LINK)
+    assert found(wrote(environment=outside))["network"].at_most == pytest.approx(LINK)
+    assert "network" not in found(wrote(nodes=nodes, environment=inside | outside))
+
+
+def test_networks_apart_and_erasure_coding() -> None:
+    assert found(wrote(**environment(networks_apart=True)))["network"].at_most == pytest.approx(1.5 * LINK)
+    coded = environment(
+        pool={"name": "ec", "type": "erasure", "size": 3, "pg_num": 32}, pool_settings={"ec k": "2", "ec m": "1"}
+    )
+    network = found(wrote(**coded))["network"]
+    assert network.at_most == pytest.approx(LINK)
+    assert "EC 2+1" in network.basis
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"cluster": None},
+        {"environment": {}},
+        {"environment": {"pve1": NodeEnvironment()}},
+        environment(failure_domain="osd"),
+        environment(osds_by_host={}),
+        environment(osds_by_host={"pve1": 3}),
+        environment(osds_by_host={"pve1": 1, "pve2": 1}),
+        environment(pool={"name": "ec", "type": "erasure", "size": 3}),
+        environment(pool={}),
+    ],
+    ids=["file", "no node", "no NIC", "by osd", "no hosts", "one host", "too few hosts", "no k", "no pool"],
+)
+def test_a_network_that_is_not_known_has_no_ceiling(changes: dict[str, Any]) -> None:
+    assert "network" not in found(wrote(**changes))
+
+
+def test_the_osds_by_what_they_have_measured() -> None:
+    osds = found(wrote(iops=15_000))["OSDs"]
+    assert (osds.at_most, osds.share) == (20_000, 0.75)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        environment(config=None),
+        environment(config={**CONFIG, "osd.1 osd_mclock_max_capacity_iops_ssd": "21500.000000"}),
+        environment(config={**CONFIG, "osd.1 osd_mclock_max_capacity_iops_ssd": "nan"}),
+        environment(pgs_by_osd={}),
+        environment(pgs_by_osd={"0": 32, "1": 32, "7": 32}),
+        {"options": {"rw": "write", "bs": "4k", "iodepth": 64}},
+        {"options": {"rw": "randwrite", "bs": "512", "iodepth": 64}},
+        {"summary": Summary(read=flow(15_000))},
+    ],
+    ids=["no caps", "fallback", "no number", "no PGs", "one unknown", "sequential", "tiny", "reads"],
+)
+def test_osds_that_are_not_known_have_no_ceiling(changes: dict[str, Any]) -> None:
+    assert "OSDs" not in found(wrote(**changes))
+
+
+def alone(number: int, latency: float, **changes: Any) -> Run:
+    options = {"rw": "randwrite", "bs": "4k", "iodepth": 1, "numjobs": 1}
+    return wrote(number, 1000, latency=latency, preset="latency", **{"options": options} | changes)
+
+
+def test_the_depth_by_the_latency_of_one_in_flight() -> None:
+    depth = found(wrote(3, 30_000), alone(1, 0.001), alone(2, 0.004))["depth"]
+    assert depth.at_most == pytest.approx(64 / 0.002)
+    assert ceiling_lines([depth]) == [
+        "depth 94 %: write 30.0k IOPS, at most 32.0k (64 in flight, 2.00 ms with 1 on each node (#1, #2))",
+        "limited by depth",
+    ]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"target": "rbd:other"},
+        {"options": {"rw": "randread", "bs": "4k", "iodepth": 1, "numjobs": 1}},
+        {"options": {"rw": "randwrite", "bs": "8k", "iodepth": 1, "numjobs": 1}},
+        {"options": {"rw": "randwrite", "bs": "4k", "iodepth": 2, "numjobs": 1}},
+        {"nodes": (NodeResult(node="pve2", command="fio"),)},
+        environment(pool={"name": "bench", "type": "replicated", "size": 2, "pg_num": 32}),
+        {"outcome": "failed"},
+    ],
+    ids=str,
+)
+def test_another_run_says_nothing_of_the_depth(changes: dict[str, Any]) -> None:
+    assert "depth" not in found(wrote(3, 30_000), alone(1, 0.001, **changes))
+
+
+def test_a_run_of_depth_one_has_no_ceiling_by_it() -> None:
+    assert "depth" not in found(alone(1, 0.001), alone(1, 0.001))
+
+
+def with_cpu(percent: float) -> Run:
+    node = NodeResult(node="pve1", command="fio", cpu_user_percent=percent / 2, cpu_system_percent=percent / 2)
+    return wrote(nodes=(node,), cluster=None)
+
+
+def test_a_busy_thread_is_about_a_ceiling() -> None:
+    assert ceiling_lines(ceilings(with_cpu(95.0))) == [
+        "client CPU 95 %: write 10.0k IOPS, about 10.5k (of one for each job's thread on pve1)",
+        "limited by client CPU",
+    ]
+
+
+def test_an_idle_thread_is_none_and_what_would_show_one_is_said() -> None:
+    assert ceiling_lines(ceilings(with_cpu(22.0))) == [
+        "client CPU 22 % of one for each job's thread on pve1",
+        "none known: a run of the preset latency on the same target, in the same session, shows that of the depth",
+    ]
+
+
+def test_above_its_own_ceiling_something_is_wrong() -> None:
+    lines = ceiling_lines(ceilings(wrote(iops=30_000)))
+    assert lines[-1] == "above its own ceiling (OSDs): cache, compression, thin data or a wrong ceiling"
+
+
+def test_the_nearest_is_first() -> None:
+    value = wrote(3, 15_000, bandwidth=800e6)
+    assert [each.limit for each in ceilings(value, [alone(1, 0.001)])] == ["network", "OSDs", "depth"]
+
+
+@pytest.mark.parametrize("changes", [{"outcome": "stopped"}, {"findings": (Finding(code="thin", text="thin"),)}])
+def test_a_run_that_does_not_count_has_none(changes: dict[str, Any]) -> None:
+    assert ceilings(wrote(**changes)) == []
+
+
+def test_a_run_is_shown_with_its_ceilings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CEPHTUI_DATA_DIR", str(tmp_path))
+    demo.unpack(tmp_path / "sessions")
+    shown = CliRunner().invoke(cli, ["show", "demo/7"]).output
+    lines = [" ".join(line.split()) for line in shown.splitlines()]
+    first = lines.index(next(line for line in lines if line.startswith("ceilings depth 13 %: write 4.15k IOPS")))
+    assert "1.45 ms with 1 on each node (#5)" in " ".join(lines[first : first + 3])
+    assert "nearest limit: depth" in lines
