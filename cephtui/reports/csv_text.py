@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from io import StringIO
 
 from cephtui.analysis.batches import node_names
 from cephtui.analysis.conditions import load_of
@@ -13,6 +11,7 @@ from cephtui.analysis.marks import in_order
 from cephtui.models import ClusterEnvironment, Mark, Run, Total
 from cephtui.models.metrics import METRICS
 from cephtui.presets import choice_text
+from cephtui.reports.csv_rows import csv_of
 from cephtui.reports.facts import tool_version
 
 _METRICS = tuple(metric.name for metric in METRICS)
@@ -49,29 +48,28 @@ _COLUMNS = (
 
 def runs_csv(runs: Sequence[Run], marks: Iterable[Mark] = ()) -> str:
     """A header and the rows; a figure that is not known is empty."""
-    file = StringIO()
-    writer = csv.DictWriter(file, _COLUMNS)
-    writer.writeheader()
+    return csv_of(_COLUMNS, _rows(runs, marks))
+
+
+def _rows(runs: Sequence[Run], marks: Iterable[Mark]) -> Iterator[Mapping[str, object]]:
     session = runs[0].session if runs else None
     for row in in_order(runs, marks):
         if isinstance(row, Mark):
-            writer.writerow(
-                {"event": "mark", "session": session, "run": row.run, "at": _time(row.at), "text": row.text}
-            )
+            yield {"event": "mark", "session": session, "run": row.run, "at": iso_time(row.at), "text": row.text}
             continue
         totals: Mapping[str, Total | None] = row.summary.flows or {"": None}
         for direction, total in totals.items():
             figures = {name: getattr(total, name) for name in _METRICS} if total else {}
-            writer.writerow({**_conditions(row), "direction": direction, **figures})
-    return file.getvalue()
+            yield {**conditions_of(row), "direction": direction, **figures}
 
 
-def _time(moment: datetime) -> str:
+def iso_time(moment: datetime) -> str:
     """ISO 8601, as in the JSON Lines."""
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
-def _conditions(run: Run) -> dict[str, object]:
+def conditions_of(run: Run) -> dict[str, object]:
+    """By column what a run was, without its figures."""
     cluster = run.cluster or ClusterEnvironment()
     load = load_of(run)
     asked = {
@@ -85,7 +83,7 @@ def _conditions(run: Run) -> dict[str, object]:
         "event": "run",
         "session": run.session,
         "run": run.run,
-        "at": _time(run.started_at),
+        "at": iso_time(run.started_at),
         "batch": run.batch,
         "repeat": run.repeat,
         "preset": run.preset,

@@ -19,7 +19,8 @@ def document(*parts: Sequence[str]) -> str:
 
 def table(columns: Sequence[str], sides: str, rows: Iterable[Sequence[str]]) -> list[str]:
     """A table; ``sides`` has ``l`` or ``r`` for each column."""
-    return grid(columns, sides, [[escaped(cell) for cell in row] for row in rows])
+    heads, *body = ([escaped(cell) for cell in row] for row in (columns, *rows))
+    return grid(heads, sides, body)
 
 
 def grid(columns: Sequence[str], sides: str, rows: Iterable[Sequence[str]]) -> list[str]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping
-from io import StringIO
 
 from cephtui.analysis.matrix import CellSummary, Matrix, Row
 from cephtui.models import OptionValue
 from cephtui.models.rows import MatrixCell
 from cephtui.presets import choice_text
+from cephtui.reports.csv_rows import csv_of
 
 
 def matrix_cells(matrix: Matrix, session: str) -> list[MatrixCell]:
@@ -44,16 +43,13 @@ def _cell(row: Row, cell: CellSummary, session: str) -> MatrixCell:
 
 def matrix_csv(matrix: Matrix, session: str) -> str:
     """A header and a row for each cell, in base units (RFC 4180); a figure that is not known is empty."""
-    file = StringIO()
     columns = [name for name in MatrixCell.model_fields if name not in ("event", "schema_version")]
-    writer = csv.DictWriter(file, columns, extrasaction="ignore")
-    writer.writeheader()
-    for cell in matrix_cells(matrix, session):
-        lists = {"nodes": cell.nodes, "runs": map(str, cell.runs), "findings": cell.findings}
-        pairs: dict[str, Mapping[str, OptionValue]] = {"options": cell.options, "slowest_within": cell.slowest_within}
-        texts = {name: " ".join(values) for name, values in lists.items()}
-        texts |= {
-            name: " ".join(f"{key}={choice_text(v)}" for key, v in found.items()) for name, found in pairs.items()
-        }
-        writer.writerow({**cell.model_dump(), **texts})
-    return file.getvalue()
+    return csv_of(columns, map(_row, matrix_cells(matrix, session)))
+
+
+def _row(cell: MatrixCell) -> dict[str, object]:
+    lists = {"nodes": cell.nodes, "runs": map(str, cell.runs), "findings": cell.findings}
+    pairs: dict[str, Mapping[str, OptionValue]] = {"options": cell.options, "slowest_within": cell.slowest_within}
+    texts = {name: " ".join(values) for name, values in lists.items()}
+    texts |= {name: " ".join(f"{key}={choice_text(v)}" for key, v in found.items()) for name, found in pairs.items()}
+    return {**cell.model_dump(), **texts}

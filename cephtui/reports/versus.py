@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Sequence
 from functools import partial
-from io import StringIO
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -20,6 +18,7 @@ from cephtui.models.metrics import BY_NAME
 from cephtui.models.rows import Difference
 from cephtui.models.verdict import Verdict
 from cephtui.reports.comparison import draw_differences
+from cephtui.reports.csv_rows import csv_of
 from cephtui.reports.differing import what_differs
 from cephtui.reports.facts import head_line
 from cephtui.reports.tables import Fitting, add_row, make_table, plain
@@ -172,14 +171,13 @@ def _nodes(run: Run) -> str:
 
 def verdicts_csv(verdicts: Sequence[Verdict], names: dict[str, str]) -> str:
     """A header and a row for each figure, in base units; ``names`` are those of the pairs by their runs."""
-    file = StringIO()
-    writer = csv.DictWriter(file, _CSV)
-    writer.writeheader()
-    for verdict in verdicts:
-        low, high = verdict.interval or (None, None)
-        writer.writerow(dict(zip(_CSV, (
-            _named(verdict, names), verdict.direction, verdict.figure, verdict.left, verdict.right, verdict.ratio, low,
-            high, verdict.confidence, len(verdict.before), len(verdict.after), verdict.word, verdict.differs,
-            verdict.p_same,
-        ), strict=True)))  # fmt: skip
-    return file.getvalue()
+    return csv_of(_CSV, (_csv_row(verdict, names) for verdict in verdicts))
+
+
+def _csv_row(verdict: Verdict, names: dict[str, str]) -> dict[str, object]:
+    low, high = verdict.interval or (None, None)
+    return dict(zip(_CSV, (
+        _named(verdict, names), verdict.direction, verdict.figure, verdict.left, verdict.right, verdict.ratio, low,
+        high, verdict.confidence, len(verdict.before), len(verdict.after), verdict.word, verdict.differs,
+        verdict.p_same,
+    ), strict=True))  # fmt: skip
