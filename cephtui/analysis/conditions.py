@@ -32,6 +32,12 @@ def differences(left: Side, right: Side) -> list[Difference]:
     findings, outcome and length, then the cluster's state.
     """
     first, second = left.run, right.run
+    found = _all_differences(left, right)
+    return _of_imported(found, first, second) if first.imported_from or second.imported_from else found
+
+
+def _all_differences(left: Side, right: Side) -> list[Difference]:
+    first, second = left.run, right.run
     return [
         *_differing("run", _asked(first), _asked(second)),
         *_differing("option", _options(first), _options(second)),
@@ -45,6 +51,20 @@ def differences(left: Side, right: Side) -> list[Difference]:
         *_length_difference(first, second),
         *_cluster_differences(first.cluster, second.cluster),
     ]
+
+
+def _of_imported(found: Sequence[Difference], left: Run, right: Run) -> list[Difference]:
+    """What a log does not say is no difference: one line stands for all of it."""
+    from cephtui.models.rows import Difference
+
+    def is_known(each: Difference) -> bool:
+        return units.DASH not in (left.imported_from and each.left, right.imported_from and each.right)
+
+    known = [each for each in found if is_known(each)]
+    if len(known) == len(found) or (left.imported_from and right.imported_from):
+        return known
+    words = ["not known: imported" if run.imported_from else "known" for run in (left, right)]
+    return [*known, Difference(topic="run", name="other conditions", left=words[0], right=words[1])]
 
 
 def load_of(step: Step | Run) -> Load | None:

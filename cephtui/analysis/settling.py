@@ -18,6 +18,7 @@ from cephtui.stats import known_sum
 
 LEAST_SECONDS = 30
 """A shorter run is not judged."""
+_SHORT_SECONDS = 10.0
 _STRETCHES = 500
 """At most twice as many are held; the seconds of a longer run are joined."""
 _BATCHES, _BATCH_LEAST = 12, 5
@@ -109,6 +110,14 @@ def shift_of(values: Sequence[float]) -> Shift | None:
     if is_step and not (is_slope and slope.t > split.t):
         return Shift(split.before, split.after, size * split.at, size * split.at)
     return Shift(max(0.0, slope.first), max(0.0, slope.last), 0, len(values)) if is_slope else None
+
+
+def too_short(seconds: float, *, by_its_data: bool = False) -> Finding | None:
+    """The finding of a run that measured so long, or None; one that its data has ended was meant to last longer."""
+    if seconds >= (LEAST_SECONDS if by_its_data else _SHORT_SECONDS):
+        return None
+    lasted = f"ended with its data after {seconds:.1f} s" if by_its_data else f"only {seconds:.1f} s measured"
+    return Finding(code="short", text=f"{lasted}: too short for caches to settle")
 
 
 class PerSecond:

@@ -179,4 +179,34 @@ def serve(**given: Any) -> int:
     return serve_pages(**given)
 
 
-SAVED_VERBS = (sessions, show, compare, report, replay, watch, demo, serve)
+@click.command(
+    "import",
+    epilog="""\b
+Examples:
+  cephtui import proxmox-rbd-fio.txt
+  cephtui import --dry-run ~/bench/2025-04
+  cephtui import fio-before.json rados-before.txt --session before
+  fio --name=a ... | tee a.txt; cephtui import a.txt
+  cephtui compare before/1 tuning/1
+
+\b
+Exit codes:
+  0 every file was read, 4 some of them, 1 none
+""",
+)
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path(exists=True, path_type=Path))
+@click.option("--session", metavar="NAME", help="The new session. Default: named after the file and its first run.")
+@click.option("--dry-run", is_flag=True, help="Show what would be imported; save nothing.")
+@json_option
+def import_(**given: Any) -> int:
+    """Read saved output of fio and rados bench into a session, to be shown and compared like any other.
+
+    FILE is a log, a document with output in it, JSON or JSON+ of fio, or a directory of these. Each run found is marked
+    as imported, and what its log does not say stays unknown.
+    """
+    from cephtui.cli.commands.import_logs import import_logs
+
+    return import_logs(**given)
+
+
+SAVED_VERBS = (sessions, show, compare, report, replay, watch, demo, serve, import_)

@@ -37,8 +37,24 @@ class SessionRow(Model):
     tags: tuple[Line, ...] = ()
     baseline: int | None = None
     """The number of the run that the user compares others with."""
+    imported: bool = False
+    """Whether its runs were read from saved output of the tools."""
     writing: bool = False
     error: Line | None = None
+
+
+class ImportedFile(Model):
+    """A file that was to be imported."""
+
+    event: Literal["file"] = "file"
+    schema_version: int = SCHEMA_VERSION
+    path: Line
+    session: Name | None = None
+    """Null where nothing was read, or saved."""
+    runs: tuple[int, ...] = ()
+    """Their numbers in the session."""
+    problem: Line | None = None
+    """Why there are none."""
 
 
 class PresetRow(Model):

@@ -17,7 +17,7 @@ from cephtui.analysis.sides import Side, finding_texts
 from cephtui.models.metrics import BY_NAME
 from cephtui.models.rows import Difference, Figure
 from cephtui.reports.tables import add_row, make_table, plain
-from cephtui.reports.text import conditions, cut, moment, short_version, title_of, value_range
+from cephtui.reports.text import conditions, cut, imported, moment, short_version, title_of, value_range
 from cephtui.reports.verdict import draw_verdict
 
 
@@ -71,6 +71,7 @@ def _sides(left: Side, right: Side) -> RenderableType:
     for name, side in _named(left, right):
         text = Text(f"{side.name} {side.run.preset}: {conditions(side.run)}")
         text.append(f", {len(side.runs)} runs" if len(side.runs) > 1 else "")
+        text.append(f", {imported(side.run)}" if side.run.imported_from else "")
         table.add_row(Text(name, style="bold"), text)
         if side.problem:
             table.add_row("", Text(side.problem, style="bold yellow"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 
+from cephtui import units
 from cephtui.analysis.batches import node_names
 from cephtui.config import LOCAL
 from cephtui.models import ClusterEnvironment, Run
@@ -22,8 +23,9 @@ def facts(runs: Sequence[Run]) -> dict[str, str]:
         "nodes": by_run(runs, lambda run: joined(_hosts(run), "nodes")),
         "versions": ", ".join(filter(None, [by_run(runs, _own_version), _versions(runs)])),
         "cluster": by_run(runs, _cluster_state),
-        "target": by_run(runs, lambda run: run.target),
+        "target": by_run(runs, lambda run: "" if run.target == units.DASH else run.target),
         "pool": by_run(runs, lambda run: pool_facts(run.cluster) if run.cluster else ""),
+        "imported": by_run(runs, lambda run: f"from {run.imported_from}" if run.imported_from else ""),
     }
     return {name: text for name, text in found.items() if text}
 
@@ -35,6 +37,7 @@ def head_line(runs: Sequence[Run], *, ascii_only: bool = False) -> str:
         by_run(runs, _nodes_in_short),
         _versions(runs, lambda run: run.cluster.health or "" if run.cluster else ""),
         by_run(runs, _target_in_short),
+        by_run(runs, lambda run: "imported" if run.imported_from else ""),
     ]
     return (" | " if ascii_only else " · ").join(filter(None, parts))
 
@@ -88,6 +91,7 @@ def _hosts(run: Run) -> list[str]:
     """The console's own machine by the name it has in its network, if that is known."""
     names = node_names(run)
     local = run.environment.get(LOCAL)
+    names = [name for name in names if name != units.DASH]  # of an imported run it may not be known
     return [local.hostname if name == LOCAL and local and local.hostname else name for name in names]
 
 
@@ -127,7 +131,10 @@ def _target_in_short(run: Run) -> str:
     """With how the pool is kept: ``rbd:bench size 3``."""
     pool: Mapping[str, object] = run.cluster.pool if run.cluster else {}
     profile, size = pool.get("erasure_code_profile"), pool.get("size")
-    return " ".join([run.target, *[f"erasure-coded {profile}"] * bool(profile), *[f"size {size}"] * bool(size)])
+    where = "" if run.target == units.DASH else run.target
+    return " ".join(
+        [*[where] * bool(where), *[f"erasure-coded {profile}"] * bool(profile), *[f"size {size}"] * bool(size)]
+    )
 
 
 def pool_facts(found: ClusterEnvironment) -> str:

@@ -154,7 +154,7 @@ def _session_cells(row: SessionRow) -> dict[str, str]:
         "cluster": row.cluster or "",
         "runs": str(row.runs),
         "presets": joined(row.presets, "presets"),
-        "outcomes": outcomes + (" (being written)" if row.writing else ""),
+        "outcomes": outcomes + (" (being written)" if row.writing else " (imported)" if row.imported else ""),
     }
 
 

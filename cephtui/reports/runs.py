@@ -199,6 +199,8 @@ def draw_run(
             _IOPS.title,
             Text(spark(history.total(_IOPS.name).values(), 60, ascii_only=ascii_only), style="green"),
         )
+    if value.imported_from:
+        add_row(table, "imported", f"from {value.imported_from}")
     heading = Text(head_line([value], ascii_only=ascii_only), style="bold")
     jobs = draw_jobs(value, ascii_only=ascii_only)
     return Group(heading, draw_runs([value]), "", *([jobs, ""] if jobs else []), table)

@@ -80,6 +80,11 @@ def short_conditions(run: Step | Run) -> str:
     return " ".join(part for part in parts if part)
 
 
+def imported(run: Run) -> str:
+    """``imported from rook.txt:12``; empty for a run that cephtui has measured."""
+    return f"imported from {run.imported_from}" if run.imported_from else ""
+
+
 def title_of(metric: Metric) -> str:
     """A column's heading: ``IOPS``, ``lat p99``."""
     return f"lat {metric.title}" if metric.unit == "s" else metric.title

@@ -6,12 +6,12 @@ import signal
 from collections.abc import Sequence
 
 from cephtui import units
+from cephtui.analysis.settling import too_short
 from cephtui.models import Finding, Outcome, Run, Step
 from cephtui.nodes.watched import HEARTBEAT_SECONDS, HEARTBEAT_SILENT, LOCK_HELD, NO_HEARTBEAT, NO_LOCK, NOT_RELEASED
 from cephtui.stats import Flow
 from cephtui.tools.base import ToolResult
 
-SHORT_RUN_SECONDS = 10.0
 UNSAVED, PARTLY_SAVED = "unsaved", "partly-saved"
 """Findings of a run whose session could not be written."""
 _DISAGREE = 0.02
@@ -105,10 +105,8 @@ def run_findings(step: Step, outcome: Outcome, result: ToolResult) -> list[Findi
     found = [finding for flow in (result.read, result.write) if flow and (finding := _in_flight(step, flow))]
     if outcome in ("stopped", "lost"):
         return [*found, Finding(code="incomplete", text=_incomplete(step, lasted))]
-    if lasted < SHORT_RUN_SECONDS:
-        text = f"only {lasted:.1f} s measured: too short for caches to settle"
-        found.append(Finding(code="short", text=text))
-    return found
+    short = too_short(lasted)
+    return [*found, short] if short else found
 
 
 def _incomplete(step: Step, lasted: float) -> str:

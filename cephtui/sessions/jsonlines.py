@@ -186,12 +186,22 @@ def _text(row: Mapping[str, Any], name: str) -> str:
 def schema() -> dict[str, Any]:
     """JSON Schema of every line that ``--json`` prints, and so of what a session keeps."""
     from cephtui.models.expectation import Expected
-    from cephtui.models.rows import Difference, Figure, Info, MatrixCell, NodeRow, PresetRow, SessionRow, SuiteRow
+    from cephtui.models.rows import (
+        Difference,
+        Figure,
+        ImportedFile,
+        Info,
+        MatrixCell,
+        NodeRow,
+        PresetRow,
+        SessionRow,
+        SuiteRow,
+    )
     from cephtui.models.verdict import Conclusion, Verdict
 
     lines: Any = Plan | Sample | ClusterSample | Run | Mark
     lines |= SessionRow | PresetRow | SuiteRow | NodeRow | Info | Difference | Figure | MatrixCell
-    lines |= Verdict | Conclusion | Expected
+    lines |= ImportedFile | Verdict | Conclusion | Expected
     return {
         "title": "cephtui events",
         **TypeAdapter(lines).json_schema(mode="serialization"),

@@ -29,6 +29,9 @@ _PIECE_MOST_BYTES = 16 << 20
 
 def step_of(directory: Path, run: Run) -> Step:
     """The step that a run carried out; raises StoreError."""
+    if run.imported_from:
+        problem = f"run {run.run} was imported from {run.imported_from}, so there is no live output to replay"
+        raise StoreError(f"{problem}: cephtui show {run.session}/{run.run}")
     lines = _Lines(directory / "plans.jsonl", most_bytes=DOCUMENT_MOST_BYTES)
     found: Step | None = None  # of a plan that was stopped, the rest is planned again
     while (text := lines.take()) is not None:

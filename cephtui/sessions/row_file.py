@@ -14,7 +14,7 @@ from cephtui.reading import load_json, read_bytes
 from cephtui.sessions.store import ROW_FILE, StoreError, read_runs, read_session
 
 _BEST = {f"best_{direction}_{figure}" for direction in ("read", "write") for figure in ("iops", "bandwidth_bytes")}
-_FIGURES = {"created_at", "runs", "presets", "outcomes", "cluster", "nodes", "targets", *_BEST}
+_FIGURES = {"created_at", "runs", "presets", "outcomes", "cluster", "nodes", "targets", "imported", *_BEST}
 """What a row.json keeps of a SessionRow: all that does not change while no process writes the session."""
 Stamps: TypeAlias = dict[str, list[int] | None]
 """Size and time of each file that a row is made from; None where there is no such file."""
@@ -37,6 +37,7 @@ def figures_of(directory: Path) -> dict[str, Any]:
         "cluster": versions[-1] if versions else None,
         "nodes": tuple(dict.fromkeys(name for run in runs for name in _nodes(run))),
         "targets": tuple(dict.fromkeys(run.target for run in runs)),
+        "imported": any(run.imported_from for run in runs),
         **_best(runs),
         "error": "; ".join(map(str, broken)) or None,
     }

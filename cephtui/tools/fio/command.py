@@ -10,13 +10,12 @@ from typing import Self
 
 from cephtui.models import Kind, OptionValue, Place, RbdPlace
 from cephtui.tools.base import Load, OptionError, Parser, Workload
+from cephtui.tools.fio.options import FLAGS
 from cephtui.units import duration, parse_size, short_size
-
-_FLAGS = {"time_based", "group_reporting", "norandommap", "refill_buffers"}
 
 
 def _argument(option: str, value: OptionValue) -> str | None:
-    if option in _FLAGS:
+    if option in FLAGS:
         return f"--{option}" if value else None
     return f"--{option}={int(value)}" if isinstance(value, bool) else f"--{option}={_text_of(value)}"
 
@@ -116,11 +115,9 @@ class FioWorkload(Workload):
         return True
 
     def describe(self) -> str:
-        parts = [
-            f"{self.options.get('bs', '')} {self.options.get('rw', '')}".strip(),
-            f"depth {self.options.get('iodepth', 1)}",
-            f"jobs {self.options.get('numjobs', 1)}",
-        ]
+        words = {"iodepth": "depth", "numjobs": "jobs"}
+        parts = [f"{self.options.get('bs', '')} {self.options.get('rw', '')}".strip() or "options not known"]
+        parts += [f"{word} {self.options[name]}" for name, word in words.items() if name in self.options]
         if self.options.get("time_based"):
             parts.append(duration(float(self.options.get("runtime", 0))))
         return ", ".join(parts)

@@ -29,7 +29,7 @@ def figure(value: Any) -> Any:
     return value
 
 
-def _figure_or_none(value: Any) -> float | None:
+def figure_or_none(value: Any) -> float | None:
     """One that no other figure depends on: without it the rest still holds."""
     try:
         return float(figure(value))
@@ -43,7 +43,7 @@ def bins(part: Mapping[str, Any]) -> dict[int, int]:
     return {stats.bucket_of(int(nanoseconds)): int(figure(n)) for nanoseconds, n in counts.items() if n}
 
 
-def _flow(part: Mapping[str, Any]) -> stats.Flow | None:
+def flow_of(part: Mapping[str, Any]) -> stats.Flow | None:
     """A job's whole run in one direction, figures as fio wrote them."""
     if not part["total_ios"]:
         return None
@@ -79,7 +79,7 @@ def _times(part: Mapping[str, Any], key: str) -> stats.Times | None:
 
 
 def _flows(jobs: list[Mapping[str, Any]], direction: str) -> list[stats.Flow]:
-    return [flow for job in jobs if (flow := _flow(job[direction]))]
+    return [flow for job in jobs if (flow := flow_of(job[direction]))]
 
 
 def _disks(document: Mapping[str, Any]) -> tuple[DiskUse, ...]:
@@ -90,11 +90,11 @@ def _disks(document: Mapping[str, Any]) -> tuple[DiskUse, ...]:
 
 def _disk(disk: Mapping[str, Any]) -> DiskUse | None:
     """As fio has it from the kernel, whose ticks are milliseconds."""
-    util = _figure_or_none(disk["util"])
+    util = figure_or_none(disk["util"])
     if util is None:
         return None
-    counts = {name: _figure_or_none(disk.get(name)) for name in _DISK_COUNTS}
-    times = {name: _figure_or_none(disk.get(key)) for name, key in _DISK_TIMES.items()}
+    counts = {name: figure_or_none(disk.get(name)) for name in _DISK_COUNTS}
+    times = {name: figure_or_none(disk.get(key)) for name, key in _DISK_TIMES.items()}
     return DiskUse(
         name=str(disk["name"]),
         utilisation_percent=util,
@@ -109,7 +109,7 @@ def _depths(jobs: list[Mapping[str, Any]]) -> dict[str, float]:
     levels = [job.get("iodepth_level") for job in jobs]
     found: dict[str, float] = {}
     for weight, level in zip(weights, levels, strict=True):
-        shares = [_figure_or_none(level.get(name)) for name in _DEPTHS] if isinstance(level, dict) else [None]
+        shares = [figure_or_none(level.get(name)) for name in _DEPTHS] if isinstance(level, dict) else [None]
         if None in shares:
             return {}
         for name, share in zip(_DEPTHS, shares, strict=True):
@@ -124,7 +124,7 @@ def _job_results(jobs: list[Mapping[str, Any]]) -> tuple[JobResult, ...]:
         JobResult(
             job=f"{job['jobname']} {number}",
             image=_image(job),
-            summary=stats.summarise([{d: flow for d in DIRECTIONS if (flow := _flow(job[d]))}]),
+            summary=stats.summarise([{d: flow for d in DIRECTIONS if (flow := flow_of(job[d]))}]),
         )
         for number, job in enumerate(jobs, 1)
     )
@@ -138,7 +138,7 @@ def _image(job: Mapping[str, Any]) -> str | None:
 
 def _switches(jobs: list[Mapping[str, Any]]) -> int | None:
     """Of all jobs."""
-    number = stats.known_sum(_figure_or_none(job.get("ctx")) for job in jobs)
+    number = stats.known_sum(figure_or_none(job.get("ctx")) for job in jobs)
     return None if number is None else int(number)
 
 
@@ -157,8 +157,8 @@ def result_of(document: Mapping[str, Any], *, measured: bool) -> ToolResult:
     return ToolResult(
         read=stats.add_flows(_flows(flowing, "read")),
         write=stats.add_flows(_flows(flowing, "write")),
-        cpu_user_percent=_mean([_figure_or_none(job.get("usr_cpu")) for job in jobs]),
-        cpu_system_percent=_mean([_figure_or_none(job.get("sys_cpu")) for job in jobs]),
+        cpu_user_percent=_mean([figure_or_none(job.get("usr_cpu")) for job in jobs]),
+        cpu_system_percent=_mean([figure_or_none(job.get("sys_cpu")) for job in jobs]),
         context_switches=_switches(jobs),
         depths=_depths(flowing),
         disks=_disks(document),

@@ -97,7 +97,7 @@ ABOUT = {
 }
 """What a user changes most, in this order."""
 TITLES = {"bs": "block size", "iodepth": "depth", "numjobs": "jobs", "runtime": "runtime"}
-_ALIASES = {
+ALIASES = {
     "readwrite": "rw",
     "blocksize": "bs",
     "io_limit": "io_size",
@@ -106,6 +106,13 @@ _ALIASES = {
     "iodepth_batch_complete": "iodepth_batch_complete_min",
 }
 """fio's other names of what is in the allow-list (``fio --cmdhelp=OPTION``)."""
+FLAGS = frozenset(
+    (
+        *("bs_unaligned", "norandommap", "time_based", "verify_only", "exitall", "exitall_on_error", "stonewall"),
+        *("new_group", "thread", "group_reporting", "zero_buffers", "refill_buffers"),
+    )
+)
+"""Options whose value fio lets be left out: with ``1`` they are on."""
 _VERBS = "read, write, randread, randwrite, randrw"
 _REFUSED = (
     (
@@ -127,10 +134,10 @@ _REFUSED = (
 
 def canonical(options: Mapping[str, V]) -> dict[str, V]:
     """Every option under one name: fio has two for some; raises OptionError for one that is given twice."""
-    for alias, name in _ALIASES.items():
+    for alias, name in ALIASES.items():
         if alias in options and name in options:
             raise OptionError(alias, f"is another name of {name}, which is given too")
-    return {_ALIASES.get(option, option): value for option, value in options.items()}
+    return {ALIASES.get(option, option): value for option, value in options.items()}
 
 
 def check(options: Mapping[str, object]) -> dict[str, OptionValue]:
@@ -138,7 +145,7 @@ def check(options: Mapping[str, object]) -> dict[str, OptionValue]:
     try:
         checked = FioOptions.model_validate(canonical(options))
     except ValidationError as error:
-        raise explain(error, FioOptions, aliases=_ALIASES, refused=_REFUSED, verbs=_VERBS) from None
+        raise explain(error, FioOptions, aliases=ALIASES, refused=_REFUSED, verbs=_VERBS) from None
     if checked.time_based and not checked.runtime:
         raise OptionError("runtime", "expected more than 0 with time_based")
     return checked.model_dump(exclude_none=True)

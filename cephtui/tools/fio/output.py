@@ -21,7 +21,7 @@ from cephtui.reading import load_json
 from cephtui.tools.base import Errors, Parser, Reading, Stream, ToolResult, join_readings, spoken
 from cephtui.tools.fio.document import BROKEN, bins, figure, result_of
 
-_START = re.compile(r'\{\s*"fio version"')
+DOCUMENT_START = re.compile(r'\{\s*"fio version"')
 _END = re.compile(r"\n\}")  # only a document's own closing brace stands at the start of a line
 _BUFFER_MOST = 16 << 20
 _LINE_MOST = 4096
@@ -163,7 +163,7 @@ class FioParser(Parser):
     def _next_document(self) -> Mapping[str, Any] | None:
         """The next whole document, taken from the buffer; what is not one goes to the text lines."""
         while True:
-            start = _START.search(self._buffer)
+            start = DOCUMENT_START.search(self._buffer)
             if not start:
                 self._forget_text()
                 return None
@@ -183,7 +183,7 @@ class FioParser(Parser):
 
     def _resume_inside(self, text: str) -> None:
         """A document that was cut short may have swallowed the start of the next one."""
-        again = _START.search(text, 1)
+        again = DOCUMENT_START.search(text, 1)
         if again:
             self._buffer = text[again.start() :] + self._buffer
 
@@ -207,7 +207,7 @@ class FioParser(Parser):
         self._text = (self._text + lines)[-_TEXT_LINES_MOST:]
 
     def _spoken_error(self) -> str | None:
-        rest = _START.split(self._buffer, maxsplit=1)[0]
+        rest = DOCUMENT_START.split(self._buffer, maxsplit=1)[0]
         lines = [*spoken(self._errors.text), *self._text, *rest.splitlines()]
         return next((line.strip()[:_ERROR_MOST] for line in lines if _is_error(line)), None)
 

@@ -38,7 +38,7 @@ _LINE_MOST = 4096
 _TIME = r"(?:(\d{4}-\d\d-\d\dT[\d:.]{8,18}[+-]\d{4}) )?"
 _ROW = re.compile(_TIME + r" *(\d{1,9}) +(\d{1,9}) +\d{1,12} +(\d{1,12}) +\S+ +\S+ +\S+ +(\S+) *", re.ASCII)
 _WRITES = re.compile(
-    _TIME + r"Maintaining \d+ concurrent writes of (\d{1,12}) bytes to objects of size (\d{1,12})"
+    _TIME + r"Maintaining (\d{1,9}) concurrent writes of (\d{1,12}) bytes to objects of size (\d{1,12})"
     r" for up to (\d{1,9}) seconds or (\d{1,12}) objects *",
     re.ASCII,
 )
@@ -60,7 +60,7 @@ _REASONS = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class Row:
     """What is known at the end of one second; all counts are from the start."""
 
     second: int = 0
@@ -73,9 +73,10 @@ class _Row:
 
 
 @dataclass(frozen=True, slots=True)
-class _Announced:
+class Announced:
     """What a write run prints of itself before it begins."""
 
+    in_flight: int
     block_bytes: int
     object_bytes: int
     seconds: int
@@ -105,17 +106,26 @@ def _clock(text: str | None) -> float | None:
         return None
 
 
-def _row(line: str) -> _Row | None:
+def read_row(line: str) -> Row | None:
+    """A row of the table; None for another line."""
     match = _ROW.fullmatch(line)
     mean = _number(match[5]) if match else None
     if match is None or mean is None:
         return None
-    return _Row(int(match[2]), int(match[3]), int(match[4]), mean, _clock(match[1]))
+    return Row(int(match[2]), int(match[3]), int(match[4]), mean, _clock(match[1]))
 
 
-def _announced(line: str) -> _Announced | None:
+def read_announced(line: str) -> Announced | None:
+    """The line with which a write run begins; None for another."""
     match = _WRITES.fullmatch(line)
-    return _Announced(*(int(figure) for figure in match.groups()[1:])) if match else None
+    return Announced(*(int(figure) for figure in match.groups()[1:])) if match else None
+
+
+def read_total(line: str) -> tuple[str, float] | None:
+    """A line of the totals, its name in small letters; None for another line, or a figure that can't be one."""
+    match = _TOTAL.fullmatch(line)
+    value = _number(match[3]) if match else None
+    return (match[2].lower(), value) if match and value is not None else None
 
 
 def _half_digit(value: float) -> float:
@@ -123,7 +133,7 @@ def _half_digit(value: float) -> float:
     return 0.5 * 10.0 ** (math.floor(math.log10(value)) - 5) if value > 0 else 0.0
 
 
-def _mean_between(now: _Row, before: _Row) -> float | None:
+def _mean_between(now: Row, before: Row) -> float | None:
     """Mean latency of the operations that finished between two rows, from the means since the start.
 
     Those have six digits: after a thousand seconds of even load a second's own mean may be 1 % off, later more.
@@ -137,7 +147,7 @@ def _mean_between(now: _Row, before: _Row) -> float | None:
     return mean if mean > 0 and off <= _PRECISE * mean else None
 
 
-def _seconds_between(now: _Row, before: _Row) -> float:
+def _seconds_between(now: Row, before: Row) -> float:
     """Length of an interval: by the timestamps, unless the clock was set."""
     counted = float(now.second - before.second)
     if now.clock is None or before.clock is None:
@@ -161,9 +171,9 @@ class RadosBenchParser(Parser):
         self._block_bytes = block_bytes
         self._seconds = seconds
         self._measures_writes = measures_writes
-        self._announced: _Announced | None = None
+        self._announced: Announced | None = None
         self._totals: dict[str, float] = {}
-        self._last = _Row()
+        self._last = Row()
         self._elapsed = 0.0
         self._measured = 0.0
         """Seconds of all intervals so far."""
@@ -218,20 +228,18 @@ class RadosBenchParser(Parser):
         return None if made is None or "total time run" not in self._totals else int(made)
 
     def _take(self, line: str, elapsed: float) -> list[Reading]:
-        if total := _TOTAL.fullmatch(line):
-            value = _number(total[3])
-            if value is not None:
-                name = total[2].lower()
-                self._totals[name] = min(value, ELAPSED_MOST_SECONDS) if name == "total time run" else value
+        if total := read_total(line):
+            name, value = total
+            self._totals[name] = min(value, ELAPSED_MOST_SECONDS) if name == "total time run" else value
             return []
-        self._announced = self._announced or _announced(line)
-        row = _row(line)
+        self._announced = self._announced or read_announced(line)
+        row = read_row(line)
         return self._cut(row, elapsed) if row else []
 
-    def _cut(self, row: _Row, elapsed: float) -> list[Reading]:
+    def _cut(self, row: Row, elapsed: float) -> list[Reading]:
         """End an interval here. Row 0 only marks the begin of the run; what has finished by then is the first's."""
-        if row.second == 0 and self._last == _Row():
-            self._last, self._elapsed = _Row(clock=row.clock), elapsed
+        if row.second == 0 and self._last == Row():
+            self._last, self._elapsed = Row(clock=row.clock), elapsed
             return []
         if row.second <= self._last.second or row.finished < self._last.finished or self._totals:
             return []
@@ -246,7 +254,7 @@ class RadosBenchParser(Parser):
             return ready
         return [*ready, reading]
 
-    def _may_end(self, row: _Row) -> bool:
+    def _may_end(self, row: Row) -> bool:
         """Whether the run may end so soon after this row that the rest will have to join its interval."""
         seconds = self._announced.seconds if self._announced else self._seconds
         if not seconds or row.second + 1 >= seconds:
@@ -254,7 +262,7 @@ class RadosBenchParser(Parser):
         most = self._announced.most_ios if self._announced else None
         return most is not None and row.finished + 2 * row.finished / row.second >= most
 
-    def _reading(self, row: _Row, seconds: float, elapsed: float) -> Reading:
+    def _reading(self, row: Row, seconds: float, elapsed: float) -> Reading:
         ios = row.finished - self._last.finished
         mean = _mean_between(row, self._last)
         interval = stats.make_interval(ios, ios * self._block, seconds, mean, None)

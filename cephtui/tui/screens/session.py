@@ -16,7 +16,7 @@ from cephtui.analysis.history import History
 from cephtui.models import Mark, Run, SessionNotes
 from cephtui.presets import find_presets, options_of
 from cephtui.reports.facts import ranges
-from cephtui.reports.text import conditions, joined, notes
+from cephtui.reports.text import conditions, imported, joined, notes
 from cephtui.sessions import archive, store
 from cephtui.sessions.store import StoreError
 from cephtui.tui.copying import COPY
@@ -140,6 +140,7 @@ def _conditions(run: Run, repeats: Sequence[Run]) -> Text:
     nodes = joined((node.node for node in run.nodes), "nodes")
     numbers = ranges(sorted(each.run for each in repeats)) or str(run.run)
     text = Text.assemble((f"#{numbers} {run.preset} ", "bold"), f"{conditions(run)}, {run.target} on {nodes}")
+    text.append(f", {imported(run)}" if run.imported_from else "")
     text.append(f"; charts: #{run.run}" if repeats else "")
     for note in notes(run):
         text.append(f"  ! {note}", "yellow")

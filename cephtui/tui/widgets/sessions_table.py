@@ -46,8 +46,8 @@ _AT_ONCE = 50
 
 
 def state(row: SessionRow) -> str:
-    """How the runs ended, and whether more is to come or something is wrong."""
-    words = ["writing"] * row.writing + ["broken"] * bool(row.error)
+    """How the runs ended, whether they were imported, and whether more is to come or something is wrong."""
+    words = ["writing"] * row.writing + ["broken"] * bool(row.error) + ["imported"] * row.imported
     return ", ".join([*words, *(f"{number} {outcome}" for outcome, number in row.outcomes.items())])
 
 

@@ -1,0 +1,238 @@
+"""Saved logs become a session: each run that a tool finds in them, with what is known of it and no more."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from cephtui import units
+from cephtui.analysis.incidents import Course
+from cephtui.analysis.merge import as_sample
+from cephtui.analysis.settling import too_short
+from cephtui.frozen import dataclass
+from cephtui.models import Finding, NodeEnvironment, NodeResult, Outcome, Run
+from cephtui.printable import one_line
+from cephtui.reading import open_regular, read_bytes
+from cephtui.sessions.store import StoreError, check_name
+from cephtui.sessions.writer import SessionWriter, unwritable
+from cephtui.tools.logs import FoundRun, read_log
+from cephtui.tools.saved import FINDERS
+
+FILE_MOST_BYTES = 32 << 20
+"""Of one log. An hour of fio's json+ with a status each second has 100 MB, and can be cut."""
+FILES_MOST, RUNS_MOST = 10_000, 5_000
+"""Of one session."""
+UNKNOWN_COMMAND = "(the command is not in the log)"
+NOTHING_FOUND = "no fio or rados bench output found"
+_HEAD_BYTES = 4096
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+"""How the text of a Windows shell begins."""
+_NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
+_EARLIEST, _LATEST = datetime(1970, 1, 2, tzinfo=UTC), datetime(2999, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class LogFile:
+    """A file as it was read."""
+
+    path: Path
+    text: str = ""
+    runs: tuple[tuple[str, FoundRun], ...] = ()
+    """Each with the name of its tool, in the order of the file."""
+    problem: str | None = None
+    """Why there are none."""
+    modified_at: datetime | None = None
+    is_binary: bool = False
+
+
+def files_of(path: Path) -> Iterator[Path]:
+    """A file itself; of a directory all files below it, sorted, without hidden ones. Raises OSError.
+
+    No link to a directory is followed.
+    """
+    if not path.is_dir():
+        yield path
+        return
+    for folder, names, files in os.walk(path, onerror=_raise):
+        names[:] = sorted(name for name in names if not name.startswith("."))
+        yield from (Path(folder) / name for name in sorted(files) if not name.startswith("."))
+
+
+def _raise(error: OSError) -> None:
+    raise error
+
+
+def read_log_file(path: Path) -> LogFile:
+    """The runs in a file, or why there are none; raises nothing that a file can cause."""
+    try:
+        with open_regular(path) as file:
+            if _is_binary(file.read(_HEAD_BYTES)):
+                return LogFile(path, problem="not a text file", is_binary=True)
+        data = read_bytes(path, FILE_MOST_BYTES)
+        modified_at = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    except OSError as error:
+        return LogFile(path, problem=error.strerror or str(error))
+    text = data.decode("utf-16" if data.startswith(_UTF_16) else "utf-8-sig", "replace")
+    log = read_log(text)
+    runs = [(tool, run) for tool, find in FINDERS.items() for run in find(log)]
+    runs.sort(key=lambda found: found[1].line)
+    return LogFile(path, text if runs else "", tuple(runs), None if runs else NOTHING_FOUND, modified_at)
+
+
+def _is_binary(head: bytes) -> bool:
+    return b"\0" in head and not head.startswith(_UTF_16)
+
+
+def default_name(first: Path, file: LogFile) -> str:
+    """A session's name after what was named first and the date of the first run: ``rook-2025-04-07``."""
+    stem = _UNFIT.sub("-", first.resolve().stem).strip("-._") or "imported"
+    started = _started_at(file.runs[0][1], file.modified_at)
+    return f"{stem[:50]}-{started.astimezone():%Y-%m-%d}"
+
+
+def check_new(root: Path, name: str) -> None:
+    """Raises StoreError for a name that a session can't have, or that one has."""
+    check_name(name)
+    if os.path.lexists(root / name):
+        problem = f"there is a session {name} already, perhaps of the same files"
+        raise StoreError(f"{problem}: choose another name with --session, or delete that one")
+
+
+class Numbering:
+    """Makes runs of what is found, numbered from 1; those of a file that were set up alike repeat each other."""
+
+    def __init__(self) -> None:
+        self._batches: dict[tuple[Path, str, str], str] = {}
+        self._repeats: dict[object, int] = {}
+        self._number = 0
+
+    def run(self, session: str, file: LogFile, tool: str, found: FoundRun) -> Run:
+        """The next one."""
+        self._number += 1
+        preset, target = one_line(found.name) or tool, found.target or units.DASH
+        node = found.node if _NODE.fullmatch(found.node) else units.DASH
+        batch = self._batches.setdefault((file.path, tool, preset), f"imported-{len(self._batches) + 1}")
+        alike = (batch, target, frozenset(found.options.items()), node)
+        self._repeats[alike] = self._repeats.get(alike, 0) + 1
+        result = _result(found, node)
+        return Run(
+            session=session,
+            run=self._number,
+            batch=batch,
+            repeat=self._repeats[alike],
+            preset=preset,
+            tool=tool,
+            target=target,
+            options=dict(found.options),
+            outcome=result.outcome,
+            error=result.error,
+            command=result.command,
+            imported_from=f"{file.path.name}:{found.line}",
+            started_at=_started_at(found, file.modified_at),
+            duration_seconds=found.duration_seconds,
+            findings=tuple(_findings(found)),
+            environment={node: NodeEnvironment(tools={tool: found.version})} if found.version else {},
+            summary=found.summary,
+            nodes=(result,),
+        )
+
+
+def _result(found: FoundRun, node: str) -> NodeResult:
+    outcome, error = _outcome(found)
+    return NodeResult(
+        node=node,
+        outcome=outcome,
+        error=error,
+        command=found.command or UNKNOWN_COMMAND,
+        summary=found.summary,
+        cpu_user_percent=found.cpu_user_percent,
+        cpu_system_percent=found.cpu_system_percent,
+        context_switches=found.context_switches,
+        depths=dict(found.depths),
+        disks=found.disks,
+        jobs=found.jobs,
+    )
+
+
+class Importer:
+    """Writes what is found into one new session, file by file."""
+
+    def __init__(self, root: Path, name: str | None, first: Path) -> None:
+        """``first`` is what the session is named after where it has no name."""
+        self._root, self._name, self._first = root, name, first
+        self._writer: SessionWriter | None = None
+        self._numbering = Numbering()
+
+    @property
+    def session(self) -> str | None:
+        """Its name; None before the first run."""
+        return self._writer.name if self._writer else None
+
+    def add(self, file: LogFile) -> list[Run]:
+        """Store the runs of a file; raises StoreError where the session exists, or can't be written."""
+        if not file.runs:
+            return []
+        if self._writer is None:
+            name = self._name or default_name(self._first, file)
+            check_new(self._root, name)
+            self._writer = SessionWriter.open(self._root, name)
+        lines = file.text.split("\n")
+        try:
+            return [self._store(self._writer, file, lines, *each) for each in file.runs]
+        except OSError as error:
+            raise StoreError(unwritable(error)) from None
+
+    def close(self) -> None:
+        """Let go of the session."""
+        if self._writer:
+            self._writer.close()
+
+    def _store(self, writer: SessionWriter, file: LogFile, lines: Sequence[str], tool: str, found: FoundRun) -> Run:
+        run = self._numbering.run(writer.name, file, tool, found)
+        if run.run > RUNS_MOST:
+            raise StoreError(f"more than {RUNS_MOST:,} runs: import the others into another session")
+        output, course = writer.start_run(run), Course("iops")
+        node = run.nodes[0].node
+        own = "".join(f"{line}\n" for line in lines[found.line - 1 : found.last_line])
+        output.raw(node, "stdout", own.encode("utf-8", "replace"), found.duration_seconds)
+        for reading in found.readings:
+            for name in (node, None):
+                sample = as_sample(run.run, run.preset, name, reading, preparing=False)
+                output.sample(sample)
+                course.add(sample)
+        course.end(node, found.duration_seconds)
+        findings = (*run.findings, *(course.findings({}) if found.readings else ()), *output.findings())
+        finished = run.model_copy(update={"findings": findings, "seconds": course.seconds.summary()})
+        output.finish(finished)
+        return finished
+
+
+def _started_at(found: FoundRun, modified_at: datetime | None) -> datetime:
+    """By the log, which has the node's clock, taken for one in this time zone; else when the file was last written."""
+    known = found.started_at or modified_at or datetime.now(UTC)
+    with contextlib.suppress(OSError, OverflowError, ValueError):
+        return min(max(known.astimezone(UTC), _EARLIEST), _LATEST)
+    return datetime.now(UTC)
+
+
+def _outcome(found: FoundRun) -> tuple[Outcome, str | None]:
+    if found.error:
+        return "failed", found.error
+    if not found.summary.flows:
+        return "failed", "it ended without having done any I/O"
+    return ("stopped", None) if found.stopped else ("ok", None)
+
+
+def _findings(found: FoundRun) -> Iterable[Finding]:
+    """Those of the log, and that it was too short."""
+    yield from found.findings
+    if found.summary.flows and not found.stopped and all(each.code != "short" for each in found.findings):
+        lasted = max(total.runtime_seconds for total in found.summary.flows.values())
+        short = too_short(lasted, by_its_data=found.options.get("time_based") is False)
+        if short:
+            yield short

@@ -1,0 +1,142 @@
+"""A run in a saved log of fio, from the jobs that its output names: what text and JSON have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from cephtui import stats
+from cephtui.frozen import dataclass
+from cephtui.models import DiskUse, Finding, JobResult, OptionValue, Summary, Total
+from cephtui.stats import Flow
+from cephtui.tools.base import Reading
+from cephtui.tools.logs import FoundRun, joined_names
+
+PERCENTILES = {
+    50.0: "latency_p50_seconds",
+    90.0: "latency_p90_seconds",
+    95.0: "latency_p95_seconds",
+    99.0: "latency_p99_seconds",
+    99.5: "latency_p995_seconds",
+    99.9: "latency_p999_seconds",
+    99.95: "latency_p9995_seconds",
+    99.99: "latency_p9999_seconds",
+}
+"""Those of a Total, by per cent."""
+_ALWAYS = (50.0, 95.0, 99.0, 99.9)
+"""The others only where enough I/Os lie beyond them."""
+_OWN_CACHE = ("rbd", "rados", "null")
+"""Engines that do not go through the page cache."""
+DATE = "%a %b %d %H:%M:%S %Y"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job, or a group of jobs that fio reports as one."""
+
+    name: str
+    flows: Mapping[str, Flow]
+    percentiles: Mapping[str, Mapping[float, float]] = field(default_factory=dict)
+    """Seconds by flow, then by per cent, as fio prints them; those of a Total."""
+    error: str | None = None
+    user_percent: float | None = None
+    system_percent: float | None = None
+    switches: int | None = None
+    """Of context."""
+
+    def summary(self, *, histogram: bool = False) -> Summary:
+        """Percentiles are those of the histogram, or where it has none as fio prints them."""
+        found = stats.summarise([self.flows], histogram=histogram)
+        return found.model_copy(update={name: self._with_percentiles(name, t) for name, t in found.flows.items()})
+
+    def _with_percentiles(self, name: str, total: Total) -> Total:
+        moments = self.flows[name].moments
+        known = {
+            PERCENTILES[percent]: seconds
+            for percent, seconds in self.percentiles.get(name, {}).items()
+            if percent in _ALWAYS or stats.ios_beyond(moments.count if moments else 0, percent) >= stats.BEYOND_LEAST
+        }
+        return total.model_copy(update={field: s for field, s in known.items() if getattr(total, field) is None})
+
+
+def as_datetime(text: str) -> datetime | None:
+    """``Mon Apr  7 22:14:44 2025``: by the clock of the node."""
+    try:
+        found = datetime.strptime(" ".join(text.split()), DATE)
+    except ValueError:
+        return None
+    return found if 1970 < found.year < 3000 else None
+
+
+def _summary_of(jobs: Sequence[Job]) -> Summary:
+    """Of jobs that ran at the same time."""
+    if len(jobs) == 1:
+        return jobs[0].summary(histogram=True)
+    return stats.summarise([job.flows for job in jobs], histogram=True)
+
+
+def _job_results(jobs: Sequence[Job]) -> tuple[JobResult, ...]:
+    if len(jobs) < 2:
+        return ()
+    return tuple(JobResult(job=f"{job.name} {number}", summary=job.summary()) for number, job in enumerate(jobs, 1))
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
+
+
+def found_run(
+    jobs: Sequence[Job],
+    *,
+    lines: tuple[int, int],
+    options: Mapping[str, OptionValue],
+    ended_at: datetime | None,
+    disks: tuple[DiskUse, ...] = (),
+    readings: tuple[Reading, ...] = (),
+    **known: Any,
+) -> FoundRun:
+    """The run of at least one job; fio prints the date at its end. ``known`` are other fields of a FoundRun."""
+    lasted = max((flow.runtime_seconds for job in jobs for flow in job.flows.values()), default=0.0)
+    ramp = float(options.get("ramp_time") or 0.0)
+    return FoundRun(
+        line=lines[0],
+        last_line=lines[1],
+        name=joined_names(job.name for job in jobs) or "fio",
+        options=options,
+        started_at=ended_at and ended_at - timedelta(seconds=lasted + ramp),
+        duration_seconds=lasted + ramp,
+        error=next((job.error for job in jobs if job.error), None),
+        summary=_summary_of(jobs),
+        jobs=_job_results(jobs),
+        cpu_user_percent=_mean([job.user_percent for job in jobs]),
+        cpu_system_percent=_mean([job.system_percent for job in jobs]),
+        context_switches=stats.known_sum(job.switches for job in jobs),
+        disks=disks,
+        findings=tuple(_findings(options)),
+        readings=readings,
+        **known,
+    )
+
+
+def one_after_the_other(runs: Sequence[FoundRun]) -> list[FoundRun]:
+    """The groups of one start of fio: all are printed at its end, and each began when the one before it had ended."""
+    found: list[FoundRun] = []
+    later = timedelta()
+    for run in reversed(runs):
+        found.append(replace(run, started_at=run.started_at and run.started_at - later))
+        later += timedelta(seconds=run.duration_seconds)
+    return found[::-1]
+
+
+def _findings(options: Mapping[str, OptionValue]) -> list[Finding]:
+    """What these options make of the figures."""
+    engine, found = options.get("ioengine"), []
+    if engine == "rados":
+        text = "fio's rados engine counts operations that failed as I/O: these may be the figures of errors"
+        found.append(Finding(code="unverified", text=text))
+    if options.get("direct") is False and engine not in _OWN_CACHE:
+        found.append(Finding(code="page-cache", text="direct=0: the page cache takes part, this may be memory"))
+    return found

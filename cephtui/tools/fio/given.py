@@ -1,0 +1,164 @@
+"""What a user gave fio: a command line or a job file, as sections with their options.
+
+Format (fio 3.33 HOWTO, "Command line options" and "Job file format"): ``--name`` begins a section, and what stands
+before the first one, or in ``[global]``, holds for all that follow. An option has one dash or two, its value behind
+``=`` or as the next word; options that are flags have no value.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from cephtui.frozen import dataclass
+from cephtui.models import OptionValue
+from cephtui.tools.base import OptionError
+from cephtui.tools.fio.options import ALIASES, FLAGS, FioOptions, check
+from cephtui.units import parse_size, short_size
+
+SECTIONS_MOST = 1000
+_WORD = re.compile(r"--?([A-Za-z][\w-]*)(?:=(.*))?", re.DOTALL)
+_HEADING = re.compile(r"\[(.*)\]\s*(?:[#;].*)?")
+_COMMENT = re.compile(r"(?:^|\s)[#;].*")
+_LETTER = re.compile(r"([kmgtp]?)i?b?", re.IGNORECASE)
+_SIZES = ("bs", "size", "io_size", "rate")
+_DEFAULTS: Mapping[str, str] = {
+    "bs": "4k",
+    "iodepth": "1",
+    "numjobs": "1",
+    "rw": "read",
+    "direct": "0",
+    "ramp_time": "0",
+}
+"""fio's own, of options that cephtui always stores."""
+_UNSET: Mapping[str, OptionValue] = {"time_based": False, "group_reporting": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A job as it was given, with what holds for all jobs; options by the name they were given, values as text."""
+
+    name: str
+    options: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """All sections of a command line or a job file."""
+
+    sections: tuple[Section, ...]
+    files: tuple[str, ...] = ()
+    """Words of a command line that are no options: job files."""
+
+    def find(self, name: str) -> Section | None:
+        """The section of a name."""
+        return next((section for section in self.sections if section.name == name), None)
+
+
+def option_name(name: str) -> str:
+    """Under the one name that is used here."""
+    return ALIASES.get(name, name)
+
+
+def read_command(text: str) -> Given:
+    """A command line, from ``fio`` on or with what stands before it; raises ValueError where its quotes are not closed.
+
+    The first word that is ``fio`` or a path to it begins the options.
+    """
+    words = shlex.split(text, comments=True)
+    begin = next((n for n, word in enumerate(words) if word.rsplit("/", 1)[-1] == "fio"), -1)
+    common: dict[str, str] = {}
+    sections: list[tuple[str, dict[str, str]]] = []
+    files: list[str] = []
+    for name, value in _words(words[begin + 1 :]):
+        if not name:
+            files.append(value)
+        elif name == "name":
+            sections.append((value, dict(common)))
+        else:
+            (sections[-1][1] if sections and sections[-1][0] != "global" else common)[name] = value
+    return Given(tuple(Section(*each) for each in _jobs(sections)), tuple(files))
+
+
+def _words(words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Each option with its value; a word that is none with an empty name."""
+    left = iter(words)
+    for word in left:
+        found = _WORD.fullmatch(word)
+        if word in ("|", ">", ">>", "2>&1", "&&", ";", "||", "&"):
+            return
+        if not found:
+            yield "", word
+        elif found[2] is not None:
+            yield found[1], found[2]
+        else:
+            yield found[1], "1" if option_name(found[1]) in FLAGS else next(left, "")
+
+
+def _jobs(sections: Iterable[tuple[str, dict[str, str]]]) -> list[tuple[str, dict[str, str]]]:
+    return [each for each in sections if each[0] != "global"][:SECTIONS_MOST]
+
+
+def read_job_file(text: str) -> Given:
+    """A job file; ``[global]`` may come again, and then holds for what follows it."""
+    common: dict[str, str] = {}
+    sections: list[tuple[str, dict[str, str]]] = []
+    for line in text.splitlines():
+        stripped = line.strip()
+        if heading := _HEADING.fullmatch(stripped):
+            sections.append((heading[1].strip(), dict(common)))
+            continue
+        name, _, value = _COMMENT.sub("", stripped).partition("=")
+        name = name.strip()
+        if not name or not sections:
+            continue
+        into = common if sections[-1][0] == "global" else sections[-1][1]
+        into[name] = value.strip() or "1"
+    return Given(tuple(Section(*each) for each in _jobs(sections)))
+
+
+def stored(given: Mapping[str, str], *, whole: bool) -> dict[str, OptionValue]:
+    """The options of a run as cephtui stores them, those that it knows and whose values it can have.
+
+    With ``whole`` nothing else was given, so that fio's defaults hold for the rest.
+    """
+    named = {option_name(name): value for name, value in given.items()}
+    if named.get("buffered") in ("0", "1"):
+        named.setdefault("direct", "1" if named["buffered"] == "0" else "0")
+    found = {**(_DEFAULTS if whole else {}), **named}
+    options = {name: value for name in FioOptions.model_fields if (value := _value(name, found.get(name))) is not None}
+    return {**(_UNSET if whole else {}), **options}
+
+
+def _value(name: str, text: str | None) -> OptionValue | None:
+    if text is None:
+        return None
+    if name == "ioengine":
+        return text
+    if name in ("size", "io_size") and "%" in text:
+        return None
+    try:
+        value = check({"rw": "read", "time_based": False, name: plain_size(text) if name in _SIZES else text})[name]
+        return short_size(parse_size(str(value))) if name in _SIZES else value
+    except (OptionError, ValueError, LookupError):
+        return None
+
+
+def plain_size(text: str) -> str:
+    """A size in fio's own spelling where it has a unit of its own, such as ``4096B`` or ``4KiB``, which are powers of
+    1024 in what fio prints."""
+    digits = text.strip().rstrip("BbIiKkMmGgTtPp")
+    unit = _LETTER.fullmatch(text.strip()[len(digits) :])
+    return f"{digits}{unit[1]}" if unit and digits else text
+
+
+def target_of(given: Mapping[str, str]) -> str:
+    """What was tested, as it would be typed; empty where that is not known."""
+    if image := given.get("rbdname"):
+        return f"rbd:{given.get('pool', '')}/{image}"
+    if pool := given.get("pool"):
+        return f"pool:{pool}"
+    if path := given.get("filename"):
+        return f"{'device' if path.startswith('/dev/') else 'file'}:{path}"
+    return f"file:{given['directory']}" if given.get("directory") else ""

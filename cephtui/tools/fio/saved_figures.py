@@ -1,0 +1,181 @@
+"""The figures of one job as fio prints them for people; the format is in ``saved_text``.
+
+Figures are rounded to three or four digits there. The number of I/Os is exact, so IOPS are that over the time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from cephtui import stats
+from cephtui.models import ELAPSED_MOST_SECONDS
+from cephtui.tools.fio.found import PERCENTILES, Job
+from cephtui.tools.logs import LogLine
+
+_RATE = re.compile(
+    r"\s*(?P<flow>read|write)\s*: *IOPS=\s*(?P<iops>[\d.]+)(?P<scale>[kKMGT]?), *"
+    r"BW=\s*(?P<bw>[\d.]+)(?P<unit>[kKMGT]?i?)B/s.{0,40}?\((?P<io>[\d.]+)(?P<io_unit>[kKMGT]?i?)B/(?P<ms>\d+)msec\)"
+)
+_RATE_2 = re.compile(
+    r"\s*(?P<flow>read|write)\s*: *io=\s*(?P<io>[\d.]+)(?P<io_unit>[KMGT]?)i?B, *"
+    r"bw=\s*(?P<bw>[\d.]+)(?P<unit>[KMGT]?)i?B/s, *iops=\s*(?P<iops>[\d.]+)(?P<scale>[kKMGT]?) *, *"
+    r"runt=\s*(?P<ms>\d+)msec"
+)
+_LATENCY = re.compile(
+    r"\s*(?P<kind>[sc]?lat) \((?P<unit>nsec|usec|msec)\): *min=\s*(?P<min>[\d.]+)(?P<min_k>[kMG]?), *"
+    r"max=\s*(?P<max>[\d.]+)(?P<max_k>[kMG]?), *avg=\s*(?P<avg>[\d.]+), *stdev=\s*(?P<stdev>[\d.]+)"
+)
+_LADDER = re.compile(r"\s*(?P<kind>\w+)(?: prio \S+)? percentiles \((?P<unit>nsec|usec|msec)\):")
+_RUNG = re.compile(r"([\d.]{1,12})th=\[\s*(\d{1,18})\]")
+_CPU = re.compile(r"\s*cpu\s*: *usr=\s*([\d.]+)%, *sys=\s*([\d.]+)%(?:, *ctx=(\d{1,18}))?")
+_DEPTHS = re.compile(r"\s*IO depths\s*:(.*)")
+_SHARE = re.compile(r"((?:>=)?\d+)=\s*([\d.]+)%")
+_ISSUED = re.compile(r"\s*issued(?: rwts?)?\s*: *total=(?:r=)?(\d{1,18})(?:,|/w=)(\d{1,18})")
+_A_SECOND = {"nsec": 1e9, "usec": 1e6, "msec": 1e3}
+_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+_SAME = 0.015
+"""By how much figures of three digits may differ and mean the same."""
+
+
+def read_job(head: re.Match[str], body: Sequence[LogLine], block_bytes: int) -> Job:
+    """A job from its heading and the lines below; ``block_bytes`` is 0 where it is not one for all I/Os."""
+    issued = next((found for line in body if (found := _ISSUED.match(line.text))), None)
+    cpu = next((found for line in body if (found := _CPU.match(line.text))), None)
+    ios = {"read": int(issued[1]), "write": int(issued[2])} if issued else {}
+    flows: dict[str, stats.Flow] = {}
+    percentiles: dict[str, dict[float, float]] = {}
+    for rate, lines in _directions(body):
+        if flow := _flow(rate, lines, ios.get(rate["flow"]), block_bytes):
+            flows[rate["flow"]] = flow
+            percentiles[rate["flow"]] = _percentiles(lines)
+    return Job(
+        name=head["name"],
+        flows=flows,
+        percentiles=percentiles,
+        error=_error(head),
+        user_percent=figure(cpu[1]) if cpu else None,
+        system_percent=figure(cpu[2]) if cpu else None,
+        switches=int(cpu[3]) if cpu and cpu[3] else None,
+    )
+
+
+def _error(head: re.Match[str]) -> str | None:
+    if not int(head["error"]):
+        return None
+    why = (head["why"] or "").rpartition("error=")[2]
+    return why or f"fio: error {head['error']}"
+
+
+def _directions(body: Iterable[LogLine]) -> list[tuple[re.Match[str], list[str]]]:
+    """Each line of rates with the lines up to the next."""
+    found: list[tuple[re.Match[str], list[str]]] = []
+    for line in body:
+        if rate := _RATE.match(line.text) or _RATE_2.match(line.text):
+            found.append((rate, []))
+        elif found:
+            found[-1][1].append(line.text)
+    return found
+
+
+def _flow(rate: re.Match[str], body: Sequence[str], ios: int | None, block: int) -> stats.Flow | None:
+    """None without a whole figure. The number of I/Os counts where it fits the rounded figures."""
+    old = rate.re is _RATE_2
+    moved, printed_bw = _bytes(rate["io"], rate["io_unit"], old=old), _bytes(rate["bw"], rate["unit"], old=old)
+    iops, seconds = _scaled(rate["iops"], rate["scale"]), (figure(rate["ms"]) or 0.0) / 1e3
+    if not ios and not moved:
+        return None
+    if moved is None or printed_bw is None or iops is None or not 0 < seconds < ELAPSED_MOST_SECONDS:
+        return None
+    if ios is not None and not _near(ios / seconds, iops, 1.0):
+        ios = None
+    if ios and block and _near(ios * block, moved, 0.0):
+        moved = float(ios * block)
+    times = _latencies(body, ios or round(iops * seconds))
+    clat = times.get("clat")
+    return stats.Flow(
+        ios=ios,
+        bytes=round(moved),
+        runtime_seconds=seconds,
+        iops=iops if ios is None else ios / seconds,
+        bandwidth_bytes=moved / seconds if _near(moved / seconds, printed_bw, 0.0) else printed_bw,
+        buckets={},
+        moments=clat.moments if clat else None,
+        bounds=clat.bounds if clat else None,
+        slat=times.get("slat"),
+        lat=times.get("lat"),
+    )
+
+
+def _near(value: float, printed: float, within: float) -> bool:
+    return abs(value - printed) <= max(_SAME * printed, within)
+
+
+def _latencies(body: Iterable[str], count: int) -> dict[str, stats.Times]:
+    """Of submission (``slat``), of completion (``clat``) and of both, in seconds."""
+    found: dict[str, stats.Times] = {}
+    for text in body:
+        match = _LATENCY.match(text) if "lat (" in text else None
+        times = _times(match, count) if match and count else None
+        if match and times:
+            found.setdefault(match["kind"], times)
+    return found
+
+
+def _times(latency: re.Match[str], count: int) -> stats.Times | None:
+    unit = _A_SECOND[latency["unit"]]
+    low, high = _scaled(latency["min"], latency["min_k"]), _scaled(latency["max"], latency["max_k"])
+    mean, stdev = figure(latency["avg"]), figure(latency["stdev"])
+    if mean is None or stdev is None:
+        return None
+    bounds = (low / unit, high / unit) if low is not None and high is not None else None
+    return stats.Times(stats.Moments(count, mean / unit, stdev / unit), bounds)
+
+
+def depths_of(body: Iterable[LogLine]) -> dict[str, float]:
+    """Per cent of the I/Os of a job by how many were in flight; empty where it is not printed."""
+    line = next((found[1] for each in body if (found := _DEPTHS.match(each.text))), "")
+    return {depth: value for depth, share in _SHARE.findall(line) if (value := figure(share)) is not None}
+
+
+def _percentiles(body: Iterable[str]) -> dict[float, float]:
+    """Of completion latency, those that a Total has."""
+    found: dict[float, float] = {}
+    unit = 0.0
+    for text in body:
+        if ladder := _LADDER.match(text):
+            unit = _A_SECOND[ladder["unit"]] if ladder["kind"] == "clat" else 0.0
+        elif unit and text.lstrip().startswith("|"):
+            for percent, value in _RUNG.findall(text):
+                if (share := figure(percent) or 0.0) in PERCENTILES:
+                    found.setdefault(share, int(value) / unit)
+        elif text.strip("` "):  # a page may end in between
+            unit = 0.0
+    return found
+
+
+def _bytes(number: str, unit: str, *, old: bool) -> float | None:
+    """Of ``65.4`` and ``Mi``; without the i a power of ten, in fio 2 one of 1024."""
+    value = figure(number)
+    base = 1024 if old or unit.endswith("i") else 1000
+    return None if value is None else value * base ** _POWERS[unit[:1].lower()]
+
+
+def _scaled(number: str, scale: str) -> float | None:
+    value = figure(number)
+    return None if value is None else value * 1000.0 ** _POWERS[scale.lower()]
+
+
+def figure(text: str) -> float | None:
+    """A number as fio can mean it: nothing that a sum or a quotient could overflow with."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if 0 <= value < 1 << 63 else None
+
+
+def block_bytes(number: str, unit: str) -> int:
+    """Of ``64.0`` and ``K``; 0 for what is no number."""
+    value = figure(number)
+    return round(value * 1024 ** _POWERS[unit.lower()]) if value is not None else 0

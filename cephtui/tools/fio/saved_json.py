@@ -1,0 +1,228 @@
+"""fio's JSON, as it is found in a log: whole documents, with whatever text stands between them.
+
+Format (fio 2.1 to 3.41, ``--output-format=json`` and ``json+``). Until 2.99 latencies are ``clat`` in microseconds
+without a count, and until 2.16 ``io_bytes`` are KiB. With ``--status-interval`` there is a document for each interval,
+whose figures count from the start.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from cephtui.frozen import dataclass
+from cephtui.models import ELAPSED_MOST_SECONDS, OptionValue
+from cephtui.models.metrics import DIRECTIONS
+from cephtui.tools.base import Reading, V
+from cephtui.tools.fio.document import BROKEN, figure, figure_or_none, flow_of, result_of
+from cephtui.tools.fio.found import PERCENTILES, Job, as_datetime, found_run, one_after_the_other
+from cephtui.tools.fio.given import stored, target_of
+from cephtui.tools.fio.options import FLAGS
+from cephtui.tools.fio.output import DOCUMENT_START, FioParser
+from cephtui.tools.logs import FoundRun, Log
+
+_SLACK_SECONDS = 1.5
+"""By how much two clocks of a run may go apart from one document to the next: one counts whole seconds."""
+_LAST_YEAR_SECONDS = 32_000_000_000
+"""The year 2984."""
+_LEAST_SECONDS = 3
+"""So many documents of a run, at least, are its seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Document:
+    content: Mapping[str, Any]
+    text: str
+    line: int
+    last_line: int
+
+    @property
+    def jobs(self) -> list[Mapping[str, Any]]:
+        """As the document has them."""
+        found: list[Mapping[str, Any]] = self.content["jobs"]
+        return found
+
+    @property
+    def clock_seconds(self) -> float:
+        """Time of day when it was printed; 0 where it has none."""
+        milliseconds = figure_or_none(self.content.get("timestamp_ms"))
+        return milliseconds / 1e3 if milliseconds else figure_or_none(self.content.get("timestamp")) or 0.0
+
+    @property
+    def elapsed_seconds(self) -> float:
+        """Since fio's start."""
+        return max((figure_or_none(job.get("elapsed")) or 0.0 for job in self.jobs), default=0.0)
+
+    @property
+    def names(self) -> list[str]:
+        """Of its jobs."""
+        return [str(job.get("jobname", "")) for job in self.jobs]
+
+
+def find_documents(log: Log) -> list[FoundRun]:
+    """Every run that fio has printed as JSON; raises nothing."""
+    return [run for documents in _by_start(_documents(log.text)) for run in _runs(documents)]
+
+
+def _documents(text: str) -> Iterator[_Document]:
+    decoder = json.JSONDecoder()
+    at, line, counted = 0, 1, 0
+    while found := DOCUMENT_START.search(text, at):
+        line += text.count("\n", counted, found.start())
+        counted = found.start()
+        try:
+            content, end = decoder.raw_decode(text, found.start())
+        except (RecursionError, ValueError):  # what was cut off may have swallowed the start of the next
+            at = found.end()
+            continue
+        at = end
+        jobs = content.get("jobs")
+        if isinstance(jobs, list) and jobs and all(isinstance(job, dict) for job in jobs):
+            last_line = line + text.count("\n", found.start(), end)
+            yield _Document(content, text[found.start() : end], line, last_line)
+
+
+def _by_start(documents: Iterator[_Document]) -> Iterator[list[_Document]]:
+    """Those that one start of fio has printed."""
+    together: list[_Document] = []
+    for document in documents:
+        if together and not _continues(together[-1], document):
+            yield together
+            together = []
+        together.append(document)
+    if together:
+        yield together
+
+
+def _continues(before: _Document, now: _Document) -> bool:
+    if before.names != now.names or not before.clock_seconds:
+        return False
+    passed, counted = now.clock_seconds - before.clock_seconds, now.elapsed_seconds - before.elapsed_seconds
+    return passed >= 0 and counted >= 0 and abs(passed - counted) <= _SLACK_SECONDS and _ios(now) >= _ios(before)
+
+
+def _ios(document: _Document) -> float:
+    """Of a document in the ramp, whose counters start again, none."""
+    parts = [job.get(flow) for job in document.jobs for flow in DIRECTIONS]
+    return sum(figure_or_none(part.get("total_ios")) or 0.0 for part in parts if isinstance(part, dict))
+
+
+def _runs(documents: Sequence[_Document]) -> list[FoundRun]:
+    """One of each group of jobs, which ran one after the other."""
+    last = documents[-1]
+    groups: dict[object, list[Mapping[str, Any]]] = {}
+    for job in last.jobs:
+        groups.setdefault(str(job.get("groupid", 0)), []).append(job)
+    alone = len(groups) == 1
+    found = []
+    for jobs in groups.values():
+        try:
+            found.append(_run(documents, jobs, alone=alone))
+        except BROKEN:
+            continue
+    return one_after_the_other(found)
+
+
+def _run(documents: Sequence[_Document], jobs: Sequence[Mapping[str, Any]], *, alone: bool) -> FoundRun:
+    last = documents[-1]
+    each = [_given(last.content, job) for job in jobs]
+    options = _same([_options(given, job, len(jobs)) for given, job in zip(each, jobs, strict=True)])
+    now = [{**job, **{name: _as_of_now(job[name]) for name in DIRECTIONS}} for job in jobs]
+    result = result_of({**last.content, "jobs": now}, measured=True)
+    return found_run(
+        [_job(job) for job in now],
+        lines=(documents[0].line, last.last_line),
+        options=options,
+        ended_at=_ended_at(last),
+        disks=result.disks if alone else (),
+        depths=result.depths,
+        readings=_readings(documents, ramp=bool(options.get("ramp_time"))) if alone else (),
+        target=target_of(_same(each)),
+        version=str(last.content.get("fio version", ""))[:100],
+    )
+
+
+def _given(content: Mapping[str, Any], job: Mapping[str, Any]) -> dict[str, str]:
+    """The options of a job as fio repeats them; an empty value is a flag."""
+    parts = (content.get("global options"), job.get("job options"))
+    return {str(k): str(v) or "1" for part in parts if isinstance(part, dict) for k, v in part.items()}
+
+
+def _options(given: Mapping[str, str], job: Mapping[str, Any], jobs: int) -> dict[str, OptionValue]:
+    """Those of a job, which is one of so many of its group."""
+    known = {"iodepth": str(job["latency_depth"])} if "latency_depth" in job else {}
+    if jobs > 1:
+        known["numjobs"] = str(jobs)
+    if not given:
+        return stored(known, whole=False)
+    found = stored({**known, **given}, whole=True)
+    unlisted = FLAGS.difference(given)  # not every version of fio lists the flags among the options
+    return {name: value for name, value in found.items() if name not in unlisted}
+
+
+def _same(each: Sequence[Mapping[str, V]]) -> dict[str, V]:
+    return {name: value for name, value in each[0].items() if all(other.get(name) == value for other in each)}
+
+
+def _ended_at(document: _Document) -> datetime | None:
+    """With its time zone where there is a time stamp."""
+    if document.clock_seconds and document.clock_seconds < _LAST_YEAR_SECONDS:
+        return datetime.fromtimestamp(document.clock_seconds, UTC)
+    return as_datetime(str(document.content.get("time", "")))
+
+
+def _job(job: Mapping[str, Any]) -> Job:
+    """Raises one of ``BROKEN`` for what is no job of fio's."""
+    flows = {name: flow for name in DIRECTIONS if (flow := flow_of(job[name]))}
+    number, switches = int(figure(job.get("error", 0))), figure_or_none(job.get("ctx"))
+    return Job(
+        name=str(job.get("jobname", ""))[:200],
+        flows=flows,
+        percentiles={name: _percentiles(job[name]) for name in flows},
+        error=os.strerror(number) if number else None,
+        user_percent=figure_or_none(job.get("usr_cpu")),
+        system_percent=figure_or_none(job.get("sys_cpu")),
+        switches=None if switches is None else int(switches),
+    )
+
+
+def _as_of_now(part: Mapping[str, Any]) -> dict[str, Any]:
+    """The figures of one direction as fio 3 has them."""
+    found = dict(part)
+    if not {"io_kbytes", "bw_bytes"} & found.keys():
+        found["io_bytes"] = figure(found["io_bytes"]) * 1024
+    for name in ("slat", "clat", "lat"):
+        if isinstance(found.get(name), dict) and f"{name}_ns" not in found:
+            found[f"{name}_ns"] = _in_nanoseconds(found[name], found["total_ios"])
+    return found
+
+
+def _in_nanoseconds(old: Mapping[str, Any], ios: Any) -> dict[str, Any]:
+    bins, percentile = old.get("bins", {}), old.get("percentile", {})
+    return {
+        **{name: figure(old[name]) * 1000 for name in ("min", "max", "mean", "stddev")},
+        "N": sum(map(figure, bins.values())) or (ios if old["max"] else 0),
+        "bins": {str(int(microseconds) * 1000): number for microseconds, number in bins.items()},
+        "percentile": {percent: figure(microseconds) * 1000 for percent, microseconds in percentile.items()},
+    }
+
+
+def _percentiles(part: Mapping[str, Any]) -> dict[float, float]:
+    printed = part.get("clat_ns", {}).get("percentile", {}).items()
+    found = {float(percent): figure_or_none(nanoseconds) for percent, nanoseconds in printed}
+    return {percent: value / 1e9 for percent, value in found.items() if percent in PERCENTILES and value is not None}
+
+
+def _readings(documents: Sequence[_Document], *, ramp: bool) -> tuple[Reading, ...]:
+    """The seconds of a run, where it has printed them."""
+    if len(documents) < _LEAST_SECONDS:
+        return ()
+    parser, readings = FioParser(ramp=ramp), []
+    began = documents[0].clock_seconds - documents[0].elapsed_seconds
+    for document in documents:
+        elapsed = min(max(0.0, document.clock_seconds - began), ELAPSED_MOST_SECONDS / 2)
+        readings += parser.feed("stdout", f"{document.text}\n".encode(), elapsed)
+    return (*readings, *parser.finish())
