@@ -17,7 +17,7 @@ from cephtui import units
 from cephtui.analysis.conditions import differences, unlike
 from cephtui.analysis.sides import Side
 from cephtui.cli.verbs import cli
-from cephtui.models import Run, Summary, Total
+from cephtui.models import Run, Summary
 from cephtui.sessions import importing, store
 from cephtui.sessions.importing import read_log_file
 from cephtui.sessions.listing import list_sessions
@@ -569,9 +569,13 @@ def mutated(text: str, chance: random.Random) -> str:
     return text
 
 
-def figures(summary: Summary) -> Iterator[float]:
-    for total in summary.flows.values():
-        yield from (value for name in Total.model_fields if (value := getattr(total, name)) is not None)
+def figures(value: object) -> Iterator[float]:
+    """Every number in what a model holds."""
+    if isinstance(value, int | float):
+        yield value
+    elif isinstance(value, dict):
+        for part in value.values():
+            yield from figures(part)
 
 
 @settings(max_examples=200, deadline=None)
@@ -586,8 +590,8 @@ def test_a_damaged_log_raises_nothing_and_harms_no_other_run(seed: int) -> None:
         whole = read_log(f"{BEFORE}\n\n{text}\n\n{AFTER}" if between else text)
         found = [*find_fio(whole), *find_rados(whole)]
         for each in found:
-            values = list(figures(each.summary))
-            values += [value for job in each.jobs for value in figures(job.summary)]
+            models = [each.summary, *(job.summary for job in each.jobs)]
+            values = [value for model in models for value in figures(model.model_dump())]
             assert all(math.isfinite(value) and value >= 0 for value in values)
             assert 0 <= each.duration_seconds < 2e9
             assert 1 <= each.line <= each.last_line <= len(whole.lines)
