@@ -202,9 +202,8 @@ def choose(catalogue: Catalogue, names: Sequence[str]) -> tuple[Preset, ...]:
 
 def unknown(name: str, known: Iterable[str]) -> PresetError:
     """The error for a name that is none of those that are known."""
-    names = list(known)
-    near = difflib.get_close_matches(name, names, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
+    near = difflib.get_close_matches(name, list(known), n=1)
+    hint = f"did you mean {near[0]}?" if near else "cephtui presets lists them"
     return PresetError(f"unknown preset {name!r}: {hint}")
 
 

@@ -31,7 +31,31 @@ COMMON = {
     "ramp_time": 2,
     "group_reporting": True,
 }
-OTHERS = ("ping", "rados-rand", "rados-seq", "rados-write")
+GROUPS = {
+    "fio": [
+        *("iops-128", "latency-sequential", "mixed-70-30", "provisioned"),
+        *("sync-latency", "throughput-64", "write-4m"),
+    ],
+    "ioping": ["ping"],
+    "rados": ["rados-1m", "rados-all", "rados-rand", "rados-seq", "rados-write"],
+    "sweeps": ["block-sweep", "depth-sweep", "jobs-sweep"],
+}
+OTHERS = [name for names in GROUPS.values() for name in names]
+"""Those without a key, as they are listed."""
+MEASURED = {
+    "iops-128": ["4k randread, depth 128, jobs 1, 60 s", "4k randwrite, depth 128, jobs 1, 60 s"],
+    "latency-sequential": ["4k read, depth 1, jobs 1, 60 s", "4k write, depth 1, jobs 1, 60 s"],
+    "mixed-70-30": ["4k randrw, depth 4, jobs 4, 60 s"],
+    "provisioned": [f"4k {rw}, depth 64, jobs 1, 60 s" for rw in ("randread", "randwrite", "randrw")],
+    "sync-latency": ["4k write, depth 1, jobs 1, 60 s"],
+    "throughput-64": ["1M read, depth 64, jobs 1, 60 s", "1M write, depth 64, jobs 1, 60 s"],
+    "write-4m": ["4M write, depth 32, jobs 1, 60 s"],
+    "rados-1m": [f"1M {mode}, 16 at once, 60 s" for mode in ("write", "seq", "rand")],
+    "rados-all": [f"4M {mode}, 16 at once, 60 s" for mode in ("write", "seq", "rand")],
+    "block-sweep": [f"{bs} randwrite, depth 16, jobs 1, 30 s" for bs in ("4k", "16k", "64k", "256k", "1M", "4M")],
+    "depth-sweep": [f"4k randwrite, depth {depth}, jobs 1, 30 s" for depth in (1, 2, 4, 8, 16, 32, 64, 128)],
+    "jobs-sweep": [f"4k randwrite, depth 1, jobs {jobs}, 30 s" for jobs in (1, 2, 4, 8, 16)],
+}
 SIX = {
     "write-throughput": {"rw": "write", "bs": "1M", "iodepth": 64, "numjobs": 8},
     "write-iops": {"rw": "randwrite", "bs": "4k", "iodepth": 64, "numjobs": 8},
@@ -83,6 +107,24 @@ def test_the_options_of_the_six(own: Path, name: str) -> None:
 def test_latency_reads_and_then_writes(own: Path) -> None:
     latency = preset(found(own), "latency")
     assert [step["rw"] for step in combinations(latency.tool, latency.file.options)] == ["randread", "randwrite"]
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_what_those_without_a_key_measure(own: Path, name: str) -> None:
+    chosen = preset(found(own), name)
+    steps = combinations(chosen.tool, chosen.file.options)
+    assert [chosen.tool.bind(options).describe() for options in steps] == MEASURED[name]
+    assert chosen.file.description
+    assert len(chosen.file.description) < 100
+    extra = {"mixed-70-30": {"rwmixread": 70}, "provisioned": {"rwmixread": 75}, "sync-latency": {"fsync": 1}}
+    assert extra.get(name, {}).items() <= chosen.file.options.items()
+
+
+def test_those_without_a_key_are_in_groups(own: Path) -> None:
+    write(own, "mine", 'rw = "write"', 'title = "Mine"\ngroup = "night"')
+    listed = [(row.group, row.preset) for row in rows(found(own))]
+    grouped = [(group, name) for group, names in {**GROUPS, "night": ["mine"]}.items() for name in names]
+    assert listed == [*(("", name) for name in SIX), *sorted(grouped)]
 
 
 # ---------------------------------------------------------------------------------------------- a user's own
@@ -156,7 +198,9 @@ def test_choosing_keeps_the_order(own: Path) -> None:
     assert [p.name for p in choose(found(own), ["latency", "write-iops"])] == ["latency", "write-iops"]
 
 
-@pytest.mark.parametrize(("name", "hint"), [("write-iop", "did you mean write-iops?"), ("zzz", "there are latency, ")])
+@pytest.mark.parametrize(
+    ("name", "hint"), [("write-iop", "did you mean write-iops?"), ("zzz", "cephtui presets lists them")]
+)
 def test_an_unknown_preset_is_named_with_a_hint(own: Path, name: str, hint: str) -> None:
     with pytest.raises(PresetError, match=f"^unknown preset '{name}': ") as error:
         choose(found(own), [name])

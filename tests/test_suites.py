@@ -16,7 +16,7 @@ from cephtui.models.suite import Cell, Ordered
 from cephtui.ordering import by_kind, cells, in_slices, left_of, once, place, plan_of, plans_of, points_of, requests_of
 from cephtui.paths import packaged_presets_dir, packaged_suites_dir
 from cephtui.planning import Order, Request
-from cephtui.presets import Catalogue, Preset, PresetError, find_presets
+from cephtui.presets import Catalogue, Preset, PresetError, combinations, find_presets
 from cephtui.suites import Suite, Suites, SuiteStep, find_suites, load_suite, rows, shared_options
 from cephtui.targets import Target, parse_target
 from cephtui.tools.base import OptionError
@@ -164,6 +164,75 @@ def test_the_packaged_suites_are_valid_and_described(presets: Catalogue) -> None
         assert isinstance(suite, Suite), suite
         assert suite.file.title, name
         assert suite.file.description, name
+
+
+DONE: dict[str, dict[str, list[str]]] = {
+    "proxmox": {
+        "write-throughput": ["1M write, depth 64, jobs 8, 60 s"],
+        "write-iops": ["4k randwrite, depth 64, jobs 8, 60 s"],
+        "read-throughput": ["1M read, depth 64, jobs 8, 60 s"],
+        "read-iops": ["4k randread, depth 64, jobs 1, 60 s"],
+    },
+    "three-nodes": {
+        "rados write": ["4M write, 16 at once, 10 s"],
+        "rados seq": ["4M seq, 16 at once, 10 s"],
+        "rados rand": ["4M rand, 16 at once, 10 s"],
+        "write 4 MiB": ["4M write, depth 32, jobs 1, 30 s"],
+        "random write IOPS": ["4k randwrite, depth 128, jobs 1"],
+        "random read IOPS": ["4k randread, depth 128, jobs 1"],
+        "write throughput": ["1M write, depth 64, jobs 1"],
+        "read throughput": ["1M read, depth 64, jobs 1"],
+        "random write latency": ["4k randwrite, depth 1, jobs 1, 60 s"],
+        "random read latency": ["4k randread, depth 1, jobs 1, 60 s"],
+        "write latency": ["4k write, depth 1, jobs 1, 60 s"],
+        "read latency": ["4k read, depth 1, jobs 1, 60 s"],
+    },
+    "two-clusters": {
+        "mixed 70/30": ["4k randrw, depth 4, jobs 4, 60 s"],
+        "sequential read": ["4k read, depth 1, jobs 1, 60 s"],
+        "sequential write": ["4k write, depth 1, jobs 1, 60 s"],
+        "rados write": ["4M write, 16 at once, 20 s"],
+        "rados seq": ["4M seq, 16 at once, 20 s"],
+    },
+    "study": {
+        "rados-write": ["4M write, 16 at once, 60 s"],
+        "rados-seq": ["4M seq, 16 at once, 60 s"],
+        "rados-rand": ["4M rand, 16 at once, 60 s"],
+    },
+    "quick": {
+        "rados-write": ["4M write, 16 at once, 20 s"],
+        "write-iops": ["4k randwrite, depth 64, jobs 8, 20 s"],
+        "latency": ["4k randread, depth 1, jobs 1, 20 s", "4k randwrite, depth 1, jobs 1, 20 s"],
+    },
+}
+"""What each step of the packaged suites measures."""
+
+
+def test_what_the_packaged_suites_measure(presets: Catalogue) -> None:
+    found = {}
+    for name, suite in packaged(presets).items():
+        assert isinstance(suite, Suite)
+        assert len(suite.file.description) < 100
+        found[name] = {
+            each.title: [
+                tool.bind(options).describe()
+                for options in combinations(tool, {**each.preset.file.options, **each.options})
+            ]
+            for each in suite.steps
+            for tool in [each.preset.tool]
+        }
+    assert found == DONE
+
+
+def test_the_proxmox_suite_runs_on_each_node_and_then_on_all(presets: Catalogue) -> None:
+    suite = packaged(presets)["proxmox"]
+    assert isinstance(suite, Suite)
+    placed, _ = place(suite.steps, [[target("rbd:v")]])
+    on = [cell.nodes for cell in cells(placed, ("a", "b", "c"))]
+    assert on == [("a",), ("b",), ("c",)] * 4 + [("a", "b", "c")] * 4
+    assert len(cells(place(once(suite.steps), [[target("rbd:v")]])[0], ("a",))) == 4, "of a single node once"
+    spans = {each.title: each.options["size"] for each in suite.steps}
+    assert [spans[name] for name in ("write-iops", "read-iops")] == ["1280M", "10G"], "10 GiB, by 8 jobs and by one"
 
 
 def test_quick_takes_about_five_minutes(presets: Catalogue) -> None:

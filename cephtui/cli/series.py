@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NoReturn
@@ -23,7 +24,7 @@ from cephtui.reports.stable import stable_line, unstable_line
 from cephtui.running.outcomes import failed_twice, yielded_nothing
 from cephtui.running.runner import Runner
 from cephtui.sessions.store import StoreError
-from cephtui.terminal import say
+from cephtui.terminal import say, silence
 
 _WORST = (0, EXIT_NO_VERDICT, EXIT_INCOMPLETE, EXIT_REFUSED, EXIT_FAILED)
 """Exit codes; of several plans the last of these stands for all."""
@@ -48,7 +49,8 @@ def run_until_stable(
             for each in every:
                 name = [each.preset.name] * (len(presets) > 1) + [each.target.spec] * (len(targets) > 1)
                 series.until_stable(each, goal, headline, " on ".join(name))
-        return series.end()
+        code = series.end()
+    return code or (EXIT_INCOMPLETE if desk.is_asked_to_end else 0)
 
 
 def run_in_order(runner: Runner, slices: Sequence[Request], ordered: Ordered, as_json: bool) -> int:
@@ -60,7 +62,8 @@ def run_in_order(runner: Runner, slices: Sequence[Request], ordered: Ordered, as
         series = Series(runner, desk, as_json)
         with contextlib.suppress(_Over):
             series.take_turns(slices, ordered)
-        return series.end()
+        code = series.end()
+    return code or (EXIT_INCOMPLETE if desk.is_asked_to_end else 0)
 
 
 class Series:
@@ -74,7 +77,10 @@ class Series:
     def end(self) -> int:
         """Print a table of all runs; the exit code."""
         if not self._as_json:
-            print_runs(self._runs)
+            try:
+                print_runs(self._runs)
+            except OSError:  # the terminal is closed: what it created is removed nevertheless
+                silence(sys.stdout)
         return self._code
 
     def until_stable(self, request: Request, goal: Goal, headline: Callable[[Run], Metric], name: str) -> None:

@@ -28,6 +28,8 @@ _SPARED = ("cluster", "best bandwidth", "presets", "runs", "created", "target")
 _PRESETS_WIDTH = 30
 """What many presets need, which are wrapped."""
 _TARGET_MOST = 28
+_SWEPT_MOST = 3
+"""Values of a sweep that are listed."""
 _LEFT_MOST = 200
 """Leftovers that are listed; a line counts the others."""
 
@@ -86,7 +88,11 @@ def draw_presets(rows: Sequence[PresetRow]) -> RenderableType:
     yours = any(row.user for row in rows)
     names = ("key", "preset", "block", "depth")
     table = make_table(*names, *["yours"] * yours, "what it measures", whole=(*names, "yours"))
+    groups = {""}
     for row in rows:
+        if row.group not in groups and row.key is None:
+            add_row(table, "", plain(row.group, "dim"))
+        groups.add(row.group)
         if row.error:
             add_row(table, "", row.preset, "", "", *[""] * yours, Text(row.error, style="red"))
         else:
@@ -98,11 +104,15 @@ def draw_presets(rows: Sequence[PresetRow]) -> RenderableType:
 
 
 def _blocks_and_depths(row: PresetRow) -> tuple[str, str]:
-    """All of a sweep: ``4k,64k`` and ``1,4,16``."""
+    """Of a sweep all values, or the first and the last: ``4k,64k`` and ``1..128``."""
     tool = TOOLS.get(row.tool)
     loads = [tool.bind(options).load() for options in combinations(tool, row.options)] if tool else []
-    blocks = dict.fromkeys(units.short_size(load.block_bytes) for load in loads)
-    return ",".join(blocks), ",".join(dict.fromkeys(str(load.depth) for load in loads))
+    return _swept([units.short_size(load.block_bytes) for load in loads]), _swept([str(load.depth) for load in loads])
+
+
+def _swept(values: Sequence[str]) -> str:
+    each = list(dict.fromkeys(values))
+    return ",".join(each) if len(each) <= _SWEPT_MOST else f"{each[0]}..{each[-1]}"
 
 
 def draw_preset(row: PresetRow) -> RenderableType:

@@ -18,7 +18,7 @@ def draw_suites(rows: Sequence[SuiteRow]) -> RenderableType:
     if not rows:
         return Group()
     yours = any(row.user for row in rows)
-    names = ("suite", "runs")
+    names = ("suite", "steps")
     table = make_table(*names, *["yours"] * yours, "what it measures", whole=(*names, "yours"))
     for row in rows:
         own = ["yours" if row.user else ""] * yours

@@ -42,6 +42,8 @@ class PoolTarget(Target):
     default_span_bytes: ClassVar[int] = 1 << 60
 
     pool: str
+    owner_id: str | None = None
+    """Makes the names of namespaces unique, where a batch is continued while the last of it is not removed yet."""
 
     @property
     def spec(self) -> str:
@@ -53,7 +55,8 @@ class PoolTarget(Target):
 
     def lay_out(self, node: Node, layout: Layout) -> tuple[Place, tuple[Part, ...]]:
         """A namespace for each node, so that what is counted and emptied is its own."""
-        namespace = f"{OWN_PREFIX}{layout.batch}-{safe_name(node.name)}"
+        unique = "-".join(filter(None, (self.owner_id, layout.batch, safe_name(node.name))))
+        namespace = f"{OWN_PREFIX}{unique}"
         part = Part(spec=f"pool:{self.pool}/{namespace}", bytes=layout.size_bytes)
         return RadosPlace(kind="pool", pool=self.pool, namespace=namespace), (part,)
 
@@ -83,7 +86,7 @@ class PoolKind(TargetKind):
     in_pool = True
 
     def parse(self, name: str, owner_id: str | None = None) -> PoolTarget:
-        return PoolTarget(parse_name(self.spec(name), name))
+        return PoolTarget(parse_name(self.spec(name), name), owner_id)
 
     async def remove(self, shell: Shell, name: str, owner: str | None) -> Removed:
         pool, _, namespace = name.partition("/")
