@@ -7,6 +7,9 @@ EXIT_REFUSED = 3
 EXIT_INCOMPLETE = 4
 """Stopped or lost before its end, or not all of it was saved."""
 EXIT_NOT_MET = 5
-"""A check has shown that the change does not bring what is required."""
+"""A check has shown that the change does not bring what is required, or an expected figure was not reached."""
 EXIT_NO_VERDICT = 6
-"""A check has shown neither that nor the contrary, or repeats were given up before their mean was stable."""
+"""A check has shown neither that nor the contrary, an expected figure was not shown to be reached or missed, or
+repeats were given up before their mean was stable."""
+WORST = (0, EXIT_NO_VERDICT, EXIT_NOT_MET, EXIT_INCOMPLETE, EXIT_REFUSED, EXIT_FAILED)
+"""Of several plans, and of what is expected of them, the last of these stands for all."""

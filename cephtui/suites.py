@@ -150,6 +150,10 @@ def _step(path: Path, number: int, file: SuiteFile, preset: Preset, common: Mapp
         combinations(preset.tool, {**preset.file.options, **options})
     except OptionError as error:
         raise PresetError(f"{path}: steps.{number + 1}.options.{error}") from None
+    try:
+        _check_expect(step.expect)
+    except ValueError as error:
+        raise PresetError(f"{path}: steps.{number + 1}.expect: {error}") from None
     return SuiteStep(
         preset,
         step.title or step_title(preset, own),
@@ -160,6 +164,14 @@ def _step(path: Path, number: int, file: SuiteFile, preset: Preset, common: Mapp
         tuple(step.expect),
         step.optional,
     )
+
+
+def _check_expect(texts: Iterable[str]) -> None:
+    """Raises ValueError."""
+    for text in texts:
+        from cephtui.analysis.expectation import parse_expectation
+
+        parse_expectation(text)
 
 
 def step_title(preset: Preset, options: Mapping[str, Choice]) -> str:

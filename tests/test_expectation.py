@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,11 +19,12 @@ from cephtui.analysis.expectation import (
     parse_expectation,
     seconds_reached,
 )
+from cephtui.cli.verbs import cli
 from cephtui.models import Finding, Interval, Run, Sample, Summary, Total
 from cephtui.models.expectation import Expected
 from cephtui.models.metrics import BY_NAME
 from cephtui.models.verdict import Answer
-from cephtui.reports.expectation import expected_line
+from cephtui.reports.expectation import expected_lines
 from cephtui.sessions.jsonlines import line, schema
 from tests.measured import STARTED, run
 
@@ -155,7 +157,7 @@ def test_seconds_without_a_count_of_ios_are_not_known() -> None:
 
 
 def judged(text: str, runs: Sequence[Run], seconds: tuple[int, int] = (60, 60)) -> Expected:
-    return judge_expectation(parse_expectation(text), runs, [seconds] * len(runs), STARTED)
+    return judge_expectation(parse_expectation(text), "write-iops", runs, [seconds] * len(runs), STARTED)
 
 
 CASES: dict[str, tuple[Sequence[float], tuple[int, int], str, Answer]] = {
@@ -195,12 +197,13 @@ def test_runs_that_do_not_count_make_it_invalid_and_are_named() -> None:
     found = judged("iops>=1", [wrote(1, 10, findings=(thin,)), wrote(2, 10, outcome="stopped")], (0, 0))
     assert (found.word, found.answer, found.measured) == ("INVALID", "undecided", None)
     assert [each.why for each in found.left_out] == ["the image is thin", "stopped"]
-    assert expected_line(found).startswith(
-        "INVALID write-iops on rbd:bench: promised 1 IOPS; tuning/1: the image is thin"
-    )
+    ((text, _),) = expected_lines([found])
+    assert text.startswith("INVALID write-iops: promised 1 IOPS; tuning/1: the image is thin")
 
 
 def test_a_run_without_the_figure_is_named() -> None:
+    found = judged("read iops>=1", [wrote(1, 10)], (0, 60))
+    assert (found.word, found.answer) == ("INVALID", "undecided")
     found = judged("read p99<=1ms", [wrote(1, 10)], (0, 0))
     assert [each.why for each in found.left_out] == ["it has no read latency p99"]
 
@@ -219,19 +222,19 @@ def test_nothing_is_undecided() -> None:
 
 
 LINES = {
-    "PASS write-iops on rbd:bench: 8,006 IOPS, promised 8,000 IOPS, 100 % of seconds >= 90 %": (
+    "PASS write-iops: 8,006 IOPS, promised 8,000 IOPS, 100 % of seconds >= 90 %": (
         "iops>=8000", [8006], (60, 60),
     ),
-    "FAIL write-iops on rbd:bench: write 7,500 IOPS, promised 8,000 IOPS, 98.3 % of seconds >= 90 %": (
+    "FAIL write-iops: write 7,500 IOPS, promised 8,000 IOPS, 98.3 % of seconds >= 90 %": (
         "write iops>=8k", [7500], (59, 60),
     ),
-    "PASS write-iops on rbd:bench: 8,000 IOPS, promised 8,000 IOPS, 99.9 % of seconds >= 90 %": (
+    "PASS write-iops: 8,000 IOPS, promised 8,000 IOPS, 99.9 % of seconds >= 90 %": (
         "iops>=8000", [8000], (99_999, 100_000),
     ),
-    "NOT CAPPED write-iops on rbd:bench: 20,000 IOPS, promised 8,000 IOPS, 100 % of seconds >= 90 %, 250 % of it: "
+    "NOT CAPPED write-iops: 20,000 IOPS, promised 8,000 IOPS, 100 % of seconds >= 90 %, 250 % of it: "
     "no limit, or a burst": ("iops>=8000", [20000], (60, 60)),
-    "PASS write-iops on rbd:bench: 31.3 MiB/s, promised 31.0 MiB/s": ("bandwidth>=31MiB/s", [8006], (0, 0)),
-    "NO VERDICT write-iops on rbd:bench: 7,985 IOPS (95 %: 6,625 IOPS .. 9,624 IOPS), promised 8,000 IOPS, "
+    "PASS write-iops: 31.3 MiB/s, promised 31.0 MiB/s": ("bandwidth>=31MiB/s", [8006], (0, 0)),
+    "NO VERDICT write-iops: 7,985 IOPS (95 %: 6,625 IOPS .. 9,624 IOPS), promised 8,000 IOPS, "
     "100 % of seconds >= 90 %": ("iops>=8000", [7400, 8000, 8600], (60, 60)),
 }  # fmt: skip
 
@@ -239,7 +242,16 @@ LINES = {
 @pytest.mark.parametrize("text", LINES)
 def test_the_line(text: str) -> None:
     typed, values, seconds = LINES[text]
-    assert expected_line(judged(typed, [wrote(n, value) for n, value in enumerate(values, 1)], seconds)) == text
+    found = judged(typed, [wrote(n, value) for n, value in enumerate(values, 1)], seconds)
+    assert [line for line, _ in expected_lines([found])] == [text]
+
+
+def test_of_several_targets_each_line_names_its_own() -> None:
+    found = [judged("iops>=8000", [wrote(1, 8006, target=target)]) for target in ("rbd:a", "rbd:b")]
+    assert [line.partition(": ")[0] for line, _ in expected_lines(found)] == [
+        "PASS write-iops on rbd:a",
+        "PASS write-iops on rbd:b",
+    ]
 
 
 def test_it_is_a_line_of_json_and_in_the_schema() -> None:
@@ -251,3 +263,17 @@ def test_it_is_a_line_of_json_and_in_the_schema() -> None:
 def test_the_tolerance_can_be_another() -> None:
     exact = Expectation(BY_NAME["iops"], 8000.0, tolerance_percent=0.0)
     assert [exact.is_met_by(value) for value in (7999.0, 8000.0)] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (("write-iops", "--expect", "fast"), "--expect: expected [read|write] FIGURE>=NUMBER"),
+        (("quick", "--expect", "iops>=1"), "the steps of suite quick have their own: expect = [...]"),
+        (("--resume", "last", "--expect", "iops>=1"), "leave out --expect"),
+    ],
+)
+def test_an_option_that_can_not_be_is_a_usage_error(words: tuple[str, ...], error: str) -> None:
+    done = CliRunner().invoke(cli, ["run", *words])
+    assert done.exit_code == 2
+    assert error in " ".join(done.output.split())

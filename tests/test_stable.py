@@ -26,7 +26,7 @@ from cephtui.models.metrics import BY_NAME
 from cephtui.models.suite import Ordered
 from cephtui.ordering import by_kind, cells, in_slices, place, requests_of
 from cephtui.paths import packaged_presets_dir
-from cephtui.planning import Order, Request
+from cephtui.planning import Order, Request, new_batch
 from cephtui.presets import choose, find_presets
 from cephtui.reports.plan import order_line
 from cephtui.reports.stable import stable_line, unstable_line
@@ -175,7 +175,8 @@ class NoRunner:
 
 def request(*presets: str, path: str = "/x", repeats: int = 1, order: Order | None = None) -> Request:
     chosen = choose(find_presets(packaged_presets_dir(), Path("/nonexistent")), presets)
-    return Request(chosen, (Node(name="local"),), FileTarget(path), {}, repeats, order=order)
+    return Request(chosen, (Node(name="local"),), FileTarget(path), {}, repeats, order=order,
+                   batches=tuple(new_batch() for _ in chosen))  # fmt: skip
 
 
 @contextlib.contextmanager

@@ -91,6 +91,10 @@ WRONG = {
     "no repeats": (f"{WRITES}repeats = 0\n", "steps.1.repeats: expected greater than or equal to 1, got 0"),
     "huge repeats": (f"{WRITES}repeats = {'9' * 4000}\n", "steps.1.repeats: expected less than or equal to 1000, got"),
     "endless repeats": (f"{WRITES}repeats = {'9' * 5000}\n", "not valid TOML: Exceeds the limit"),
+    "an expectation that is none": (
+        f'{WRITES}expect = ["iops>=1", "fast"]\n',
+        "steps.1.expect: expected [read|write] FIGURE>=NUMBER",
+    ),
     "another each": (f'{WRITES}each = "osd"\n', "steps.1.each: expected 'node', got 'osd'"),
     "an unknown kind of target": (
         f'{WRITES}targets = ["nfs"]\n',

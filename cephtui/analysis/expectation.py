@@ -128,9 +128,9 @@ def seconds_reached(samples: Iterable[Sample], expected: Expectation) -> tuple[i
 
 
 def judge_expectation(
-    expected: Expectation, runs: Sequence[Run], seconds: Sequence[tuple[int, int]], at: datetime
+    expected: Expectation, step: str, runs: Sequence[Run], seconds: Sequence[tuple[int, int]], at: datetime
 ) -> Expected:
-    """The runs of a point; ``seconds`` are those of its runs that count and have them, ``at`` is the time of it."""
+    """The runs of a point of a step; ``seconds`` are those of the runs that count, ``at`` is the time of it."""
     left_out = [LeftOut(run=name_of(run), why=why) for run in runs if (why := why_invalid(run))]
     counted = [run for run in runs if not why_invalid(run)]
     known = [(run, value) for run in counted if (value := measured_of(run, expected)) is not None]
@@ -144,12 +144,13 @@ def judge_expectation(
     reached = sum(number for number, _ in seconds)
     interval = _interval(values)
     answer = _answer(expected, values, interval)
-    if answer != "not met" and expected.is_rate and reached < _OF_SECONDS * count:
+    if values and expected.is_rate and reached < _OF_SECONDS * count:
         answer = "not met"
     measured = geometric_mean(values)
     return Expected(
         at=at,
         expectation=expected.text,
+        step=step,
         preset=runs[0].preset,
         target=runs[0].target,
         runs=tuple(name_of(run) for run, _ in known),
@@ -192,6 +193,12 @@ def _word(expected: Expectation, answer: Answer, measured: float | None) -> Kept
         return "INVALID"
     is_capped = not expected.is_rate or measured <= _CAPPED_UP_TO * expected.value
     return "NOT CAPPED" if answer == "met" and not is_capped else _MET[answer]
+
+
+def is_about(expected: Expectation, runs: Iterable[Run]) -> bool:
+    """Whether runs that count do what it is expected of: a step may read at one point and write at another."""
+    done = {name for run in runs if not why_invalid(run) for name in run.summary.flows}
+    return not done or bool(done.intersection(_directions(expected)))
 
 
 def answer_to(found: Sequence[Expected]) -> Answer:

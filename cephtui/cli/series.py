@@ -13,21 +13,18 @@ from cephtui.analysis.sitting import failed_in_a_row
 from cephtui.analysis.stable import Goal, counted, figures_of
 from cephtui.cli.headless import Measuring, measuring
 from cephtui.cli.output import JsonOutput, TerminalOutput, print_runs
-from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE, EXIT_NO_VERDICT, EXIT_REFUSED
+from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE, EXIT_NO_VERDICT, WORST
 from cephtui.models import Run
 from cephtui.models.metrics import Metric
 from cephtui.models.suite import Ordered
 from cephtui.ordering import plans_of
-from cephtui.planning import Request, make_plan, new_batch
+from cephtui.planning import Request, make_plan
 from cephtui.reports.plan import progress_line
 from cephtui.reports.stable import stable_line, unstable_line
 from cephtui.running.outcomes import failed_twice, yielded_nothing
 from cephtui.running.runner import Runner
 from cephtui.sessions.store import StoreError
 from cephtui.terminal import say, silence
-
-_WORST = (0, EXIT_NO_VERDICT, EXIT_INCOMPLETE, EXIT_REFUSED, EXIT_FAILED)
-"""Exit codes; of several plans the last of these stands for all."""
 
 
 class _Over(Exception):
@@ -41,7 +38,8 @@ def run_until_stable(
 
     Raises StoreError where nothing could be run.
     """
-    every = [replace(request, presets=(preset,)) for request in requests for preset in request.presets]
+    every = [replace(request, presets=(preset,), batches=(batch,)) for request in requests
+             for preset, batch in zip(request.presets, request.batches, strict=True)]  # fmt: skip
     presets, targets = {each.preset.name for each in every}, {each.target.spec for each in every}
     with measuring(runner) as desk:
         series = Series(runner, desk, as_json)
@@ -89,10 +87,12 @@ class Series:
         ``name`` is what is said of it where there are several; else empty.
         """
         prefix = f"{name}: " if name else ""
-        batch, runs, figures = new_batch(), list[Run](), dict[str, list[float]]()
+        runs, figures = list[Run](), dict[str, list[float]]()
         while len(counted(runs)) < goal.most:
             begun = len(runs)
-            code, found = self._measure(replace(request, repeats=begun + 1, begun=begun, until=begun + 1), [batch])
+            code, found = self._measure(
+                replace(request, repeats=begun + 1, begun=begun, until=begun + 1), request.batches
+            )
             runs += found
             if why := failed_in_a_row(runs):
                 say(why)
@@ -151,7 +151,7 @@ class Series:
         return code, runs
 
     def _note(self, code: int) -> None:
-        self._code = max(self._code, code, key=_WORST.index)
+        self._code = max(self._code, code, key=WORST.index)
 
     def _end(self, code: int) -> NoReturn:
         self._note(code)

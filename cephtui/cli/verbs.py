@@ -100,6 +100,7 @@ Examples:
   cephtui run read-iops write-iops --set runtime=30 --repeat 3
   cephtui run write-iops --set iodepth=1,4,16,64
   cephtui run write-iops --until-stable
+  cephtui run write-iops --expect 'iops>=5000' --expect 'p99<=5ms'
   cephtui run write-iops read-iops --repeat 6 --order abba
   cephtui run write-iops --node pve1 --target rbd:ssd,rbd:hdd --repeat 6 --order abba
   cephtui run rados-write write-iops --node pve1 --target pool:volumes --target rbd:volumes
@@ -114,6 +115,7 @@ Examples:
 \b
 Exit codes:
   0 ok, 1 the benchmark failed, 2 wrong usage, 3 refused, 4 stopped, lost, incomplete or not saved
+  5 a figure that --expect names was not reached; 6 nor shown to be
   6 not stable: the mean is not known as well as --until-stable asks for
 """
 )
@@ -125,6 +127,12 @@ Exit codes:
 @click.option("--repeat", type=int, callback=within(1, _REPEATS_MOST), metavar="N", help="Run each preset N times.")
 @order_option
 @stable_options
+@click.option(
+    "--expect",
+    multiple=True,
+    metavar="FIGURE",
+    help="What each preset must reach: iops>=5000, 'write iops>=5k', bandwidth>=200MiB/s, p99<=5ms. Repeatable.",
+)
 @session_option
 @click.option(
     "--resume",

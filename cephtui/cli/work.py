@@ -57,13 +57,19 @@ def new_work(
     given: Mapping[str, Choice],
     repeat: int | None,
     order: Order | None,
+    expect: tuple[str, ...],
     stack: ExitStack,
 ) -> Work:
     """Presets, or a suite, as the options say; raises PresetError, OptionError and UsageError."""
     nodes, catalogue = chosen_nodes(where), find_catalogue()
     suite = _suite(names, catalogue)
     steps = list(suite.steps) if suite else [SuiteStep(p, p.name, {}) for p in choose(catalogue, names)]
+    if suite and expect:
+        raise click.UsageError(
+            f"--expect is for presets: the steps of suite {suite.name} have their own: expect = [...]"
+        )
     steps = _with(steps, given, repeat, named=suite is not None)
+    steps = [replace(step, expect=(*step.expect, *expect)) for step in steps]
     if suite and not targets:
         _check_local(suite, nodes)
     notes = []

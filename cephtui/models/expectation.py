@@ -22,6 +22,8 @@ class Expected(Model):
     """When it was judged."""
     expectation: Line
     """As it is typed: ``write iops>=5000``."""
+    step: Line
+    """What the step is called: its preset, or its title in a suite, and what sets the point apart from the others."""
     preset: Name
     target: Name
     runs: tuple[Name, ...]

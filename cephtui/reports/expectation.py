@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from cephtui import units
 from cephtui.models.expectation import Expected
 from cephtui.models.metrics import BY_NAME
@@ -11,9 +13,18 @@ STYLES = {"PASS": "bold green", "NOT CAPPED": "bold yellow", "FAIL": "bold red"}
 """By the word; the others are yellow."""
 
 
-def expected_line(found: Expected) -> str:
-    """``PASS write-iops: write 8,006 IOPS, promised 8,000, 100 % of seconds >= 90 %``."""
-    where = f"{found.word} {found.preset}{f' on {found.target}' if found.target else ''}: "
+def expected_lines(found: Sequence[Expected]) -> list[tuple[str, str]]:
+    """A line for each, and its style; with its target where there are several."""
+    several = len({each.target for each in found}) > 1
+    return [
+        (_line(each, f"{each.step} on {each.target}" if several else each.step), STYLES.get(each.word, "bold yellow"))
+        for each in found
+    ]
+
+
+def _line(found: Expected, name: str) -> str:
+    """``PASS write-iops: write 8,006 IOPS, promised 8,000 IOPS, 100 % of seconds >= 90 %``."""
+    where = f"{found.word} {name}: "
     if found.measured is None:
         return f"{where}promised {figure_text(found, found.promised)}; {'; '.join(left_out_lines(found.left_out))}"
     parts = [

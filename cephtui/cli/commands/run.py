@@ -18,12 +18,13 @@ from cephtui import paths
 from cephtui.analysis.stable import FEWEST, MOST, Goal
 from cephtui.cli.choice import check_session_name, find_catalogue
 from cephtui.cli.errors import Refused
+from cephtui.cli.expecting import check_expected, conclude_expected
 from cephtui.cli.options import Where
 from cephtui.cli.printing import print_lines, print_report
 from cephtui.cli.prompts import Prompts, connect
 from cephtui.cli.series import run_in_order, run_until_stable
 from cephtui.cli.work import Work, new_work, saved_work
-from cephtui.exit_codes import EXIT_REFUSED
+from cephtui.exit_codes import EXIT_REFUSED, WORST
 from cephtui.models import Step
 from cephtui.nodes.transport import TransportError
 from cephtui.ordering import plan_of, plans_of, points_of
@@ -49,6 +50,7 @@ def run_presets(
     order: Order | None,
     until_stable: float | None,
     most: int | None,
+    expect: tuple[str, ...],
     session: str | None,
     resume: str | None,
     destroy: tuple[str, ...],
@@ -60,7 +62,7 @@ def run_presets(
     """Run presets, a suite, or what a session has left of them; or only show it. The exit code."""
     goal = _goal(until_stable, most, repeat, order)
     given = {"PRESET": names, "--target": targets, "--data-pool": data_pool, "--set": overrides, "--repeat": repeat,
-             "--order": order, "--until-stable": until_stable, "--session": session}  # fmt: skip
+             "--order": order, "--until-stable": until_stable, "--expect": expect, "--session": session}  # fmt: skip
     _check_resume(resume, given)
     check_session_name(session)
     with ExitStack() as stack:
@@ -69,7 +71,8 @@ def run_presets(
                 session, work = saved_work(resume, where, stack)
             else:
                 runs = FEWEST if goal else repeat
-                work = new_work(names, where, targets, data_pool, parse_overrides(overrides), runs, order, stack)
+                options, expected = parse_overrides(overrides), check_expected(expect)
+                work = new_work(names, where, targets, data_pool, options, runs, order, expected, stack)
             _check_order(work, order, goal)
             if not work.slices:
                 say(f"session {session}: nothing is left to run, all {len(work.done)} runs are there")
@@ -85,8 +88,11 @@ def run_presets(
                 _check_all(runner, work)
             if goal:
                 metric = partial(headline_metric, find_catalogue())
-                return run_until_stable(runner, work.requests, goal, metric, as_json)
-            return run_in_order(runner, work.slices, work.ordered, as_json)
+                code = run_until_stable(runner, work.requests, goal, metric, as_json)
+            else:
+                code = run_in_order(runner, work.slices, work.ordered, as_json)
+            expected_code = conclude_expected(runner.directory, work.ordered.cells, as_json)
+            return max(code, expected_code, key=WORST.index)
         except (PresetError, OptionError) as error:
             raise click.UsageError(str(error)) from None
         except (StoreError, NotRun) as error:

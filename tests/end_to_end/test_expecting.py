@@ -1,0 +1,49 @@
+"""What is expected of a run: fio holds itself to a rate, and that is what is found."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from .sandbox import Console, Sandbox, sets
+
+RATE = 200
+CAPPED = ["run", "write-iops", *sets(runtime=4, ramp_time=1, size="4M", numjobs=1, iodepth=4, rate_iops=RATE)]
+
+
+def found(console: Console) -> dict[str, str]:
+    """What became of each expectation."""
+    return {event["expectation"]: event["word"] for event in console.events if event["event"] == "expectation"}
+
+
+def run(sandbox: Sandbox, *words: str, code: int) -> Console:
+    console = sandbox.start(*CAPPED, *words)
+    assert console.wait() == code, console.describe()
+    return console
+
+
+def test_what_is_reached_and_what_is_far_exceeded(sandbox: Sandbox) -> None:
+    wanted = [f"iops>={RATE}", f"write iops>={RATE // 2}", "p99<=30s", f"bandwidth>={RATE * 4096}B/s"]
+    options = [word for text in wanted for word in ("--expect", text)]
+    console = run(sandbox, "--json", "--session", "S", *options, code=0)
+    assert list(found(console).values()) == ["PASS", "NOT CAPPED", "PASS", "PASS"]
+    rate = next(event for event in console.events if event.get("expectation") == f"iops>={RATE}")
+    assert rate["measured"] == pytest.approx(RATE, rel=0.02)
+    assert rate["seconds_reached"] == rate["seconds"] >= 3
+    kept = json.loads((sandbox.session("S") / "suite.json").read_text())
+    assert kept["cells"][0]["expect"] == wanted
+
+
+def test_what_is_not_reached(sandbox: Sandbox) -> None:
+    console = run(sandbox, "--expect", f"iops>={2 * RATE}", "--expect", f"iops>={RATE}", code=5)
+    lines = console.stdout.splitlines()[-2:]
+    assert lines[0].startswith("FAIL write-iops: ")
+    assert f"promised {2 * RATE} IOPS, 0.0 % of seconds >= 90 %" in lines[0]
+    assert lines[1].startswith("PASS write-iops: ")
+
+
+def test_what_a_run_does_not_do_is_undecided(sandbox: Sandbox) -> None:
+    console = run(sandbox, "--json", "--expect", "read iops>=10", code=6)
+    assert found(console) == {"read iops>=10": "INVALID"}
+    assert [each["why"] for each in console.events[-1]["left_out"]] == ["it has no read IOPS"]
