@@ -49,6 +49,7 @@ from cephtui.tui.pickers.targets import TargetPicker
 from cephtui.tui.screens.compare import CompareScreen
 from cephtui.tui.screens.compare_presenter import ComparePresenter
 from cephtui.tui.screens.log import LogScreen
+from cephtui.tui.screens.matrix import MatrixScreen
 from cephtui.tui.screens.panels import PanelsDialog
 from cephtui.tui.screens.presenter import InLarge, Presenter
 from cephtui.tui.screens.replay import PlayedScreen, ReplayScreen, WatchScreen
@@ -135,6 +136,7 @@ def screens(root: Path) -> Iterator[Screen[Any]]:
     request = Request((preset,), (Node(name="local"),), parse_target("file:/x"), {})
     yield SessionsScreen(root)
     yield SessionScreen(directory)
+    yield MatrixScreen(directory)
     yield PanelsDialog(set, lambda name: None)
     yield ReplayScreen(directory, demo.STAR)
     yield WatchScreen(directory)

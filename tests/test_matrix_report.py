@@ -100,11 +100,11 @@ def test_cells_say_figure_spread_state_and_what_is_slowest(matrix: Matrix) -> No
     assert cells(matrix, 0) == [
         ["16.7k ! 2.0 % 3 of 3", "9.80k 2.0 % 3 of 3 ▼ slowest", "16.4k 2.8 % failed 2 of 3",
          "21.9k 2.0 % 3 of 3 ▼ slowest pve2"],
-        ["16.7k !", "9.80k ▼", "16.4k failed 2 of 3", "21.9k ▼"],
+        ["16.7k ! 2.0 %", "9.80k 2.0 % ▼ slowest", "16.4k 2.8 % failed 2/3", "21.9k 2.0 % ▼ pve2"],
         ["16.7k !", "9.80k ▼", "16.4k failed 2/3", "21.9k ▼"],
     ]  # fmt: skip
     assert cells(matrix, 3)[0] == ["2.90k 1.0 % 3 of 3", "2.84k 0.7 % running 3 of 3", "waiting", "waiting"]
-    assert cells(matrix, 0, ascii_only=True)[1] == ["16.7k !", "9.80k v", "16.4k failed 2 of 3", "21.9k v"]
+    assert cells(matrix, 0, ascii_only=True)[2] == ["16.7k !", "9.80k v", "16.4k failed 2/3", "21.9k v"]
 
 
 def test_the_colours_repeat_what_the_words_say(matrix: Matrix) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from rich.console import Group, RenderableType
@@ -22,10 +22,10 @@ from cephtui.reports.text import OUTCOME_STYLES, cut, spread_of
 from cephtui.tools import TOOLS
 
 Room: TypeAlias = Literal["wide", "medium", "narrow"]
-"""How much a cell says: all, without what is as it should be, or only figures, marks and the shortest words."""
+"""How much a cell says: all, without what is as it should be, or only the figure with its marks and its state."""
 ROOMS: Sequence[Room] = ("wide", "medium", "narrow")
 _STYLES = {**OUTCOME_STYLES, "ok": "", "waiting": "dim", "running": "bold"}
-_SLOWEST_STYLE = "bold magenta"
+_SLOWEST_STYLE = "bold yellow"
 _SLOWEST, _SLOWEST_ASCII = "▼", "v"
 _KIND_WORDS = {"node": "node", "osd": "OSD"}
 LEGEND = "geometric mean of the runs, their spread (coefficient of variation), how many runs"
@@ -91,7 +91,7 @@ def cell_text(row: Row, cell: CellSummary | None, room: Room = "wide", *, ascii_
     parts = [Text(row.metric.as_text(cell.estimate.value), style)] if row.metric and cell.estimate else []
     if cell.findings:
         parts.append(Text("!", "yellow"))
-    if room == "wide" and (text := spread_of(cell.estimate)):
+    if room != "narrow" and (text := spread_of(cell.estimate)):
         parts.append(Text(text, "dim"))
     if state := state_text(cell, room):
         parts.append(Text(state, style or "dim"))
@@ -101,7 +101,7 @@ def cell_text(row: Row, cell: CellSummary | None, room: Room = "wide", *, ascii_
 
 def state_text(cell: CellSummary, room: Room = "wide") -> str:
     """How far it is and what is wrong: ``2 of 3``, ``running 2 of 3``, ``failed``; empty where nothing is to say."""
-    done, wanted, of = cell.done, cell.wanted, "/" if room == "narrow" else " of "
+    done, wanted, of = cell.done, cell.wanted, " of " if room == "wide" else "/"
     if cell.state == "running":
         return f"running {min(done + 1, wanted)}{of}{wanted}" if wanted else "running"
     if cell.state == "waiting":
@@ -116,8 +116,9 @@ def state_text(cell: CellSummary, room: Room = "wide") -> str:
 def _slowest_marks(cell: CellSummary, room: Room, *, ascii_only: bool) -> list[Text]:
     """Of nodes only: an OSD is the slowest whatever loads it, and is named below."""
     sign = _SLOWEST_ASCII if ascii_only else _SLOWEST
-    words = ["slowest"] * bool(cell.slower) + [f"slowest {each.name}" for each in cell.within if each.kind == "node"]
-    return [plain(f"{sign} {word}" if room == "wide" else sign, _SLOWEST_STYLE) for word in words]
+    names = ["slowest"] * bool(cell.slower) + [each.name for each in cell.within if each.kind == "node"]
+    words = [name if room == "medium" or name == "slowest" else f"slowest {name}" for name in names]
+    return [plain(f"{sign} {word}" if room != "narrow" else sign, _SLOWEST_STYLE) for word in words]
 
 
 def slowest_text(found: Slowest) -> str:
@@ -156,13 +157,17 @@ def remarks(matrix: Matrix, *, ascii_only: bool = False) -> list[Text]:
     for name, cell in _named_cells(matrix):
         for found in filter(None, (cell.slower, *cell.within)):
             slowest.setdefault(found.name, []).append((found, name))
-        lines += [(f"{name}: {text}", "yellow") for text in _failed(cell)]
+        lines += [(f"{name}: {text}", _STYLES[cell.state]) for text in _failed(cell)]
         runs |= {run.run: run for run in cell.runs}
     sign = _SLOWEST_ASCII if ascii_only else _SLOWEST
-    marked = [plain(f"{sign} {_standing_out(found)}", _SLOWEST_STYLE) for found in slowest.values()]
+    marked = [plain(f"{sign} {_standing_out(found)}", _SLOWEST_STYLE) for found in _nodes_first(slowest)]
     shown, more = cut(dict.fromkeys(lines), "failed runs")
     failed = [*(plain(line, style) for line, style in shown), *[Text(more)] * bool(more)]
     return [*marked, *failed, *finding_lines([runs[number] for number in sorted(runs)])]
+
+
+def _nodes_first(found: Mapping[str, Sequence[tuple[Slowest, str]]]) -> list[Sequence[tuple[Slowest, str]]]:
+    return sorted(found.values(), key=lambda same: same[0][0].kind != "node")
 
 
 def _standing_out(found: Sequence[tuple[Slowest, str]]) -> str:
@@ -198,7 +203,7 @@ def cell_lines(matrix: Matrix, row: int, column: int) -> list[Text]:
     where = f"{cell.target} on {', '.join(cell.nodes)}"
     lines = [Text.assemble((row_titles(matrix)[row], "bold"), f"  {where}"), _figure_line(found, cell)]
     lines += [plain(f"slowest: {slowest_text(s)}", _SLOWEST_STYLE) for s in (cell.slower, *cell.within) if s]
-    return [*lines, *(plain(text, "yellow") for text in _failed(cell)), *finding_lines(cell.runs)]
+    return [*lines, *(plain(text, _STYLES[cell.state]) for text in _failed(cell)), *finding_lines(cell.runs)]
 
 
 def _figure_line(row: Row, cell: CellSummary) -> Text:
@@ -230,7 +235,7 @@ def draw_matrix(matrix: Matrix, runs: Sequence[Run], *, live: bool = False, asci
 
 def _table(matrix: Matrix, room: Room, *, ascii_only: bool) -> Table:
     places = [place_text(row) for row in matrix.rows] if room == "wide" else []
-    fixed = ("step", *["where"] * any(places), *["figure"] * (room != "narrow"))
+    fixed = ("step", *["where"] * any(places), *["figure"] * (room == "wide"))
     columns = (*fixed, *column_titles(matrix))
     table = make_table(*[""] * len(columns), whole=[""])
     if room == "narrow":
@@ -239,7 +244,7 @@ def _table(matrix: Matrix, room: Room, *, ascii_only: bool) -> Table:
         column.header = plain(title)
     for number, (title, row) in enumerate(zip(row_titles(matrix), matrix.rows, strict=True)):
         where = [places[number]] if any(places) else []
-        figure = [figure_title(row.metric)] if room != "narrow" else []
+        figure = [figure_title(row.metric)] if room == "wide" else []
         cells = [cell_text(row, cell, room, ascii_only=ascii_only) for cell in row.cells]
         add_row(table, title, *where, *figure, *cells)
     return table

@@ -14,6 +14,7 @@ _DRAWING = frozenset(
         "by_node",
         "compare",
         "log",
+        "matrix",
         "next_metric",
         "node",
         "number",

@@ -97,6 +97,15 @@ class ConsoleApp(CephtuiApp):
         queue_screen = QueueScreen(lambda: self._dispatcher.queue, self._dispatcher.reorder)
         self.push_screen(queue_screen, lambda run_now: self._dispatcher.release() if run_now else None)
 
+    def action_matrix(self) -> None:
+        """The session as one table, which fills while it is measured."""
+        from cephtui.tui.screens.matrix import MatrixScreen
+
+        if self._runner.directory:
+            self.push_screen(MatrixScreen(self._runner.directory))
+        else:
+            self.notify(ConsoleScreen.NOTHING)
+
     def action_stop(self) -> None:
         """End the run, keep what was measured, and hold the queue."""
         if not self._dispatcher.stop():

@@ -28,7 +28,7 @@ from cephtui.tui.console.start import Start
 from cephtui.tui.console.status_bar import StatusBar, running_text
 from cephtui.tui.console.words import problem_of
 from cephtui.tui.copying import COPY
-from cephtui.tui.keys import KeyBar, key
+from cephtui.tui.keys import MATRIX_ABOUT, KeyBar, key
 from cephtui.tui.screens.run import CompareWanted, RunScreen
 from cephtui.tui.terminal.in_order import opening
 from cephtui.tui.widgets.cluster_now import health_text
@@ -79,6 +79,7 @@ class ConsoleScreen(RunScreen):
         key("m", "app.mark", "mark", "add a note to the timeline: what you have changed", "view", shown=True),
         key("f", "presenter", "present", "large digits, for presenting", "view"),
         key("l", "log", "log", "exact commands and raw output", "view"),
+        key("M", "app.matrix", "matrix", MATRIX_ABOUT, "view"),
         key("r", "runs", "runs", "jump to the list of runs; enter shows details", "view"),
         key("c", "compare", "compare", "compare the run under the cursor with another", "view"),
         COPY,

@@ -20,7 +20,7 @@ from cephtui.reports.text import conditions, imported, joined, notes
 from cephtui.sessions import archive, store
 from cephtui.sessions.store import StoreError
 from cephtui.tui.copying import COPY
-from cephtui.tui.keys import KeyBar, key
+from cephtui.tui.keys import MATRIX_ABOUT, KeyBar, key
 from cephtui.tui.screens.replay import ReplayScreen
 from cephtui.tui.screens.run import RunScreen
 from cephtui.tui.widgets.run_view import RunView
@@ -38,6 +38,7 @@ class SessionScreen(RunScreen):
         key("B", "baseline", "baseline", "set or clear this session's baseline", "run", shown=True),
         key("f", "presenter", "present", "large numbers and the chart, for an audience", "view"),
         key("l", "log", "log", "exact commands and raw output", "view"),
+        key("M", "matrix", "matrix", MATRIX_ABOUT, "view", shown=True),
         key("escape", "back", "back", "back to the sessions", "more", shown=True, display="esc"),
     ]
     DEFAULT_CSS = """
@@ -56,7 +57,7 @@ class SessionScreen(RunScreen):
         yield RunsTable()
         yield Static(id="conditions")
         yield RunView()
-        yield KeyBar("compare", "copy")
+        yield KeyBar("compare", "copy", "matrix")
 
     def on_mount(self) -> None:
         self.query_one("#conditions", Static).update("reading the session ...")
@@ -118,6 +119,11 @@ class SessionScreen(RunScreen):
         """Only with a run: none begins here by itself."""
         if self._drawn_or_notified():
             super().action_presenter()
+
+    def action_matrix(self) -> None:
+        from cephtui.tui.screens.matrix import MatrixScreen
+
+        self.app.push_screen(MatrixScreen(self._directory))
 
     def action_baseline(self) -> None:
         """The run that others are compared with."""

@@ -1,0 +1,156 @@
+"""A session as one table that fills while it is measured: steps over targets and nodes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from rich.text import Text
+from textual import on, work
+from textual.app import ComposeResult
+from textual.widgets import Static
+
+from cephtui import paths
+from cephtui.analysis.matrix import CellSummary, Matrix
+from cephtui.models import Run
+from cephtui.presets import find_presets
+from cephtui.reports.mask import Names, names_of_hosts, names_of_run, names_of_target
+from cephtui.reports.matrix import cell_lines, column_titles, progress_text, remarks, row_titles
+from cephtui.sessions import store
+from cephtui.sessions.matrix import MatrixReader
+from cephtui.sessions.store import StoreError
+from cephtui.tui.copying import COPY, CopyingScreen, Handout
+from cephtui.tui.keys import KeyBar, key
+from cephtui.tui.terminal.profile import profile_of
+from cephtui.tui.widgets.matrix_table import MatrixTable
+
+_READ_SECONDS = 1.0
+
+
+class MatrixScreen(CopyingScreen):
+    """The table, and below it the cell under the cursor in full."""
+
+    BINDINGS = [
+        COPY,
+        key("escape,M", "dismiss", "back", "leave the table", "more", shown=True, display="esc"),
+        key("q", "app.quit", "quit", "quit", "more"),
+    ]
+    DEFAULT_CSS = """
+    MatrixScreen #matrix-progress { height: auto; max-height: 2; padding: 0 1; }
+    MatrixScreen #cell { height: auto; max-height: 7; padding: 0 1; border-top: solid $primary-darken-1; }
+    MatrixScreen #remarks { height: 1fr; padding: 0 1; border-top: solid $primary-darken-1; }
+    """
+
+    def __init__(self, directory: Path) -> None:
+        super().__init__()
+        self._directory = directory
+        self._reader: MatrixReader | None = None
+        self._shown: tuple[Matrix, bool] | None = None
+        """The matrix, and whether its session is being written."""
+        self._problem = ""
+
+    def compose(self) -> ComposeResult:
+        """From the top: the session, how far it is, the table, one cell, what the marks of all cells mean."""
+        yield Static(id="bar")
+        yield Static("reading the session ...", id="matrix-progress")
+        yield MatrixTable()
+        yield Static(id="cell")
+        yield Static(id="remarks")
+        yield KeyBar("copy")
+
+    def on_mount(self) -> None:
+        self.query_one("#bar", Static).update(
+            Text.assemble(("cephtui", "bold"), f"   matrix of {self._directory.name}")
+        )
+        self.set_focus(self.query_one(MatrixTable))
+        self._follow()
+
+    @work
+    async def _follow(self) -> None:
+        """Read the session again and again: its runs end, and more are ordered."""
+        self._reader = await asyncio.to_thread(_reader, self._directory)
+        while True:
+            try:
+                found = await asyncio.to_thread(self._reader.read)
+                live = await asyncio.to_thread(store.is_locked, self._directory)
+                self._show(found, live)
+            except StoreError as error:
+                self._report(str(error))
+            await asyncio.sleep(_READ_SECONDS)
+
+    def _show(self, found: Matrix, live: bool) -> None:
+        for problem in self._reader.broken if self._reader else ():
+            self._report(str(problem))
+        if self._shown == (found, live):
+            return
+        self._shown = found, live
+        title = f"   {found.title}" if found.title else ""
+        bar = Text.assemble(("cephtui", "bold"), f"   matrix of {self._directory.name}", (title, "italic"))
+        self.query_one("#bar", Static).update(bar)
+        text = progress_text(found, live=live) if found.rows else "no runs in this session"
+        self.query_one("#matrix-progress", Static).update(Text(text))
+        table = self.query_one(MatrixTable)
+        if found.rows:
+            table.show(found)
+            self._show_cell(*table.chosen)
+            lines = remarks(found, ascii_only=profile_of(self).ascii_only)
+            self.query_one("#remarks", Static).update(Text("\n").join(lines))
+
+    def _report(self, problem: str) -> None:
+        """Once: what can't be read fails again each time."""
+        if problem != self._problem:
+            self._problem = problem
+            self.notify(problem, severity="error", timeout=15, markup=False)
+
+    @on(MatrixTable.Reached)
+    def _reached(self, message: MatrixTable.Reached) -> None:
+        self._show_cell(message.row, message.column)
+
+    def _show_cell(self, row: int, column: int) -> None:
+        if self._shown:
+            self.query_one("#cell", Static).update(Text("\n").join(cell_lines(self._shown[0], row, column)))
+
+    @on(MatrixTable.Opened)
+    def _open(self, message: MatrixTable.Opened) -> None:
+        """The runs of a cell."""
+        if self._shown is None:
+            return
+        from cephtui.reports.runs import draw_runs
+        from cephtui.tui.dialogs import Details
+
+        matrix, row, column = self._shown[0], message.row, message.column
+        title = f"{row_titles(matrix)[row]}, {column_titles(matrix)[column]}"
+        if runs := _runs_of(matrix.rows[row].cells[column]):
+            self.app.push_screen(Details(title, draw_runs(runs, ascii_only=profile_of(self).ascii_only)))
+        else:
+            self.notify(f"{title}: no run yet")
+
+    def handout(self) -> Callable[[], Handout] | None:
+        if self._shown is None or self._reader is None:
+            return None
+        return partial(_handout, *self._shown, self._reader.runs)
+
+    def names_to_hide(self) -> Names:
+        """Of all runs, and of the targets and nodes that are ordered."""
+        runs = self._reader.runs if self._reader else ()
+        found = {name: kind for run in runs for name, kind in names_of_run(run).items()}
+        cells = [cell for row in self._shown[0].rows for cell in row.cells if cell] if self._shown else []
+        for cell in cells:
+            found |= {**names_of_target(cell.target), **names_of_hosts(cell.nodes)}
+        return found
+
+
+def _reader(directory: Path) -> MatrixReader:
+    return MatrixReader(directory, find_presets(paths.packaged_presets_dir(), paths.user_presets_dir()))
+
+
+def _runs_of(cell: CellSummary | None) -> Sequence[Run]:
+    return cell.runs if cell else ()
+
+
+def _handout(matrix: Matrix, live: bool, runs: Sequence[Run]) -> Handout:
+    from cephtui.reports.markdown import matrix_markdown
+
+    return Handout("the matrix", matrix_markdown(matrix, runs, live=live))
