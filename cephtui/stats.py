@@ -39,6 +39,14 @@ def bucket_nanoseconds(index: int) -> int:
     return ((_PER_OCTAVE + index % _PER_OCTAVE) << exponent) + (1 << exponent >> 1)
 
 
+def bucket_bounds(index: int) -> tuple[int, int]:
+    """The first latency in nanoseconds that a bucket holds, and the first that it does not."""
+    if index < 2 * _PER_OCTAVE:
+        return index, index + 1
+    exponent = (index >> _BITS) - 1
+    return (_PER_OCTAVE + index % _PER_OCTAVE) << exponent, (_PER_OCTAVE + index % _PER_OCTAVE + 1) << exponent
+
+
 def percentile_seconds(buckets: Buckets, percent: float) -> float | None:
     """Latency below which ``percent`` of the completions lie; None without completions.
 

@@ -48,6 +48,7 @@ from cephtui.tui.pickers.runs import RunPicker
 from cephtui.tui.pickers.targets import TargetPicker
 from cephtui.tui.screens.compare import CompareScreen
 from cephtui.tui.screens.compare_presenter import ComparePresenter
+from cephtui.tui.screens.details import DetailsScreen
 from cephtui.tui.screens.log import LogScreen
 from cephtui.tui.screens.matrix import MatrixScreen
 from cephtui.tui.screens.panels import PanelsDialog
@@ -143,6 +144,7 @@ def screens(root: Path) -> Iterator[Screen[Any]]:
     yield CompareScreen(Side((run,)), Side((run,)), {}, {})
     yield ComparePresenter(Side((run,)), Side((run,)), {}, {})
     yield LogScreen(directory, run)
+    yield DetailsScreen(directory, run)
     yield Presenter(RunView(), lambda: None, lambda: None, "nothing")
     yield RunPicker(root, ("demo", demo.STAR))
     yield PresetPicker(catalogue)

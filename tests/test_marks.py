@@ -17,8 +17,9 @@ from cephtui.sessions import store
 from cephtui.sessions.writer import SessionWriter
 from cephtui.tui.charts.chart import Chart
 from cephtui.tui.console.app import ConsoleApp
-from cephtui.tui.dialogs import Details, EnterText
+from cephtui.tui.dialogs import EnterText
 from cephtui.tui.pickers.runs import RunPicker
+from cephtui.tui.screens.details import DetailsScreen
 from cephtui.tui.widgets.runs_table import RunsTable
 from tests.known import known
 from tests.replayed import (
@@ -190,7 +191,7 @@ async def test_a_mark_leaves_the_cursor_on_the_newest_run(tmp_path: Path) -> Non
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is console_screen(app))
         await pilot.press("enter")
-        await until(pilot, lambda: isinstance(app.screen, Details))
+        await until(pilot, lambda: isinstance(app.screen, DetailsScreen))
 
 
 async def test_before_the_first_run_a_mark_is_no_run_either(tmp_path: Path) -> None:

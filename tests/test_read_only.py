@@ -27,6 +27,7 @@ from cephtui.tui.pickers.picker import Picker
 from cephtui.tui.pickers.runs import RunPicker
 from cephtui.tui.read_only import LOOKING, VARIABLE
 from cephtui.tui.screens.compare import CompareScreen
+from cephtui.tui.screens.details import DetailsScreen
 from cephtui.tui.screens.log import LogScreen
 from cephtui.tui.screens.panels import PanelsDialog
 from cephtui.tui.screens.presenter import Presenter
@@ -64,6 +65,7 @@ SCREENS: dict[str, Make] = {
     "presenter": lambda root: Presenter(RunView(), lambda: None, lambda: None, "nothing"),
     "run picker": lambda root: RunPicker(root, (demo.SESSION, demo.STAR), others=False),
     "panels": lambda root: PanelsDialog(set, lambda name: None),
+    "run": lambda root: DetailsScreen(root / demo.SESSION, store.read_run(root / demo.SESSION, demo.STAR)),
     "details": lambda root: Details("title", "text"),
     "help": lambda root: Help("title", "text"),
     "commands": lambda root: CommandPicker([]),

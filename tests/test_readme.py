@@ -11,7 +11,8 @@ from click.testing import CliRunner
 from cephtui.cli.verbs import cli
 from cephtui.paths import packaged_presets_dir
 from cephtui.presets import find_presets, the_six
-from cephtui.sessions import demo
+from cephtui.sessions import demo, store
+from cephtui.tui.copying import handout_of_run
 
 ROOT = Path(__file__).parent.parent
 PAGES = (ROOT / "README.md", ROOT / "screenshots" / "README.md")
@@ -34,12 +35,11 @@ def test_every_picture_is_shown_on_a_page() -> None:
     assert max(path.stat().st_size for path in pictures) < MOST_BYTES
 
 
-def test_the_result_in_a_ticket_is_that_of_the_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CEPHTUI_DATA_DIR", str(tmp_path))
-    demo.unpack(tmp_path / "sessions")
-    printed = CliRunner().invoke(cli, ["show", f"demo/{demo.STAR}", "--format", "md"]).output
+def test_the_result_in_a_ticket_is_that_of_the_demo(tmp_path: Path) -> None:
+    session = demo.unpack(tmp_path)
+    copied = handout_of_run(session, store.read_run(session, demo.STAR)).text
     quoted = re.findall(r"^> ?(.*)$", PAGES[0].read_text(), re.MULTILINE)
-    assert quoted == [line.rstrip() for line in printed.rstrip().splitlines()]
+    assert quoted == [line.rstrip() for line in copied.rstrip().splitlines()]
 
 
 def test_the_presets_are_those_of_the_table(tmp_path: Path) -> None:

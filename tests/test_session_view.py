@@ -19,9 +19,9 @@ from cephtui.sessions import archive, demo, store
 from cephtui.sessions.writer import take_lock
 from cephtui.tui.app import SavedApp
 from cephtui.tui.charts.chart import Chart
-from cephtui.tui.dialogs import Details
 from cephtui.tui.pickers.runs import RunPicker
 from cephtui.tui.screens.compare import CompareScreen
+from cephtui.tui.screens.details import DetailsScreen
 from cephtui.tui.screens.log import LogScreen
 from cephtui.tui.screens.presenter import Presenter
 from cephtui.tui.screens.replay import ReplayScreen
@@ -363,11 +363,17 @@ async def test_enter_shows_all_of_a_run(session: Path) -> None:
     async with showing(session) as shown:
         await shown.at(demo.STAR)
         await shown.pilot.press("enter")
-        await shown.until_on(Details)
-        await until(shown.pilot, lambda: f"demo/{demo.STAR}" in screen_text(shown.app))
-        text = screen_text(shown.app)
-        assert conditions(run) in text
-        assert all(node.node in text for node in run.nodes)
+        await shown.until_on(DetailsScreen)
+        assert f"demo/{demo.STAR}" in screen_text(shown.app)
+        await until(shown.pilot, lambda: "p99.99" in screen_text(shown.app))
+        assert "write latency, 63,114 completions" in screen_text(shown.app)
+        await shown.pilot.press("end")
+        await until(shown.pilot, lambda: "started" in screen_text(shown.app))
+        assert all(node.node in screen_text(shown.app) for node in run.nodes)
+        await shown.pilot.press("l")
+        await shown.until_on(LogScreen)
+        await shown.pilot.press("escape")
+        await shown.until_on(DetailsScreen)
         await shown.pilot.press("escape")
         await until(shown.pilot, lambda: shown.app.screen is shown.screen)
 

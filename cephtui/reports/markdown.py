@@ -45,10 +45,10 @@ from cephtui.reports.versus import apart, columns, heads, legend, rows
 _METRICS = (*LIVE, BY_NAME["latency_p999_seconds"])
 
 
-def runs_markdown(runs: Sequence[Run], marks: Iterable[Mark] = ()) -> str:
+def runs_markdown(runs: Sequence[Run], marks: Iterable[Mark] = (), details: Iterable[Sequence[str]] = ()) -> str:
     """A session, a batch or a run: a list of what is to be known of it, then the table.
 
-    Marks stand where they were made; findings, and why a run did not end well, below the table.
+    Marks stand where they were made; findings, and why a run did not end well, below the table; then ``details``.
     """
     if not runs:
         return "no runs\n"
@@ -56,7 +56,7 @@ def runs_markdown(runs: Sequence[Run], marks: Iterable[Mark] = ()) -> str:
     numbered = [f"{number}. run {run}: {escaped(text)}" for number, (run, text) in enumerate(noted, 1)]
     command = code_block(runs[0].command) if len(runs) == 1 else []
     parts = [[f"**{escaped(_title(runs))}**"], _facts(runs), _table(runs, marks, [run for run, _ in noted])]
-    return document(*parts, numbered, command, [f"details: `{details_command(runs)}`"])
+    return document(*parts, numbered, *details, command, [f"details: `{details_command(runs)}`"])
 
 
 def comparison_markdown(left: Side, right: Side, judged: Judgement | None = None) -> str:

@@ -19,6 +19,7 @@ from cephtui.reports.ceiling import ceiling_lines
 from cephtui.reports.client import client_facts
 from cephtui.reports.facts import head_line, osds, pool_facts, ranges
 from cephtui.reports.jobs import draw_jobs
+from cephtui.reports.latency import FLOW_COLORS, draw_latency
 from cephtui.reports.sparks import spark
 from cephtui.reports.tables import LIVE_COLUMNS, Fitting, Noted, add_more, add_row, make_table, plain
 from cephtui.reports.text import (
@@ -36,6 +37,7 @@ from cephtui.reports.text import (
     title_of,
     varied,
 )
+from cephtui.stats import Buckets
 
 _IOPS = BY_NAME["iops"]
 _IN_TABLE = (*LIVE, BY_NAME["latency_p999_seconds"])
@@ -168,18 +170,47 @@ def draw_run(
     marks: Sequence[Mark] = (),
     found: Sequence[Ceiling] | None = None,
     *,
+    histograms: Mapping[str, Buckets] | None = None,
+    colors: Mapping[str, str] = FLOW_COLORS,
     ascii_only: bool = False,
 ) -> RenderableType:
-    """One run in full: figures, its ceilings if they were looked for, conditions, marks, environment and commands."""
+    """One run in full: figures, latencies, jobs, ceilings if they were looked for, conditions, marks and commands.
+
+    ``histograms`` are those of the whole run by flow, and ``colors`` what they are drawn in.
+    """
+    heading = Text(head_line([value], ascii_only=ascii_only), style="bold")
     table = Table.grid(padding=(0, 2))
     table.add_column()
     table.add_column(overflow="fold")
+    _add_figures(table, value, found, histograms or {})
+    _add_conditions(table, value, marks)
+    _add_environment(table, value)
+    _add_commands(table, value)
+    when = f"{value.started_at.astimezone():%Y-%m-%d %H:%M:%S}, {units.duration(value.duration_seconds)}"
+    add_row(table, "started", when)
+    if history and history.directions:
+        course = spark(history.total(_IOPS.name).values(), 60, ascii_only=ascii_only)
+        add_row(table, _IOPS.title, Text(course, style="green"))
+    if value.imported_from:
+        add_row(table, "imported", f"from {value.imported_from}")
+    latency = draw_latency(value, histograms, colors=colors, ascii_only=ascii_only) if histograms else None
+    parts = [[part, ""] for part in (latency, draw_jobs(value, ascii_only=ascii_only)) if part]
+    return Group(heading, draw_runs([value]), "", *(each for part in parts for each in part), table)
+
+
+def _add_figures(table: Table, value: Run, found: Sequence[Ceiling] | None, histograms: Mapping[str, Buckets]) -> None:
+    """Latencies of what has no histogram, how the seconds are spread, and the ceilings."""
     for direction, total in value.summary.flows.items():
-        add_row(table, f"{direction} latency", _latencies(total))
+        if direction not in histograms:
+            add_row(table, f"{direction} latency", _latencies(total))
     if value.seconds:
         add_row(table, "seconds", _spread_of(value.seconds))
     for number, text in enumerate(ceiling_lines(found) if value.summary.flows and found is not None else ()):
         add_row(table, "" if number else "ceilings", text)
+
+
+def _add_conditions(table: Table, value: Run, marks: Sequence[Mark]) -> None:
+    """What was asked of which target and nodes, the cluster, and the marks made meanwhile."""
     add_row(table, "target", Text(value.target))
     add_row(table, "options", conditions(value))
     if len(value.nodes) > 1:
@@ -189,21 +220,6 @@ def draw_run(
     for mark in (marks_in := cut((mark for mark in marks if mark.run == value.run), "marks"))[0]:
         add_row(table, "mark", f"{mark.text} ({moment(mark)})")
     add_more(table, marks_in[1])
-    _add_environment(table, value)
-    _add_commands(table, value)
-    when = f"{value.started_at.astimezone():%Y-%m-%d %H:%M:%S}, {units.duration(value.duration_seconds)}"
-    add_row(table, "started", when)
-    if history and history.directions:
-        add_row(
-            table,
-            _IOPS.title,
-            Text(spark(history.total(_IOPS.name).values(), 60, ascii_only=ascii_only), style="green"),
-        )
-    if value.imported_from:
-        add_row(table, "imported", f"from {value.imported_from}")
-    heading = Text(head_line([value], ascii_only=ascii_only), style="bold")
-    jobs = draw_jobs(value, ascii_only=ascii_only)
-    return Group(heading, draw_runs([value]), "", *([jobs, ""] if jobs else []), table)
 
 
 def _add_environment(table: Table, value: Run) -> None:
@@ -236,7 +252,7 @@ def _add_commands(table: Table, value: Run) -> None:
     """Each node's command, and how busy the node was with it."""
     results, more = cut(value.nodes, "nodes")
     for result in results:
-        add_row(table, "", plain(f"$ {result.command}", "cyan"))
+        add_row(table, result.node if len(value.nodes) > 1 else "", plain(f"$ {result.command}", "cyan"))
         for name, text in client_facts(value, result).items():
             add_row(table, name, text)
     add_more(table, more)

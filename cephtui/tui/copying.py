@@ -52,6 +52,16 @@ def handout_of_run(directory: Path, run: Run) -> Handout:
     return Handout(f"#{ranges(each.run for each in found)}", runs_markdown(found, marks))
 
 
+def handout_of_details(directory: Path, run: Run) -> Handout:
+    """One run with its latencies, its jobs and how busy its nodes were; raises StoreError."""
+    from cephtui.reports.details import run_markdown
+    from cephtui.sessions.histograms import read_histograms
+
+    saved = store.read_run(directory, run.run)
+    marks = [mark for mark in store.read_marks(directory) if mark.run == run.run]
+    return Handout(f"#{run.run}", run_markdown(saved, marks, read_histograms(directory, saved)))
+
+
 def handout_of_comparison(left: Side, right: Side, judged: Judgement | None) -> Handout:
     """Two sides beside each other, with the verdict where they can be compared."""
     from cephtui.reports.markdown import comparison_markdown

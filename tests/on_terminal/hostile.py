@@ -26,7 +26,6 @@ from cephtui.config import Config
 from cephtui.models import ClusterSample, Mark, Node, Run, SessionNotes
 from cephtui.planning import Request, make_plan, new_batch
 from cephtui.presets import find_presets, load_preset
-from cephtui.reports.runs import draw_run
 from cephtui.running.queue import Entry, Queue
 from cephtui.sessions import demo, store
 from cephtui.sessions.undo import Undo
@@ -44,6 +43,7 @@ from cephtui.tui.pickers.presets import PresetPicker
 from cephtui.tui.pickers.runs import RunPicker
 from cephtui.tui.pickers.targets import TargetPicker
 from cephtui.tui.screens.compare import CompareScreen
+from cephtui.tui.screens.details import DetailsScreen
 from cephtui.tui.screens.log import LogScreen
 from cephtui.tui.screens.replay import ReplayScreen, WatchScreen
 from cephtui.tui.screens.session import SessionScreen
@@ -142,7 +142,7 @@ def screens(root: Path, directory: Path, users: Path, group: str) -> Iterator[tu
         "replay": lambda: ReplayScreen(directory, 1, 20),
         "watch": lambda: WatchScreen(directory),
         "log": lambda: LogScreen(directory, store.read_run(directory, 1)),
-        "run": lambda: Details(CANARY, draw_run(run)),
+        "run": lambda: DetailsScreen(directory, run),
         "text": lambda: Details("text", Text(CANARY)),
         "compare": lambda: CompareScreen(side, side, {}, {}),
         "run picker": lambda: RunPicker(root, ("another", 1)),

@@ -15,11 +15,13 @@ from cephtui.cli.saved import find_run, find_session
 from cephtui.models import Mark, Run
 from cephtui.presets import find_presets
 from cephtui.reports.csv_text import runs_csv
+from cephtui.reports.details import run_markdown
 from cephtui.reports.markdown import matrix_markdown, runs_markdown
 from cephtui.reports.matrix import draw_matrix
 from cephtui.reports.matrix_cells import matrix_cells, matrix_csv
 from cephtui.reports.runs import draw_run, draw_session
 from cephtui.sessions import store
+from cephtui.sessions.histograms import read_histograms
 from cephtui.sessions.matrix import MatrixReader
 
 
@@ -75,11 +77,14 @@ def _show_run(directory: Path, number: int, form: str) -> None:
         print_lines(store.read_samples(directory, number))
         print_lines(store.read_cluster(directory, number))
         print_lines([*marks, value])
-    elif form == "table":
-        found = ceilings(value, store.read_runs(directory)[0])
-        print_report(draw_run(value, store.read_history(directory, number), marks, found, ascii_only=ascii_only()))
+    elif form == "csv":
+        sys.stdout.write(runs_csv([value], marks))
+    elif form == "md":
+        sys.stdout.write(run_markdown(value, marks, read_histograms(directory, value)))
     else:
-        _write([value], marks, form)
+        history, histograms = store.read_history(directory, number), read_histograms(directory, value)
+        found = ceilings(value, store.read_runs(directory)[0])
+        print_report(draw_run(value, history, marks, found, histograms=histograms, ascii_only=ascii_only()))
 
 
 def _write(runs: list[Run], marks: list[Mark], form: str) -> None:

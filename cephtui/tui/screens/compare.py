@@ -8,8 +8,7 @@ from functools import partial
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.containers import Horizontal, VerticalScroll
-from textual.widgets import Static
+from textual.containers import Horizontal
 
 from cephtui.analysis.conclusion import Judgement, judge_sides
 from cephtui.analysis.sides import Side
@@ -22,6 +21,7 @@ from cephtui.tui.charts.overlay import Curves, Overlay
 from cephtui.tui.copying import COPY, CopyingScreen, Handout, handout_of_comparison
 from cephtui.tui.keys import KeyBar, key
 from cephtui.tui.terminal.profile import profile_of
+from cephtui.tui.widgets.scrolled import Scrolled
 
 _ROWS_BESIDE = 8
 """Rows that the sides, the headings and the first figures take: what is left is for verdicts and differences."""
@@ -34,22 +34,10 @@ def judged_now(left: Side, right: Side) -> Judgement | None:
     return judge_sides(left, right, partial(headline_metric, catalogue), datetime.now(UTC))
 
 
-class Comparison(VerticalScroll):
-    """The differences and the figures, scrolled with the usual keys."""
+class Comparison(Scrolled):
+    """The differences and the figures."""
 
-    BINDINGS = [
-        key("down,j", "scroll_down", "down", "scroll down"),
-        key("up,k", "scroll_up", "up", "scroll up"),
-        key("home,g", "scroll_home", "top", "to the top"),
-        key("end,G", "scroll_end", "end", "to the end"),
-    ]
-    DEFAULT_CSS = """
-    Comparison { height: 1fr; padding: 0 0 0 1; border-top: solid $primary-darken-1; scrollbar-size-vertical: 1; }
-    Comparison > Static { height: auto; }
-    """
-
-    def compose(self) -> ComposeResult:
-        yield Static()
+    DEFAULT_CSS = "Comparison { border-top: solid $primary-darken-1; }"
 
     def show(self, left: Side, right: Side, judged: Judgement | None) -> None:
         """Draw both, with as many differences first as leave room for figures."""
@@ -58,7 +46,7 @@ class Comparison(VerticalScroll):
         room = self.content_size.height - _ROWS_BESIDE - rows
         ascii_only = profile_of(self).ascii_only
         shown = draw_comparison(left, right, judged, ascii_only=ascii_only, most_differences=room)
-        self.query_one(Static).update(shown)
+        self.update(shown)
 
 
 class CompareScreen(CopyingScreen):

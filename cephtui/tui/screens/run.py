@@ -157,11 +157,11 @@ class RunScreen(CopyingScreen):
 
     def on_runs_table_opened(self, message: RunsTable.Opened) -> None:
         """A run in full."""
-        from cephtui.reports.runs import draw_run
-        from cephtui.tui.dialogs import Details
+        from cephtui.tui.screens.details import DetailsScreen
 
-        run, marks = message.run, self.table.content.marks if self.table else ()
-        self.app.push_screen(Details(f"{run.session}/{run.run}", draw_run(run, marks=marks)))
+        run, root = message.run, getattr(self.app, "root", Path())
+        directory = self.drawn[0] if self.drawn else root / run.session
+        self.app.push_screen(DetailsScreen(directory, run))
 
     def action_back(self) -> None:
         """From the full-screen chart, else to where it was opened."""

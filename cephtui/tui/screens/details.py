@@ -1,0 +1,89 @@
+"""One run in full: how its latencies are spread, its jobs, its conditions and its commands."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from rich.console import RenderableType
+from rich.text import Text
+from textual import work
+from textual.app import ComposeResult
+from textual.widgets import Static
+
+from cephtui.analysis.ceiling import ceilings
+from cephtui.models import Run
+from cephtui.reports.mask import Names, names_of_run
+from cephtui.reports.runs import draw_run
+from cephtui.sessions import store
+from cephtui.sessions.histograms import read_histograms
+from cephtui.sessions.store import StoreError
+from cephtui.tui.charts.colors import flow_color
+from cephtui.tui.copying import COPY, CopyingScreen, Handout, handout_of_details
+from cephtui.tui.keys import KeyBar, key
+from cephtui.tui.terminal.profile import profile_of
+from cephtui.tui.widgets.scrolled import Scrolled
+
+
+class DetailsScreen(CopyingScreen):
+    """Of a run in progress, what it has done until now."""
+
+    BINDINGS = [
+        COPY,
+        key("l", "log", "log", "exact commands and raw output", "view", shown=True),
+        key("escape,enter,q", "dismiss", "back", "back to the runs", "more", shown=True, display="esc"),
+    ]
+
+    def __init__(self, directory: Path, run: Run) -> None:
+        """``directory`` is that of its session."""
+        super().__init__()
+        self._directory, self._run = directory, run
+
+    def compose(self) -> ComposeResult:
+        """The run's name, then all of it."""
+        yield Static(id="bar")
+        yield Scrolled()
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        """Keys scroll at once."""
+        run = self._run
+        state = "" if run.outcome else "   in progress: what it has done until now"
+        self.query_one("#bar", Static).update(
+            Text.assemble(("cephtui", "bold"), f"   run {run.session}/{run.run}   {run.preset}{state}")
+        )
+        self.set_focus(self.query_one(Scrolled))
+        self.query_one(Scrolled).update("reading the run ...")
+        self._read()
+
+    @work
+    async def _read(self) -> None:
+        try:
+            drawn = await asyncio.to_thread(_drawn, self._directory, self._run.run, profile_of(self).ascii_only)
+        except StoreError as error:
+            drawn = Text(str(error))
+        self.query_one(Scrolled).update(drawn)
+
+    def names_to_hide(self) -> Names:
+        """Of the run."""
+        return names_of_run(self._run)
+
+    def handout(self) -> Callable[[], Handout]:
+        return partial(handout_of_details, self._directory, self._run)
+
+    def action_log(self) -> None:
+        from cephtui.tui.screens.log import LogScreen
+
+        self.app.push_screen(LogScreen(self._directory, self._run))
+
+
+def _drawn(directory: Path, number: int, ascii_only: bool) -> RenderableType:
+    """As the run is saved now; raises StoreError."""
+    run = store.read_run(directory, number)
+    marks = [mark for mark in store.read_marks(directory) if mark.run == number]
+    history, histograms = store.read_history(directory, number), read_histograms(directory, run)
+    colors = {name: flow_color(name) for name in histograms}
+    found = ceilings(run, store.read_runs(directory)[0])
+    return draw_run(run, history, marks, found, histograms=histograms, colors=colors, ascii_only=ascii_only)
