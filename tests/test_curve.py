@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from cephtui.analysis.curve import Axis, Curve, Place, axes, curve_of, depth_axis, family
+from cephtui.analysis.curve import Axis, Curve, Place, axes, axes_or_depth, curve_of, family
 from cephtui.analysis.knee import load_points
 from cephtui.models import Mark, NodeResult, OptionValue, Run, Summary
 from cephtui.models.metrics import BY_NAME
@@ -126,9 +126,9 @@ def test_a_family_is_what_varies_the_same() -> None:
 def test_a_single_run_has_no_axis_and_is_drawn_over_the_depth() -> None:
     only = run(1)
     assert axes([only]) == []
-    assert depth_axis(only) == DEPTH
+    assert axes_or_depth([only]) == [DEPTH]
     assert shape(curve_of([only], DEPTH)) == {"": [(str(only.options["iodepth"]), 1)]}
-    assert depth_axis(only.model_copy(update={"tool": "unknown"})) is None
+    assert axes_or_depth([only.model_copy(update={"tool": "unknown"})]) == []
 
 
 def test_runs_without_figures_have_their_place_and_no_estimate() -> None:
@@ -183,3 +183,16 @@ def test_reads_and_writes_are_one_load() -> None:
     point = load_points(curve.series[0])[0]
     assert [point.rate, point.latency] == pytest.approx([4000, 0.002])
     assert [curve.name_of(curve.series[0], flow) for flow in curve.series[0].flows] == ["read", "write"]
+
+
+def test_whether_it_reads_or_writes_is_no_axis_but_sets_series_apart() -> None:
+    runs = [run(n, iodepth=d, rw=rw) for n, (d, rw) in enumerate([(1, "randread"), (4, "randread"), (1, "read")], 1)]
+    assert axes(runs) == [DEPTH]
+    assert shape(curve_of(runs, DEPTH)) == {"randread": [("1", 1), ("4", 1)], "read": [("1", 1)]}
+
+
+def test_how_long_it_was_measured_is_an_axis_only_where_nothing_else_is() -> None:
+    runs = [run(1, iodepth=1, runtime=30), run(2, iodepth=4, runtime=60)]
+    assert axes(runs) == [DEPTH]
+    assert list(shape(curve_of(runs, DEPTH))) == [""]
+    assert axes([run(1, runtime=30), run(2, runtime=60)]) == [Axis("option", "runtime")]

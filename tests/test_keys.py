@@ -38,6 +38,7 @@ from cephtui.tui.console.form import FormScreen
 from cephtui.tui.console.queue import QueueScreen
 from cephtui.tui.console.screen import ConsoleScreen
 from cephtui.tui.copying import CopyingScreen
+from cephtui.tui.curving import CurvingScreen
 from cephtui.tui.dialogs import Ask, Confirm, Details, Dialog, EnterText, Help, Selectable, TypeName, Wait
 from cephtui.tui.keys import KeyBar, commands
 from cephtui.tui.pickers.commands import CommandPicker, ThemePicker
@@ -48,6 +49,7 @@ from cephtui.tui.pickers.runs import RunPicker
 from cephtui.tui.pickers.targets import TargetPicker
 from cephtui.tui.screens.compare import CompareScreen
 from cephtui.tui.screens.compare_presenter import ComparePresenter
+from cephtui.tui.screens.curve import CurveScreen
 from cephtui.tui.screens.details import DetailsScreen
 from cephtui.tui.screens.log import LogScreen
 from cephtui.tui.screens.matrix import MatrixScreen
@@ -60,7 +62,7 @@ from cephtui.tui.screens.sessions import SessionsScreen
 from cephtui.tui.widgets.run_view import RunView
 from tests.replayed import WRITE_IOPS, console, screen_text, until
 
-BASES = {Dialog, InLarge, Picker, CopyingScreen, RunScreen, PlayedScreen}
+BASES = {Dialog, InLarge, Picker, CopyingScreen, CurvingScreen, RunScreen, PlayedScreen}
 """Of which there is no screen."""
 SIGNS = {"question_mark": "?", "escape": "esc", "slash": "/", "plus": "+", "minus": "-", "equals_sign": "="}
 
@@ -143,6 +145,7 @@ def screens(root: Path) -> Iterator[Screen[Any]]:
     yield WatchScreen(directory)
     yield CompareScreen(Side((run,)), Side((run,)), {}, {})
     yield ComparePresenter(Side((run,)), Side((run,)), {}, {})
+    yield CurveScreen(run, lambda: ([run], []))
     yield LogScreen(directory, run)
     yield DetailsScreen(directory, run)
     yield Presenter(RunView(), lambda: None, lambda: None, "nothing")

@@ -158,3 +158,11 @@ def test_hysteresis_is_the_ratio_of_the_same_depths() -> None:
     assert low < 0.8 < high < 0.9
     assert known(hysteresis(up, down)).interval(0.95)[0] < 1
     assert hysteresis(up, down[:1]) is None
+
+
+def test_what_waits_in_the_client_is_part_of_the_way_to_the_knee() -> None:
+    """A tool that measures from the submission on shows less latency than an I/O takes."""
+    points = [LoadPoint(n, (min(n, 16) * 100.0,), (0.002,)) for n in (1, 4, 16, 64)]
+    knee = known(knee_of(points))
+    assert knee.in_flight == pytest.approx(16)
+    assert [each.in_flight for each in knee.unexplained] == [1, 4, 16, 64]

@@ -27,6 +27,7 @@ from cephtui.tui.pickers.picker import Picker
 from cephtui.tui.pickers.runs import RunPicker
 from cephtui.tui.read_only import LOOKING, VARIABLE
 from cephtui.tui.screens.compare import CompareScreen
+from cephtui.tui.screens.curve import CurveScreen
 from cephtui.tui.screens.details import DetailsScreen
 from cephtui.tui.screens.log import LogScreen
 from cephtui.tui.screens.panels import PanelsDialog
@@ -61,6 +62,7 @@ SCREENS: dict[str, Make] = {
     "replay": lambda root: ReplayScreen(root / demo.SESSION, demo.STAR),
     "watch": lambda root: WatchScreen(root / demo.SESSION),
     "compare": lambda root: CompareScreen(side(root), side(root), {}, {}),
+    "curve": lambda root: CurveScreen(side(root).run, lambda: ([side(root).run], [])),
     "log": lambda root: LogScreen(root / demo.SESSION, store.read_run(root / demo.SESSION, demo.STAR)),
     "presenter": lambda root: Presenter(RunView(), lambda: None, lambda: None, "nothing"),
     "run picker": lambda root: RunPicker(root, (demo.SESSION, demo.STAR), others=False),
@@ -129,7 +131,7 @@ async def test_every_key_of_every_screen_only_looks(root: Path, kind: str) -> No
 async def test_no_key_changes_a_file_or_opens_another_session(root: Path, kind: str) -> None:
     looking = {key for key, action in bound() if action in LOOKING | KEYS_OF_LISTS}
     off = sorted({key for key, _ in bound()} - looking)
-    assert {"R", "D", "B", "o", "m", "s", "x", "a", "e", "y"} <= set(off)
+    assert {"R", "D", "B", "o", "m", "s", "a", "e", "y"} <= set(off)
     before = files(root)
     async with showing(root, kind) as (app, pilot):
         screen, takes_text = app.screen, isinstance(app.screen, Picker)

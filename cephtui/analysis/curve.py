@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Literal, TypeAlias
@@ -16,8 +15,11 @@ from cephtui.models.metrics import Metric
 from cephtui.tools import TOOLS
 from cephtui.units import parse_size
 
+Role: TypeAlias = Literal["depth", "jobs", "direction", ""]
 BEFORE = "before"
 """The place of runs before the first mark."""
+_HOW_LONG = ("runtime", "ramp_time")
+"""Options that do not change what is measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +29,18 @@ class Axis:
     kind: Literal["option", "nodes", "target", "marks"]
     name: str = ""
     """Of an option."""
-    load: Literal["depth", "jobs", ""] = ""
-    """Whether the option is the depth or the number of jobs, whatever the tool calls it."""
+    role: Role = ""
+    """What the option is to its tool, whatever it is called there."""
+
+    @property
+    def load(self) -> bool:
+        """Whether it decides how many I/Os are in flight."""
+        return self.role in ("depth", "jobs")
 
     @property
     def title(self) -> str:
         """``depth``, ``bs``, ``target``."""
-        return self.load or self.name or self.kind
+        return self.role if self.load else self.name or self.kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +95,7 @@ class Curve:
 
     def name_of(self, series: Series, flow: str) -> str:
         """``bs 64k write``: with the flow where that sets anything apart."""
-        names = Counter(each.name for each in self.series for _ in each.flows)
-        flows = {flow for each in self.series for flow in each.flows}
-        return f"{series.name} {flow}".strip() if names[series.name] > 1 or len(flows) > 1 else series.name or flow
+        return f"{series.name} {flow}".strip() if len(series.flows) > 1 else series.name or flow
 
 
 _Places: TypeAlias = Mapping[Axis, Sequence[Place]]
@@ -111,15 +116,19 @@ def family(run: Run, runs: Iterable[Run]) -> list[Run]:
 
 
 def axes(runs: Sequence[Run], marks: Iterable[Mark] = ()) -> list[Axis]:
-    """What varies between these runs: the depth first, then jobs, other options, nodes, targets and marks."""
-    found = _varying(runs, marks)
-    return sorted(found, key=lambda axis: ("depth", "jobs", "").index(axis.load))
+    """What varies between these runs: the depth first, then jobs, other options, nodes, targets and marks.
+
+    Whether they read or write is none: these figures are apart anyway.
+    """
+    found = [axis for axis in _varying(runs, marks) if axis.role != "direction"]
+    return sorted(found, key=lambda axis: ("depth", "jobs", "").index(axis.role))
 
 
-def depth_axis(run: Run) -> Axis | None:
-    """That of a run's tool; None where it has no depth."""
-    tool = TOOLS.get(run.tool)
-    return Axis("option", tool.depth_option, "depth") if tool and tool.depth_option in run.options else None
+def axes_or_depth(runs: Sequence[Run], marks: Iterable[Mark] = ()) -> list[Axis]:
+    """The same, and where nothing varies yet the depth; empty where the tool has none."""
+    tool = TOOLS.get(runs[0].tool)
+    depth = [_option(tool.depth_option, runs)] if tool and tool.depth_option in runs[0].options else []
+    return axes(runs, marks) or depth
 
 
 def curve_of(runs: Sequence[Run], axis: Axis, marks: Iterable[Mark] = ()) -> Curve:
@@ -150,28 +159,27 @@ def _sorted(places: Iterable[Place]) -> list[Place]:
 
 
 def _words(axis: Axis, place: Place) -> str:
-    return f"{axis.title} {place.label}" if axis.kind == "option" else place.label
+    return f"{axis.title} {place.label}" if axis.kind == "option" and axis.role != "direction" else place.label
 
 
-def _varying(runs: Sequence[Run], marks: Iterable[Mark]) -> dict[Axis, Sequence[Place]]:
-    """The axes on which the runs are not all at one place."""
+def _varying(runs: Sequence[Run], marks: Iterable[Mark]) -> dict[Axis, list[Place]]:
+    """The axes on which the runs are not all at one place; how long they took is one only where it is the only one."""
     names = dict.fromkeys(name for run in runs for name in run.options)
     every = [_option(name, runs) for name in names] + [Axis("nodes"), Axis("target")]
-    found: dict[Axis, Sequence[Place]] = {}
-    for axis in every:
-        places = [_place(axis, run) for run in runs]
-        if len(set(places)) > 1:
-            found[axis] = places
+    places = {axis: [_place(axis, run) for run in runs] for axis in every}
+    varying = {axis: found for axis, found in places.items() if len(set(found)) > 1}
+    found = {axis: found for axis, found in varying.items() if axis.name not in _HOW_LONG}
     if changed := _by_marks(runs, found, marks):
         found[Axis("marks")] = changed
-    return found
+    return found or varying
 
 
 def _option(name: str, runs: Iterable[Run]) -> Axis:
-    tools = [TOOLS[run.tool] for run in runs if run.tool in TOOLS]
-    if any(tool.depth_option == name for tool in tools):
-        return Axis("option", name, "depth")
-    return Axis("option", name, "jobs" if any(tool.jobs_option == name for tool in tools) else "")
+    tool = next((TOOLS[run.tool] for run in runs if run.tool in TOOLS), None)
+    if tool is None:
+        return Axis("option", name)
+    roles: dict[str, Role] = {tool.depth_option: "depth", tool.jobs_option: "jobs", tool.direction_option: "direction"}
+    return Axis("option", name, roles.get(name, ""))
 
 
 def _place(axis: Axis, run: Run) -> Place:

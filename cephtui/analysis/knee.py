@@ -41,6 +41,8 @@ class LoadPoint:
     """Of the runs that have it, in seconds."""
     label: str = ""
     """Its place on the axis: the depth of a job."""
+    block_bytes: int = 0
+    """Of one I/O; 0 where they differ."""
 
     @property
     def rate(self) -> float:
@@ -107,8 +109,8 @@ class Knee:
 
     @property
     def in_flight(self) -> float:
-        """N*."""
-        return self.points[0].latency * self.peak
+        """N*: by Little's law R0 is N / X of the first point, which holds the time in the client too."""
+        return self.points[0].in_flight / self.points[0].rate * self.peak
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -176,7 +178,7 @@ def _load_point(point: CurvePoint) -> LoadPoint | None:
         return None
     in_flight = load.depth * load.jobs * max(1, len(node_names(point.summary.last)))
     p99s = tuple(value for value in together(runs, _P99) if value > 0)
-    return LoadPoint(in_flight, rates, latencies, p99s, point.place.label) if in_flight > 0 else None
+    return LoadPoint(in_flight, rates, latencies, p99s, point.place.label, load.block_bytes) if in_flight > 0 else None
 
 
 def together(runs: Iterable[Run], metric: Metric) -> tuple[float, ...]:

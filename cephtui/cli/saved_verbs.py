@@ -34,7 +34,7 @@ def sessions(**given: Any) -> None:
 @click.command(
     epilog="\b\nExamples:\n  cephtui show\n  cephtui show 2026-11-21-101530/2\n  cephtui show last --format md\n"
     "  cephtui show tuning --format csv > tuning.csv\n  cephtui show tuning/2 --json\n"
-    "  cephtui show tuning --table --format md"
+    "  cephtui show tuning --table --format md\n  cephtui show tuning --curve"
 )
 @click.argument("name", metavar="[SESSION[/RUN]]", default="last", shell_complete=complete_runs)
 @click.option(
@@ -42,6 +42,7 @@ def sessions(**given: Any) -> None:
     is_flag=True,
     help="One table of a whole session: steps over targets and nodes, with what is missing and what is slowest.",
 )
+@click.option("--curve", is_flag=True, help="The figures over what was varied: depth, block size, target, node, mark.")
 @format_option("table", "md", "csv", "json")
 def show(**given: Any) -> None:
     """Show the runs and marks of a session, or one run in full with its ceilings; as JSON with its samples.

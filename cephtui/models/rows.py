@@ -223,3 +223,64 @@ class MatrixCell(Model):
     """How far it is off the median of its row, where it is clearly the slowest node there."""
     slowest_within: dict[Name, float] = Field(default_factory=dict)
     """The same of a node or an OSD that is clearly slower than the others in its own runs, by the name."""
+
+
+class Estimated(Model):
+    """A figure of the runs at one point of a curve, in its base unit."""
+
+    value: float
+    """The geometric mean."""
+    low: float | None = None
+    """Of the 95 % interval; null for a single run."""
+    high: float | None = None
+    runs: int
+
+
+class CurvePointRow(Model):
+    """One point of a curve: the runs that were alike, in one direction."""
+
+    event: Literal["point"] = "point"
+    schema_version: int = SCHEMA_VERSION
+    session: Name
+    preset: Name
+    axis: Name
+    """What was varied: the name of an option, ``target``, ``nodes`` or ``marks``."""
+    place: Name
+    """Where on the axis, as it was typed: ``64k``."""
+    place_number: float | None = None
+    """The same as a number, a size in bytes; null where it is none."""
+    series: Name = ""
+    """What sets its curve apart from the others; empty for the only one."""
+    direction: Name
+    runs: tuple[int, ...]
+    in_flight: int | None = None
+    """I/Os at once, of all jobs and nodes; null where it is not known."""
+    figures: dict[Name, Estimated]
+    findings: tuple[Name, ...] = ()
+    """Codes of what limits the figures of any of the runs."""
+
+
+class KneeRow(Model):
+    """What a load curve shows: from which depth on more I/Os in flight bring latency instead of throughput."""
+
+    event: Literal["knee"] = "knee"
+    schema_version: int = SCHEMA_VERSION
+    session: Name
+    preset: Name
+    axis: Name
+    series: Name = ""
+    known: bool
+    """False where the curve still rises at its end, or is flat from its beginning."""
+    in_flight: float | None = None
+    """At the knee; null where that is not known."""
+    low: float | None = None
+    """Of its 95 % interval; null where nothing was measured twice."""
+    high: float | None = None
+    peak_iops: float
+    """The geometric mean of the points near the greatest."""
+    working_iops: float | None = None
+    """80 % of the peak; null without a knee, as the two below."""
+    working_latency_seconds: float | None = None
+    working_latency_p99_seconds: float | None = None
+    text: Line
+    """The same in words."""

@@ -187,10 +187,12 @@ def schema() -> dict[str, Any]:
     """JSON Schema of every line that ``--json`` prints, and so of what a session keeps."""
     from cephtui.models.expectation import Expected
     from cephtui.models.rows import (
+        CurvePointRow,
         Difference,
         Figure,
         ImportedFile,
         Info,
+        KneeRow,
         MatrixCell,
         NodeRow,
         PresetRow,
@@ -201,7 +203,7 @@ def schema() -> dict[str, Any]:
 
     lines: Any = Plan | Sample | ClusterSample | Run | Mark
     lines |= SessionRow | PresetRow | SuiteRow | NodeRow | Info | Difference | Figure | MatrixCell
-    lines |= ImportedFile | Verdict | Conclusion | Expected
+    lines |= Verdict | Conclusion | Expected | ImportedFile | CurvePointRow | KneeRow
     return {
         "title": "cephtui events",
         **TypeAdapter(lines).json_schema(mode="serialization"),

@@ -13,8 +13,10 @@ _DRAWING = frozenset(
     {
         "by_node",
         "compare",
+        "curve",
         "log",
         "matrix",
+        "next_axis",
         "next_metric",
         "node",
         "number",

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 
 import click
+from rich.console import Group
+from rich.text import Text
 
 from cephtui import paths
 from cephtui.analysis.ceiling import ceilings
 from cephtui.analysis.marks import in_order
+from cephtui.cli.choice import find_catalogue
 from cephtui.cli.printing import ascii_only, print_lines, print_report
 from cephtui.cli.saved import find_run, find_session
 from cephtui.models import Mark, Run
-from cephtui.presets import find_presets
+from cephtui.presets import find_presets, headline_metric
 from cephtui.reports.csv_text import runs_csv
+from cephtui.reports.curve import curve_markdown, curve_of_run, curves_of, draw_curve, runs_of
+from cephtui.reports.curve_rows import curves_csv, rows_of_curve
 from cephtui.reports.details import run_markdown
 from cephtui.reports.markdown import matrix_markdown, runs_markdown
 from cephtui.reports.matrix import draw_matrix
@@ -25,13 +31,18 @@ from cephtui.sessions.histograms import read_histograms
 from cephtui.sessions.matrix import MatrixReader
 
 
-def show_saved(name: str, form: str, table: bool) -> None:
-    """Print the runs and marks of a session, or one run in full; as a ``table``, the matrix of a session."""
-    if table and "/" in name:
-        raise click.UsageError("--table is of a whole session: leave out the run")
+def show_saved(name: str, form: str, table: bool, curve: bool) -> None:
+    """Print the runs and marks of a session, or one run in full; as a ``table``, the matrix of a session.
+
+    With ``curve`` it is what was varied between the runs.
+    """
+    if table and (curve or "/" in name):
+        raise click.UsageError("--table is of a whole session: leave out " + ("--curve" if curve else "the run"))
     try:
         if table:
             _show_matrix(find_session(name), form)
+        elif curve:
+            _show_curves(name, form)
         elif "/" in name:
             _show_run(*find_run(name), form)
         else:
@@ -85,6 +96,27 @@ def _show_run(directory: Path, number: int, form: str) -> None:
         history, histograms = store.read_history(directory, number), read_histograms(directory, value)
         found = ceilings(value, store.read_runs(directory)[0])
         print_report(draw_run(value, history, marks, found, histograms=histograms, ascii_only=ascii_only()))
+
+
+def _show_curves(name: str, form: str) -> None:
+    """All that a session has, or the one that a run is on."""
+    directory, number = find_run(name) if "/" in name else (find_session(name), None)
+    runs, marks = store.read_runs(directory)[0], store.read_marks(directory)
+    chosen = store.read_run(directory, number) if number is not None else None
+    found = [curve_of_run(chosen, runs, marks)] if chosen else curves_of(runs, marks)
+    curves = [curve for curve in found if curve]
+    if not curves:
+        raise click.UsageError(f"no curve in {name}: its runs have the same options, target and nodes")
+    metric = partial(headline_metric, find_catalogue())
+    if form == "json":
+        print_lines(row for curve in curves for row in rows_of_curve(curve))
+    elif form == "table":
+        drawn = [draw_curve(curve, metric(runs_of(curve)[0]), ascii_only=ascii_only()) for curve in curves]
+        print_report(Group(*[part for each in drawn for part in (Text(), each)][1:]))
+    elif form == "md":
+        sys.stdout.write("\n".join(curve_markdown(curve, metric(runs_of(curve)[0])) for curve in curves))
+    else:
+        sys.stdout.write(curves_csv(curves))
 
 
 def _write(runs: list[Run], marks: list[Mark], form: str) -> None:

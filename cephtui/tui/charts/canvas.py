@@ -47,6 +47,11 @@ class _Row:
         self.noted.append((column, end, look))
         return True
 
+    def put_over(self, column: int, symbol: str, look: Look) -> None:
+        """The same of one character, whatever is drawn there."""
+        self.plain = self.plain[:column] + symbol + self.plain[column + 1 :]
+        self.noted.append((column, column + 1, look))
+
     def put_upright(self, column: int, glyph: str, look: Look) -> None:
         """A part of an upright line, which does not touch a text."""
         if not any(begun - 1 <= column <= over for begun, over in self.texts):
@@ -114,6 +119,18 @@ class Canvas:
         for row in self._rows:
             for at in columns:
                 row.put_upright(at, glyph, look)
+
+    def put_points(self, points: Sequence[tuple[Point, str, str, Look]]) -> None:
+        """A symbol at each of these fractions of the axes, in front of all lines; its text where there is room."""
+        rows, columns = len(self._rows), self._columns
+        places = [(max(0, rows - 1 - int(y * rows)), min(columns - 1, int(x * columns))) for (x, y), *_ in points]
+        for (at, column), (_, symbol, _, look) in zip(places, points, strict=True):
+            self._rows[at].put_over(column, symbol, look)
+        for (at, column), (_, _, text, look) in zip(places, points, strict=True):
+            label = _printable(text)
+            beside = [(at, column + 2), (at, column - len(label) - 1)]
+            around = [(row, column - len(label) // 2 + shift) for row in (at - 1, at + 1) for shift in (0, 1, -1)]
+            any(self._rows[row].put(begin, label, look) for row, begin in (*around, *beside) if 0 <= row < rows)
 
     def put_ramp(self, end: int, label: str, look: Look) -> None:
         """The name of the ramp before its end."""

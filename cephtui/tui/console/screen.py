@@ -28,6 +28,7 @@ from cephtui.tui.console.start import Start
 from cephtui.tui.console.status_bar import StatusBar, running_text
 from cephtui.tui.console.words import problem_of
 from cephtui.tui.copying import COPY
+from cephtui.tui.curving import CURVE
 from cephtui.tui.keys import MATRIX_ABOUT, KeyBar, key
 from cephtui.tui.screens.run import CompareWanted, RunScreen
 from cephtui.tui.terminal.in_order import opening
@@ -82,6 +83,7 @@ class ConsoleScreen(RunScreen):
         key("M", "app.matrix", "matrix", MATRIX_ABOUT, "view"),
         key("r", "runs", "runs", "jump to the list of runs; enter shows details", "view"),
         key("c", "compare", "compare", "compare the run under the cursor with another", "view"),
+        CURVE,
         COPY,
         key("escape", "back", "back", "leave the full screen, close messages", "more"),
     ]

@@ -15,7 +15,8 @@ from textual.message import Message
 from cephtui.models import Run
 from cephtui.models.metrics import HEADLINES
 from cephtui.reports.mask import Names, names_of_run
-from cephtui.tui.copying import CopyingScreen, Handout, handout_of_run
+from cephtui.tui.copying import Handout, handout_of_run
+from cephtui.tui.curving import CurvingScreen
 from cephtui.tui.keys import key
 from cephtui.tui.widgets.live_view import LiveView
 from cephtui.tui.widgets.run_view import RunView
@@ -33,7 +34,7 @@ class CompareWanted(Message):
         self.directory, self.number = directory, number
 
 
-class RunScreen(CopyingScreen):
+class RunScreen(CurvingScreen):
     """The keys that choose how a run is drawn, and the actions that all screens with a run have."""
 
     NOTHING = "no run is selected"

@@ -20,6 +20,7 @@ from cephtui.reports.text import conditions, imported, joined, notes
 from cephtui.sessions import archive, store
 from cephtui.sessions.store import StoreError
 from cephtui.tui.copying import COPY
+from cephtui.tui.curving import CURVE
 from cephtui.tui.keys import MATRIX_ABOUT, KeyBar, key
 from cephtui.tui.screens.replay import ReplayScreen
 from cephtui.tui.screens.run import RunScreen
@@ -34,6 +35,7 @@ class SessionScreen(RunScreen):
     BINDINGS = [
         key("p", "play", "play", "replay the run as it was live", "run", shown=True),
         key("c", "compare", "compare", "compare the run with another", "view", shown=True),
+        CURVE,
         COPY,
         key("B", "baseline", "baseline", "set or clear this session's baseline", "run", shown=True),
         key("f", "presenter", "present", "large numbers and the chart, for an audience", "view"),

@@ -1,0 +1,93 @@
+"""Scales of charts whose axes are figures: where a value is, and round labels that never collide."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from rich.cells import cell_len
+
+from cephtui.frozen import dataclass
+from cephtui.tui.charts.axes import TINY, trimmed, y_axis
+from cephtui.tui.charts.ink import Glyphs
+
+_ROUND = (1.0, 2.0, 5.0)
+_MARGIN = 0.04
+"""Of the width, left and right of the places."""
+_MANY_TIMES = 8.0
+"""Numbers that are so far apart are on a logarithmic scale."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Values as fractions of an axis."""
+
+    low: float
+    high: float
+    """The values at its ends; in logarithms where ``is_log``."""
+    ticks: tuple[tuple[float, str], ...]
+    """Values and their labels."""
+    is_log: bool = False
+
+    def fraction(self, value: float) -> float:
+        """Between 0 and 1; what is outside is at an end."""
+        place = math.log10(max(value, TINY)) if self.is_log else value
+        return min(1.0, max(0.0, (place - self.low) / (self.high - self.low)))
+
+
+Fitted: TypeAlias = Callable[[int], Scale]
+"""The scale for an axis of so many rows, or for one whose labels are so many columns apart."""
+
+
+def from_zero(peak: float, as_text: Callable[[float], str], binary: bool, rows: int) -> Scale:
+    """Of figures that start at zero, with room for about one label in two rows."""
+    top, labels = y_axis(peak, rows, as_text, binary)
+    return Scale(0.0, top, tuple((top * (1 - row / max(1, rows)), text) for row, text in labels.items()))
+
+
+def logarithmic(values: Sequence[float], as_text: Callable[[float], str], rows: int) -> Scale:
+    """From the round value below the least of these, all above 0, to that above the greatest."""
+    most = max(2, rows // 2)
+    low, high = math.log10(_rounded(min(values), up=False)), math.log10(_rounded(max(values), up=True))
+    high = max(high, low + math.log10(2))
+    steps = [power + math.log10(factor) for power in range(math.floor(low), math.ceil(high) + 1) for factor in _ROUND]
+    inside = [step for step in steps if low - 1e-9 <= step <= high + 1e-9]
+    whole = [step for step in inside if abs(step - round(step)) < 1e-9]
+    shown = inside if len(inside) <= most else whole if len(whole) > 1 else [inside[0], inside[-1]]
+    shown = shown[:: max(1, math.ceil(len(shown) / max(1, most)))]
+    return Scale(low, high, tuple((10**step, trimmed(as_text(10**step))) for step in shown), is_log=True)
+
+
+def _rounded(value: float, *, up: bool) -> float:
+    power = 10.0 ** math.floor(math.log10(value))
+    steps = [power * factor for factor in (*_ROUND, 10.0)]
+    if up:
+        return next(step for step in steps if step >= value * (1 - 1e-9))
+    return next(step for step in reversed(steps) if step <= value * (1 + 1e-9))
+
+
+def of_places(numbers: Sequence[float | None], labels: Sequence[str]) -> tuple[Scale, list[float]]:
+    """Of the places of a curve, and the value of each: numbers by their size, others in equal distances."""
+    known = [number for number in numbers if number is not None]
+    if len(known) < len(numbers) or len(set(known)) < 2:
+        known = [float(number) for number in range(len(numbers))]
+        return Scale(-0.5, len(known) - 0.5, tuple(zip(known, labels, strict=True))), known
+    is_log = min(known) > 0 and max(known) >= _MANY_TIMES * min(known)
+    ends = (math.log10(min(known)), math.log10(max(known))) if is_log else (min(known), max(known))
+    room = _MARGIN * (ends[1] - ends[0])
+    return Scale(ends[0] - room, ends[1] + room, tuple(zip(known, labels, strict=True)), is_log), known
+
+
+def labels_below(scale: Scale, columns: int, gutter: int, glyphs: Glyphs, zero: str = "") -> tuple[str, str]:
+    """The rule below a plot area with its ticks, and the row of labels; those without room are left out."""
+    rule, row, end = [glyphs.rule] * columns, [" "] * (columns + gutter), 0
+    for value, label in scale.ticks:
+        at = min(columns - 1, int(scale.fraction(value) * columns))
+        text = "".join(letter if letter.isprintable() and cell_len(letter) == 1 else "?" for letter in label)
+        begin = max(0, min(gutter + at - len(text) // 2, columns + gutter - len(text)))
+        if begin >= end and begin + len(text) <= columns + gutter:
+            rule[at] = glyphs.tick_x
+            row[begin : begin + len(text)] = text
+            end = begin + len(text) + 2
+    return f"{zero:>{gutter - 1}}{glyphs.corner}" + "".join(rule), "".join(row)

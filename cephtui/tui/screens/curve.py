@@ -1,0 +1,154 @@
+"""A curve of runs: a figure over what was varied, of a load the latency over the throughput."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TypeAlias
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.widgets import Static
+
+from cephtui.analysis.curve import Curve, axes_or_depth, curve_of, family
+from cephtui.models import Mark, Run
+from cephtui.models.metrics import LIVE, Metric
+from cephtui.paths import packaged_presets_dir, user_presets_dir
+from cephtui.presets import find_presets, headline_metric
+from cephtui.reports.curve import draw_points, title_of_curve, words
+from cephtui.reports.mask import Names, names_of_run
+from cephtui.tui.charts.curves import hockey_stick, over_axis
+from cephtui.tui.charts.plot import Plot, PlotChart
+from cephtui.tui.copying import COPY, CopyingScreen, Handout
+from cephtui.tui.keys import KeyBar, key
+from cephtui.tui.terminal.profile import profile_of
+
+Source: TypeAlias = Callable[[], tuple[Sequence[Run], Sequence[Mark]]]
+"""The runs and marks of a session, as they are now."""
+_LOOKED_AT_SECONDS = 1.0
+
+
+class CurveScreen(CopyingScreen):
+    """The curve above, what it shows in words below, and its points where there is room."""
+
+    BINDINGS = [
+        key("v", "next_metric", "metric", "switch the metric; of a load the latency over the throughput first", "view",
+            shown=True),
+        key("x,tab", "next_axis", "axis", "switch the axis, where several options were varied", "view", shown=True,
+            display="x"),
+        COPY,
+        key("escape", "dismiss", "back", "leave the curve", "more", shown=True),
+        key("q", "app.quit", "quit", "quit", "more"),
+    ]  # fmt: skip
+    DEFAULT_CSS = """
+    CurveScreen { layout: vertical; }
+    CurveScreen #words { height: auto; max-height: 40%; padding: 0 1; border-top: solid $primary-darken-1; }
+    CurveScreen #points { display: none; height: auto; max-height: 40%; padding: 0 1; scrollbar-size-vertical: 1; }
+    CurveScreen.-tall #points, CurveScreen.-huge #points { display: block; }
+    """
+
+    def __init__(self, run: Run, source: Source) -> None:
+        super().__init__()
+        self._run, self._source = run, source
+        self._seen: tuple[Sequence[Run], Sequence[Mark]] = (), ()
+        self._axis = self._figure = 0
+        catalogue = find_presets(packaged_presets_dir(), user_presets_dir())
+        self._headline: Callable[[Run], Metric] = partial(headline_metric, catalogue)
+
+    def compose(self) -> ComposeResult:
+        """From the top: which runs, the curve, words, points."""
+        yield Static(id="bar")
+        yield PlotChart()
+        yield Static(id="words")
+        with VerticalScroll(id="points"):
+            yield Static()
+        yield KeyBar("copy")
+
+    def on_mount(self) -> None:
+        """Draw what there is, and what comes."""
+        self._look()
+        self.set_interval(_LOOKED_AT_SECONDS, self._look)
+
+    def names_to_hide(self) -> Names:
+        """Of its runs."""
+        return {name: kind for run in self._seen[0] for name, kind in names_of_run(run).items()}
+
+    def handout(self) -> Callable[[], Handout]:
+        curve, metric = self._curve(), self._throughput()
+
+        def make() -> Handout:
+            from cephtui.reports.curve import curve_markdown
+
+            return Handout("the curve", curve_markdown(curve, metric))
+
+        return make
+
+    def _look(self) -> None:
+        """Draw again where a run has begun or ended, or a mark was set."""
+        runs, marks = self._source()
+        seen = family(self._run, runs), tuple(marks)
+        if seen != self._seen:
+            self._seen = seen
+            self._draw()
+
+    def _curve(self) -> Curve:
+        found = axes_or_depth(*self._seen)
+        return curve_of(self._seen[0], found[self._axis % len(found)], self._seen[1])
+
+    def _throughput(self) -> Metric:
+        """What the preset is about; under load IOPS where that is the latency."""
+        headline = self._headline(self._run)
+        return headline if headline.unit != "s" else LIVE[0]
+
+    def _draw(self) -> None:
+        curve = self._curve()
+        title, plot, metric = self._chosen(curve)
+        chart = self.query_one(PlotChart)
+        chart.border_title = _legend(title, plot)
+        chart.show(plot, "no run has ended yet that has this figure")
+        bar = Text.assemble(("cephtui", "bold"), f"   session {self._run.session}   {title_of_curve(curve)}")
+        self.query_one("#bar", Static).update(bar)
+        self.query_one("#words", Static).update(_said(curve, self._throughput()))
+        drawn = draw_points(curve, metric, ascii_only=profile_of(self).ascii_only)
+        self.query_one("#points Static", Static).update(drawn)
+
+    def _chosen(self, curve: Curve) -> tuple[str, Plot | None, Metric]:
+        """What is drawn: its title, its plot, and the metric in the table."""
+        rate = self._throughput()
+        number = self._figure % (len(LIVE) + curve.axis.load)
+        if curve.axis.load and number == 0:
+            return f"latency (log) over {rate.title}", hockey_stick(curve, rate), rate
+        headline = self._headline(self._run)
+        figures = [headline, *(metric for metric in LIVE if metric != headline)]
+        metric = figures[(number - curve.axis.load) % len(figures)]
+        return f"{metric.full_title} over {curve.axis.title}", over_axis(curve, metric), metric
+
+    def action_next_metric(self) -> None:
+        self._figure += 1
+        self._draw()
+
+    def action_next_axis(self) -> None:
+        if len(axes_or_depth(*self._seen)) < 2:
+            self.notify(f"nothing else was varied than the {self._curve().axis.title}")
+            return
+        self._axis += 1
+        self._figure = 0
+        self._draw()
+
+
+def _said(curve: Curve, metric: Metric) -> Text:
+    """What a load curve shows; of several series a line each."""
+    found = words(curve, metric)
+    if len(found) == 1:
+        first, *notes = found[0][1]
+        return Text("\n").join([Text(first, "bold"), *map(Text, notes)])
+    return Text("\n").join(Text.assemble((name, "bold"), f": {lines[0]}") for name, lines in found)
+
+
+def _legend(title: str, plot: Plot | None) -> Text:
+    """The title, and each line in its colour."""
+    text = Text(f" {title} ")
+    for line in plot.lines if plot else ():
+        text.append(f"  {line.label}", line.color)
+    return text.append(" ")
