@@ -276,7 +276,7 @@ def test_all_presets_of_a_target_have_its_turn(monkeypatch: pytest.MonkeyPatch) 
         assert in_turns(runner, ("/x", "/y"), ["write-iops", "read-iops"], 2, "abba") == 0
     assert [step.preset[0] + step.target[-1] for step in desk.steps] == ["wx", "rx", "wy", "ry", "ry", "wy", "rx", "wx"]
     assert len({step.batch for step in desk.steps}) == 4
-    assert order_line(desk.steps).startswith(
+    assert order_line(desk.steps, desk.ordered[0][1].titles).startswith(
         "order: write-iops on file:/x, read-iops on file:/x, write-iops on file:/y"
     )
 

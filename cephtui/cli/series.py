@@ -120,7 +120,7 @@ class Series:
                     say(why)
                     self._end(EXIT_INCOMPLETE)
                 if len(slices) > 1:
-                    say(progress_line(plans, number))
+                    say(progress_line(plans, number, ordered.titles))
                 self._note(self._measure(each, each.batches, None if self._runs else ordered)[0])
         finally:
             self._say_what_is_missing(sum(len(plan.steps) for plan in plans))

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 import click
 
@@ -20,7 +21,8 @@ from cephtui.ordering import by_kind, cells, in_slices, left_of, once, place, re
 from cephtui.planning import Order, Request, new_batch
 from cephtui.presets import Catalogue, Choice, Preset, choose
 from cephtui.sessions import store
-from cephtui.suites import Suite, SuiteStep, choose_suite, shared_options, step_title
+from cephtui.sessions.undo import pending
+from cephtui.suites import Suite, SuiteStep, choose_suite, shared_options
 from cephtui.targets import Target
 from cephtui.targets.scratch import is_scratch
 
@@ -68,7 +70,7 @@ def new_work(
         raise click.UsageError(
             f"--expect is for presets: the steps of suite {suite.name} have their own: expect = [...]"
         )
-    steps = _with(steps, given, repeat, named=suite is not None)
+    steps = _with(steps, given, repeat)
     steps = [replace(step, expect=(*step.expect, *expect)) for step in steps]
     if suite and not targets:
         _check_local(suite, nodes)
@@ -100,18 +102,11 @@ def _suite(names: Sequence[str], catalogue: Catalogue) -> Suite | None:
     return found[0]
 
 
-def _with(
-    steps: Sequence[SuiteStep], given: Mapping[str, Choice], repeat: int | None, *, named: bool
-) -> list[SuiteStep]:
-    """The steps with what --set and --repeat say; steps of a suite have names of their own."""
+def _with(steps: Sequence[SuiteStep], given: Mapping[str, Choice], repeat: int | None) -> list[SuiteStep]:
+    """The steps with what --set and --repeat say."""
     shared = shared_options([step.preset for step in steps], given)
     return [
-        replace(
-            step,
-            options={**step.options, **options},
-            repeats=repeat or step.repeats,
-            title=step.title if named else step_title(step.preset, options),
-        )
+        replace(step, options={**step.options, **options}, repeats=repeat or step.repeats)
         for step, options in zip(steps, shared, strict=True)
     ]
 
@@ -146,7 +141,8 @@ def saved_work(name: str, where: Where, stack: ExitStack) -> tuple[str, Work]:
     targets = {cell.target: cell for cell in ordered.cells}
     found = {spec: _target(cell, [nodes[each] for each in cell.nodes], stack) for spec, cell in targets.items()}
     requests = requests_of(ordered, presets, found, nodes)
-    return directory.name, Work(ordered, tuple(requests), done, tuple(_changed(ordered, presets)))
+    notes = (*_changed(ordered, presets), *_left_behind(directory))
+    return directory.name, Work(ordered, tuple(requests), done, notes)
 
 
 def _nodes(ordered: Ordered, where: Where) -> dict[str, Node]:
@@ -172,3 +168,10 @@ def _changed(ordered: Ordered, presets: Mapping[str, Preset]) -> list[str]:
     names = {cell.preset for cell in ordered.cells
              if cell.of_preset and cell.of_preset != presets[cell.preset].file.options}  # fmt: skip
     return [f"preset {name} has changed: what is left is measured with its options of then" for name in sorted(names)]
+
+
+def _left_behind(directory: Path) -> list[str]:
+    """What a killed console has left on nodes; on this machine it is removed at once."""
+    left = sum(undo.at is not None for undo in pending(directory))
+    what = f"{left} leftover{'s' * (left > 1)} of the killed run"
+    return [f"{what} on the nodes: afterwards cephtui cleanup removes them"] if left else []

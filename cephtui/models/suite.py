@@ -40,3 +40,8 @@ class Ordered(Model):
     order: Literal["abab", "abba"] | None = None
     """How the cells take turns; null runs each to its end before the next."""
     cells: tuple[Cell, ...]
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """What the steps are called, by their batches."""
+        return {cell.batch: cell.step for cell in self.cells}

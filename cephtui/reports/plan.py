@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -12,26 +12,29 @@ from cephtui.models import Plan, Step
 from cephtui.presets import choice_text
 from cephtui.reports.text import conditions, joined, short_command
 
-_ORDERED_MOST = 8
-"""Steps whose order is shown: twice there and back for two of anything."""
+_ORDERED_MOST = 24
+"""Steps whose order is shown."""
 
 
 def draw_plan(value: Plan) -> RenderableType:
     """Each step with its commands and writes, then the duration."""
     steps = [
-        _draw_step(step, number, f", repeat {step.repeat}" if step.repeat > 1 else "")
+        _draw_step(step, number, step.preset, f", repeat {step.repeat}" if step.repeat > 1 else "")
         for number, step in enumerate(value.steps, 1)
     ]
     return Group(*_pool_uses([value]), *steps, *_totals([value]))
 
 
-def draw_plans(values: Sequence[Plan]) -> RenderableType:
-    """Of plans that follow each other every step once, with how many times it is run; then the duration of all."""
+def draw_plans(values: Sequence[Plan], titles: Mapping[str, str]) -> RenderableType:
+    """Of plans that follow each other every step once, with how many times it is run; then the duration of all.
+
+    ``titles`` are what the steps are called, by their batches.
+    """
     times: dict[tuple[object, ...], list[Step]] = {}
     for step in (step for value in values for step in value.steps):
         times.setdefault((step.batch, *step.options.items()), []).append(step)
     steps = [
-        _draw_step(same[0], number, f", {len(same)} times" if len(same) > 1 else "")
+        _draw_step(same[0], number, titles[same[0].batch], f", {len(same)} times" if len(same) > 1 else "")
         for number, same in enumerate(times.values(), 1)
     ]
     return Group(*_pool_uses(values), *steps, *_totals(values))
@@ -42,9 +45,9 @@ def _pool_uses(values: Sequence[Plan]) -> list[Text]:
     return [Text(f"pool {use.pool}: {use.text}") for use in uses]
 
 
-def _draw_step(step: Step, number: int, repeated: str) -> RenderableType:
+def _draw_step(step: Step, number: int, title: str, repeated: str) -> RenderableType:
     what = f"{conditions(step)}, {step.target}{repeated}"
-    rows = [Text.assemble((f"{number}. {step.preset} ", "bold"), what)]
+    rows = [Text.assemble((f"{number}. {title} ", "bold"), what)]
     for node in step.nodes:
         rows += [Text(f"   {node.node}: writes: {w.what}{_bytes(w.bytes)}") for w in node.writes]
         commands = [short_command(c, step.tool) for c in (node.prepare_command, node.command) if c]
@@ -63,10 +66,10 @@ def _totals(values: Sequence[Plan]) -> list[Text]:
     ]
 
 
-def progress_line(plans: Sequence[Plan], number: int) -> str:
+def progress_line(plans: Sequence[Plan], number: int, titles: Mapping[str, str]) -> str:
     """``3 of 12: write-iops, rbd:bench on pve1, about 22 s; all that is left about 4 min``."""
     plan = plans[number]
-    names = ", ".join(dict.fromkeys(step.preset for step in plan.steps))
+    names = ", ".join(dict.fromkeys(titles[step.batch] for step in plan.steps))
     nodes = joined([node.name for node in plan.hosts], "nodes")
     seconds = [each.duration_seconds for each in plans[number:]]
     left = f"; all that is left about {units.duration(sum(seconds))}" if len(seconds) > 1 else ""
@@ -74,24 +77,30 @@ def progress_line(plans: Sequence[Plan], number: int) -> str:
     return f"{number + 1} of {len(plans)}: {what}{left}"
 
 
-def order_line(steps: Sequence[Step]) -> str:
-    """``order: write-iops, read-iops, read-iops, write-iops, ...``: the first steps by what sets them apart."""
+def order_line(steps: Sequence[Step], titles: Mapping[str, str]) -> str:
+    """``order: write-iops, read-iops, read-iops, write-iops, ...``: the first steps by what sets them apart.
+
+    ``titles`` are what the steps are called, by their batches.
+    """
     more = ", ..." if len(steps) > _ORDERED_MOST else ""
-    return f"order: {', '.join(_apart(step, steps) for step in steps[:_ORDERED_MOST])}{more}"
+    return f"order: {', '.join(_apart(step, steps, titles) for step in steps[:_ORDERED_MOST])}{more}"
 
 
-def _apart(step: Step, steps: Sequence[Step]) -> str:
-    """``write-iops iodepth=4 on rbd:bench, pve1``: of these only what is not the same for all steps."""
-    same = [each for each in steps if each.preset == step.preset]
+def _apart(step: Step, steps: Sequence[Step], titles: Mapping[str, str]) -> str:
+    """``write-iops iodepth=4 on rbd:bench (pve1)``: of these only what is not the same for all steps."""
+    title = titles[step.batch]
+    same = [each for each in steps if titles[each.batch] == title]
     parts = [f"{name}={choice_text(value)}" for name, value in step.options.items()
              if any(each.options.get(name) != value for each in same)]  # fmt: skip
     if len(same) < len(steps):
-        parts.insert(0, step.preset)
+        parts.insert(0, title)
     if any(each.target != step.target for each in steps):
         parts.append(f"on {step.target}" if parts else step.target)
-    words = " ".join(parts) or step.preset
+    words = " ".join(parts) or title
     nodes = [node.node for node in step.nodes]
-    return words if all([n.node for n in each.nodes] == nodes for each in steps) else f"{words}, {'+'.join(nodes)}"
+    if all([node.node for node in each.nodes] == nodes for each in steps):
+        return words
+    return f"{words} ({joined(nodes, 'nodes')})"
 
 
 def _bytes(number: int | None) -> str:

@@ -180,14 +180,14 @@ def _dry_run(runner: Runner, work: Work, goal: Goal | None, as_json: bool) -> in
     plans = plans_of(work.slices)
     lines = [dry_line(goal, plans)] if goal else []
     if not goal and (work.ordered.order or len(plans) > 1):
-        lines += [order_line([step for plan in plans for step in plan.steps])]
+        lines += [order_line([step for plan in plans for step in plan.steps], work.ordered.titles)]
     if as_json:
         print_lines(plans)
         sys.stdout.flush()
         for line in lines:
             say(line)
     else:
-        drawn = draw_plan(plans[0]) if len(plans) == 1 else draw_plans(plans)
+        drawn = draw_plan(plans[0]) if len(plans) == 1 else draw_plans(plans, work.ordered.titles)
         print_report(Group(drawn, *map(Text, lines)))
     checks = [runner.nodes.check(plan_of(request), request.target) for request in work.requests]
     found = dict.fromkeys(refusal.text for check in checks for refusal in check.result())
