@@ -12,20 +12,19 @@ from cephtui.models.rows import SuiteRow, SuiteStepRow
 from cephtui.presets import choice_text
 from cephtui.reports.tables import add_row, make_table
 
+_ORDERS = {"abab": "The steps take turns: A B A B.", "abba": "The steps take turns: A B B A."}
+
 
 def draw_suites(rows: Sequence[SuiteRow]) -> RenderableType:
     """The suites, packaged or the user's; nothing without any."""
     if not rows:
         return Group()
     yours = any(row.user for row in rows)
-    names = ("suite", "steps")
-    table = make_table(*names, *["yours"] * yours, "what it measures", whole=(*names, "yours"))
+    table = make_table("suite", *["yours"] * yours, "what it measures", whole=("suite", "yours"))
     for row in rows:
         own = ["yours" if row.user else ""] * yours
-        if row.error:
-            add_row(table, row.suite, "", *[""] * yours, Text(row.error, style="red"))
-        else:
-            add_row(table, row.suite, size_of(row), *own, row.description)
+        about = Text.assemble(row.description or row.title, "\n", (size_of(row), "dim"))
+        add_row(table, row.suite, *own, Text(row.error, style="red") if row.error else about)
     return Group(Text(), table)
 
 
@@ -38,31 +37,29 @@ def size_of(row: SuiteRow) -> str:
 
 def draw_suite(row: SuiteRow) -> RenderableType:
     """One suite in full."""
-    table = make_table("step", "preset", "options", "runs", "nodes", "targets", whole=("step", "preset", "runs"))
-    for step in row.steps:
-        add_row(table, *_step(step))
-    order = {"abab": "The steps take turns: A B A B.", "abba": "The steps take turns: A B B A."}
+    steps = [line for number, step in enumerate(row.steps, 1) for line in _step(number, step)]
     return Group(
         Text(f"{row.suite}: {row.title}", style="bold"),
         Text(row.description),
-        Text(f"{size_of(row)}, without prefill. {order.get(row.order or '', 'Each step to its end.')}"),
+        Text(f"{size_of(row)}, without prefill. {_ORDERS.get(row.order or '', 'Each step to its end.')}"),
         "",
-        table,
+        *steps,
         "",
         Text(f"{'yours' if row.user else 'packaged'}: {row.path}", style="dim"),
     )
 
 
-def _step(step: SuiteStepRow) -> tuple[str, ...]:
-    options = ", ".join(f"{name} {choice_text(value)}" for name, value in step.options.items())
-    expected = f" (expected: {', '.join(step.expect)})" if step.expect else ""
-    nodes = "each in turn" if step.each else "all at once"
-    optional = " (left out without one)" if step.optional else ""
-    return (
-        step.title,
-        step.preset,
-        f"{options}{expected}",
-        str(step.repeats),
-        nodes,
-        f"{', '.join(step.targets)}{optional}",
-    )
+def _step(number: int, step: SuiteStepRow) -> list[Text]:
+    """What is measured, and below it how often and where."""
+    options = [f"{name} {choice_text(value)}" for name, value in step.options.items()]
+    *others, last = step.targets
+    targets = f"{', '.join(others)} or {last}" if others else last
+    where = [
+        f"{step.repeats} runs" if step.repeats > 1 else "1 run",
+        "on each node in turn" if step.each else "on all nodes at once",
+        f"{targets}{' (left out without one)' if step.optional else ''}",
+        *(f"expected: {text}" for text in step.expect),
+    ]
+    preset = [step.preset] if step.preset != step.title else []
+    heading = Text.assemble((f"{number}. {step.title} ", "bold"), ", ".join([*preset, *options]))
+    return [heading, Text(f"   {', '.join(where)}", style="dim")]

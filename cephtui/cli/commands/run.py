@@ -70,33 +70,37 @@ def run_presets(
             if resume is not None:
                 session, work = saved_work(resume, where, stack)
             else:
-                runs = FEWEST if goal else repeat
                 options, expected = parse_overrides(overrides), check_expected(expect)
-                work = new_work(names, where, targets, data_pool, options, runs, order, expected, stack)
+                least = FEWEST if goal else repeat
+                work = new_work(names, where, targets, data_pool, options, least, order, expected, stack)
             _check_order(work, order, goal)
             if not work.slices:
-                say(f"session {session}: nothing is left to run, all {len(work.done)} runs are there")
+                runs = sum(len(plan_of(request).steps) for request in work.requests)
+                say(f"session {session}: nothing is left to run, all {runs} runs are there")
                 return 0
             for note in work.notes:
                 say(note)
             runner = stack.enter_context(Runner(paths.sessions_dir(), session, stall_seconds=stall_timeout))
             consents = {"destroy": destroy, "shared_pool": shared_pool, "ceph_node": where.ceph_node}
             work = _surveyed(runner, work, consents)
-            if dry_run:
-                return _dry_run(runner, work, goal, as_json)
-            if len(work.requests) > 1:
-                _check_all(runner, work)
-            if goal:
-                metric = partial(headline_metric, find_catalogue())
-                code = run_until_stable(runner, work.requests, goal, metric, as_json)
-            else:
-                code = run_in_order(runner, work.slices, work.ordered, as_json)
-            expected_code = conclude_expected(runner.directory, work.ordered.cells, as_json)
-            return max(code, expected_code, key=WORST.index)
+            return _dry_run(runner, work, goal, as_json) if dry_run else _measure(runner, work, goal, as_json)
         except (PresetError, OptionError) as error:
             raise click.UsageError(str(error)) from None
         except (StoreError, NotRun) as error:
             raise Refused(str(error)) from None
+
+
+def _measure(runner: Runner, work: Work, goal: Goal | None, as_json: bool) -> int:
+    """Run what is left, and judge what is expected of it; the exit code. Raises NotRun and StoreError."""
+    if len(work.requests) > 1:
+        _check_all(runner, work)
+    if goal:
+        metric = partial(headline_metric, find_catalogue())
+        code = run_until_stable(runner, work.requests, goal, metric, as_json)
+    else:
+        code = run_in_order(runner, work.slices, work.ordered, as_json)
+    expected_code = conclude_expected(runner.directory, work.ordered.cells, as_json)
+    return max(code, expected_code, key=WORST.index)
 
 
 def _check_resume(resume: str | None, given: Mapping[str, object]) -> None:
