@@ -181,6 +181,23 @@ def test_dangerous_options_are_refused_with_the_reason(option: str, reason: str)
     assert reason in text
 
 
+@pytest.mark.parametrize(
+    ("option", "reason"),
+    [
+        ("loops", "--repeat runs it several times"),
+        ("lockmem", "direct=1 goes past the page cache"),
+        ("name", "a preset has a name"),
+        ("stonewall", "begins a run when the one before it has ended"),
+        ("verify", "data is measured and not verified"),
+        ("numa_cpu_nodes", "the node's system places"),
+    ],
+)
+def test_what_needs_no_option_is_answered_with_the_reason(option: str, reason: str) -> None:
+    text = refusal(**{option: "1"})
+    assert text.startswith(f"{option}: not needed: ")
+    assert reason in text
+
+
 def test_unknown_options_are_refused_with_what_is_near() -> None:
     assert refusal(iodpeth=4) == "iodpeth: unknown option, did you mean iodepth?"
     assert refusal(zzz=4).startswith("zzz: unknown option (known: rw, bs, iodepth, ")

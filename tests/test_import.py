@@ -470,7 +470,7 @@ def test_the_exit_code_says_whether_all_some_or_none_was_read(home: Path, capsys
     assert run("import", str(folder), "--session", "some") == 4
     err = capsys.readouterr().err
     assert f"{folder}/notes.txt: no fio or rados bench output found" in err
-    assert f"{folder}/write.fio: no fio or rados bench output found" in err
+    assert f"{folder}/write.fio: a job file: cephtui import-preset makes presets of it" in err
     assert "1 file that is no text left out" in err
     assert "picture.png" not in err
     assert len(imported(home, "some")) == 1

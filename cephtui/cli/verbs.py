@@ -280,6 +280,38 @@ def presets(**given: Any) -> None:
     list_presets(**given)
 
 
+@cli.command(
+    "import-preset",
+    epilog="""\b
+Examples:
+  cephtui import-preset ssd-test.fio
+  cephtui import-preset --dry-run mixed.fio
+  cephtui import-preset 'fio -direct=1 -iodepth=128 -rw=randwrite -bs=4k -name=writes'
+  cephtui import-preset jobs.fio --in-order --name before
+  history | grep fio | cephtui import-preset -
+
+\b
+Exit codes:
+  0 ok, 1 nothing could become a preset, 2 wrong usage, 3 a preset has that name, 4 some jobs could not become presets
+""",
+)
+@click.argument("source", metavar="FILE | 'fio ...'")
+@click.option("--name", metavar="NAME", help="Of the preset; of several the beginning. Default: the job's own.")
+@click.option("--together", "how", flag_value="together", help="Jobs that are alike become one preset.")
+@click.option("--in-order", "how", flag_value="in-order", help="Each job becomes a preset, or one value of a sweep.")
+@click.option("--dry-run", is_flag=True, help="Print the presets; write nothing.")
+@click.option("--force", is_flag=True, help="Overwrite a preset of yours, or take the place of a packaged one.")
+def import_preset(**given: Any) -> int:
+    """Make presets of fio's job files and command lines.
+
+    Each option that is not taken is named with the reason. The target is never part of a preset: the command that
+    follows names it. Without time_based a run ends with its data, as fio's does.
+    """
+    from cephtui.cli.commands.import_preset import import_presets
+
+    return import_presets(**given)
+
+
 @cli.command()
 @json_option
 def info(**given: Any) -> None:

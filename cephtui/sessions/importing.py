@@ -81,11 +81,15 @@ def read_log_file(path: Path) -> LogFile:
     log = read_log(text)
     runs = [(tool, run) for tool, find in FINDERS.items() for run in find(log)]
     runs.sort(key=lambda found: found[1].line)
-    return LogFile(path, text if runs else "", tuple(runs), None if runs else NOTHING_FOUND, modified_at)
+    return LogFile(path, text if runs else "", tuple(runs), None if runs else _nothing(path), modified_at)
 
 
 def _is_binary(head: bytes) -> bool:
     return b"\0" in head and not head.startswith(_UTF_16)
+
+
+def _nothing(path: Path) -> str:
+    return "a job file: cephtui import-preset makes presets of it" if path.suffix == ".fio" else NOTHING_FOUND
 
 
 def default_name(first: Path, file: LogFile) -> str:

@@ -140,7 +140,8 @@ def _continued(line: LogLine, text: str) -> LogLine:
 
 
 _PROMPT = r"(?:\S*[#$%>❯»]\s+|.{0,80}[#$]\s+|\++\s+|[$#]\s*)?"
-_BEFORE = r"(?:(?:sudo|time|nice|env|exec|numactl|taskset|timeout)(?:\s+-\S+|\s+\d\S*)*\s+)*(?:[A-Za-z_]\w*=\S*\s+)*"
+_BEFORE = r"(?:(?:sudo|time|nice|env|exec|numactl|taskset|timeout)(?:\s+-\S+|\s+\d\S*)*\s+)*"
+_BEFORE += r"""(?:[A-Za-z_]\w*=(?:'[^']*'|"[^"]*"|[^\s'"]*)\s+)*"""
 
 
 def command_pattern(program: str) -> re.Pattern[str]:

@@ -102,13 +102,19 @@ Size = Annotated[
 
 
 def explain(
-    error: ValidationError, model: type[BaseModel], *, aliases: Iterable[str] = (), refused: Refused, verbs: str
+    error: ValidationError,
+    model: type[BaseModel],
+    *,
+    aliases: Iterable[str] = (),
+    refused: Refused,
+    needless: Refused = (),
+    verbs: str,
 ) -> OptionError:
     """The first thing that is wrong, in words; ``verbs`` are the values of the one option that has no default."""
     first, schema = error.errors()[0], _schema(model)
     option = f"{first['loc'][0]:.200}"
     if first["type"] == "extra_forbidden":
-        return OptionError(option, _unknown(option, [*schema, *aliases], refused))
+        return OptionError(option, _unknown(option, [*schema, *aliases], refused, needless))
     if first["type"] == "missing":
         return OptionError(option, f"missing, expected one of: {verbs}")
     problem = first["msg"].removeprefix("Value error, ").partition(", got ")[0]
@@ -117,10 +123,18 @@ def explain(
     return OptionError(option, f"{problem}, got {shown(first['input'])}")
 
 
-def _unknown(option: str, names: Sequence[str], refused: Refused) -> str:
-    for pattern, reason in refused:
-        if re.fullmatch(pattern, option):
-            return f"not allowed: {reason}"
+def reason(option: str, *, refused: Refused, needless: Refused = ()) -> str | None:
+    """Why a preset may not set an option that the tool has, or need not; None for one that is not listed."""
+    for word, patterns in (("not allowed", refused), ("not needed", needless)):
+        for pattern, why in patterns:
+            if re.fullmatch(pattern, option):
+                return f"{word}: {why}"
+    return None
+
+
+def _unknown(option: str, names: Sequence[str], refused: Refused, needless: Refused) -> str:
+    if listed := reason(option, refused=refused, needless=needless):
+        return listed
     near = difflib.get_close_matches(option, names, n=1)
     hint = f", did you mean {near[0]}?" if near else f" (known: {', '.join(names)})"
     return f"unknown option{hint}"

@@ -19,8 +19,11 @@ from cephtui.units import parse_size, short_size
 
 SECTIONS_MOST = 1000
 _WORD = re.compile(r"--?([A-Za-z][\w-]*)(?:=(.*))?", re.DOTALL)
+_DASHES = re.compile(r"(?<!\S)[\u2010-\u2015\u2212]{1,2}(?=\w)")
+"""What word processors make of the hyphens of an option."""
+_SHELL = ("|", ">", ">>", "2>&1", "2>", "&&", ";", "||", "&")
 _HEADING = re.compile(r"\[(.*)\]\s*(?:[#;].*)?")
-_COMMENT = re.compile(r"(?:^|\s)[#;].*")
+_COMMENT = re.compile(r"[#;].*")
 _LETTER = re.compile(r"([kmgtp]?)i?b?", re.IGNORECASE)
 _SIZES = ("bs", "size", "io_size", "rate")
 _DEFAULTS: Mapping[str, str] = {
@@ -66,7 +69,7 @@ def read_command(text: str) -> Given:
 
     The first word that is ``fio`` or a path to it begins the options.
     """
-    words = shlex.split(text, comments=True)
+    words = shlex.split(_DASHES.sub("-", text), comments=True)
     begin = next((n for n, word in enumerate(words) if word.rsplit("/", 1)[-1] == "fio"), -1)
     common: dict[str, str] = {}
     sections: list[tuple[str, dict[str, str]]] = []
@@ -82,18 +85,21 @@ def read_command(text: str) -> Given:
 
 
 def _words(words: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Each option with its value; a word that is none with an empty name."""
-    left = iter(words)
-    for word in left:
+    """Each option with its value; a word that is none with an empty name. What a shell does with them is left out."""
+    at = 0
+    while at < len(words) and words[at] not in _SHELL:
+        word, following = words[at], words[at + 1] if at + 1 < len(words) else "-"
         found = _WORD.fullmatch(word)
-        if word in ("|", ">", ">>", "2>&1", "&&", ";", "||", "&"):
-            return
-        if not found:
+        if found is None:
             yield "", word
         elif found[2] is not None:
             yield found[1], found[2]
+        elif option_name(found[1]) in FLAGS or following.startswith("-"):
+            yield found[1], "1"
         else:
-            yield found[1], "1" if option_name(found[1]) in FLAGS else next(left, "")
+            yield found[1], following
+            at += 1
+        at += 1
 
 
 def _jobs(sections: Iterable[tuple[str, dict[str, str]]]) -> list[tuple[str, dict[str, str]]]:
@@ -136,13 +142,18 @@ def _value(name: str, text: str | None) -> OptionValue | None:
         return None
     if name == "ioengine":
         return text
-    if name in ("size", "io_size") and "%" in text:
-        return None
     try:
-        value = check({"rw": "read", "time_based": False, name: plain_size(text) if name in _SIZES else text})[name]
-        return short_size(parse_size(str(value))) if name in _SIZES else value
-    except (OptionError, ValueError, LookupError):
+        return check({"rw": "read", "time_based": False, name: plain(name, text)})[name]
+    except (OptionError, LookupError):
         return None
+
+
+def plain(name: str, text: str) -> str:
+    """The value of an option; a size as it is written shortest, so that equal ones are equal."""
+    try:
+        return short_size(parse_size(plain_size(text))) if name in _SIZES else text
+    except ValueError:
+        return text
 
 
 def plain_size(text: str) -> str:

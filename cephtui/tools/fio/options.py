@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from cephtui.models import OptionValue
 from cephtui.tools.base import OptionError, V
-from cephtui.tools.options import NUMBER, Size, explain, seconds
+from cephtui.tools.options import NUMBER, Size, explain, reason, seconds
 
 
 def _whole_milliseconds(value: float) -> float:
@@ -130,6 +130,34 @@ _REFUSED = (
     (r"gtod_reduce|disable_(clat|lat|slat|bw).*|clat_percentiles|percentile_list|zero_buffers|scramble_buffers",
      "it distorts the results"),
 )  # fmt: skip
+_NEEDLESS = (
+    (r"name|description", "a preset has a name, a title and a description of its own"),
+    (r"loops", "--repeat runs it several times, each a run of its own"),
+    (
+        r"stonewall|wait_for(_previous)?|new_group|startdelay|exitall(_on_error)?",
+        "cephtui begins a run when the one before it has ended",
+    ),
+    (r"thread", "each job is a process"),
+    (r"lockmem", "direct=1 goes past the page cache, whatever memory is free"),
+    (r"invalidate", "direct=1 goes past the page cache"),
+    (r"verify(?!_state).*|do_verify", "data is measured and not verified"),
+    (r"buffered", "direct says it"),
+    (r"rwmixwrite", "rwmixread says it: 100 less this"),
+    (r"continue_on_error|ignore_error", "a run with errors has failed"),
+    (r"unified_rw_reporting|kb_base|unit_base|disk_util|stats", "cephtui reads exact figures, in bytes and seconds"),
+    (r"iomem|mem|mem_align|iomem_align|hugepage-size", "fio's own memory needs no setting"),
+    (
+        r"cpus_allowed.*|cpumask|numa_.*|nice|prio(class)?|uid|gid|cgroup.*",
+        "the node's system places and ranks processes",
+    ),
+)
+
+
+def reason_against(option: str) -> str | None:
+    """Why a preset can't have an option of fio's, in words; None for one that it can have, or that is not known."""
+    if option in FioOptions.model_fields or option in ALIASES:
+        return None
+    return reason(option, refused=_REFUSED, needless=_NEEDLESS)
 
 
 def canonical(options: Mapping[str, V]) -> dict[str, V]:
@@ -145,7 +173,7 @@ def check(options: Mapping[str, object]) -> dict[str, OptionValue]:
     try:
         checked = FioOptions.model_validate(canonical(options))
     except ValidationError as error:
-        raise explain(error, FioOptions, aliases=ALIASES, refused=_REFUSED, verbs=_VERBS) from None
+        raise explain(error, FioOptions, aliases=ALIASES, refused=_REFUSED, needless=_NEEDLESS, verbs=_VERBS) from None
     if checked.time_based and not checked.runtime:
         raise OptionError("runtime", "expected more than 0 with time_based")
     return checked.model_dump(exclude_none=True)

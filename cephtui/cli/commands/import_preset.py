@@ -1,0 +1,196 @@
+"""``cephtui import-preset``: fio's job files and command lines become the user's presets."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import sys
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from cephtui import paths
+from cephtui.cli.choice import find_catalogue
+from cephtui.cli.errors import Refused
+from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE
+from cephtui.models import OptionValue
+from cephtui.presets import Preset, PresetFile, combinations
+from cephtui.printable import one_line
+from cephtui.reading import DOCUMENT_MOST_BYTES, read_bytes
+from cephtui.sessions.writer import write_whole
+from cephtui.terminal import say
+from cephtui.tools import TOOLS
+from cephtui.tools.base import OptionError
+from cephtui.tools.fio import Fio
+from cephtui.tools.fio.adopted import Adopted, adopt, find_given, in_order, is_in_order, together
+from cephtui.tools.fio.given import Given
+from cephtui.tools.logs import read_log
+
+How = Literal["together", "in-order"]
+_UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
+_NAME_MOST = 60
+_LARGE_BYTES = 128 << 10
+"""From this block size on, bandwidth is what a preset is about."""
+
+
+def import_presets(source: str, name: str | None, how: How | None, dry_run: bool, force: bool) -> int:
+    """Write a preset for each job, or print them; the exit code."""
+    file_name, text = _text_of(source)
+    given = _given_in(source, text)
+    found: list[Adopted] = []
+    problems = 0
+    for part in given:
+        adopted = _adopted(part)
+        problems += len(part.sections) - len(adopted)
+        found += _arranged(adopted, name or Path(file_name).stem or adopted[0].name, how) if adopted else []
+    presets = _named(found, name)
+    if not dry_run:
+        _check_free(presets, force=force)
+    for each, preset in presets.items():
+        _give(each, preset, file_name, dry_run=dry_run)
+    if not presets:
+        return EXIT_FAILED
+    return EXIT_INCOMPLETE if problems else 0
+
+
+def _text_of(source: str) -> tuple[str, str]:
+    """The name of a file and its text; a command line has no file."""
+    if source == "-":
+        return "", sys.stdin.read(DOCUMENT_MOST_BYTES)
+    path = Path(source)
+    try:
+        return path.name, read_bytes(path).decode("utf-8-sig", "replace")
+    except OSError as error:
+        words = source.split()
+        if len(words) > 1 and ("fio" in words or words[0].startswith("-")):
+            return "", source if "fio" in words else f"fio {source}"
+        raise click.UsageError(f"{source}: {error.strerror}: name a job file, or quote a command line") from None
+
+
+def _given_in(source: str, text: str) -> list[Given]:
+    given = find_given(read_log(text))
+    if not given:
+        raise click.UsageError(f"{one_line(source):.80}: no job file and no fio command with --name found")
+    return given
+
+
+def _adopted(given: Given) -> list[Adopted]:
+    """The sections that can become presets; the others are named with the reason."""
+    found = []
+    for section in given.sections:
+        try:
+            found.append(adopt(section))
+        except OptionError as error:
+            say(f"[{section.name}] can't become a preset: {error}")
+    return found
+
+
+def _arranged(sections: Sequence[Adopted], name: str, how: How | None) -> list[Adopted]:
+    """As fio would run them, or as the user wants it where that is not the same."""
+    if len(sections) < 2:
+        return list(sections)
+    is_behind = is_in_order(sections)
+    if how is None and not is_behind:
+        how = _asked(sections, is_behind)
+    try:
+        return together(sections, name) if how == "together" else in_order(sections, name)
+    except OptionError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _asked(sections: Sequence[Adopted], is_behind: bool | None) -> How:
+    """fio would run these at the same time, at least some of them."""
+    names = ", ".join(section.name for section in sections[:4])
+    what = "all at the same time" if is_behind is False else "some at the same time and some one after the other"
+    if not _can_ask():
+        raise click.UsageError(f"fio would run {names} {what}: take --in-order or --together")
+    say(f"fio would run {names} {what}.")
+    answer: How = click.prompt(
+        "Run them", type=click.Choice(["in-order", "together"]), default="in-order", err=True, show_choices=True
+    )
+    return answer
+
+
+def _can_ask() -> bool:
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def _named(found: Sequence[Adopted], name: str | None) -> dict[str, Adopted]:
+    """Each under the name of its file: the given one, or with several its own behind that."""
+    named: dict[str, Adopted] = {}
+    for each in found:
+        own = _fit(each.name)
+        wanted = (_fit(name) if len(found) == 1 else f"{_fit(name)}-{own}") if name else own
+        number = 2
+        unique = wanted
+        while unique in named:
+            unique, number = f"{wanted}-{number}", number + 1
+        named[unique] = each
+    return named
+
+
+def _fit(name: str) -> str:
+    return _UNFIT.sub("-", name).strip("-._")[:_NAME_MOST] or "imported"
+
+
+def _check_free(presets: Mapping[str, Adopted], *, force: bool) -> None:
+    """Raises Refused where a preset would be overwritten, or take the place of a packaged one."""
+    catalogue = find_catalogue()
+    for name in presets:
+        taken = catalogue.get(name)
+        if taken is not None and not force:
+            whose = "a packaged preset" if isinstance(taken, Preset) and not taken.user else "a preset of yours"
+            raise Refused(f"there is {whose} {name} already: choose another --name, or take its place with --force")
+
+
+def _give(name: str, preset: Adopted, source: str, *, dry_run: bool) -> None:
+    """Write or print a preset, and say what became of its options; raises ClickException."""
+    text = toml_of(preset, f"from {source or 'a command line'}")
+    path = paths.user_presets_dir() / f"{name}.toml"
+    if dry_run:
+        print(f"# {path}\n{text}")
+    else:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(path, text)
+        except OSError as error:
+            raise click.ClickException(f"can't write {path}: {error.strerror}") from None
+        say(f"{name}: {path}")
+    for option, reason in preset.left_out:
+        say(f"{name}: {option} is left out: {reason}")
+    for note in preset.notes:
+        say(f"{name}: {note}")
+    target = f" --target {shlex.quote(preset.target)}" if preset.target else ""
+    say(f"next: cephtui run {name}{target}{'' if target else ' --target TARGET'}")
+
+
+def toml_of(preset: Adopted, description: str) -> str:
+    """The text of a preset's file, as it can be read again."""
+    loads = [TOOLS[Fio.name].bind(options).load() for options in combinations(TOOLS[Fio.name], preset.options)]
+    headline = "bandwidth" if min(load.block_bytes for load in loads) >= _LARGE_BYTES else "iops"
+    lines = [
+        f"title = {json.dumps(one_line(preset.name))}",
+        f"description = {json.dumps(one_line(description))}",
+        f'tool = "{Fio.name}"',
+        f'headline = "{headline}"',
+        "",
+        "[options]",
+        *(f"{option} = {_value(value)}" for option, value in preset.options.items()),
+    ]
+    text = "\n".join(lines) + "\n"
+    PresetFile.model_validate(tomllib.loads(text))
+    return text
+
+
+def _value(value: OptionValue | list[OptionValue]) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_value, value))}]"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return json.dumps(value)

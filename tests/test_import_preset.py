@@ -1,0 +1,486 @@
+"""fio's job files and command lines become presets; fio itself says what they mean."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cephtui.cli.commands import import_preset
+from cephtui.cli.errors import Refused
+from cephtui.cli.verbs import cli
+from cephtui.models import FilePlace, OptionValue
+from cephtui.paths import packaged_presets_dir
+from cephtui.presets import Preset, find_presets
+from cephtui.tools import TOOLS
+from cephtui.tools.base import OptionError
+from cephtui.tools.fio.adopted import Adopted, adopt, find_given
+from cephtui.tools.fio.given import Section, plain
+from cephtui.tools.logs import read_log
+from cephtui.units import parse_duration
+
+ENGINE = ("ioengine", "direct")
+"""Of images these are the target's."""
+
+WRITE_4M = """\
+[write-4M]
+ioengine=rbd
+clientname=admin
+pool=volumes
+rbdname=testdisk
+filename=/dev/rbd0
+rw=write    # sequential; randwrite, read and randread are others
+bs=4M
+size=5g      # of each process
+numjobs=1
+iodepth=32
+direct=1    # past the cache
+lockmem=1G  # of memory
+runtime=30  # seconds
+group_reporting  # one report
+"""
+IMAGES = """\
+[global]
+ioengine=rbd
+runtime=60s
+time_based
+blocksize=4k
+numjobs=1
+group_reporting
+
+[seq-read]
+pool=rbd.pool
+rbdname=image1 #Name
+rw=read
+size=2G
+
+[seq-write]
+rbdname=image1 #Name
+pool=rbd.pool
+rw=write
+size=2G
+"""
+MIXED = """\
+[global]
+ioengine=rados
+runtime=60 #for 60 s
+time_based #for a time
+rw=randrw
+rwmixread=70
+size=1G
+numjobs=4
+blocksize=4k
+pool=testpool
+iodepth=4
+loops=5
+[randrw]
+"""
+STONEWALL = """\
+; a disk
+[global]
+blocksize=64k
+ioengine=libaio
+iodepth=4
+size=10g
+buffered=0
+runtime=2m
+directory=/mnt/disk
+filename=test.file
+wait_for_previous
+
+[seq-read]
+readwrite=read
+
+[rand-read]
+readwrite=randread
+
+[rand-write]
+readwrite=randwrite
+"""
+DEPTHS = """\
+[global]
+rw=randread
+time_based=1
+runtime=10
+ramp_time=1
+ioengine=io_uring
+filename=/dev/nvme0n1
+[one]
+iodepth=1
+[many]
+stonewall
+iodepth=64
+"""
+JOB_FILES = {"write-4M": WRITE_4M, "images": IMAGES, "stonewall": STONEWALL, "depths": DEPTHS}
+BY_HAND = """\
+root@pve1:~# fio --name=write_throughput --filename=/dev/rbd0 --numjobs=8 \\
+--size=10G --time_based --runtime=60s --ramp_time=2s --ioengine=libaio \\
+--direct=1 --verify=0 --bs=1M --iodepth=64 --rw=write \\
+--group_reporting=1
+root@pve1:~# fio --name=write_iops --filename=/dev/rbd0 --size=10G \\
+--time_based --runtime=60s --ramp_time=2s --ioengine=libaio --direct=1 --numjobs=8 \\
+--verify=0 --bs=4K --iodepth=64 --rw=randwrite --group_reporting=1
+root@pve1:~# fio --name=read_throughput --filename=/dev/rbd0 --numjobs=8 \\
+--size=10G --time_based --runtime=60s --ramp_time=2s --ioengine=libaio \\
+--direct=1 --verify=0 --bs=1M --iodepth=64 --rw=read \\
+--group_reporting=1
+root@pve1:~# fio --name=read_iops --filename=/dev/rbd0 --size=10G \\
+--time_based --runtime=60s --ramp_time=2s --ioengine=libaio --direct=1 \\
+--verify=0 --bs=4K --iodepth=64 --rw=randread --group_reporting=1
+"""
+COPIED = """\
+1 # random writes
+2 fio -direct=1 -iodepth=128 -rw=randwrite -ioengine=libaio -bs=4k -size=1G -
+  numjobs=1 -runtime=1000 -group_reporting -filename=/dev/rbd0 -
+  name=Rand_Write_Testing --allow_mounted_write=1
+3
+4 # random reads
+5 fio -direct=1 -iodepth=128 -rw=randread -ioengine=libaio -bs=4k -size=1G -
+  numjobs=1 -runtime=1000 -group_reporting -filename=/dev/rbd0 -
+  name=Rand_Read_Testing --allow_mounted_write=1
+6
+7 # sequential writes
+8 fio -direct=1 -iodepth=64 -rw=write -ioengine=libaio -bs=1024k -size=1G -
+  numjobs=1 -runtime=1000 -group_reporting -filename=/dev/rbd0 -
+  name=Write_PPS_Testing --allow_mounted_write=1
+9
+10 # sequential reads
+11 fio -direct=1 -iodepth=64 -rw=read -ioengine=libaio -bs=1024k -size=1G -
+  numjobs=1 -runtime=1000 -group_reporting -filename=/dev/rbd0 -
+  name=Read_PPS_Testing --allow_mounted_write=1
+12
+13 # latency of random writes
+14 fio -direct=1 -iodepth=1 -rw=randwrite -ioengine=libaio -bs=4k -size=1G -
+  numjobs=1 -runtime=1000 -group_reporting -filename=/dev/rbd0 -
+  name=Rand_Write_Latency_Testing --allow_mounted_write=1
+15
+16 # latency of random reads
+17 fio -direct=1 -iodepth=1 -rw=randread -ioengine=libaio -bs=4k -size=1G -
+  numjobs=1 -runtime=1000 -group_reporting -filename=/dev/rbd0 -
+  name=Rand_Read_Latency_Testing --allow_mounted_write=1
+18
+19 # latency of sequential writes
+20 fio -direct=1 -iodepth=1 -rw=write -ioengine=libaio -bs=4k -numjobs=1 -
+  time_based=1 -runtime=1000 -group_reporting -filename=/dev/rbd0 -
+  name=Write_Latency_Testing --allow_mounted_write=1
+21
+22 # latency of sequential reads
+23 fio -direct=1 -iodepth=1 -rw=read -ioengine=libaio -bs=4k -numjobs=1 -
+  time_based=1 -runtime=1000 -group_reporting -filename=/dev/rbd0 -
+  name=Read_Latency_Testing --allow_mounted_write=1
+"""
+"""As it is copied out of a PDF with numbered lines."""
+COMPARED = ("rw", "bs", "iodepth", "numjobs", "size", "ioengine", "direct", "time_based", "runtime", "ramp_time")
+
+
+def sections(text: str) -> list[Section]:
+    return [section for each in find_given(read_log(text)) for section in each.sections]
+
+
+def presets(text: str) -> list[Adopted]:
+    return [adopt(section) for section in sections(text)]
+
+
+def meant(options: Mapping[str, str]) -> dict[str, object]:
+    """What fio takes, with equal values written alike, and without what is fio's default anyway."""
+    found: dict[str, object] = {}
+    if "buffered" in options:  # "negates direct", as fio --cmdhelp has it
+        options = {**options, "direct": str(int(options["buffered"] == "0"))}
+    for name in COMPARED:
+        text = options.get(name, "0" if name in ("direct", "time_based") else "")
+        if name in ("direct", "time_based"):
+            found[name] = text not in ("0",)
+        elif name in ("runtime", "ramp_time"):
+            found[name] = parse_duration(text or "0")
+        else:
+            found[name] = plain(name, text) or {"iodepth": "1", "numjobs": "1", "bs": "4k"}.get(name, "")
+    return found
+
+
+def by_preset(preset: Adopted) -> dict[str, object]:
+    """The command that a preset runs on a file."""
+    options = {name: value for name, value in preset.options.items() if not isinstance(value, list)}
+    workload = TOOLS["fio"].bind(TOOLS["fio"].check_options(options))
+    size = int(str(options["size"]).rstrip("GMk")) << 30 if "size" in options else 1 << 30
+    words = workload.argv("name", size, FilePlace(kind="file", path="/scratch/test"))
+    given = {word[2:].partition("=")[0]: word.partition("=")[2] or "1" for word in words[1:]}
+    return meant(given)
+
+
+def by_fio(job_file: Path) -> list[dict[str, object]]:
+    """What ``fio --showcmd`` makes of it, a section each."""
+    done = subprocess.run(["fio", "--showcmd", str(job_file)], capture_output=True, text=True, check=True)
+    common: dict[str, str] = {}
+    found: list[dict[str, str]] = []
+    for word in done.stdout.split()[1:]:
+        name, _, value = word[2:].partition("=")
+        if name == "name":
+            found.append(dict(common))
+        else:
+            (found[-1] if found else common)[name] = value or "1"
+    return [meant(each) for each in found]
+
+
+@pytest.mark.parametrize("name", JOB_FILES)
+def test_a_job_file_means_what_fio_takes_it_for(name: str, tmp_path: Path) -> None:
+    path = tmp_path / f"{name}.fio"
+    path.write_text(JOB_FILES[name])
+    expected = by_fio(path)
+    assert len(expected) == len(sections(JOB_FILES[name]))
+    for preset, wanted in zip(presets(JOB_FILES[name]), expected, strict=True):
+        for_images = set(ENGINE) if "ioengine" not in preset.options else set()
+        found = by_preset(preset)
+        skipped = for_images | (set() if wanted["size"] else {"size"})
+        assert {k: v for k, v in found.items() if k not in skipped} == {
+            k: v for k, v in wanted.items() if k not in skipped
+        }
+
+
+@pytest.mark.parametrize("text", [BY_HAND, COPIED], ids=["with prompts", "numbered"])
+def test_a_pasted_command_means_what_fio_takes_it_for(text: str, tmp_path: Path) -> None:
+    """Each is run on nothing: fio lists the options as it has understood them."""
+    log = read_log(text)
+    found = presets(text)
+    assert len(found) == {BY_HAND: 4, COPIED: 8}[text]
+    commands = [line.text for line in log.lines if "fio " in line.text]
+    if text is BY_HAND:
+        commands = text.replace("\\\n", " ").splitlines()
+    for preset, command in zip(found, commands, strict=True):
+        words = command[command.index("fio ") :].split()
+        last = ["--ioengine=null", "--filename=x", "--size=4k", "--bs=4k", "--ramp_time=0", "--time_based=0"]
+        argv = [*words, *last, "--output-format=json"]
+        done = subprocess.run(argv, capture_output=True, text=True, check=True, cwd=tmp_path)
+        document = json.loads(done.stdout[done.stdout.index("{") :])
+        taken = {**document.get("global options", {}), **document["jobs"][0]["job options"]}
+        for option in ("rw", "iodepth", "numjobs", "direct", "runtime"):
+            assert meant(taken)[option] == by_preset(preset)[option], (command, option)
+        assert preset.name == taken["name"]
+        assert preset.target == "device:/dev/rbd0"
+        sized = next((word.partition("=")[2] for word in words if word.lstrip("-").startswith("bs=")), "")
+        assert preset.options["bs"] == plain("bs", sized)
+        assert preset.options["time_based"] == any(word.lstrip("-").startswith("time_based") for word in words)
+
+
+def test_what_is_not_taken_is_named_with_the_reason() -> None:
+    (preset,) = presets(WRITE_4M)
+    assert dict(preset.left_out) == {
+        "ioengine": "not needed: images are measured with it (--target rbd:POOL/IMAGE)",
+        **dict.fromkeys(("clientname", "pool", "rbdname", "filename"), "not allowed: the target decides it (--target)"),
+        "lockmem": "not needed: direct=1 goes past the page cache, whatever memory is free",
+    }
+    assert preset.target == "rbd:volumes/testdisk"
+    assert preset.notes == ("time_based is not given: a run ends with its data, and after runtime at the latest",)
+    (odd,) = presets("[a]\nzonerange=4k\nsize=50%\nrwmixwrite=30\nrw=randrw\n")
+    assert dict(odd.left_out) == {
+        "zonerange": "cephtui does not set it",
+        "size": "not needed: without it all of the target is used",
+        "rwmixwrite": "not needed: rwmixread says it: 100 less this",
+    }
+    assert odd.options["rwmixread"] == 70
+
+
+def test_the_rados_engine_becomes_no_preset() -> None:
+    (section,) = sections(MIXED)
+    with pytest.raises(OptionError, match="rados counts failed operations as I/O: cephtui run rados-write"):
+        adopt(section)
+
+
+@pytest.mark.parametrize("text", ["bssplit=4k/50:8k/50", "bsrange=4k-8k", "bs=4k,8k", "rw=trim", "ioengine=mmap"])
+def test_what_a_preset_cannot_measure_becomes_none(text: str) -> None:
+    with pytest.raises(OptionError):
+        presets(f"[a]\n{text}\n")
+
+
+@pytest.mark.parametrize(
+    ("given", "target"),
+    [
+        ({"filename": "/dev/sdb"}, "device:/dev/sdb"),
+        ({"filename": "/mnt/x"}, "file:/mnt/x"),
+        ({"directory": "/mnt/", "filename": "x"}, "file:/mnt/x"),
+        ({"directory": "/mnt"}, ""),
+        ({"ioengine": "rbd", "pool": "p", "rbdname": "i"}, "rbd:p/i"),
+        ({"pool": "p", "filename": "/dev/sdb"}, "device:/dev/sdb"),
+        ({}, ""),
+    ],
+)
+def test_a_target_is_proposed_and_is_no_part_of_the_preset(given: dict[str, str], target: str) -> None:
+    preset = adopt(Section("a", given))
+    assert preset.target == target
+    assert not {"filename", "directory", "pool", "rbdname"} & preset.options.keys()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sudo fio --name=a --rw=randread --bs 8k",
+        "CEPH_ARGS='--id bench' /usr/local/bin/fio -name a -rw randread -blocksize=8k | tee out.txt",
+        "$ fio --readwrite=randread --bs=8k --name=a --minimal",
+        "+ time fio \u2013name=a \u2013rw=randread \u2014bs=8k",
+        "admin@host:/tmp$ fio --name=global --bs=8k --name=a --rw=randread # comment",
+    ],
+)
+def test_a_command_is_read_as_people_write_it(text: str) -> None:
+    (preset,) = presets(text)
+    assert (preset.name, preset.options["rw"], preset.options["bs"]) == ("a", "randread", "8k")
+
+
+@given(st.text(max_size=200), st.sampled_from(["fio --name=", "[a]\n", "[global]\nrw=", "fio -rw "]))
+def test_any_text_is_read_without_an_error(text: str, before: str) -> None:
+    for section in sections(before + text):
+        with contextlib.suppress(OptionError):
+            assert adopt(section).options["rw"]
+
+
+# ---------------------------------------------------------------------------------------------- the verb
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "presets"
+    monkeypatch.setattr("cephtui.paths.user_presets_dir", lambda: folder)
+    monkeypatch.setattr("sys.stdin.isatty", lambda: False, raising=False)
+    return folder
+
+
+def run(*words: str) -> int:
+    return int(cli.main(["import-preset", *words], prog_name="cephtui", standalone_mode=False) or 0)
+
+
+def written(own: Path) -> dict[str, Preset]:
+    found = find_presets(packaged_presets_dir(), own)
+    return {name: each for name, each in found.items() if isinstance(each, Preset) and each.user}
+
+
+def test_a_job_file_becomes_a_preset_of_the_users(
+    own: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "write.fio"
+    path.write_text(WRITE_4M)
+    assert run(str(path)) == 0
+    preset = written(own)["write-4M"]
+    assert preset.file.description == "from write.fio"
+    assert preset.file.headline == "bandwidth"
+    assert preset.file.options == {
+        "rw": "write",
+        "bs": "4M",
+        "iodepth": 32,
+        "numjobs": 1,
+        "size": "5G",
+        "time_based": False,
+        "runtime": 30,
+        "ramp_time": 0,
+        "group_reporting": True,
+    }
+    err = capsys.readouterr().err
+    assert "write-4M: lockmem is left out: not needed" in err
+    assert "next: cephtui run write-4M --target rbd:volumes/testdisk" in err
+
+
+def test_a_dry_run_prints_the_preset_and_writes_nothing(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("--dry-run", "fio -direct=1 -rw=randwrite -bs=4k -name=writes") == 0
+    out = capsys.readouterr().out
+    assert 'title = "writes"' in out
+    assert 'rw = "randwrite"' in out
+    assert not own.exists()
+
+
+def test_sections_that_wait_are_a_sweep_where_one_option_differs(own: Path, tmp_path: Path) -> None:
+    path = tmp_path / "disk.fio"
+    path.write_text(STONEWALL)
+    assert run(str(path)) == 0
+    assert written(own)["disk"].file.options["rw"] == ["read", "randread", "randwrite"]
+    path.write_text(DEPTHS)
+    assert run(str(path), "--name", "depths") == 0
+    assert written(own)["depths"].file.options["iodepth"] == [1, 64]
+
+
+def test_sections_that_differ_more_are_presets_of_their_own(own: Path, tmp_path: Path) -> None:
+    path = tmp_path / "disk.fio"
+    path.write_text("[a]\nrw=read\nbs=1M\n[b]\nstonewall\nrw=write\n[b]\nstonewall\nrw=randwrite\n")
+    assert run(str(path)) == 0
+    assert set(written(own)) == {"a", "b", "b-2"}
+    assert run(str(path), "--name", "x") == 0
+    assert set(written(own)) == {"a", "b", "b-2", "x-a", "x-b", "x-b-2"}
+
+
+def test_sections_that_fio_runs_at_once_need_an_answer(
+    own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "images.fio"
+    path.write_text(IMAGES)
+    with pytest.raises(click.UsageError, match="all at the same time: take --in-order or --together"):
+        run(str(path))
+    with pytest.raises(click.UsageError, match="differ in rw: a preset has one kind of jobs at a time"):
+        run(str(path), "--together")
+    assert run(str(path), "--in-order") == 0
+    assert written(own)["images"].file.options["rw"] == ["read", "write"]
+    monkeypatch.setattr(import_preset, "_can_ask", lambda: True)
+    monkeypatch.setattr(click, "prompt", lambda *_, **__: "in-order")
+    assert run(str(path), "--force") == 0
+
+
+def test_jobs_that_are_alike_are_so_many_at_once(own: Path, tmp_path: Path) -> None:
+    path = tmp_path / "two.fio"
+    path.write_text("[global]\nrw=randread\nnumjobs=2\n[a]\n[b]\nnumjobs=3\n")
+    assert run(str(path), "--together") == 0
+    assert written(own)["two"].file.options["numjobs"] == 5
+
+
+def test_no_preset_is_overwritten_unasked(own: Path) -> None:
+    assert run("fio --name=mine --rw=read") == 0
+    with pytest.raises(Refused, match="there is a preset of yours mine already"):
+        run("fio --name=mine --rw=write")
+    with pytest.raises(Refused, match="there is a packaged preset write-iops already"):
+        run("fio --name=write-iops --rw=write")
+    assert written(own)["mine"].file.options["rw"] == "read"
+    assert run("fio --name=mine --rw=write", "--force") == 0
+    assert written(own)["mine"].file.options["rw"] == "write"
+
+
+def test_the_exit_code_says_whether_all_became_presets(
+    own: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "mixed.fio"
+    path.write_text(MIXED)
+    assert run(str(path)) == 1
+    assert "[randrw] can't become a preset: ioengine: rados counts failed operations" in capsys.readouterr().err
+    path.write_text(f"{MIXED}[plain]\nioengine=libaio\nstonewall\n")
+    assert run(str(path)) == 4
+    assert set(written(own)) == {"plain"}
+
+
+@pytest.mark.parametrize("source", ["missing.fio", "fio write.fio", "nothing of that kind"])
+def test_what_is_neither_is_wrong_usage(own: Path, source: str) -> None:
+    with pytest.raises(click.UsageError):
+        run(source)
+
+
+def test_a_name_is_fit_for_a_file_and_its_title_for_a_screen(own: Path) -> None:
+    assert run("fio --name='../../etc/[red] \x1b[31mx' --rw=read") == 0
+    ((name, preset),) = written(own).items()
+    assert name == "etc-red-x"
+    assert "\x1b" not in preset.file.title
+    assert [path.name for path in own.iterdir()] == ["etc-red-x.toml"]
+
+
+def test_text_comes_from_a_pipe(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", type("Pipe", (), {"read": lambda *_: BY_HAND, "isatty": lambda _: False})())
+    assert sys.stdin.read() == BY_HAND
+    assert run("-") == 0
+    assert set(written(own)) == {"write_throughput", "write_iops", "read_throughput", "read_iops"}
+
+
+def test_values_are_written_as_toml_has_them() -> None:
+    options: dict[str, OptionValue | list[OptionValue]] = {"rw": ["read", "write"], "bs": "4k", "runtime": 1.5}
+    text = import_preset.toml_of(Adopted('a "b"', options), "x")
+    assert 'title = "a \\"b\\""' in text
+    assert 'rw = ["read", "write"]' in text
+    assert "runtime = 1.5" in text
