@@ -16,6 +16,7 @@ from cephtui import units
 from cephtui.models import Run, SessionNotes
 from cephtui.reports.text import conditions
 from cephtui.sessions import archive, demo, store
+from cephtui.sessions.importing import Importer, read_log_file
 from cephtui.sessions.writer import take_lock
 from cephtui.tui.app import SavedApp
 from cephtui.tui.charts.chart import Chart
@@ -29,6 +30,7 @@ from cephtui.tui.screens.session import SessionScreen
 from cephtui.tui.widgets.big import Big
 from cephtui.tui.widgets.runs_table import RunsTable
 from tests.known import known
+from tests.logs import COMMAND, WRITES
 from tests.replayed import cells_of, columns, until
 from tests.test_replay_screen import border_title, keep_what_is_said, screen_text, text_in
 
@@ -483,3 +485,17 @@ async def test_a_session_that_is_being_written_is_shown_and_noted(session: Path)
             await shown.at(2)
             await shown.pilot.press("B")
             await until(shown.pilot, lambda: archive.read_notes(session).baseline == 2)
+
+
+async def test_an_imported_run_says_where_it_is_from_and_is_not_played(tmp_path: Path) -> None:
+    (tmp_path / "old.txt").write_text(COMMAND + WRITES)
+    importer = Importer(tmp_path / "sessions", "old", tmp_path / "old.txt")
+    importer.add(read_log_file(tmp_path / "old.txt"))
+    importer.close()
+    async with showing(tmp_path / "sessions" / "old") as shown:
+        await until(shown.pilot, lambda: "without seconds" in text_in(shown.screen, "#conditions"))
+        line = "device:/dev/rbd0 on pve1, imported from old.txt:4, without seconds to draw"
+        assert line in text_in(shown.screen, "#conditions")
+        await shown.pilot.press("p")
+        await until(shown.pilot, lambda: bool(shown.said))
+        assert "there is no live output to replay" in shown.said[0]

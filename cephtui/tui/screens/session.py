@@ -11,7 +11,7 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.widgets import Static
 
-from cephtui import paths
+from cephtui import paths, units
 from cephtui.analysis.history import History
 from cephtui.models import Mark, Run, SessionNotes
 from cephtui.presets import find_presets, options_of
@@ -102,7 +102,7 @@ class SessionScreen(RunScreen):
         except StoreError as error:
             self.notify(str(error), severity="error", markup=False)
             history = History()
-        self.query_one("#conditions", Static).update(_conditions(run, message.repeats))
+        self.query_one("#conditions", Static).update(_conditions(run, message.repeats, history))
         self.view.show(of_saved(run, history, self._marks))
 
     @property
@@ -143,12 +143,14 @@ class SessionScreen(RunScreen):
         self.notify(f"#{run.run} is the baseline" if baseline else "no baseline now")
 
 
-def _conditions(run: Run, repeats: Sequence[Run]) -> Text:
+def _conditions(run: Run, repeats: Sequence[Run], history: History) -> Text:
     """A run's conditions, and what limits its figures; of ``repeats`` those of the one whose charts are drawn."""
-    nodes = joined((node.node for node in run.nodes), "nodes")
+    nodes = joined((node.node for node in run.nodes if node.node != units.DASH), "nodes")
     numbers = ranges(sorted(each.run for each in repeats)) or str(run.run)
-    text = Text.assemble((f"#{numbers} {run.preset} ", "bold"), f"{conditions(run)}, {run.target} on {nodes}")
-    text.append(f", {imported(run)}" if run.imported_from else "")
+    text = Text.assemble((f"#{numbers} {run.preset} ", "bold"), f"{conditions(run)}, {run.target}")
+    text.append(f" on {nodes}" if nodes else "")
+    if run.imported_from:
+        text.append(f", {imported(run)}{'' if history.directions else ', without seconds to draw'}")
     text.append(f"; charts: #{run.run}" if repeats else "")
     for note in notes(run):
         text.append(f"  ! {note}", "yellow")
