@@ -199,8 +199,16 @@ def test_a_prefill_is_part_of_the_time() -> None:
 def test_a_run_that_only_its_data_ends_has_no_time() -> None:
     plan = order("write-iops", time_based=False, runtime=0)
     progress = in_step(plan, 0, second(3.0)).batch_progress()
-    assert progress == BatchProgress(1, 1, None)
+    assert progress == BatchProgress(1, 1, None, "more than")
     assert time_left(progress) == ""
+
+
+def test_a_run_that_its_data_may_end_has_at_most_its_runtime_left() -> None:
+    plan = order("write-iops", "read-iops", repeats=2, time_based=False, runtime=30)
+    progress = in_step(plan, 0, second(3.0)).batch_progress()
+    assert progress
+    assert progress.bound == "at most"
+    assert time_left(progress).startswith("run 1 of 2, at most ")
 
 
 def test_a_run_belongs_to_its_step_alone() -> None:

@@ -21,6 +21,7 @@ from cephtui import stats
 from cephtui.models import Interval, Sample, Total
 from cephtui.models.samples import GRID_BUCKETS
 from cephtui.sessions.jsonlines import sample_line
+from cephtui.tools import TOOLS
 from cephtui.tools.base import Reading, ToolResult
 from cephtui.tools.fio.output import SHORTEST_INTERVAL, FioParser
 from tests.known import known
@@ -274,6 +275,31 @@ def test_the_histogram_of_the_run_has_every_percentile_of_fio(name: str) -> None
             assert {float(p) for p in own} >= {50.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99}
             for percent, nanoseconds in own.items():
                 assert stats.percentile_seconds(known(last), float(percent)) == nanoseconds / 1e9
+
+
+@pytest.mark.parametrize(
+    ("engine", "depth", "levels", "found"),
+    [
+        ("psync", 64, (100.0, 0.0), ["depth 64 was not reached: psync has one I/O in flight in each job"]),
+        ("psync", 1, (100.0, 0.0), []),
+        ("libaio", 64, (100.0, 0.0), []),
+        ("psync", 64, (0.1, 99.9), []),
+    ],
+)
+def test_a_depth_that_the_engine_can_not_have_is_a_finding(
+    engine: str, depth: int, levels: tuple[float, float], found: list[str]
+) -> None:
+    def at_depth(document: Document) -> Document:
+        document = copy.deepcopy(document)
+        for job in document["jobs"]:
+            job["iodepth_level"] |= dict.fromkeys(job["iodepth_level"], 0.0) | {"1": levels[0], ">=64": levels[1]}
+        return document
+
+    options = TOOLS["fio"].check_options({"rw": "read", "ioengine": engine, "iodepth": depth})
+    parser = TOOLS["fio"].bind(options).parser(ramp=False, seconds=None)
+    parser.feed("stdout", load("3.33/no-ramp").with_documents(at_depth).stdout, 1.0)
+    texts = [finding.text for finding in parser.result().findings if finding.code == "depth"]
+    assert [text.partition(",")[0] for text in texts] == found
 
 
 def bins_of(document: Document, direction: str) -> dict[int, int]:

@@ -127,6 +127,9 @@ def test_the_summary_says_how_many_and_how_long() -> None:
     assert Queue().summary == ""
     assert Queue(entries(23, 24)).summary == "2 waiting, about 47 s"
     assert Queue(entries(60, 65)).summary == "2 waiting, about 2:05 min"
+    first, second = entries(60, 65)
+    assert Queue((first, replace(second, bound="at most"))).summary == "2 waiting, at most 2:05 min"
+    assert Queue((first, replace(second, bound="more than"))).held.endswith("(more than 2:05 min)")
 
 
 def test_an_entry_says_what_differs_from_its_preset() -> None:

@@ -46,7 +46,7 @@ from cephtui.reports.listings import (
     draw_sessions,
 )
 from cephtui.reports.live import draw_live
-from cephtui.reports.plan import draw_plan
+from cephtui.reports.plan import draw_plan, progress_line
 from cephtui.reports.runs import draw_run, draw_runs
 from cephtui.sessions import store
 from cephtui.sessions.undo import Undo
@@ -76,11 +76,11 @@ AT = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 
 def planned(
-    *presets: str, target: str = "file:/mnt/bench/test", nodes: tuple[str, ...] = ("a",), repeat: int = 1
+    *presets: str, nodes: tuple[str, ...] = ("a",), repeat: int = 1, options: tuple[str, ...] = ("runtime=20",)
 ) -> Plan:
     chosen = choose(find_presets(packaged_presets_dir(), Path("/nonexistent")), presets)
     hosts = tuple(Node(name=name, host=name) for name in nodes)
-    overrides = parse_overrides(("runtime=20", "size=64M", "numjobs=1"))
+    overrides = parse_overrides((*options, "size=64M", "numjobs=1"))
     batches = (f"{number:08x}" for number in count(1))
     return make_plan(Request(chosen, hosts, parse_target(FILE), overrides, repeat), lambda: next(batches))
 
@@ -192,6 +192,18 @@ def test_a_plan_lists_commands_writes_and_how_long_it_takes() -> None:
     assert line_of(drawn, "takes about").endswith("to prefill the target (at 200 MB/s)")
     assert "the session grows by about " in drawn
     assert "pool " not in drawn
+
+
+@pytest.mark.parametrize(
+    ("runtime", "heading", "takes"), [("60", "jobs 1, at most 60 s, ", "at most "), ("0", "jobs 1, ", "more than ")]
+)
+def test_a_plan_that_its_data_may_end_says_so(runtime: str, heading: str, takes: str) -> None:
+    plan = planned("write-iops", options=(f"runtime={runtime}", "time_based=0"))
+    drawn = text_of(draw_plan(plan))
+    assert heading in line_of(drawn, "1. write-iops")
+    assert f"takes {takes}" in drawn
+    assert f", {takes}" in progress_line([plan, plan], 0, {plan.steps[0].batch: "write-iops"})
+    assert f"left {takes}" in progress_line([plan, plan], 0, {plan.steps[0].batch: "write-iops"})
 
 
 def test_a_plan_names_what_it_writes_and_who_else_uses_the_pool() -> None:

@@ -14,7 +14,7 @@ from cephtui.models.metrics import METRICS, Metric
 if TYPE_CHECKING:
     from cephtui.models.rows import Figure
 
-_SPOILED: Mapping[str, Sequence[str]] = {"in-flight": ("iops", "bandwidth_bytes"), "space": ()}
+_SPOILED: Mapping[str, Sequence[str]] = {"in-flight": ("iops", "bandwidth_bytes"), "space": (), "depth": ()}
 """By a finding's code the figures that it limits, where it is not all of them."""
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from cephtui.analysis.history import History
 from cephtui.frozen import dataclass
 from cephtui.models import ClusterSample, Event, Mark, Notice, Phase, Plan, Run, Sample, Step
+from cephtui.models.plan import Bound, bound_of_all
 from cephtui.stats import known_sum
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ class BatchProgress:
     of: int
     seconds_left: float | None
     """Until the last of them ends, as estimated; None where the end of the current one is not known."""
+    bound: Bound = "about"
+    """What the estimate is to the time."""
 
 
 @dataclass(slots=True)
@@ -165,7 +168,8 @@ class Live:
         left = self.current.seconds_left(since_sample_seconds)
         if left is not None:
             left += sum(each.likely_seconds for each in same[index + 1 :])
-        return BatchProgress(earlier + index + 1, earlier + len(same), left)
+        bound = bound_of_all(each.bound for each in same[index:])
+        return BatchProgress(earlier + index + 1, earlier + len(same), left, bound)
 
     def take(self, event: Event) -> None:
         """Take in what has happened."""

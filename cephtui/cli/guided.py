@@ -145,7 +145,7 @@ class Guided:
         batches = self._sitting.before if turn.side == "before" else self._sitting.after
         request = request_of_turn(self._request, turn, begun(self._sitting, turn.side, self._runs))
         plan = make_plan(request, ids_of(batches), self._runner.prefilled())
-        total = f", about {units.duration(plan.duration_seconds)}"
+        total = f", {plan.bound} {units.duration(plan.duration_seconds)}"
         say(f"{turn.side}: {turn.runs} run{'s' * (turn.runs > 1)} of {', '.join(self._sitting.presets)}{total}")
         output = JsonOutput() if self._as_json else TerminalOutput(table=False)
         code, runs = self._desk.measure(plan, request.target, output)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeAlias
+from collections.abc import Iterable
+from typing import Annotated, Literal, TypeAlias, get_args
 
 from pydantic import Field
 
@@ -12,6 +13,15 @@ from cephtui.models.nodes import Node, PoolActivity
 
 OVERHEAD_SECONDS = 1.0
 """Of each step, for starting its commands and ending them."""
+Bound: TypeAlias = Literal["about", "at most", "more than"]
+"""What the estimate of a time is to that time, as the word before it."""
+_BOUNDS: tuple[Bound, ...] = get_args(Bound)
+"""Of several times together it is the last of theirs."""
+
+
+def bound_of_all(bounds: Iterable[Bound]) -> Bound:
+    """Of the sum of some times."""
+    return max(bounds, key=_BOUNDS.index, default="about")
 
 
 class _Place(Model):
@@ -124,6 +134,13 @@ class Step(Model):
     """After which it ends at the latest, the ramp left out; null where nothing but its data ends it."""
 
     @property
+    def bound(self) -> Bound:
+        """Of ``likely_seconds``: a run may end sooner with its data, and without a limit nothing else ends it."""
+        if self.run_seconds is not None:
+            return "about"
+        return "more than" if self.most_seconds is None else "at most"
+
+    @property
     def likely_seconds(self) -> float:
         """Estimate of all of it: prefill, ramp and run."""
         run = self.run_seconds or self.most_seconds or 0.0
@@ -148,3 +165,8 @@ class Plan(Model):
     duration_seconds: float
     session_bytes: int
     """About how much the session will grow on disk."""
+
+    @property
+    def bound(self) -> Bound:
+        """Of ``duration_seconds``."""
+        return bound_of_all(step.bound for step in self.steps)

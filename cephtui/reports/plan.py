@@ -9,6 +9,7 @@ from rich.text import Text
 
 from cephtui import units
 from cephtui.models import Plan, Step
+from cephtui.models.plan import bound_of_all
 from cephtui.presets import choice_text
 from cephtui.reports.text import conditions, joined, short_command
 
@@ -61,9 +62,15 @@ def _totals(values: Sequence[Plan]) -> list[Text]:
     note = f", of which about {units.duration(prefill)} to prefill the target (at 200 MB/s)" if prefill else ""
     runs = f"{len(steps)} runs take" if len(values) > 1 else "takes"
     return [
-        Text(f"{runs} about {units.duration(sum(value.duration_seconds for value in values))}{note}"),
+        Text(f"{runs} {_time(values)}{note}"),
         Text(f"the session grows by about {units.size(sum(value.session_bytes for value in values))}"),
     ]
+
+
+def _time(values: Sequence[Plan]) -> str:
+    """``about 47 s``, ``at most 2:08 min``: of all together."""
+    bound, seconds = bound_of_all(value.bound for value in values), sum(value.duration_seconds for value in values)
+    return f"{bound} {units.duration(seconds)}"
 
 
 def progress_line(plans: Sequence[Plan], number: int, titles: Mapping[str, str]) -> str:
@@ -71,9 +78,9 @@ def progress_line(plans: Sequence[Plan], number: int, titles: Mapping[str, str])
     plan = plans[number]
     names = ", ".join(dict.fromkeys(titles[step.batch] for step in plan.steps))
     nodes = joined([node.name for node in plan.hosts], "nodes")
-    seconds = [each.duration_seconds for each in plans[number:]]
-    left = f"; all that is left about {units.duration(sum(seconds))}" if len(seconds) > 1 else ""
-    what = f"{names}, {plan.steps[0].target} on {nodes}, about {units.duration(seconds[0])}"
+    rest = plans[number:]
+    left = f"; all that is left {_time(rest)}" if len(rest) > 1 else ""
+    what = f"{names}, {plan.steps[0].target} on {nodes}, {_time([plan])}"
     return f"{number + 1} of {len(plans)}: {what}{left}"
 
 

@@ -9,6 +9,7 @@ from cephtui.analysis.ratio import geometric_mean
 from cephtui.analysis.stable import FEWEST, Goal, half_width
 from cephtui.models import Plan
 from cephtui.models.metrics import Metric
+from cephtui.models.plan import bound_of_all
 
 
 def stable_line(runs: int, metric: Metric, figures: Mapping[str, Sequence[float]], goal: Goal) -> str:
@@ -33,8 +34,9 @@ def dry_line(goal: Goal, plans: Sequence[Plan]) -> str:
     """What follows these plans, which have the fewest runs of each preset."""
     first = sum(plan.duration_seconds for plan in plans)
     one_more = sum(step.likely_seconds for plan in plans for step in plan.steps if step.repeat == FEWEST)
+    bound = bound_of_all(plan.bound for plan in plans)
     most = units.duration(first + (goal.most - FEWEST) * one_more)
-    return f"until stable: at least these {FEWEST} runs, up to {goal.most} (about {most}), goal +-{goal.percent:g} %"
+    return f"until stable: at least these {FEWEST} runs, up to {goal.most} ({bound} {most}), goal +-{goal.percent:g} %"
 
 
 def _more(least: int, most: int) -> str:

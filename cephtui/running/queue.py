@@ -8,6 +8,7 @@ from dataclasses import replace
 from cephtui import units
 from cephtui.frozen import dataclass
 from cephtui.models import Node, Plan, Run
+from cephtui.models.plan import Bound, bound_of_all
 from cephtui.planning import Request, new_batch
 
 
@@ -23,6 +24,8 @@ class Entry:
     """Estimate."""
     steps: int = 1
     """How many runs it is: the points of a sweep, each as often as it is repeated."""
+    bound: Bound = "about"
+    """What ``seconds`` is to the time."""
 
     @classmethod
     def of(cls, request: Request, plan: Callable[[Request], Plan]) -> Entry:
@@ -33,7 +36,7 @@ class Entry:
         """The same with the rest of its runs counted and estimated anew; raises the errors of ``plan``."""
         planned = plan(self.request)
         steps = self.request.begun + len(planned.steps)
-        return replace(self, seconds=planned.duration_seconds, steps=steps)
+        return replace(self, seconds=planned.duration_seconds, bound=planned.bound, steps=steps)
 
     @property
     def left(self) -> int:
@@ -83,6 +86,11 @@ class Entry:
         return self.target, frozenset(node.name for node in self.request.nodes)
 
 
+def _time(entries: Sequence[Entry]) -> str:
+    """``about 47 s``: of all together."""
+    return f"{bound_of_all(entry.bound for entry in entries)} {units.duration(sum(e.seconds for e in entries))}"
+
+
 @dataclass(frozen=True, slots=True)
 class Queue:
     """Entries in their order: the first ``ready`` of them run by themselves, the others are held until released."""
@@ -102,7 +110,7 @@ class Queue:
         """The number of waiting entries and their time; empty for none."""
         if not self.entries:
             return ""
-        return f"{len(self.entries)} waiting, about {units.duration(sum(entry.seconds for entry in self.entries))}"
+        return f"{len(self.entries)} waiting, {_time(self.entries)}"
 
     @property
     def held(self) -> str:
@@ -113,8 +121,7 @@ class Queue:
         runs = sum(entry.left for entry in held)
         rest = f" of {'this sweep' if held[0].is_sweep else 'these repeats'}" if held[0].request.begun else ""
         what = f"{runs} more run{'s' if runs > 1 else ''}{rest if len(held) == 1 else ''}"
-        time = units.duration(sum(entry.seconds for entry in held))
-        return f"{what} {'are' if runs > 1 else 'is'} held in the queue (about {time})"
+        return f"{what} {'are' if runs > 1 else 'is'} held in the queue ({_time(held)})"
 
     def push(self, entries: Sequence[Entry]) -> Queue:
         """With more entries, ready, before those that are held."""

@@ -19,6 +19,7 @@ CURES: Mapping[str, str] = {
     "page-cache": "measure with direct=1",
     "memory": "choose a target on a disk",
     "not-settled": "choose a longer ramp or runtime",
+    "depth": "measure with ioengine=libaio, or more jobs",
     "in-flight": "choose a longer runtime, or bandwidth as the figure",
     "stuck": "look for slow operations: ceph health detail",
     "stalled": "look for slow operations in that time: ceph health detail, the logs of the OSDs",

@@ -13,6 +13,9 @@ from cephtui.tools.base import Load, OptionError, Parser, Workload
 from cephtui.tools.fio.options import FLAGS
 from cephtui.units import duration, parse_size, short_size
 
+_SYNCHRONOUS = {"psync", "pvsync", "pvsync2", "sync"}
+"""fio 3.33 HOWTO, "iodepth": increasing it beyond 1 does not affect them."""
+
 
 def _argument(option: str, value: OptionValue) -> str | None:
     if option in FLAGS:
@@ -118,8 +121,8 @@ class FioWorkload(Workload):
         words = {"iodepth": "depth", "numjobs": "jobs"}
         parts = [f"{self.options.get('bs', '')} {self.options.get('rw', '')}".strip() or "options not known"]
         parts += [f"{word} {self.options[name]}" for name, word in words.items() if name in self.options]
-        if self.options.get("time_based"):
-            parts.append(duration(float(self.options.get("runtime", 0))))
+        if seconds := float(self.options.get("runtime", 0)):
+            parts.append(f"{'' if self.options.get('time_based') else 'at most '}{duration(seconds)}")
         return ", ".join(parts)
 
     def load(self) -> Load:
@@ -136,4 +139,11 @@ class FioWorkload(Workload):
     def parser(self, *, ramp: bool, seconds: float | None) -> Parser:
         from cephtui.tools.fio.output import FioParser
 
-        return FioParser(ramp=ramp, seconds=seconds)
+        return FioParser(ramp=ramp, seconds=seconds, without_depth=self._without_depth())
+
+    def _without_depth(self) -> str:
+        """Why no depth can be reached; empty where it can."""
+        engine, depth = self.options.get("ioengine"), self.options.get("iodepth", 1)
+        if engine not in _SYNCHRONOUS or depth == 1:
+            return ""
+        return f"depth {depth} was not reached: {engine} has one I/O in flight in each job, libaio as many as asked"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -30,6 +30,8 @@ _ERROR_MOST = 500
 SHORTEST_INTERVAL = 0.5
 """Seconds; the rate of a shorter interval is mostly noise (the one before the end lasts 3 to 30 ms)."""
 _ETA_UNKNOWN = 2**31 - 1
+_ALL_PERCENT = 99.0
+"""Of the I/Os; fio has 0.1 for every smaller share."""
 _LATE_SECONDS = 0.75
 """fio prints between its jobs' work: what comes so much later than it was measured is placed when it was."""
 _ETA_SLACK = 1
@@ -103,10 +105,13 @@ def _difference(now: _Direction, before: _Direction, seconds: float) -> Interval
 
 
 class FioParser(Parser):
-    """``ramp`` is whether the command has a ramp_time, whose figures are kept apart."""
+    """``ramp`` is whether the command has a ramp_time, whose figures are kept apart.
 
-    def __init__(self, *, ramp: bool, seconds: float | None = None) -> None:
-        self._seconds = seconds
+    ``without_depth`` is why the engine reaches no depth, where it does not.
+    """
+
+    def __init__(self, *, ramp: bool, seconds: float | None = None, without_depth: str = "") -> None:
+        self._seconds, self._without_depth = seconds, without_depth
         self.phase: Phase = "ramp" if ramp else "run"
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         self._buffer = ""
@@ -152,13 +157,14 @@ class FioParser(Parser):
         except BROKEN:
             self._broken += 1
             self._document = None
-        return replace(figures, error=self._spoken_error() or figures.error, findings=self._findings())
+        return replace(figures, error=self._spoken_error() or figures.error, findings=tuple(self._findings(figures)))
 
-    def _findings(self) -> tuple[Finding, ...]:
-        if not self._broken:
-            return ()
-        text = f"{self._broken} of fio's progress reports could not be read; their seconds are joined to the next"
-        return (Finding(code="unreadable", text=text),)
+    def _findings(self, figures: ToolResult) -> Iterator[Finding]:
+        if self._broken:
+            text = f"{self._broken} of fio's progress reports could not be read; their seconds are joined to the next"
+            yield Finding(code="unreadable", text=text)
+        if self._without_depth and figures.depths.get("1", 0.0) > _ALL_PERCENT:
+            yield Finding(code="depth", text=self._without_depth)
 
     def _next_document(self) -> Mapping[str, Any] | None:
         """The next whole document, taken from the buffer; what is not one goes to the text lines."""

@@ -38,7 +38,7 @@ _CHOSEN_ELSEWHERE = ("", "target", "node")
 def summary(plan: Plan) -> str:
     """What the plan costs: ``6 runs, about 6:30 min, writes 12.0 GiB first``."""
     number, seconds = len(plan.steps), units.duration(plan.duration_seconds)
-    parts = [f"{number} run{'s' if number > 1 else ''}", f"about {seconds}"]
+    parts = [f"{number} run{'s' if number > 1 else ''}", f"{plan.bound} {seconds}"]
     nodes = [node for step in plan.steps for node in step.nodes if node.fill]
     if any(isinstance(node.place, RadosPlace) for node in nodes):
         parts.append("writes what it will read first")  # how much is found out while it is written

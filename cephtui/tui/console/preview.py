@@ -47,7 +47,7 @@ class Preview(Vertical):
         what = conditions(plan.steps[0]) if plan else ""
         if plan and len(plan.steps) > 1:
             of = f"{entry.text}: " if entry.text else ""
-            what += f" ({of}{len(plan.steps)} runs, about {units.duration(plan.duration_seconds)})"
+            what += f" ({of}{len(plan.steps)} runs, {plan.bound} {units.duration(plan.duration_seconds)})"
         name = "" if entry.request.preset.file.key else f"{entry.request.preset.name}: "
         text = Text.assemble(
             name, (what or entry.text or entry.request.preset.file.title, "bold"), ("  on ", "dim"), entry.target

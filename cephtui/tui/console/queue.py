@@ -21,7 +21,8 @@ _TITLES = [Text("#"), Text("preset"), Text("takes", justify="right"), Text("opti
 
 def _cells(number: int, entry: Entry) -> list[Text]:
     nodes = ", ".join(node.name for node in entry.request.nodes)
-    takes = Text(units.duration(entry.seconds), justify="right")
+    bound = "" if entry.bound == "about" else f"{entry.bound} "
+    takes = Text(f"{bound}{units.duration(entry.seconds)}", justify="right")
     return [
         Text(str(number)),
         Text(entry.request.preset.name),
