@@ -32,6 +32,7 @@ from cephtui.cli.options import (
     where_options,
     within,
 )
+from cephtui.cli.provisioned_verb import provisioned
 from cephtui.cli.saved_verbs import SAVED_VERBS, begin_screen
 
 _REPEATS_MOST = 1000
@@ -342,5 +343,5 @@ def completion(context: click.Context, shell: str) -> None:
     print_completion(context.find_root().command, shell)
 
 
-for verb in SAVED_VERBS:
+for verb in (provisioned, *SAVED_VERBS):
     cli.add_command(verb)
