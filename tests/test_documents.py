@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import os
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from html.parser import HTMLParser
+from io import BytesIO, StringIO
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
+import openpyxl
 import pytest
 from click.testing import CliRunner, Result
 from markdown_it import MarkdownIt
@@ -18,16 +23,20 @@ from syrupy.assertion import SnapshotAssertion
 
 from cephtui.cli.verbs import cli
 from cephtui.models import Finding, Mark, NodeResult
+from cephtui.printable import printable
 from cephtui.reports.document.blocks import Chart, Code, Document, Section, Table, Text
 from cephtui.reports.document.charts import draw
 from cephtui.reports.document.content import document_of
+from cephtui.reports.document.csv_figures import csv_text_of
 from cephtui.reports.document.html import html_of
 from cephtui.reports.document.markdown import markdown_of
 from cephtui.reports.document.material import Material
 from cephtui.reports.document.reading import with_stand_ins
+from cephtui.reports.document.xlsx import xlsx_of
 from cephtui.sessions import demo, store
 from tests.canaries import CANARY, HOSTILE
 from tests.documents import AFTER, BEFORE, cluster, document, environment, material, recorded, study, utc
+from tests.known import known
 from tests.measured import STARTED
 
 __all__ = ["utc"]
@@ -281,6 +290,84 @@ def test_markdown_has_its_tables_and_no_markup_of_others(text: str) -> None:
     assert not set(markdown_of(hostile(text))) & set(HOSTILE)
 
 
+# ---------------------------------------------------------------------------------------------- tables of numbers
+
+
+def csv_rows(of: Material, *, seconds: bool = False) -> list[dict[str, str]]:
+    text = csv_text_of(of, seconds=seconds)
+    assert text.count("\r\n") == text.count("\n"), "RFC 4180"
+    return list(csv.DictReader(StringIO(text), strict=True))
+
+
+def test_csv_is_tidy_and_in_si_units() -> None:
+    rows = csv_rows(material())
+    assert len({(row["run"], row["direction"], row["figure"]) for row in rows}) == len(rows) == 30
+    iops = [row for row in rows if row["figure"] == "iops"]
+    assert [float(row["value"]) for row in iops] == [*BEFORE, *AFTER]
+    assert {(row["figure"], row["unit"]) for row in rows} == {
+        ("iops", "IO/s"), ("bandwidth_bytes", "B/s"), ("latency_p99_seconds", "s")
+    }  # fmt: skip
+    assert [row["side"] for row in iops] == ["before"] * 5 + ["after"] * 5
+    assert {row["quality"] for row in rows} == {"VALID"}
+    assert iops[0]["block_bytes"] == "4096"
+
+
+def test_csv_has_the_seconds_where_they_are_asked_for(saved: Path) -> None:
+    of = recorded(saved)
+    rows, short = csv_rows(of, seconds=True), csv_rows(of)
+    whole = [row for row in rows if not row.pop("elapsed_seconds")]
+    assert whole == short
+    seconds = [row for row in rows if row not in whole and row["run"] == "7" and row["figure"] == "iops"]
+    own = [each for each in store.read_samples(saved, 7) if each.node is None and each.phase != "prepare"]
+    assert [float(row["value"]) for row in seconds] == [known(known(each.write).iops) for each in own]
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", '=HYPERLINK("http://pwned.example")'])
+def test_no_text_is_a_formula_in_a_spreadsheet(text: str) -> None:
+    of = replace(material(preset=text, imported_from=text, mark=text), title=text)
+    rows = csv_rows(of)
+    assert {row["preset"] for row in rows} == {f"'{text}"}
+    assert not [value for row in rows for value in row.values() if value[:1] in ("=", "+", "@", "\t", "\r")]
+    book = openpyxl.load_workbook(BytesIO(xlsx_of(of)))
+    cells = [cell for sheet in book for row in sheet.iter_rows() for cell in row]
+    assert [cell.value for cell in cells if cell.data_type == "f"] == []
+    assert [cell.hyperlink for cell in cells if cell.hyperlink] == []
+    assert book["verdict"]["A1"].value == printable(text)
+
+
+def test_a_workbook_has_numbers_frozen_headings_and_charts(saved: Path) -> None:
+    of = recorded(saved)
+    book = openpyxl.load_workbook(BytesIO(xlsx_of(of, seconds=True)))
+    assert book.sheetnames == ["verdict", "runs", "seconds", "conditions"]
+    assert [len(book[name]._charts) for name in book.sheetnames] == [1, 1, 1, 0]
+    head, *rows = book["runs"].iter_rows(values_only=True)
+    assert [row[head.index("IOPS [IO/s]")] for row in rows] == [
+        pytest.approx(known(known(run.summary.write).iops)) for run in of.runs
+    ]
+    assert rows[0][head.index("started [UTC]")] == datetime(2026, 11, 21, 18, 3, 30, 362000)
+    assert [row[head.index("quality")] for row in rows].count("SUSPECT") == 1
+    verdict = dict(zip(*tabled(book["verdict"])[:2], strict=True))
+    assert verdict["change [%]"] == pytest.approx(-0.5904, abs=1e-4)
+    assert (verdict["met"], verdict["runs before"], verdict["figure"]) == (False, 3, "iops")
+    assert all(book[name].freeze_panes for name in book.sheetnames)
+    seconds = list(book["seconds"].iter_rows(values_only=True))
+    assert len(seconds) > 90
+    assert all(isinstance(row[2], float) and isinstance(row[5], int | float) for row in seconds[1:])
+    assert "seconds" not in openpyxl.load_workbook(BytesIO(xlsx_of(of))).sheetnames
+
+
+def tabled(sheet: Any) -> list[tuple[Any, ...]]:
+    """From the heading of the table on."""
+    rows = list(sheet.iter_rows(values_only=True))
+    return rows[next(at for at, row in enumerate(rows) if row[0] == "preset") :]
+
+
+def test_a_study_is_a_workbook_too() -> None:
+    book = openpyxl.load_workbook(BytesIO(xlsx_of(study())))
+    assert book["verdict"]["A2"].value == "10 runs, without a verdict"
+    assert book["runs"].max_row == 11
+
+
 @pytest.mark.parametrize("text", ["<script>alert(1)</script>", CANARY, "</svg>"])
 def test_a_chart_is_static_and_a_file_of_its_own(text: str) -> None:
     charts = [block for each in hostile(text).sections for block in each.blocks if isinstance(block, Chart)]
@@ -343,6 +430,10 @@ def test_names_are_replaced_everywhere_and_alike() -> None:
     assert "tuning/001/raw/node-1.stdout" in text
     assert "moved pool-1 from node-1 to" in text
     assert "-18.0 %" in text, "the figures are the same"
+    book = openpyxl.load_workbook(BytesIO(xlsx_of(found)))
+    cells = [str(cell.value) for sheet in book for row in sheet.iter_rows() for cell in row]
+    for text in (csv_text_of(found), "\n".join(cells)):
+        assert [name for name in NAMES if name in text] == []
 
 
 def charts_of(of: Document) -> list[Chart]:
@@ -370,6 +461,10 @@ def test_the_format_is_that_of_the_files_name(home: Path) -> None:
     assert report("demo", "--format", "html").exit_code == 0
     assert sorted(path.name for path in home.iterdir()) == ["demo-report.html", "x.html", "x.md"]
     assert (home / "x.html").read_text().startswith("<!doctype html>")
+    for form in ("csv", "xlsx"):
+        assert report("demo", "-o", f"x.{form}", "--seconds").exit_code == 0
+        assert (home / f"x.{form}").stat().st_size > 10_000
+    assert report("demo", "--seconds").exit_code == 2
     wrong = report("demo", "-o", "x.pdf")
     assert wrong.exit_code == 2
     assert "x.pdf: expected a name that ends with .md" in wrong.stderr

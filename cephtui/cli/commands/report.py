@@ -16,16 +16,15 @@ from cephtui.cli.errors import Refused
 from cephtui.cli.judging import asked_of, keep
 from cephtui.cli.options import Question
 from cephtui.cli.saved import find_run, find_session
-from cephtui.reports.document.content import document_of
 from cephtui.reports.document.export import (
     FORMS,
     ExportError,
     Form,
     check_free,
     default_name,
+    exported,
     form_of,
     svgs_of,
-    text_of,
     write,
 )
 from cephtui.reports.document.material import Material
@@ -45,6 +44,7 @@ def make_report(
     force: bool,
     anonymous: bool,
     title: str,
+    seconds: bool,
     assets: Path | None,
     mark: int | None,
     question: Question,
@@ -53,11 +53,15 @@ def make_report(
     form = form or (form_of(file) if file and file != _TO_STDOUT else None) or _usual(file)
     if assets and form != "md":
         raise click.UsageError("--assets belongs to --format md: the other formats have their charts in the file")
+    if seconds and form not in ("csv", "xlsx"):
+        raise click.UsageError("--seconds belongs to --format csv and xlsx")
+    if form == "xlsx" and file == _TO_STDOUT and sys.stdout.isatty():
+        raise click.UsageError("-o - : a workbook is no text for a terminal: name a file")
     try:
         material = _material(names, mark, question, title)
         if anonymous:
             material = with_stand_ins(material)
-        _hand_out(material, form, file, force, assets)
+        _hand_out(material, form, file, force, assets, seconds)
     except store.StoreError as error:
         raise click.ClickException(str(error)) from None
     except ExportError as error:
@@ -123,21 +127,35 @@ def _as_asked(asked: Asked, found: SavedChange) -> Asked:
     return replace(asked, criteria=criteria_of(found.sitting), metrics=given.metrics, directions=given.directions)
 
 
-def _hand_out(material: Material, form: Form, file: Path | None, force: bool, assets: Path | None) -> None:
-    """Raises ExportError."""
-    content = document_of(material)
-    if file is None and form != "md":
+def _hand_out(
+    material: Material, form: Form, file: Path | None, force: bool, assets: Path | None, seconds: bool
+) -> None:
+    """Raises ExportError, and StoreError."""
+    if file is None and form in ("html", "xlsx"):
         file = Path(default_name(material.sessions[-1], form))
-    is_file = file is not None and file != _TO_STDOUT
-    if file is not None and is_file:
-        check_free(file, force=force)
+    path = None if file in (None, _TO_STDOUT) else file
+    if path:
+        check_free(path, force=force)
     if assets:
-        assets.mkdir(parents=True, exist_ok=True)
-        for name, svg in svgs_of(content).items():
-            write(assets / name, svg, force=force)
-    text = text_of(content, form, os.path.relpath(assets, file.parent if file and is_file else ".") if assets else "")
-    if file is not None and is_file:
-        write(file, text, force=force)
-        say(f"report in {file}")
+        _write_charts(material, assets, force)
+    beside = os.path.relpath(assets, path.parent if path else ".") if assets else ""
+    content = exported(material, form, beside, seconds=seconds)
+    if path:
+        write(path, content, force=force)
+        say(f"report in {path}")
     else:
-        sys.stdout.write(text)
+        sys.stdout.flush()
+        sys.stdout.buffer.write(content.encode() if isinstance(content, str) else content)
+
+
+def _write_charts(material: Material, folder: Path, force: bool) -> None:
+    """Raises ExportError, before anything is written where a file exists."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ExportError(f"can't make {folder}: {error.strerror}") from None
+    charts = svgs_of(material)
+    for name in charts:
+        check_free(folder / name, force=force)
+    for name, svg in charts.items():
+        write(folder / name, svg, force=force)

@@ -43,7 +43,7 @@ def _differences(material: Material) -> tuple[Block, ...]:
         return (Text("Nothing else differed in options, nodes, versions and cluster."),)
     shown, more = cut(found, "differences")
     rows = tuple((topic, name, *_short(left, right)) for topic, name, left, right in shown)
-    return (Table(("differs", "", "before", "after"), "llll", rows), *[Text(more)] * bool(more))
+    return (Table(("differs", "", *material.sides), "llll", rows), *[Text(more)] * bool(more))
 
 
 def _short(left: str, right: str) -> tuple[str, str]:

@@ -115,7 +115,9 @@ def _figures(material: Material) -> tuple[Block, ...]:
         return (points_table(material),)
     runs = {name_of(run): run for run in material.runs}
     charts: list[Chart | None] = [interval_chart([v for v in judged.deciding if v.is_judged or v.interval])]
-    charts += [dots_chart(verdict, runs, at) for at, verdict in enumerate(judged.deciding[:_CHARTS_MOST], 1)]
+    charts += [
+        dots_chart(verdict, runs, material.sides, at) for at, verdict in enumerate(judged.deciding[:_CHARTS_MOST], 1)
+    ]
     return (*figures_table(material, judged), *filter(None, charts))
 
 
@@ -138,14 +140,12 @@ def _over_time(material: Material) -> list[Chart]:
 
 def _colored(material: Material, runs: list[Run], lines: dict[str, Line]) -> Iterator[tuple[str, Color, Line]]:
     if material.changes:
-        before = {name_of(run) for change in material.changes for run in change.before}
+        colors: dict[str, Color] = dict(zip(material.sides, ("before", "after"), strict=True))
         for run in runs:
-            side: Color = "before" if name_of(run) in before else "after"
-            yield side, side, lines[name_of(run)]
+            yield material.side_of(run), colors[material.side_of(run)], lines[name_of(run)]
         return
     names = [name_of(run) for run in runs[:_EQUAL_LINES_MOST]]
-    colors = colors_of(names)
-    yield from ((run_names([name]), colors[name], lines[name]) for name in names)
+    yield from ((run_names([name]), color, lines[name]) for name, color in colors_of(names).items())
 
 
 def _commands(runs: Iterable[Run]) -> tuple[Block, ...]:

@@ -44,7 +44,7 @@ def figures_table(material: Material, judged: Judgement) -> tuple[Block, ...]:
             )
         )
     confidence = f"{100 * judged.verdicts[0].confidence:g} % interval" if judged.verdicts else "interval"
-    columns = ("", "before", "after", "change", confidence, "runs", "quality", "verdict")
+    columns = ("", *material.sides, "change", confidence, "runs", "quality", "verdict")
     return (Table(columns, "lrrrrrll", tuple(rows), frozenset(strong)),)
 
 
@@ -69,13 +69,12 @@ def runs_table(material: Material) -> Table:
     wanted = _wanted(material)
     p99 = [flow for flow in flow_names(material.runs) if (flow, _P99) not in wanted and _has(material.runs, flow, _P99)]
     columns = [*wanted, *((flow, _P99) for flow in p99)]
-    side = _sides(material)
     several = len({run.preset for run in material.runs}) > 1 or not material.changes
     shown, more = cut(material.runs, "runs")
     rows = [
         (
             name_of(run),
-            *[side.get(name_of(run), "")] * bool(side),
+            *[material.side_of(run)] * bool(material.changes),
             *[f"{run.preset}: {conditions(run)}"] * several,
             f"{run.started_at.astimezone():%m-%d %H:%M:%S}",
             *(metric.text_of(run.summary.flows.get(flow)) for flow, metric in columns),
@@ -83,7 +82,7 @@ def runs_table(material: Material) -> Table:
         )
         for run in shown
     ]
-    heads = ("run", *["side"] * bool(side), *["measured"] * several, "started")
+    heads = ("run", *["side"] * bool(material.changes), *["measured"] * several, "started")
     names = (*heads, *(f"{flow} {title_of(metric)}" for flow, metric in columns), "quality")
     rows += [(more, *[""] * (len(names) - 1))] * bool(more)
     return Table(names, "l" * len(heads) + "r" * len(columns) + "l", tuple(rows))
@@ -100,15 +99,6 @@ def _wanted(material: Material) -> list[tuple[str, Metric]]:
 
 def _has(runs: Iterable[Run], flow: str, metric: Metric) -> bool:
     return bool(measured(runs, flow, metric))
-
-
-def _sides(material: Material) -> dict[str, str]:
-    return {
-        name_of(run): word
-        for change in material.changes
-        for word, side in (("before", change.before), ("after", change.after))
-        for run in side
-    }
 
 
 def points_table(material: Material) -> Table:

@@ -14,7 +14,7 @@ from cephtui.analysis.change import Change
 from cephtui.analysis.conclusion import Judgement
 from cephtui.analysis.history import History
 from cephtui.frozen import dataclass
-from cephtui.models import Mark, Run
+from cephtui.models import Mark, Run, Sample
 from cephtui.models.metrics import BY_NAME, Metric
 from cephtui.reading import open_regular
 from cephtui.reports.sparks import bucket
@@ -62,11 +62,23 @@ class Material:
     made_at: datetime
     title: str = ""
     """As the user has chosen it; else the document has one of its own."""
+    sides: tuple[str, str] = ("before", "after")
+    """What the sides of a change are called: of two sessions their names."""
+    seconds: Callable[[str], Iterable[Sample]] = lambda name: ()
+    """The seconds of a run by its name, of all nodes together; raises StoreError."""
 
     @property
     def sessions(self) -> tuple[str, ...]:
         """Names, each once."""
         return tuple(dict.fromkeys(run.session for run in self.runs))
+
+    def side_of(self, run: Run) -> str:
+        """What the side of a run is called; empty in a study."""
+        for change in self.changes:
+            for word, side in zip(self.sides, (change.before, change.after), strict=True):
+                if any(name_of(each) == name_of(run) for each in side):
+                    return word
+        return ""
 
 
 def digests(root: Path, runs: Iterable[Run]) -> tuple[tuple[str, str], ...]:

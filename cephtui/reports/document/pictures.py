@@ -87,18 +87,18 @@ def _percent_ticks(low: float, high: float) -> tuple[Tick, ...]:
     return tuple(sorted(ticks))
 
 
-def dots_chart(verdict: Verdict, runs: Mapping[str, Run], number: int) -> Chart | None:
+def dots_chart(verdict: Verdict, runs: Mapping[str, Run], sides: tuple[str, str], number: int) -> Chart | None:
     """Each run of a verdict as a dot, in the order of time, and the geometric mean of each side."""
     metric = BY_NAME[verdict.figure]
     ordered = sorted((*verdict.before, *verdict.after), key=lambda name: _started(runs[name]))
     places = {name: float(at) for at, name in enumerate(ordered, 1)}
     series: list[Series] = []
     values: list[float] = []
-    sides: tuple[tuple[Color, Sequence[str], float | None], ...] = (
-        ("before", verdict.before, verdict.left),
-        ("after", verdict.after, verdict.right),
+    colored: tuple[tuple[str, Color, Sequence[str], float | None], ...] = (
+        (sides[0], "before", verdict.before, verdict.left),
+        (sides[1], "after", verdict.after, verdict.right),
     )
-    for color, names, mean in sides:
+    for word, color, names, mean in colored:
         points = [
             (places[name], value) for name in names for value in measured([runs[name]], verdict.direction, metric)
         ]
@@ -106,7 +106,7 @@ def dots_chart(verdict: Verdict, runs: Mapping[str, Run], number: int) -> Chart 
             values += [mean, *(value for _, value in points)]
             ends = min(at for at, _ in points) - 0.3, max(at for at, _ in points) + 0.3
             series += [
-                Series(color, tuple(points), color, "dots"),
+                Series(word, tuple(points), color, "dots"),
                 Series("", ((ends[0], mean), (ends[1], mean)), color, "dashed"),
             ]
     if not values:

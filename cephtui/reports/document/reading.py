@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -10,7 +10,7 @@ from pathlib import Path
 from cephtui.analysis.batches import name_of
 from cephtui.analysis.change import Change
 from cephtui.analysis.conclusion import Asked, Judgement
-from cephtui.models import Mark, Run
+from cephtui.models import Mark, Run, Sample
 from cephtui.reports.anonymous import anonymous
 from cephtui.reports.document.material import Material, digests, lines_of, owner_of
 from cephtui.reports.mask import Mask, names_of_run
@@ -61,7 +61,13 @@ def _material(
         notes=notes,
         made_at=at,
         title=title,
+        seconds=lambda name: _seconds(root, name),
     )
+
+
+def _seconds(root: Path, name: str) -> Iterator[Sample]:
+    session, _, number = name.rpartition("/")
+    return (sample for sample in store.read_samples(root / session, int(number)) if sample.node is None)
 
 
 def with_stand_ins(material: Material) -> Material:
@@ -75,6 +81,7 @@ def with_stand_ins(material: Material) -> Material:
 
 def _masked(material: Material, mask: Mask) -> Material:
     runs = {name_of(run): anonymous(run, mask) for run in material.runs}
+    own_names = {name_of(masked): name for name, masked in runs.items()}
     judged = material.judged
     if judged is not None:
         verdicts = tuple(anonymous(verdict, mask) for verdict in judged.verdicts)
@@ -94,4 +101,6 @@ def _masked(material: Material, mask: Mask) -> Material:
         owner="",
         notes=tuple(map(mask.text, material.notes)),
         title=mask.text(material.title),
+        sides=(mask.text(material.sides[0]), mask.text(material.sides[1])),
+        seconds=lambda name: material.seconds(own_names[name]),
     )
