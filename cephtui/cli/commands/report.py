@@ -10,8 +10,6 @@ from pathlib import Path
 
 import click
 
-from cephtui.analysis.conclusion import Asked
-from cephtui.analysis.sitting import criteria_of
 from cephtui.cli.errors import Refused
 from cephtui.cli.judging import asked_of, keep
 from cephtui.cli.options import Question
@@ -28,7 +26,7 @@ from cephtui.reports.document.export import (
     write,
 )
 from cephtui.reports.document.material import Material
-from cephtui.reports.document.reading import of_change, of_study, with_stand_ins
+from cephtui.reports.document.reading import as_asked, of_change, of_study, with_stand_ins
 from cephtui.sessions import store
 from cephtui.sessions.saved_changes import NoChange, SavedChange, change_between, change_of_session, repeats_of
 from cephtui.sessions.verdicts import is_kept
@@ -99,12 +97,10 @@ def _material(names: tuple[str, ...], mark: int | None, question: Question, titl
 
 
 def _study(directory: Path, question: Question, now: datetime, title: str) -> Material:
-    """All runs of a session; raises StoreError, UsageError for one without any."""
+    """All runs of a session; raises StoreError."""
     runs, broken = store.read_runs(directory)
     for problem in broken:
         say(str(problem))
-    if not runs:
-        raise click.UsageError(f"session {directory.name} has no runs: cephtui sessions lists others")
     why = "no runs before and after a mark are alike"
     return of_study(directory, runs, asked_of(question, directory.name), now, title, why)
 
@@ -112,19 +108,12 @@ def _study(directory: Path, question: Question, now: datetime, title: str) -> Ma
 def _judged(found: SavedChange, question: Question, now: datetime, title: str) -> Material:
     """With its verdict, which is kept in the session where it is a new one; raises StoreError."""
     asked = replace(asked_of(question, found.directory.name, found.looks), others=found.others)
-    if found.sitting is not None and question == Question():
-        asked = _as_asked(asked, found)
+    if question == Question():
+        asked = as_asked(asked, found)
     material = of_change(found, asked, now, title)
     if material.judged and not is_kept(material.judged, found.directory):
         keep(material.judged, found.directory)
     return material
-
-
-def _as_asked(asked: Asked, found: SavedChange) -> Asked:
-    """What a guided check was asked."""
-    assert found.sitting
-    given = asked_of(Question(metrics=found.sitting.metrics, directions=found.sitting.directions), found.directory.name)
-    return replace(asked, criteria=criteria_of(found.sitting), metrics=given.metrics, directions=given.directions)
 
 
 def _hand_out(

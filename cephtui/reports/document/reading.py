@@ -1,7 +1,8 @@
-"""From saved sessions to the material of a document; nothing in a session is changed."""
+"""From saved sessions to the material of a document. Of a session only its verdicts are added to, by new ones."""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -9,14 +10,41 @@ from pathlib import Path
 
 from cephtui.analysis.batches import name_of
 from cephtui.analysis.change import Change
-from cephtui.analysis.conclusion import Asked, Judgement
+from cephtui.analysis.conclusion import Asked, Judgement, metric_named
+from cephtui.analysis.sitting import criteria_of
 from cephtui.models import Mark, Run, Sample
 from cephtui.reports.anonymous import anonymous
 from cephtui.reports.document.material import Material, digests, lines_of, owner_of
 from cephtui.reports.mask import Mask, names_of_run
 from cephtui.sessions import store
-from cephtui.sessions.saved_changes import SavedChange
-from cephtui.sessions.verdicts import judge_saved
+from cephtui.sessions.saved_changes import NoChange, SavedChange, change_of_session
+from cephtui.sessions.verdicts import is_kept, judge_saved, keep_verdicts
+
+
+def of_session(directory: Path, asked: Asked, at: datetime) -> Material:
+    """The verdict around its last mark, or of its guided check; else a study. Raises StoreError.
+
+    A new verdict is kept in the session as that of a check is, where it can be written.
+    """
+    try:
+        found = change_of_session(directory)
+    except NoChange as error:
+        runs, _ = store.read_runs(directory)
+        return of_study(directory, runs, asked, at, "", str(error))
+    material = of_change(found, as_asked(asked, found), at)
+    if material.judged and not is_kept(material.judged, directory):
+        with contextlib.suppress(OSError):
+            keep_verdicts(material.judged, directory)
+    return material
+
+
+def as_asked(asked: Asked, found: SavedChange) -> Asked:
+    """As a guided check was asked, where it is one; else with the looks of the change."""
+    sitting = found.sitting
+    if sitting is None:
+        return replace(asked, criteria=replace(asked.criteria, looks=found.looks), others=found.others)
+    metrics = tuple(metric_named(name) for name in sitting.metrics)
+    return replace(asked, criteria=criteria_of(sitting), metrics=metrics, directions=sitting.directions)
 
 
 def of_change(found: SavedChange, asked: Asked, at: datetime, title: str = "") -> Material:
@@ -28,7 +56,9 @@ def of_change(found: SavedChange, asked: Asked, at: datetime, title: str = "") -
 
 
 def of_study(directory: Path, runs: Sequence[Run], asked: Asked, at: datetime, title: str, why: str) -> Material:
-    """Runs of a session without a verdict; ``why`` there is none. Raises StoreError."""
+    """Runs of a session without a verdict; ``why`` there is none. Raises StoreError, also for no runs."""
+    if not runs:
+        raise store.StoreError(f"session {directory.name} has no runs: there is nothing to report")
     notes = (why,) if why else ()
     return _material(directory.parent, runs, tuple(store.read_marks(directory)), asked, at, title, notes)
 
