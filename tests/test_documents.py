@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import math
 import os
 import re
+import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -21,23 +23,26 @@ from click.testing import CliRunner, Result
 from markdown_it import MarkdownIt
 from syrupy.assertion import SnapshotAssertion
 
+from cephtui.analysis.conclusion import Asked
+from cephtui.analysis.versus import WholeSession, versus
 from cephtui.cli.verbs import cli
 from cephtui.models import Finding, Mark, NodeResult
 from cephtui.printable import printable
-from cephtui.reports.document.blocks import Chart, Code, Document, Section, Table, Text
+from cephtui.reports.document.blocks import Chart, Code, Document, Items, Section, Table, Text
 from cephtui.reports.document.charts import draw
 from cephtui.reports.document.content import document_of
 from cephtui.reports.document.csv_figures import csv_text_of
 from cephtui.reports.document.html import html_of
 from cephtui.reports.document.markdown import markdown_of
 from cephtui.reports.document.material import Material
-from cephtui.reports.document.reading import with_stand_ins
+from cephtui.reports.document.reading import of_session, of_versus, with_stand_ins
 from cephtui.reports.document.xlsx import xlsx_of
 from cephtui.sessions import demo, store
+from tests import studies
 from tests.canaries import CANARY, HOSTILE
-from tests.documents import AFTER, BEFORE, cluster, document, environment, material, recorded, study, utc
+from tests.documents import AFTER, AT, BEFORE, cluster, document, environment, material, recorded, study, utc
 from tests.known import known
-from tests.measured import STARTED
+from tests.measured import IOPS, STARTED, run
 
 __all__ = ["utc"]
 HOSTILE_TEXTS = (
@@ -52,7 +57,17 @@ HOSTILE_TEXTS = (
     "&lt;b&gt;",
     CANARY,
 )
-SECTIONS = ["What was changed", "Figures", "Conditions", "Findings", "Each run", "Commands", "Method", "Origin"]
+SECTIONS = [
+    "What was changed",
+    "Figures",
+    "Ceilings",
+    "Conditions",
+    "Findings",
+    "Each run",
+    "Commands",
+    "Method",
+    "Origin",
+]
 SAME = tuple(value * 1.01 for value in BEFORE)
 
 
@@ -189,8 +204,11 @@ def test_commands_stand_once_with_their_runs() -> None:
 
 def test_a_session_without_a_change_is_a_study() -> None:
     found = document(study())
-    assert texts_of(found.lead) == ["10 runs, without a verdict", "no runs before and after a mark are alike"]
-    assert not any("%" in cell for cell in tables(found, "Figures")[0].rows[0][:9])
+    assert texts_of(found.lead) == ["10 runs, without a verdict"]
+    assert found.lead[1] == Items(("no runs before and after a mark are alike",))
+    (points,) = tables(found, "Figures")
+    assert "change" not in points.columns
+    assert points.rows[0][:4] == ("tuning/1-10", "write-iops: 4k randwrite qd64", "write", "9.01k")
     assert found.title == "tuning: write-iops: no verdict asked for"
 
 
@@ -199,6 +217,64 @@ def test_digests_are_those_of_sha256sum(saved: Path) -> None:
     assert [name for name in files if name.startswith("demo/007/")] == ["demo/007/run.json", "demo/007/samples.jsonl"]
     assert files == {name: hashlib.sha256((saved.parent / name).read_bytes()).hexdigest() for name in files}
     assert "demo/marks.jsonl" in files
+
+
+def test_ceilings_are_those_of_the_last_run_of_each_side(saved: Path) -> None:
+    (ceilings,) = tables(document(recorded(saved)), "Ceilings")
+    assert [row[:4] for row in ceilings.rows] == [("demo/9", "depth", "11 %", "write IOPS")]
+    assert ceilings.rows[0][5].startswith("at most ")
+    assert "none known" in markdown_of(document(material()))
+
+
+def test_a_study_of_a_suite_begins_with_its_matrix(tmp_path: Path) -> None:
+    directory = studies.write(tmp_path, [*studies.runs()], studies.order())
+    of = of_session(directory, Asked(lambda _: IOPS), AT)
+    found = document(of)
+    matrix, points = tables(found, "Figures")
+    assert matrix.columns == ("step", "figure", "pve1", "pve2", "pve3", "all 3 nodes")
+    assert matrix.rows[0][:4] == ("4k random writes", "IOPS", "16.7k ! 2.0 % 3 of 3", "9.80k 2.0 % 3 of 3 ▼ slowest")
+    assert points.columns[:4] == ("runs", "measured", "nodes", "")
+    assert [chart.name for chart in charts_of(found)] == ["curve-1", "curve-2", "curve-3"]
+    hidden = markdown_of(document(with_stand_ins(of)))
+    assert "pve" not in hidden
+    assert "| 9.80k 2.0 % 3 of 3 ▼ slowest |" in hidden
+
+
+def test_a_sweep_of_the_depth_is_a_hockey_stick_with_its_knee() -> None:
+    rates = {1: 1000.0, 2: 2000.0, 4: 4000.0, 8: 8000.0, 16: 14000.0, 32: 16000.0, 64: 16100.0}
+    found = [
+        run(number, {"iops": rate, "latency_mean_seconds": depth / rate, "latency_p99_seconds": 3 * depth / rate})
+        for number, (depth, rate) in enumerate(rates.items(), 1)
+    ]
+    swept = [
+        each.model_copy(update={"options": {**each.options, "iodepth": depth}})
+        for each, depth in zip(found, rates, strict=True)
+    ]
+    of = replace(study(), runs=tuple(swept), lines={})
+    (chart,) = charts_of(document(of))
+    assert chart.title == "write-iops: latency over throughput, each point with its depth"
+    (points,) = [series for series in chart.series if series.labels]
+    assert points.labels == tuple(map(str, rates))
+    assert [x for x, _ in points.points] == list(rates.values())
+    assert [y for _, y in points.points] == pytest.approx([math.log10(n / rate) for n, rate in rates.items()])
+    assert [series.name for series in chart.series if series.name] == [
+        "mean", "p99", "knee: 16 in flight", "80 % of the peak"
+    ]  # fmt: skip
+    assert ">16</text>" in draw(chart)
+
+
+def test_two_sessions_stand_against_each_other(saved: Path, tmp_path: Path) -> None:
+    for name in ("cephadm", "rook"):
+        shutil.copytree(saved, tmp_path / name)
+    sides = [WholeSession(*(store.read_runs(tmp_path / name)[0], ())) for name in ("cephadm", "rook")]
+    found = document(of_versus(versus(*sides), tmp_path / "rook", Asked(lambda _: IOPS), AT))
+    assert found.heading == "cephadm against rook"
+    (figures,) = tables(found, "Figures")
+    assert figures.columns[:3] == ("", "cephadm", "rook")
+    names = [row[0] for row in figures.rows]
+    assert "write-iops 15s write IOPS" in names
+    assert "write-iops 40s write IOPS" in names, "pairs of one preset have names of their own"
+    assert "after Holm over 1 comparison: 0 faster, 0 slower, 1 not shown to differ" in markdown_of(found)
 
 
 # ---------------------------------------------------------------------------------------------- golden
@@ -516,7 +592,7 @@ def test_a_report_is_no_further_look_at_the_runs(home: Path) -> None:
     kept = len(store.read_verdicts(directory))
     assert kept > 0
     stricter = report("demo", "--require", "-5").stdout
-    assert "Second look" in stricter
+    assert "second look" in stricter
     assert len(store.read_verdicts(directory)) > kept, "a new verdict is kept, as that of a check is"
 
 

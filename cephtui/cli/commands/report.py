@@ -14,6 +14,7 @@ from cephtui.cli.errors import Refused
 from cephtui.cli.judging import asked_of, keep
 from cephtui.cli.options import Question
 from cephtui.cli.saved import find_run, find_session
+from cephtui.cli.versus import are_sessions, find_versus
 from cephtui.reports.document.export import (
     FORMS,
     ExportError,
@@ -26,7 +27,7 @@ from cephtui.reports.document.export import (
     write,
 )
 from cephtui.reports.document.material import Material
-from cephtui.reports.document.reading import as_asked, of_change, of_study, with_stand_ins
+from cephtui.reports.document.reading import as_asked, of_change, of_study, of_versus, with_stand_ins
 from cephtui.sessions import store
 from cephtui.sessions.saved_changes import NoChange, SavedChange, change_between, change_of_session, repeats_of
 from cephtui.sessions.verdicts import is_kept
@@ -79,7 +80,10 @@ def _material(names: tuple[str, ...], mark: int | None, question: Question, titl
     if mark is not None and (len(names) > 1 or "/" in "".join(names)):
         raise click.UsageError("--mark belongs to the form: cephtui report SESSION")
     if len(names) > 2:
-        raise click.UsageError("expected SESSION, SESSION/RUN, or BEFORE and AFTER as SESSION/RUN")
+        raise click.UsageError("expected SESSION, SESSION/RUN, or BEFORE and AFTER, both as SESSION/RUN or as SESSION")
+    if len(names) == 2 and are_sessions(*names):
+        found, directory = find_versus(*names), find_session(names[1])
+        return _kept(of_versus(found, directory, asked_of(question, directory.name), now, title), directory)
     if len(names) == 2:
         return _judged(change_between(find_run(names[0]), find_run(names[1])), question, now, title)
     name = names[0] if names else "last"
@@ -110,9 +114,12 @@ def _judged(found: SavedChange, question: Question, now: datetime, title: str) -
     asked = replace(asked_of(question, found.directory.name, found.looks), others=found.others)
     if question == Question():
         asked = as_asked(asked, found)
-    material = of_change(found, asked, now, title)
-    if material.judged and not is_kept(material.judged, found.directory):
-        keep(material.judged, found.directory)
+    return _kept(of_change(found, asked, now, title), found.directory)
+
+
+def _kept(material: Material, directory: Path) -> Material:
+    if material.judged and not is_kept(material.judged, directory):
+        keep(material.judged, directory)
     return material
 
 

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from cephtui.analysis.batches import name_of
+from cephtui.analysis.batches import group, name_of
+from cephtui.analysis.ceiling import Ceiling, ceilings
 from cephtui.analysis.change import Change
 from cephtui.analysis.conclusion import Asked, Judgement, metric_named
 from cephtui.analysis.sitting import criteria_of
+from cephtui.analysis.slowest import osd_latency
+from cephtui.analysis.versus import Versus, conclude_versus
 from cephtui.models import Mark, Run, Sample
 from cephtui.reports.anonymous import anonymous
 from cephtui.reports.document.material import Material, digests, lines_of, owner_of
 from cephtui.reports.mask import Mask, names_of_run
 from cephtui.sessions import store
 from cephtui.sessions.saved_changes import NoChange, SavedChange, change_of_session
-from cephtui.sessions.verdicts import is_kept, judge_saved, keep_verdicts
+from cephtui.sessions.verdicts import is_kept, judge_saved, keep_verdicts, with_earlier
 
 
 def of_session(directory: Path, asked: Asked, at: datetime) -> Material:
@@ -56,11 +59,21 @@ def of_change(found: SavedChange, asked: Asked, at: datetime, title: str = "") -
 
 
 def of_study(directory: Path, runs: Sequence[Run], asked: Asked, at: datetime, title: str, why: str) -> Material:
-    """Runs of a session without a verdict; ``why`` there is none. Raises StoreError, also for no runs."""
+    """Runs of one session without a verdict; ``why`` there is none. Raises StoreError, also for no runs."""
     if not runs:
         raise store.StoreError(f"session {directory.name} has no runs: there is nothing to report")
     notes = (why,) if why else ()
-    return _material(directory.parent, runs, tuple(store.read_marks(directory)), asked, at, title, notes)
+    material = _material(directory.parent, runs, tuple(store.read_marks(directory)), asked, at, title, notes)
+    osds = {run.run: osd_latency(store.read_cluster(directory, run.run)) for run in runs}
+    return replace(material, ordered=store.read_ordered(directory), osds=osds)
+
+
+def of_versus(found: Versus, directory: Path, asked: Asked, at: datetime, title: str = "") -> Material:
+    """All runs of one session against those of another, whose ``directory`` it is; raises StoreError."""
+    judged = with_earlier(conclude_versus(found, asked, at), directory, retold=True)
+    runs = [run for pair in found.pairs for run in pair.runs]
+    material = _material(directory.parent, runs, (), asked, at, title, (), found.pairs, judged)
+    return replace(material, sides=(found.left.name, found.right.name))
 
 
 def _material(
@@ -77,7 +90,9 @@ def _material(
     ordered = sorted(runs, key=lambda run: (run.started_at, run.run))
     names = {name_of(run) for run in ordered}
     sessions = dict.fromkeys(run.session for run in ordered)
-    every = [f"{session}/{number}" for session in sessions for number, _ in store.run_directories(root / session)]
+    every = [run for session in sessions for run in store.read_runs(root / session)[0]]
+    points = [side for change in changes for side in (change.before, change.after)]
+    points = points or [point.repeats for batch in group(ordered) for point in batch.points]
     return Material(
         runs=tuple(ordered),
         changes=changes,
@@ -86,13 +101,24 @@ def _material(
         marks=marks,
         lines=lines_of(root, ordered),
         files=digests(root, ordered),
-        others=tuple(name for name in every if name not in names),
+        others=tuple(name_of(run) for run in every if name_of(run) not in names),
         owner=owner_of(root / next(iter(sessions), "")),
         notes=notes,
         made_at=at,
         title=title,
         seconds=lambda name: _seconds(root, name),
+        ceilings=_ceilings(points, every),
     )
+
+
+def _ceilings(points: Iterable[Sequence[Run]], every: Sequence[Run]) -> dict[str, tuple[Ceiling, ...]]:
+    """Of the last run of each point for which any is known."""
+    found = {}
+    for run in (runs[-1] for runs in points):
+        known = ceilings(run, [other for other in every if other.session == run.session])
+        if near := tuple(each for each in known if each.is_near):
+            found[name_of(run)] = near
+    return found
 
 
 def _seconds(root: Path, name: str) -> Iterator[Sample]:
@@ -132,5 +158,10 @@ def _masked(material: Material, mask: Mask) -> Material:
         notes=tuple(map(mask.text, material.notes)),
         title=mask.text(material.title),
         sides=(mask.text(material.sides[0]), mask.text(material.sides[1])),
+        ceilings={
+            mask.text(name): tuple(replace(each, basis=mask.text(each.basis)) for each in found)
+            for name, found in material.ceilings.items()
+        },
+        ordered=anonymous(material.ordered, mask) if material.ordered else None,
         seconds=lambda name: material.seconds(own_names[name]),
     )

@@ -176,10 +176,8 @@ def _runs(sheets: _Sheets, material: Material) -> None:
         for direction, total in flows.items():
             values = (direction, *(metric.of(total) for metric in METRICS))
             end = (head["outcome"], head["quality"], head["text"], head["imported_from"], head["options"])
-            conditions = (head.get(field) for field in _RUN.values())
-            sheets.put(
-                sheet, row, (place, name_of(run), head["side"], *conditions, run.started_at, direction, *values, *end)
-            )
+            conditions = (*(head.get(field) for field in _RUN.values()), run.started_at)
+            sheets.put(sheet, row, (place, name_of(run), head["side"], *conditions, *values, *end))
             rows.setdefault(f"{run.preset} {direction} {head['side']}".strip(), []).append(row)
             row += 1
     sheet.autofilter(0, 0, row - 1, len(columns) - 1)
