@@ -208,7 +208,7 @@ def test_a_session_without_a_change_is_a_study() -> None:
     assert found.lead[1] == Items(("no runs before and after a mark are alike",))
     (points,) = tables(found, "Figures")
     assert "change" not in points.columns
-    assert points.rows[0][:4] == ("tuning/1-10", "write-iops: 4k randwrite qd64", "write", "9.01k")
+    assert points.rows[0][:4] == ("tuning/1-10", "write-iops: 4k randwrite qd64", "write", "9.11k")
     assert found.title == "tuning: write-iops: no verdict asked for"
 
 
@@ -258,8 +258,9 @@ def test_a_sweep_of_the_depth_is_a_hockey_stick_with_its_knee() -> None:
     assert [x for x, _ in points.points] == list(rates.values())
     assert [y for _, y in points.points] == pytest.approx([math.log10(n / rate) for n, rate in rates.items()])
     assert [series.name for series in chart.series if series.name] == [
-        "mean", "p99", "knee: 16 in flight", "80 % of the peak"
+        "mean", "p99", "knee", "80 % of the peak"
     ]  # fmt: skip
+    assert "knee at depth 16" in markdown_of(document(of))
     assert ">16</text>" in draw(chart)
 
 

@@ -13,7 +13,7 @@ from cephtui.models.verdict import Verdict
 from cephtui.reports.ceiling import ceiling_lines
 from cephtui.reports.document.blocks import Block, Chart, Code, Color, Document, Items, Section, Table, Text, Tone
 from cephtui.reports.document.conditions import conditions_of
-from cephtui.reports.document.curves import curve_charts
+from cephtui.reports.document.curves import curves
 from cephtui.reports.document.figures import figures_table, label_of, matrix_tables, points_table, runs_table
 from cephtui.reports.document.findings import findings_of
 from cephtui.reports.document.material import Line, Material
@@ -123,7 +123,7 @@ def _changed(material: Material) -> tuple[Block, ...]:
 def _figures(material: Material) -> tuple[Block, ...]:
     judged = material.judged
     if judged is None or not judged.verdicts:
-        return (*matrix_tables(material), points_table(material), *curve_charts(material)[:_CHARTS_MOST])
+        return (*matrix_tables(material), points_table(material), *curves(material, _CHARTS_MOST))
     runs = {name_of(run): run for run in material.runs}
     names = names_of_changes(material.changes)
     labelled = [(verdict, label_of(verdict, names)) for verdict in judged.deciding]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 
-from cephtui.analysis.curve import Curve, axes, curve_of, family
+from cephtui.analysis.curve import Curve
 from cephtui.analysis.knee import OF_PEAK, Knee, knee_of, load_points
 from cephtui.models import Run
 from cephtui.models.metrics import BY_NAME, Metric
-from cephtui.reports.document.blocks import Chart, Point, Series, Tick
+from cephtui.reports.curve import curves_of, runs_of, words
+from cephtui.reports.document.blocks import Block, Chart, Items, Point, Series, Tick
 from cephtui.reports.document.material import Material
 from cephtui.reports.document.pictures import colors_of, round_ticks, thinned
 
@@ -19,26 +20,16 @@ _SERIES_MOST = 8
 """Of one chart."""
 
 
-def curve_charts(material: Material) -> list[Chart]:
-    """One for each preset of which something was varied, over the first of its axes."""
-    found: list[Chart] = []
-    for runs in _families(material.runs):
-        for axis in axes(runs, material.marks)[:1]:
-            curve = curve_of(runs, axis, material.marks)
-            draw = _hockey_stick if axis.load else _over_axis
-            chart = draw(curve, runs[0], material.headline(runs[0]), f"curve-{len(found) + 1}")
-            found += [chart] if chart else []
-    return found
-
-
-def _families(runs: Sequence[Run]) -> Iterator[list[Run]]:
-    """Runs that belong on one curve."""
-    seen: set[tuple[str, int]] = set()
-    for run in runs:
-        if (run.session, run.run) not in seen:
-            same = family(run, runs)
-            seen |= {(each.session, each.run) for each in same}
-            yield same
+def curves(material: Material, most: int) -> tuple[Block, ...]:
+    """A chart for each of the first presets of which something was varied, over the first of its axes; the knee."""
+    found: list[Block] = []
+    for number, curve in enumerate(curves_of(material.runs, material.marks)[:most], 1):
+        run = runs_of(curve)[0]
+        draw = _hockey_stick if curve.axis.load else _over_axis
+        chart = draw(curve, run, material.headline(run), f"curve-{number}")
+        lines = [f"{name}: {line}" if name else line for name, text in words(curve) for line in text]
+        found += [chart, *[Items(tuple(lines))] * bool(lines)] if chart else []
+    return tuple(found)
 
 
 # ---------------------------------------------------------------------------------------------- under load
@@ -73,7 +64,7 @@ def _marks(knee: Knee, low: float, high: float) -> list[Series]:
         return []
     knee_at, most_at = knee.at_knee.rate, knee.at_most_of_peak.rate
     return [
-        Series(f"knee: {knee.in_flight:.0f} in flight", ((knee_at, low), (knee_at, high)), "limit", "dashed"),
+        Series("knee", ((knee_at, low), (knee_at, high)), "limit", "dashed"),
         Series(f"{100 * OF_PEAK:.0f} % of the peak", ((most_at, low), (most_at, high)), "ink", "dashed"),
     ]
 
