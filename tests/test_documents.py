@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import hashlib
 import math
 import os
@@ -27,7 +28,9 @@ from cephtui.analysis.conclusion import Asked
 from cephtui.analysis.versus import WholeSession, versus
 from cephtui.cli.verbs import cli
 from cephtui.models import Finding, Mark, NodeResult
+from cephtui.models.sitting import Sitting
 from cephtui.printable import printable
+from cephtui.reports.document import export
 from cephtui.reports.document.blocks import Chart, Code, Document, Items, Section, Table, Text
 from cephtui.reports.document.charts import draw
 from cephtui.reports.document.content import document_of
@@ -258,7 +261,7 @@ def test_a_sweep_of_the_depth_is_a_hockey_stick_with_its_knee() -> None:
     assert [x for x, _ in points.points] == list(rates.values())
     assert [y for _, y in points.points] == pytest.approx([math.log10(n / rate) for n, rate in rates.items()])
     assert [series.name for series in chart.series if series.name] == [
-        "mean", "p99", "knee", "80 % of the peak"
+        "mean", "p99, dashed", "knee", "80 % of the peak"
     ]  # fmt: skip
     assert "knee at depth 16" in markdown_of(document(of))
     assert ">16</text>" in draw(chart)
@@ -571,6 +574,42 @@ def test_where_nothing_can_be_written_is_said(home: Path, file: str, why: str) -
     found = report("demo", "-o", file, "--force")
     assert found.exit_code in (2, 3)
     assert why in found.stderr
+
+
+def test_a_full_disk_leaves_what_was_there(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (home / "x.html").write_text("mine")
+
+    def full(path: Path, content: str | bytes) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+
+    monkeypatch.setattr(export, "write_whole", full)
+    found = report("demo", "-o", "x.html", "--force")
+    assert found.exit_code == 3
+    assert "can't write x.html: No space left on device" in found.stderr
+    assert (home / "x.html").read_text() == "mine"
+
+
+def test_a_chart_that_exists_is_kept_too(home: Path) -> None:
+    (home / "charts").mkdir()
+    (home / "charts" / "runs-1.svg").write_text("mine")
+    assert "charts/runs-1.svg exists" in report("demo", "-o", "x.md", "--assets", "charts").stderr
+    assert [path.name for path in (home / "charts").iterdir()] == ["runs-1.svg"]
+    assert not (home / "x.md").exists()
+
+
+def test_a_guided_check_is_reported_as_it_was_asked(home: Path) -> None:
+    directory = home.parent / "data" / "sessions" / "demo"
+    batches = {run.run: run.batch for run in store.read_runs(directory)[0]}
+    sitting = Sitting(
+        at=STARTED, presets=("write-iops",), target="rbd:bench", nodes=("lab1",), before=(batches[7],),
+        after=(batches[10],), before_runs=3, most=12, require_percent=20, same_percent=10, confidence=0.95,
+    )  # fmt: skip
+    (directory / store.SITTING_FILE).write_text(sitting.model_dump_json())
+    text = report("demo").stdout
+    assert "required was at least 20 % better" in text
+    assert "95 % over up to 4 looks" in text
+    assert "required was at most 5 % worse" in report("demo", "--require", "-5").stdout
+    assert "with several looks expected 90, 95, 99" in report("demo", "--confidence", "97").stderr
 
 
 def test_charts_are_files_beside_markdown(home: Path) -> None:

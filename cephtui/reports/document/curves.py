@@ -48,7 +48,7 @@ def _hockey_stick(curve: Curve, run: Run, metric: Metric, name: str) -> Chart | 
         labels = tuple(point.label for point in knee.points)
         series.append(Series("", points, colors[word]))
         series.append(Series(f"{word} mean".strip(), points, colors[word], "dots", labels))
-        series += [Series(f"{word} p99".strip(), p99s, colors[word], "dashed")] * bool(p99s)
+        series += [Series(f"{word} p99, dashed".strip(), p99s, colors[word], "dashed")] * bool(p99s)
     low, high = _ends(at for each in series for _, at in each.points)
     if len(named) == 1:
         series += _marks(named[0][1], low, high)
