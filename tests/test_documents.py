@@ -2,33 +2,50 @@
 
 from __future__ import annotations
 
+import csv
+import errno
 import hashlib
+import math
 import os
 import re
+import shutil
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from html.parser import HTMLParser
+from io import BytesIO, StringIO
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
+import openpyxl
 import pytest
 from click.testing import CliRunner, Result
 from markdown_it import MarkdownIt
 from syrupy.assertion import SnapshotAssertion
 
+from cephtui.analysis.conclusion import Asked
+from cephtui.analysis.versus import WholeSession, versus
 from cephtui.cli.verbs import cli
 from cephtui.models import Finding, Mark, NodeResult
-from cephtui.reports.document.blocks import Chart, Code, Document, Section, Table, Text
+from cephtui.models.sitting import Sitting
+from cephtui.printable import printable
+from cephtui.reports.document import export
+from cephtui.reports.document.blocks import Chart, Code, Document, Items, Section, Table, Text
 from cephtui.reports.document.charts import draw
 from cephtui.reports.document.content import document_of
+from cephtui.reports.document.csv_figures import csv_text_of
 from cephtui.reports.document.html import html_of
 from cephtui.reports.document.markdown import markdown_of
 from cephtui.reports.document.material import Material
-from cephtui.reports.document.reading import with_stand_ins
+from cephtui.reports.document.reading import of_session, of_versus, with_stand_ins
+from cephtui.reports.document.xlsx import xlsx_of
 from cephtui.sessions import demo, store
+from tests import studies
 from tests.canaries import CANARY, HOSTILE
-from tests.documents import AFTER, BEFORE, cluster, document, environment, material, recorded, study, utc
-from tests.measured import STARTED
+from tests.documents import AFTER, AT, BEFORE, cluster, document, environment, material, recorded, study, utc
+from tests.known import known
+from tests.measured import IOPS, STARTED, run
 
 __all__ = ["utc"]
 HOSTILE_TEXTS = (
@@ -43,7 +60,17 @@ HOSTILE_TEXTS = (
     "&lt;b&gt;",
     CANARY,
 )
-SECTIONS = ["What was changed", "Figures", "Conditions", "Findings", "Each run", "Commands", "Method", "Origin"]
+SECTIONS = [
+    "What was changed",
+    "Figures",
+    "Ceilings",
+    "Conditions",
+    "Findings",
+    "Each run",
+    "Commands",
+    "Method",
+    "Origin",
+]
 SAME = tuple(value * 1.01 for value in BEFORE)
 
 
@@ -180,8 +207,11 @@ def test_commands_stand_once_with_their_runs() -> None:
 
 def test_a_session_without_a_change_is_a_study() -> None:
     found = document(study())
-    assert texts_of(found.lead) == ["10 runs, without a verdict", "no runs before and after a mark are alike"]
-    assert not any("%" in cell for cell in tables(found, "Figures")[0].rows[0][:9])
+    assert texts_of(found.lead) == ["10 runs, without a verdict"]
+    assert found.lead[1] == Items(("no runs before and after a mark are alike",))
+    (points,) = tables(found, "Figures")
+    assert "change" not in points.columns
+    assert points.rows[0][:4] == ("tuning/1-10", "write-iops: 4k randwrite qd64", "write", "9.11k")
     assert found.title == "tuning: write-iops: no verdict asked for"
 
 
@@ -190,6 +220,65 @@ def test_digests_are_those_of_sha256sum(saved: Path) -> None:
     assert [name for name in files if name.startswith("demo/007/")] == ["demo/007/run.json", "demo/007/samples.jsonl"]
     assert files == {name: hashlib.sha256((saved.parent / name).read_bytes()).hexdigest() for name in files}
     assert "demo/marks.jsonl" in files
+
+
+def test_ceilings_are_those_of_the_last_run_of_each_side(saved: Path) -> None:
+    (ceilings,) = tables(document(recorded(saved)), "Ceilings")
+    assert [row[:4] for row in ceilings.rows] == [("demo/9", "depth", "11 %", "write IOPS")]
+    assert ceilings.rows[0][5].startswith("at most ")
+    assert "none known" in markdown_of(document(material()))
+
+
+def test_a_study_of_a_suite_begins_with_its_matrix(tmp_path: Path) -> None:
+    directory = studies.write(tmp_path, [*studies.runs()], studies.order())
+    of = of_session(directory, Asked(lambda _: IOPS), AT)
+    found = document(of)
+    matrix, points = tables(found, "Figures")
+    assert matrix.columns == ("step", "figure", "pve1", "pve2", "pve3", "all 3 nodes")
+    assert matrix.rows[0][:4] == ("4k random writes", "IOPS", "16.7k ! 2.0 % 3 of 3", "9.80k 2.0 % 3 of 3 ▼ slowest")
+    assert points.columns[:4] == ("runs", "measured", "nodes", "")
+    assert [chart.name for chart in charts_of(found)] == ["curve-1", "curve-2", "curve-3"]
+    hidden = markdown_of(document(with_stand_ins(of)))
+    assert "pve" not in hidden
+    assert "| 9.80k 2.0 % 3 of 3 ▼ slowest |" in hidden
+
+
+def test_a_sweep_of_the_depth_is_a_hockey_stick_with_its_knee() -> None:
+    rates = {1: 1000.0, 2: 2000.0, 4: 4000.0, 8: 8000.0, 16: 14000.0, 32: 16000.0, 64: 16100.0}
+    found = [
+        run(number, {"iops": rate, "latency_mean_seconds": depth / rate, "latency_p99_seconds": 3 * depth / rate})
+        for number, (depth, rate) in enumerate(rates.items(), 1)
+    ]
+    swept = [
+        each.model_copy(update={"options": {**each.options, "iodepth": depth}})
+        for each, depth in zip(found, rates, strict=True)
+    ]
+    of = replace(study(), runs=tuple(swept), lines={})
+    (chart,) = charts_of(document(of))
+    assert chart.title == "write-iops: latency over throughput, each point with its depth"
+    (points,) = [series for series in chart.series if series.labels]
+    assert points.labels == tuple(map(str, rates))
+    assert [x for x, _ in points.points] == list(rates.values())
+    assert [y for _, y in points.points] == pytest.approx([math.log10(n / rate) for n, rate in rates.items()])
+    assert [series.name for series in chart.series if series.name] == [
+        "mean", "p99, dashed", "knee", "80 % of the peak"
+    ]  # fmt: skip
+    assert "knee at depth 16" in markdown_of(document(of))
+    assert ">16</text>" in draw(chart)
+
+
+def test_two_sessions_stand_against_each_other(saved: Path, tmp_path: Path) -> None:
+    for name in ("cephadm", "rook"):
+        shutil.copytree(saved, tmp_path / name)
+    sides = [WholeSession(*(store.read_runs(tmp_path / name)[0], ())) for name in ("cephadm", "rook")]
+    found = document(of_versus(versus(*sides), tmp_path / "rook", Asked(lambda _: IOPS), AT))
+    assert found.heading == "cephadm against rook"
+    (figures,) = tables(found, "Figures")
+    assert figures.columns[:3] == ("", "cephadm", "rook")
+    names = [row[0] for row in figures.rows]
+    assert "write-iops 15s write IOPS" in names
+    assert "write-iops 40s write IOPS" in names, "pairs of one preset have names of their own"
+    assert "after Holm over 1 comparison: 0 faster, 0 slower, 1 not shown to differ" in markdown_of(found)
 
 
 # ---------------------------------------------------------------------------------------------- golden
@@ -281,6 +370,84 @@ def test_markdown_has_its_tables_and_no_markup_of_others(text: str) -> None:
     assert not set(markdown_of(hostile(text))) & set(HOSTILE)
 
 
+# ---------------------------------------------------------------------------------------------- tables of numbers
+
+
+def csv_rows(of: Material, *, seconds: bool = False) -> list[dict[str, str]]:
+    text = csv_text_of(of, seconds=seconds)
+    assert text.count("\r\n") == text.count("\n"), "RFC 4180"
+    return list(csv.DictReader(StringIO(text), strict=True))
+
+
+def test_csv_is_tidy_and_in_si_units() -> None:
+    rows = csv_rows(material())
+    assert len({(row["run"], row["direction"], row["figure"]) for row in rows}) == len(rows) == 30
+    iops = [row for row in rows if row["figure"] == "iops"]
+    assert [float(row["value"]) for row in iops] == [*BEFORE, *AFTER]
+    assert {(row["figure"], row["unit"]) for row in rows} == {
+        ("iops", "IO/s"), ("bandwidth_bytes", "B/s"), ("latency_p99_seconds", "s")
+    }  # fmt: skip
+    assert [row["side"] for row in iops] == ["before"] * 5 + ["after"] * 5
+    assert {row["quality"] for row in rows} == {"VALID"}
+    assert iops[0]["block_bytes"] == "4096"
+
+
+def test_csv_has_the_seconds_where_they_are_asked_for(saved: Path) -> None:
+    of = recorded(saved)
+    rows, short = csv_rows(of, seconds=True), csv_rows(of)
+    whole = [row for row in rows if not row.pop("elapsed_seconds")]
+    assert whole == short
+    seconds = [row for row in rows if row not in whole and row["run"] == "7" and row["figure"] == "iops"]
+    own = [each for each in store.read_samples(saved, 7) if each.node is None and each.phase != "prepare"]
+    assert [float(row["value"]) for row in seconds] == [known(known(each.write).iops) for each in own]
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", '=HYPERLINK("http://pwned.example")'])
+def test_no_text_is_a_formula_in_a_spreadsheet(text: str) -> None:
+    of = replace(material(preset=text, imported_from=text, mark=text), title=text)
+    rows = csv_rows(of)
+    assert {row["preset"] for row in rows} == {f"'{text}"}
+    assert not [value for row in rows for value in row.values() if value[:1] in ("=", "+", "@", "\t", "\r")]
+    book = openpyxl.load_workbook(BytesIO(xlsx_of(of)))
+    cells = [cell for sheet in book for row in sheet.iter_rows() for cell in row]
+    assert [cell.value for cell in cells if cell.data_type == "f"] == []
+    assert [cell.hyperlink for cell in cells if cell.hyperlink] == []
+    assert book["verdict"]["A1"].value == printable(text)
+
+
+def test_a_workbook_has_numbers_frozen_headings_and_charts(saved: Path) -> None:
+    of = recorded(saved)
+    book = openpyxl.load_workbook(BytesIO(xlsx_of(of, seconds=True)))
+    assert book.sheetnames == ["verdict", "runs", "seconds", "conditions"]
+    assert [len(book[name]._charts) for name in book.sheetnames] == [1, 1, 1, 0]
+    head, *rows = book["runs"].iter_rows(values_only=True)
+    assert [row[head.index("IOPS [IO/s]")] for row in rows] == [
+        pytest.approx(known(known(run.summary.write).iops)) for run in of.runs
+    ]
+    assert rows[0][head.index("started [UTC]")] == datetime(2026, 11, 21, 18, 3, 30, 362000)
+    assert [row[head.index("quality")] for row in rows].count("SUSPECT") == 1
+    verdict = dict(zip(*tabled(book["verdict"])[:2], strict=True))
+    assert verdict["change [%]"] == pytest.approx(-0.5904, abs=1e-4)
+    assert (verdict["met"], verdict["runs before"], verdict["figure"]) == (False, 3, "iops")
+    assert all(book[name].freeze_panes for name in book.sheetnames)
+    seconds = list(book["seconds"].iter_rows(values_only=True))
+    assert len(seconds) > 90
+    assert all(isinstance(row[2], float) and isinstance(row[5], int | float) for row in seconds[1:])
+    assert "seconds" not in openpyxl.load_workbook(BytesIO(xlsx_of(of))).sheetnames
+
+
+def tabled(sheet: Any) -> list[tuple[Any, ...]]:
+    """From the heading of the table on."""
+    rows = list(sheet.iter_rows(values_only=True))
+    return rows[next(at for at, row in enumerate(rows) if row[0] == "preset") :]
+
+
+def test_a_study_is_a_workbook_too() -> None:
+    book = openpyxl.load_workbook(BytesIO(xlsx_of(study())))
+    assert book["verdict"]["A2"].value == "10 runs, without a verdict"
+    assert book["runs"].max_row == 11
+
+
 @pytest.mark.parametrize("text", ["<script>alert(1)</script>", CANARY, "</svg>"])
 def test_a_chart_is_static_and_a_file_of_its_own(text: str) -> None:
     charts = [block for each in hostile(text).sections for block in each.blocks if isinstance(block, Chart)]
@@ -343,6 +510,10 @@ def test_names_are_replaced_everywhere_and_alike() -> None:
     assert "tuning/001/raw/node-1.stdout" in text
     assert "moved pool-1 from node-1 to" in text
     assert "-18.0 %" in text, "the figures are the same"
+    book = openpyxl.load_workbook(BytesIO(xlsx_of(found)))
+    cells = [str(cell.value) for sheet in book for row in sheet.iter_rows() for cell in row]
+    for text in (csv_text_of(found), "\n".join(cells)):
+        assert [name for name in NAMES if name in text] == []
 
 
 def charts_of(of: Document) -> list[Chart]:
@@ -370,6 +541,10 @@ def test_the_format_is_that_of_the_files_name(home: Path) -> None:
     assert report("demo", "--format", "html").exit_code == 0
     assert sorted(path.name for path in home.iterdir()) == ["demo-report.html", "x.html", "x.md"]
     assert (home / "x.html").read_text().startswith("<!doctype html>")
+    for form in ("csv", "xlsx"):
+        assert report("demo", "-o", f"x.{form}", "--seconds").exit_code == 0
+        assert (home / f"x.{form}").stat().st_size > 10_000
+    assert report("demo", "--seconds").exit_code == 2
     wrong = report("demo", "-o", "x.pdf")
     assert wrong.exit_code == 2
     assert "x.pdf: expected a name that ends with .md" in wrong.stderr
@@ -401,6 +576,42 @@ def test_where_nothing_can_be_written_is_said(home: Path, file: str, why: str) -
     assert why in found.stderr
 
 
+def test_a_full_disk_leaves_what_was_there(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (home / "x.html").write_text("mine")
+
+    def full(path: Path, content: str | bytes) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+
+    monkeypatch.setattr(export, "write_whole", full)
+    found = report("demo", "-o", "x.html", "--force")
+    assert found.exit_code == 3
+    assert "can't write x.html: No space left on device" in found.stderr
+    assert (home / "x.html").read_text() == "mine"
+
+
+def test_a_chart_that_exists_is_kept_too(home: Path) -> None:
+    (home / "charts").mkdir()
+    (home / "charts" / "runs-1.svg").write_text("mine")
+    assert "charts/runs-1.svg exists" in report("demo", "-o", "x.md", "--assets", "charts").stderr
+    assert [path.name for path in (home / "charts").iterdir()] == ["runs-1.svg"]
+    assert not (home / "x.md").exists()
+
+
+def test_a_guided_check_is_reported_as_it_was_asked(home: Path) -> None:
+    directory = home.parent / "data" / "sessions" / "demo"
+    batches = {run.run: run.batch for run in store.read_runs(directory)[0]}
+    sitting = Sitting(
+        at=STARTED, presets=("write-iops",), target="rbd:bench", nodes=("lab1",), before=(batches[7],),
+        after=(batches[10],), before_runs=3, most=12, require_percent=20, same_percent=10, confidence=0.95,
+    )  # fmt: skip
+    (directory / store.SITTING_FILE).write_text(sitting.model_dump_json())
+    text = report("demo").stdout
+    assert "required was at least 20 % better" in text
+    assert "95 % over up to 4 looks" in text
+    assert "required was at most 5 % worse" in report("demo", "--require", "-5").stdout
+    assert "with several looks expected 90, 95, 99" in report("demo", "--confidence", "97").stderr
+
+
 def test_charts_are_files_beside_markdown(home: Path) -> None:
     assert report("demo", "-o", "x.md", "--assets", "charts").exit_code == 0
     links = re.findall(r"!\[[^]]*\]\(([^)]+)\)", (home / "x.md").read_text())
@@ -421,7 +632,7 @@ def test_a_report_is_no_further_look_at_the_runs(home: Path) -> None:
     kept = len(store.read_verdicts(directory))
     assert kept > 0
     stricter = report("demo", "--require", "-5").stdout
-    assert "Second look" in stricter
+    assert "second look" in stricter
     assert len(store.read_verdicts(directory)) > kept, "a new verdict is kept, as that of a check is"
 
 

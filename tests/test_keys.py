@@ -40,6 +40,7 @@ from cephtui.tui.console.screen import ConsoleScreen
 from cephtui.tui.copying import CopyingScreen
 from cephtui.tui.curving import CurvingScreen
 from cephtui.tui.dialogs import Ask, Confirm, Details, Dialog, EnterText, Help, Selectable, TypeName, Wait
+from cephtui.tui.exporting import ExportingScreen
 from cephtui.tui.keys import KeyBar, commands
 from cephtui.tui.pickers.commands import CommandPicker, ThemePicker
 from cephtui.tui.pickers.nodes import NodePicker
@@ -62,7 +63,7 @@ from cephtui.tui.screens.sessions import SessionsScreen
 from cephtui.tui.widgets.run_view import RunView
 from tests.replayed import WRITE_IOPS, console, screen_text, until
 
-BASES = {Dialog, InLarge, Picker, CopyingScreen, CurvingScreen, RunScreen, PlayedScreen}
+BASES = {Dialog, InLarge, Picker, CopyingScreen, CurvingScreen, ExportingScreen, RunScreen, PlayedScreen}
 """Of which there is no screen."""
 SIGNS = {"question_mark": "?", "escape": "esc", "slash": "/", "plus": "+", "minus": "-", "equals_sign": "="}
 

@@ -7,9 +7,11 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+import click
+
 from cephtui.analysis.change import Change
 from cephtui.analysis.conclusion import Asked, Judgement, metric_named
-from cephtui.analysis.looks import ONE_LOOK, Looks
+from cephtui.analysis.looks import CONFIDENCES, ONE_LOOK, Looks
 from cephtui.analysis.verdict import Criteria
 from cephtui.cli.choice import find_catalogue
 from cephtui.cli.options import Question
@@ -22,7 +24,10 @@ from cephtui.terminal import say
 
 
 def asked_of(question: Question, session: str, looks: Looks = ONE_LOOK) -> Asked:
-    """For runs of a session, of which those left out may be given by their numbers alone."""
+    """For runs of a session, of which those left out may be given by their numbers alone; raises UsageError."""
+    if looks.most is not None and question.confidence / 100 not in CONFIDENCES:
+        known = ", ".join(f"{100 * each:.0f}" for each in CONFIDENCES)
+        raise click.UsageError(f"--confidence {question.confidence:g}: with several looks expected {known}")
     catalogue = find_catalogue()
     names = [name.strip() for text in question.without for name in text.split(",") if name.strip()]
     return Asked(

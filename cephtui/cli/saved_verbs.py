@@ -82,14 +82,18 @@ Examples:
   cephtui report tuning -o tuning.html     one page to attach to a ticket, or to print
   cephtui report tuning/1 tuning/7 -o change.html --require -5
   cephtui report tuning --anonymous -o public.md --assets charts
+  cephtui report tuning -o tuning.xlsx --seconds
 """
 )
 @click.argument("names", nargs=-1, metavar="[SESSION[/RUN] | BEFORE AFTER]", shell_complete=complete_runs)
-@click.option("--format", "form", type=click.Choice(("md", "html")), help="Default: as FILE ends; without FILE md.")
+@click.option(
+    "--format", "form", type=click.Choice(("md", "html", "csv", "xlsx")), help="Default: as FILE ends, or md."
+)
 @click.option("-o", "--output", "file", type=click.Path(path_type=Path), metavar="FILE", help="- prints it.")
 @click.option("--force", is_flag=True, help="Overwrite FILE.")
 @click.option("--anonymous", is_flag=True, help="Replace names of hosts, pools, images and files, addresses and fsids.")
 @click.option("--title", default="", metavar="TEXT", help="Instead of the session and the change.")
+@click.option("--seconds", is_flag=True, help="Of csv and xlsx: every second of each run too.")
 @click.option(
     "--assets", type=click.Path(path_type=Path), metavar="DIR", help="With md: write the charts there, as SVG."
 )

@@ -131,9 +131,14 @@ def apart(found: Versus) -> list[Difference]:
 
 def names_of_pairs(found: Versus) -> dict[str, str]:
     """By the name of each run what its pair is called: the preset, and what sets it apart from its other pairs."""
+    return names_of_changes(found.pairs)
+
+
+def names_of_changes(pairs: Sequence[Change]) -> dict[str, str]:
+    """The same of any changes, each with runs on both sides."""
     names: dict[str, str] = {}
-    for pair in found.pairs:
-        others = [each for each in found.pairs if each.before[0].preset == pair.before[0].preset]
+    for pair in pairs:
+        others = [each for each in pairs if each.before[0].preset == pair.before[0].preset]
         names |= dict.fromkeys(map(name_of, pair.runs), _name_of_pair(pair, others))
     return names
 

@@ -75,4 +75,10 @@ def _is_again(earlier: Verdict, verdicts: Sequence[Verdict]) -> bool:
 
 
 def _is_kept(earlier: Verdict, verdicts: Sequence[Verdict]) -> bool:
-    return any(earlier == verdict.model_copy(update={"at": earlier.at}) for verdict in verdicts)
+    return any(_asked(earlier) == _asked(verdict) for verdict in verdicts)
+
+
+def _asked(verdict: Verdict) -> object:
+    """Of which runs and by which criteria it is: what follows from them is the same."""
+    runs = verdict.preset, verdict.direction, verdict.figure, verdict.before, verdict.after
+    return *runs, verdict.require_percent, verdict.same_percent, verdict.confidence, verdict.looks_most

@@ -10,26 +10,24 @@ from pathlib import Path
 
 import click
 
-from cephtui.analysis.conclusion import Asked
-from cephtui.analysis.sitting import criteria_of
 from cephtui.cli.errors import Refused
 from cephtui.cli.judging import asked_of, keep
 from cephtui.cli.options import Question
 from cephtui.cli.saved import find_run, find_session
-from cephtui.reports.document.content import document_of
+from cephtui.cli.versus import are_sessions, find_versus
 from cephtui.reports.document.export import (
     FORMS,
     ExportError,
     Form,
     check_free,
     default_name,
+    exported,
     form_of,
     svgs_of,
-    text_of,
     write,
 )
 from cephtui.reports.document.material import Material
-from cephtui.reports.document.reading import of_change, of_study, with_stand_ins
+from cephtui.reports.document.reading import as_asked, of_change, of_study, of_versus, with_stand_ins
 from cephtui.sessions import store
 from cephtui.sessions.saved_changes import NoChange, SavedChange, change_between, change_of_session, repeats_of
 from cephtui.sessions.verdicts import is_kept
@@ -45,6 +43,7 @@ def make_report(
     force: bool,
     anonymous: bool,
     title: str,
+    seconds: bool,
     assets: Path | None,
     mark: int | None,
     question: Question,
@@ -53,11 +52,15 @@ def make_report(
     form = form or (form_of(file) if file and file != _TO_STDOUT else None) or _usual(file)
     if assets and form != "md":
         raise click.UsageError("--assets belongs to --format md: the other formats have their charts in the file")
+    if seconds and form not in ("csv", "xlsx"):
+        raise click.UsageError("--seconds belongs to --format csv and xlsx")
+    if form == "xlsx" and file == _TO_STDOUT and sys.stdout.isatty():
+        raise click.UsageError("-o - : a workbook is no text for a terminal: name a file")
     try:
         material = _material(names, mark, question, title)
         if anonymous:
             material = with_stand_ins(material)
-        _hand_out(material, form, file, force, assets)
+        _hand_out(material, form, file, force, assets, seconds)
     except store.StoreError as error:
         raise click.ClickException(str(error)) from None
     except ExportError as error:
@@ -77,7 +80,10 @@ def _material(names: tuple[str, ...], mark: int | None, question: Question, titl
     if mark is not None and (len(names) > 1 or "/" in "".join(names)):
         raise click.UsageError("--mark belongs to the form: cephtui report SESSION")
     if len(names) > 2:
-        raise click.UsageError("expected SESSION, SESSION/RUN, or BEFORE and AFTER as SESSION/RUN")
+        raise click.UsageError("expected SESSION, SESSION/RUN, or BEFORE and AFTER, both as SESSION/RUN or as SESSION")
+    if len(names) == 2 and are_sessions(*names):
+        found, directory = find_versus(*names), find_session(names[1])
+        return _kept(of_versus(found, directory, asked_of(question, directory.name), now, title), directory)
     if len(names) == 2:
         return _judged(change_between(find_run(names[0]), find_run(names[1])), question, now, title)
     name = names[0] if names else "last"
@@ -95,12 +101,10 @@ def _material(names: tuple[str, ...], mark: int | None, question: Question, titl
 
 
 def _study(directory: Path, question: Question, now: datetime, title: str) -> Material:
-    """All runs of a session; raises StoreError, UsageError for one without any."""
+    """All runs of a session; raises StoreError."""
     runs, broken = store.read_runs(directory)
     for problem in broken:
         say(str(problem))
-    if not runs:
-        raise click.UsageError(f"session {directory.name} has no runs: cephtui sessions lists others")
     why = "no runs before and after a mark are alike"
     return of_study(directory, runs, asked_of(question, directory.name), now, title, why)
 
@@ -108,36 +112,46 @@ def _study(directory: Path, question: Question, now: datetime, title: str) -> Ma
 def _judged(found: SavedChange, question: Question, now: datetime, title: str) -> Material:
     """With its verdict, which is kept in the session where it is a new one; raises StoreError."""
     asked = replace(asked_of(question, found.directory.name, found.looks), others=found.others)
-    if found.sitting is not None and question == Question():
-        asked = _as_asked(asked, found)
-    material = of_change(found, asked, now, title)
-    if material.judged and not is_kept(material.judged, found.directory):
-        keep(material.judged, found.directory)
+    if question == Question():
+        asked = as_asked(asked, found)
+    return _kept(of_change(found, asked, now, title), found.directory)
+
+
+def _kept(material: Material, directory: Path) -> Material:
+    if material.judged and not is_kept(material.judged, directory):
+        keep(material.judged, directory)
     return material
 
 
-def _as_asked(asked: Asked, found: SavedChange) -> Asked:
-    """What a guided check was asked."""
-    assert found.sitting
-    given = asked_of(Question(metrics=found.sitting.metrics, directions=found.sitting.directions), found.directory.name)
-    return replace(asked, criteria=criteria_of(found.sitting), metrics=given.metrics, directions=given.directions)
-
-
-def _hand_out(material: Material, form: Form, file: Path | None, force: bool, assets: Path | None) -> None:
-    """Raises ExportError."""
-    content = document_of(material)
-    if file is None and form != "md":
+def _hand_out(
+    material: Material, form: Form, file: Path | None, force: bool, assets: Path | None, seconds: bool
+) -> None:
+    """Raises ExportError, and StoreError."""
+    if file is None and form in ("html", "xlsx"):
         file = Path(default_name(material.sessions[-1], form))
-    is_file = file is not None and file != _TO_STDOUT
-    if file is not None and is_file:
-        check_free(file, force=force)
+    path = None if file in (None, _TO_STDOUT) else file
+    if path:
+        check_free(path, force=force)
     if assets:
-        assets.mkdir(parents=True, exist_ok=True)
-        for name, svg in svgs_of(content).items():
-            write(assets / name, svg, force=force)
-    text = text_of(content, form, os.path.relpath(assets, file.parent if file and is_file else ".") if assets else "")
-    if file is not None and is_file:
-        write(file, text, force=force)
-        say(f"report in {file}")
+        _write_charts(material, assets, force)
+    beside = os.path.relpath(assets, path.parent if path else ".") if assets else ""
+    content = exported(material, form, beside, seconds=seconds)
+    if path:
+        write(path, content, force=force)
+        say(f"report in {path}")
     else:
-        sys.stdout.write(text)
+        sys.stdout.flush()
+        sys.stdout.buffer.write(content.encode() if isinstance(content, str) else content)
+
+
+def _write_charts(material: Material, folder: Path, force: bool) -> None:
+    """Raises ExportError, before anything is written where a file exists."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ExportError(f"can't make {folder}: {error.strerror}") from None
+    charts = svgs_of(material)
+    for name in charts:
+        check_free(folder / name, force=force)
+    for name, svg in charts.items():
+        write(folder / name, svg, force=force)

@@ -60,6 +60,8 @@ class Series:
     points: tuple[Point, ...]
     color: Color
     stroke: Stroke = "line"
+    labels: tuple[str, ...] = ()
+    """Beside each point; none without."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,6 +58,7 @@ def draw(chart: Chart) -> str:
         x_title=chart.x_title or None,
         show_x_guides=True,
         dots_size=4.5,
+        print_labels=any(series.labels for series in chart.series),
         include_x_axis=False,
         x_labels=[{"value": at, "label": printable(text)} for at, text in chart.x],
         y_labels=[{"value": at, "label": printable(text)} for at, text in chart.y],
@@ -70,8 +71,15 @@ def draw(chart: Chart) -> str:
     drawn.add_xml_filter(lambda root: _plain(root, chart))
     for series in chart.series:
         is_line = series.stroke != "dots"
-        drawn.add(printable(series.name) or None, list(series.points), stroke=is_line, show_dots=not is_line)
+        drawn.add(printable(series.name) or None, _values(series), stroke=is_line, show_dots=not is_line)
     return str(drawn.render())
+
+
+def _values(series: Series) -> list[Any]:
+    if not series.labels:
+        return list(series.points)
+    pairs = zip(series.points, series.labels, strict=True)
+    return [{"value": point, "label": printable(label)} for point, label in pairs]
 
 
 def _style(chart: Chart) -> Style:
@@ -87,7 +95,8 @@ def _style(chart: Chart) -> Style:
         guide_stroke_dasharray="1,0",
         major_guide_stroke_dasharray="1,0",
         colors=tuple(_color(series) for series in chart.series),
-        value_colors=tuple("black" for _ in chart.series),
+        value_colors=tuple(ink for _ in chart.series),
+        value_label_font_size=10,
         opacity="1",
         stroke_opacity="1",
         transition="0s",

@@ -20,7 +20,8 @@ _RESULTS = ("finding",)
 def conditions_of(material: Material) -> tuple[Block, ...]:
     """Alike facts as a list, differences between the sides of a change below."""
     if not material.changes:
-        return (Items(tuple(f"{name}: {text}" for name, text in _facts(material.runs).items() if name != "date")),)
+        known = {**facts(material.runs), **hardware(material.runs)}
+        return (Items(tuple(f"{name}: {text}" for name, text in known.items() if name != "date")),)
     before = _facts([run for change in material.changes for run in change.before])
     after = _facts([run for change in material.changes for run in change.after])
     alike = tuple(f"{name}: {text}" for name, text in before.items() if name != "date" and after.get(name) == text)
@@ -43,7 +44,7 @@ def _differences(material: Material) -> tuple[Block, ...]:
         return (Text("Nothing else differed in options, nodes, versions and cluster."),)
     shown, more = cut(found, "differences")
     rows = tuple((topic, name, *_short(left, right)) for topic, name, left, right in shown)
-    return (Table(("differs", "", "before", "after"), "llll", rows), *[Text(more)] * bool(more))
+    return (Table(("differs", "", *material.sides), "llll", rows), *[Text(more)] * bool(more))
 
 
 def _short(left: str, right: str) -> tuple[str, str]:

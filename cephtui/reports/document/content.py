@@ -10,28 +10,35 @@ from cephtui.analysis.marks import among, marks_between
 from cephtui.analysis.sides import Side
 from cephtui.models import Mark, Run
 from cephtui.models.verdict import Verdict
-from cephtui.reports.document.blocks import Block, Chart, Code, Color, Document, Items, Section, Text, Tone
+from cephtui.reports.ceiling import ceiling_lines
+from cephtui.reports.document.blocks import Block, Chart, Code, Color, Document, Items, Section, Table, Text, Tone
 from cephtui.reports.document.conditions import conditions_of
-from cephtui.reports.document.figures import figures_table, points_table, runs_table
+from cephtui.reports.document.curves import curves
+from cephtui.reports.document.figures import figures_table, label_of, matrix_tables, points_table, runs_table
 from cephtui.reports.document.findings import findings_of
 from cephtui.reports.document.material import Line, Material
 from cephtui.reports.document.pictures import colors_of, dots_chart, interval_chart, time_chart
 from cephtui.reports.facts import period, run_names
 from cephtui.reports.text import cut, joined, moment
 from cephtui.reports.verdict import ANSWERS, basis, change_of, headline, left_out_lines, required_text, verdict_text
+from cephtui.reports.versus import names_of_changes
 
 _TONES: dict[str, Tone] = {"met": "good", "not met": "bad", "undecided": "open"}
 _CHARTS_MOST = 4
 """Of one kind."""
+_SENTENCES_MOST, _INTERVALS_MOST = 6, 20
+"""Figures with a sentence of their own above all, and with an interval in the chart: the table has all of them."""
 _EQUAL_LINES_MOST = 8
 """In one chart, where each has a colour of its own."""
 
 
 def document_of(material: Material) -> Document:
     """All of it."""
+    is_change = bool(material.changes) and not material.is_versus
     sections = (
-        ("What was changed", _changed(material)),
+        ("What was changed" if is_change else "What was measured", _changed(material)),
         ("Figures", _figures(material)),
+        ("Ceilings", _ceilings(material)),
         ("Conditions", conditions_of(material)),
         ("Findings", findings_of(material.runs)),
         ("Each run", _runs(material)),
@@ -53,6 +60,8 @@ def document_of(material: Material) -> Document:
 def _heading(material: Material) -> str:
     """Session and change."""
     sessions = " and ".join(material.sessions)
+    if material.is_versus:
+        return " against ".join(material.sides)
     if not material.changes:
         presets = dict.fromkeys(run.preset for run in material.runs)
         return f"{sessions}: {', '.join(presets)}"
@@ -77,7 +86,7 @@ def _lead(material: Material) -> Iterator[Block]:
     if material.judged is None:
         number = len(material.runs)
         yield Text(f"{number} run{'s' * (number != 1)}, without a verdict", strong=True, tone="open")
-        yield from map(Text, material.notes)
+        yield from [Items(material.notes)] * bool(material.notes)
         return
     conclusion, deciding = material.judged.conclusion, material.judged.deciding
     required = f"required was {required_text(deciding[0])}" if deciding else "nothing could be judged"
@@ -85,25 +94,27 @@ def _lead(material: Material) -> Iterator[Block]:
     yield Text(
         f"{answer.capitalize()} (exit {conclusion.exit_code}): {required}", strong=True, tone=_TONES[conclusion.answer]
     )
-    for verdict in deciding:
-        yield Text(f"{_sentence(verdict)}. {basis(verdict)}")
-    for note in (*material.notes, *conclusion.notes):
-        yield Text(f"{note[:1].upper()}{note[1:]}.")
+    names = names_of_changes(material.changes)
+    for verdict in deciding[:_SENTENCES_MOST] if not material.is_versus else ():
+        yield Text(f"{_sentence(verdict, label_of(verdict, names))}. {basis(verdict)}")
+    if notes := (*material.notes, *conclusion.notes):
+        yield Items(notes)
 
 
-def _sentence(verdict: Verdict) -> str:
+def _sentence(verdict: Verdict, label: str) -> str:
     """``write-iops, write IOPS: worse by more than 10 %: 10.1k -> 8.25k, -18.0 % (95 %: -21.0 .. -14.9)``."""
     figures = headline(verdict).plain.removesuffix(change_of(verdict)).strip()
-    preset, _, rest = figures.partition("  ")
-    name, _, values = rest.rpartition("  ")
+    name, _, values = figures.partition("  ")[2].rpartition("  ")
     change = " ".join(change_of(verdict).split())
-    return f"{preset}, {name}: {verdict_text(verdict)}: {values}{f', {change}' if change else ''}"
+    return f"{label}, {name}: {verdict_text(verdict)}: {values}{f', {change}' if change else ''}"
 
 
 def _changed(material: Material) -> tuple[Block, ...]:
     marks, more = cut(_marks(material), "marks")
     items = [f"{mark.text} ({moment(mark).replace('#', 'run ')})" for mark in marks] + [more] * bool(more)
-    if material.changes and not items:
+    if material.is_versus:
+        items = [f"{' against '.join(material.sides)}: runs of the same presets with the same options, in pairs"]
+    elif material.changes and not items:
         items = ["no mark names it: what differed stands under Conditions"]
     by = f", by {material.owner}" if material.owner else ""
     return (Items((*items, f"measured: {period(material.runs)}{by}")),)
@@ -112,11 +123,37 @@ def _changed(material: Material) -> tuple[Block, ...]:
 def _figures(material: Material) -> tuple[Block, ...]:
     judged = material.judged
     if judged is None or not judged.verdicts:
-        return (points_table(material),)
+        return (*matrix_tables(material), points_table(material), *curves(material, _CHARTS_MOST))
     runs = {name_of(run): run for run in material.runs}
-    charts: list[Chart | None] = [interval_chart([v for v in judged.deciding if v.is_judged or v.interval])]
-    charts += [dots_chart(verdict, runs, at) for at, verdict in enumerate(judged.deciding[:_CHARTS_MOST], 1)]
+    names = names_of_changes(material.changes)
+    labelled = [(verdict, label_of(verdict, names)) for verdict in judged.deciding]
+    charts: list[Chart | None] = [interval_chart(labelled[:_INTERVALS_MOST])]
+    for number, (verdict, label) in enumerate(labelled[:_CHARTS_MOST], 1):
+        charts.append(dots_chart(verdict, label, runs, material.sides, number))
     return (*figures_table(material, judged), *filter(None, charts))
+
+
+def _ceilings(material: Material) -> tuple[Block, ...]:
+    """Of the runs for which any is known; without any, what would show one."""
+    rows = [
+        (
+            name,
+            each.limit,
+            f"{100 * each.share:.0f} %",
+            f"{each.direction} {each.metric.title}",
+            each.metric.as_text(each.measured),
+            f"{'about' if each.is_estimate else 'at most'} {each.metric.as_text(each.at_most)}",
+            each.basis,
+        )
+        for name, found in material.ceilings.items()
+        for each in found
+    ]
+    if not rows:
+        return (Text(f"{ceiling_lines([])[0]}."),)
+    shown, more = cut(rows, "ceilings")
+    columns = ("run", "limit", "reached", "", "measured", "can be", "from")
+    nearest = (f"{name}: {ceiling_lines(found)[-1]}" for name, found in material.ceilings.items())
+    return (Table(columns, "llrlrrl", tuple(shown)), Items((*cut(nearest, "runs")[0], *[more] * bool(more))))
 
 
 def _runs(material: Material) -> tuple[Block, ...]:
@@ -138,14 +175,12 @@ def _over_time(material: Material) -> list[Chart]:
 
 def _colored(material: Material, runs: list[Run], lines: dict[str, Line]) -> Iterator[tuple[str, Color, Line]]:
     if material.changes:
-        before = {name_of(run) for change in material.changes for run in change.before}
+        colors: dict[str, Color] = dict(zip(material.sides, ("before", "after"), strict=True))
         for run in runs:
-            side: Color = "before" if name_of(run) in before else "after"
-            yield side, side, lines[name_of(run)]
+            yield material.side_of(run), colors[material.side_of(run)], lines[name_of(run)]
         return
     names = [name_of(run) for run in runs[:_EQUAL_LINES_MOST]]
-    colors = colors_of(names)
-    yield from ((run_names([name]), colors[name], lines[name]) for name in names)
+    yield from ((run_names([name]), color, lines[name]) for name, color in colors_of(names).items())
 
 
 def _commands(runs: Iterable[Run]) -> tuple[Block, ...]:

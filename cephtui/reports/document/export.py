@@ -7,12 +7,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
-from cephtui.reports.document.blocks import Chart, Document
+from cephtui.reports.document.blocks import Chart
+from cephtui.reports.document.content import document_of
+from cephtui.reports.document.csv_figures import csv_text_of
+from cephtui.reports.document.markdown import markdown_of
+from cephtui.reports.document.material import Material
 from cephtui.sessions.writer import write_whole
 
-Form: TypeAlias = Literal["md", "html"]
+Form: TypeAlias = Literal["md", "html", "csv", "xlsx"]
 FORMS: tuple[Form, ...] = get_args(Form)
-_SUFFIXES: Mapping[str, Form] = {".md": "md", ".markdown": "md", ".html": "html", ".htm": "html"}
+_SUFFIXES: Mapping[str, Form] = {".md": "md", ".markdown": "md", ".html": "html", ".htm": "html",
+                                   ".csv": "csv", ".xlsx": "xlsx"}  # fmt: skip
 
 
 class ExportError(Exception):
@@ -29,22 +34,26 @@ def default_name(session: str, form: Form) -> str:
     return f"{session}-report.{form}"
 
 
-def text_of(content: Document, form: Form, assets: str = "") -> str:
-    """The whole file."""
+def exported(material: Material, form: Form, assets: str = "", *, seconds: bool = False) -> str | bytes:
+    """The whole file; raises StoreError. Each library is loaded with its own format only."""
+    if form == "xlsx":
+        from cephtui.reports.document.xlsx import xlsx_of
+
+        return xlsx_of(material, seconds=seconds)
+    if form == "csv":
+        return csv_text_of(material, seconds=seconds)
     if form == "html":
         from cephtui.reports.document.html import html_of
 
-        return html_of(content)
-    from cephtui.reports.document.markdown import markdown_of
-
-    return markdown_of(content, assets)
+        return html_of(document_of(material))
+    return markdown_of(document_of(material), assets)
 
 
-def svgs_of(content: Document) -> dict[str, str]:
+def svgs_of(material: Material) -> dict[str, str]:
     """The charts by the names of their files."""
     from cephtui.reports.document.charts import draw
 
-    blocks = [block for section in content.sections for block in section.blocks]
+    blocks = [block for section in document_of(material).sections for block in section.blocks]
     return {f"{block.name}.svg": draw(block) for block in blocks if isinstance(block, Chart)}
 
 

@@ -2,38 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from cephtui import units
 from cephtui.analysis.batches import Point, flow_names, group, measured, name_of, node_names, summarize
 from cephtui.analysis.conclusion import Judgement, validity
 from cephtui.analysis.figures import spoiled_by
+from cephtui.analysis.matrix import matrix_of
 from cephtui.models import Run
 from cephtui.models.metrics import BY_NAME, LIVE, Metric
 from cephtui.models.verdict import Verdict
-from cephtui.reports.document.blocks import Block, Table
+from cephtui.reports.document.blocks import Block, Items, Table
 from cephtui.reports.document.findings import status_of
 from cephtui.reports.document.material import Material
 from cephtui.reports.facts import run_names
-from cephtui.reports.text import conditions, cut, margin_of, spread_of, title_of
+from cephtui.reports.matrix import LEGEND, cell_text, column_titles, figure_title, place_text, remarks, row_titles
+from cephtui.reports.text import cut, margin_of, short_conditions, spread_of, title_of
 from cephtui.reports.verdict import interval_of, ratio_of, short_text
+from cephtui.reports.versus import names_of_changes
 
+_WHOLE_MOST = 3
+"""Changes of which the figures are shown too that decide nothing."""
 _P99 = BY_NAME["latency_p99_seconds"]
 
 
 def figures_table(material: Material, judged: Judgement) -> tuple[Block, ...]:
     """A row for each figure, those that decide first."""
     runs = {name_of(run): run for run in material.runs}
-    several = len({verdict.preset for verdict in judged.verdicts}) > 1
+    names = names_of_changes(material.changes)
+    shown = judged.verdicts if len(material.changes) <= _WHOLE_MOST else judged.deciding
+    labels = [label_of(verdict, names) for verdict in shown]
     rows, strong = [], set()
-    for number, verdict in enumerate(judged.verdicts):
+    for number, verdict in enumerate(shown):
         metric = BY_NAME[verdict.figure]
         change, interval = change_texts(verdict)
         if verdict.decides and verdict.met is not None:
             strong.add(number)
         rows.append(
             (
-                f"{f'{verdict.preset} ' * several}{verdict.direction} {metric.full_title}",
+                f"{f'{labels[number]} ' * (len({*labels}) > 1)}{verdict.direction} {metric.full_title}",
                 metric.as_text(verdict.left),
                 metric.as_text(verdict.right),
                 change,
@@ -44,8 +51,13 @@ def figures_table(material: Material, judged: Judgement) -> tuple[Block, ...]:
             )
         )
     confidence = f"{100 * judged.verdicts[0].confidence:g} % interval" if judged.verdicts else "interval"
-    columns = ("", "before", "after", "change", confidence, "runs", "quality", "verdict")
+    columns = ("", *material.sides, "change", confidence, "runs", "quality", "verdict")
     return (Table(columns, "lrrrrrll", tuple(rows), frozenset(strong)),)
+
+
+def label_of(verdict: Verdict, names: Mapping[str, str]) -> str:
+    """What its runs are called, by their ``names``: the preset, and what sets them apart from others of it."""
+    return next((names[run] for run in (*verdict.before, *verdict.after) if run in names), verdict.preset)
 
 
 def change_texts(verdict: Verdict) -> tuple[str, str]:
@@ -69,21 +81,20 @@ def runs_table(material: Material) -> Table:
     wanted = _wanted(material)
     p99 = [flow for flow in flow_names(material.runs) if (flow, _P99) not in wanted and _has(material.runs, flow, _P99)]
     columns = [*wanted, *((flow, _P99) for flow in p99)]
-    side = _sides(material)
     several = len({run.preset for run in material.runs}) > 1 or not material.changes
     shown, more = cut(material.runs, "runs")
     rows = [
         (
             name_of(run),
-            *[side.get(name_of(run), "")] * bool(side),
-            *[f"{run.preset}: {conditions(run)}"] * several,
+            *[material.side_of(run)] * bool(material.changes),
+            *[_measured(run)] * several,
             f"{run.started_at.astimezone():%m-%d %H:%M:%S}",
             *(metric.text_of(run.summary.flows.get(flow)) for flow, metric in columns),
             status_of(run),
         )
         for run in shown
     ]
-    heads = ("run", *["side"] * bool(side), *["measured"] * several, "started")
+    heads = ("run", *["side"] * bool(material.changes), *["measured"] * several, "started")
     names = (*heads, *(f"{flow} {title_of(metric)}" for flow, metric in columns), "quality")
     rows += [(more, *[""] * (len(names) - 1))] * bool(more)
     return Table(names, "l" * len(heads) + "r" * len(columns) + "l", tuple(rows))
@@ -102,28 +113,40 @@ def _has(runs: Iterable[Run], flow: str, metric: Metric) -> bool:
     return bool(measured(runs, flow, metric))
 
 
-def _sides(material: Material) -> dict[str, str]:
-    return {
-        name_of(run): word
-        for change in material.changes
-        for word, side in (("before", change.before), ("after", change.after))
-        for run in side
-    }
+def matrix_tables(material: Material) -> tuple[Block, ...]:
+    """Steps over targets and nodes, where a study has several of these or was ordered as a suite."""
+    matrix = matrix_of(material.runs, material.headline, material.ordered, material.presets, material.osds)
+    if len(matrix.columns) < 2 and material.ordered is None:
+        return ()
+    rows = []
+    for title, row in zip(row_titles(matrix), matrix.rows, strict=True):
+        cells = (cell_text(row, cell).plain for cell in row.cells)
+        rows.append((f"{title} {place_text(row)}".strip(), figure_title(row.metric), *cells))
+    columns = ("step", "figure", *column_titles(matrix))
+    marks = [line.plain for line in remarks(matrix) if line.plain.startswith("▼")]
+    return (Table(columns, "l" * len(columns), tuple(rows)), Items((f"cells: {LEGEND}", *marks)))
 
 
 def points_table(material: Material) -> Table:
     """A row for each direction of what was set up alike: the mean of its repeats, with its interval."""
     points = [point for batch in group(material.runs) for point in batch.points]
-    shown, more = cut([row for point in points for row in _point_rows(point, material)], "rows")
-    columns = ("runs", "measured", "target", "nodes", "", *map(title_of, LIVE), "95 %", "spread", "quality")
+    places = {name: of for name, of in _PLACES.items() if len({of(run) for run in material.runs}) > 1}
+    shown, more = cut([row for point in points for row in _point_rows(point, material, places.values())], "rows")
+    columns = ("runs", "measured", *places, "", *map(title_of, LIVE), "95 %", "spread", "quality")
     rows = [*shown, *[(more, *[""] * (len(columns) - 1))] * bool(more)]
-    return Table(columns, "lllll" + "r" * len(LIVE) + "rrl", tuple(rows))
+    return Table(columns, "l" * (3 + len(places)) + "r" * len(LIVE) + "rrl", tuple(rows))
 
 
-def _point_rows(point: Point, material: Material) -> list[tuple[str, ...]]:
+_PLACES: Mapping[str, Callable[[Run], str]] = {
+    "target": lambda run: run.target,
+    "nodes": lambda run: ", ".join(node_names(run)),
+}
+"""Columns of what is not the same for all points."""
+
+
+def _point_rows(point: Point, material: Material, places: Iterable[Callable[[Run], str]]) -> list[tuple[str, ...]]:
     summary, run = summarize(point), point.repeats[-1]
-    names = run_names(map(name_of, point.repeats))
-    head = (names, f"{run.preset}: {conditions(run)}", run.target, ", ".join(node_names(run)))
+    head = (run_names(map(name_of, point.repeats)), _measured(run), *(of(run) for of in places))
     if not summary.estimates:
         return [(*head, "", *[units.DASH] * len(LIVE), "", "", status_of(run))]
     found = []
@@ -131,8 +154,12 @@ def _point_rows(point: Point, material: Material) -> list[tuple[str, ...]]:
         means = [metric.as_text(e.value if (e := estimates.get(metric.name)) else None) for metric in LIVE]
         main = estimates.get(material.headline(run).name)
         found.append((*head, flow, *means, margin_of(main), spread_of(main), _worst(point.repeats)))
-        head = ("", "", "", "")
+        head = ("",) * len(head)
     return found
+
+
+def _measured(run: Run) -> str:
+    return f"{run.preset}: {short_conditions(run)}"
 
 
 def _worst(runs: Sequence[Run]) -> str:

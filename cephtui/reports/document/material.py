@@ -6,16 +6,20 @@ import contextlib
 import hashlib
 import pwd
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import field
 from datetime import datetime
 from pathlib import Path
 
 from cephtui.analysis.batches import name_of
+from cephtui.analysis.ceiling import Ceiling
 from cephtui.analysis.change import Change
 from cephtui.analysis.conclusion import Judgement
 from cephtui.analysis.history import History
+from cephtui.analysis.matrix import Options, OsdLatencies
 from cephtui.frozen import dataclass
-from cephtui.models import Mark, Run
+from cephtui.models import Mark, Run, Sample
 from cephtui.models.metrics import BY_NAME, Metric
+from cephtui.models.suite import Ordered
 from cephtui.reading import open_regular
 from cephtui.reports.sparks import bucket
 from cephtui.sessions import store
@@ -62,11 +66,36 @@ class Material:
     made_at: datetime
     title: str = ""
     """As the user has chosen it; else the document has one of its own."""
+    sides: tuple[str, str] = ("before", "after")
+    """What the sides of a change are called: of two sessions their names."""
+    ceilings: Mapping[str, Sequence[Ceiling]] = field(default_factory=dict)
+    """What may limit runs, by their names: of one run of each side, or of each point."""
+    ordered: Ordered | None = None
+    """What was ordered as a whole in the session of a study."""
+    presets: Mapping[str, Options] = field(default_factory=dict)
+    """Options of the presets that are known, by name."""
+    osds: OsdLatencies = field(default_factory=dict)
+    """Of the runs of a study."""
+    seconds: Callable[[str], Iterable[Sample]] = lambda name: ()
+    """The seconds of a run by its name, of all nodes together; raises StoreError."""
 
     @property
     def sessions(self) -> tuple[str, ...]:
         """Names, each once."""
         return tuple(dict.fromkeys(run.session for run in self.runs))
+
+    @property
+    def is_versus(self) -> bool:
+        """Whether two whole sessions stand against each other: nothing was changed between their runs."""
+        return self.sides != ("before", "after")
+
+    def side_of(self, run: Run) -> str:
+        """What the side of a run is called; empty in a study."""
+        for change in self.changes:
+            for word, side in zip(self.sides, (change.before, change.after), strict=True):
+                if any(name_of(each) == name_of(run) for each in side):
+                    return word
+        return ""
 
 
 def digests(root: Path, runs: Iterable[Run]) -> tuple[tuple[str, str], ...]:

@@ -26,14 +26,17 @@ _RATIO_LEAST, _RATIO_MOST = 1e-3, 1e3
 """Beyond these an interval is cut off: it is as wide as that with two runs that are far apart."""
 
 
-def interval_chart(verdicts: Sequence[Verdict]) -> Chart | None:
-    """A row for each verdict that has an interval: where the change lies, against what is required of it."""
-    known = [verdict for verdict in verdicts if verdict.interval and verdict.ratio]
+def interval_chart(labelled: Sequence[tuple[Verdict, str]]) -> Chart | None:
+    """A row for each verdict that has an interval: where the change lies, against what is required of it.
+
+    Each has the name of its runs, which stands where there are several.
+    """
+    known = [(verdict, label) for verdict, label in labelled if verdict.interval and verdict.ratio]
     if not known:
         return None
     ratios = [1.0]
     series: list[Series] = []
-    for number, verdict in enumerate(known):
+    for number, (verdict, _) in enumerate(known):
         assert verdict.interval
         assert verdict.ratio
         low, mean, high = (min(max(end, _RATIO_LEAST), _RATIO_MOST) for end in _ends(verdict))
@@ -52,10 +55,10 @@ def interval_chart(verdicts: Sequence[Verdict]) -> Chart | None:
     ends_of_x = math.log(min(ratios)) - pad, math.log(max(ratios)) + pad
     return Chart(
         "interval",
-        f"Change with its interval ({100 * known[0].confidence:g} %), against what is required",
+        f"Change with its interval ({100 * known[0][0].confidence:g} %), against what is required",
         tuple(series),
         _percent_ticks(*ends_of_x),
-        tuple((float(len(known) - number), _label(verdict, known)) for number, verdict in enumerate(known)),
+        tuple((float(len(known) - number), _title(*each, known)) for number, each in enumerate(known)),
         ends_of_x,
         (0.4, len(known) + 0.6),
         "change in %, logarithmic",
@@ -69,10 +72,10 @@ def _ends(verdict: Verdict) -> tuple[float, float, float]:
     return verdict.interval[0], verdict.ratio, verdict.interval[1]
 
 
-def _label(verdict: Verdict, all_: Sequence[Verdict]) -> str:
-    """``write IOPS``, with the preset where there are several."""
+def _title(verdict: Verdict, label: str, all_: Sequence[tuple[Verdict, str]]) -> str:
+    """``write IOPS``, with the name of its runs where there are several."""
     title = f"{verdict.direction} {BY_NAME[verdict.figure].full_title}"
-    return title if len({each.preset for each in all_}) == 1 else f"{verdict.preset} {title}"
+    return title if len({each for _, each in all_}) == 1 else f"{label} {title}"
 
 
 def _percent_ticks(low: float, high: float) -> tuple[Tick, ...]:
@@ -87,18 +90,20 @@ def _percent_ticks(low: float, high: float) -> tuple[Tick, ...]:
     return tuple(sorted(ticks))
 
 
-def dots_chart(verdict: Verdict, runs: Mapping[str, Run], number: int) -> Chart | None:
+def dots_chart(
+    verdict: Verdict, label: str, runs: Mapping[str, Run], sides: tuple[str, str], number: int
+) -> Chart | None:
     """Each run of a verdict as a dot, in the order of time, and the geometric mean of each side."""
     metric = BY_NAME[verdict.figure]
     ordered = sorted((*verdict.before, *verdict.after), key=lambda name: _started(runs[name]))
     places = {name: float(at) for at, name in enumerate(ordered, 1)}
     series: list[Series] = []
     values: list[float] = []
-    sides: tuple[tuple[Color, Sequence[str], float | None], ...] = (
-        ("before", verdict.before, verdict.left),
-        ("after", verdict.after, verdict.right),
+    colored: tuple[tuple[str, Color, Sequence[str], float | None], ...] = (
+        (sides[0], "before", verdict.before, verdict.left),
+        (sides[1], "after", verdict.after, verdict.right),
     )
-    for color, names, mean in sides:
+    for word, color, names, mean in colored:
         points = [
             (places[name], value) for name in names for value in measured([runs[name]], verdict.direction, metric)
         ]
@@ -106,7 +111,7 @@ def dots_chart(verdict: Verdict, runs: Mapping[str, Run], number: int) -> Chart 
             values += [mean, *(value for _, value in points)]
             ends = min(at for at, _ in points) - 0.3, max(at for at, _ in points) + 0.3
             series += [
-                Series(color, tuple(points), color, "dots"),
+                Series(word, tuple(points), color, "dots"),
                 Series("", ((ends[0], mean), (ends[1], mean)), color, "dashed"),
             ]
     if not values:
@@ -118,9 +123,9 @@ def dots_chart(verdict: Verdict, runs: Mapping[str, Run], number: int) -> Chart 
     y_range = _padded(min(values), max(values))
     return Chart(
         f"runs-{number}",
-        f"{verdict.preset}, {verdict.direction} {metric.full_title}: each run a dot, dashed the geometric mean",
+        f"{label}, {verdict.direction} {metric.full_title}: each run a dot, dashed the geometric mean",
         tuple(series),
-        _thinned([(place, _number(name)) for name, place in places.items()]),
+        thinned([(place, _number(name)) for name, place in places.items()]),
         round_ticks(*y_range, metric),
         (0.4, len(ordered) + 0.6),
         y_range,
@@ -137,7 +142,7 @@ def _number(name: str) -> str:
     return name.rpartition("/")[2]
 
 
-def _thinned(ticks: Sequence[Tick], most: int = 24) -> tuple[Tick, ...]:
+def thinned(ticks: Sequence[Tick], most: int = 24) -> tuple[Tick, ...]:
     """So few that their labels have room."""
     each = -(-len(ticks) // most)
     return tuple(ticks[::each])

@@ -1,22 +1,53 @@
-"""From saved sessions to the material of a document; nothing in a session is changed."""
+"""From saved sessions to the material of a document. Of a session only its verdicts are added to, by new ones."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from cephtui.analysis.batches import name_of
+from cephtui.analysis.batches import group, name_of
+from cephtui.analysis.ceiling import Ceiling, ceilings
 from cephtui.analysis.change import Change
-from cephtui.analysis.conclusion import Asked, Judgement
-from cephtui.models import Mark, Run
+from cephtui.analysis.conclusion import Asked, Judgement, metric_named
+from cephtui.analysis.sitting import criteria_of
+from cephtui.analysis.slowest import osd_latency
+from cephtui.analysis.versus import Versus, conclude_versus
+from cephtui.models import Mark, Run, Sample
 from cephtui.reports.anonymous import anonymous
 from cephtui.reports.document.material import Material, digests, lines_of, owner_of
 from cephtui.reports.mask import Mask, names_of_run
 from cephtui.sessions import store
-from cephtui.sessions.saved_changes import SavedChange
-from cephtui.sessions.verdicts import judge_saved
+from cephtui.sessions.saved_changes import NoChange, SavedChange, change_of_session
+from cephtui.sessions.verdicts import is_kept, judge_saved, keep_verdicts, with_earlier
+
+
+def of_session(directory: Path, asked: Asked, at: datetime) -> Material:
+    """The verdict around its last mark, or of its guided check; else a study. Raises StoreError.
+
+    A new verdict is kept in the session as that of a check is, where it can be written.
+    """
+    try:
+        found = change_of_session(directory)
+    except NoChange as error:
+        runs, _ = store.read_runs(directory)
+        return of_study(directory, runs, asked, at, "", str(error))
+    material = of_change(found, as_asked(asked, found), at)
+    if material.judged and not is_kept(material.judged, directory):
+        with contextlib.suppress(OSError):
+            keep_verdicts(material.judged, directory)
+    return material
+
+
+def as_asked(asked: Asked, found: SavedChange) -> Asked:
+    """As a guided check was asked, where it is one; else with the looks of the change."""
+    sitting = found.sitting
+    if sitting is None:
+        return replace(asked, criteria=replace(asked.criteria, looks=found.looks), others=found.others)
+    metrics = tuple(metric_named(name) for name in sitting.metrics)
+    return replace(asked, criteria=criteria_of(sitting), metrics=metrics, directions=sitting.directions)
 
 
 def of_change(found: SavedChange, asked: Asked, at: datetime, title: str = "") -> Material:
@@ -28,9 +59,21 @@ def of_change(found: SavedChange, asked: Asked, at: datetime, title: str = "") -
 
 
 def of_study(directory: Path, runs: Sequence[Run], asked: Asked, at: datetime, title: str, why: str) -> Material:
-    """Runs of a session without a verdict; ``why`` there is none. Raises StoreError."""
+    """Runs of one session without a verdict; ``why`` there is none. Raises StoreError, also for no runs."""
+    if not runs:
+        raise store.StoreError(f"session {directory.name} has no runs: there is nothing to report")
     notes = (why,) if why else ()
-    return _material(directory.parent, runs, tuple(store.read_marks(directory)), asked, at, title, notes)
+    material = _material(directory.parent, runs, tuple(store.read_marks(directory)), asked, at, title, notes)
+    osds = {run.run: osd_latency(store.read_cluster(directory, run.run)) for run in runs}
+    return replace(material, ordered=store.read_ordered(directory), osds=osds)
+
+
+def of_versus(found: Versus, directory: Path, asked: Asked, at: datetime, title: str = "") -> Material:
+    """All runs of one session against those of another, whose ``directory`` it is; raises StoreError."""
+    judged = with_earlier(conclude_versus(found, asked, at), directory, retold=True)
+    runs = [run for pair in found.pairs for run in pair.runs]
+    material = _material(directory.parent, runs, (), asked, at, title, (), found.pairs, judged)
+    return replace(material, sides=(found.left.name, found.right.name))
 
 
 def _material(
@@ -47,7 +90,9 @@ def _material(
     ordered = sorted(runs, key=lambda run: (run.started_at, run.run))
     names = {name_of(run) for run in ordered}
     sessions = dict.fromkeys(run.session for run in ordered)
-    every = [f"{session}/{number}" for session in sessions for number, _ in store.run_directories(root / session)]
+    every = [run for session in sessions for run in store.read_runs(root / session)[0]]
+    points = [side for change in changes for side in (change.before, change.after)]
+    points = points or [point.repeats for batch in group(ordered) for point in batch.points]
     return Material(
         runs=tuple(ordered),
         changes=changes,
@@ -56,12 +101,29 @@ def _material(
         marks=marks,
         lines=lines_of(root, ordered),
         files=digests(root, ordered),
-        others=tuple(name for name in every if name not in names),
+        others=tuple(name_of(run) for run in every if name_of(run) not in names),
         owner=owner_of(root / next(iter(sessions), "")),
         notes=notes,
         made_at=at,
         title=title,
+        seconds=lambda name: _seconds(root, name),
+        ceilings=_ceilings(points, every),
     )
+
+
+def _ceilings(points: Iterable[Sequence[Run]], every: Sequence[Run]) -> dict[str, tuple[Ceiling, ...]]:
+    """Of the last run of each point for which any is known."""
+    found = {}
+    for run in (runs[-1] for runs in points):
+        known = ceilings(run, [other for other in every if other.session == run.session])
+        if near := tuple(each for each in known if each.is_near):
+            found[name_of(run)] = near
+    return found
+
+
+def _seconds(root: Path, name: str) -> Iterator[Sample]:
+    session, _, number = name.rpartition("/")
+    return (sample for sample in store.read_samples(root / session, int(number)) if sample.node is None)
 
 
 def with_stand_ins(material: Material) -> Material:
@@ -75,6 +137,7 @@ def with_stand_ins(material: Material) -> Material:
 
 def _masked(material: Material, mask: Mask) -> Material:
     runs = {name_of(run): anonymous(run, mask) for run in material.runs}
+    own_names = {name_of(masked): name for name, masked in runs.items()}
     judged = material.judged
     if judged is not None:
         verdicts = tuple(anonymous(verdict, mask) for verdict in judged.verdicts)
@@ -94,4 +157,11 @@ def _masked(material: Material, mask: Mask) -> Material:
         owner="",
         notes=tuple(map(mask.text, material.notes)),
         title=mask.text(material.title),
+        sides=(mask.text(material.sides[0]), mask.text(material.sides[1])),
+        ceilings={
+            mask.text(name): tuple(replace(each, basis=mask.text(each.basis)) for each in found)
+            for name, found in material.ceilings.items()
+        },
+        ordered=anonymous(material.ordered, mask) if material.ordered else None,
+        seconds=lambda name: material.seconds(own_names[name]),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rich.text import Text
@@ -21,6 +22,7 @@ from cephtui.sessions import archive, store
 from cephtui.sessions.store import StoreError
 from cephtui.tui.copying import COPY
 from cephtui.tui.curving import CURVE
+from cephtui.tui.exporting import EXPORT, ExportingScreen
 from cephtui.tui.keys import MATRIX_ABOUT, KeyBar, key
 from cephtui.tui.screens.replay import ReplayScreen
 from cephtui.tui.screens.run import RunScreen
@@ -29,7 +31,7 @@ from cephtui.tui.widgets.runs_table import RunsTable
 from cephtui.tui.widgets.shown import of_saved
 
 
-class SessionScreen(RunScreen):
+class SessionScreen(ExportingScreen, RunScreen):
     """The table above, the run under its cursor below."""
 
     BINDINGS = [
@@ -37,6 +39,7 @@ class SessionScreen(RunScreen):
         key("c", "compare", "compare", "compare the run with another", "view", shown=True),
         CURVE,
         COPY,
+        replace(EXPORT, show=False),
         key("B", "baseline", "baseline", "set or clear this session's baseline", "run", shown=True),
         key("f", "presenter", "present", "large numbers and the chart, for an audience", "view"),
         key("l", "log", "log", "exact commands and raw output", "view"),
@@ -104,6 +107,10 @@ class SessionScreen(RunScreen):
             history = History()
         self.query_one("#conditions", Static).update(_conditions(run, message.repeats, history))
         self.view.show(of_saved(run, history, self._marks))
+
+    @property
+    def to_export(self) -> Path | None:
+        return self._directory
 
     @property
     def drawn(self) -> tuple[Path, Run] | None:

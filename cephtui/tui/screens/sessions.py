@@ -10,13 +10,13 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.events import Resize, ScreenResume
 from textual.message import Message
-from textual.screen import Screen
 from textual.widgets import DataTable, Input, Static
 
 from cephtui.models.rows import SessionRow
 from cephtui.reports.mask import Names, names_of_hosts, shaped
 from cephtui.sessions.listing import list_sessions
 from cephtui.sessions.store import StoreError
+from cephtui.tui.exporting import EXPORT, ExportingScreen
 from cephtui.tui.keys import SESSIONS, KeyBar, key
 from cephtui.tui.screens.session_changes import CHANGES
 from cephtui.tui.terminal.in_order import opening
@@ -30,7 +30,7 @@ _EMPTY = (
 )
 
 
-class SessionsScreen(Screen[None]):
+class SessionsScreen(ExportingScreen):
     """Every saved session; read again whenever the screen comes to the front."""
 
     class Opened(Message):
@@ -47,6 +47,7 @@ class SessionsScreen(Screen[None]):
         key("R", "change('rename')", "rename", "rename the session", shown=True),
         key("N", "change('note')", "note", "write a note about it", shown=True),
         key("T", "change('tags')", "tag", "tag it", shown=True),
+        EXPORT,
         key("D", "change('delete')", "delete", "delete it, after a confirmation", shown=True),
         key("escape", "back", "back", "clear the filter, then back", shown=True),
         key("q", "app.quit", "quit", "quit", "more"),
@@ -76,7 +77,7 @@ class SessionsScreen(Screen[None]):
         yield Static(id="empty", markup=False)
         yield SessionsTable()
         yield Static(id="about", markup=False)
-        yield KeyBar("change('tags')", "sort")
+        yield KeyBar("change('tags')", "export", "sort")
 
     def names_to_hide(self) -> Names:
         """Of the nodes and targets in the list."""
@@ -98,7 +99,7 @@ class SessionsScreen(Screen[None]):
         try:
             found = await asyncio.to_thread(list_sessions, self._root)
         except StoreError as error:
-            self._report(error)
+            self.complain(error)
             found = []
         self._rows = found[::-1]
         self._fit(select)
@@ -146,9 +147,6 @@ class SessionsScreen(Screen[None]):
         row = self.query_one(SessionsTable).selected
         self.query_one("#about", Static).update(about(row) if row else "")
 
-    def _report(self, error: StoreError) -> None:
-        self.notify(str(error), severity="error", timeout=15, markup=False)
-
     # ------------------------------------------------------------------ finding
 
     def action_filter(self) -> None:
@@ -183,7 +181,12 @@ class SessionsScreen(Screen[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys that need a session are active where there is one."""
-        return bool(self._rows) or action not in ("filter", "sort", "change")
+        return bool(self._rows) or action not in ("filter", "sort", "change", "export")
+
+    @property
+    def to_export(self) -> Path | None:
+        row = self.query_one(SessionsTable).selected
+        return Path(row.path) if row else None
 
     @on(DataTable.RowSelected)
     def _open(self) -> None:
@@ -202,7 +205,7 @@ class SessionsScreen(Screen[None]):
             with opening(self.app):
                 name = await CHANGES[change](row, self.app.push_screen_wait)
         except StoreError as error:
-            self._report(error)
+            self.complain(error)
             return
         if name is None:
             self.notify(f"deleted session {row.session}", markup=False)
