@@ -22,7 +22,7 @@ CORE = (
     ("cluster", "sessions"),
     ("targets",),
     ("suites",),
-    ("planning",),
+    ("planning", "volumes"),
     ("ordering",),
     ("running",),
 )

@@ -144,7 +144,8 @@ def judge_expectation(
     reached = sum(number for number, _ in seconds)
     interval = _interval(values)
     answer = _answer(expected, values, interval)
-    if values and expected.is_rate and reached < _OF_SECONDS * count:
+    has_seconds = bool(values and count and expected.is_rate)
+    if has_seconds and reached < _OF_SECONDS * count:
         answer = "not met"
     measured = geometric_mean(values)
     return Expected(
@@ -161,8 +162,8 @@ def judge_expectation(
         measured=measured,
         interval=interval,
         tolerance_percent=expected.tolerance_percent,
-        seconds=count if count and expected.is_rate else None,
-        seconds_reached=reached if count and expected.is_rate else None,
+        seconds=count if has_seconds else None,
+        seconds_reached=reached if has_seconds else None,
         word=_word(expected, answer, measured),
         answer=answer,
     )

@@ -32,7 +32,7 @@ from cephtui.reports.text import varied
 from cephtui.sessions import store
 from cephtui.sessions.store import StoreError
 
-_CODES: dict[Answer, int] = {"met": 0, "not met": EXIT_NOT_MET, "undecided": EXIT_NO_VERDICT}
+CODES: dict[Answer, int] = {"met": 0, "not met": EXIT_NOT_MET, "undecided": EXIT_NO_VERDICT}
 
 
 def check_expected(texts: Sequence[str]) -> tuple[str, ...]:
@@ -45,14 +45,13 @@ def check_expected(texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(texts)
 
 
-def expected_of(directory: Path, cells: Sequence[Cell]) -> list[Expected]:
-    """What became of all that is expected of the cells of a session, as far as they were measured.
+def expected_of(runs: Sequence[Run], directory: Path, cells: Sequence[Cell]) -> dict[str, list[Expected]]:
+    """What became of all that is expected of the cells of a session, by their batches, as far as they were measured.
 
-    Raises StoreError for a run that can't be read.
+    ``runs`` are all of the session in this directory; raises StoreError for samples that can't be read.
     """
-    runs = store.read_runs(directory)[0]
     names, presets = varied(runs), [cell.preset for cell in cells]
-    found = []
+    found: dict[str, list[Expected]] = {}
     for cell in cells:
         step = cell.preset if presets.count(cell.preset) == 1 else cell.step
         points = [point for batch in group(run for run in runs if run.batch == cell.batch) for point in batch.points]
@@ -60,7 +59,7 @@ def expected_of(directory: Path, cells: Sequence[Cell]) -> list[Expected]:
             about = [point for point in points if is_about(expected, point.repeats)]
             for point in about or points:
                 name = f"{step} {names[point.repeats[0].run]}".strip()
-                found.append(_judged(directory, expected, name, point))
+                found.setdefault(cell.batch, []).append(_judged(directory, expected, name, point))
     return found
 
 
@@ -80,17 +79,13 @@ def conclude_expected(directory: Path | None, cells: Sequence[Cell], as_json: bo
     if not wanted or directory is None:
         return 0
     try:
-        found = expected_of(directory, wanted)
+        by_batch = expected_of(store.read_runs(directory)[0], directory, wanted)
     except StoreError as error:
         raise click.ClickException(str(error)) from None
-    print_expected(found, as_json)
-    return _CODES[answer_to(found)]
-
-
-def print_expected(found: Sequence[Expected], as_json: bool) -> None:
-    """A line for each."""
+    found = [each for every in by_batch.values() for each in every]
     if as_json:
         print_lines(found)
         sys.stdout.flush()
     else:
         print_report(Group(*(plain(text, style) for text, style in expected_lines(found))))
+    return CODES[answer_to(found)]

@@ -65,6 +65,12 @@ def within(low: float, high: float) -> Callable[[click.Context, click.Parameter,
     return checked
 
 
+def each_within(low: float, high: float) -> Callable[[click.Context, click.Parameter, Any], Any]:
+    """The same of an option that is given several times."""
+    checked = within(low, high)
+    return lambda context, option, values: tuple(checked(context, option, value) for value in values)
+
+
 _existing = click.Path(exists=True, dir_okay=False, path_type=Path)
 _where_options = (
     click.option(

@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Generic, TypeVar
 
-from cephtui.ceph import answers, cluster, config, crush_tree, images, in_use, pools, proxmox, rates
+from cephtui.ceph import answers, cluster, config, crush_tree, images, in_use, pools, proxmox, qos, rates
 from cephtui.ceph import commands as ceph_commands
 from cephtui.ceph.cluster import ClusterState, OsdNames
 from cephtui.ceph.images import ImageInfo, ImageUse
 from cephtui.ceph.in_use import ImagesInUse
 from cephtui.ceph.pool_guards import Space
 from cephtui.ceph.pools import CrushRule, OsdMap, OsdUsage, Pg, Pool, PoolUsage
+from cephtui.ceph.qos import Limits
 from cephtui.ceph.rates import PoolRates
 from cephtui.frozen import dataclass
 from cephtui.models.refusal import Refusal
@@ -127,6 +128,13 @@ def image_is_sparse(pool: str, image: str) -> Query[bool]:
     """Whether parts of an image were never written."""
     argv = images.usage_argv(pool, image)
     return _of_image(pool, image, argv, images.parse_is_thin, timeout_seconds=60.0)
+
+
+def image_limits(pool: str, image: str | None) -> Query[Limits]:
+    """What the clients of an image may do at most, or of those that are created in a pool."""
+    name = f"{pool}/{image}" if image else pool
+    failure = f"can't read the limits of {name}"
+    return Query(qos.limits_argv(pool, image), qos.parse_limits, failure, image=name if image else "")
 
 
 def _of_image(

@@ -23,6 +23,7 @@ from cephtui.targets.base import Removed, Target, TargetFault
 from cephtui.targets.candidates import OnFound
 
 if TYPE_CHECKING:
+    from cephtui.ceph.qos import Limits
     from cephtui.running.survey import Survey
 
 T = TypeVar("T")
@@ -72,6 +73,10 @@ class NodeRequests:
         """Why the guards refuse a plan, without starting it; empty where they don't."""
         return self._call(self._check(plan, target))
 
+    def limits(self, node: Node, target: Target) -> Future[Limits]:
+        """What is set for the clients of a target; or a TransportError or TargetFault."""
+        return self._call(self._limits(node, target))
+
     def discover(self, node: Node, of: str, on_found: OnFound) -> Future[str]:
         """Find the candidates of a node (see ``discovery.discover``); the result is why not all of them, or empty.
 
@@ -98,6 +103,9 @@ class NodeRequests:
         asked = next((node for node in nodes if node.name == ceph_node), nodes[0])
         shell = await self._connections.shell(asked)
         return await survey.survey(shell, target, len(nodes), self._loaded_at(), patient=patient)
+
+    async def _limits(self, node: Node, target: Target) -> Limits:
+        return await target.limits(await self._connections.shell(node))
 
     async def _check(self, plan: Plan, target: Target) -> list[Refusal]:
         from cephtui.running import survey

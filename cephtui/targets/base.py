@@ -15,6 +15,7 @@ from cephtui.nodes.shell import Shell
 from cephtui.targets.candidates import ASKS_FIRST, Candidate, OnFound, PoolFacts
 
 if TYPE_CHECKING:
+    from cephtui.ceph.qos import Limits
     from cephtui.cluster.preflight import Demand
 
 OWN_PREFIX = "cephtui-"
@@ -155,6 +156,12 @@ class Target(ABC):
     async def room(self, shell: Shell, nodes: int) -> int | None:
         """Bytes that it has for the default span on each of so many nodes; None where that is no question."""
         return None
+
+    async def limits(self, shell: Shell) -> Limits:
+        """What is set for its clients, as far as it can be read; raises TargetFault and TransportError."""
+        from cephtui.ceph.qos import Limits
+
+        return Limits()
 
 
 class TargetKind(ABC):

@@ -11,6 +11,7 @@ from typing import ClassVar
 from cephtui import units
 from cephtui.ceph import answers, images, pool_guards, proxmox
 from cephtui.ceph.images import ImageFacts, ImageInfo
+from cephtui.ceph.qos import Limits
 from cephtui.cluster import preflight, reader
 from cephtui.cluster.reader import ClusterError, ClusterReader
 from cephtui.frozen import dataclass
@@ -100,6 +101,10 @@ class RbdPool(Target):
             raise TargetFault(f"can't create image {name}: {reason(made)}")
         return identity
 
+    async def limits(self, shell: Shell) -> Limits:
+        """Those of the images that are created in the pool."""
+        return await _limits(shell, self.pool)
+
     async def room(self, shell: Shell, nodes: int) -> int | None:
         """Half of what the guards allow, the other half is left to other clients of the pool."""
         most = await preflight.room_bytes(shell, self.data_pool or self.pool)
@@ -137,10 +142,22 @@ class RbdImage(Target):
     async def inspect(self, shell: Shell, use: Use) -> Found:
         return await inspect_image(shell, self.pool, self.image, use)
 
+    async def limits(self, shell: Shell) -> Limits:
+        """The image's own, or its pool's."""
+        return await _limits(shell, self.pool, self.image)
+
     async def room(self, shell: Shell, nodes: int) -> int | None:
         """The image's size."""
         info = await image_info(shell, self.pool, self.image)
         return info.size if info else None
+
+
+async def _limits(shell: Shell, pool: str, image: str | None = None) -> Limits:
+    """Those of ``rbd_qos_*``, which hold for clients of librbd."""
+    try:
+        return await ClusterReader(shell).ask(reader.image_limits(pool, image))
+    except ClusterError as error:
+        raise TargetFault(str(error)) from None
 
 
 class RbdKind(TargetKind):

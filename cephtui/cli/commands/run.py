@@ -82,8 +82,8 @@ def run_presets(
                 say(note)
             runner = stack.enter_context(Runner(paths.sessions_dir(), session, stall_seconds=stall_timeout))
             consents = {"destroy": destroy, "shared_pool": shared_pool, "ceph_node": where.ceph_node}
-            work = _surveyed(runner, work, consents)
-            return _dry_run(runner, work, goal, as_json) if dry_run else _measure(runner, work, goal, as_json)
+            work = surveyed_work(runner, work, consents)
+            return show_plans(runner, work, goal, as_json) if dry_run else _measure(runner, work, goal, as_json)
         except (PresetError, OptionError) as error:
             raise click.UsageError(str(error)) from None
         except (StoreError, NotRun) as error:
@@ -93,7 +93,7 @@ def run_presets(
 def _measure(runner: Runner, work: Work, goal: Goal | None, as_json: bool) -> int:
     """Run what is left, and judge what is expected of it; the exit code. Raises NotRun and StoreError."""
     if len(work.requests) > 1:
-        _check_all(runner, work)
+        check_all(runner, work)
     if goal:
         metric = partial(headline_metric, find_catalogue())
         code = run_until_stable(runner, work.requests, goal, metric, as_json)
@@ -136,14 +136,14 @@ def _check_order(work: Work, order: Order | None, goal: Goal | None) -> None:
         plan_of(request)
 
 
-def _check_all(runner: Runner, work: Work) -> None:
+def check_all(runner: Runner, work: Work) -> None:
     """Before anything is run on the first target, the guards of the others are asked too; raises NotRun."""
     for request in work.requests:
         for refusal in runner.nodes.check(plan_of(request), request.target).result():
             raise NotRun(f"refused: {refusal.text}", refusal)
 
 
-def _surveyed(runner: Runner, work: Work, consents: Mapping[str, Any]) -> Work:
+def surveyed_work(runner: Runner, work: Work, consents: Mapping[str, Any]) -> Work:
     """With all nodes connected and all targets surveyed, each once. Raises NotRun."""
     found: dict[object, Request] = {}
     for request in work.left:
@@ -179,7 +179,7 @@ def surveyed(runner: Runner, request: Request, steps: Sequence[Step]) -> Request
         raise NotRun(str(error)) from None
 
 
-def _dry_run(runner: Runner, work: Work, goal: Goal | None, as_json: bool) -> int:
+def show_plans(runner: Runner, work: Work, goal: Goal | None, as_json: bool) -> int:
     """Print what would happen, guards included, and run nothing; the exit code."""
     plans = plans_of(work.slices)
     lines = [dry_line(goal, plans)] if goal else []

@@ -1,0 +1,62 @@
+"""The limits that librbd sets for the clients of an image: ``rbd_qos_iops_limit`` and its like."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from cephtui.ceph import answers
+from cephtui.frozen import dataclass
+
+_SI = re.compile(r"([0-9]{1,18})([kKMGTP]?)")
+_FACTORS = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15}
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What the clients of an image may do at most, each of them; None is no limit."""
+
+    iops: float | None = None
+    """Of reads and writes together."""
+    read_iops: float | None = None
+    write_iops: float | None = None
+    bandwidth_bytes: float | None = None
+    """A second, of reads and writes together."""
+    read_bandwidth_bytes: float | None = None
+    write_bandwidth_bytes: float | None = None
+    burst_seconds: float = 0.0
+    """How long more is let through; 0 where there is no burst."""
+
+
+_NAMES = {
+    "iops": "iops",
+    "read_iops": "read_iops",
+    "write_iops": "write_iops",
+    "bps": "bandwidth_bytes",
+    "read_bps": "read_bandwidth_bytes",
+    "write_bps": "write_bandwidth_bytes",
+}
+
+
+def limits_argv(pool: str, image: str | None) -> tuple[str, ...]:
+    """Reports the Limits of an image, or of the images that are created in a pool."""
+    where = ("image", "list", "--pool", pool, "--image", image) if image else ("pool", "list", "--pool", pool)
+    return ("rbd", "config", *where, "--format", "json")
+
+
+def parse_limits(text: str) -> Limits:
+    """The answer to ``limits_argv``."""
+    options = {str(one.get("name")): one.get("value") for one in answers.rows(text)}
+    found = {field: _number(options, f"rbd_qos_{name}_limit") for name, field in _NAMES.items()}
+    bursts = [
+        _number(options, f"rbd_qos_{name}_burst_seconds") or 1.0
+        for name in _NAMES
+        if _number(options, f"rbd_qos_{name}_burst")
+    ]
+    return Limits(**found, burst_seconds=max(bursts, default=0.0))
+
+
+def _number(options: Mapping[str, object], name: str) -> float | None:
+    """As librbd reads it: ``K`` is 1000; 0 is no limit."""
+    match = _SI.fullmatch(str(options.get(name, "")))
+    return float(int(match[1]) * _FACTORS[match[2]]) or None if match else None

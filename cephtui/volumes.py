@@ -1,0 +1,180 @@
+"""Volumes with promised IOPS or bandwidth: how they are written, and the steps that measure one. Data only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from cephtui.ceph.qos import Limits
+from cephtui.frozen import dataclass
+from cephtui.models import Line
+from cephtui.presets import Choice, Preset, PresetError, read_file
+from cephtui.suites import SuiteStep
+
+PRESET = "provisioned"
+"""The preset whose options are used, but for the pattern."""
+SMALL, LARGE = "4k", "1M"
+"""Block sizes with which a promise of IOPS, and one of bandwidth, is measured."""
+_BLOCKS = {SMALL: 4096, LARGE: 1 << 20}
+_PARTS = {"read": "randread", "write": "randwrite", "75/25": "randrw"}
+_READS = 0.75
+"""Of the I/Os that are mixed."""
+_BURSTS = 3.0
+"""A run takes so many times the burst: what is let through at its beginning is not what is promised."""
+_VOLUMES_MOST = 100
+_TargetName: TypeAlias = Annotated[str, Field(min_length=1)]
+_Promised: TypeAlias = Annotated[float, Field(gt=0, le=1e15)] | None
+
+
+class VolumeRow(BaseModel):
+    """One of the ``[[volumes]]`` in a file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
+
+    target: _TargetName
+    name: Line = ""
+    """In the table; by default the target."""
+    node: Line = ""
+    """From which it is measured."""
+    device_class: Line = Field(default="", alias="class")
+    """In the table: ``NVME``."""
+    iops: _Promised = None
+    read_iops: _Promised = None
+    write_iops: _Promised = None
+    bandwidth_bytes_per_second: _Promised = None
+    read_bandwidth_bytes_per_second: _Promised = None
+    write_bandwidth_bytes_per_second: _Promised = None
+    burst_seconds: Annotated[float, Field(ge=0, le=86400)] = 0.0
+    """How long more than that is let through."""
+
+
+class VolumesFile(BaseModel):
+    """A file of volumes."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
+
+    volumes: Annotated[list[VolumeRow], Field(min_length=1, max_length=_VOLUMES_MOST)]
+
+
+@dataclass(frozen=True, slots=True)
+class Volume:
+    """A volume, and what is promised of it."""
+
+    target: str
+    promised: Limits
+    name: str = ""
+    node: str = ""
+    """Empty where there is only one."""
+    device_class: str = ""
+
+    @property
+    def title(self) -> str:
+        """In the table."""
+        return self.name or self.target
+
+    @property
+    def is_promised(self) -> bool:
+        """Whether anything is; else the limits that are set are taken."""
+        return replace(self.promised, burst_seconds=0.0) != Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class VolumeStep:
+    """A measurement of a volume."""
+
+    volume: Volume
+    part: str
+    """``read``, ``write`` or ``75/25``."""
+    block: str
+    jobs: int
+    step: SuiteStep
+
+
+def load_volumes(path: Path) -> list[Volume]:
+    """The volumes of a file; raises PresetError."""
+    return [
+        Volume(
+            row.target,
+            Limits(
+                row.iops,
+                row.read_iops,
+                row.write_iops,
+                row.bandwidth_bytes_per_second,
+                row.read_bandwidth_bytes_per_second,
+                row.write_bandwidth_bytes_per_second,
+                row.burst_seconds,
+            ),
+            row.name,
+            row.node,
+            row.device_class,
+        )
+        for row in read_file(path, VolumesFile).volumes
+    ]
+
+
+def volume_of(text: str) -> Volume:
+    """``rbd:bench/disk=8000``, ``rbd:bench/disk=8k``; without a number its limits are read. Raises PresetError."""
+    from cephtui.analysis.expectation import parse_expectation
+
+    target, equals, number = text.rpartition("=")
+    if not equals:
+        return Volume(text, Limits())
+    try:
+        promised = parse_expectation(f"iops>={number}").value
+    except ValueError:
+        raise PresetError(f"--volume {text}: expected TARGET=IOPS, such as rbd:bench/disk=8000") from None
+    return Volume(target, Limits(iops=promised))
+
+
+def steps_of(
+    volume: Volume, preset: Preset, jobs: int, repeats: int, options: Mapping[str, Choice]
+) -> list[VolumeStep]:
+    """Reads, writes and both of small blocks for IOPS; reads and writes of large ones for bandwidth.
+
+    Both kinds of a promise hold at once: the one that a block size reaches first is what is expected with it.
+    ``options`` are set in all of them.
+    """
+    longest = {"runtime": max(_seconds(preset), _BURSTS * volume.promised.burst_seconds)}
+    found = []
+    for part, block, expected in _expected(volume.promised):
+        own: dict[str, Choice] = {"rw": _PARTS[part], "bs": block, "numjobs": jobs}
+        title = " ".join([volume.title, part, *[block] * (block != SMALL), *[f"{jobs} jobs"] * (jobs > 1)])
+        step = SuiteStep(preset, title, {**longest, **own, **options}, repeats, expect=(expected,))
+        found.append(VolumeStep(volume, part, block, jobs, step))
+    return found
+
+
+def _seconds(preset: Preset) -> float:
+    runtime = preset.file.options.get("runtime", 60.0)
+    return float(runtime) if isinstance(runtime, int | float) else 60.0
+
+
+def _expected(promised: Limits) -> Iterator[tuple[str, str, str]]:
+    """Part, block size and expectation of each step."""
+    has_rate = any((promised.iops, promised.read_iops, promised.write_iops))
+    has_bandwidth = any((promised.bandwidth_bytes, promised.read_bandwidth_bytes, promised.write_bandwidth_bytes))
+    for block, parts in ((SMALL, _PARTS), (LARGE, ("read", "write"))):
+        for part in parts if (has_rate if block == SMALL else has_bandwidth) else ():
+            rate = _rate(promised, part, _BLOCKS[block])
+            if rate is not None and block == SMALL:
+                yield part, block, f"iops>={rate:.12g}"
+            elif rate is not None:
+                yield part, block, f"bandwidth>={rate * _BLOCKS[block]:.12g}B/s"
+
+
+def _rate(promised: Limits, part: str, block: int) -> float | None:
+    """The IOPS that all promises together allow; None where none is about it."""
+    reads, writes = {"read": (1.0, 0.0), "write": (0.0, 1.0)}.get(part, (_READS, 1 - _READS))
+    shares = (
+        (promised.iops, 1.0),
+        (promised.read_iops, reads),
+        (promised.write_iops, writes),
+        (promised.bandwidth_bytes and promised.bandwidth_bytes / block, 1.0),
+        (promised.read_bandwidth_bytes and promised.read_bandwidth_bytes / block, reads),
+        (promised.write_bandwidth_bytes and promised.write_bandwidth_bytes / block, writes),
+    )
+    return min((rate / share for rate, share in shares if rate and share), default=None)

@@ -1,0 +1,31 @@
+"""Volumes that are held to a rate by fio itself: as promised, below it, and not limited."""
+
+from __future__ import annotations
+
+from .sandbox import Sandbox, sets
+
+RATE = 200
+SHORT = sets(runtime=3, ramp_time=1, size="4M", iodepth=4, rate_iops=RATE)
+
+
+def test_each_volume_has_its_row_and_all_have_one_exit_code(sandbox: Sandbox) -> None:
+    """fio holds reads and writes to the rate apart: both together are twice as fast."""
+    path = sandbox.root / "volumes.toml"
+    rows = {"kept": f"read_iops = {RATE}", "missed": f"iops = {3 * RATE}", "free": f"write_iops = {RATE // 2}"}
+    path.write_text(
+        "".join(
+            f'[[volumes]]\ntarget = "file:{sandbox.files}/{name}"\nname = "{name}"\n{line}\n'
+            for name, line in rows.items()
+        )
+    )
+    dry = sandbox.start("provisioned", str(path), *SHORT, "--dry-run")
+    assert dry.wait() == 0, dry.describe()
+    assert dry.stdout.count("--rate_iops") >= 3
+    console = sandbox.start("provisioned", str(path), *SHORT, "--session", "S")
+    assert console.wait() == 5, console.describe()
+    cells = {line.split()[0]: line.split()[1:] for line in console.stdout.splitlines()[-4:-1]}
+    assert cells["kept"][:5] == ["4", "200", "/", "267", "PASS"]
+    assert cells["missed"][:3] == ["4", "600", "FAIL"]
+    assert cells["free"][4:7] == ["-", "NOT", "CAPPED"]
+    assert console.stdout.splitlines()[-1] == "2 of 3 volumes reach what is promised"
+    sandbox.assert_clean()
