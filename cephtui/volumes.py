@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +26,8 @@ _READS = 0.75
 """Of the I/Os that are mixed."""
 _BURSTS = 3.0
 """A run takes so many times the burst: what is let through at its beginning is not what is promised."""
+_IN_FLIGHT = 300.0
+"""A run takes so many times what a limit needs for the I/Os that are in flight: at its end they are waited for."""
 _VOLUMES_MOST = 100
 _TargetName: TypeAlias = Annotated[str, Field(min_length=1)]
 _Promised: TypeAlias = Annotated[float, Field(gt=0, le=1e15)] | None
@@ -138,32 +141,33 @@ def steps_of(
     Both kinds of a promise hold at once: the one that a block size reaches first is what is expected with it.
     ``options`` are set in all of them.
     """
-    longest = {"runtime": max(_seconds(preset), _BURSTS * volume.promised.burst_seconds)}
+    in_flight = jobs * _number(options.get("iodepth", preset.file.options.get("iodepth")), 1.0)
+    least = max(_number(preset.file.options.get("runtime"), 60.0), _BURSTS * volume.promised.burst_seconds)
     found = []
-    for part, block, expected in _expected(volume.promised):
-        own: dict[str, Choice] = {"rw": _PARTS[part], "bs": block, "numjobs": jobs}
+    for part, block, rate in _rates(volume.promised):
+        seconds = float(math.ceil(max(least, _IN_FLIGHT * in_flight / rate)))
+        own: dict[str, Choice] = {"runtime": seconds, "rw": _PARTS[part], "bs": block, "numjobs": jobs}
         title = " ".join([volume.title, part, *[block] * (block != SMALL), *[f"{jobs} jobs"] * (jobs > 1)])
-        step = SuiteStep(preset, title, {**longest, **own, **options}, repeats, expect=(expected,))
+        expected = f"iops>={rate:.12g}" if block == SMALL else f"bandwidth>={rate * _BLOCKS[block]:.12g}B/s"
+        step = SuiteStep(preset, title, {**own, **options}, repeats, expect=(expected,))
         found.append(VolumeStep(volume, part, block, jobs, step))
     return found
 
 
-def _seconds(preset: Preset) -> float:
-    runtime = preset.file.options.get("runtime", 60.0)
-    return float(runtime) if isinstance(runtime, int | float) else 60.0
+def _number(value: Choice | None, default: float) -> float:
+    """Of an option; a sweep has none."""
+    return float(value) if isinstance(value, int | float) else default
 
 
-def _expected(promised: Limits) -> Iterator[tuple[str, str, str]]:
-    """Part, block size and expectation of each step."""
+def _rates(promised: Limits) -> Iterator[tuple[str, str, float]]:
+    """Part, block size and expected IOPS of each step."""
     has_rate = any((promised.iops, promised.read_iops, promised.write_iops))
     has_bandwidth = any((promised.bandwidth_bytes, promised.read_bandwidth_bytes, promised.write_bandwidth_bytes))
     for block, parts in ((SMALL, _PARTS), (LARGE, ("read", "write"))):
         for part in parts if (has_rate if block == SMALL else has_bandwidth) else ():
             rate = _rate(promised, part, _BLOCKS[block])
-            if rate is not None and block == SMALL:
-                yield part, block, f"iops>={rate:.12g}"
-            elif rate is not None:
-                yield part, block, f"bandwidth>={rate * _BLOCKS[block]:.12g}B/s"
+            if rate is not None:
+                yield part, block, rate
 
 
 def _rate(promised: Limits, part: str, block: int) -> float | None:

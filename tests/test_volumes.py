@@ -143,10 +143,21 @@ def test_what_is_expected_of_each_step(preset: Preset, name: str) -> None:
 
 @pytest.mark.parametrize(("burst", "seconds"), [(0, 60), (10, 60), (30, 90)])
 def test_a_run_takes_three_times_the_burst(preset: Preset, burst: float, seconds: float) -> None:
-    steps = steps_of(Volume(TARGET, Limits(iops=1, burst_seconds=burst)), preset, 1, 1, {})
+    steps = steps_of(Volume(TARGET, Limits(iops=8000, burst_seconds=burst)), preset, 1, 1, {})
     assert {each.step.options["runtime"] for each in steps} == {seconds}
     shorter = steps_of(Volume(TARGET, Limits(iops=1, burst_seconds=burst)), preset, 1, 1, {"runtime": 5})
     assert {each.step.options["runtime"] for each in shorter} == {5}
+
+
+@pytest.mark.parametrize(("iops", "jobs", "options", "seconds"), [
+    (100, 1, {}, 192), (100, 8, {}, 1536), (320, 1, {}, 60), (100, 1, {"iodepth": 1}, 60),
+])  # fmt: skip
+def test_at_a_low_rate_a_run_is_longer_than_what_is_in_flight_at_its_end(
+    preset: Preset, iops: float, jobs: int, options: dict[str, Any], seconds: float
+) -> None:
+    """As those I/Os are waited for, they would make the rate of a short run too low."""
+    steps = steps_of(Volume(TARGET, Limits(iops=iops)), preset, jobs, 1, options)
+    assert {each.step.options["runtime"] for each in steps} == {seconds}
 
 
 # ---------------------------------------------------------------------------------------------- limits
@@ -184,7 +195,7 @@ def test_the_limits_of_an_image(values: dict[str, str], limits: Limits) -> None:
 async def test_limits_are_those_of_the_image_or_of_the_pool() -> None:
     shell = RecordedShell(**{
         "rbd_config_image_list_--pool_bench_--image_disk1": ok(answer(rbd_qos_iops_limit="500")),
-        "rbd_config_pool_list_--pool_bench": ok(answer(rbd_qos_iops_limit="700")),
+        "rbd_config_pool_list_bench": ok(answer(rbd_qos_iops_limit="700")),
     })  # fmt: skip
     assert await ClusterReader(shell).ask(image_limits("bench", "disk1")) == Limits(iops=500)
     targets = [parse_target(text) for text in (TARGET, "rbd:bench", "file:/x")]

@@ -40,7 +40,7 @@ _NAMES = {
 
 def limits_argv(pool: str, image: str | None) -> tuple[str, ...]:
     """Reports the Limits of an image, or of the images that are created in a pool."""
-    where = ("image", "list", "--pool", pool, "--image", image) if image else ("pool", "list", "--pool", pool)
+    where = ("image", "list", "--pool", pool, "--image", image) if image else ("pool", "list", pool)
     return ("rbd", "config", *where, "--format", "json")
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import difflib
 import math
-from pathlib import Path
 from typing import Any
 
 import click
@@ -20,7 +19,6 @@ from cephtui.cli.options import (
     Where,
     data_pool_option,
     destroy_option,
-    each_within,
     json_option,
     judging_options,
     order_option,
@@ -34,6 +32,7 @@ from cephtui.cli.options import (
     where_options,
     within,
 )
+from cephtui.cli.provisioned_verb import provisioned
 from cephtui.cli.saved_verbs import SAVED_VERBS, begin_screen
 
 _REPEATS_MOST = 1000
@@ -223,59 +222,6 @@ def check(**given: Any) -> int:
 
 
 @cli.command(
-    epilog="""\b
-Examples:
-  cephtui provisioned volumes.toml --node pve1 --destroy disk1 --destroy disk2
-  cephtui provisioned --node pve1 --volume rbd:bench/disk1=8000 --destroy disk1
-  cephtui provisioned --node pve1 --volume rbd:bench/disk1 --destroy disk1      its rbd_qos_* limits are read
-  cephtui provisioned --node guest1 --volume device:/dev/vdb=5k --destroy /dev/vdb --jobs 8
-
-\b
-volumes.toml:
-  [[volumes]]
-  target = "rbd:bench/disk1"
-  class = "NVME"
-  iops = 8000                  # or read_iops, write_iops, bandwidth_bytes_per_second, ...
-  burst_seconds = 30           # more is let through for so long; a run takes three times as long
-
-\b
-Exit codes:
-  0 all reach what is promised, 5 one does not, 6 neither is shown
-  1 the benchmark failed, 2 wrong usage, 3 refused, 4 stopped, lost, incomplete or not saved
-"""
-)
-@click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option(
-    "--volume",
-    "volumes",
-    multiple=True,
-    metavar="TARGET[=IOPS]",
-    help="A volume, and what is promised of it. Default: the limits that are set for its clients. Repeatable.",
-)
-@where_options
-@click.option(
-    "--jobs", multiple=True, type=int, callback=each_within(2, 1000), metavar="N", help="Measure with N jobs too."
-)
-@set_option
-@click.option("--repeat", type=int, callback=within(1, _REPEATS_MOST), metavar="N", help="Run each step N times.")
-@session_option
-@destroy_option
-@shared_pool_option
-@stall_option
-@click.option("--json", "as_json", is_flag=True, help="JSON Lines on stdout: plan, samples, runs, expectations.")
-@click.option("--dry-run", is_flag=True, help="Show commands, writes and duration; run nothing.")
-def provisioned(**given: Any) -> int:
-    """Measure whether volumes reach the IOPS or bandwidth that is promised of them, and whether they are limited.
-
-    Each is read, written, and both, with small blocks (for bandwidth with large ones), from one node. PASS: all I/Os
-    over the longest job are at most 1 % below, and 99 % of the seconds reach 90 % of it. NOT CAPPED: above 110 %.
-    """
-    from cephtui.cli.commands.provisioned import measure_volumes
-
-    return measure_volumes(**given)
-
-
-@cli.command(
     epilog="\b\nExamples:\n  cephtui nodes --node pve1 --node root@10.0.0.2\n  cephtui nodes rados-write --node pve\n"
     "  cephtui nodes --node pve --json"
 )
@@ -397,5 +343,5 @@ def completion(context: click.Context, shell: str) -> None:
     print_completion(context.find_root().command, shell)
 
 
-for verb in SAVED_VERBS:
+for verb in (provisioned, *SAVED_VERBS):
     cli.add_command(verb)

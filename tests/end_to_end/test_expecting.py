@@ -8,7 +8,7 @@ import pytest
 
 from .sandbox import Console, Sandbox, sets
 
-RATE = 200
+RATE = 100
 CAPPED = ["run", "write-iops", *sets(runtime=4, ramp_time=1, size="4M", numjobs=1, iodepth=4, rate_iops=RATE)]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .sandbox import Sandbox, sets
 
-RATE = 200
+RATE = 100
 SHORT = sets(runtime=3, ramp_time=1, size="4M", iodepth=4, rate_iops=RATE)
 
 
@@ -24,8 +24,8 @@ def test_each_volume_has_its_row_and_all_have_one_exit_code(sandbox: Sandbox) ->
     console = sandbox.start("provisioned", str(path), *SHORT, "--session", "S")
     assert console.wait() == 5, console.describe()
     cells = {line.split()[0]: line.split()[1:] for line in console.stdout.splitlines()[-4:-1]}
-    assert cells["kept"][:5] == ["4", "200", "/", "267", "PASS"]
-    assert cells["missed"][:3] == ["4", "600", "FAIL"]
+    assert cells["kept"][:5] == ["4", "100", "/", "133", "PASS"]
+    assert cells["missed"][:3] == ["4", "300", "FAIL"]
     assert cells["free"][4:7] == ["-", "NOT", "CAPPED"]
     assert console.stdout.splitlines()[-1] == "2 of 3 volumes reach what is promised"
     sandbox.assert_clean()

@@ -1,0 +1,72 @@
+"""The verb that measures volumes against what is promised of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from cephtui.cli.options import (
+    destroy_option,
+    each_within,
+    session_option,
+    set_option,
+    shared_pool_option,
+    stall_option,
+    where_options,
+    within,
+)
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  cephtui provisioned volumes.toml --node pve1 --destroy disk1 --destroy disk2
+  cephtui provisioned --node pve1 --volume rbd:bench/disk1=8000 --destroy disk1
+  cephtui provisioned --node pve1 --volume rbd:bench/disk1 --destroy disk1      its rbd_qos_* limits are read
+  cephtui provisioned --node guest1 --volume device:/dev/vdb=5k --destroy /dev/vdb --jobs 8
+
+\b
+volumes.toml:
+  [[volumes]]
+  target = "rbd:bench/disk1"
+  class = "NVME"
+  iops = 8000                  # or read_iops, write_iops, bandwidth_bytes_per_second, ...
+  burst_seconds = 30           # more is let through for so long; a run takes three times as long
+
+\b
+Exit codes:
+  0 all reach what is promised, 5 one does not, 6 neither is shown
+  1 the benchmark failed, 2 wrong usage, 3 refused, 4 stopped, lost, incomplete or not saved
+"""
+)
+@click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--volume",
+    "volumes",
+    multiple=True,
+    metavar="TARGET[=IOPS]",
+    help="A volume, and what is promised of it. Default: the limits that are set for its clients. Repeatable.",
+)
+@where_options
+@click.option(
+    "--jobs", multiple=True, type=int, callback=each_within(2, 1000), metavar="N", help="Measure with N jobs too."
+)
+@set_option
+@click.option("--repeat", type=int, callback=within(1, 1000), metavar="N", help="Run each step N times.")
+@session_option
+@destroy_option
+@shared_pool_option
+@stall_option
+@click.option("--json", "as_json", is_flag=True, help="JSON Lines on stdout: plan, samples, runs, expectations.")
+@click.option("--dry-run", is_flag=True, help="Show commands, writes and duration; run nothing.")
+def provisioned(**given: Any) -> int:
+    """Measure whether volumes reach the IOPS or bandwidth that is promised of them, and whether they are limited.
+
+    Each is read, written, and both, with small blocks (for bandwidth with large ones), from one node. PASS: all I/Os
+    over the longest job are at most 1 % below, and 99 % of the seconds reach 90 % of it. NOT CAPPED: above 110 %.
+    """
+    from cephtui.cli.commands.provisioned import measure_volumes
+
+    return measure_volumes(**given)
