@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
@@ -105,25 +105,24 @@ Suites: TypeAlias = dict[str, Suite | PresetError]
 """Every suite by name; a broken file has its error instead."""
 
 
-def has_option(tool: Tool, name: str) -> bool:
-    """Whether a tool has an option, under this or another name."""
-    return next(iter(tool.canonical({name: ""}))) in {field.name for field in tool.fields()}
-
-
 def shared_options(presets: Iterable[Preset], options: Mapping[str, Choice]) -> list[dict[str, Choice]]:
     """The options that are set in each of these presets: those that its tool has.
 
     An option that none of the tools has is set in all of them: they know why they don't take it.
     """
-    chosen = list(presets)
-    known = {(preset.tool, name): has_option(preset.tool, name) for preset in chosen for name in options}
-    unknown = {name for name in options if not any(known[preset.tool, name] for preset in chosen)}
+    tools = [preset.tool for preset in presets]
+    taken = {tool: _taken(tool, options) for tool in dict.fromkeys(tools)}
+    unknown = options.keys() - set().union(*taken.values())
     return [
-        preset.tool.canonical(
-            {name: value for name, value in options.items() if name in unknown or known[preset.tool, name]}
-        )
-        for preset in chosen
+        tool.canonical({name: value for name, value in options.items() if name in unknown | taken[tool]})
+        for tool in tools
     ]
+
+
+def _taken(tool: Tool, options: Collection[str]) -> set[str]:
+    """Of these options those that a tool has, under this or another name."""
+    names = {field.name for field in tool.fields()} if options else set()
+    return {option for option in options if names.issuperset(tool.canonical({option: ""}))}
 
 
 def load_suite(path: Path, catalogue: Catalogue, *, user: bool) -> Suite:
