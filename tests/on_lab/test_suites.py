@@ -14,21 +14,20 @@ SUITE = """
 title = "All kinds"
 [options]
 runtime = 3
+block-size = "16k"
+concurrent-ios = 1
 [[steps]]
 preset = "rados-write"
 [[steps]]
-preset = "rados-rand"
-[[steps]]
 preset = "write-iops"
-options = { size = "2M", numjobs = 2, rate_iops = 20, ramp_time = 0, runtime = 5 }
+options = { size = "2M", numjobs = 2, rate_iops = 20, ramp_time = 0 }
 """
-STEPS = ["rados-write", "rados-rand", "write-iops"]
+STEPS = ["rados-write", "write-iops"]
 SLOW_FILL = 'case " $* " in *" --name=fill "*) exec "$REAL" "$@" --rate=1m;; esac; exec "$REAL" "$@"'
 KILLED: dict[str, tuple[int, str]] = {
     "rados bench": (1, "run"),
-    "prefill of objects": (2, "prepare"),
-    "prefill of images": (3, "prepare"),
-    "fio": (3, "run"),
+    "prefill": (2, "prepare"),
+    "fio": (2, "run"),
 }
 """In which run, and phase of it."""
 
