@@ -50,7 +50,7 @@ def place(steps: Sequence[SuiteStep], groups: Groups) -> tuple[list[Placed], lis
     refused: dict[str, list[str]] = {}
     left_out: dict[str, list[str]] = {}
     for step in steps:
-        found = next((fitting for group in groups if (fitting := _fitting(step, group))), None)
+        found = next((usable for group in groups if (usable := fitting(step, group))), None)
         if found:
             placed.append(Placed(step, found))
         else:
@@ -67,7 +67,8 @@ def _with_titles(reasons: Mapping[str, Sequence[str]], steps: int) -> list[str]:
     return [f"{', '.join(dict.fromkeys(titles))}: {text}" if steps > 1 else text for text, titles in reasons.items()]
 
 
-def _fitting(step: SuiteStep, group: Iterable[Target]) -> tuple[Target, ...]:
+def fitting(step: SuiteStep, group: Iterable[Target]) -> tuple[Target, ...]:
+    """Those of some targets that a step can use."""
     return tuple(
         target
         for target in group

@@ -174,8 +174,8 @@ def _check_expect(texts: Iterable[str]) -> None:
 
 
 def step_title(preset: Preset, options: Mapping[str, Choice]) -> str:
-    """``write-iops iodepth 4``: a preset with what is set in it."""
-    sets = ", ".join(f"{name} {choice_text(value)}" for name, value in options.items())
+    """``write-iops iodepth 4``: a preset with what is set in it; the values of a sweep are those of its points."""
+    sets = ", ".join(f"{name} {choice_text(value)}" for name, value in options.items() if not isinstance(value, list))
     return f"{preset.name} {sets}" if sets else preset.name
 
 

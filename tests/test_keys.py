@@ -151,7 +151,7 @@ def screens(root: Path) -> Iterator[Screen[Any]]:
     yield DetailsScreen(directory, run)
     yield Presenter(RunView(), lambda: None, lambda: None, "nothing")
     yield RunPicker(root, ("demo", demo.STAR))
-    yield PresetPicker(catalogue)
+    yield PresetPicker(catalogue, {})
     yield CommandPicker([])
     yield ThemePicker(["one"], "one")
     yield TargetPicker("file:/x", "file:/y", lambda of, put: Future(), "local")

@@ -10,6 +10,7 @@ import pytest
 
 from cephtui.models import Node, NodeEnvironment, Plan, Run
 from cephtui.models.refusal import Refusal
+from cephtui.models.suite import Ordered
 from cephtui.nodes.state import NodeState
 from cephtui.nodes.transport import Question, TransportError
 from cephtui.paths import packaged_presets_dir
@@ -68,7 +69,7 @@ class FakeRunner:
         assert target is REQUEST.target, "parsed once"
         return done(self.refusals)
 
-    def submit(self, plan: Plan, target: Target) -> Future[tuple[Run, ...]]:
+    def submit(self, plan: Plan, target: Target, ordered: Ordered | None = None) -> Future[tuple[Run, ...]]:
         assert target is REQUEST.target, "parsed once"
         self.plans.append(plan)
         return done(())

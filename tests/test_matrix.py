@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from cephtui.analysis.batches import Estimate
-from cephtui.analysis.matrix import Matrix, Options, Row, matrix_of
+from cephtui.analysis.matrix import Matrix, Row, matrix_of
 from cephtui.analysis.slowest import Slowest, osd_latency, slowest_of, slowest_osd
 from cephtui.models import ClusterSample, Finding, NodeResult, Outcome, Run, Summary
 from cephtui.models.metrics import BY_NAME, Metric
@@ -50,8 +50,8 @@ def ordered(*cells: Cell) -> Ordered:
     return Ordered(at=datetime(2026, 1, 1, tzinfo=UTC), suite="study", title="A study", cells=cells)
 
 
-def matrix(runs: Sequence[Run], order: Ordered | None = None, presets: Mapping[str, Options] | None = None) -> Matrix:
-    return matrix_of(runs, headline, order, presets)
+def matrix(runs: Sequence[Run], order: Ordered | None = None) -> Matrix:
+    return matrix_of(runs, headline, order)
 
 
 def value(found: Matrix, row: int = 0, column: int = 0) -> float:
@@ -141,7 +141,7 @@ def test_the_points_of_a_sweep_are_rows_from_the_beginning() -> None:
 
 
 def test_the_sweep_of_a_preset_is_known_by_its_options() -> None:
-    found = matrix([], ordered(cell("b")), {"write-iops": {"iodepth": [1, 2, 4], "rw": "randwrite"}})
+    found = matrix([], ordered(cell("b", of_preset={"iodepth": [1, 2, 4], "rw": "randwrite"})))
     assert [row.point for row in found.rows] == [(("iodepth", depth),) for depth in (1, 2, 4)]
     assert found.wanted == 9
 

@@ -221,7 +221,7 @@ def test_what_a_preset_does(tmp_path: Path, options: str, text: str) -> None:
 
 
 async def test_every_preset_is_shown_with_what_it_does(catalogue: Catalogue) -> None:
-    async with shown(PresetPicker(catalogue), SIZES[0]) as picker:
+    async with shown(PresetPicker(catalogue, {}), SIZES[0]) as picker:
         assert [row.cells[1] for row in picker.rows if not row.heading][:2] == ["write-throughput", "write-iops"]
         assert {row.key for row in picker.rows if not row.heading} == set(catalogue)
         async for _ in picker.in_each_size():
@@ -234,7 +234,7 @@ async def test_every_preset_is_shown_with_what_it_does(catalogue: Catalogue) -> 
 
 
 async def test_typing_filters_and_enter_chooses(catalogue: Catalogue) -> None:
-    async with shown(PresetPicker(catalogue)) as picker:
+    async with shown(PresetPicker(catalogue, {})) as picker:
         await picker.type("rados read")
         assert [row.key for row in picker.rows if not row.heading] == [
             *("rados-1m", "rados-all", "rados-rand", "rados-seq"),
@@ -247,14 +247,14 @@ async def test_typing_filters_and_enter_chooses(catalogue: Catalogue) -> None:
 
 
 async def test_keys_that_come_at_once_are_taken_in_their_order(catalogue: Catalogue) -> None:
-    async with shown(PresetPicker(catalogue)) as picker:
+    async with shown(PresetPicker(catalogue, {})) as picker:
         burst(picker.pilot.app, "rados read", "down", "down", "down", "enter")
         await until(picker.pilot, lambda: bool(picker.results))
         assert picker.result.name == "rados-seq"
 
 
 async def test_a_broken_preset_says_why_and_is_not_chosen(catalogue: Catalogue) -> None:
-    async with shown(PresetPicker(catalogue), (80, 24)) as picker:
+    async with shown(PresetPicker(catalogue, {}), (80, 24)) as picker:
         await picker.type("broken")
         assert "broken.toml: options.rw" in picker.words
         assert "broken" in picker.rows[-1].cells
@@ -265,7 +265,7 @@ async def test_a_broken_preset_says_why_and_is_not_chosen(catalogue: Catalogue) 
 
 async def test_escape_and_the_button_close_without_a_choice(catalogue: Catalogue) -> None:
     for how in ("escape", "close"):
-        async with shown(PresetPicker(catalogue)) as picker:
+        async with shown(PresetPicker(catalogue, {})) as picker:
             if how == "escape":
                 await picker.pilot.press("escape")
             else:
@@ -274,7 +274,7 @@ async def test_escape_and_the_button_close_without_a_choice(catalogue: Catalogue
 
 
 async def test_the_list_has_keys_of_its_own(catalogue: Catalogue) -> None:
-    async with shown(PresetPicker(catalogue)) as picker:
+    async with shown(PresetPicker(catalogue, {})) as picker:
         await picker.type("j")
         assert picker.picker.query_one(Filter).value == "j"
         await picker.pilot.press("backspace", "tab", "j", "j", "k")
@@ -287,16 +287,16 @@ async def test_the_list_has_keys_of_its_own(catalogue: Catalogue) -> None:
 
 
 async def test_the_mouse_is_enough(catalogue: Catalogue) -> None:
-    async with shown(PresetPicker(catalogue), (200, 50)) as picker:
+    async with shown(PresetPicker(catalogue, {}), (200, 50)) as picker:
         await picker.pilot.click(PickList, offset=(5, 2))
         assert picker.result.name == "write-iops"
-    async with shown(PresetPicker(catalogue), (200, 50)) as picker:
+    async with shown(PresetPicker(catalogue, {}), (200, 50)) as picker:
         await picker.pilot.click("#use")
         assert picker.result.name == "write-throughput"
 
 
 async def test_nothing_that_fits(catalogue: Catalogue) -> None:
-    async with shown(PresetPicker(catalogue)) as picker:
+    async with shown(PresetPicker(catalogue, {})) as picker:
         await picker.type("zzz")
         assert picker.note == "nothing fits the filter"
         await picker.pilot.press("enter", "down", "pagedown", "pageup", "up", "enter")

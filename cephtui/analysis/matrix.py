@@ -148,16 +148,15 @@ def matrix_of(
     runs: Sequence[Run],
     headline: Callable[[Run], Metric],
     ordered: Ordered | None = None,
-    presets: Mapping[str, Options] | None = None,
     osds: OsdLatencies | None = None,
 ) -> Matrix:
     """The matrix of the runs of one session, and of what was ``ordered`` in it.
 
-    ``headline`` gives the figure that a run is about (``presets.headline_metric``), ``presets`` the options of each
-    known preset by its name (``presets.options_of``), and ``osds`` what ``slowest.osd_latency`` gives of each run.
-    Runs that were not ordered have rows of their own; those of different batches never share a cell.
+    ``headline`` gives the figure that a run is about (``presets.headline_metric``), and ``osds`` what
+    ``slowest.osd_latency`` gives of each run. Runs that were not ordered have rows of their own; those of different
+    batches never share a cell.
     """
-    parts = _parts(runs, ordered, presets or {})
+    parts = _parts(runs, ordered)
     places, columns = _columns(parts)
     rows: dict[tuple[str, PointKey, int], dict[int, _Part]] = {}
     for step in dict.fromkeys(part.step for part in parts):
@@ -180,14 +179,14 @@ def matrix_of(
 # ---------------------------------------------------------------------------------------------- what was ordered
 
 
-def _parts(runs: Sequence[Run], ordered: Ordered | None, presets: Mapping[str, Options]) -> list[_Part]:
+def _parts(runs: Sequence[Run], ordered: Ordered | None) -> list[_Part]:
     """What was ordered, in that order, then the batches of other runs."""
     batches: dict[str, list[Run]] = {}
     for run in runs:
         batches.setdefault(run.batch, []).append(run)
     found = []
     for cell in ordered.cells if ordered else ():
-        options = {**presets.get(cell.preset, {}), **cell.options}
+        options = {**cell.of_preset, **cell.options}
         own = tuple(batches.pop(cell.batch, ()))
         found.append(_Part(cell.step, cell.target, cell.nodes, own, options, cell.repeats))
     others: dict[tuple[str, ...], list[Run]] = {}

@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from cephtui.models import Node, Run
 from cephtui.models.refusal import Refusal
@@ -19,6 +19,9 @@ from cephtui.sessions.store import StoreError
 from cephtui.targets import TargetError
 from cephtui.targets.base import TargetFault
 from cephtui.tools.base import OptionError
+
+if TYPE_CHECKING:
+    from cephtui.models.suite import Ordered
 
 FAULTS = (StoreError, TransportError, TargetFault, TargetError, OptionError)
 """Errors before a run; the text is one line for the user."""
@@ -85,8 +88,13 @@ class Launcher:
             await self._confirm([survey.refusal])
         return replace(request, room_bytes=survey.room_bytes, pool_use=survey.pool_use)
 
-    async def launch(self, request: Request, batch: str, cancelled: Callable[[], bool]) -> tuple[Run, ...]:
-        """Run a request whose nodes are connected, under this batch. Raises NotRun, and FAULTS."""
+    async def launch(
+        self, request: Request, batch: str, cancelled: Callable[[], bool], ordered: Ordered | None = None
+    ) -> tuple[Run, ...]:
+        """Run a request whose nodes are connected, under this batch. Raises NotRun, and FAULTS.
+
+        ``ordered`` is the whole that it is a part of, to be kept in the session.
+        """
         surveyed = await self.survey(request)
         _go_on(cancelled)
         plan = make_plan(surveyed, lambda: batch, self._runner.prefilled())
@@ -95,7 +103,7 @@ class Launcher:
         _go_on(cancelled)
         if refusals:
             plan = make_plan(_confirmed(surveyed, refusals), lambda: batch, self._runner.prefilled())
-        return await asyncio.wrap_future(self._runner.submit(plan, request.target))
+        return await asyncio.wrap_future(self._runner.submit(plan, request.target, ordered))
 
     async def _answered(self, state: NodeState, pool: str | None) -> NodeState:
         for _ in range(_QUESTIONS_MOST):

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from cephtui import units
 from cephtui.frozen import dataclass
 from cephtui.models import Node, Plan, Run
 from cephtui.models.plan import Bound, bound_of_all
 from cephtui.planning import Request, new_batch
+
+if TYPE_CHECKING:
+    from cephtui.models.suite import Ordered
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,8 @@ class Entry:
     """How many runs it is: the points of a sweep, each as often as it is repeated."""
     bound: Bound = "about"
     """What ``seconds`` is to the time."""
+    ordered: Ordered | None = None
+    """The whole that it is a part of, kept in the session from its first run on."""
 
     @classmethod
     def of(cls, request: Request, plan: Callable[[Request], Plan]) -> Entry:
@@ -60,8 +66,15 @@ class Entry:
         order = [f"order {request.order}"] if request.order else []
         rest = [f"{self.left} of {self.steps} runs left"] if request.begun else []
         if request.until is not None:
-            rest = [f"run {request.until} of {request.repeats}"]
-        return ", ".join([*request.option_texts, *times, *order, *rest])
+            several = f"runs {request.begun + 1} to {request.until}"
+            rest = [several if self.left > 1 else f"run {request.until} of {request.repeats}"]
+        return ", ".join([*self._step, *request.option_texts, *times, *order, *rest])
+
+    @property
+    def _step(self) -> list[str]:
+        """The title of the step of a suite, where it says more than the preset."""
+        titles = [cell.step for cell in self.ordered.cells if cell.batch == self.batch] if self.ordered else []
+        return [title for title in titles if title != self.request.preset.name]
 
     def after(self, runs: Sequence[Run]) -> Entry | None:
         """The rest of it after these runs; without any, its next one was called off. None where nothing is left."""

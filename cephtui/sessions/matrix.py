@@ -9,7 +9,7 @@ from pathlib import Path
 from cephtui.analysis.matrix import Matrix, matrix_of
 from cephtui.analysis.slowest import osd_latency
 from cephtui.models import Run
-from cephtui.presets import Catalogue, headline_metric, options_of
+from cephtui.presets import Catalogue, headline_metric
 from cephtui.sessions import store
 from cephtui.sessions.store import StoreError
 
@@ -37,6 +37,5 @@ class MatrixReader:
             self.runs,
             partial(headline_metric, self._catalogue),
             store.read_ordered(self._directory),
-            options_of(self._catalogue),
             self._osds,
         )

@@ -150,7 +150,7 @@ def screens(root: Path, directory: Path, users: Path, group: str) -> Iterator[tu
     asked: dict[str, Callable[[], Screen[Any]]] = {
         "target picker": lambda: TargetPicker(CANARY, CANARY, discover, CANARY),
         "node picker": lambda: NodePicker(Config(), known, (), {CANARY: CANARY}),
-        "preset picker": lambda: PresetPicker(find_presets(users, users)),
+        "preset picker": lambda: PresetPicker(find_presets(users, users), {}),
         "form": lambda: FormScreen(preset, Edits(), lambda edits: make_plan(hostile, new_batch)),
         "queue": lambda: QueueScreen(lambda: Queue((entry,), note=CANARY), lambda queue: None),
         "confirm": lambda: Confirm(CANARY, "yes", "no"),

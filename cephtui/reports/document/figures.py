@@ -115,7 +115,7 @@ def _has(runs: Iterable[Run], flow: str, metric: Metric) -> bool:
 
 def matrix_tables(material: Material) -> tuple[Block, ...]:
     """Steps over targets and nodes, where a study has several of these or was ordered as a suite."""
-    matrix = matrix_of(material.runs, material.headline, material.ordered, material.presets, material.osds)
+    matrix = matrix_of(material.runs, material.headline, material.ordered, material.osds)
     if len(matrix.columns) < 2 and material.ordered is None:
         return ()
     rows = []

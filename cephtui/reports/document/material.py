@@ -15,7 +15,7 @@ from cephtui.analysis.ceiling import Ceiling
 from cephtui.analysis.change import Change
 from cephtui.analysis.conclusion import Judgement
 from cephtui.analysis.history import History
-from cephtui.analysis.matrix import Options, OsdLatencies
+from cephtui.analysis.matrix import OsdLatencies
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, Run, Sample
 from cephtui.models.metrics import BY_NAME, Metric
@@ -72,8 +72,6 @@ class Material:
     """What may limit runs, by their names: of one run of each side, or of each point."""
     ordered: Ordered | None = None
     """What was ordered as a whole in the session of a study."""
-    presets: Mapping[str, Options] = field(default_factory=dict)
-    """Options of the presets that are known, by name."""
     osds: OsdLatencies = field(default_factory=dict)
     """Of the runs of a study."""
     seconds: Callable[[str], Iterable[Sample]] = lambda name: ()

@@ -9,10 +9,11 @@ import contextlib
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual.screen import ModalScreen, Screen
 
+from cephtui import paths
 from cephtui.config import ConfigError
 from cephtui.models import Node, Plan
 from cephtui.planning import Request
@@ -29,6 +30,9 @@ from cephtui.tui.console.edits import COMMON, Edits
 from cephtui.tui.console.start import Start
 from cephtui.tui.console.status_bar import StatusBar
 
+if TYPE_CHECKING:
+    from cephtui.suites import Suite
+
 
 class Chooser(Front):
     """Changes a choice by dialogs over the console's screen."""
@@ -39,14 +43,32 @@ class Chooser(Front):
         """``changed`` is called after each change of the choice or of what its plan depends on."""
         self._screen, self._choice, self._start, self._runner, self._changed = screen, choice, start, runner, changed
 
-    async def choose_preset(self, catalogue: Catalogue) -> None:
-        """Open the picker of presets."""
+    async def choose_preset(self, catalogue: Catalogue, dispatcher: Dispatcher) -> None:
+        """Open the picker of presets and suites; a suite is queued at once."""
+        from cephtui.suites import Suite, find_suites
         from cephtui.tui.pickers.presets import PresetPicker
 
-        preset = await self._show(PresetPicker(catalogue))
-        if preset is not None:
-            self._choice.preset = preset
+        suites = find_suites(paths.packaged_suites_dir(), paths.user_suites_dir(), catalogue)
+        found = await self._show(PresetPicker(catalogue, suites))
+        if isinstance(found, Suite):
+            self._queue(found, dispatcher)
+        elif found is not None:
+            self._choice.preset = found
             self._changed()
+
+    def _queue(self, suite: Suite, dispatcher: Dispatcher) -> None:
+        """All runs of a suite, on the chosen target and nodes."""
+        from cephtui.tui.console.suites import notice, queued
+
+        choice = self._choice
+        ceph_node = choice.request().ceph_node
+        try:
+            found = queued(suite, choice.target, choice.nodes.hosts, self._start.owner_id, ceph_node)
+        except OptionError as error:
+            self._screen.notify(f"{suite.name}: {error}", severity="error", markup=False)
+            return
+        dispatcher.push(found.entries)
+        self._screen.notify(notice(suite, found, dispatcher.queue.summary), timeout=15, markup=False)
 
     async def choose_options(self) -> None:
         """Open the form of the preset."""

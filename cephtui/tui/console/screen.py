@@ -62,7 +62,14 @@ class ConsoleScreen(RunScreen):
         *(_preset_key(number) for number in range(1, 10)),
         key("enter", "run('selected')", "run", "run the selected preset; during a run: queue it", "run", shown=True),
         key("a", "run('six')", "all six", "all six presets, or your own in their place, one after the other", "run"),
-        key("p", "choose('preset')", "presets", "all presets, including those without a key", "run", shown=True),
+        key(
+            "p",
+            "choose('preset')",
+            "presets",
+            "all presets, including those without a key, and suites",
+            "run",
+            shown=True,
+        ),
         key(
             "e",
             "choose('options')",
@@ -171,7 +178,7 @@ class ConsoleScreen(RunScreen):
         """Open the dialog for a part of the choice."""
         chooser = self._chooser
         choose: dict[str, Callable[[], Awaitable[None]]] = {
-            "preset": partial(chooser.choose_preset, self._catalogue),
+            "preset": partial(chooser.choose_preset, self._catalogue, self.dispatcher),
             "options": chooser.choose_options,
             "runtime": chooser.choose_runtime,
             "target": chooser.choose_target,

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cephtui import presets
+from cephtui import presets, suites
+from cephtui.models.rows import SuiteRow
 from cephtui.presets import Catalogue, Preset, PresetError
+from cephtui.reports.suites import size_of
+from cephtui.suites import Suite, Suites
 from cephtui.tui.keys import key
 from cephtui.tui.pickers.picker import Picker
 from cephtui.tui.widgets.pick_list import Row
+
+_SUITE = "suite: "
+"""How the key of a suite's row begins; no preset has such a name."""
 
 
 def described(preset: Preset) -> str:
@@ -38,17 +44,39 @@ def _preset_row(name: str, entry: Preset | PresetError) -> Row:
     return Row(name, (key, name, title, entry.file.tool), described(entry), more=entry.file.description)
 
 
-class PresetPicker(Picker[Preset]):
-    """Every preset, those without a key too; a broken one with its error."""
+def _suite_row(row: SuiteRow) -> Row:
+    key = f"{_SUITE}{row.suite}"
+    if row.error:
+        return Row(key, ("", row.suite, "broken", ""), row.error, refused=f"broken suite: {row.error}")
+    title = f"{row.title} (yours)" if row.user else row.title
+    steps = ", ".join(dict.fromkeys(step.title for step in row.steps))
+    return Row(key, ("", row.suite, title, ""), f"{size_of(row)}: {steps}", more=row.description)
 
-    TITLE_TEXT = "presets"
-    BINDINGS = [key("enter", "use", "choose", "choose the preset", priority=True)]
 
-    def __init__(self, catalogue: Catalogue) -> None:
+def _grouped(catalogue: Catalogue) -> list[Row]:
+    """Those with a key, then group by group under its heading."""
+    found, group = list[Row](), ""
+    for row in presets.rows(catalogue):
+        if row.key is None and row.group != group:
+            group = row.group
+            found.append(Row("", (group,), heading=True))
+        found.append(_preset_row(row.preset, catalogue[row.preset]))
+    return found
+
+
+class PresetPicker(Picker[Preset | Suite]):
+    """Every preset, those without a key too, and below them the suites; a broken one with its error."""
+
+    TITLE_TEXT = "presets and suites"
+    BINDINGS = [key("enter", "use", "choose", "choose the preset; of a suite: queue all its runs", priority=True)]
+
+    def __init__(self, catalogue: Catalogue, known: Suites) -> None:
         super().__init__()
-        self._catalogue = catalogue
+        self._catalogue, self._suites = catalogue, known
         heading = Row("", ("key", "name", "title", "tool"), "what it does", heading=True, always=True)
-        self._rows = [heading, *(_preset_row(row.preset, catalogue[row.preset]) for row in presets.rows(catalogue))]
+        below = [_suite_row(row) for row in suites.rows(known)]
+        over = [Row("", ("suites",), "enter queues all runs of one", heading=True)] if below else []
+        self._rows = [heading, *_grouped(catalogue), *over, *below]
 
     def rows(self) -> list[Row]:
         return self._rows
@@ -58,5 +86,8 @@ class PresetPicker(Picker[Preset]):
         return super().note() or (self.highlighted.more if self.highlighted else "")
 
     def use(self, row: Row | None) -> None:
-        preset = self._catalogue[row.key] if row else None
-        self.dismiss(preset if isinstance(preset, Preset) else None)
+        if row and row.key.startswith(_SUITE):
+            found: object = self._suites[row.key.removeprefix(_SUITE)]
+        else:
+            found = self._catalogue[row.key] if row else None
+        self.dismiss(found if isinstance(found, Preset | Suite) else None)
