@@ -116,7 +116,7 @@ def test_the_verdict_comes_first_and_the_rest_in_the_order_of_reading() -> None:
     answer, sentence = texts_of(found.lead)
     assert answer == "Not met (exit 5): required was at most 10 % worse"
     assert sentence.startswith(
-        "write-iops, write IOPS: worse by more than 10 %: 10.1k -> 8.25k, -18.0 % (95 %: -21.0 .. -14.9). 5 runs before"
+        "write-iops, write IOPS: 10.1k -> 8.25k, -18.0 % (95 %: -21.0 .. -14.9): worse by more than 10 %. 5 runs before"
     )
     assert [each.title for each in found.sections] == SECTIONS
     assert found.title == "tuning: ceph config set osd osd_op_num_shards_hdd 8: not met"

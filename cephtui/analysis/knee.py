@@ -172,13 +172,18 @@ def load_points(series: Series) -> list[LoadPoint]:
 
 
 def _load_point(point: CurvePoint) -> LoadPoint | None:
-    runs, load = point.summary.counted, load_of(point.summary.last)
+    runs, load, in_flight = point.summary.counted, load_of(point.summary.last), in_flight_of(point.summary.last)
     rates, latencies = together(runs, _RATE), together(runs, _MEAN)
-    if load is None or not rates or len(rates) != len(latencies) or min(*rates, *latencies) <= 0:
+    if not load or not in_flight or not rates or len(rates) != len(latencies) or min(*rates, *latencies) <= 0:
         return None
-    in_flight = load.depth * load.jobs * max(1, len(node_names(point.summary.last)))
     p99s = tuple(value for value in together(runs, _P99) if value > 0)
-    return LoadPoint(in_flight, rates, latencies, p99s, point.place.label, load.block_bytes) if in_flight > 0 else None
+    return LoadPoint(in_flight, rates, latencies, p99s, point.place.label, load.block_bytes)
+
+
+def in_flight_of(run: Run) -> int | None:
+    """I/Os at once that were asked for, of all jobs and nodes; None where that is not known."""
+    load = load_of(run)
+    return load.depth * load.jobs * max(1, len(node_names(run))) if load and load.depth > 0 and load.jobs > 0 else None
 
 
 def together(runs: Iterable[Run], metric: Metric) -> tuple[float, ...]:

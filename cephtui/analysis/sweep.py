@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from cephtui.analysis.knee import LoadPoint, knee_of
+from cephtui.analysis.knee import LoadPoint, hysteresis, knee_of, together
+from cephtui.analysis.ratio import LogMean
 from cephtui.frozen import dataclass
+from cephtui.models import Run
+from cephtui.models.metrics import BY_NAME
 
 DEPTH_MOST = 256
 """Of a job."""
@@ -52,6 +55,12 @@ def runs_most(most: int = DEPTH_MOST) -> int:
     return PASSES_MOST * (most.bit_length() + 2)
 
 
+def measured_of(run: Run, depth: int) -> Measured | None:
+    """None for a run that has completed nothing."""
+    rates, latencies = together([run], BY_NAME["iops"]), together([run], BY_NAME["latency_mean_seconds"])
+    return Measured(depth, rates[0], latencies[0]) if rates and latencies and min(*rates, *latencies) > 0 else None
+
+
 def points_of(measured: Sequence[Measured]) -> list[LoadPoint]:
     """By depth, as one job of one node has them: the knee of these is a depth."""
     found: dict[int, list[Measured]] = {}
@@ -61,6 +70,12 @@ def points_of(measured: Sequence[Measured]) -> list[LoadPoint]:
         LoadPoint(depth, tuple(each.rate for each in same), tuple(each.latency for each in same))
         for depth, same in sorted(found.items())
     ]
+
+
+def change_again(measured: Sequence[Measured]) -> LogMean | None:
+    """The ratio of the throughput of the second pass to that of the first, at the same depths; None for one pass."""
+    first, *others = passes(measured) or [[]]
+    return hysteresis(points_of(first), points_of(others[0])) if others else None
 
 
 def passes(measured: Sequence[Measured]) -> list[list[Measured]]:

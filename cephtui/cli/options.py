@@ -198,6 +198,27 @@ def stable_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+_sweep_options = (
+    click.option(
+        "--sweep-depth",
+        type=click.Choice(["auto"]),
+        help="Find the knee: depth 1, 2, 4, ... until the curve is flat, and back. For a list: --set iodepth=1,4,16.",
+    ),
+    click.option(
+        "--confirm",
+        is_flag=True,
+        help="After --sweep-depth, measure at 80 % of the peak with I/Os at random times (fio only).",
+    ),
+)
+
+
+def sweep_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the options of a sweep that chooses its depths."""
+    for option in reversed(_sweep_options):
+        command = option(command)
+    return command
+
+
 METRICS = ("iops", "bandwidth", "latency", "p50", "p95", "p99", "p99.9")
 """What a check may judge."""
 _judging_options = (

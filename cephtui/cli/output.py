@@ -104,8 +104,13 @@ def print_runs(finished: Sequence[Run]) -> None:
     """A table of these runs, and where they are saved; nothing for none."""
     if not finished:
         return
-    console, saved = make_console(), not all(map(unsaved, finished))
-    print_report(draw_session(finished, ascii_only=ascii_only(), saved=saved), console)
-    if saved:
+    saved = not all(map(unsaved, finished))
+    print_report(draw_session(finished, ascii_only=ascii_only(), saved=saved))
+    print_saved(finished)
+
+
+def print_saved(finished: Sequence[Run]) -> None:
+    """Where these runs are saved; nothing where they are not."""
+    if not all(map(unsaved, finished)):
         session = finished[0].session
-        print_report(Text(saved_line(session, count_runs(sessions_dir() / session)), style="dim"), console)
+        print_report(Text(saved_line(session, count_runs(sessions_dir() / session)), style="dim"))

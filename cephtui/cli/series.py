@@ -38,17 +38,21 @@ def run_until_stable(
 
     Raises StoreError where nothing could be run.
     """
+
+    def work(series: Series) -> None:
+        for each, name in singly(requests):
+            series.until_stable(each, goal, headline, name)
+
+    return in_series(runner, work, as_json)
+
+
+def singly(requests: Sequence[Request]) -> list[tuple[Request, str]]:
+    """A request for each preset, and what it is called where there are several; else the name is empty."""
     every = [replace(request, presets=(preset,), batches=(batch,)) for request in requests
              for preset, batch in zip(request.presets, request.batches, strict=True)]  # fmt: skip
     presets, targets = {each.preset.name for each in every}, {each.target.spec for each in every}
-    with measuring(runner) as desk:
-        series = Series(runner, desk, as_json)
-        with contextlib.suppress(_Over):
-            for each in every:
-                name = [each.preset.name] * (len(presets) > 1) + [each.target.spec] * (len(targets) > 1)
-                series.until_stable(each, goal, headline, " on ".join(name))
-        code = series.end()
-    return code or (EXIT_INCOMPLETE if desk.is_asked_to_end else 0)
+    names = [[each.preset.name] * (len(presets) > 1) + [each.target.spec] * (len(targets) > 1) for each in every]
+    return [(each, " on ".join(name)) for each, name in zip(every, names, strict=True)]
 
 
 def run_in_order(runner: Runner, slices: Sequence[Request], ordered: Ordered, as_json: bool) -> int:
@@ -56,11 +60,24 @@ def run_in_order(runner: Runner, slices: Sequence[Request], ordered: Ordered, as
 
     Raises StoreError where nothing could be run.
     """
+    return in_series(runner, lambda series: series.take_turns(slices, ordered), as_json)
+
+
+def in_series(
+    runner: Runner,
+    work: Callable[[Series], None],
+    as_json: bool,
+    show: Callable[[Sequence[Run]], None] = print_runs,
+) -> int:
+    """Carry out what is measured in a series, and ``show`` all its runs; the exit code.
+
+    Raises StoreError where nothing could be run.
+    """
     with measuring(runner) as desk:
         series = Series(runner, desk, as_json)
         with contextlib.suppress(_Over):
-            series.take_turns(slices, ordered)
-        code = series.end()
+            work(series)
+        code = series.end(show)
     return code or (EXIT_INCOMPLETE if desk.is_asked_to_end else 0)
 
 
@@ -72,11 +89,11 @@ class Series:
         self._runs: list[Run] = []
         self._code = 0
 
-    def end(self) -> int:
-        """Print a table of all runs; the exit code."""
+    def end(self, show: Callable[[Sequence[Run]], None]) -> int:
+        """Show all runs; the exit code."""
         if not self._as_json:
             try:
-                print_runs(self._runs)
+                show(self._runs)
             except OSError:  # the terminal is closed: what it created is removed nevertheless
                 silence(sys.stdout)
         return self._code
@@ -90,17 +107,9 @@ class Series:
         runs, figures = list[Run](), dict[str, list[float]]()
         while len(counted(runs)) < goal.most:
             begun = len(runs)
-            code, found = self._measure(
-                replace(request, repeats=begun + 1, begun=begun, until=begun + 1), request.batches
-            )
-            runs += found
-            if why := failed_in_a_row(runs):
-                say(why)
-                self._end(code or EXIT_FAILED)
-            if why := why_invalid(runs[-1]):
-                say(f"{prefix}#{runs[-1].run} does not count and is measured again: {why}")
+            next_one = replace(request, repeats=begun + 1, begun=begun, until=begun + 1)
+            if not self.measure_another(next_one, runs, prefix):
                 continue
-            self._note(code)
             metric, good = headline(runs[-1]), counted(runs)
             figures = figures_of(good, metric)
             if len(good) > 1:
@@ -108,7 +117,23 @@ class Series:
             if goal.is_reached(figures):
                 return
         say(f"{prefix}{unstable_line(goal.most, figures)}")
-        self._note(EXIT_NO_VERDICT)
+        self.note(EXIT_NO_VERDICT)
+
+    def measure_another(self, request: Request, runs: list[Run], prefix: str, repeat: int | None = None) -> bool:
+        """Add the run of a request to these, and say whether it counts; ``repeat`` is its number among those alike.
+
+        Raises _Over after two in a row that do not.
+        """
+        code, found = self._measure(request, request.batches, repeat=repeat)
+        runs += found
+        if why := failed_in_a_row(runs):
+            say(why)
+            self._end(code or EXIT_FAILED)
+        if why := why_invalid(runs[-1]):
+            say(f"{prefix}#{runs[-1].run} does not count and is measured again: {why}")
+            return False
+        self.note(code)
+        return True
 
     def take_turns(self, slices: Sequence[Request], ordered: Ordered) -> None:
         """Carry out the slices, and say how what is missing at the end is measured. Raises _Over."""
@@ -121,7 +146,7 @@ class Series:
                     self._end(EXIT_INCOMPLETE)
                 if len(slices) > 1:
                     say(progress_line(plans, number, ordered.titles))
-                self._note(self._measure(each, each.batches, None if self._runs else ordered)[0])
+                self.note(self._measure(each, each.batches, None if self._runs else ordered)[0])
         finally:
             self._say_what_is_missing(sum(len(plan.steps) for plan in plans))
 
@@ -132,10 +157,12 @@ class Series:
             say(f"{runs}: cephtui run --resume {self._runs[0].session}")
 
     def _measure(
-        self, request: Request, batches: Sequence[str], ordered: Ordered | None = None
+        self, request: Request, batches: Sequence[str], ordered: Ordered | None = None, repeat: int | None = None
     ) -> tuple[int, Sequence[Run]]:
         """The exit code of these runs, and the runs. Raises _Over where it was stopped, or can't be continued."""
         plan = make_plan(request, iter(batches).__next__, self._runner.prefilled())
+        if repeat is not None:
+            plan = plan.model_copy(update={"steps": tuple(s.model_copy(update={"repeat": repeat}) for s in plan.steps)})
         output = JsonOutput() if self._as_json else TerminalOutput(table=False)
         try:
             code, runs = self._desk.measure(plan, request.target, output, ordered)
@@ -150,9 +177,10 @@ class Series:
             self._end(code or EXIT_INCOMPLETE)
         return code, runs
 
-    def _note(self, code: int) -> None:
+    def note(self, code: int) -> None:
+        """Take an exit code into account."""
         self._code = max(self._code, code, key=WORST.index)
 
     def _end(self, code: int) -> NoReturn:
-        self._note(code)
+        self.note(code)
         raise _Over

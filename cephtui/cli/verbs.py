@@ -27,6 +27,7 @@ from cephtui.cli.options import (
     shared_pool_option,
     stable_options,
     stall_option,
+    sweep_options,
     target_option,
     targets_option,
     where_options,
@@ -101,6 +102,7 @@ Examples:
   cephtui run read-iops write-iops --set runtime=30 --repeat 3
   cephtui run write-iops --set iodepth=1,4,16,64
   cephtui run write-iops --until-stable
+  cephtui run write-iops --sweep-depth auto --confirm
   cephtui run write-iops --expect 'iops>=5000' --expect 'p99<=5ms'
   cephtui run write-iops read-iops --repeat 6 --order abba
   cephtui run write-iops --node pve1 --target rbd:ssd,rbd:hdd --repeat 6 --order abba
@@ -117,7 +119,7 @@ Examples:
 Exit codes:
   0 ok, 1 the benchmark failed, 2 wrong usage, 3 refused, 4 stopped, lost, incomplete or not saved
   5 a figure that --expect names was not reached; 6 nor shown to be
-  6 not stable: the mean is not known as well as --until-stable asks for
+  6 not stable: the mean is not known as well as --until-stable asks for; --confirm: no knee was found
 """
 )
 @click.argument("names", nargs=-1, metavar="PRESET... | SUITE", shell_complete=complete_listed)
@@ -128,6 +130,7 @@ Exit codes:
 @click.option("--repeat", type=int, callback=within(1, _REPEATS_MOST), metavar="N", help="Run each preset N times.")
 @order_option
 @stable_options
+@sweep_options
 @click.option(
     "--expect",
     multiple=True,

@@ -9,13 +9,15 @@ from rich.console import Group, RenderableType
 
 from cephtui.analysis.batches import Estimate
 from cephtui.analysis.curve import Axis, Curve, CurvePoint, Place, Series, axes, axes_or_depth, curve_of, family
-from cephtui.analysis.knee import knee_of, load_points
+from cephtui.analysis.knee import in_flight_of, knee_of, load_points
+from cephtui.analysis.sweep import measured_of
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, Run
 from cephtui.models.metrics import BY_NAME, LIVE, Metric
 from cephtui.reports.facts import ranges
 from cephtui.reports.gfm import document, escaped, table
 from cephtui.reports.knee import IOPS, knee_lines
+from cephtui.reports.sweep import again_line
 from cephtui.reports.tables import add_row, make_table, plain
 from cephtui.reports.text import margin_of, short_target, title_of
 
@@ -81,8 +83,15 @@ def words(curve: Curve, metric: Metric = IOPS) -> list[tuple[str, list[str]]]:
     """What a load curve shows, by the name of each series; nothing of others."""
     if not curve.axis.load:
         return []
-    found = [(series.name, knee_of(load_points(series))) for series in curve.series]
-    return [(name, knee_lines(knee, curve.axis, metric)) for name, knee in found if knee]
+    found = [(series, knee_of(load_points(series))) for series in curve.series]
+    return [(series.name, [*knee_lines(knee, curve.axis, metric), *_again(series)]) for series, knee in found if knee]
+
+
+def _again(series: Series) -> list[str]:
+    """Where the same loads gave other figures the second time."""
+    runs = sorted((run for point in series.points for run in point.summary.counted), key=lambda run: run.run)
+    found = [measured_of(run, in_flight_of(run) or 0) for run in runs]
+    return list(filter(None, [again_line([each for each in found if each])]))
 
 
 # ------------------------------------------------------------------ as a text

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from cephtui.analysis.batches import Estimate, node_names
-from cephtui.analysis.conditions import load_of
+from cephtui.analysis.batches import Estimate
 from cephtui.analysis.curve import Axis, Curve, CurvePoint, Series
-from cephtui.analysis.knee import Knee, knee_of, load_points
+from cephtui.analysis.knee import Knee, in_flight_of, knee_of, load_points
 from cephtui.models.metrics import METRICS
 from cephtui.models.rows import CurvePointRow, Estimated, KneeRow
 from cephtui.reports.csv_rows import csv_of
@@ -28,8 +27,6 @@ def rows_of_curve(curve: Curve) -> Iterator[CurvePointRow | KneeRow]:
 
 
 def _point_row(line: CurveLine, point: CurvePoint, common: Mapping[str, str]) -> CurvePointRow:
-    load = load_of(point.summary.last)
-    nodes = max(1, len(node_names(point.summary.last)))
     return CurvePointRow(
         **common,
         place=point.place.label,
@@ -37,7 +34,7 @@ def _point_row(line: CurveLine, point: CurvePoint, common: Mapping[str, str]) ->
         series=line.series.name,
         direction=line.flow,
         runs=tuple(run.run for run in point.summary.point.repeats),
-        in_flight=load.depth * load.jobs * nodes if load else None,
+        in_flight=in_flight_of(point.summary.last),
         figures={
             metric.name: _estimated(estimate) for metric in METRICS if (estimate := point.estimate(line.flow, metric))
         },

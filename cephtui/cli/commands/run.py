@@ -22,7 +22,8 @@ from cephtui.cli.expecting import check_expected, conclude_expected
 from cephtui.cli.options import Where
 from cephtui.cli.printing import print_lines, print_report
 from cephtui.cli.prompts import Prompts, connect
-from cephtui.cli.series import run_in_order, run_until_stable
+from cephtui.cli.series import run_in_order, run_until_stable, singly
+from cephtui.cli.sweeping import at_depth, check_sweep, run_sweep, sweep_line
 from cephtui.cli.work import Work, new_work, saved_work
 from cephtui.exit_codes import EXIT_REFUSED, WORST
 from cephtui.models import Step
@@ -50,6 +51,8 @@ def run_presets(
     order: Order | None,
     until_stable: float | None,
     most: int | None,
+    sweep_depth: str | None,
+    confirm: bool,
     expect: tuple[str, ...],
     session: str | None,
     resume: str | None,
@@ -62,7 +65,8 @@ def run_presets(
     """Run presets, a suite, or what a session has left of them; or only show it. The exit code."""
     goal = _goal(until_stable, most, repeat, order)
     given = {"PRESET": names, "--target": targets, "--data-pool": data_pool, "--set": overrides, "--repeat": repeat,
-             "--order": order, "--until-stable": until_stable, "--expect": expect, "--session": session}  # fmt: skip
+             "--order": order, "--until-stable": until_stable, "--sweep-depth": sweep_depth, "--expect": expect,
+             "--session": session}  # fmt: skip
     _check_resume(resume, given)
     check_session_name(session)
     with ExitStack() as stack:
@@ -74,6 +78,7 @@ def run_presets(
                 least = FEWEST if goal else repeat
                 work = new_work(names, where, targets, data_pool, options, least, order, expected, stack)
             _check_order(work, order, goal)
+            work = _swept(work, sweep_depth, confirm, given)
             if not work.slices:
                 runs = sum(len(plan_of(request).steps) for request in work.requests)
                 say(f"session {session}: nothing is left to run, all {runs} runs are there")
@@ -83,17 +88,25 @@ def run_presets(
             runner = stack.enter_context(Runner(paths.sessions_dir(), session, stall_seconds=stall_timeout))
             consents = {"destroy": destroy, "shared_pool": shared_pool, "ceph_node": where.ceph_node}
             work = surveyed_work(runner, work, consents)
-            return show_plans(runner, work, goal, as_json) if dry_run else _measure(runner, work, goal, as_json)
+            confirms = confirm if sweep_depth else None
+            if dry_run:
+                return show_plans(runner, work, goal, as_json, confirms)
+            return _measure(runner, work, goal, confirms, as_json)
         except (PresetError, OptionError) as error:
             raise click.UsageError(str(error)) from None
         except (StoreError, NotRun) as error:
             raise Refused(str(error)) from None
 
 
-def _measure(runner: Runner, work: Work, goal: Goal | None, as_json: bool) -> int:
-    """Run what is left, and judge what is expected of it; the exit code. Raises NotRun and StoreError."""
+def _measure(runner: Runner, work: Work, goal: Goal | None, confirms: bool | None, as_json: bool) -> int:
+    """Run what is left, and judge what is expected of it; the exit code. Raises NotRun and StoreError.
+
+    ``confirms`` is whether a sweep of the depth is confirmed; None where there is none.
+    """
     if len(work.requests) > 1:
         check_all(runner, work)
+    if confirms is not None:
+        return run_sweep(runner, work.requests, confirms, as_json)
     if goal:
         metric = partial(headline_metric, find_catalogue())
         code = run_until_stable(runner, work.requests, goal, metric, as_json)
@@ -134,6 +147,19 @@ def _check_order(work: Work, order: Order | None, goal: Goal | None) -> None:
         raise OptionError("until-stable", "repeats one value of each option, not a sweep")
     for request in work.requests:
         plan_of(request)
+
+
+def _swept(work: Work, sweep_depth: str | None, confirm: bool, given: Mapping[str, Any]) -> Work:
+    """Each preset at the first depth of its sweep, if there is one. Raises UsageError and OptionError."""
+    if sweep_depth is None:
+        if confirm:
+            raise click.UsageError("--confirm belongs to --sweep-depth auto")
+        return work
+    if work.ordered.suite:
+        raise click.UsageError("--sweep-depth is for presets: a suite says which depths each of its steps has")
+    others = {name: given[name] for name in ("--repeat", "--until-stable", "--expect")}
+    check_sweep(work.requests, confirm, given["--set"], others)
+    return replace(work, requests=tuple(at_depth(request, 1) for request, _ in singly(work.requests)))
 
 
 def check_all(runner: Runner, work: Work) -> None:
@@ -179,11 +205,13 @@ def surveyed(runner: Runner, request: Request, steps: Sequence[Step]) -> Request
         raise NotRun(str(error)) from None
 
 
-def show_plans(runner: Runner, work: Work, goal: Goal | None, as_json: bool) -> int:
+def show_plans(runner: Runner, work: Work, goal: Goal | None, as_json: bool, confirms: bool | None = None) -> int:
     """Print what would happen, guards included, and run nothing; the exit code."""
     plans = plans_of(work.slices)
     lines = [dry_line(goal, plans)] if goal else []
-    if not goal and (work.ordered.order or len(plans) > 1):
+    if confirms is not None:
+        lines += [sweep_line(work.requests, confirm=confirms)]
+    if not lines and (work.ordered.order or len(plans) > 1):
         lines += [order_line([step for plan in plans for step in plan.steps], work.ordered.titles)]
     if as_json:
         print_lines(plans)

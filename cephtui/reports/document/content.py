@@ -102,11 +102,11 @@ def _lead(material: Material) -> Iterator[Block]:
 
 
 def _sentence(verdict: Verdict, label: str) -> str:
-    """``write-iops, write IOPS: worse by more than 10 %: 10.1k -> 8.25k, -18.0 % (95 %: -21.0 .. -14.9)``."""
+    """``write-iops, write IOPS: 10.1k -> 8.25k, -18.0 % (95 %: -21.0 .. -14.9): worse by more than 10 %``."""
     figures = headline(verdict).plain.removesuffix(change_of(verdict)).strip()
     name, _, values = figures.partition("  ")[2].rpartition("  ")
     change = " ".join(change_of(verdict).split())
-    return f"{label}, {name}: {verdict_text(verdict)}: {values}{f', {change}' if change else ''}"
+    return f"{label}, {name}: {values}{f', {change}' if change else ''}: {verdict_text(verdict)}"
 
 
 def _changed(material: Material) -> tuple[Block, ...]:

@@ -57,6 +57,7 @@ class FioOptions(BaseModel):
     sync: Literal["none", "sync", "dsync"] | None = None
     rate: Size | None = None
     rate_iops: Annotated[int, Field(ge=1), NUMBER] | None = None
+    rate_process: Literal["linear", "poisson"] | None = None
     thinktime: Count | None = None
     iodepth_batch_submit: Annotated[int, Field(ge=1), NUMBER] | None = None
     iodepth_batch_complete_min: Annotated[int, Field(ge=0), NUMBER] | None = None
@@ -90,6 +91,7 @@ ABOUT = {
     "rwmixread": "per cent of reads in rw and randrw",
     "ramp_time": "excluded from the results",
     "rate_iops": "at most so many I/Os a second of each job",
+    "rate_process": "how I/Os are spread under a rate: evenly, or at random as those of many users",
     "rate": "at most so many bytes a second of each job",
     "direct": "past the page cache",
     "ioengine": "how fio submits I/Os; images use rbd",
