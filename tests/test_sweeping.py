@@ -221,7 +221,7 @@ REFUSED: Sequence[tuple[str, str]] = [
     ("write-iops --sweep-depth auto --expect iops>=5", "leave out --expect"),
     ("write-iops --sweep-depth auto --set iodepth=4", "chooses the depths: leave out --set iodepth"),
     ("write-iops --sweep-depth auto --set bs=4k,64k", "one value of each other option, and write-iops is a sweep"),
-    ("mixed-75-25 --sweep-depth auto --confirm", "fio paces reads and writes each by itself"),
+    ("mixed-75-25 --sweep-depth auto --confirm", "fio paces reads and writes apart"),
     ("rados-write --target pool:x --sweep-depth auto --confirm", "rados bench can't offer a fixed rate"),
     ("quick --target rbd:x --target pool:x --sweep-depth auto", "--sweep-depth is for presets"),
     ("write-iops --resume last --sweep-depth auto", "--resume continues what was ordered: leave out PRESET"),

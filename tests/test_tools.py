@@ -48,12 +48,18 @@ from tests import fakes
 from tests.fakes import FakeNode, Log
 
 PACKAGE = Path(__file__).parent.parent / "cephtui"
-TABLE = PACKAGE / "tools" / "__init__.py"
+TABLES = {PACKAGE / "tools" / "__init__.py", PACKAGE / "tools" / "saved.py"}
+OF_ONE_TOOL = {"fio": {PACKAGE / "cli" / "commands" / "import_preset.py"}}
+"""Verbs that are about a tool's own files, by its name."""
+EXAMPLES = "\b\nExamples:"
+"""How the examples of a verb begin."""
 SENTENCES = {
     "fio can't open an image in an RBD namespace: use rbd:POOL/IMAGE",
     "namespaces are not supported (fio can't open them): use an image outside of them",
+    "After --sweep-depth, measure at 80 % of the peak with I/Os at random times (fio only).",
+    "FILE | 'fio ...'",
 }
-"""What a user reads of a target's name: the program that can't open it is the reason. Nothing is decided by them."""
+"""What a user reads, where the program's name is what it says. Nothing is decided by them."""
 
 
 # ---------------------------------------------------------------------------------------------- names
@@ -68,13 +74,13 @@ def words_of(tool: Tool) -> re.Pattern[str]:
 def code_of(source: str) -> Iterator[tuple[int, str]]:
     """Every name and every text of a program with its line.
 
-    Comments and docstrings are left out: they say where a format or a figure is from, and nothing is decided by them.
+    Comments, docstrings and examples are left out: they say where a format or a figure is from, and decide nothing.
     """
     tree = ast.parse(source)
     bare = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
         match node:
-            case ast.Constant(value=str() as text) if id(node) not in bare and text.lstrip(": ") not in SENTENCES:
+            case ast.Constant(value=str() as text) if id(node) not in bare and not is_help(text):
                 yield node.lineno, text
             case ast.Name(id=text) | ast.Attribute(attr=text):
                 yield node.lineno, text
@@ -88,10 +94,16 @@ def code_of(source: str) -> Iterator[tuple[int, str]]:
                 yield from ((node.lineno, alias.name) for alias in names)
 
 
+def is_help(text: str) -> bool:
+    """Whether it is only read by a user."""
+    return text.lstrip(": ") in SENTENCES or text.startswith(EXAMPLES)
+
+
 def users_of(tool: Tool) -> list[str]:
     folder = PACKAGE / "tools" / tool.name.replace("-", "_")
     assert folder.is_dir()
-    others = [path for path in sorted(PACKAGE.rglob("*.py")) if path != TABLE and folder not in path.parents]
+    own = {*TABLES, *OF_ONE_TOOL.get(tool.name, ())}
+    others = [path for path in sorted(PACKAGE.rglob("*.py")) if path not in own and folder not in path.parents]
     wanted = words_of(tool)
     return [
         f"{path.relative_to(PACKAGE)}:{line}: {text.strip()[:80]}"

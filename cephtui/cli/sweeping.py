@@ -58,7 +58,9 @@ def _check_confirmed(request: Request) -> None:
             "leave out --confirm"
         )
     if step.options.get(tool.direction_option) in _MIXED:
-        raise click.UsageError("--confirm: fio paces reads and writes each by itself: take a preset that only does one")
+        raise click.UsageError(
+            f"--confirm: {tool.title} paces reads and writes apart: take a preset that only does one"
+        )
 
 
 def at_depth(request: Request, depth: int) -> Request:

@@ -19,15 +19,16 @@ from cephtui.printable import one_line
 from cephtui.reading import open_regular, read_bytes
 from cephtui.sessions.store import StoreError, check_name
 from cephtui.sessions.writer import SessionWriter, unwritable
+from cephtui.tools import TOOLS
 from cephtui.tools.logs import FoundRun, read_log
-from cephtui.tools.saved import FINDERS
+from cephtui.tools.saved import FINDERS, JOB_FILES
 
 FILE_MOST_BYTES = 32 << 20
 """Of one log. An hour of fio's json+ with a status each second has 100 MB, and can be cut."""
 FILES_MOST, RUNS_MOST = 10_000, 5_000
 """Of one session."""
 UNKNOWN_COMMAND = "(the command is not in the log)"
-NOTHING_FOUND = "no fio or rados bench output found"
+NOTHING_FOUND = f"no {' or '.join(TOOLS[name].title for name in FINDERS)} output found"
 _HEAD_BYTES = 4096
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 """How the text of a Windows shell begins."""
@@ -89,7 +90,7 @@ def _is_binary(head: bytes) -> bool:
 
 
 def _nothing(path: Path) -> str:
-    return "a job file: cephtui import-preset makes presets of it" if path.suffix == ".fio" else NOTHING_FOUND
+    return "a job file: cephtui import-preset makes presets of it" if path.suffix in JOB_FILES else NOTHING_FOUND
 
 
 def default_name(first: Path, file: LogFile) -> str:
