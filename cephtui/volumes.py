@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -45,6 +44,8 @@ class VolumeRow(BaseModel):
     """From which it is measured."""
     device_class: Line = Field(default="", alias="class")
     """In the table: ``NVME``."""
+    limits_of: Line = ""
+    """An image whose limits are what is promised."""
     iops: _Promised = None
     read_iops: _Promised = None
     write_iops: _Promised = None
@@ -73,6 +74,8 @@ class Volume:
     node: str = ""
     """Empty where there is only one."""
     device_class: str = ""
+    limits_of: str = ""
+    """The target whose limits are taken where nothing is promised; empty for its own."""
 
     @property
     def title(self) -> str:
@@ -82,7 +85,7 @@ class Volume:
     @property
     def is_promised(self) -> bool:
         """Whether anything is; else the limits that are set are taken."""
-        return replace(self.promised, burst_seconds=0.0) != Limits()
+        return self.promised.is_set
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +117,7 @@ def load_volumes(path: Path) -> list[Volume]:
             row.name,
             row.node,
             row.device_class,
+            row.limits_of,
         )
         for row in read_file(path, VolumesFile).volumes
     ]

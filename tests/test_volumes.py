@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from cephtui.analysis.expectation import judge_expectation, parse_expectation
+from cephtui.ceph import proxmox
 from cephtui.ceph.qos import Limits, limits_argv, parse_limits
 from cephtui.cli.verbs import cli
 from cephtui.cluster.reader import ClusterReader, image_limits
@@ -203,6 +204,57 @@ async def test_limits_are_those_of_the_image_or_of_the_pool() -> None:
     with pytest.raises(TargetFault, match="can't read the limits of bench/none"):
         await parse_target("rbd:bench/none").limits(shell)
     assert limits_argv("bench", None)[-2:] == ("--format", "json")
+
+
+GUEST = "/etc/pve/nodes/pve1/qemu-server/101.conf"
+
+
+def guests(*lines: str) -> str:
+    """The answer of a node with these lines in a guest's file."""
+    return "".join(f"line\t{GUEST}\t{line}\n" for line in lines) + "done\t\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "limits"),
+    [
+        ("scsi0: vms:vm-101-disk-0,size=32G", Limits()),
+        ("scsi0: vms:vm-101-disk-0,iops=5000,size=32G", Limits(iops=5000)),
+        ("virtio1: vms:vm-101-disk-0,iops_rd=8000,iops_wr=4000", Limits(read_iops=8000, write_iops=4000)),
+        ("scsi0: vms:vm-101-disk-0,mbps=200,mbps_rd=0", Limits(bandwidth_bytes=200 * 2**20)),
+        ("scsi0: vms:vm-101-disk-0,mbps_wr=0.5", Limits(write_bandwidth_bytes=2**19)),
+        ("scsi0: vms:vm-101-disk-0,bps_rd=1000000", Limits(read_bandwidth_bytes=1e6)),
+        (
+            "scsi0: vms:vm-101-disk-0,iops_rd=800,iops_rd_max=2000,iops_rd_max_length=30",
+            Limits(read_iops=800, burst_seconds=30),
+        ),
+        ("scsi0: vms:vm-101-disk-0,iops_rd=800,iops_rd_max=2000", Limits(read_iops=800, burst_seconds=1)),
+        ("scsi0: vms:vm-101-disk-0,iops=many,mbps=-1", Limits()),
+        ("scsi0: vms:vm-101-disk-00,iops=5000", Limits()),
+        ("unused0: vms:vm-101-disk-0,iops=5000", Limits()),
+    ],
+)
+def test_the_limits_of_a_disk_of_a_guest(line: str, limits: Limits) -> None:
+    assert proxmox.parse_limits(guests("net0: virtio=vm-101-disk-0", line), "vm-101-disk-0") == limits
+
+
+async def test_limits_of_an_image_come_before_those_of_its_guest() -> None:
+    def shell(limit: str, guest: str) -> RecordedShell:
+        return RecordedShell(**{
+            "rbd_config_image_list_--pool_vms_--image_vm-101-disk-0": ok(answer(rbd_qos_iops_limit=limit)),
+            "bash_guests": ok(guest),
+        })  # fmt: skip
+
+    target, line = parse_target("rbd:vms/vm-101-disk-0"), guests("scsi0: vms:vm-101-disk-0,iops_rd=8000")
+    assert await target.limits(shell("500", line)) == Limits(iops=500)
+    assert await target.limits(shell("0", line)) == Limits(read_iops=8000)
+    assert await target.limits(shell("0", "")) == Limits()
+
+
+def test_a_volume_may_have_the_limits_of_another(tmp_path: Path) -> None:
+    file = tmp_path / "volumes.toml"
+    file.write_text('[[volumes]]\ntarget = "rbd:vms"\nlimits_of = "rbd:vms/vm-101-disk-0"\n')
+    (volume,) = load_volumes(file)
+    assert (volume.target, volume.limits_of, volume.is_promised) == ("rbd:vms", "rbd:vms/vm-101-disk-0", False)
 
 
 # ---------------------------------------------------------------------------------------------- printed

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from cephtui.ceph.qos import Limits
 from cephtui.frozen import dataclass
 from cephtui.paths import packaged_text
 
@@ -83,10 +84,45 @@ def access_argv(root: str = "") -> tuple[str, ...]:
 def parse_references(text: str, image: str) -> References:
     """The answer to ``references_argv``; only lines in which the name is a volume's, as in ``ceph:vm-1-disk-0``."""
     pairs = _pairs(text)
-    volume = re.compile(rf"[:/]{re.escape(image)}(?=[,\s@\"']|$)")
-    lines = (rest.partition("\t") for key, rest in pairs if key == "line")
-    files = (file for file, _, line in lines if volume.search(line))
+    files = (file for file, _ in _lines(pairs, image))
     return References(tuple(dict.fromkeys(files)), tuple(rest for key, rest in pairs if key == "unreadable"))
+
+
+def parse_limits(text: str, image: str) -> Limits:
+    """What QEMU lets the guest of an image do at most, in the answer to ``references_argv``.
+
+    The options of a disk in Proxmox VE's ``qm.conf(5)``: ``iops_rd=8000``, ``mbps=200`` (of 1024 * 1024 bytes).
+    """
+    disk = next((line for _, line in _lines(_pairs(text), image) if _DISK.match(line)), "")
+    options = dict(part.strip().partition("=")[::2] for part in disk.split(",")[1:])
+    found = {f"{way}iops": _number(options, f"iops{suffix}") for way, suffix in _WAYS}
+    for way, suffix in _WAYS:
+        mebibytes = _number(options, f"mbps{suffix}")
+        found[f"{way}bandwidth_bytes"] = mebibytes * 2**20 if mebibytes else _number(options, f"bps{suffix}")
+    bursts = (_number(options, f"{what}{suffix}_max_length") or 1.0
+              for what, most in (("iops", "iops"), ("bps", "mbps"), ("bps", "bps")) for _, suffix in _WAYS
+              if _number(options, f"{most}{suffix}_max"))  # fmt: skip
+    return Limits(**found, burst_seconds=max(bursts, default=0.0))
+
+
+_DISK = re.compile(r"(ide|sata|scsi|virtio)\d+:")
+"""A line of a guest's file that is about a disk in use: QEMU's, since containers have no limits."""
+_WAYS = (("", ""), ("read_", "_rd"), ("write_", "_wr"))
+"""What begins the name of a limit here, and what ends it there."""
+
+
+def _number(options: Mapping[str, str], name: str) -> float | None:
+    """None for no limit, which is 0 too."""
+    return float(text) or None if re.fullmatch(r"\d{1,15}(\.\d{1,6})?", text := options.get(name, "")) else None
+
+
+def _lines(pairs: Iterable[tuple[str, str]], image: str) -> Iterator[tuple[str, str]]:
+    """The lines in which an image's name is a volume's, each with its file."""
+    volume = re.compile(rf"[:/]{re.escape(image)}(?=[,\s@\"']|$)")
+    for key, rest in pairs:
+        file, _, line = rest.partition("\t")
+        if key == "line" and volume.search(line):
+            yield file, line
 
 
 def parse_access(text: str) -> CephAccess:

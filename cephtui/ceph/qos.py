@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 from cephtui.ceph import answers
 from cephtui.frozen import dataclass
@@ -26,6 +27,11 @@ class Limits:
     write_bandwidth_bytes: float | None = None
     burst_seconds: float = 0.0
     """How long more is let through; 0 where there is no burst."""
+
+    @property
+    def is_set(self) -> bool:
+        """Whether there is any."""
+        return replace(self, burst_seconds=0.0) != Limits()
 
 
 _NAMES = {

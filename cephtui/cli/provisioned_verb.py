@@ -34,6 +34,9 @@ volumes.toml:
   class = "NVME"
   iops = 8000                  # or read_iops, write_iops, bandwidth_bytes_per_second, ...
   burst_seconds = 30           # more is let through for so long; a run takes three times as long
+  [[volumes]]
+  target = "rbd:vms"                     # an image of cephtui's own, in the pool of a guest's disk
+  limits_of = "rbd:vms/vm-101-disk-0"    # promised is what its rbd_qos_* or its guest's disk options say
 
 \b
 Exit codes:

@@ -143,8 +143,9 @@ class RbdImage(Target):
         return await inspect_image(shell, self.pool, self.image, use)
 
     async def limits(self, shell: Shell) -> Limits:
-        """The image's own, or its pool's."""
-        return await _limits(shell, self.pool, self.image)
+        """The image's own, or its pool's; where there are none, those of the guest of Proxmox VE that has it."""
+        found = await _limits(shell, self.pool, self.image)
+        return found if found.is_set else await _guests_limits(shell, self.image)
 
     async def room(self, shell: Shell, nodes: int) -> int | None:
         """The image's size."""
@@ -158,6 +159,15 @@ async def _limits(shell: Shell, pool: str, image: str | None = None) -> Limits:
         return await ClusterReader(shell).ask(reader.image_limits(pool, image))
     except ClusterError as error:
         raise TargetFault(str(error)) from None
+
+
+async def _guests_limits(shell: Shell, image: str) -> Limits:
+    """None where they can't be read."""
+    answer = await shell.run(proxmox.references_argv(image))
+    try:
+        return proxmox.parse_limits(answer.stdout, image)
+    except ValueError:
+        return Limits()
 
 
 class RbdKind(TargetKind):

@@ -37,6 +37,7 @@ from cephtui.running.launch import NotRun
 from cephtui.running.runner import Runner
 from cephtui.sessions import store
 from cephtui.sessions.store import StoreError
+from cephtui.targets import TargetError, parse_target
 from cephtui.targets.base import Target, TargetFault
 from cephtui.terminal import say
 from cephtui.tools.base import OptionError
@@ -117,21 +118,25 @@ def _place(volume: Volume, nodes: Mapping[str, Node], stack: ExitStack) -> _Plac
 
 
 def _with_limits(runner: Runner, place: _Place) -> _Place:
-    """With what is set for the clients of the volume; raises NotRun and UsageError."""
-    spec = place.target.spec
+    """With what is set for the clients of the volume, or of another one; raises NotRun and UsageError."""
+    spec = place.volume.limits_of or place.target.spec
     (state,) = connect(runner, [place.node], place.target.pool)
     if state.problem:
         raise NotRun(state.problem)
     try:
-        found = runner.nodes.limits(state.node, place.target).result()
+        source = parse_target(spec) if place.volume.limits_of else place.target
+        found = runner.nodes.limits(state.node, source).result()
+    except TargetError as error:
+        raise click.UsageError(f"volume {place.volume.target}: limits_of: {error}") from None
     except (TransportError, TargetFault) as error:
         raise NotRun(str(error)) from None
     burst = max(found.burst_seconds, place.volume.promised.burst_seconds)
     volume = replace(place.volume, promised=replace(found, burst_seconds=burst))
     if not volume.is_promised:
+        clients = f"the clients of {spec}" if place.volume.limits_of else "its clients"
         raise click.UsageError(
-            f"nothing is promised of {spec}, and no limit is set for its clients: --volume {spec}=IOPS, or iops = ... "
-            "in the file"
+            f"nothing is promised of {place.target.spec}, and no limit is set for {clients}: "
+            f"--volume {place.target.spec}=IOPS, or iops = ... in the file"
         )
     return replace(place, volume=volume)
 
