@@ -291,6 +291,11 @@ def test_a_document_that_was_cut_does_not_hide_the_next() -> None:
     assert only(text[: len(text) // 2] + text).line == text[: len(text) // 2].count("\n") + 1
 
 
+def test_a_log_of_nothing_but_beginnings_is_given_up() -> None:
+    assert fio('{"fio version":[' * 900 + log("fio-3.33-json.txt"))
+    assert not fio('{"fio version":[' * 1000 + log("fio-3.33-json.txt"))
+
+
 # ---------------------------------------------------------------------------------------------- rados bench
 
 

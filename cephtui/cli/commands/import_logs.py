@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -9,16 +10,27 @@ from pathlib import Path
 import click
 from rich.text import Text
 
-from cephtui import paths
+from cephtui import paths, units
 from cephtui.cli.printing import ascii_only, print_lines, print_report
 from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE
 from cephtui.models import Run
 from cephtui.models.rows import ImportedFile
 from cephtui.reports.runs import draw_session
 from cephtui.reports.text import saved_line
-from cephtui.sessions.importing import FILES_MOST, Importer, LogFile, Numbering, check_new, files_of, read_log_file
+from cephtui.sessions.importing import (
+    FILE_MOST_BYTES,
+    FILES_MOST,
+    Importer,
+    LogFile,
+    Numbering,
+    check_new,
+    files_of,
+    read_log_file,
+)
 from cephtui.sessions.store import StoreError
 from cephtui.terminal import say
+
+_LARGE_BYTES = 4 << 20
 
 
 def import_logs(files: tuple[Path, ...], session: str | None, dry_run: bool, as_json: bool) -> int:
@@ -61,7 +73,16 @@ def _log_files(named: Sequence[Path]) -> Iterator[tuple[LogFile, bool]]:
         if not found:
             yield LogFile(path, problem="there are no files in it"), True
         for each in found:
+            _announce_large(each)
             yield read_log_file(each), each == path
+
+
+def _announce_large(path: Path) -> None:
+    """A file that takes more than a second."""
+    with contextlib.suppress(OSError):
+        size = path.stat().st_size
+        if _LARGE_BYTES < size <= FILE_MOST_BYTES:
+            say(f"{path}: reading {units.size(size)} ...")
 
 
 def _numbered(numbering: Numbering, session: str | None, file: LogFile) -> list[Run]:

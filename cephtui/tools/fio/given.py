@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from cephtui.frozen import dataclass
 from cephtui.models import OptionValue
@@ -137,6 +138,7 @@ def stored(given: Mapping[str, str], *, whole: bool) -> dict[str, OptionValue]:
     return {**(_UNSET if whole else {}), **options}
 
 
+@lru_cache(maxsize=1024)
 def _value(name: str, text: str | None) -> OptionValue | None:
     if text is None:
         return None

@@ -28,6 +28,10 @@ _SLACK_SECONDS = 1.5
 """By how much two clocks of a run may go apart from one document to the next: one counts whole seconds."""
 _LAST_YEAR_SECONDS = 32_000_000_000
 """The year 2984."""
+_BROKEN_MOST = 1000
+"""Documents of a log that were cut off; what comes after so many is not looked for."""
+_AGAIN_MOST = 64 << 20
+"""Characters that are read in vain."""
 _LEAST_SECONDS = 3
 """So many documents of a run, at least, are its seconds."""
 
@@ -69,14 +73,15 @@ def find_documents(log: Log) -> list[FoundRun]:
 
 def _documents(text: str) -> Iterator[_Document]:
     decoder = json.JSONDecoder()
-    at, line, counted = 0, 1, 0
-    while found := DOCUMENT_START.search(text, at):
+    at, line, counted, broken, again = 0, 1, 0, 0, 0
+    while broken < _BROKEN_MOST and again <= _AGAIN_MOST and (found := DOCUMENT_START.search(text, at)):
         line += text.count("\n", counted, found.start())
         counted = found.start()
         try:
             content, end = decoder.raw_decode(text, found.start())
-        except (RecursionError, ValueError):  # what was cut off may have swallowed the start of the next
-            at = found.end()
+        except (RecursionError, ValueError) as error:  # what was cut off may have swallowed the start of the next
+            at, broken = found.end(), broken + 1
+            again += getattr(error, "pos", at) - found.start()
             continue
         at = end
         jobs = content.get("jobs")

@@ -20,9 +20,11 @@ Format (fio 2.0 to 3.41, ``--output-format=normal``)::
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
+from typing import TypeAlias
 
 from cephtui.frozen import dataclass
 from cephtui.models import DiskUse, OptionValue
@@ -47,7 +49,8 @@ _SIGNAL = re.compile(r"\s*fio: terminating on signal")
 _COMMAND = command_pattern("fio")
 _AT_ONCE_SECONDS = 3
 """The jobs of a run are printed within this time."""
-_COMMANDS_MOST = 1000
+_COMMANDS_MOST = 100
+"""Of one name that a run is held against."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,24 +106,30 @@ class _Command:
     sections: Mapping[str, Section]
 
 
+_Commands: TypeAlias = Mapping[str, Sequence[_Command]]
+"""By the names of their jobs, in the order of the log."""
+
+
 def find_text(log: Log) -> list[FoundRun]:
     """Every run that fio has printed for people; raises nothing."""
     commands = _commands(log.lines)
     return [run for start in _starts(log.lines) for run in _runs(start, commands)]
 
 
-def _commands(lines: Sequence[LogLine]) -> list[_Command]:
-    found = []
+def _commands(lines: Sequence[LogLine]) -> _Commands:
+    found: dict[str, list[_Command]] = {}
     for at, line in enumerate(lines):
-        if "fio " not in line.text or not (match := _COMMAND.fullmatch(line.text)):
+        if "fio " not in line.text or "-" not in line.text or not (match := _COMMAND.fullmatch(line.text)):
             continue
         text = whole_command(lines, at, match["words"])
         try:
             sections = {section.name: section for section in read_command(text).sections}
         except ValueError:
             continue
-        found.append(_Command(line.number, text, host_of(match["prompt"]), sections))
-    return found[-_COMMANDS_MOST:]
+        command = _Command(line.number, text, host_of(match["prompt"]), sections)
+        for name in sections:
+            found.setdefault(name, []).append(command)
+    return found
 
 
 def _starts(lines: Sequence[LogLine]) -> Iterator[_Start]:
@@ -204,7 +213,7 @@ def _settings(begun: re.Match[str]) -> dict[str, str]:
     return found
 
 
-def _runs(start: _Start, commands: Sequence[_Command]) -> list[FoundRun]:
+def _runs(start: _Start, commands: _Commands) -> list[FoundRun]:
     """One of each group: its jobs ran at the same time, and groups one after the other."""
     groups: dict[str, list[_Part]] = {}
     for part in start.parts.values():
@@ -213,7 +222,7 @@ def _runs(start: _Start, commands: Sequence[_Command]) -> list[FoundRun]:
     return one_after_the_other(runs)
 
 
-def _run(start: _Start, parts: Sequence[_Part], commands: Sequence[_Command], *, alone: bool) -> FoundRun:
+def _run(start: _Start, parts: Sequence[_Part], commands: _Commands, *, alone: bool) -> FoundRun:
     command = _command_of(start, parts, commands)
     given = command.sections[parts[0].head["name"]].options if command else {}
     options = _options(start, parts, given)
@@ -237,13 +246,13 @@ def _last_line(parts: Sequence[_Part]) -> int:
     return max(part.body[-1].number if part.body else part.line for part in parts)
 
 
-def _command_of(start: _Start, parts: Sequence[_Part], commands: Sequence[_Command]) -> _Command | None:
+def _command_of(start: _Start, parts: Sequence[_Part], commands: _Commands) -> _Command | None:
     """The nearest command before a run that names its job and agrees with what fio printed of it."""
     name = parts[0].head["name"]
-    printed = start.settings.get(name, {})
-    for command in reversed(commands):
-        section = command.sections.get(name)
-        if section and command.line <= parts[0].line and _agrees(stored(section.options, whole=True), printed):
+    printed, named = start.settings.get(name, {}), commands.get(name, [])
+    before = bisect_right(named, parts[0].line, key=lambda command: command.line)
+    for command in reversed(named[max(0, before - _COMMANDS_MOST) : before]):
+        if _agrees(stored(command.sections[name].options, whole=True), printed):
             return command
     return None
 
