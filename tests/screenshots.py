@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import os
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable
@@ -12,10 +13,12 @@ from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import resvg_py
 from textual.pilot import Pilot
 
+from cephtui.cli.verbs import cli
 from cephtui.models import Event, Node, Run
 from cephtui.nodes.state import NodeState
 from cephtui.paths import packaged_presets_dir
@@ -31,6 +34,7 @@ from cephtui.tui.console.check import CheckScreen, Desk
 from cephtui.tui.console.checking import new_sitting
 from cephtui.tui.console.edits import Edits
 from cephtui.tui.console.start import Start
+from cephtui.tui.screens.details import DetailsScreen
 from cephtui.tui.screens.replay import Player
 from cephtui.tui.screens.session import SessionScreen
 from cephtui.tui.screens.sessions import SessionsScreen
@@ -48,6 +52,8 @@ FIRST_SECOND = 2
 """Of the run, in the animation: prefilling has begun."""
 FRAME_SECONDS, LAST_SECONDS = 0.25, 3.0
 """A frame of the animation is a second of the run; the last one is its result."""
+PAGE = {"width": 1000, "height": 1080, "deviceScaleFactor": 1, "mobile": False}
+"""The upper part of a report, in pixels."""
 SAFE = Profile(colors="8", ascii_only=True)
 BEFORE, AFTER = 7, 12
 """Small writes with one copy, and with two: of three runs each, the second are one row that stands for the last."""
@@ -239,6 +245,31 @@ async def draw_check(session: Path, name: str, theme: str) -> None:
         save(app, name)
 
 
+async def draw_details(session: Path, name: str, theme: str) -> None:
+    """All of the run in which an OSD stood still."""
+    run = store.read_run(session, demo.STAR)
+    app = SavedApp(session.parent, [SessionScreen(session), DetailsScreen(session, run)])
+    async with shown(app, LARGE, theme) as pilot:
+        await settled(pilot, "p99.9")
+        save(app, name)
+
+
+async def draw_report(session: Path, name: str) -> None:
+    """The first page of the report of the change in the session."""
+    from tests.chromium import chromium
+
+    file = session.parent.parent / "report.html"
+    sides = [f"{session.name}/{number}" for number in (BEFORE, AFTER)]
+    with patch.dict(os.environ, {"CEPHTUI_DATA_DIR": str(session.parent.parent)}):
+        cli(["report", *sides, "-o", str(file)], standalone_mode=False)
+    async with chromium() as browser:
+        tab = await browser.tab()
+        await tab.ask("Emulation.setDeviceMetricsOverride", **PAGE)
+        await tab.open(file.as_uri())
+        (FOLDER / f"{name}.png").write_bytes(await tab.picture())
+    print(f"{name}.png")
+
+
 async def draw_browser(session: Path, name: str) -> None:
     """The demo as cephtui serve shows it, some time after an OSD stood still."""
     from tests.chromium import chromium
@@ -298,6 +329,8 @@ async def main(wanted: list[str]) -> None:
         "sessions-light": partial(draw_sessions, theme=light),
         "console-80x24": partial(draw_console, theme=dark, size=SMALL),
         "ascii": partial(draw_console, theme="", profile=SAFE),
+        "details-dark": partial(draw_details, theme=dark),
+        "report": draw_report,
         "browser": draw_browser,
     }
     with tempfile.TemporaryDirectory() as name:
