@@ -17,7 +17,7 @@ PASSES_MOST = 3
 _GROWTH = 1.05
 """A doubling that brings less throughput than this is at the end of the rise; so is a second one."""
 _LATENCY_MOST = 20.0
-"""Times that of depth 1, behind which nobody works."""
+"""Times that of depth 1: a latency at which no system is used."""
 _WIDE = 2.0
 """The interval of a knee whose ends are further apart is measured a third time."""
 
