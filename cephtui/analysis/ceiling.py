@@ -84,7 +84,7 @@ def ceilings(run: Run, others: Iterable[Run] = ()) -> list[Ceiling]:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where the data of a pool goes on its way."""
+    """What the data of a pool passes through."""
 
     hosts: int
     """That have OSDs of the pool, no two copies on the same; at least 2."""

@@ -73,15 +73,21 @@ def _seconds(directory: Path, run: Run, expected: Expectation) -> tuple[int, int
     return (0, 0) if run.imported_from else seconds_reached(store.read_samples(directory, run.run), expected)
 
 
+def read_expected(directory: Path, cells: Sequence[Cell]) -> tuple[list[Run], dict[str, list[Expected]]]:
+    """The runs of a session, and by batch what became of what is expected of them; raises ClickException."""
+    try:
+        runs = store.read_runs(directory)[0]
+        return runs, expected_of(runs, directory, cells)
+    except StoreError as error:
+        raise click.ClickException(str(error)) from None
+
+
 def conclude_expected(directory: Path | None, cells: Sequence[Cell], as_json: bool) -> int:
     """Print what became of all that is expected; the exit code, 0 where nothing is."""
     wanted = [cell for cell in cells if cell.expect]
     if not wanted or directory is None:
         return 0
-    try:
-        by_batch = expected_of(store.read_runs(directory)[0], directory, wanted)
-    except StoreError as error:
-        raise click.ClickException(str(error)) from None
+    _, by_batch = read_expected(directory, wanted)
     found = [each for every in by_batch.values() for each in every]
     if as_json:
         print_lines(found)

@@ -17,7 +17,7 @@ from cephtui.analysis.expectation import answer_to
 from cephtui.cli.choice import check_session_name, chosen_nodes, chosen_target, find_catalogue
 from cephtui.cli.commands.run import check_all, show_plans, surveyed_work
 from cephtui.cli.errors import Refused
-from cephtui.cli.expecting import CODES, expected_of
+from cephtui.cli.expecting import CODES, read_expected
 from cephtui.cli.options import Where
 from cephtui.cli.printing import print_lines, print_report
 from cephtui.cli.prompts import connect
@@ -35,7 +35,6 @@ from cephtui.presets import Choice, Preset, PresetError, choose, parse_overrides
 from cephtui.reports.provisioned import Row, draw_provisioned
 from cephtui.running.launch import NotRun
 from cephtui.running.runner import Runner
-from cephtui.sessions import store
 from cephtui.sessions.store import StoreError
 from cephtui.targets import TargetError, parse_target
 from cephtui.targets.base import Target, TargetFault
@@ -164,11 +163,7 @@ def _conclude(directory: Path | None, steps: Mapping[str, VolumeStep], work: Wor
     """Print what became of each promise; the exit code, 0 where nothing was measured."""
     if directory is None:
         return 0
-    try:
-        runs = store.read_runs(directory)[0]
-        by_batch = expected_of(runs, directory, work.ordered.cells)
-    except StoreError as error:
-        raise click.ClickException(str(error)) from None
+    runs, by_batch = read_expected(directory, work.ordered.cells)
     found = [each for every in by_batch.values() for each in every]
     if as_json:
         print_lines(found)
