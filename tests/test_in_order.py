@@ -6,12 +6,12 @@ import asyncio
 
 import pytest
 from textual import work
-from textual.app import App
+from textual.app import App, ComposeResult
 from textual.binding import Binding
 from textual.events import Key, Paste
 from textual.message import Message
 from textual.screen import ModalScreen, Screen
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
 from cephtui.tui.terminal import in_order
 from cephtui.tui.terminal.in_order import OrderedApp, opening
@@ -170,3 +170,29 @@ async def test_elsewhere_nothing_is_held() -> None:
     async with app.run_test():
         with opening(app):
             assert not isinstance(app, OrderedApp)
+
+
+# ---------------------------------------------------------------------------------------------- what is left
+
+
+class Working(Screen[None]):
+    """Works on what it shows, as often as it can."""
+
+    def compose(self) -> ComposeResult:
+        yield Static()
+
+    @work
+    async def on_mount(self) -> None:
+        while True:
+            self.query_one(Static).update("worked")
+            await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("is_left", [True, False], ids=["left", "ended"])
+async def test_the_work_of_a_screen_ends_before_what_it_shows_is_removed(is_left: bool) -> None:
+    app, screen = OrderedApp(), Working()
+    async with app.run_test():
+        await app.push_screen(screen)
+        if is_left:
+            await screen.dismiss()
+    assert not screen.children  # and nothing was raised

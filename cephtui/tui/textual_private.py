@@ -12,12 +12,14 @@ from rich.control import Control
 from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
 from textual.actions import ActionParseResult
 from textual.app import App
+from textual.await_remove import AwaitRemove
 from textual.dom import DOMNode
 from textual.filter import LineFilter
 from textual.geometry import Size
 from textual.message_pump import MessagePump
 from textual.screen import Screen
 from textual.strip import Strip
+from textual.widget import Widget
 
 from cephtui.nodes.asyncio_private import is_awaited
 
@@ -120,6 +122,13 @@ class HookedApp(App[None]):
         """As Textual's, but not where all was parsed with these variables: so it is at the start, which it doubles."""
         if self.get_css_variables() != self.stylesheet._variables:
             super().refresh_css(animate)
+
+    def _prune(self, *nodes: Widget, parent: DOMNode | None = None) -> AwaitRemove:
+        """As Textual's, which ends the work of a node only after it has removed the widgets that the work is about."""
+        leaving = {each for node in nodes for each in node.walk_children(with_self=True)}
+        for worker in [worker for worker in self.workers if worker.node in leaving]:
+            worker.cancel()
+        return super()._prune(*nodes, parent=parent)
 
     def _fatal_error(self) -> None:
         self.fail(sys.exc_info()[1])
