@@ -5,13 +5,21 @@ from __future__ import annotations
 import gc
 
 import pytest
+import textual.app
+import textual.pilot
 from hypothesis import HealthCheck, settings
+
+from tests.settled import until_settled
 
 # derandomize: what a check says depends on the commit alone; deadline and too_slow: a busy machine is no defect
 settings.register_profile(
     "cephtui", deadline=None, derandomize=True, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("cephtui")
+
+# pilot.press() and pilot.pause() return when all is done, however long that takes on a busy machine
+for module in (textual.app, textual.pilot):
+    setattr(module, "wait_for_idle", until_settled)  # noqa: B010
 
 ROOT_FIXTURES = {"mounted", "device", "lab", "new_lab"}
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVarTuple
@@ -31,6 +30,7 @@ from cephtui.tui.console.start import Start
 from cephtui.tui.terminal.profile import FULL, Profile
 from tests import fakes
 from tests.fakes import FakeNode, Log, Script
+from tests.settled import settled
 
 SESSION = Path(__file__).parent / "recordings" / "replay"
 WRITE_IOPS, MIXED = 1, 2
@@ -38,7 +38,6 @@ RECORDED_SECONDS = "20"
 PRESETS = ("write-throughput", "write-iops", "read-throughput", "read-iops", "latency", "mixed-75-25")
 """By their keys, from 1."""
 FILE = "file:/mnt/bench/test"
-OUTCOMES = ("ok", "stopped", "failed", "lost", "refused")
 _Given = TypeVarTuple("_Given")
 
 
@@ -122,12 +121,18 @@ connector_to = fakes.connector
 async def until(
     pilot: Pilot[None], condition: Callable[[*_Given], bool], *given: *_Given, seconds: float = 120.0
 ) -> None:
-    """Wait for what another thread brings about; raises TimeoutError. ``given`` are the condition's arguments."""
-    pause = 0.02
+    """Wait for what another thread or a timer brings about, and until all that follows from it is on the screen too.
+
+    ``given`` are the condition's arguments. Raises TimeoutError, and what the application has failed with.
+    """
+    pause = 0.01
     async with asyncio.timeout(seconds):
         while not condition(*given):
-            await pilot.pause(pause)
+            if pilot.app._exception:
+                raise pilot.app._exception
+            await asyncio.sleep(pause)
             pause = min(1.3 * pause, 0.25)
+        await settled(pilot.app)
 
 
 # ------------------------------------------------------------------ what is seen, and what is kept
@@ -220,17 +225,16 @@ async def running(app: ConsoleApp, pilot: Pilot[None]) -> None:
 
 
 async def finished(app: ConsoleApp, pilot: Pilot[None]) -> None:
-    """Wait until a run has ended and nothing waits, and its end is in the progress line and in the table.
+    """Wait until the last run has ended and nothing waits, and its end is in the progress line and in the table.
 
     Repeats are closed then.
     """
 
     def told() -> bool:
-        words = shown(app, "#progress").split()
-        ended = [
-            row for row in rows(app) if (row[-1].split()[:1] and row[-1].split()[0] in OUTCOMES) or row[-1][:2] == "n="
-        ]
-        last = {f"#{re.findall('[0-9]+', row[0])[-1]}" for row in ended if row[0][:1].isdigit()}
-        return words[0] in last and bool({*words} & {*OUTCOMES})
+        table = console_screen(app).table
+        if app.busy or table is None or table.content.measuring or not table.content.runs:
+            return False
+        last = max(table.content.runs.values(), key=lambda run: run.run)
+        return {f"#{last.run}", str(last.outcome)} <= {*shown(app, "#progress").split()}
 
-    await until(pilot, lambda: not app.busy and told())
+    await until(pilot, told)

@@ -1,0 +1,80 @@
+"""Whether an application of Textual has done all that it was given, and shows it. Private names of Textual 8.2.8."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from textual._context import active_app
+from textual.app import App
+from textual.message_pump import MessagePump
+from textual.screen import Screen
+
+from cephtui.tui.terminal.in_order import OrderedApp
+from cephtui.tui.textual_private import is_exiting, is_idle
+
+_LOOKS_MOST, _LOOKS_AFTER_A_KEY, _LOOKS_IN_A_ROW = 150, 500, 4
+"""Counted, not timed: what waits for a processor is not done either. Some tests hold back what the rest waits for."""
+_POLL_SECONDS = 0.002
+
+
+async def settled(app: App[Any], looks: int = _LOOKS_MOST) -> None:
+    """Wait until every message is handled, every screen laid out and drawn, and no thread works for the application.
+
+    What comes later by itself, from a timer or the runner's thread, has to be waited for. It gives up after so many
+    looks.
+    """
+    in_a_row = 0
+    for _ in range(looks):
+        if not app.is_running or is_exiting(app):
+            return
+        in_a_row = in_a_row + 1 if _is_settled(app) else 0
+        if in_a_row == _LOOKS_IN_A_ROW:
+            return
+        await asyncio.sleep(0 if in_a_row else _POLL_SECONDS)
+
+
+async def until_settled(*_: float) -> None:
+    """In the place of Textual's own, which holds a process that waits for a processor for one with nothing to do."""
+    app = active_app.get(None)
+    if app is None:
+        await asyncio.sleep(0)
+    else:
+        await settled(app, _LOOKS_AFTER_A_KEY)
+
+
+def _is_settled(app: App[Any]) -> bool:
+    if isinstance(app, OrderedApp) and (app._turn is not None or app._held):
+        return False
+    if app._resize_timer is not None:
+        return False
+    return all(map(_is_done, _pumps(app))) and not _has_work(asyncio.get_running_loop()) and _is_drawn(app.screen)
+
+
+def _pumps(app: App[Any]) -> Iterator[MessagePump]:
+    yield app
+    for screen in app.screen_stack:
+        yield from screen.walk_children(with_self=True)
+
+
+def _is_done(pump: MessagePump) -> bool:
+    return is_idle(pump) and not pump._next_callbacks
+
+
+def _is_drawn(screen: Screen[Any]) -> bool:
+    """Whether nothing waits for the next frame; what does is drawn now."""
+    waits = screen._layout_required or screen._scroll_required or screen._repaint_required
+    if waits or screen._dirty_widgets or screen._callbacks:
+        screen._on_timer_update()
+        return False
+    return True
+
+
+def _has_work(loop: asyncio.AbstractEventLoop) -> bool:
+    """Whether something that was handed to a thread is not done."""
+    executor: ThreadPoolExecutor | None = getattr(loop, "_default_executor", None)
+    if executor is None:
+        return False
+    return executor._work_queue.qsize() > 0 or executor._idle_semaphore._value < len(executor._threads)
