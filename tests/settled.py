@@ -15,7 +15,7 @@ from textual.screen import Screen
 from cephtui.tui.terminal.in_order import OrderedApp
 from cephtui.tui.textual_private import is_exiting, is_idle
 
-_LOOKS_MOST, _LOOKS_AFTER_A_KEY, _LOOKS_IN_A_ROW = 150, 500, 4
+_LOOKS_MOST, _LOOKS_AFTER_A_KEY, _LOOKS_AT_THREADS, _LOOKS_IN_A_ROW = 150, 500, 100, 4
 """Counted, not timed: what waits for a processor is not done either. Some tests hold back what the rest waits for."""
 _POLL_SECONDS = 0.002
 
@@ -27,10 +27,11 @@ async def settled(app: App[Any], looks: int = _LOOKS_MOST) -> None:
     looks.
     """
     in_a_row = 0
-    for _ in range(looks):
+    for look in range(looks):
         if not app.is_running or is_exiting(app):
             return
-        in_a_row = in_a_row + 1 if _is_settled(app) else 0
+        has_work = look < _LOOKS_AT_THREADS and _has_work(asyncio.get_running_loop())
+        in_a_row = in_a_row + 1 if not has_work and _is_settled(app) else 0
         if in_a_row == _LOOKS_IN_A_ROW:
             return
         await asyncio.sleep(0 if in_a_row else _POLL_SECONDS)
@@ -50,7 +51,7 @@ def _is_settled(app: App[Any]) -> bool:
         return False
     if app._resize_timer is not None:
         return False
-    return all(map(_is_done, _pumps(app))) and not _has_work(asyncio.get_running_loop()) and _is_drawn(app.screen)
+    return all(map(_is_done, _pumps(app))) and _is_drawn(app.screen)
 
 
 def _pumps(app: App[Any]) -> Iterator[MessagePump]:

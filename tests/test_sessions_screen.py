@@ -268,7 +268,7 @@ async def test_the_screen_is_there_before_the_sessions_are_read(root: Path, monk
     real, may_go_on = list_sessions, threading.Event()
 
     def slow(root: Path) -> list[SessionRow]:
-        assert may_go_on.wait(30)
+        assert may_go_on.wait(120)
         return real(root)
 
     monkeypatch.setattr(screens_sessions, "list_sessions", slow)
