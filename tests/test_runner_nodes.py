@@ -7,6 +7,7 @@ import contextlib
 import itertools
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -829,6 +830,19 @@ def test_a_node_that_was_lost_takes_part_in_the_next_step(desk: Callable[..., De
     first, second = this.submit()
     assert (outcomes(first)["b"], outcomes(second)["b"]) == ("lost", "ok")
     assert (first.outcome, second.outcome) == ("lost", "ok")
+
+
+def test_a_plan_that_is_skipped_when_it_is_about_to_begin_does_not_run(desk: Callable[..., Desk]) -> None:
+    whole = plan(nodes=("a",))
+    this = desk(whole, hosts_of(whole))
+    submitted: Future[Future[tuple[Run, ...]]] = Future()
+
+    def at_once() -> None:
+        submitted.set_result(this.runner.submit(whole, target_of(whole)))
+        this.runner.skip()
+
+    this.runner._thread.call_soon(at_once)
+    assert submitted.result(LONG).result(LONG) == ()
 
 
 def test_a_step_that_is_skipped_before_it_began_moves_no_other_out_of_place(desk: Callable[..., Desk]) -> None:

@@ -138,7 +138,7 @@ class Runner:
 
     def skip(self) -> None:
         """End the run in progress, keeping what was measured, and continue with what is queued."""
-        self._thread.call_soon(lambda: self._current.skip() if self._current else None)
+        self._thread.call_soon(self._skip)
 
     def stop(self) -> None:
         """End the run in progress, keeping what was measured, and drop what is queued."""
@@ -213,6 +213,12 @@ class Runner:
             session = SessionWriter.open(self._root, self._session_name)
             self._bench = Bench(session, self._inboxes.publish, self._stall_seconds, problems=self._problems)
         return self._bench
+
+    def _skip(self) -> None:
+        if self._current:
+            self._current.skip()
+        elif not self._tidying_up and not self._jobs.empty() and (job := self._jobs.get_nowait()):
+            job.drop()  # it was about to begin
 
     def _stop(self, *, for_good: bool = False) -> None:
         if self._current:
