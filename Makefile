@@ -1,7 +1,7 @@
 # GNU make. Every target sets up what it needs by itself; see `make help`.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-unit lab lab-down bench lint style format screenshots screenshot-tools lock clean
+.PHONY: help setup run test test-unit test-s3 lab lab-down bench lint style format screenshots screenshot-tools lock clean
 
 BIN := .venv/bin
 SETUP = PYTHON='$(PYTHON)' sh .ci/setup
@@ -25,10 +25,18 @@ test: style ## check everything: lint, format, types and tests; those with the l
 test-unit: lint ## check everything but what needs root, the lab, tmux or Chromium
 	$(BIN)/python -m pytest -n 2 --ignore tests/on_lab --ignore tests/on_terminal --ignore tests/on_browser -m 'not root' $(ARGS)
 
+test-s3: setup ## test S3 with the real programs: make test-s3 HSBENCH=/opt/hsbench GOSBENCH=/opt/gosbench; needs root
+	@test -x '$(HSBENCH)' && test -x '$(GOSBENCH)/server' || \
+		{ echo 'name the programs: make test-s3 HSBENCH=/opt/hsbench GOSBENCH=/opt/gosbench' >&2; exit 2; }
+	@$(SETUP) lab
+	HSBENCH='$(abspath $(HSBENCH))' GOSBENCH='$(abspath $(GOSBENCH))' \
+		$(BIN)/python -m pytest tests/on_lab/test_s3.py tests/on_lab/test_gosbench.py tests/on_lab/test_lost.py \
+		-k "s3 or hsbench or gosbench" $(ARGS)
+
 lab: setup ## bring up Ceph and three hosts on this machine, for trying and testing; needs root
 	@$(BIN)/python -m tests.lab check
 	@$(SETUP) lab
-	@$(BIN)/python -m tests.lab up $(ARGS)
+	@$(BIN)/python -m tests.lab up --gateway $(ARGS)
 
 lab-down: setup ## end the lab and remove everything of it
 	@$(BIN)/python -m tests.lab down

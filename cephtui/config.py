@@ -12,8 +12,23 @@ ceph_conf = "/etc/ceph/ceph.conf"    # paths on the node
 ceph_keyring = "/etc/ceph/ceph.client.bench.keyring"
 ceph_id = "bench"
 
+[nodes.pve1.programs]                # where a benchmark program is, if its name alone is not enough
+hsbench = "/opt/hsbench"
+
+[programs]                           # the same for all nodes
+hsbench = "/usr/local/bin/hsbench"
+
 [groups]
 pve = ["pve1", "pve2", "pve3"]
+
+[s3.prod]                            # the keys of an S3 endpoint
+endpoint = "http://gw.example.net:7480"
+profile = "bench"                    # of ~/.aws/credentials or ~/.aws/config
+
+[s3.test]
+endpoint = "https://s3.example.net"
+access_key_file = "~/keys/access"    # each on one line, in a file that nobody else can read;
+secret_key_file = "~/keys/secret"    # access_key and secret_key are for the keys, if nobody else can read this file
 """
 
 from __future__ import annotations
@@ -24,12 +39,14 @@ import glob
 import itertools
 import re
 import shlex
+import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import field
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from cephtui.frozen import dataclass
 from cephtui.models import Node
@@ -41,6 +58,7 @@ _USER_HAS = "up to 255 letters, digits and . _ - + @ : # \\, a letter, digit, do
 _HOST_HAS = "up to 255 letters, digits and . _ - + : %, no - + % first"
 LOCAL = "local"
 """The console's own machine."""
+_DEFAULT_PORTS = {"http": 80, "https": 443}
 _SSH_CONFIGS = ("~/.ssh/config", "/etc/ssh/ssh_config")
 _SSH_DEPTH, _SSH_FILES, _SSH_CHARACTERS, _SSH_HOSTS = 5, 64, 1 << 20, 1000
 """Bounds of what is read for a list of hosts: a mistake in Include must not take for ever."""
@@ -64,6 +82,32 @@ class NodeSection(BaseModel):
     ceph_conf: str | None = None
     ceph_keyring: str | None = None
     ceph_id: str | None = None
+    programs: dict[str, str] = {}
+
+
+class S3Section(BaseModel):
+    """``[s3.NAME]``: an endpoint, and where its keys are."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
+
+    endpoint: str
+    profile: str | None = None
+    access_key_file: str | None = None
+    secret_key_file: str | None = None
+    access_key: SecretStr | None = None
+    secret_key: SecretStr | None = None
+
+    @property
+    def has_secrets(self) -> bool:
+        """Whether a key itself is in the config file."""
+        return bool(self.access_key or self.secret_key)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it has a profile, or each key once."""
+        keys = [(self.access_key, self.access_key_file), (self.secret_key, self.secret_key_file)]
+        given = [sum(each is not None for each in key) for key in keys]
+        return given == ([0, 0] if self.profile is not None else [1, 1])
 
 
 class ConfigFile(BaseModel):
@@ -75,6 +119,8 @@ class ConfigFile(BaseModel):
     notify: bool = True
     nodes: dict[str, NodeSection] = {}
     groups: dict[str, list[str]] = {}
+    programs: dict[str, str] = {}
+    s3: dict[str, S3Section] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +132,10 @@ class Config:
     ssh_config: str | None = None
     notify: bool = True
     """Whether the console has the terminal notify the user at the end of a run that took over a minute."""
+    programs: dict[str, str] = field(default_factory=dict)
+    """Paths of benchmark programs on nodes that have no other, by their names."""
+    s3: dict[str, S3Section] = field(default_factory=dict, repr=False)
+    """S3 endpoints, in the spelling of ``endpoint_of``, and where their keys are."""
 
     def choose(self, names: Iterable[str]) -> tuple[Node, ...]:
         """The nodes of these names, groups or ``[USER@]HOST[:PORT]``, each once; raises ConfigError."""
@@ -102,13 +152,13 @@ class Config:
             for member in self.groups[name]:
                 yield from self._named(member)
         elif name == LOCAL:
-            yield Node(name=LOCAL)
+            yield Node(name=LOCAL, programs=self.programs)
         else:
             yield self._typed(name)
 
     def _typed(self, text: str) -> Node:
         try:
-            return parse_node(text, self.ssh_config)
+            return parse_node(text, self.ssh_config).model_copy(update={"programs": self.programs})
         except ValueError as error:
             near = difflib.get_close_matches(text, [*self.nodes, *self.groups], n=1)
             hint = f", did you mean {near[0]}?" if near else ""
@@ -170,7 +220,7 @@ def _checked(path: Path, file: ConfigFile, ssh_config: str | None) -> Config:
             raise ConfigError(
                 f"{path}: {shown(name)}: expected a name of letters, digits, dots, dashes and underscores"
             )
-    nodes = {name: _node(name, section, ssh_config) for name, section in file.nodes.items()}
+    nodes = {name: _node(name, section, ssh_config, file.programs) for name, section in file.nodes.items()}
     for name, node in nodes.items():
         try:
             check_login(node.host, node.user)
@@ -185,10 +235,48 @@ def _checked(path: Path, file: ConfigFile, ssh_config: str | None) -> Config:
                 f"{path}: groups.{group}: expected names of nodes, got {shown(unknown) if unknown else 'nothing'}"
             )
     groups = {group: tuple(members) for group, members in file.groups.items()}
-    return Config(nodes, groups, ssh_config, file.notify)
+    return Config(nodes, groups, ssh_config, file.notify, file.programs, _endpoints(path, file))
 
 
-def _node(name: str, section: NodeSection, ssh_config: str | None) -> Node:
+def _endpoints(path: Path, file: ConfigFile) -> dict[str, S3Section]:
+    """The sections by their endpoints; raises ConfigError."""
+    found: dict[str, S3Section] = {}
+    for name, section in file.s3.items():
+        where = f"{path}: s3.{name:.64}"
+        if not section.is_whole:
+            raise ConfigError(f"{where}: expected a profile, or access_key_file and secret_key_file")
+        if section.has_secrets and stat.S_IMODE(path.stat().st_mode) & 0o077:
+            raise ConfigError(f"{where}: it has a key, and others can read this file: chmod 600 {path}")
+        try:
+            endpoint = endpoint_of(section.endpoint)
+        except ValueError as error:
+            raise ConfigError(f"{where}.endpoint: {error}") from None
+        if endpoint in found:
+            raise ConfigError(f"{where}: another section has keys of {endpoint}")
+        found[endpoint] = section
+    return found
+
+
+def endpoint_of(text: str) -> str:
+    """An S3 endpoint in its one spelling, ``http://gw.example.net:7480``; without a scheme it is http.
+
+    Raises ValueError for anything else, such as a path or a user.
+    """
+    try:
+        parts = urlsplit(text if "://" in text else f"http://{text}")
+        host, port = parts.hostname or "", parts.port
+    except ValueError as error:
+        raise ValueError(f"{error}, got {text!r:.200}") from None
+    others = (parts.path.strip("/"), parts.query, parts.fragment, "@" in parts.netloc, "%" in host)
+    is_bare = re.fullmatch(r"[!-~]+", text) and not any(others)
+    if parts.scheme not in _DEFAULT_PORTS or not is_bare or not _HOST.fullmatch(host) or port == 0:
+        raise ValueError(f"expected http://HOST:PORT or https://HOST:PORT, got {text!r:.200}")
+    shown_host = f"[{host}]" if ":" in host else host
+    is_usual = port in (None, _DEFAULT_PORTS[parts.scheme])
+    return f"{parts.scheme}://{shown_host}" + ("" if is_usual else f":{port}")
+
+
+def _node(name: str, section: NodeSection, ssh_config: str | None, programs: dict[str, str]) -> Node:
     prefix = tuple(section.prefix)
     here = name == LOCAL and section.host is None
     return Node(
@@ -202,6 +290,7 @@ def _node(name: str, section: NodeSection, ssh_config: str | None) -> Node:
         ceph_conf=section.ceph_conf,
         ceph_keyring=section.ceph_keyring,
         ceph_id=section.ceph_id,
+        programs={**programs, **section.programs},
     )
 
 
@@ -209,9 +298,11 @@ def _explain(error: ValidationError) -> str:
     first = error.errors()[0]
     key = f"{'.'.join(map(str, first['loc'])):.200}"
     if first["type"] == "extra_forbidden":
-        section = NodeSection if key.startswith("nodes.") else ConfigFile
+        sections: dict[str, type[BaseModel]] = {"nodes": NodeSection, "s3": S3Section}
+        section = sections.get(key.partition(".")[0], ConfigFile) if "." in key else ConfigFile
         return f"{key}: unknown key, expected one of {', '.join(section.model_fields)}"
-    return f"{key}: {first['msg'].replace('Input should be', 'expected')}, got {shown(first['input'])}"
+    problem = f"{key}: {first['msg'].replace('Input should be', 'expected')}"
+    return problem if key.startswith("s3") else f"{problem}, got {shown(first['input'])}"  # it may be a key
 
 
 def ssh_hosts(ssh_config: str | None) -> tuple[str, ...]:

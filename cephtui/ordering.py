@@ -72,20 +72,22 @@ def fitting(step: SuiteStep, group: Iterable[Target]) -> tuple[Target, ...]:
     return tuple(
         target
         for target in group
-        if step.preset.tool.check_kind(target.kind) is None and (not step.schemes or _scheme(target) in step.schemes)
+        if target.check_tool(step.preset.tool) is None
+        and (not step.schemes or _scheme(target.for_tool(step.preset.tool)) in step.schemes)
     )
 
 
 def _why_not(step: SuiteStep, target: Target) -> str:
     """Why a step can't use a target, with the next step."""
     wanted = " or ".join(f"{scheme}:..." for scheme in step.schemes)
-    return step.preset.tool.check_kind(target.kind) or f"it is for other targets: add --target {wanted}"
+    return target.check_tool(step.preset.tool) or f"it is for other targets: add --target {wanted}"
 
 
 def _check_used(placed: Sequence[Placed], groups: Groups) -> None:
     used = {target.spec for each in placed for target in each.targets}
     for target in (target for group in groups for target in group if target.spec not in used):
-        before = placed[0].targets[0].spec
+        taken = [each.targets[0].spec for each in placed if fitting(each.step, [target])]
+        before = (taken or [placed[0].targets[0].spec])[0]
         raise OptionError("target", f"nothing is run on {target.spec}: for a run on both, write {before},{target.spec}")
 
 
@@ -95,15 +97,33 @@ def once(steps: Sequence[SuiteStep]) -> list[SuiteStep]:
 
 
 def cells(placed: Sequence[Placed], nodes: Sequence[str]) -> tuple[Cell, ...]:
-    """A cell for each step, target and set of nodes: all of the first target of each step, then of the second."""
+    """A cell for each step, target and set of nodes: all of the first target of each step, then of the second.
+
+    Links are measured one after the other, whatever comes next.
+    Raises OptionError where no node is left for any of them.
+    """
     most = max(len(each.targets) for each in placed)
-    return tuple(
-        _cell(each.step, each.targets[number], names)
+    found = tuple(
+        _cell(each.step, target, names)
         for number in range(most)
         for each in placed
-        if number < len(each.targets)
-        for names in ([(node,) for node in nodes] if each.step.each_node else [tuple(nodes)])
+        for target in _at(each, number)
+        for names in _node_sets(each.step, target, nodes)
     )
+    if not found:
+        raise OptionError("target", f"{placed[0].targets[0].spec} is the only node: choose another one to measure from")
+    return found
+
+
+def _at(placed: Placed, number: int) -> tuple[Target, ...]:
+    if placed.step.preset.tool.of_links:
+        return () if number else placed.targets
+    return placed.targets[number : number + 1]
+
+
+def _node_sets(step: SuiteStep, target: Target, nodes: Sequence[str]) -> list[tuple[str, ...]]:
+    found = target.measured_from(nodes)
+    return [(name,) for names in found for name in names] if step.each_node else found
 
 
 def _cell(step: SuiteStep, target: Target, nodes: tuple[str, ...]) -> Cell:

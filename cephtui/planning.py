@@ -5,26 +5,32 @@ from __future__ import annotations
 import secrets
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import field, replace
 from typing import Literal, TypeAlias, TypeVar
 
+from cephtui import units
+from cephtui.ceph import access
 from cephtui.frozen import dataclass
 from cephtui.models import (
+    CompanionStep,
     Node,
     NodeStep,
     OptionValue,
+    OsdPlace,
     Part,
     Place,
     Plan,
     PoolActivity,
     RadosPlace,
     RbdPlace,
+    S3Place,
     Step,
     Write,
 )
 from cephtui.nodes.shell import with_ceph
 from cephtui.presets import Choice, Preset, choice_text, combinations
 from cephtui.printable import printable
-from cephtui.targets.base import Layout, Target
+from cephtui.targets.base import Layout, Target, TargetError
 from cephtui.tools.base import OptionError, Tool, Workload
 
 PREFILL_BYTES_PER_SECOND = 200e6
@@ -55,6 +61,8 @@ class Request:
     destroy: tuple[str, ...] = ()
     ceph_node: str | None = None
     shared_pool: bool = False
+    drop_caches: bool = False
+    drop_agreed: bool = False
     room_bytes: int | None = None
     """The most that the default span may take on each node."""
     pool_use: PoolActivity | None = None
@@ -66,11 +74,19 @@ class Request:
     """How presets and values take turns; None runs all repeats of a preset before the next."""
     batches: tuple[str, ...] = ()
     """Those of the presets, where they are decided already."""
+    versions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Of the tools on the nodes that are connected, by node and tool, as they print them."""
 
     @property
     def preset(self) -> Preset:
         """The first one; the request of a queue's entry has no other."""
         return self.presets[0]
+
+    @property
+    def hosts(self) -> tuple[Node, ...]:
+        """All nodes that take part: those that measure, then the target's own."""
+        measuring = {node.name for node in self.nodes}
+        return (*self.nodes, *(host for host in self.target.hosts if host.name not in measuring))
 
     @property
     def place(self) -> tuple[str, tuple[str, ...]]:
@@ -83,9 +99,28 @@ class Request:
         return [f"{option} {choice_text(value)}" for option, value in self.overrides.items()]
 
 
+def apart(request: Request, find: Callable[[str], Sequence[Node]]) -> list[Request]:
+    """A request for each target that its target stands for, and each set of nodes that measures it.
+
+    ``find`` gives nodes by a name. Raises OptionError where there is none.
+    """
+    try:
+        targets = request.target.each(request.nodes, find)
+    except TargetError as error:
+        raise OptionError("target", str(error)) from None
+    nodes = {node.name: node for node in request.nodes}
+    found = [replace(request, target=target, nodes=tuple(nodes[name] for name in names))
+             for target in targets for names in target.measured_from([*nodes])]  # fmt: skip
+    if not found:
+        raise OptionError("target", f"{request.target.spec} is the only node: choose another one to measure from")
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class _Draft:
     preset: Preset
+    target: Target
+    """As it is to the preset's tool."""
     repeat: int
     workload: Workload
     layout: Layout
@@ -100,6 +135,9 @@ def new_batch() -> str:
 
 def make_plan(request: Request, new_batch: Callable[[], str], prefilled: Prefilled | None = None) -> Plan:
     """The plan for a request; raises OptionError."""
+    hosts = request.hosts
+    if request.target.asked_by_one:
+        request = replace(request, nodes=(_asking(request),))
     if request.target.one_node and len(request.nodes) > 1:
         raise OptionError("node", f"{request.target.spec} can be used by one node only: use rbd:POOL for several")
     drafts = _drafts(request, new_batch)[request.begun : request.until]
@@ -109,22 +147,29 @@ def make_plan(request: Request, new_batch: Callable[[], str], prefilled: Prefill
     may_prefill = may_prefill or any(draft.workload.writes() for draft in drafts)
     steps: list[Step] = []
     for number, draft in enumerate(drafts, request.begun + 1):
-        if not request.target.kept:
+        if not draft.target.kept:
             known = {}
-        prefills = may_prefill and draft.workload.needs_data(request.target.kind)
+        prefills = may_prefill and draft.workload.needs_data(draft.target.kind)
         step = _step(number, draft, request, needs, known if prefills else None)
         known.update({(node.node, part.spec): part.bytes for node in step.nodes for part in node.fill})
         steps.append(step)
     return Plan(
         steps=tuple(steps),
-        hosts=request.nodes,
+        hosts=hosts,
         ceph_node=request.ceph_node,
         pool_use=request.pool_use,
         shared_pool=request.shared_pool,
+        drop_caches=request.drop_caches,
+        drop_agreed=request.drop_agreed,
         destroy=request.destroy,
         duration_seconds=sum(step.likely_seconds for step in steps),
         session_bytes=sum(_stored_bytes(s, d.workload) for s, d in zip(steps, drafts, strict=True)),
     )
+
+
+def _asking(request: Request) -> Node:
+    """The node that asks the cluster, if it measures; else the first."""
+    return next((node for node in request.nodes if node.name == request.ceph_node), request.nodes[0])
 
 
 def new_bytes(steps: Sequence[Step]) -> int:
@@ -164,27 +209,24 @@ def ordered(points: Sequence[Sequence[T]], repeats: int, order: Order | None) ->
 
 
 def _draft(request: Request, preset: Preset, batch: str, repeat: int, options: dict[str, OptionValue]) -> _Draft:
-    target = request.target
-    if problem := preset.tool.check_kind(target.kind):
+    if problem := request.target.check_tool(preset.tool):
         raise OptionError("target", problem)
+    target = request.target.for_tool(preset.tool)
     workload = preset.tool.bind(options).fit(target.kind)
-    _check_needs(preset.tool, workload, request.nodes)
+    _check_needs(preset.tool, target)
     span = target.default_span_bytes
     if request.room_bytes is not None:
         span = min(span, request.room_bytes)
     jobs, size = workload.jobs_and_size(span)
     layout = Layout(jobs, size, len(request.nodes) == 1, batch)
     places = {node.name: target.lay_out(node, layout) for node in request.nodes}
-    return _Draft(preset, repeat, workload, layout, places)
+    return _Draft(preset, target, repeat, workload, layout, places)
 
 
-def _check_needs(tool: Tool, workload: Workload, nodes: tuple[Node, ...]) -> None:
-    """Raises OptionError for a tool that wants more than a command on each node."""
-    if tool.secrets:
-        raise OptionError("tool", f"{tool.title} needs its {', '.join(tool.secrets)}, which can't be given yet")
-    if companions := workload.companions(nodes):
-        where = ", ".join(each.node for each in companions)
-        raise OptionError("tool", f"{tool.title} needs a process on {where} beside it, which can't be started yet")
+def _check_needs(tool: Tool, target: Target) -> None:
+    """Raises OptionError for a tool that wants what the target does not have."""
+    if lacking := [name for name in tool.secrets if name not in target.secrets]:
+        raise OptionError("tool", f"{tool.title} needs the {', '.join(lacking)} of {target.spec}: it has none")
 
 
 def _needs(drafts: list[_Draft]) -> dict[tuple[str, str], int]:
@@ -219,11 +261,18 @@ def _step(number: int, draft: _Draft, request: Request, needs: Prefilled, known:
         headline=draft.preset.file.headline,
         options=workload.options,
         nodes=nodes,
-        prepare_seconds=_likely_bytes(draft, nodes[0], fill_bytes) * len(nodes) / PREFILL_BYTES_PER_SECOND,
+        companions=_companions(draft, request, nodes[0].place),
+        prepare_seconds=_prepare_seconds(draft, nodes, fill_bytes),
         ramp_seconds=ramp,
         run_seconds=run,
         most_seconds=workload.most_seconds(),
     )
+
+
+def _prepare_seconds(draft: _Draft, nodes: Sequence[NodeStep], fill_bytes: int) -> float:
+    """Nodes are prefilled from the same disks; those that prepare themselves do so beside each other."""
+    filled = _likely_bytes(draft, nodes[0], fill_bytes) * len(nodes) / PREFILL_BYTES_PER_SECOND
+    return filled + draft.workload.prepare_seconds()
 
 
 def _likely_bytes(draft: _Draft, node: NodeStep, fill_bytes: int) -> float:
@@ -240,20 +289,48 @@ def _node_step(draft: _Draft, request: Request, node: Node, needs: Prefilled, kn
         unfilled = [part.spec for part in parts if known.get((node.name, part.spec), 0) < part.bytes]
         fill = tuple(Part(spec=spec, bytes=needs[node.name, spec]) for spec in unfilled)
     prefix = node.ceph_prefix if draft.preset.tool.of_ceph else node.prefix
-    argv = with_ceph(node, draft.workload.argv(draft.preset.name, draft.layout.size_bytes, place))
+    version = request.versions.get(node.name, {}).get(draft.preset.tool.name, "")
+    workload = draft.workload.for_version(version)
+    argv = workload.argv(draft.preset.name, draft.layout.size_bytes, place)
+    typed = workload.typed(argv, place)
+    if not draft.preset.tool.of_links:
+        argv, typed = with_ceph(node, argv), with_ceph(node, typed)
     prepare = prefill_command(draft.workload, node, place, fill) if fill else None
+    fetches = isinstance(place, RbdPlace) and not draft.preset.tool.of_ceph and access.is_elsewhere(node)
+    writes = _writes(draft, place, fill, parts)
+    if fetches:
+        what = f"ceph.conf and the key of client.{access.ceph_user(node)}, for the time of the run"
+        writes = (Write(what=f"{what}, fetched through ceph_prefix unless they are in /etc/ceph"), *writes)
     return NodeStep(
         node=node.name,
         prefix=prefix,
         argv=argv,
-        command=_quoted((*prefix, *argv)),
+        command=_quoted((*prefix, *typed)),
         place=place,
         parts=parts,
         fill=fill,
         prepare_argv=prepare,
         prepare_command=_quoted((*prefix, *prepare)) if prepare else None,
-        writes=_writes(draft, place, fill, parts),
+        writes=writes,
+        access=access.fetch_argv(node) if fetches else (),
     )
+
+
+def _companions(draft: _Draft, request: Request, place: Place) -> tuple[CompanionStep, ...]:
+    """The processes beside a step's own, with the exact commands."""
+    hosts = {node.name: node for node in request.hosts}
+    found = []
+    for each in draft.workload.companions(request.nodes, place):
+        if each.node not in hosts:
+            raise OptionError("target", f"{request.target.spec} names no node that is known here")
+        node = hosts[each.node]
+        prefix = node.ceph_prefix if each.of_ceph else node.prefix
+        argv = with_ceph(node, each.argv) if each.of_ceph else each.argv
+        command = _quoted((*prefix, *argv))
+        found.append(
+            CompanionStep(name=each.name, node=node.name, prefix=prefix, argv=argv, command=command, ready=each.ready)
+        )
+    return tuple(found)
 
 
 def prefill_command(workload: Workload, node: Node, place: Place, fill: tuple[Part, ...]) -> tuple[str, ...]:
@@ -266,15 +343,17 @@ def prefill_command(workload: Workload, node: Node, place: Place, fill: tuple[Pa
 def _writes(draft: _Draft, place: Place, fill: tuple[Part, ...], parts: tuple[Part, ...]) -> tuple[Write, ...]:
     """The written data in words; of a pool, the number of objects depends on the rate of the run."""
     filled, changed = "is written in full before its first use", "is overwritten by the benchmark"
-    objects = isinstance(place, RadosPlace)
+    objects = isinstance(place, RadosPlace | S3Place)
     if objects:
         filled, changed = "is prefilled with at most as much as the run reads", "gets new objects"
+    elif isinstance(place, OsdPlace):
+        changed = f"write objects and remove them, at most {units.size(parts[0].bytes)} each at a time"
     elif len(parts) > 1:
         changed = "are overwritten by the benchmark"
     writes = [Write(what=f"{part.spec} {filled}", bytes=part.bytes) for part in fill]
     if draft.workload.writes():
         names = ", ".join(part.spec for part in parts)
-        writes.append(Write(what=f"{names} {changed}", bytes=parts[0].bytes if objects else None))
+        writes.append(Write(what=f"{names} {changed}", bytes=parts[0].bytes or None if objects else None))
     return tuple(writes)
 
 

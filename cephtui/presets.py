@@ -200,6 +200,15 @@ def choose(catalogue: Catalogue, names: Sequence[str]) -> tuple[Preset, ...]:
     return tuple(chosen)
 
 
+def presets_by_tool(catalogue: Catalogue) -> dict[str, list[str]]:
+    """The names of the presets of each tool, in their order."""
+    found: dict[str, list[str]] = {}
+    for name, preset in catalogue.items():
+        if isinstance(preset, Preset):
+            found.setdefault(preset.tool.name, []).append(name)
+    return found
+
+
 def unknown(name: str, known: Iterable[str]) -> PresetError:
     """The error for a name that is none of those that are known."""
     near = difflib.get_close_matches(name, list(known), n=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from cephtui.frozen import dataclass
@@ -118,6 +119,12 @@ def make_interval(
     )
 
 
+def mean_of_known(values: Iterable[float | None]) -> float | None:
+    """The mean of those that are known; None without any."""
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
+
+
 def _weighted_mean(pairs: Iterable[tuple[float | None, int]]) -> float | None:
     known = [(value, weight) for value, weight in pairs if value is not None and weight > 0]
     weight = sum(w for _, w in known)
@@ -143,7 +150,12 @@ def join_intervals(first: Interval | None, second: Interval | None, seconds: flo
         return None
     mean = _weighted_mean((p.latency_mean_seconds, completions(p)) for p in parts)
     buckets = add_buckets(p.latency_buckets for p in parts if p.latency_buckets)
-    return make_interval(known_sum(p.ios for p in parts), sum(p.bytes for p in parts), seconds, mean, buckets)
+    joined = make_interval(known_sum(p.ios for p in parts), sum(p.bytes for p in parts), seconds, mean, buckets)
+    return replace(joined, retransmits=known_sum(p.retransmits for p in parts), rtt_seconds=_rtt(parts))
+
+
+def _rtt(parts: Sequence[Interval]) -> float | None:
+    return mean_of_known(part.rtt_seconds for part in parts)
 
 
 def add_intervals(parts: Sequence[Interval]) -> Interval | None:
@@ -163,6 +175,8 @@ def add_intervals(parts: Sequence[Interval]) -> Interval | None:
         latency_mean_seconds=_weighted_mean((p.latency_mean_seconds, completions(p)) for p in parts),
         latency_p99_seconds=percentile_seconds(buckets, 99.0) if buckets else None,
         latency_buckets=buckets or None,
+        retransmits=known_sum(p.retransmits for p in parts),
+        rtt_seconds=_rtt(parts),
     )
 
 
@@ -261,6 +275,12 @@ class Flow:
     """Of submission alone."""
     lat: Times | None = None
     """Of submission and completion together."""
+    retransmits: int | None = None
+    """See Total."""
+    rtt_seconds: float | None = None
+    """See Total."""
+    p99_seconds: float | None = None
+    """As the tool has it, where it has no histogram: percentiles of several flows can't be added up."""
 
 
 def add_flows(flows: Sequence[Flow]) -> Flow | None:
@@ -284,6 +304,8 @@ def add_flows(flows: Sequence[Flow]) -> Flow | None:
         bounds=join_bounds([f.bounds for f in flows if f.bounds]),
         slat=pool_times([f.slat for f in flows]),
         lat=pool_times([f.lat for f in flows]),
+        retransmits=known_sum(f.retransmits for f in flows),
+        rtt_seconds=mean_of_known(f.rtt_seconds for f in flows),
     )
 
 
@@ -291,16 +313,21 @@ def total(flow: Flow | None, *, histogram: bool = False) -> Total | None:
     """The public figures of a flow, and its ``histogram`` where that is wanted."""
     if flow is None:
         return None
+    latency = latency_of(flow.buckets, flow.moments, flow.bounds)
+    if flow.p99_seconds is not None:
+        latency["latency_p99_seconds"] = flow.p99_seconds
     return Total(
         ios=flow.ios,
         bytes=flow.bytes,
         runtime_seconds=flow.runtime_seconds,
         iops=flow.iops,
         bandwidth_bytes=flow.bandwidth_bytes,
-        **latency_of(flow.buckets, flow.moments, flow.bounds),
+        **latency,
         slat=_latency(flow.slat),
         lat=_latency(flow.lat),
         latency_buckets=(dict(flow.buckets) or None) if histogram else None,
+        retransmits=flow.retransmits,
+        rtt_seconds=flow.rtt_seconds,
     )
 
 

@@ -73,6 +73,16 @@ def bit_rate(bits_per_second: float) -> str:
     return f"{_digits(scaled)} {name}"
 
 
+def link_rate(bytes_per_second: float | None) -> str:
+    """``9.42 Gbit/s`` of bytes a second."""
+    return DASH if bytes_per_second is None else bit_rate(8 * bytes_per_second)
+
+
+def count(value: float | None) -> str:
+    """``1,234``."""
+    return DASH if value is None else f"{value:,.0f}"
+
+
 def iops(value: float | None) -> str:
     """``16.7k``, as fio writes it."""
     if value is None:

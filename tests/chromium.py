@@ -68,6 +68,10 @@ COUNT_COLORS = """
 """
 
 
+class PageLeft(Exception):
+    """What was asked of a page has no answer: another one took its place."""
+
+
 class Tab:
     """A page; what it does is asked for in the page itself."""
 
@@ -98,9 +102,11 @@ class Tab:
         """Wait for a condition."""
         try:
             async with asyncio.timeout(SECONDS):
-                while not (value := await holds()):
+                while True:
+                    with contextlib.suppress(PageLeft):
+                        if value := await holds():
+                            return value
                     await asyncio.sleep(0.1)
-                return value
         except TimeoutError:
             raise AssertionError(f"waited in vain; the page shows:\n{await self.text()}") from None
 
@@ -158,6 +164,8 @@ class Browser:
         to = {"sessionId": session} if session else {}
         await self._socket.send_json({"id": number, "method": method, "params": parameters, **to})
         answer = await asyncio.wait_for(self._asked[number], SECONDS)
+        if "navigated" in answer.get("error", {}).get("message", ""):
+            raise PageLeft(answer["error"]["message"])
         assert "result" in answer, f"{method}: {answer}"
         return answer["result"]
 

@@ -11,6 +11,7 @@ from typing import Any
 from cephtui.ceph.answers import no_cluster
 from cephtui.models import Node
 from cephtui.nodes.transport import Completed, TransportError
+from cephtui.nodes.vault import Vault
 from tests.known import known
 
 RECORDINGS = Path(__file__).parent / "recordings" / "ceph-16.2"
@@ -20,6 +21,8 @@ Argv = tuple[str, ...]
 
 class RecordedShell:
     """A node that answers as recorded; where several recordings have an answer, as the first of them."""
+
+    vault = Vault()
 
     def __init__(self, *folders: str, **instead: Completed | TransportError) -> None:
         """``instead`` are answers to commands whose first words, joined by ``_``, are these."""

@@ -66,10 +66,19 @@ class FakeProcess:
         self.released_at = time.monotonic()
         self.released.set()
 
+    def go_on(self) -> None:
+        """See Process."""
+        self._host.log.add(f"on {self._name}", self._host.name)
+        self.released_at = time.monotonic()
+
     async def chunks(self) -> AsyncIterator[Chunk]:
         """See Process."""
         await self._unless_ended(self.released.wait())
         script = self._host.scripts.get(self._name, Script())
+        if script.says is not None:
+            async for chunk in self._instead(script, script.says):
+                yield chunk
+            return
         for piece in read_pieces(RECORDED, "local.prepare" if self._name == "fill" else "local"):
             if self.ended.is_set():
                 return
@@ -90,6 +99,14 @@ class FakeProcess:
         self._status = script.status
         self.ended.set()
 
+    async def _instead(self, script: Script, says: str) -> AsyncIterator[Chunk]:
+        yield Chunk("stdout", time.monotonic(), says.encode())
+        await self._unless_ended(script.go_on.wait())
+        if not self.ended.is_set():
+            yield Chunk("stderr", time.monotonic(), script.stderr.encode())
+            self._status = script.status
+            self.ended.set()
+
     async def _unless_ended(self, waiting: Awaitable[object]) -> None:
         tasks = [asyncio.ensure_future(waiting), asyncio.ensure_future(self.ended.wait())]
         try:
@@ -99,12 +116,12 @@ class FakeProcess:
                 task.cancel()
 
     async def stop(self) -> None:
-        """See Process. As fio ends at TERM, unless it has ended already."""
+        """See Process. It ends at TERM, unless it has ended already."""
         if not self._stopped:
             self._stopped = True
             self._host.log.add(f"stopped {self._name}", self._host.name)
         if not self.ended.is_set():
-            self._status = 128
+            self._status = self._host.scripts.get(self._name, Script()).stopped_status
             self.ended.set()
 
     async def wait(self) -> int | None:
@@ -135,7 +152,11 @@ class Script:
     """The connection breaks after so many seconds of the recording."""
     and_away: bool = False
     """It can't be reached again after that."""
+    says: str | None = None
+    """What it prints instead of the recording, to run until it is let go or stopped."""
     status: int = 0
+    stopped_status: int = 128
+    """Where it is ended with TERM; this is fio's."""
     stderr: str = ""
 
 
@@ -189,8 +210,8 @@ class FakeConnection:
 
 
 def _name_of(argv: Argv) -> str:
-    """``fill``, or the preset: fio's jobs are named after it."""
-    name = next(word for word in argv if word.startswith("--name=")).removeprefix("--name=")
+    """``fill``, or the preset: fio's jobs are named after it; of what has no such name the program."""
+    name = next((word for word in argv if word.startswith("--name=")), argv[0]).removeprefix("--name=")
     return name.rpartition("-")[0] if "--ioengine=rbd" in argv else name
 
 

@@ -21,15 +21,17 @@ from pathlib import Path
 LAB, PROCESSES = ("tests/on_lab",), ("tests/end_to_end", "tests/on_terminal", "tests/on_browser")
 UNITS = tuple(f"--ignore={folder}" for folder in (*LAB, *PROCESSES))
 TIMED = tuple(str(path) for path in Path("tests").rglob("test_*.py") if "pytest.mark.timing" in path.read_text())
+LAST = "timing"
 PYTEST = ("pytest", "--durations=25")
 LANES = {
     "types": ("mypy",),
     "lab": (*PYTEST, "-m", "not timing", *LAB, "-v", "-n", "2", "--dist", "loadscope", "--no-loadscope-reorder"),
     "processes": (*PYTEST, "-m", "not timing", *PROCESSES, "-n", "2", "--dist", "loadfile"),
     "units": (*PYTEST, "-m", "not timing", "tests", *UNITS, "-n", "2", "--dist", "worksteal"),
-    "timing": (*PYTEST, "-m", "timing", *TIMED),
+    LAST: (*PYTEST, "-m", "timing", *TIMED),
 }
-LAST = "timing"
+PRIORITIES = {"lab": -5, "processes": 0, LAST: 0}
+"""As nice(1) has them, of lanes that wait for other processes; who may not have the first one runs as the others do."""
 LOGS = Path("build") / "tests"
 _PROGRESS_EVERY_SECONDS = 30.0
 _SHOWN_CHARACTERS = 4000
@@ -70,7 +72,7 @@ def start(name: str, options: Sequence[str]) -> Lane:
 
 def _priority(name: str) -> Sequence[str]:
     """A Ceph that gets no time calls its own OSDs down, and who waits for a process waits only so long."""
-    return () if name in ("lab", "processes") else ("nice", "-n", "5")
+    return ("nice", "-n", str(PRIORITIES.get(name, 10)))
 
 
 def _environment() -> dict[str, str]:

@@ -27,7 +27,7 @@ from cephtui.running.node_requests import NodeRequests
 from cephtui.running.runner import Runner
 from cephtui.running.survey import Survey
 from cephtui.sessions import archive, demo, store
-from cephtui.targets import parse_target
+from cephtui.targets import Target, parse_target
 from cephtui.tui.app import CephtuiApp, SavedApp
 from cephtui.tui.console.app import ConsoleApp
 from cephtui.tui.console.check import CheckScreen, Desk
@@ -95,6 +95,9 @@ class _AsRecorded(NodeRequests):
 
     def reach(self, node: Node, *_: object, **__: object) -> Future[NodeState]:
         return _done(NodeState(node, self._run.environment[node.name]))
+
+    def settle(self, target: Target, *_: object) -> Future[Target]:
+        return _done(target)
 
     def survey(self, *_: object, **__: object) -> Future[Survey]:
         return _done(Survey(room_bytes=1 << 30))

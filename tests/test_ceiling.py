@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from cephtui.analysis.ceiling import Ceiling, Layout, ceilings, internal_bytes, network_rate, placed_rate
 from cephtui.cli.verbs import cli
-from cephtui.models import ClusterEnvironment, Finding, NodeEnvironment, NodeResult, Run, Summary, Total
+from cephtui.models import ClusterEnvironment, Finding, JobResult, NodeEnvironment, NodeResult, Run, Summary, Total
 from cephtui.reports.ceiling import ceiling_lines
 from cephtui.sessions import demo
 from tests.measured import run
@@ -172,6 +172,35 @@ def test_the_osds_by_what_they_have_measured() -> None:
     assert (osds.at_most, osds.share) == (20_000, 0.75)
 
 
+def benched(number: int, *rates: float, block: str = "4M") -> Run:
+    """A run in which OSDs wrote to their own stores at these rates."""
+    jobs = tuple(
+        JobResult(job=f"osd.{osd}", group="hdd", place="pve1 sdb", summary=Summary(write=flow(1.0, rate)))
+        for osd, rate in enumerate(rates)
+    )
+    options = {"block-size": block, "runtime": 60, "together": False}
+    node = NodeResult(node="pve1", command="x", jobs=jobs)
+    return run(number, tool="osd-bench", options=options, nodes=(node,), target="osd:*")
+
+
+def test_the_osds_by_what_each_wrote_in_the_session() -> None:
+    """The slowest one is in all PGs of size 3 on three OSDs; of several runs the fastest is the bound."""
+    large = wrote(bandwidth=50e6)
+    others = [benched(2, 300e6, 100e6, 200e6), benched(3, 300e6, 90e6, 200e6)]
+    (found,) = [each for each in ceilings(large, others) if each.limit == "OSDs" and each.metric.unit == "B/s"]
+    assert (found.direction, found.at_most, found.share) == ("write", 100e6, 0.5)
+    assert found.basis == "3 OSDs, what each wrote in #2, 32 PGs, size 3"
+    coded = CLUSTER.model_copy(update={"pool": {**CLUSTER.pool, "type": "erasure"}, "pool_settings": {"ec k": "2"}})
+    (found,) = [each for each in ceilings(wrote(bandwidth=5e6, cluster=coded), others) if each.metric.unit == "B/s"
+                and each.limit == "OSDs"]  # fmt: skip
+    assert found.at_most == 200e6, "each OSD takes half of an object"
+
+
+@pytest.mark.parametrize("other", [benched(2, 1e8, 1e8), benched(2, 1e8, 1e8, 1e8, block="4k")])
+def test_not_all_osds_or_small_blocks_are_no_ceiling(other: Run) -> None:
+    assert [each for each in ceilings(wrote(bandwidth=5e6), [other]) if "what each wrote" in each.basis] == []
+
+
 @pytest.mark.parametrize(
     "changes",
     [
@@ -240,7 +269,7 @@ def test_a_busy_thread_is_about_a_ceiling() -> None:
 def test_an_idle_thread_is_none_and_what_would_show_one_is_said() -> None:
     assert ceiling_lines(ceilings(with_cpu(22.0))) == [
         "client CPU 22 % of one for each job's thread on pve1",
-        "none known: a run of the preset latency on the same target, in the same session, shows that of the depth",
+        "none known: the same with one I/O in flight, in the same session, shows that of the depth",
     ]
 
 

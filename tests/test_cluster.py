@@ -354,6 +354,9 @@ class Watch:
     def release(self) -> None:
         self.calls.append("release")
 
+    def go_on(self) -> None:
+        raise AssertionError("it waits for nothing")
+
     async def chunks(self) -> AsyncIterator[Chunk]:
         yield Chunk("stderr", time.monotonic(), b"{")
         for piece in self.pieces:

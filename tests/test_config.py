@@ -281,3 +281,10 @@ def test_any_text_is_a_node_that_can_name_a_file_or_refused(text: str) -> None:
     assert not node.host.startswith("-")
     assert not set(node.name) & set("/\n\t ")
     assert text.endswith(node.name)
+
+
+def test_a_program_may_have_a_path_on_all_nodes_or_on_one(tmp_path: Path) -> None:
+    text = '[programs]\nfio = "/opt/fio"\nx = "/opt/x"\n[nodes.a]\n[nodes.b.programs]\nfio = "/usr/local/bin/fio"\n'
+    nodes = {node.name: node.programs for node in load(tmp_path, text).choose(["a", "b", "local", "c"])}
+    usual = {"fio": "/opt/fio", "x": "/opt/x"}
+    assert nodes == {"a": usual, "b": {**usual, "fio": "/usr/local/bin/fio"}, "local": usual, "c": usual}

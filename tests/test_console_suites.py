@@ -66,6 +66,15 @@ def test_all_runs_are_one_order(suites: Suites) -> None:
     assert Queue().push(found.entries).summary.startswith("9 waiting, about ")
 
 
+def test_caches_are_dropped_before_all_runs_of_a_suite_or_before_none(suites: Suites) -> None:
+    quick, target = suite(suites, "quick"), parse_target("rbd:bench", owner_id=new_batch())
+    for drops in (True, False):
+        found = queued(quick, target, ONE, new_batch(), drop_caches=drops)
+        assert {entry.request.drop_caches for entry in found.entries} == {drops}
+        assert {entry.ordered.drop_caches for entry in found.entries if entry.ordered} == {drops}
+        assert all(("caches dropped" in entry.text) is drops for entry in found.entries)
+
+
 def test_each_node_in_turn_and_all_at_once(suites: Suites) -> None:
     def nodes(found: Queued) -> set[tuple[str, ...]]:
         return {tuple(node.name for node in entry.request.nodes) for entry in found.entries}

@@ -15,6 +15,7 @@ from cephtui.ceph import images
 from cephtui.config import Config
 from cephtui.models import Node
 from cephtui.nodes.transport import Completed, Question, TransportError
+from cephtui.nodes.vault import Vault
 from cephtui.running.runner import Runner
 from cephtui.targets import devices, discovery
 from cephtui.targets.candidates import INSPECTED_AT_ONCE, INSPECTED_MOST, Candidate
@@ -22,6 +23,18 @@ from cephtui.targets.devices import DeviceFacts
 from tests.clusters import RECORDINGS, Argv, RecordedShell, ok
 from tests.fakes import FakeNode, connector
 
+NEW = "new-pool:pg=32,size=3"
+"""What is offered in every cluster."""
+PAIRS = "host:*"
+"""What is offered everywhere."""
+TREE = (
+    ("root", {"id": -1, "name": "default", "type": "root", "children": [-2, -3]}),
+    ("pve1", {"id": -2, "name": "pve1", "type": "host", "children": [0]}),
+    ("pve2", {"id": -3, "name": "pve2", "type": "host", "children": [1, 2]}),
+    ("osd.0", {"id": 0, "name": "osd.0", "type": "osd", "device_class": "ssd", "status": "up"}),
+    ("osd.1", {"id": 1, "name": "osd.1", "type": "osd", "device_class": "ssd", "status": "up"}),
+    ("osd.2", {"id": 2, "name": "osd.2", "type": "osd", "device_class": "hdd", "status": "down"}),
+)
 FREE = "kind\tdevice\nname\tsdb\nnumber\t8:16\nsize\t1073741824\nroot\tyes\nclaim\tfree\nsignatures\t\n"
 
 
@@ -45,7 +58,8 @@ async def test_each_pool_is_offered_for_images_and_for_objects() -> None:
     seen, problem = await found(shell, "pools")
 
     assert problem == ""
-    assert len(shell.asked) == 5
+    assert len(shell.asked) == 9
+    assert not any(spec.startswith("krbd:") for spec in seen)  # the recorded node has no such kernel
     assert {"rbd:rec", "pool:rec", "rbd:recquota", "pool:recquota", "rbd:recdata", "pool:recdata"} <= set(seen)
     assert seen["rbd:rec"].text.startswith("new images, replicated x2, 16 PGs, autoscale on, room for ")
     assert seen["rbd:rec"].text.endswith("GiB")
@@ -53,6 +67,64 @@ async def test_each_pool_is_offered_for_images_and_for_objects() -> None:
     refused = {spec: reason for spec, reason in reasons(seen).items() if reason}
     assert refused == {"rbd:recdata": "pool recdata is erasure-coded: images can't live there"}
     assert seen["rbd:recdata"].remedy == "use a replicated pool with recdata as its data pool"
+
+
+async def test_a_kernel_with_rbd_is_offered_the_pools_too() -> None:
+    shell = RecordedShell("healthy", **{"bash_krbd-inspect": ok("kernel\t6.8.12-4-pve\nmodule\tloadable\n")})
+
+    seen, _ = await found(shell, "pools")
+
+    assert seen["krbd:rec"].text.startswith("new images mapped by the kernel, room for ")
+    assert seen["krbd:recdata"].reason == "pool recdata is erasure-coded: images can't live there"
+
+
+async def test_a_mounted_cephfs_is_offered() -> None:
+    mounts = ok("/mnt/pve/cephfs\n/mnt/a\\x20b\nnonsense\n")
+
+    seen, _ = await found(RecordedShell("healthy", findmnt=mounts), "pools")
+
+    assert [spec for spec in seen if spec.startswith("cephfs:")] == ["cephfs:/mnt/pve/cephfs/cephtui"]
+    assert seen["cephfs:/mnt/pve/cephfs/cephtui"].text == "a new file on the CephFS mounted on /mnt/pve/cephfs"
+
+
+async def test_osds_are_offered_together_and_by_class_and_host() -> None:
+    tree = ok({"nodes": [bucket for _, bucket in TREE]})
+
+    seen, _ = await found(RecordedShell("healthy", ceph_osd_tree=tree), "pools")
+
+    osds = {spec: candidate for spec, candidate in seen.items() if spec.startswith("osd:")}
+    assert {spec: candidate.reason for spec, candidate in osds.items()} == {
+        "osd:*": "osd.2 is down",
+        "osd:class=hdd": "osd.2 is down",
+        "osd:class=ssd": None,
+        "osd:host=pve1": None,
+        "osd:host=pve2": "osd.2 is down",
+    }
+    text = "the stores of 2 OSDs themselves (osd.0, osd.1), needs confirmation"
+    assert osds["osd:class=ssd"].text == text
+
+
+async def test_gateways_and_endpoints_of_the_config_are_offered() -> None:
+    daemons = {
+        "summary": "",
+        "41": {"addr": "10.0.0.9:0/69", "metadata": {"frontend_config#0": "beast port=80 ssl_port=443"}},
+        "42": {"addr": "10.0.0.9:0/70", "metadata": {"frontend_config#0": "beast endpoint=10.0.0.10:7480"}},
+        "43": {"addr": "10.0.0.9:0/71", "metadata": {"frontend_config#0": "beast endpoint=[::]:8080", "id": "a"}},
+        "44": {"addr": 5, "metadata": {"frontend_config#0": "beast port=x endpoint="}},
+    }
+    dump = ok({"services": {"rgw": {"daemons": daemons}}})
+    shell = RecordedShell("healthy", ceph_service_dump=dump)
+    shell.vault = Vault(services=("https://s3.example.net",))
+
+    seen, _ = await found(shell, "pools")
+
+    assert {spec: candidate.text for spec, candidate in seen.items() if spec.startswith("s3:")} == {
+        "s3:http://10.0.0.10:7480": "new buckets at an object gateway",
+        "s3:http://10.0.0.9:80": "new buckets at an object gateway",
+        "s3:http://10.0.0.9:8080": "new buckets at an object gateway",
+        "s3:https://10.0.0.9:443": "new buckets at an object gateway",
+        "s3:https://s3.example.net": "new buckets at an endpoint of your config",
+    }
 
 
 async def test_what_others_use_comes_last_and_says_so() -> None:
@@ -119,6 +191,7 @@ async def test_pgs_that_serve_nobody() -> None:
 
     (refused,) = [candidate.reason for spec, candidate in seen.items() if spec.startswith("pool:") and candidate.reason]
     assert refused.endswith("1 are not active (1 down)")
+    assert (denied.pop(NEW).reason, denied.pop(PAIRS).reason) == (None, None)
     assert all("the cephx caps deny asking of which pool" in str(candidate.reason) for candidate in denied.values())
 
 
@@ -138,7 +211,7 @@ async def test_pgs_that_serve_nobody() -> None:
 async def test_why_a_cluster_can_not_be_asked(answer: Completed | TransportError, said: str) -> None:
     seen, problem = await found(RecordedShell(ceph_status=answer, bash_access=ok("done\t\n")), "pools")
 
-    assert seen == {}
+    assert [*seen] == [PAIRS]
     assert problem.startswith("can't ask the cluster: ")
     assert said in problem
 
@@ -153,7 +226,7 @@ async def test_a_connection_that_is_lost_is_no_missing_program() -> None:
 async def test_a_cluster_without_pools() -> None:
     seen, problem = await found(RecordedShell("healthy", ceph_osd_dump=ok({"pools": []})), "pools")
 
-    assert (seen, problem) == ({}, "the cluster has no pool: ceph osd pool create NAME")
+    assert ([*seen], problem) == ([PAIRS, NEW], "the cluster has no pool: ceph osd pool create NAME")
 
 
 # ---------------------------------------------------------------------------------------------- images
@@ -437,7 +510,7 @@ def test_a_runner_asks_a_node(tmp_path: Path) -> None:
         problem = runner.nodes.discover(host.node, "devices", seen.extend).result(10)
         no_ceph = runner.nodes.discover(host.node, "pools", seen.extend).result(10)
 
-    assert (problem, [candidate.spec for candidate in seen]) == ("", ["device:/dev/sda"])
+    assert (problem, [candidate.spec for candidate in seen]) == ("", ["device:/dev/sda", PAIRS])
     assert no_ceph == "can't ask the cluster: Ceph's programs are not installed: apt-get install ceph-common"
 
 

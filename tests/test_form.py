@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from cephtui.tools.fio.options import FioOptions
 from cephtui.tools.rados_bench.options import RadosBenchOptions
 from cephtui.tui import app as app_module
 from cephtui.tui.app import CephtuiApp
+from cephtui.tui.console import fields as fields_module
 from cephtui.tui.console.app import ConsoleApp
 from cephtui.tui.console.edits import Edits
 from cephtui.tui.console.fields import Direction, Field, neighbour
@@ -105,7 +107,7 @@ class Bare(CephtuiApp):
     def plan(self, edits: Edits, spec: str) -> Plan:
         target = parse_target(spec, owner_id=SITTING)
         request = Request((self.preset,), (Node(name="local"),), target, edits.overrides(self.preset), edits.repeats)
-        return make_plan(request, new_batch)
+        return make_plan(replace(request, drop_caches=edits.drop_caches), new_batch)
 
 
 @contextlib.asynccontextmanager
@@ -141,7 +143,7 @@ async def opened(
 async def test_every_option_of_fio_has_a_field() -> None:
     async with bare() as (app, _):
         fields = values(app)
-    assert {*fields} == {*FioOptions.model_fields, "repeats", "order"}
+    assert {*fields} == {*FioOptions.model_fields, "repeats", "order", "drop-caches"}
     own = {option: choice_text(value) for option, value in preset("write-iops").file.options.items()}
     assert {option: fields[option] for option in own if option != "runtime"} == {
         option: value for option, value in own.items() if option != "runtime"
@@ -163,6 +165,7 @@ async def test_every_option_of_rados_bench_has_a_field(tmp_path: Path) -> None:
     assert {*fields} == {field.alias or name for name, field in RadosBenchOptions.model_fields.items()} | {
         "repeats",
         "order",
+        "drop-caches",
     }
 
 
@@ -184,7 +187,7 @@ def is_scrolled_to(app: App[Any], field: Widget) -> bool:
 async def test_the_keys_go_round_all_fields_and_what_is_allowed_is_said_of_each() -> None:
     async with bare() as (app, pilot):
         fields, hints = list(values(app)), {}
-        order = [*fields[:6], "filter", *fields[6:]]
+        order = [*fields[:7], "filter", *fields[7:]]
         for size in (SMALL, USUAL):
             await pilot.resize_terminal(*size)
             seen = []
@@ -192,7 +195,7 @@ async def test_the_keys_go_round_all_fields_and_what_is_allowed_is_said_of_each(
                 assert app.focused is not None
                 seen.append(str(app.focused.id))
                 hints[seen[-1]] = said_below(app, "hint")
-                if seen[-1] in fields[6:]:
+                if seen[-1] in fields[7:]:
                     await until(pilot, is_scrolled_to, app, app.focused)
                 assert hints[seen[-1]] in " ".join(text_of(app, app.screen.query_one("#hint")).split())
                 await pilot.press("tab")
@@ -202,7 +205,7 @@ async def test_the_keys_go_round_all_fields_and_what_is_allowed_is_said_of_each(
             await pilot.press("shift+tab")
             assert app.focused.id == fields[-1]
             await pilot.press("tab")
-    assert fields[:6] == ["bs", "iodepth", "numjobs", "runtime", "repeats", "order"]
+    assert fields[:7] == ["bs", "iodepth", "numjobs", "runtime", "repeats", "order", "drop-caches"]
     assert hints["iodepth"] == "iodepth: 1 to 65536; I/Os in flight of each job; 1,4,16: one run per value"
     assert hints["runtime"].endswith("for all presets")
     assert hints["ramp_time"].split("; ")[-2] == "excluded from the results"
@@ -210,6 +213,7 @@ async def test_the_keys_go_round_all_fields_and_what_is_allowed_is_said_of_each(
     assert hints["rw"].startswith("rw: one of read, write, randread")
     assert hints["repeats"] == "repeats: 1 to 1000; number of repeats"
     assert hints["order"].startswith("order: abab, abba or empty; abba: every second repeat in reverse")
+    assert hints["drop-caches"] == "drop-caches: yes or no; " + fields_module.DROP_CACHES.about
 
 
 ROWS = [["bs", "iodepth"], ["numjobs", "runtime"], ["repeats"], ["filter"], ["size", "rw"], ["rate"]]
@@ -254,7 +258,7 @@ async def test_the_other_options_are_found_by_their_names_and_what_they_do() -> 
         everything = list(values(app))
         await pilot.press("slash", *"flush")
         shown = [str(field.id) for field in app.screen.query(Field) if field.display]
-        assert shown == [*everything[:6], "fsync"]
+        assert shown == [*everything[:7], "fsync"]
         await pilot.press("down", *"32")
         assert values(app)["fsync"] == "32"
         await pilot.press("enter")
@@ -294,6 +298,22 @@ async def test_what_it_costs_is_said_in_a_line() -> None:
         await type_in(app, pilot, "iodepth", "1,4,16")
         await type_in(app, pilot, "repeats", "2")
         assert said_below(app, "summary") == "6 runs, about 2:23 min, writes 1.00 GiB first"
+
+
+async def test_dropping_caches_is_ticked_with_space_and_part_of_what_is_kept() -> None:
+    async with bare() as (app, pilot):
+        app.screen.query_one("#drop-caches", Input).focus()
+        for value, kept, note in (("yes", True, True), ("", False, False), ("yes", True, True)):
+            await pilot.press("space")
+            await pilot.pause()
+            assert app.screen.query_one("#drop-caches", Input).value == value
+            assert app.edited.drop_caches is kept
+            assert said_below(app).endswith(", drops caches") is note
+        await pilot.press("enter")
+        await until(pilot, lambda: bool(app.results))
+    assert app.results[0] is not None
+    assert app.results[0].drop_caches is True
+    assert app.results[0].overrides(app.preset) == {"runtime": "20"}
 
 
 async def test_an_order_that_has_no_effect_says_so() -> None:
@@ -339,6 +359,7 @@ WRONG = [
     ("repeats", "1e3"),
     ("repeats", "1001"),
     ("order", "aabb"),
+    ("drop-caches", "perhaps"),
 ]
 
 
@@ -581,9 +602,9 @@ def by_set(chosen: Preset, typed: dict[str, str], target: str) -> object:
 
 def test_an_empty_field_is_as_the_preset_says() -> None:
     chosen = preset("write-iops")
-    edits = Edits().edited(chosen, {"bs": " ", "iodepth": "64", "numjobs": " 2 ", "runtime": ""}, 1)
+    edits = Edits().edited(chosen, {"bs": " ", "iodepth": "64", "numjobs": " 2 ", "runtime": ""})
     assert edits.overrides(chosen) == {"numjobs": "2"}
-    assert Edits(runtime="30").edited(chosen, {"runtime": ""}, 1).overrides(chosen) == {}
+    assert Edits(runtime="30").edited(chosen, {"runtime": ""}).overrides(chosen) == {}
 
 
 @pytest.mark.parametrize(

@@ -437,12 +437,14 @@ def test_the_exit_code_says_whether_all_some_or_none_was_read(home: Path, capsys
     (folder / "deep" / "a.txt").write_text(WRITES)
     (folder / "notes.txt").write_text("nothing was measured\n")
     (folder / "write.fio").write_text("[a]\nrw=write\n")
+    (folder / "objects.yaml").write_text("tests:\n  - name: small\n")
     (folder / "picture.png").write_bytes(b"\x89PNG\0\0")
     (folder / ".hidden").write_text(WRITES)
     assert run("import", str(folder), "--session", "some") == 4
     err = capsys.readouterr().err
     assert f"{folder}/notes.txt: no fio or rados bench output found" in err
     assert f"{folder}/write.fio: a job file: cephtui import-preset makes presets of it" in err
+    assert f"{folder}/objects.yaml: perhaps a config of gosbench: cephtui import-preset makes presets of it" in err
     assert "1 file that is no text left out" in err
     assert "picture.png" not in err
     assert len(imported(home, "some")) == 1

@@ -16,16 +16,16 @@ from hypothesis import strategies as st
 
 from cephtui.cli.commands import import_preset
 from cephtui.cli.errors import Refused
-from cephtui.cli.verbs import cli
 from cephtui.models import FilePlace, OptionValue
-from cephtui.paths import packaged_presets_dir
-from cephtui.presets import Preset, find_presets
 from cephtui.tools import TOOLS
+from cephtui.tools.adopted import Adopted
 from cephtui.tools.base import OptionError
-from cephtui.tools.fio.adopted import Adopted, adopt, find_given
+from cephtui.tools.fio.adopted import adopt, find_given
 from cephtui.tools.fio.given import Section, plain
 from cephtui.tools.logs import read_log
 from cephtui.units import parse_duration
+
+from .importing import own_presets, run, written
 
 ENGINE = ("ioengine", "direct")
 """Of images these are the target's."""
@@ -344,19 +344,7 @@ def test_any_text_is_read_without_an_error(text: str, before: str) -> None:
 
 @pytest.fixture
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "presets"
-    monkeypatch.setattr("cephtui.paths.user_presets_dir", lambda: folder)
-    monkeypatch.setattr("sys.stdin.isatty", lambda: False, raising=False)
-    return folder
-
-
-def run(*words: str) -> int:
-    return int(cli.main(["import-preset", *words], prog_name="cephtui", standalone_mode=False) or 0)
-
-
-def written(own: Path) -> dict[str, Preset]:
-    found = find_presets(packaged_presets_dir(), own)
-    return {name: each for name, each in found.items() if isinstance(each, Preset) and each.user}
+    return own_presets(tmp_path, monkeypatch)
 
 
 def test_a_job_file_becomes_a_preset_of_the_users(
@@ -480,7 +468,7 @@ def test_text_comes_from_a_pipe(own: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_values_are_written_as_toml_has_them() -> None:
     options: dict[str, OptionValue | list[OptionValue]] = {"rw": ["read", "write"], "bs": "4k", "runtime": 1.5}
-    text = import_preset.toml_of(Adopted('a "b"', options), "x")
+    text = import_preset.toml_of(Adopted('a "b"', "fio", options), "x")
     assert 'title = "a \\"b\\""' in text
     assert 'rw = ["read", "write"]' in text
     assert "runtime = 1.5" in text

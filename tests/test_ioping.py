@@ -32,11 +32,12 @@ from cephtui.sessions.writer import SessionWriter
 from cephtui.targets import parse_target
 from cephtui.tools import TOOLS
 from cephtui.tools.base import OptionError, Parser, Reading, Stream, ToolResult
-from cephtui.tools.ioping.output import FillParser, IopingParser
+from cephtui.tools.filling import CopyParser
+from cephtui.tools.ioping.output import IopingParser
 
 IOPING = TOOLS["ioping"]
 FOLDER = Path(__file__).parent / "recordings" / "ioping-1.3"
-READ, FILL = (FOLDER / name for name in ("read.stdout", "fill.stderr"))
+READ, FILL = FOLDER / "read.stdout", FOLDER.parent / "dd-9.1" / "fill.stderr"
 """``ioping -D -q -p 1 -i 20000us -w 3000ms -s 4096 -S 16777216 FILE``, and dd that fills 600 MiB."""
 PLACE = FilePlace(kind="file", path="/mnt/bench/test")
 MIB = 1 << 20
@@ -128,7 +129,7 @@ def test_each_request_of_the_recording_counts_with_its_own_time() -> None:
 def test_pieces_cut_anywhere_make_the_same(cuts: list[int]) -> None:
     tools: list[tuple[Path, Callable[[], Parser], Stream]] = [
         (READ, lambda: IopingParser(4096), "stdout"),
-        (FILL, FillParser, "stderr"),
+        (FILL, CopyParser, "stderr"),
     ]
     for path, make, stream in tools:
         data = path.read_bytes()
@@ -150,18 +151,18 @@ def test_a_request_that_hung_is_one_long_interval() -> None:
 def test_anything_else_is_borne(data: bytes) -> None:
     for stream in ("stdout", "stderr"):
         parsed(IopingParser(4096), [data], stream)
-        parsed(FillParser(), [data], stream)
+        parsed(CopyParser(), [data], stream)
 
 
 def test_what_went_wrong_is_in_its_own_words() -> None:
     said = b'ioping: stat "/nonexistent" failed: No such file or directory\n'
     assert parsed(IopingParser(4096), [said], "stderr")[1] == ToolResult(error=said.decode().strip())
     said = b"dd: failed to open '/x': Permission denied\n"
-    assert parsed(FillParser(), [said], "stderr")[1] == ToolResult(error=said.decode().strip())
+    assert parsed(CopyParser(), [said], "stderr")[1] == ToolResult(error=said.decode().strip())
 
 
 def test_filling_is_followed_and_counts_no_requests() -> None:
-    readings, result = parsed(FillParser(), [FILL.read_bytes()], "stderr")
+    readings, result = parsed(CopyParser(), [FILL.read_bytes()], "stderr")
     assert result.error is None
     assert result.write is not None
     assert (result.write.ios, result.write.bytes, result.write.runtime_seconds) == (None, 600 * MIB, 7.47988)

@@ -17,6 +17,7 @@ from cephtui.models import (
     ClusterSample,
     FilePlace,
     Interval,
+    JobSample,
     Model,
     Phase,
     Place,
@@ -24,6 +25,7 @@ from cephtui.models import (
     RadosPlace,
     RbdPlace,
     Run,
+    S3Place,
     Sample,
     Seconds,
 )
@@ -41,6 +43,16 @@ INTERVALS = st.none() | st.builds(
 SECONDS = st.floats(0, 1e6).map(lambda value: round(value, 3))
 PHASES: st.SearchStrategy[Phase] = st.sampled_from(["prepare", "ramp", "run"])
 NAMES = st.text(min_size=1, max_size=10).map(printable)
+JOBS = st.builds(
+    JobSample,
+    job=NAMES,
+    direction=NAMES,
+    ios=st.none() | COUNTS,
+    bytes=COUNTS,
+    seconds=SECONDS,
+    group=NAMES,
+    place=NAMES,
+)
 SAMPLES = st.builds(
     Sample,
     run=st.integers(1, 9999),
@@ -53,6 +65,7 @@ SAMPLES = st.builds(
     write=INTERVALS,
     missing=st.lists(NAMES, max_size=3).map(tuple),
     other=st.dictionaries(NAMES, INTERVALS.filter(bool), max_size=2),
+    jobs=st.lists(JOBS, max_size=2).map(tuple),
 )
 SAMPLE = Sample(
     run=3,
@@ -81,6 +94,7 @@ def test_a_line_has_every_key(sample: Sample) -> None:
         *("event", "run", "node", "preset", "phase", "elapsed_seconds", "interval_seconds", "read", "write"),
         *(["missing"] if sample.missing else []),
         *(["other"] if sample.other else []),
+        *(["jobs"] if sample.jobs else []),
     ]
     assert row["event"] == "sample"
     for interval in (row["read"], row["write"]):
@@ -190,6 +204,15 @@ def test_what_else_was_done_is_told_only_where_there_is_any() -> None:
     assert (row["other"]["delete"]["ios"], row["other"]["delete"]["latency_mean_seconds"]) == (3, None)
 
 
+def test_jobs_are_told_only_where_there_are_any() -> None:
+    assert "jobs" not in json.loads(line(SAMPLE))
+    assert "jobs" not in schema()["$defs"]["Sample"]["required"]
+    sample = replace(SAMPLE, jobs=(JobSample("osd.3", "write", 4, 4096, 0.5, "hdd", "pve1 sdb"),))
+    assert [job["job"] for job in json.loads(line(sample))["jobs"]] == ["osd.3"]
+    with pytest.raises(ValueError, match="not a sample: seconds: expected a number"):
+        parse_sample(line(sample).replace('"seconds":0.5', '"seconds":null'))
+
+
 def test_the_schema_has_the_events_and_their_keys() -> None:
     run = Run(
         session="s",
@@ -205,6 +228,7 @@ def test_the_schema_has_the_events_and_their_keys() -> None:
         imported_from="last-year.txt",
     )
     sample = replace(SAMPLE, missing=("b",), other={"delete": Interval(3, 0, 3.0, 0.0)})
+    sample = replace(sample, jobs=(JobSample("osd.3", "write", 4, 4096, 0.5),))
     cluster = ClusterSample(run=1, elapsed_seconds=2.0, pg_states={"active+clean": 32}, osd_latency_seconds={"0": 0.01})
     node = NodeRow(node="b", host="b.example.net", problems=("fio is not installed: apt-get install fio",))
     for event in (sample, run, cluster, node, Plan(steps=(), duration_seconds=0.0, session_bytes=0)):
@@ -215,7 +239,7 @@ def test_the_schema_is_json_and_tells_events_apart() -> None:
     whole = json.loads(json.dumps(schema()))
     events = {"Plan": "plan", "Sample": "sample", "ClusterSample": "cluster", "Run": "run", "Mark": "mark"}
     events |= {"SessionRow": "session", "PresetRow": "preset", "SuiteRow": "suite", "NodeRow": "node", "Info": "info"}
-    events |= {"Difference": "difference", "Figure": "figure", "MatrixCell": "cell"}
+    events |= {"Difference": "difference", "Figure": "figure", "MatrixCell": "cell", "LinkRow": "link"}
     events |= {"ImportedFile": "file", "CurvePointRow": "point", "KneeRow": "knee"}
     events |= {"Verdict": "verdict", "Conclusion": "conclusion", "Expected": "expectation"}
     assert {reference["$ref"].rpartition("/")[2] for reference in whole["anyOf"]} == set(events)
@@ -230,6 +254,7 @@ def test_the_schema_is_json_and_tells_events_apart() -> None:
         ("rbd", {"pool": "bench", "images": ["a-0", "a-1"]}, RbdPlace),
         ("image", {"pool": "bench", "images": ["vm"]}, RbdPlace),
         ("pool", {"pool": "bench", "namespace": "cephtui-1", "ceph_id": "bench"}, RadosPlace),
+        ("s3", {"endpoint": "http://gw", "bucket_prefix": "cephtui-1-"}, S3Place),
     ],
 )
 def test_a_place_has_the_same_keys_whatever_its_kind(kind: str, own: dict[str, Any], model: type[Model]) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
-from unittest.mock import Mock
+from unittest.mock import AsyncMock, Mock
 
 import pytest
 from textual.actions import parse as parse_action
@@ -43,7 +43,7 @@ from cephtui.tui.dialogs import Ask, Confirm, Details, Dialog, EnterText, Help, 
 from cephtui.tui.exporting import ExportingScreen
 from cephtui.tui.keys import KeyBar, commands
 from cephtui.tui.pickers.commands import CommandPicker, ThemePicker
-from cephtui.tui.pickers.nodes import NodePicker
+from cephtui.tui.pickers.nodes import NodeDetails, NodePicker
 from cephtui.tui.pickers.picker import Picker
 from cephtui.tui.pickers.presets import PresetPicker
 from cephtui.tui.pickers.runs import RunPicker
@@ -155,7 +155,8 @@ def screens(root: Path) -> Iterator[Screen[Any]]:
     yield CommandPicker([])
     yield ThemePicker(["one"], "one")
     yield TargetPicker("file:/x", "file:/y", lambda of, put: Future(), "local")
-    yield NodePicker(Config(), [KnownNode("pve1", "")], [], {})
+    yield NodePicker(Config(), [KnownNode("pve1", "")], [], {}, Mock())
+    yield NodeDetails("pve1", AsyncMock(return_value=""))
     yield FormScreen(preset, Edits(), lambda edits: make_plan(request, new_batch))
     yield QueueScreen(Queue, lambda queue: None)
     yield CheckScreen(new_sitting(request, -10.0), desk(request, preset))

@@ -13,6 +13,7 @@ from cephtui.models.refusal import Refusal
 from cephtui.models.suite import Ordered
 from cephtui.nodes.state import NodeState
 from cephtui.nodes.transport import Question, TransportError
+from cephtui.nodes.vault import Vault
 from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Request
 from cephtui.presets import load_preset
@@ -20,12 +21,14 @@ from cephtui.running.launch import Ask, Launcher, NotRun, Unanswered
 from cephtui.running.runner import Runner
 from cephtui.running.survey import Survey
 from cephtui.targets import Target, parse_target
+from cephtui.targets.base import SecretsMissing
 
 T = TypeVar("T")
 NODES = tuple(Node(name=name, host=f"{name}.example") for name in ("pve1", "pve2"))
 KEY = Question("pve1", "SHA256:x", "accept the host key SHA256:x?", secret=False)
 PASSWORD = Question("pve1", "password", "Password: ", secret=True, refused=("SHA256:x",))
 EXISTS = Refusal("/mnt/test exists and is not cephtui's", "choose a new file", confirm="test")
+DROPS = Refusal("dropping slows others", "--drop-caches", confirm="bench", confirm_kind="drop-caches")
 SHARED = Refusal("2 others use pool bench", "--shared-pool", confirm="bench", confirm_kind="shared-pool")
 FULL = Refusal("the cluster is full", "free some space")
 REQUEST = Request(
@@ -48,7 +51,8 @@ class FakeRunner:
     def __init__(
         self, questions: Sequence[Question] = (), survey: Survey | None = None, refusals: Sequence[Refusal] = ()
     ) -> None:
-        self.nodes = self
+        self.nodes, self.vault = self, Vault()
+        self.missing: SecretsMissing | None = None
         self.questions, self.surveyed, self.refusals = list(questions), survey or Survey(), list(refusals)
         self.given: list[tuple[str, dict[str, str]]] = []
         self.plans: list[Plan] = []
@@ -58,6 +62,13 @@ class FakeRunner:
         if node.name == "pve1" and self.questions:
             return done(NodeState(node, question=self.questions.pop(0)))
         return done(NodeState(node, NodeEnvironment()))
+
+    def settle(self, target: Target, nodes: Sequence[Node]) -> Future[Target]:
+        if self.missing and not self.vault.get(self.missing.service):
+            failed: Future[Target] = Future()
+            failed.set_exception(self.missing)
+            return failed
+        return done(target)
 
     def survey(self, target: Any, nodes: Any, ceph_node: str | None = None, *, patient: bool = True) -> Future[Survey]:
         return done(self.surveyed)
@@ -81,9 +92,11 @@ class Script(Ask):
     def __init__(self, answers: Sequence[str] = (), *, agrees: bool = True) -> None:
         self.answers, self.agrees = list(answers), agrees
         self.asked: list[Refusal] = []
+        self.questions: list[Question] = []
         self.said: list[str] = []
 
     async def answer(self, node: Node, question: Question) -> str:
+        self.questions.append(question)
         if not self.answers:
             raise Unanswered(f"{node.name}: not connected: {question.topic}")
         return self.answers.pop(0)
@@ -145,18 +158,47 @@ async def test_a_request_becomes_a_plan_with_what_the_survey_found() -> None:
     (plan,) = runner.plans
     assert [step.batch for step in plan.steps] == ["0a1b2c3d"]
     assert plan.steps[0].span_bytes <= 64 << 20
-    assert (plan.destroy, plan.shared_pool) == ((), False)
+    assert (plan.destroy, plan.shared_pool, plan.drop_agreed) == ((), False, False)
+
+
+@pytest.fixture
+def locked() -> FakeRunner:
+    """Its target needs keys."""
+    runner = FakeRunner()
+    runner.missing = SecretsMissing("http://gw", ("access key", "secret key"), "none in the config")
+    return runner
+
+
+async def test_secrets_that_nobody_has_are_asked_for_once(locked: FakeRunner) -> None:
+    ask = Script(["canary-access", " canary-secret\n"])
+    await launched(locked, ask)
+    await launched(locked, ask)
+    assert locked.vault.get("http://gw") == ("canary-access", "canary-secret")
+    assert [each.text for each in ask.questions] == [
+        f"{name} of http://gw (none in the config):" for name in ("access key", "secret key")
+    ]
+    assert all(each.secret for each in ask.questions)
+    assert "canary" not in f"{locked.plans!r} {locked.vault!r}"
+
+
+@pytest.mark.parametrize(
+    ("answers", "why"), [([], "pve1: not connected: access key of http://gw"), (["a", ""], "no secret key was typed")]
+)
+async def test_without_its_secrets_nothing_is_run(locked: FakeRunner, answers: list[str], why: str) -> None:
+    with pytest.raises(NotRun, match=why):
+        await launched(locked, Script(answers))
+    assert (locked.plans, locked.vault.get("http://gw")) == ([], None)
 
 
 async def test_what_is_agreed_to_is_in_the_plan() -> None:
-    runner, ask = FakeRunner(refusals=[EXISTS, SHARED]), Script()
+    runner, ask = FakeRunner(refusals=[EXISTS, SHARED, DROPS]), Script()
     await launched(runner, ask)
-    assert ask.asked == [EXISTS, SHARED]
+    assert ask.asked == [EXISTS, SHARED, DROPS]
     (plan,) = runner.plans
-    assert (plan.destroy, plan.shared_pool) == (("test",), True)
+    assert (plan.destroy, plan.shared_pool, plan.drop_agreed) == (("test",), True, True)
 
 
-@pytest.mark.parametrize("refusal", [EXISTS, SHARED])
+@pytest.mark.parametrize("refusal", [EXISTS, SHARED, DROPS])
 async def test_what_is_not_agreed_to_is_not_run(refusal: Refusal) -> None:
     runner = FakeRunner(refusals=[refusal])
     with pytest.raises(NotRun) as error:

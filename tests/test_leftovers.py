@@ -11,6 +11,7 @@ import pytest
 
 from cephtui.models import Node, Part
 from cephtui.nodes.transport import Completed
+from cephtui.nodes.vault import Vault
 from cephtui.sessions.undo import Undo
 from cephtui.targets import parse_target
 from cephtui.targets.base import Removed, TargetFault
@@ -29,7 +30,7 @@ DONE = Completed(0, "", "")
 class Cluster:
     """Pools with images and namespaces, and a shell that asks them, in the words of rbd and ceph 16.2."""
 
-    node = Node(name="lab1", host="lab1")
+    node, vault = Node(name="lab1", host="lab1"), Vault()
 
     def __init__(self) -> None:
         self.fsid = FSID
@@ -324,3 +325,10 @@ def test_what_is_shown_of_a_way_is_all_of_it() -> None:
     assert re.findall(r"(\w+)=", shown) == ["host", "user", "port", "prefix", "ceph_id"]
     assert r"\u001b[2Jevil \u202e" in shown
     assert describe(Node(name="local")) == "this machine"
+
+
+def test_nodes_that_name_programs_are_told_apart_by_their_settings() -> None:
+    """Leftovers are grouped by how their nodes are reached."""
+    nodes = [Node(name="n", programs={"x": path}) for path in ("/opt/x", "/opt/x", "/opt/y")]
+    undos = [Undo(node="n", target="file:/mnt/cephtui-x", at=node) for node in nodes]
+    assert len({connection_settings(undo, {"n": nodes[0]}) for undo in undos}) == 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -122,6 +123,7 @@ def test_the_progress_in_one_line(matrix: Matrix) -> None:
     slowest = "slowest: pve2, 40 % below the median (4k random writes)"
     assert progress_text(matrix, live=True) == f"31 of 48 runs, about 18:25 min left, {slowest}"
     assert progress_text(matrix, live=False) == f"31 of 48 runs, 17 missing, {slowest}"
+    assert progress_text(replace(matrix, wanted=1), live=False) == f"31 runs, {slowest}", "ordered before, too"
 
 
 # ---------------------------------------------------------------------------------------------- drawn

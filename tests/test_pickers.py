@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import RenderableType
+from rich.text import Text
 from textual.pilot import Pilot
 from textual.widgets import Button, Static
 
@@ -27,7 +29,7 @@ from cephtui.tui.pickers.targets import TargetPicker
 from cephtui.tui.terminal.in_order import OrderedApp
 from cephtui.tui.widgets.pick_list import PickList, Row, RowVisual, matching, widths
 from tests.known import known
-from tests.replayed import burst, until
+from tests.replayed import burst, screen_text, until
 
 UNSET = "nothing was chosen yet"
 SIZES = [(80, 24), (93, 25), (120, 36), (200, 50)]
@@ -316,11 +318,11 @@ async def test_targets_are_shown_as_they_are_found() -> None:
         async for _ in picker.in_each_size():
             assert picker.names == ["rbd:bench", SCRATCH]
             assert "current target" in picker.words
-            assert "pools, seen from pve1 (asking the cluster ...)" in picker.words
+            assert "network and cluster, seen from pve1 (asking the cluster ...)" in picker.words
             assert "devices of pve1 (inspecting the devices ...)" in picker.words
         discovery.tell(DEVICES, DISK, FREE)
         await until(picker.pilot, lambda: "device:/dev/sdb" in picker.names)
-        assert "pools, seen from pve1 (asking the cluster ...)" in picker.words
+        assert "network and cluster, seen from pve1 (asking the cluster ...)" in picker.words
         discovery.tell(POOLS, RBD, POOL, ERASURE, ERASURE_POOL)
         await until(picker.pilot, lambda: "rbd:data" in picker.names)
         assert "asking" not in picker.words
@@ -459,8 +461,8 @@ async def test_what_is_typed_and_refused_can_be_used_for_reading() -> None:
 
 async def test_what_is_typed_and_no_target_is_told() -> None:
     async with shown(targets(Discovery()), (80, 24)) as picker:
-        await picker.type("s3:bucket")
-        assert picker.note.startswith("unknown target 's3:bucket': expected file:PATH")
+        await picker.type("nfs:export")
+        assert picker.note.startswith("unknown target 'nfs:export': expected file:PATH")
         await picker.pilot.press("enter")
         assert picker.result == UNSET
 
@@ -502,7 +504,10 @@ KNOWN = (
 
 
 def nodes(*chosen: str, reports: dict[str, str] | None = None) -> NodePicker:
-    return NodePicker(CONFIG, KNOWN, chosen or ("local",), reports or {})
+    async def details(names: Sequence[str]) -> RenderableType:
+        return Text(f"hardware of {' and '.join(names)}")
+
+    return NodePicker(CONFIG, KNOWN, chosen or ("local",), reports or {}, details)
 
 
 def marks(picker: Shown) -> str:
@@ -588,6 +593,17 @@ async def test_one_node_in_two_ways_is_told() -> None:
         await picker.pilot.press("space", "enter")
         assert picker.result == UNSET
         assert "has two different settings" in picker.said()[0]
+
+
+async def test_details_of_a_node_or_of_a_group_lie_over_the_list() -> None:
+    async with shown(nodes("root@web2:22", reports={"web2:22": "ready"})) as picker:
+        await picker.pilot.press("ctrl+d")
+        await until(picker.pilot, lambda: "hardware of web2:22" in screen_text(picker.pilot.app))
+        await picker.pilot.press("escape", "up", "up")
+        await until(picker.pilot, lambda: known(picker.picker.highlighted).key == "pve")
+        await picker.pilot.click("#details")
+        await until(picker.pilot, lambda: "hardware of pve1 and pve2" in screen_text(picker.pilot.app))
+        assert picker.result == UNSET
 
 
 async def test_nodes_with_the_mouse_alone() -> None:

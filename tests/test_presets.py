@@ -32,12 +32,17 @@ COMMON = {
     "group_reporting": True,
 }
 GROUPS = {
+    "dd": ["dd-read", "dd-write"],
     "fio": [
         *("iops-128", "latency-sequential", "mixed-70-30", "provisioned"),
         *("sync-latency", "throughput-64", "write-4m"),
     ],
     "ioping": ["ping"],
-    "rados": ["rados-1m", "rados-all", "rados-rand", "rados-seq", "rados-write"],
+    "network": ["network"],
+    "osd": ["osd-write"],
+    "rados": ["load-gen", "rados-1m", "rados-all", "rados-rand", "rados-seq", "rados-write"],
+    "rbd bench": ["rbd-bench-read", "rbd-bench-write"],
+    "s3": ["s3-mixed", "s3-put-get-delete"],
     "sweeps": ["block-sweep", "depth-sweep", "jobs-sweep"],
 }
 OTHERS = [name for names in GROUPS.values() for name in names]
@@ -52,6 +57,9 @@ MEASURED = {
     "write-4m": ["4M write, depth 32, jobs 1, 60 s"],
     "rados-1m": [f"1M {mode}, 16 at once, 60 s" for mode in ("write", "seq", "rand")],
     "rados-all": [f"4M {mode}, 16 at once, 60 s" for mode in ("write", "seq", "rand")],
+    "load-gen": ["4M write, 16 at once, at most 1.00 GiB/s, 60 s"],
+    "rbd-bench-read": ["4k rand read, depth 16, 60 s"],
+    "rbd-bench-write": ["4k seq write, depth 16, 60 s"],
     "block-sweep": [f"{bs} randwrite, depth 16, jobs 1, 30 s" for bs in ("4k", "16k", "64k", "256k", "1M", "4M")],
     "depth-sweep": [f"4k randwrite, depth {depth}, jobs 1, 30 s" for depth in (1, 2, 4, 8, 16, 32, 64, 128)],
     "jobs-sweep": [f"4k randwrite, depth 1, jobs {jobs}, 30 s" for jobs in (1, 2, 4, 8, 16)],
@@ -283,7 +291,7 @@ def test_bad_options_are_named_with_what_was_expected(own: Path, options: str, s
         ('title = "x"\nkey = 10', "key: expected less than or equal to 9, got 10"),
         ('title = "x"\nkey = "1"', "key: expected a valid integer, got '1'"),
         ('title = "x"\nheadline = "speed"', "headline: expected 'iops', 'bandwidth' or 'latency', got 'speed'"),
-        ('title = "x"\ntool = "dd"', "tool: expected 'fio', 'rados-bench' or 'ioping', got 'dd'"),
+        ('title = "x"\ntool = "cp"', "tool: expected 'fio', 'rados-bench', 'ioping'"),
         ('title = "x', "not valid TOML: "),
     ],
 )

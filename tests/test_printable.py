@@ -30,15 +30,26 @@ from tests.canaries import CANARY, HOSTILE, filled, public_models
 EXACT = {
     *(
         f"Node.{name}"
-        for name in ["host", "user", "ssh_config", "prefix", "ceph_prefix", "ceph_conf", "ceph_keyring", "ceph_id"]
+        for name in [
+            "host",
+            "user",
+            "ssh_config",
+            "prefix",
+            "ceph_prefix",
+            "ceph_conf",
+            "ceph_keyring",
+            "ceph_id",
+            "programs",
+        ]
     ),
     "Node.ceph_mon_host",
     *(
         f"{place}.{name}"
-        for place in ["_Place", "FilePlace", "RbdPlace", "RadosPlace"]
+        for place in ["_Place", "FilePlace", "RbdPlace", "RadosPlace", "HostPlace", "S3Place", "OsdPlace"]
         for name in ["path", "pool", "images", "namespace", "ceph_id"]
     ),
-    *("NodeStep.prefix", "NodeStep.argv", "NodeStep.prepare_argv", "Part.spec"),
+    *("NodeStep.prefix", "NodeStep.argv", "NodeStep.prepare_argv", "NodeStep.access", "Part.spec"),
+    *("CompanionStep.prefix", "CompanionStep.argv", "CompanionStep.ready"),
     *("Cell.target", "Cell.data_pool"),
     *("Step.target", "Step.data_pool", "Plan.ceph_node", "Plan.destroy", "Undo.target", "SessionRow.path"),
 }

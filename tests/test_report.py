@@ -29,7 +29,7 @@ from cephtui.models import (
     Summary,
     Total,
 )
-from cephtui.models.metrics import METRICS
+from cephtui.models.metrics import BY_NAME, METRICS
 from cephtui.models.rows import Info, NodeRow, PresetRow, SessionRow
 from cephtui.nodes.state import NodeState
 from cephtui.paths import packaged_presets_dir
@@ -40,12 +40,12 @@ from cephtui.reports.comparison import draw_comparison
 from cephtui.reports.listings import (
     draw_info,
     draw_left_behind,
-    draw_nodes,
     draw_preset,
     draw_presets,
     draw_sessions,
 )
 from cephtui.reports.live import draw_live
+from cephtui.reports.nodes import draw_nodes
 from cephtui.reports.plan import draw_plan, progress_line
 from cephtui.reports.runs import draw_run, draw_runs
 from cephtui.sessions import store
@@ -486,18 +486,6 @@ def test_a_users_text_is_no_markup() -> None:
     assert "[bold]" in text_of(draw_sessions([SessionRow(session="s", path="p", error="[bold] [/x]")]))
 
 
-def test_a_nodes_own_tools_stand_below_each_other_and_cephs_beside_them() -> None:
-    tools = {"fio": "fio-3.33", "ioping": "ioping 1.3", "rados-bench": "rados", "ceph": "ceph version 16.2.15 (x)"}
-    drawn = text_of(draw_nodes([NodeRow(node="a", environment=NodeEnvironment(tools=tools)), NodeRow(node="b")]))
-    rows = [line.split() for line in drawn.splitlines()]
-    assert "tools" in rows[0]
-    assert [row for row in rows if row and row[0] in ("a", "b")] == [
-        ["a", "not", "ready", "-", "-", "fio-3.33", "16.2.15"],
-        ["b", "unreachable", "-", "-", "-", "-"],
-    ]
-    assert ["ioping", "1.3"] in rows
-
-
 def test_missing_tools_of_a_node_stand_below_the_table() -> None:
     row = NodeRow(
         node="a",
@@ -509,8 +497,9 @@ def test_missing_tools_of_a_node_stand_below_the_table() -> None:
         lacking=("no ioping: apt-get install ioping",),
     )
     drawn = text_of(draw_nodes([row])).splitlines()
-    assert drawn[1].split() == ["a", "ready", "2.00", "ms", "Debian", "-", "-", "HEALTH_OK"]
+    assert drawn[1].split() == ["a", "ready", "2.00", "ms", "Debian", "-", "HEALTH_OK"]
     assert [line.rstrip() for line in drawn[2:]] == [
+        "",
         "a: no fio: apt-get install fio",
         "a: where it is needed: no ioping: apt-get install ioping",
     ]
@@ -641,3 +630,29 @@ def test_a_long_target_is_shown_by_its_end_and_a_short_one_whole() -> None:
     shown = text.short_target(spec)
     assert (len(shown), shown[0]) == (28, "…")
     assert spec.endswith(shown[1:])
+
+
+def test_what_moves_no_bytes_has_no_bandwidth() -> None:
+    bandwidth = BY_NAME["bandwidth_bytes"]
+    idle = Interval(ios=0, bytes=0, iops=0.0, bandwidth_bytes=0.0)
+
+    assert bandwidth.text_of(Interval(ios=5, bytes=0, iops=5.0, bandwidth_bytes=0.0)) == "-"
+    assert bandwidth.text_of(idle) == "0 B/s"
+    assert bandwidth.text_of(Interval(ios=None, bytes=0, iops=None, bandwidth_bytes=0.0)) == "0 B/s"
+
+
+def test_without_latencies_there_is_no_line_of_them_and_none_is_proposed() -> None:
+    run = measured(1, 100.0, 0.01)
+    assert run.summary.write
+    bare = Total(ios=5, bytes=5, runtime_seconds=1, iops=5, bandwidth_bytes=5)
+
+    for write, shown in ((run.summary.write, True), (bare, False)):
+        found = text_of(draw_run(run.model_copy(update={"summary": Summary(write=write)}), found=()))
+        assert ("write latency" in found, "none known" in found) == (shown, shown)
+
+
+def test_presets_of_no_block_have_a_dash() -> None:
+    (found,) = choose(find_presets(packaged_presets_dir(), Path("/nonexistent")), ["network"])
+    row = PresetRow(preset="network", tool="iperf3", options=found.file.options)
+
+    assert text_of(draw_presets([row])).splitlines()[-1].split()[:3] == ["network", "-", "1"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import re
@@ -9,6 +10,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from syrupy.assertion import SnapshotAssertion
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
@@ -17,7 +19,7 @@ from textual.widgets import Static
 from cephtui import units
 from cephtui.analysis.history import History
 from cephtui.analysis.live import Live
-from cephtui.models import ClusterSample, Event, Finding, Interval, Mark, Node, Sample, Total
+from cephtui.models import ClusterSample, Event, Finding, Interval, Mark, Node, Sample, Summary, Total
 from cephtui.models.metrics import HEADLINES
 from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Request, make_plan, new_batch
@@ -57,6 +59,7 @@ from tests.replayed import (
     text_of,
     until,
 )
+from tests.runs import recorded
 
 SMALL, USUAL = (80, 24), (120, 36)
 THREE = ("a", "b", "c")
@@ -537,6 +540,43 @@ async def test_a_tool_without_a_histogram_has_no_heat_map_and_that_is_said() -> 
         await pilot.press("v", "v")
         await pilot.pause()
         assert "write" in lines(view.query_one("#chart", Chart))
+
+
+def of_link() -> Shown:
+    """A run that has bandwidth alone, as of a network link."""
+    history = History()
+    for second in range(1, 11):
+        history.add(Sample(1, None, "p", "run", second, 1.0, None, Interval(None, 125_000_000, None, 125e6)))
+    total = Total(ios=None, bytes=1_250_000_000, runtime_seconds=10, iops=None, bandwidth_bytes=125e6)
+    return of_saved(recorded(tool="iperf3", summary=Summary(write=total)), history, ())
+
+
+@pytest.mark.parametrize("size", [SMALL, (200, 50)])
+async def test_the_chart_is_of_what_the_tool_tells_in_its_own_units(size: tuple[int, int]) -> None:
+    view = RunView()
+    async with bare(view, size=size) as (app, pilot):
+        view.show(of_link())
+        await pilot.pause()
+        assert " bandwidth " in title_in(view)
+        assert "1.00 Gbit/s" in title_in(view)
+        shown = screen_text(app)
+        assert not re.search(r"IOPS|latency|MiB/s| - ", shown), shown
+        await pilot.press("v")
+        await pilot.pause()
+        assert " bandwidth " in title_in(view), "there is no other"
+
+
+async def test_a_screen_that_is_being_left_draws_no_more() -> None:
+    first, view = RunView(), RunView()
+    async with bare(first, size=(200, 50)) as (app, pilot):
+        await app.push_screen(BareScreen((view,)))
+        await until(pilot, lambda: bool(view.query("#chart")))
+        left, shown = app.pop_screen(), half_way(*THREE)
+        while view.display:
+            await asyncio.sleep(0)
+        view.show(shown)
+        await left
+        assert not view.query("#below")
 
 
 async def test_by_node_without_nodes_is_as_before() -> None:

@@ -614,13 +614,13 @@ async def test_a_stop_before_the_release_releases_nobody_and_leaves_nothing(new_
     assert (run.summary.write, run.start_spread_seconds) == (None, None)
 
 
-@pytest.mark.parametrize("reason", ["", "the cluster has lost an OSD"])
+@pytest.mark.parametrize(("reason", "status"), [("", 128), ("the cluster has lost an OSD", 128), ("", 0)])
 async def test_a_stop_in_mid_run_ends_all_and_keeps_what_was_measured(
-    new_stage: Callable[..., Stage], reason: str
+    new_stage: Callable[..., Stage], reason: str, status: int
 ) -> None:
     stage = new_stage()
     for host in stage.hosts.values():
-        host.scripts[PRESET] = Script(waits_after=8.0)
+        host.scripts[PRESET] = Script(waits_after=8.0, stopped_status=status)
     async with stage.running() as task:
         await until(lambda: len(stage.log.of(f"waits in {PRESET}")) == 3, task)
         stage.stop.request(reason)

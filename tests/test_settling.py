@@ -6,10 +6,13 @@ import math
 import random
 from collections.abc import Callable, Sequence
 from io import StringIO
+from itertools import accumulate
 from pathlib import Path
 from statistics import stdev
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.console import Console
 
 from cephtui.analysis import settling
@@ -246,6 +249,16 @@ def test_a_tool_that_claims_to_have_been_late_for_years_costs_no_time() -> None:
     found.add(sample(9e8, 1000.0, interval=9e8))
     assert found.finding() is None
     assert known(found.summary()).count == 900_000_000
+
+
+@given(value=st.floats(1.0, 1e7), intervals=st.lists(st.floats(1.0, 60.0), min_size=1, max_size=20))
+def test_seconds_that_are_all_the_same_are_not_spread(value: float, intervals: list[float]) -> None:
+    """A slow tool may give the first ones, or all, in one."""
+    found = PerSecond()
+    for elapsed, interval in zip(accumulate(intervals), intervals, strict=True):
+        found.add(sample(elapsed, value, interval=interval))
+    summary = found.summary()
+    assert summary is None or summary.stddev == pytest.approx(0.0, abs=value * 1e-9)
 
 
 def test_seconds_in_which_a_node_did_not_take_part_are_none_of_all() -> None:

@@ -18,7 +18,7 @@ from cephtui.paths import packaged_presets_dir, packaged_suites_dir
 from cephtui.planning import Order, Request
 from cephtui.presets import Catalogue, Preset, PresetError, combinations, find_presets
 from cephtui.suites import Suite, Suites, SuiteStep, find_suites, load_suite, rows, shared_options
-from cephtui.targets import Target, parse_target
+from cephtui.targets import KINDS, Target, parse_target
 from cephtui.tools.base import OptionError
 
 NONE = Path("/nonexistent")
@@ -98,7 +98,7 @@ WRONG = {
     "another each": (f'{WRITES}each = "osd"\n', "steps.1.each: expected 'node', got 'osd'"),
     "an unknown kind of target": (
         f'{WRITES}targets = ["nfs"]\n',
-        "steps.1.targets.1: expected file, rbd, device, pool",
+        f"steps.1.targets.1: expected {', '.join(KINDS)}, got 'nfs'",
     ),
     "an unknown option": (f"{WRITES}options = {{ depth = 4 }}\n", "steps.1.options.depth: unknown option"),
     "a refused option": (f'{WRITES}options = {{ filename = "/x" }}\n', "steps.1.options.filename: not allowed"),
@@ -178,9 +178,14 @@ DONE: dict[str, dict[str, list[str]]] = {
         "read-iops": ["4k randread, depth 64, jobs 1, 60 s"],
     },
     "three-nodes": {
+        "each OSD": ["4M writes, OSDs one after the other, 30 s"],
+        "all OSDs": ["4M writes, OSDs all together, 20 s"],
+        "network": ["out, 4 streams, public network, 10 s"],
         "rados write": ["4M write, 16 at once, 10 s"],
         "rados seq": ["4M seq, 16 at once, 10 s"],
         "rados rand": ["4M rand, 16 at once, 10 s"],
+        "rados load-gen": ["4M write, 16 at once, at most 1.00 GiB/s, 30 s"],
+        "rbd bench write": ["4k seq write, depth 16, 30 s"],
         "write 4 MiB": ["4M write, depth 32, jobs 1, 30 s"],
         "random write IOPS": ["4k randwrite, depth 128, jobs 1, at most 2:00 min"],
         "random read IOPS": ["4k randread, depth 128, jobs 1, at most 2:00 min"],
@@ -197,6 +202,8 @@ DONE: dict[str, dict[str, list[str]]] = {
         "sequential write": ["4k write, depth 1, jobs 1, 60 s"],
         "rados write": ["4M write, 16 at once, 20 s"],
         "rados seq": ["4M seq, 16 at once, 20 s"],
+        "S3 put, get, delete": ["PUT, LIST, GET and DELETE of 4M objects, 16 threads, up to 20 s each"],
+        "S3 mixed": ["64k objects, PUT 40, GET 50, DELETE 5, LIST 5, 16 clients, 20 s"],
     },
     "study": {
         "rados-write": ["4M write, 16 at once, 60 s"],
@@ -309,7 +316,22 @@ def test_a_step_that_may_be_left_out_is_named(presets: Catalogue) -> None:
         place(steps[:1], [[target("rbd:v")]])
 
 
+def test_what_is_proposed_for_a_target_that_nothing_uses_is_of_a_step_that_could(presets: Catalogue) -> None:
+    steps = [step(presets, "osd-write"), step(presets, "write-iops")]
+    with pytest.raises(OptionError, match=r"for a run on both, write rbd:v,rbd:w$"):
+        place(steps, [[target("osd:*")], [target("rbd:v")], [target("rbd:w")]])
+
+
 # ---------------------------------------------------------------------------------------------- the order
+
+
+def test_all_links_are_measured_before_the_next_step(presets: Catalogue) -> None:
+    steps = [step(presets, "network"), step(presets, "write-iops")]
+    targets = [[target("host:a"), target("host:b")], [target("rbd:v"), target("rbd:w")]]
+
+    found = cells(place(steps, targets)[0], ("a", "b"))
+
+    assert [cell.target for cell in found] == ["host:a", "host:b", "rbd:v", "rbd:w"]
 
 
 def ordered(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 
 from cephtui.models import Node
 from cephtui.models.refusal import Refusal
-from cephtui.targets import TargetError, parse_target
+from cephtui.targets import TargetError, examples, parse_target
 from cephtui.targets import file as file_target
 from cephtui.targets.base import Layout
 from cephtui.targets.devices import QUEUES_FUNCTION, parse_queues
@@ -99,13 +100,14 @@ def test_a_path_is_made_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(
     "text",
     [
-        *("", "x", "/tmp/x", "File:/tmp/x", "s3:bucket", "disk:/dev/sda"),
+        *("", "x", "/tmp/x", "File:/tmp/x", "nfs:export", "disk:/dev/sda"),
         *("file:", "device:", "rbd:", "pool:"),
     ],
 )
 def test_other_schemes_are_refused(text: str) -> None:
-    expected = "file:PATH, rbd:POOL, rbd:POOL/IMAGE, device:PATH or pool:POOL"
-    with pytest.raises(TargetError, match=f"^unknown target {text!r}: expected {expected}$"):
+    *others, last = examples()
+    expected = re.escape(f"unknown target {text!r}: expected {', '.join(others)} or {last}")
+    with pytest.raises(TargetError, match=f"^{expected}$"):
         parse_target(text)
 
 
@@ -117,6 +119,9 @@ def test_other_schemes_are_refused(text: str) -> None:
         ("rbd:bench", "rbd", "bench", True, False),
         ("rbd:bench/vm-100-disk-0", "image", "bench", False, True),
         ("pool:bench", "pool", "bench", True, False),
+        ("krbd:bench", "device", "bench", True, False),
+        ("krbd:bench+ext4", "file", "bench", True, False),
+        ("krbd:bench+xfs", "file", "bench", True, False),
     ],
 )
 def test_every_scheme_is_a_kind_of_target(text: str, kind: str, pool: str | None, own: bool, one_node: bool) -> None:
@@ -131,6 +136,9 @@ def test_every_scheme_is_a_kind_of_target(text: str, kind: str, pool: str | None
     [
         ("device:/tmp/x", "expected a path below /dev; for a file use file:/tmp/x"),
         ("device:/dev/", "expected a path below /dev"),
+        ("krbd:bench+btrfs", "expected one of krbd:POOL, krbd:POOL+ext4, krbd:POOL+xfs"),
+        ("krbd:bench+", "expected one of krbd:POOL, krbd:POOL+ext4, krbd:POOL+xfs"),
+        ("krbd:bench/image", "expected one of krbd:POOL, krbd:POOL+ext4, krbd:POOL+xfs"),
         ("rbd:bench/space/image", "fio can't open an image in an RBD namespace: use rbd:POOL/IMAGE"),
         ("rbd:bench/", "expected rbd:POOL or rbd:POOL/IMAGE"),
         ("rbd:/image", "expected rbd:POOL or rbd:POOL/IMAGE"),

@@ -16,8 +16,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from textual.app import App
+from textual.drivers._writer_thread import MAX_QUEUED_WRITES, WriterThread
 
 from cephtui.sessions import store
+from cephtui.tui.textual_private import TerminalDriver
 from tests.end_to_end.sandbox import own_terminal
 from tests.known import known
 
@@ -179,3 +182,24 @@ def test_a_stalled_terminal_ends_nothing(running: Terminal) -> None:
     assert run.summary.write
     assert sum(known(s.write.ios) for s in samples if s.write) == pytest.approx(run.summary.write.ios, rel=0.01)
     assert max(s.interval_seconds for s in samples) < 3.0
+
+
+async def test_a_terminal_that_is_gone_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who waits for the thread that writes would wait for ever, had that ended with the terminal."""
+    ours, theirs = os.openpty()
+    with os.fdopen(theirs, "w") as file:
+        monkeypatch.setattr(sys, "__stderr__", file)
+        writer = WriterThread(known(TerminalDriver(App())._file))
+        writer.start()
+        os.close(ours)
+
+        def draw() -> None:
+            for _ in range(10 * MAX_QUEUED_WRITES):
+                writer.write("#" * 1000)
+            writer.stop()
+
+        drawing = threading.Thread(target=draw, daemon=True)
+        drawing.start()
+        drawing.join(30)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), theirs)
+    assert not drawing.is_alive()

@@ -24,7 +24,8 @@ from cephtui.analysis.sides import side_of
 from cephtui.models import Event, Interval, Kind, Node, OptionValue, Place, Plan, Run, Sample
 from cephtui.models.metrics import BY_NAME, HEADLINES
 from cephtui.nodes.probe import parse_environment, probe_argv
-from cephtui.nodes.shell import NodeShell
+from cephtui.nodes.shell import NodeShell, Shell
+from cephtui.nodes.transport import Command
 from cephtui.planning import Request, make_plan
 from cephtui.presets import PresetError, choose, find_presets, load_preset
 from cephtui.reports.comparison import draw_comparison
@@ -39,18 +40,25 @@ from cephtui.sessions.playback import Playback
 from cephtui.sessions.writer import SessionWriter
 from cephtui.stats import Flow
 from cephtui.targets import parse_target
+from cephtui.targets.base import Target
+from cephtui.targets.file import FileTarget
 from cephtui.tools import TOOLS
-from cephtui.tools.base import Companion, OptionError, OptionField, Parser, Reading, Stream, Tool, ToolResult, Workload
+from cephtui.tools.base import OptionError, OptionField, Parser, Reading, Stream, Tool, ToolResult, Workload
 from cephtui.tui.charts.chart import draw
 from cephtui.tui.charts.ink import Ink
 from cephtui.tui.widgets.shown import chart_lines, chart_title, of_live, of_saved, picture
 from tests import fakes
 from tests.fakes import FakeNode, Log
+from tests.on_lab.tools import ROWS
 
 PACKAGE = Path(__file__).parent.parent / "cephtui"
 TABLES = {PACKAGE / "tools" / "__init__.py", PACKAGE / "tools" / "saved.py"}
-OF_ONE_TOOL = {"fio": {PACKAGE / "cli" / "commands" / "import_preset.py"}}
-"""Verbs that are about a tool's own files, by its name."""
+OF_ONE_TOOL = {
+    "fio": {PACKAGE / "cli" / "commands" / "import_preset.py"},
+    "gosbench": {PACKAGE / "cli" / "commands" / "import_preset.py"},
+    "dd": {PACKAGE / "tools" / "filling.py"},
+}
+"""By a tool's name the verb that is about its own files, and what others of the tools use of it."""
 EXAMPLES = "\b\nExamples:"
 """How the examples of a verb begin."""
 SENTENCES = {
@@ -58,6 +66,7 @@ SENTENCES = {
     "namespaces are not supported (fio can't open them): use an image outside of them",
     "After --sweep-depth, measure at 80 % of the peak with I/Os at random times (fio only).",
     "FILE | 'fio ...'",
+    "yyyy-mm-dd hh:mm:ss",
 }
 """What a user reads, where the program's name is what it says. Nothing is decided by them."""
 
@@ -136,6 +145,10 @@ def test_a_tool_is_known_by_name_in_its_folder_and_in_the_table_only(name: str) 
 )
 def test_this_test_sees_a_name_wherever_it_decides_something(source: str, found: bool) -> None:
     assert any(words_of(TOOLS["fio"]).search(text) for _, text in code_of(source)) == found
+
+
+def test_runs_of_every_tool_are_lost_on_the_lab() -> None:
+    assert {*ROWS} == {*TOOLS}, "it has no row in tests/on_lab/tools.py"
 
 
 # ---------------------------------------------------------------------------------------------- a made-up tool
@@ -295,9 +308,9 @@ async def test_a_made_up_tool_goes_from_its_preset_to_every_report(presets: Path
     ]
     told = text_of(draw_runs([run]))
     assert row_of(told, "write")[:3] == ["-", "2.00 MiB/s", "-"]
-    assert row_of(told, "delete")[:2] == ["5", "0 B/s"]
+    assert row_of(told, "delete")[:2] == ["5", "-"]
     assert "1 drops  drip for 4 s" in told
-    assert "delete latency" in text_of(draw_run(run, store.read_history(tmp_path / "s", 1)))
+    assert "latency" not in text_of(draw_run(run, store.read_history(tmp_path / "s", 1)))  # it times nothing
 
 
 async def test_its_figures_are_compared_and_those_it_has_not_are_not_known(presets: Path, tmp_path: Path) -> None:
@@ -350,10 +363,19 @@ def test_a_node_is_asked_for_its_version(presets: Path, tmp_path: Path) -> None:
     program.write_text('#!/bin/sh\n[ "$*" = -V ] && echo "drip 1.0"\n')
     program.chmod(0o755)
     path = f"{program.parent}:{os.environ['PATH']}"
-    asked = subprocess.run(probe_argv(), capture_output=True, text=True, check=True, env={**os.environ, "PATH": path})
-    assert parse_environment(asked.stdout).tools["drip"] == "drip 1.0"
+    for node, where in ((Node(name="n"), path), (Node(name="n", programs={"drip": str(program)}), os.environ["PATH"])):
+        environment = {**os.environ, "PATH": where}
+        asked = subprocess.run(probe_argv(node), capture_output=True, text=True, check=True, env=environment)
+        assert parse_environment(asked.stdout).tools["drip"] == "drip 1.0"
     assert TOOLS["drip"].check_version("drip 1.0") is None
     assert TOOLS["drip"].check_version(None) == "drip is not installed: apt-get install drip-tools"
+
+
+def test_it_is_run_by_the_path_that_its_node_has_for_it(presets: Path) -> None:
+    chosen = choose(find_presets(presets, Path("/nonexistent")), ["drops"])
+    nodes = (Node(name="a", programs={"drip": "/opt/drip"}), Node(name="b", programs={"other": "/opt/x"}))
+    plan = make_plan(Request(chosen, nodes, parse_target("file:/mnt/drip"), {}), lambda: "0000aaaa")
+    assert [node.argv[0] for node in plan.steps[0].nodes] == ["/opt/drip", "drip"]
 
 
 def test_it_is_refused_where_it_can_not_be_used(presets: Path) -> None:
@@ -367,16 +389,39 @@ def test_it_is_refused_where_it_can_not_be_used(presets: Path) -> None:
 def test_what_this_version_can_not_give_a_tool_is_no_half_measure(
     presets: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A tool that wants a server or a secret is not run without."""
+    """A tool that wants a secret is not run without."""
     monkeypatch.setattr(Drip, "secrets", ("access key",))
-    with pytest.raises(OptionError, match="tool: drip needs its access key, which can't be given yet"):
+    with pytest.raises(OptionError, match="tool: drip needs the access key of file:/mnt/bench/test: it has none"):
         planned(presets)
-    monkeypatch.setattr(Drip, "secrets", ())
-    monkeypatch.setattr(
-        DripWorkload, "companions", lambda self, nodes: (Companion(node="c", argv=("drip", "--serve")),)
-    )
-    with pytest.raises(OptionError, match="tool: drip needs a process on c beside it, which can't be started yet"):
-        planned(presets)
+
+
+async def test_secrets_go_to_the_process_and_nowhere_else(
+    presets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def reveal(target: Target, shell: Shell, place: Place) -> Mapping[str, str]:
+        return {"secret key": f"canary-{shell.node.name}", "unused": "canary", "access key": place.path}
+
+    started: list[Command] = []
+    start = fakes.FakeConnection.start
+
+    async def noted(connection: fakes.FakeConnection, command: Command) -> fakes.FakeProcess:
+        started.append(command)
+        return await start(connection, command)
+
+    caplog.set_level("DEBUG")
+    monkeypatch.setattr(fakes.FakeConnection, "start", noted)
+    monkeypatch.setattr(FileTarget, "secrets", ("access key", "secret key", "unused"))
+    monkeypatch.setattr(FileTarget, "reveal", reveal)
+    monkeypatch.setattr(Drip, "secrets", ("access key", "secret key"))
+    plan = planned(presets)
+    run, events = await carried_out(plan, tmp_path / "sessions")
+    assert run.outcome == "ok"
+    assert [command.secrets for command in started] == [
+        (f"/mnt/bench/test.{node}", f"canary-{node}") for node in ("a", "b")
+    ]
+    stored = [path.read_text("utf-8", "replace") for path in (tmp_path / "sessions").rglob("*") if path.is_file()]
+    assert len(stored) > 5
+    assert "canary" not in "".join([*stored, caplog.text, repr(started), repr(events), plan.model_dump_json()])
 
 
 def test_what_was_not_measured_is_a_gap_in_the_history() -> None:

@@ -21,6 +21,7 @@ from cephtui.nodes.watched import WatchedProcess, until_ready
 from cephtui.tools.base import Stream
 
 READY, STARTED = b"cephtui ready t\n", b"cephtui started t\n"
+COMMAND = Command(["true"], limit_seconds=1, token="t")
 
 
 class NoChannel:
@@ -54,7 +55,7 @@ def outputs(events: list[tuple[Stream, bytes]]) -> dict[Stream, bytes]:
     """The output of each stream, put together."""
 
     async def run() -> dict[Stream, bytes]:
-        process = WatchedProcess(NoChannel(), "t")
+        process = WatchedProcess(NoChannel(), COMMAND)
         for stream, data in events:
             process.received(stream, data)
         process.ended()
@@ -97,7 +98,7 @@ def test_what_was_said_before_ready_is_nothing_where_it_was_ready() -> None:
 async def test_the_heartbeat_goes_on_until_the_stop(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watched, "HEARTBEAT_SECONDS", 0.02)
     channel = NoChannel()
-    process = WatchedProcess(channel, "t")
+    process = WatchedProcess(channel, COMMAND)
     assert channel.sent == []
     process.opened()
     assert channel.sent == [b"\n"]
@@ -117,7 +118,7 @@ async def test_the_heartbeat_goes_on_until_the_stop(monkeypatch: pytest.MonkeyPa
 async def test_a_console_that_stands_still_knows_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """From the heartbeats that it sent, and where the process has ended meanwhile too."""
     monkeypatch.setattr(watched, "HEARTBEAT_SECONDS", 0.02)
-    quick, stood = WatchedProcess(NoChannel(), "t"), WatchedProcess(NoChannel(), "t")
+    quick, stood = WatchedProcess(NoChannel(), COMMAND), WatchedProcess(NoChannel(), COMMAND)
     time.sleep(0.4)  # before the way is open there is no heartbeat to miss
     quick.opened()
     await asyncio.sleep(0.05)
@@ -134,7 +135,7 @@ async def test_a_console_that_stands_still_knows_it(monkeypatch: pytest.MonkeyPa
 
 
 async def test_the_start_is_timed_by_its_report_less_half_the_round_trip() -> None:
-    process = WatchedProcess(NoChannel(), "t", round_trip_seconds=0.2)
+    process = WatchedProcess(NoChannel(), COMMAND, round_trip_seconds=0.2)
     process.received("stdout", READY)
     await process.ready()
     before = time.monotonic()
@@ -154,7 +155,7 @@ async def test_the_start_is_timed_by_its_report_less_half_the_round_trip() -> No
 
 
 async def test_nothing_has_begun_before_its_release() -> None:
-    process = WatchedProcess(NoChannel(), "t", round_trip_seconds=60)
+    process = WatchedProcess(NoChannel(), COMMAND, round_trip_seconds=60)
     process.received("stdout", READY)
     process.release()
     released = process.released_at
@@ -165,7 +166,7 @@ async def test_nothing_has_begun_before_its_release() -> None:
 
 @pytest.mark.parametrize(("status", "lost", "expected"), [(3, False, 3), (0, True, None), (None, False, None)])
 async def test_no_status_of_what_was_lost(status: int | None, lost: bool, expected: int | None) -> None:
-    process = WatchedProcess(NoChannel(), "t")
+    process = WatchedProcess(NoChannel(), COMMAND)
     process.exited(status)
     process.ended(lost=lost)
     process.ended()
@@ -178,7 +179,7 @@ async def test_no_status_of_what_was_lost(status: int | None, lost: bool, expect
 async def test_what_does_not_end_is_let_go(exited: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watched, "_ABANDON_SECONDS", 0.1)
     channel = NoChannel()
-    process = WatchedProcess(channel, "t")
+    process = WatchedProcess(channel, COMMAND)
     if exited:
         process.exited(5)
     else:
@@ -190,7 +191,7 @@ async def test_what_does_not_end_is_let_go(exited: bool, monkeypatch: pytest.Mon
 async def test_what_is_never_ready_is_let_go_with_its_last_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watched, "READY_SECONDS", 0.1)
     channel = NoChannel()
-    process = WatchedProcess(channel, "t")
+    process = WatchedProcess(channel, COMMAND)
     process.received("stderr", b"a\n\n  moment\x1b\n")
     with pytest.raises(TransportError) as error:
         await until_ready(process, "n1")
@@ -210,7 +211,7 @@ async def test_a_replay_waits_for_its_release_too() -> None:
 
 async def test_output_that_is_not_read_makes_its_process_wait() -> None:
     channel = NoChannel()
-    process = WatchedProcess(channel, "t")
+    process = WatchedProcess(channel, COMMAND)
     process.received("stdout", READY + STARTED)
     for _ in range(200):
         if "pause" in channel.sent:

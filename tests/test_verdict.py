@@ -428,7 +428,7 @@ def with_one_more(**changes: Any) -> Judgement:
 
 @pytest.mark.parametrize("code", INVALID)
 def test_invalid_runs_take_no_part_and_are_named(code: str) -> None:
-    assert set(INVALID) == {"thin", "unverified", "page-cache", "incomplete"}
+    assert set(INVALID) == {"thin", "holes", "unverified", "page-cache", "incomplete"}
     judged = with_one_more(findings=(Finding(code="recovery", text="first"), Finding(code=code, text="the reason")))
     assert judged.conclusion.exit_code == 0
     assert [(each.run, each.why) for each in judged.conclusion.left_out] == [("tuning/7", "the reason")]

@@ -2,7 +2,8 @@
 
 Each is an upper bound of a figure from what is known of the run: what a model does not know costs more. Network: the
 bytes that pass the busiest link for each byte of a client, where each object is on the hosts of its copies or chunks
-with equal probability. Depth: Little's law, with the latency of a single I/O in flight. CPU: the utilisation law.
+with equal probability; the link is as it was measured in the session, else as fast as the NIC. Depth: Little's law,
+with the latency of a single I/O in flight. CPU: the utilisation law.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ from cephtui import units
 from cephtui.analysis.batches import measured, node_names
 from cephtui.analysis.conclusion import why_invalid
 from cephtui.analysis.conditions import load_of
+from cephtui.analysis.jobs import job_figures
+from cephtui.analysis.links import Link, fastest_link, links_of
 from cephtui.analysis.ratio import geometric_mean
 from cephtui.frozen import dataclass
-from cephtui.models import ClusterEnvironment, NodeEnvironment, Run
+from cephtui.models import ClusterEnvironment, Run
 from cephtui.models.metrics import BY_NAME, DIRECTIONS, Metric
 
 Limit: TypeAlias = Literal["network", "OSDs", "depth", "client CPU"]
@@ -31,6 +34,8 @@ _BUSY_CPU = 0.85
 """Of one CPU: a job's thread that uses more may be what limits."""
 _SMALL_BLOCK = 4096
 """Bytes of the writes with which OSDs measure their own capacity."""
+_LARGE_BLOCK = 1 << 20
+"""Bytes of the writes by which the bandwidth of an OSD is known."""
 _CAPACITY = "osd_mclock_max_capacity_iops_"
 _FALLBACKS = {"ssd": 21500.0, "hdd": 315.0}
 """What an OSD takes where what it has measured is not believable: its capacity is not known."""
@@ -74,7 +79,12 @@ def ceilings(run: Run, others: Iterable[Run] = ()) -> list[Ceiling]:
         ceiling
         for direction in DIRECTIONS
         if direction in run.summary.flows
-        for ceiling in (*_network(run, direction), *_osds(run, direction), *_depth(run, direction, alike))
+        for ceiling in (
+            *_network(run, direction, alike),
+            *_osds(run, direction),
+            *_benched(run, direction, alike),
+            *_depth(run, direction, alike),
+        )
     ]
     return sorted([*found, *_client_cpu(run)], key=lambda ceiling: -ceiling.share)
 
@@ -116,9 +126,18 @@ def network_rate(link: float, layout: Layout, *, apart: bool = False) -> float:
     return link / (max(public, own) if apart else public + own)
 
 
-def _network(run: Run, direction: str) -> Iterator[Ceiling]:
-    links = [link for node in node_names(run) if (link := _link(run.environment.get(node)))]
-    layout = _layout(run, direction)
+@dataclass(frozen=True, slots=True)
+class _Speed:
+    """Of a node's link."""
+
+    bytes_per_second: float
+    basis: str
+
+
+def _network(run: Run, direction: str, others: Sequence[Run]) -> Iterator[Ceiling]:
+    measured_links = links_of(others)
+    speeds = [speed for node in node_names(run) if (speed := _speed(run, node, measured_links))]
+    layout, links = _layout(run, direction), [speed.bytes_per_second for speed in speeds]
     if layout is None or len(links) != len(node_names(run)):
         return
     if layout.on_hosts:
@@ -126,14 +145,19 @@ def _network(run: Run, direction: str) -> Iterator[Ceiling]:
         where = f"{layout.on_hosts} of {layout.hosts} OSD hosts"
     else:  # the links of the OSD hosts are not known
         at_most, where = sum(links), f"{len(links)} client{'s' * (len(links) > 1)}"
-    speed = units.bit_rate(8 * max(links) / _OF_LINK)
-    basis = f"from {where}, {_copies(run.cluster)}, NIC {speed} x {_OF_LINK}"
+    fastest = max(speeds, key=lambda speed: speed.bytes_per_second)
+    basis = f"from {where}, {_copies(run.cluster)}, {fastest.basis}"
     yield from _ceiling(run, "network", direction, _BANDWIDTH, at_most, basis)
 
 
-def _link(found: NodeEnvironment | None) -> float:
-    """Bytes a second of the fastest NIC; 0 where none has a speed."""
-    return max(found.nic_bits_per_second.values(), default=0) * _OF_LINK / 8 if found else 0.0
+def _speed(run: Run, node: str, links: Sequence[Link]) -> _Speed | None:
+    """As it was measured in the session, else that of the fastest NIC; None where neither is known."""
+    if link := fastest_link(links, node):
+        rate = units.link_rate(link.bandwidth_bytes)
+        return _Speed(link.bandwidth_bytes, f"link {rate} as measured (#{link.runs[-1]})")
+    found = run.environment.get(node)
+    bits = max(found.nic_bits_per_second.values(), default=0) if found else 0
+    return _Speed(bits * _OF_LINK / 8, f"NIC {units.bit_rate(bits)} x {_OF_LINK}") if bits else None
 
 
 def _layout(run: Run, direction: str) -> Layout | None:
@@ -193,6 +217,31 @@ def _osds(run: Run, direction: str) -> Iterator[Ceiling]:
     at_most = placed_rate([each or 0.0 for each in capacities], list(found.pgs_by_osd.values()), pg_num)
     basis = f"{len(capacities)} OSDs, {_CAPACITY}*, {pg_num} PGs, {_copies(found)}"
     yield from _ceiling(run, "OSDs", direction, _IOPS, at_most, basis)
+
+
+def _benched(run: Run, direction: str, others: Sequence[Run]) -> Iterator[Ceiling]:
+    """Of writes: what each OSD has written to its own store in large blocks, in a run of the session."""
+    found = run.cluster
+    pg_num, chunks = (found.pool.get("pg_num"), _data_chunks(found)) if found else (None, None)
+    if found is None or direction != "write" or not isinstance(pg_num, int) or chunks is None:
+        return
+    known = [(other, rates) for other in others if (rates := _rates_of(other, found.pgs_by_osd))]
+    placed = list(found.pgs_by_osd.values())
+    at_most, number = max(
+        ((chunks * placed_rate(rates, placed, pg_num), o.run) for o, rates in known), default=(0.0, 0)
+    )
+    basis = f"{len(placed)} OSDs, what each wrote in #{number}, {pg_num} PGs, {_copies(found)}"
+    yield from _ceiling(run, "OSDs", direction, _BANDWIDTH, at_most, basis)
+
+
+def _rates_of(run: Run, osds: Iterable[str]) -> list[float]:
+    """Bytes a second that each of some OSDs wrote; none where not all of them were measured, or in small blocks."""
+    load = load_of(run)
+    if why_invalid(run) or load is None or load.block_bytes < _LARGE_BLOCK:
+        return []
+    figures = {each.job: each.bandwidth_bytes for each in job_figures(run.nodes) if each.direction == "write"}
+    found = [figures.get(f"osd.{osd}", 0.0) for osd in osds]
+    return found if all(found) else []
 
 
 def _capacity(options: dict[str, str], osd: str) -> float | None:

@@ -24,7 +24,7 @@ from cephtui.models.metrics import BY_NAME, LIVE, METRICS, Metric
 from cephtui.models.verdict import Answer, Conclusion, LeftOut, Verdict
 
 Validity: TypeAlias = Literal["VALID", "SUSPECT", "INVALID"]
-INVALID = ("thin", "unverified", "page-cache", "incomplete")
+INVALID = ("thin", "holes", "unverified", "page-cache", "incomplete")
 """Findings of runs that take no part in a verdict."""
 _EXIT_CODES: dict[Answer, int] = {"met": 0, "not met": EXIT_NOT_MET, "undecided": EXIT_NO_VERDICT}
 _MEASURED = ("finding", "run")

@@ -75,6 +75,11 @@ def load_of(step: Step | Run) -> Load | None:
         return None
 
 
+def drops_caches(run: Run) -> bool:
+    """Whether caches were to be dropped before it."""
+    return any(found.page_cache_dropped is not None for found in run.environment.values())
+
+
 def unlike(left: Side, right: Side) -> list[Difference]:
     """Why the figures of two sides can't be compared: they measure other operations. Empty where they can."""
     return _differing("load", _operations(left.run), _operations(right.run))
@@ -174,6 +179,7 @@ def _node_facts(found: NodeEnvironment | None, tools: Collection[str]) -> Facts:
             for name, text in found.tools.items()
             if name == "ceph" or (name in tools and text != found.tools.get("ceph"))
         },
+        "page cache": "dropped" if found.page_cache_dropped else "not dropped",
         "filesystem": _text(found.filesystem),
         "device": _text(found.device),
         **{f"nic {name}": units.bit_rate(speed) for name, speed in found.nic_bits_per_second.items()},
@@ -234,6 +240,7 @@ def _set_facts(found: ClusterEnvironment) -> Facts:
     has_mclock = "mclock" in (found.osd_op_queue or "")
     return {
         **{_pool_name(name): _pool_text(name, value) for name, value in pool.items()},
+        "OSD caches": f"dropped on {found.osd_caches_dropped}" if found.osd_caches_dropped else "not dropped",
         "OSD queue": _text(found.osd_op_queue),
         "mclock profile": _text(found.osd_mclock_profile) if has_mclock else units.DASH,
     }

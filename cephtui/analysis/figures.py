@@ -14,7 +14,10 @@ from cephtui.models.metrics import METRICS, Metric
 if TYPE_CHECKING:
     from cephtui.models.rows import Figure
 
-_SPOILED: Mapping[str, Sequence[str]] = {"in-flight": ("iops", "bandwidth_bytes"), "space": (), "depth": ()}
+_SPOILED: Mapping[str, Sequence[str]] = {
+    "in-flight": ("iops", "bandwidth_bytes"),
+    **dict.fromkeys(("space", "depth", "slow-job", "one-stream"), ()),
+}
 """By a finding's code the figures that it limits, where it is not all of them."""
 
 

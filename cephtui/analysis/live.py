@@ -6,6 +6,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING
 
 from cephtui.analysis.history import History
+from cephtui.analysis.jobs import JobsSoFar
 from cephtui.frozen import dataclass
 from cephtui.models import ClusterSample, Event, Mark, Notice, Phase, Plan, Run, Sample, Step
 from cephtui.models.plan import Bound, bound_of_all
@@ -50,6 +51,7 @@ class LiveRun:
     latest: Sample | None = None
     nodes: dict[str, Sample] = field(default_factory=dict)
     """The latest of each node."""
+    jobs: JobsSoFar = field(default_factory=JobsSoFar)
     cluster: ClusterSample | None = None
     course: Course = field(init=False)
     """What happened so far."""
@@ -64,7 +66,7 @@ class LiveRun:
 
         self.course = Course(self.step.headline)
         self.history.ramp_until = self.step.ramp_seconds
-        if not self.step.fill_bytes:
+        if not self.step.prepare_seconds:
             self.phase = "ramp" if self.step.ramp_seconds else "run"
 
     @property
@@ -88,6 +90,7 @@ class LiveRun:
         self.course.add(sample)
         if sample.node is not None:
             self.nodes[sample.node] = sample
+            self.jobs.add(sample.node, sample.jobs)
             return
         self.latest = sample
         self.notice = None

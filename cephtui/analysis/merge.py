@@ -117,4 +117,5 @@ def as_sample(
         write=reading.write,
         missing=missing,
         other=reading.other,
+        jobs=reading.jobs if node is not None else (),
     )

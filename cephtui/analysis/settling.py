@@ -128,7 +128,7 @@ class PerSecond:
         self._metric = BY_NAME["bandwidth_bytes" if headline == "bandwidth" else "iops"]
         self._curve = Curve(_STRETCHES)
         self._count, self._mean, self._squares = 0, 0.0, 0.0
-        """The mean of all, and the sum of the squares of what is between it and each (Welford 1962)."""
+        """The mean of all, and the sum of the squares of what is between it and each (West 1979)."""
         self._least, self._greatest = math.inf, 0.0
         self._begun = 0.0
         self._found: tuple[int, Finding | None] = 0, None
@@ -144,10 +144,10 @@ class PerSecond:
         seconds = round(sample.interval_seconds)
         for left in reversed(range(min(seconds, _STRETCHES))):  # a tool may claim any time
             self._curve.add(sample.elapsed_seconds - left, value)
-        away = value - self._mean
+        away, before = value - self._mean, self._count
         self._count += seconds
         self._mean += away * seconds / self._count
-        self._squares += seconds * away * (value - self._mean)
+        self._squares += away * away * seconds * before / self._count  # which no rounding makes negative
         self._least, self._greatest = min(self._least, value), max(self._greatest, value)
 
     def _value(self, sample: Sample) -> float:

@@ -17,7 +17,8 @@ STATUS_ARGV = ("ceph", "status", "-f", "json")
 VERSIONS_ARGV = ("ceph", "versions", "-f", "json")
 DOWN_ARGV = ("ceph", "osd", "tree", "down", "-f", "json")
 OUT_ARGV = ("ceph", "osd", "tree", "out", "-f", "json")
-"""Both report OsdNames; the cephx caps ``mon r`` are enough."""
+UP_ARGV = ("ceph", "osd", "tree", "up", "-f", "json")
+"""All three report OsdNames; the cephx caps ``mon r`` are enough."""
 OSD_OPTIONS = ("osd_op_queue", "osd_mclock_profile")
 """What sets the share of clients and recovery; the profile has no effect unless the queue is mclock's."""
 
@@ -94,7 +95,7 @@ class ClusterState:
 
 @dataclass(frozen=True, slots=True)
 class OsdNames:
-    """OSDs that are down, or out, as asked."""
+    """OSDs that are up, down or out, as asked."""
 
     names: tuple[str, ...]
     """``osd.2``."""
@@ -165,6 +166,11 @@ def parse_osds(text: str) -> OsdNames:
 def osds_of(answer: Mapping[str, Any]) -> OsdNames:
     found = [*answers.objects(answer.get("nodes")), *answers.objects(answer.get("stray"))]
     return OsdNames(tuple(str(one.get("name")) for one in found if one.get("type") == "osd"))
+
+
+def cache_drop_argv(osd: str) -> tuple[str, ...]:
+    """Has an OSD, ``osd.3``, drop its caches; the cephx caps ``osd allow *`` are needed."""
+    return ("ceph", "tell", osd, "cache", "drop")
 
 
 def _check(code: str, value: Any) -> HealthCheck:

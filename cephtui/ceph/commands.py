@@ -7,6 +7,7 @@ command (measured with 16.2), where to ask takes a hundredth.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
@@ -19,6 +20,7 @@ TIMED_OUT = 110
 """The status where the cluster does not answer."""
 SCRIPT = packaged_text("cephtui.ceph", "commands_on_node.py")
 """Python for the node; where it ends with 127, only ``ceph`` itself may know how to connect."""
+_MAIN, _OWN = '\nif __name__ == "__main__":', re.compile(r"^from cephtui\..*\n", re.MULTILINE)
 _FORMAT = ("-f", "json")
 _PARAMETERS: Mapping[tuple[str, ...], tuple[str, ...]] = {
     ("config", "get"): ("who", "key"),
@@ -35,6 +37,11 @@ _LISTS = {"states", "dumpcontents"}
 def script_argv(commands: Sequence[Sequence[str]]) -> tuple[str, ...]:
     """Reports the answer of each command, for parse_answers; all of them are ``ceph ...``."""
     return ("python3", "-c", SCRIPT, requests(commands))
+
+
+def with_connection(script: str) -> str:
+    """Python for the node that imports from ``commands_on_node.py``, with all of that instead of the import."""
+    return SCRIPT.partition(_MAIN)[0] + _OWN.sub("", script)
 
 
 def requests(commands: Sequence[Sequence[str]]) -> str:

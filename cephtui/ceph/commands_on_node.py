@@ -3,9 +3,10 @@
     python3 -c SCRIPT COMMANDS [SECONDS]
 
 COMMANDS is a JSON list of commands as the monitors take them, ``{"prefix": "osd tree", "states": ["down"]}``; one with
-``"target": "osd.*"`` goes to every OSD. The result is a JSON list with the status, the output and the error output of
-each. With SECONDS it is the outputs alone, a line each, again every SECONDS until it is ended; with 0 once, and then
-the exit status is that of the last command that failed.
+``"target": "osd.*"`` goes to every OSD, with ``"target": "osd.3"`` to that one; several of these at a time. The result
+is a JSON list with the status, the output and the error output of each. With SECONDS it is the outputs alone, a line
+each, again every SECONDS until it is ended; with 0 once, and then the exit status is that of the last command that
+failed.
 
 Modules that are seldom needed are imported where they are: that is a tenth of what a query costs the node.
 
@@ -45,17 +46,20 @@ def main() -> int:
     commands = json.loads(sys.argv[1])
     if len(sys.argv) > 2:
         return repeat(cluster, commands, float(sys.argv[2]))
-    print(json.dumps([ask(cluster, command) for command in commands]))
+    print(json.dumps(ask_all(cluster, commands)))
     return 0
 
 
-def connected(rados: Any) -> Any:
-    """The cluster, reached as ``ceph`` reaches it: by ceph.conf, and by what stands in CEPH_ARGS."""
+def connected(rados: Any, osd_seconds: int = OSD_SECONDS) -> Any:
+    """The cluster, reached as ``ceph`` reaches it: by ceph.conf, and by what stands in CEPH_ARGS.
+
+    An OSD that does not answer within ``osd_seconds`` has failed.
+    """
     words = os.environ.get("CEPH_ARGS", "").split()
     name, others = entity(words) if words else ("client.admin", words)
     cluster = rados.Rados(name=name, conffile="")
     cluster.conf_parse_argv(others)
-    cluster.conf_set("rados_osd_op_timeout", str(OSD_SECONDS))
+    cluster.conf_set("rados_osd_op_timeout", str(osd_seconds))
     cluster.connect(timeout=CONNECT_SECONDS)
     return cluster
 
@@ -84,9 +88,21 @@ def repeat(cluster: Any, commands: Any, seconds: float) -> int:
         time.sleep(seconds)
 
 
+def ask_all(cluster: Any, commands: Any) -> Any:
+    if not any("target" in command for command in commands):
+        return [ask(cluster, command) for command in commands]
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(OSDS_AT_ONCE) as threads:
+        return list(threads.map(lambda command: ask(cluster, command), commands))
+
+
 def ask(cluster: Any, command: Any) -> Any:
     if "target" in command:
-        return ask_osds(cluster, {"prefix": command["prefix"], "format": "json"})
+        osd, command = command["target"].partition(".")[2], {"prefix": command["prefix"], "format": "json"}
+        if osd == "*":
+            return ask_osds(cluster, command)
+        return answer(cluster.osd_command(int(osd), json.dumps(command), b""))
     return answer(cluster.mon_command(json.dumps(dict(command, format="json")), b""))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cephtui.ceph import answers
@@ -21,6 +21,8 @@ class Bucket:
     """``root``, ``host``, ``osd``."""
     children: tuple[int, ...] = ()
     device_class: str = ""
+    """Of an OSD."""
+    is_up: bool = True
     """Of an OSD."""
 
 
@@ -47,6 +49,28 @@ class CrushTree:
             waiting += [(child, bucket.name if bucket.kind == "host" else host) for child in bucket.children]
         return dict(sorted(found.items()))
 
+    def domains(self, take: str, kind: str) -> int:
+        """How many buckets of a kind, ``host`` or ``osd``, have OSDs below what a rule takes."""
+        root, _, device_class = take.partition("~")
+        below = self._below([number for number, bucket in self.buckets.items() if bucket.name == root])
+        fitting = [number for number in below if self.buckets[number].kind == kind]
+        return sum(any(self._is_osd(each, device_class) for each in self._below([number])) for number in fitting)
+
+    def _is_osd(self, number: int, device_class: str) -> bool:
+        bucket = self.buckets[number]
+        return bucket.kind == "osd" and device_class in ("", bucket.device_class)
+
+    def _below(self, numbers: Sequence[int]) -> set[int]:
+        """These, and all that is in them."""
+        found: set[int] = set()
+        waiting = list(numbers)
+        while waiting:
+            number = waiting.pop()
+            if number in self.buckets and number not in found:
+                found.add(number)
+                waiting += self.buckets[number].children
+        return found
+
 
 def parse_tree(text: str) -> CrushTree:
     """The answer to ``TREE_ARGV``."""
@@ -62,4 +86,5 @@ def _bucket(answer: Mapping[str, Any]) -> Bucket:
         kind=str(answer.get("type")),
         children=tuple(each for each in children if isinstance(each, int)) if isinstance(children, list) else (),
         device_class=str(answer.get("device_class") or ""),
+        is_up=answer.get("status", "up") == "up",
     )

@@ -215,6 +215,18 @@ def guard_busy_pool(activity: PoolActivity | None, *, writes: bool, nodes: int, 
     )
 
 
+def guard_osd_caches(pool: str | None, *, drops: bool, agreed: bool) -> Refusal | None:
+    """Asks before the caches of all OSDs are dropped, for a run in a pool."""
+    if pool is None or agreed or not drops:
+        return None
+    return Refusal(
+        "dropping the caches of all OSDs slows every client of the cluster, until they are filled again",
+        "run without it, or allow it with --drop-caches",
+        confirm=pool,
+        confirm_kind="drop-caches",
+    )
+
+
 def _is_busy(activity: PoolActivity) -> bool:
     """Whether other clients are known to use the pool, or not all of its images could be inspected."""
     if activity.images_in_use or activity.client_iops:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any, Literal
 
-from cephtui.ceph import answers
+from cephtui.ceph import answers, networks
 from cephtui.frozen import dataclass
 
 OSD_MAP_ARGV = ("ceph", "osd", "dump", "-f", "json")
@@ -19,6 +19,8 @@ PGS_ARGV = ("ceph", "pg", "dump", "pgs_brief", "-f", "json")
 """Reports every Pg, 0.1 KB each: asked once per plan, never during a run. The listing by pool has 5 KB per PG."""
 CRUSH_RULES_ARGV = ("ceph", "osd", "crush", "rule", "dump", "-f", "json")
 
+OWN_APPLICATION, OWNER_KEY = "cephtui", "session"
+"""Where a pool carries its owner: ``ceph osd pool application get``."""
 _ERASURE = 3
 _CRUSH_ITEM_NONE = 2147483647
 _SETTINGS_MOST, _NAME_MOST = 100, 120
@@ -51,6 +53,8 @@ class Pool:
     """0 is none."""
     quota_objects: int = 0
     applications: tuple[str, ...] = ()
+    owner: str = ""
+    """Of a pool that cephtui has made."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """What else can be set with ``ceph osd pool set``, and the erasure code profile: ``compression_mode``, ``ec k``."""
 
@@ -79,6 +83,12 @@ class OsdMap:
     full_ratio: float = 0.95
     networks_apart: bool | None = None
     """Whether OSDs reach each other over another network than clients; None where the map has no addresses."""
+    public_addresses: frozenset[networks.Address] = frozenset()
+    """Those under which clients reach the OSDs."""
+    cluster_addresses: frozenset[networks.Address] = frozenset()
+    """Those under which OSDs reach each other."""
+    ec_profiles: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Erasure code profiles by their names: ``k``, ``m``, ``crush-failure-domain``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +99,8 @@ class PoolUsage:
     max_avail: int
     """Room until the fullest OSD is full; the copies are counted in, quotas are not."""
     objects: int = 0
+    raw: int | None = None
+    """What the stored bytes take on the OSDs, with all copies; None where it is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +134,8 @@ class CrushRule:
     """What no two copies share: ``host``."""
     steps: tuple[str, ...] = ()
     """All that it does: ``take default~ssd``, ``chooseleaf_firstn 0 host``, ``emit``."""
+    is_erasure: bool = False
+    """Whether it is for erasure-coded pools."""
 
     @property
     def text(self) -> str:
@@ -135,6 +149,7 @@ def parse_osd_map(text: str) -> OsdMap:
     answer = answers.table(text, "pools")
     profiles = answers.part(answer, "erasure_code_profiles")
     pools = [_pool(one, profiles) for one in answers.objects(answer["pools"])]
+    osds = answers.objects(answer.get("osds"))
     flags = answers.words(answer.get("flags_set")) or tuple(str(answer.get("flags", "")).split(","))
     return OsdMap(
         pools={pool.name: pool for pool in pools},
@@ -142,8 +157,18 @@ def parse_osd_map(text: str) -> OsdMap:
         flags=frozenset(flags) - {""},
         nearfull_ratio=answers.number(answer.get("nearfull_ratio"), 0.85),
         full_ratio=answers.number(answer.get("full_ratio"), 0.95),
-        networks_apart=_networks_apart(answers.objects(answer.get("osds"))),
+        networks_apart=_networks_apart(osds),
+        public_addresses=_addresses(osds, "public_addr"),
+        cluster_addresses=_addresses(osds, "cluster_addr"),
+        ec_profiles={
+            str(name): {key: str(value) for key, value in answers.part(profiles, name).items()} for name in profiles
+        },
     )
+
+
+def _addresses(osds: Sequence[Mapping[str, Any]], name: str) -> frozenset[networks.Address]:
+    found = (networks.parse_address(str(osd.get(name) or "")) for osd in osds)
+    return frozenset(address for address in found if address)
 
 
 def _networks_apart(osds: Sequence[Mapping[str, Any]]) -> bool | None:
@@ -175,6 +200,7 @@ def _pool(answer: Mapping[str, Any], profiles: Mapping[str, Any]) -> Pool:
         quota_bytes=answers.whole(answer.get("quota_max_bytes")),
         quota_objects=answers.whole(answer.get("quota_max_objects")),
         applications=tuple(answers.part(answer, "application_metadata")),
+        owner=str(answers.part(answers.part(answer, "application_metadata"), OWN_APPLICATION).get(OWNER_KEY, "")),
         settings=_settings(answer, answers.part(profiles, profile) if is_erasure else {}),
     )
 
@@ -200,7 +226,8 @@ def parse_usage(text: str) -> Mapping[str, PoolUsage]:
         stats = answers.part(one, "stats")
         stored = answers.whole(stats.get("stored", stats.get("bytes_used")))
         available = answers.whole(stats.get("max_avail"))
-        found[str(one.get("name"))] = PoolUsage(stored, available, answers.whole(stats.get("objects")))
+        raw = answers.whole(stats["bytes_used"]) if "stored" in stats and "bytes_used" in stats else None
+        found[str(one.get("name"))] = PoolUsage(stored, available, answers.whole(stats.get("objects")), raw)
     return found
 
 
@@ -251,6 +278,7 @@ def _rule(answer: Mapping[str, Any]) -> CrushRule:
         takes=tuple(str(step.get("item_name")) for step in steps if step.get("op") == "take"),
         failure_domain=domains[-1] if domains else None,
         steps=tuple(map(_step, steps)),
+        is_erasure=answers.whole(answer.get("type")) == _ERASURE,
     )
 
 

@@ -20,12 +20,12 @@ _SCRIPT = packaged_text("cephtui.ceph", "watch.sh")
 _COMMANDS = (DOWN_ARGV, OUT_ARGV, STATUS_ARGV, OSD_PERF_ARGV)
 
 
-def watch_argv(pool: str, seconds: float) -> tuple[str, ...]:
-    """Reports OsdNames (down, then out), ClusterState, OsdLatency and PoolRates, until it is ended."""
-    if not re.fullmatch(r"[\w.-]+", pool):
+def watch_argv(pool: str | None, seconds: float) -> tuple[str, ...]:
+    """Reports OsdNames (down, then out), ClusterState, OsdLatency and a pool's PoolRates, until it is ended."""
+    if pool is not None and not re.fullmatch(r"[\w.-]+", pool):
         raise ValueError(f"pool {pool!r}: ceph's own command line can't take such a name")
-    asked = commands.requests([*_COMMANDS, pool_stats_argv(pool)])
-    return ("bash", "-c", _SCRIPT, "cephtui-ceph", commands.SCRIPT, asked, pool, f"{seconds:g}")
+    asked = commands.requests((*_COMMANDS, pool_stats_argv(pool)) if pool else _COMMANDS)
+    return ("bash", "-c", _SCRIPT, "cephtui-ceph", commands.SCRIPT, asked, pool or "", f"{seconds:g}")
 
 
 class CephWatch:

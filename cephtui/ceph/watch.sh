@@ -2,10 +2,10 @@
 #
 #   bash -c SCRIPT cephtui-ceph PROGRAM COMMANDS POOL SECONDS
 #
-# PROGRAM (commands_on_node.py) asks over one connection. Where only ceph may know how to connect, one ceph process reads
+# POOL may be empty. PROGRAM (commands_on_node.py) asks over one connection. Where only ceph may know how to connect, one ceph process reads
 # the queries: starting ceph costs three times what they do.
 python3 -c "$1" "$2" "$4"
 [ $? = 127 ] || exit
 export PYTHONUNBUFFERED=1
-ask() { printf 'osd tree down\nosd tree out\nstatus\nosd perf\nosd pool stats %s\n' "$1" 2>/dev/null; }
+ask() { printf 'osd tree down\nosd tree out\nstatus\nosd perf\n%s' "${1:+osd pool stats $1$'\n'}" 2>/dev/null; }
 while ask "$3" && sleep "$4"; do :; done | ceph -f json

@@ -12,7 +12,9 @@ import click
 from cephtui import config, paths
 from cephtui.cli.errors import Refused
 from cephtui.cli.options import Where
+from cephtui.keys import vault
 from cephtui.models import Node
+from cephtui.nodes.vault import Vault
 from cephtui.planning import new_batch
 from cephtui.presets import Catalogue, find_presets
 from cephtui.sessions.store import StoreError, check_name
@@ -42,6 +44,11 @@ def load_config(where: Where) -> config.Config:
         return config.load(path, required=where.config is not None, ssh_config=ssh_config)
     except config.ConfigError as error:
         raise click.UsageError(str(error)) from None
+
+
+def known_secrets(where: Where) -> Vault:
+    """The user's secrets, of the config file and of where it says that they are."""
+    return vault(load_config(where).s3)
 
 
 def chosen_nodes(where: Where) -> tuple[Node, ...]:
@@ -98,12 +105,21 @@ def chosen_target(
         raise Refused(f"can't make a scratch file in {paths.cache_dir()}: {error.strerror}: use --target") from None
 
 
+def each_of(target: Target, nodes: Sequence[Node], where: Where) -> tuple[Target, ...]:
+    """What a target stands for on these nodes; raises UsageError."""
+    try:
+        return target.each(nodes, lambda name: load_config(where).choose([name]))
+    except TargetError as error:
+        raise click.UsageError(str(error)) from None
+
+
 def chosen_targets(
-    texts: Sequence[str], stack: ExitStack, nodes: Sequence[Node], data_pool: str | None
+    texts: Sequence[str], stack: ExitStack, nodes: Sequence[Node], data_pool: str | None, where: Where
 ) -> list[list[Target]]:
     """Of each text its targets, several with commas; without any text a scratch file, as ``chosen_target``."""
     values = [_NEXT_TARGET.split(text) for text in texts] or [[None]]
-    chosen = [[chosen_target(text, stack, nodes, None, new_batch()) for text in value] for value in values]
+    named = [[chosen_target(text, stack, nodes, None, new_batch()) for text in value] for value in values]
+    chosen = [[each for target in targets for each in each_of(target, nodes, where)] for targets in named]
     every = [target for targets in chosen for target in targets]
     specs = [target.spec for target in every]
     if again := next((spec for spec in specs if specs.count(spec) > 1), None):

@@ -14,8 +14,10 @@ import click
 from cephtui.cli.complete import complete_options
 
 TARGET_HELP = (
-    "What to test: file:PATH, rbd:POOL, rbd:POOL/IMAGE, device:PATH or pool:POOL (its objects). "
-    "Default: a scratch file."
+    "What to test: file:PATH, rbd:POOL, rbd:POOL/IMAGE, krbd:POOL (mapped by the kernel), krbd:POOL+ext4 (or +xfs), "
+    "cephfs:PATH (a mounted one), device:PATH, pool:POOL (its objects), host:NODE (the network to it; host:* is every "
+    "pair of the nodes), s3:ENDPOINT (buckets of the run's own), new-pool:pg=32,size=3 (made for it, and deleted at "
+    "the end) or OSDs: osd:*, osd:0,1, osd:host=NAME, osd:class=NAME. Default: a scratch file."
 )
 
 
@@ -296,6 +298,11 @@ destroy_option = click.option(
     "--destroy", multiple=True, metavar="NAME", help="Allow overwriting an existing file, device or image."
 )
 shared_pool_option = click.option("--shared-pool", is_flag=True, help="Allow load on a pool that is in use.")
+drop_caches_option = click.option(
+    "--drop-caches",
+    is_flag=True,
+    help="Before each run, drop the page cache of the nodes and the caches of all OSDs: this slows all their clients.",
+)
 stall_option = click.option(
     "--stall-timeout",
     type=float,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import click
 
@@ -12,9 +13,12 @@ from cephtui.models import Node
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.state import NodeState
 from cephtui.nodes.transport import Question
+from cephtui.nodes.vault import VaultError
 from cephtui.printable import one_line
-from cephtui.running.launch import Ask, Launcher, NotRun, Unanswered
+from cephtui.running.launch import Ask, Launcher, NotRun, Unanswered, give_secrets
 from cephtui.running.runner import Runner
+from cephtui.targets import kind_of
+from cephtui.targets.base import SecretsMissing
 from cephtui.terminal import say
 
 
@@ -53,3 +57,13 @@ def connect(runner: Runner, nodes: Sequence[Node], pool: str | None = None) -> l
         return [state async for state in Launcher(runner, Prompts()).connect(nodes, pool)]
 
     return asyncio.run(states())
+
+
+def ask_secrets(runner: Runner, node: Node, parts: Iterable[str]) -> None:
+    """Ask for the secrets that the removal of these parts needs; without an answer it fails, and says why."""
+    kinds = [(kind, part.partition(":")[2]) for part in parts if (kind := kind_of(part))]
+    for service, names in {kind.service(name): kind.secrets for kind, name in kinds}.items():
+        with contextlib.suppress(NotRun, VaultError):
+            if service and not runner.vault.get(service):
+                missing = SecretsMissing(service, names, "to remove what was left behind")
+                asyncio.run(give_secrets(Prompts(), runner.vault, node, missing))

@@ -9,6 +9,7 @@ import click
 
 from cephtui.cli.options import (
     destroy_option,
+    drop_caches_option,
     each_within,
     session_option,
     set_option,
@@ -61,6 +62,7 @@ Exit codes:
 @session_option
 @destroy_option
 @shared_pool_option
+@drop_caches_option
 @stall_option
 @click.option("--json", "as_json", is_flag=True, help="JSON Lines on stdout: plan, samples, runs, expectations.")
 @click.option("--dry-run", is_flag=True, help="Show commands, writes and duration; run nothing.")

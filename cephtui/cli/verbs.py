@@ -19,6 +19,7 @@ from cephtui.cli.options import (
     Where,
     data_pool_option,
     destroy_option,
+    drop_caches_option,
     json_option,
     judging_options,
     order_option,
@@ -110,6 +111,7 @@ Examples:
   cephtui run quick --node pve1 --target pool:bench --target rbd:bench
   cephtui run --resume last
   cephtui run mixed-75-25 --target file:/mnt/pve/cephfs/test --set size=2G
+  cephtui run read-iops --node pve1 --target rbd:bench --drop-caches
   cephtui run write-iops --node pve1 --node root@10.0.0.2 --target rbd:bench
   cephtui run rados-write rados-seq --node pve1 --target pool:bench
   cephtui run latency --json > latency.jsonl
@@ -146,6 +148,7 @@ Exit codes:
 )
 @destroy_option
 @shared_pool_option
+@drop_caches_option
 @stall_option
 @click.option("--json", "as_json", is_flag=True, help="JSON Lines on stdout: plan, samples, runs.")
 @click.option("--dry-run", is_flag=True, help="Show commands, writes and duration; run nothing.")
@@ -154,9 +157,9 @@ def run(**given: Any) -> int:
 
     A suite is a list of steps in one order: cephtui presets lists them.
     """
-    from cephtui.cli.commands.run import run_presets
+    from cephtui.cli.commands.run import Asked, run_presets
 
-    return run_presets(**given)
+    return run_presets(Asked(**given))
 
 
 @cli.command(
@@ -211,6 +214,7 @@ Exit codes:
 @session_option
 @destroy_option
 @shared_pool_option
+@drop_caches_option
 @stall_option
 @click.option("--json", "as_json", is_flag=True, help="JSON Lines on stdout: what is measured, verdicts, conclusion.")
 @click.option("--dry-run", is_flag=True, help="Show the plan, its duration and what could be seen; run nothing.")
@@ -232,7 +236,10 @@ def check(**given: Any) -> int:
 @where_options
 @json_option
 def nodes(**given: Any) -> int:
-    """Check nodes: what works, what is missing, and how to install it.
+    """Show what nodes have, what is missing, and how to install it.
+
+    Tools with their versions and presets, disks with their OSDs, network interfaces. It flags partitions that do not
+    begin at a multiple of 4 KiB, and networks in which the MTU differs. Nothing is written.
 
     A node is ready if it can run the named presets; without any named, if it can run at least one.
     """
@@ -292,6 +299,7 @@ Examples:
   cephtui import-preset --dry-run mixed.fio
   cephtui import-preset 'fio -direct=1 -iodepth=128 -rw=randwrite -bs=4k -name=writes'
   cephtui import-preset jobs.fio --in-order --name before
+  cephtui import-preset gosbench.yaml --dry-run
   history | grep fio | cephtui import-preset -
 
 \b
@@ -306,7 +314,7 @@ Exit codes:
 @click.option("--dry-run", is_flag=True, help="Print the presets; write nothing.")
 @click.option("--force", is_flag=True, help="Overwrite a preset of yours, or take the place of a packaged one.")
 def import_preset(**given: Any) -> int:
-    """Make presets of fio's job files and command lines.
+    """Make presets of fio's job files and command lines, and of the configs of gosbench's server.
 
     Each option that is not taken is named with the reason. The target is never part of a preset: the command that
     follows names it. Without time_based a run ends with its data, as fio's does.

@@ -7,10 +7,11 @@ from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import click
 
-from cephtui.cli.choice import chosen_nodes, chosen_target, chosen_targets, find_all_suites, find_catalogue
+from cephtui.cli.choice import chosen_nodes, chosen_target, chosen_targets, each_of, find_all_suites, find_catalogue
 from cephtui.cli.errors import Refused
 from cephtui.cli.options import Where
 from cephtui.cli.saved import find_session
@@ -23,7 +24,7 @@ from cephtui.presets import Catalogue, Choice, Preset, choose
 from cephtui.sessions import store
 from cephtui.sessions.undo import pending
 from cephtui.suites import Suite, SuiteStep, choose_suite, shared_options
-from cephtui.targets import Target
+from cephtui.targets import Target, usual_target
 from cephtui.targets.scratch import is_scratch
 
 
@@ -74,10 +75,12 @@ def new_work(
     steps = [replace(step, expect=(*step.expect, *expect)) for step in steps]
     if suite and not targets:
         _check_local(suite, nodes)
+    usual = usual_target({kind for step in steps for kind in step.preset.tool.kinds})
+    targets = targets or tuple(filter(None, [usual]))
     notes = []
     if len(nodes) < 2 and len(once(steps)) < len(steps):
         notes, steps = ["one node: what is run on each node is not run on all of them again"], once(steps)
-    placed, left_out = place(steps, by_kind(chosen_targets(targets, stack, nodes, data_pool)))
+    placed, left_out = place(steps, by_kind(chosen_targets(targets, stack, nodes, data_pool, where)))
     ordered = Ordered(
         at=datetime.now(UTC),
         suite=suite.name if suite else "",
@@ -139,10 +142,24 @@ def saved_work(name: str, where: Where, stack: ExitStack) -> tuple[str, Work]:
     presets = {preset.name: preset for preset in choose(find_catalogue(), [cell.preset for cell in ordered.cells])}
     nodes = _nodes(ordered, where)
     targets = {cell.target: cell for cell in ordered.cells}
-    found = {spec: _target(cell, [nodes[each] for each in cell.nodes], stack) for spec, cell in targets.items()}
+    found = {spec: _target(cell, nodes, where, stack) for spec, cell in targets.items()}
     requests = requests_of(ordered, presets, found, nodes)
     notes = (*_changed(ordered, presets), *_left_behind(directory))
     return directory.name, Work(ordered, tuple(requests), done, notes)
+
+
+def consents(where: Where, destroy: tuple[str, ...], *, shared_pool: bool, drop_caches: bool) -> Mapping[str, Any]:
+    """What a request has of the options that allow something, and of the node that asks the cluster."""
+    return {"destroy": destroy, "shared_pool": shared_pool, "ceph_node": where.ceph_node,
+            "drop_caches": drop_caches, "drop_agreed": drop_caches}  # fmt: skip
+
+
+def check_caches(before: bool, now: bool) -> None:
+    """Raises UsageError where runs that belong together would differ in whether caches are dropped before them."""
+    if before and not now:
+        raise click.UsageError("caches were dropped before the runs so far: give --drop-caches again")
+    if now and not before:
+        raise click.UsageError("caches were not dropped before the runs so far: leave out --drop-caches")
 
 
 def _nodes(ordered: Ordered, where: Where) -> dict[str, Node]:
@@ -151,16 +168,17 @@ def _nodes(ordered: Ordered, where: Where) -> dict[str, Node]:
     return {node.name: node for node in chosen_nodes(replace(where, names=tuple(names)))}
 
 
-def _target(cell: Cell, nodes: Sequence[Node], stack: ExitStack) -> Target:
+def _target(cell: Cell, nodes: Mapping[str, Node], where: Where, stack: ExitStack) -> Target:
     scratch = is_scratch(cell.target)
-    return chosen_target(
+    found = chosen_target(
         None if scratch else cell.target,
         stack,
-        nodes,
+        [nodes[name] for name in cell.nodes],
         cell.data_pool,
         new_batch(),
         earlier=cell.target if scratch else "",
     )
+    return each_of(found, tuple(nodes.values()), where)[0]
 
 
 def _changed(ordered: Ordered, presets: Mapping[str, Preset]) -> list[str]:

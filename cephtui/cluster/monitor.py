@@ -87,7 +87,7 @@ class _Answers:
         return None
 
 
-async def observe(shell: NodeShell, pool: str) -> AsyncGenerator[Observation, None]:
+async def observe(shell: NodeShell, pool: str | None) -> AsyncGenerator[Observation, None]:
     """The cluster every ``WATCH_SECONDS``, until the iterator is closed; raises ClusterError and TransportError."""
     try:
         argv = watch.watch_argv(pool, WATCH_SECONDS)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from cephtui.ceph import cluster, pool_guards
 from cephtui.ceph.answers import short_text
 from cephtui.ceph.cluster import ClusterState
-from cephtui.ceph.pools import Pool
+from cephtui.ceph.pools import CrushRule, Pool
 from cephtui.ceph.rates import PoolRates
 from cephtui.cluster import reader
 from cephtui.cluster.reader import ClusterError, ClusterReader, Pools
@@ -44,6 +44,8 @@ class Demand:
     """Whether it opens its data for writing, be it only to read."""
     creates_images: bool
     new_bytes: int
+    is_watched: bool = False
+    """Whether it loads the cluster in spite of using no pool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +140,7 @@ async def _rates(asked: ClusterReader, pool: str, tries: int) -> PoolRates | Non
 async def check(shell: Shell, demand: Demand) -> Preflight:
     """The cluster before a step, and the guards on the step's pools; raises TransportError."""
     pool = demand.pool
-    if pool is None:
+    if pool is None and not demand.is_watched:
         return Preflight()
     asked = ClusterReader(shell)
     await asked.fetch(reader.STATUS, *reader.POOLS, *_CONDITIONS)
@@ -147,6 +149,12 @@ async def check(shell: Shell, demand: Demand) -> Preflight:
         pools = await asked.pools()
     except ClusterError as error:
         return Preflight(_named(shell, error))
+    if state.osds_up < state.osds:
+        down = await asked.optional(reader.OSDS_DOWN)
+        state = replace(state, osds_down=down.names if down else None)
+    if pool is None:
+        environment = await _environment(asked, state, pools, None, None)
+        return Preflight(findings=cluster.findings(state), environment=environment, state=state)
     osd_map = pools.osd_map
     for name in filter(None, (pool, demand.data_pool)):
         found = osd_map.pools.get(name)
@@ -154,9 +162,6 @@ async def check(shell: Shell, demand: Demand) -> Preflight:
         refusal = pool_guards.guard_pool(name, osd_map, state, pgs, writes=demand.opens_for_writing)
         if refusal:
             return Preflight(refusal)
-    if state.osds_up < state.osds:
-        down = await asked.optional(reader.OSDS_DOWN)
-        state = replace(state, osds_down=down.names if down else None)
     data_pool = osd_map.pools[demand.data_pool or pool]
     if demand.creates_images:
         refusal = pool_guards.guard_image_pool(osd_map.pools[pool], data_pool if demand.data_pool else None)
@@ -170,9 +175,9 @@ async def check(shell: Shell, demand: Demand) -> Preflight:
 
 
 async def _environment(
-    asked: ClusterReader, state: ClusterState, pools: Pools, pool: Pool, metadata_pool: Pool
+    asked: ClusterReader, state: ClusterState, pools: Pools, pool: Pool | None, metadata_pool: Pool | None
 ) -> ClusterEnvironment:
-    """With the settings of the pool that has the data, and of another that has the metadata of its images."""
+    """With the settings of the pool that has the data, if any, and of another that has the metadata of its images."""
     versions, rules, tree, config, queue, profile = await asyncio.gather(
         asked.optional(reader.VERSIONS),
         asked.optional(reader.CRUSH_RULES),
@@ -181,23 +186,11 @@ async def _environment(
         asked.optional(_QUEUE),
         asked.optional(_PROFILE),
     )
-    rule = (rules or {}).get(pool.crush_rule)
-    facts: dict[str, OptionValue | None] = {
-        "name": pool.name,
-        "type": pool.kind,
-        "size": pool.size,
-        "min_size": pool.min_size,
-        "pg_num": pool.pg_num,
-        "pg_num_target": pool.pg_num_target if pool.pg_num_target != pool.pg_num else None,
-        "autoscale": pool.autoscale,
-        "crush_rule": rule.text if rule else str(pool.crush_rule),
-        "erasure_code_profile": pool.ec_profile or None,
-        "quota_bytes": pool.quota_bytes or None,
-    }
-    settings = {**pool.settings, **({"crush_rule steps": short_text(", ".join(rule.steps))} if rule else {})}
-    if metadata_pool is not pool:
+    rule = (rules or {}).get(pool.crush_rule) if pool else None
+    settings = {**(pool.settings if pool else {}), **(_steps(rule) if rule else {})}
+    if metadata_pool and metadata_pool is not pool:
         settings |= {f"metadata {name}": value for name, value in metadata_pool.settings.items()}
-    placed = Counter(osd for pg in pools.pgs_of(pool) or () for osd in pg.osds)
+    placed = Counter(osd for pg in (pools.pgs_of(pool) if pool else None) or () for osd in pg.osds)
     classes = Counter(osd.device_class for osd in pools.osds or () if osd.device_class)
     return ClusterEnvironment(
         ceph_version=", ".join(versions) if versions else None,
@@ -213,7 +206,7 @@ async def _environment(
         networks_apart=pools.osd_map.networks_apart,
         osd_flags=tuple(sorted(pools.osd_map.flags)[:_NAMES_MOST]),
         pg_states=dict(state.pg_states),
-        pool=facts,
+        pool=_facts(pool, rule) if pool else {},
         pool_settings=settings,
         osd_op_queue=queue,
         osd_mclock_profile=profile,
@@ -221,3 +214,23 @@ async def _environment(
         config_more=config.more if config else 0,
         no_permission=tuple(asked.denied),
     )
+
+
+def _steps(rule: CrushRule) -> dict[str, str]:
+    return {"crush_rule steps": short_text(", ".join(rule.steps))}
+
+
+def _facts(pool: Pool, rule: CrushRule | None) -> dict[str, OptionValue | None]:
+    """What a pool is."""
+    return {
+        "name": pool.name,
+        "type": pool.kind,
+        "size": pool.size,
+        "min_size": pool.min_size,
+        "pg_num": pool.pg_num,
+        "pg_num_target": pool.pg_num_target if pool.pg_num_target != pool.pg_num else None,
+        "autoscale": pool.autoscale,
+        "crush_rule": rule.text if rule else str(pool.crush_rule),
+        "erasure_code_profile": pool.ec_profile or None,
+        "quota_bytes": pool.quota_bytes or None,
+    }

@@ -8,11 +8,27 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Generic, TypeVar
 
-from cephtui.ceph import answers, cluster, config, crush_tree, images, in_use, pools, proxmox, qos, rates
+from cephtui.ceph import (
+    answers,
+    cluster,
+    config,
+    crush_tree,
+    file_systems,
+    gateways,
+    images,
+    in_use,
+    new_pool,
+    osd_devices,
+    pools,
+    proxmox,
+    qos,
+    rates,
+)
 from cephtui.ceph import commands as ceph_commands
 from cephtui.ceph.cluster import ClusterState, OsdNames
 from cephtui.ceph.images import ImageInfo, ImageUse
 from cephtui.ceph.in_use import ImagesInUse
+from cephtui.ceph.osd_devices import OsdDevices
 from cephtui.ceph.pool_guards import Space
 from cephtui.ceph.pools import CrushRule, OsdMap, OsdUsage, Pg, Pool, PoolUsage
 from cephtui.ceph.qos import Limits
@@ -73,17 +89,31 @@ USAGE: Query[Mapping[str, PoolUsage]] = Query(pools.USAGE_ARGV, pools.parse_usag
 OSD_USAGE: Query[tuple[OsdUsage, ...]] = Query(pools.OSD_USAGE_ARGV, pools.parse_osd_usage)
 PGS: Query[tuple[Pg, ...]] = Query(pools.PGS_ARGV, pools.parse_pgs)
 OSDS_DOWN: Query[OsdNames] = Query(cluster.DOWN_ARGV, cluster.parse_osds)
+OSDS_UP: Query[OsdNames] = Query(cluster.UP_ARGV, cluster.parse_osds, "can't ask which OSDs are up")
 VERSIONS: Query[Mapping[str, int]] = Query(cluster.VERSIONS_ARGV, cluster.parse_versions)
 TREE = Query(crush_tree.TREE_ARGV, crush_tree.parse_tree)
 CRUSH_RULES: Query[Mapping[int, CrushRule]] = Query(pools.CRUSH_RULES_ARGV, pools.parse_crush_rules)
+OSD_METADATA: Query[tuple[OsdDevices, ...]] = Query(osd_devices.OSD_METADATA_ARGV, osd_devices.parse_osd_metadata)
+FILE_SYSTEMS = Query(file_systems.FILE_SYSTEMS_ARGV, file_systems.parse_file_systems)
+GATEWAYS: Query[tuple[str, ...]] = Query(gateways.SERVICES_ARGV, gateways.parse_gateways)
 CONFIG = Query(config.CONFIG_ARGV, config.parse_config)
 POOLS = (OSD_MAP, USAGE, OSD_USAGE, PGS)
 """What ``ClusterReader.pools`` asks."""
+
+PG_LIMIT: Query[int] = Query(new_pool.PG_LIMIT_ARGV, lambda text: int(cluster.parse_option(text)))
+OBJECT_MOST: Query[int] = Query(
+    cluster.option_argv("osd_max_object_size"), lambda text: int(cluster.parse_option(text))
+)
 
 
 def osd_option(name: str) -> Query[str]:
     """One OSD option of the configuration database."""
     return Query(cluster.option_argv(name), cluster.parse_option)
+
+
+def osd_cache_drop(osd: str) -> Query[str]:
+    """No question: an OSD drops its caches."""
+    return Query(cluster.cache_drop_argv(osd), str)
 
 
 def pool_rates(pool: str) -> Query[PoolRates]:

@@ -24,11 +24,25 @@ from cephtui.models.base import (
     Phase,
 )
 from cephtui.models.nodes import ClusterEnvironment, Node, NodeEnvironment, PoolActivity
-from cephtui.models.plan import FilePlace, NodeStep, Part, Place, Plan, RadosPlace, RbdPlace, Step, Write
+from cephtui.models.plan import (
+    CompanionStep,
+    FilePlace,
+    HostPlace,
+    NodeStep,
+    OsdPlace,
+    Part,
+    Place,
+    Plan,
+    RadosPlace,
+    RbdPlace,
+    S3Place,
+    Step,
+    Write,
+)
 from cephtui.models.refusal import ConfirmKind, Refusal
 from cephtui.models.results import DiskUse, Finding, JobResult, Latency, NodeResult, Seconds, Summary, Total
 from cephtui.models.run import Event, Mark, Notice, Run
-from cephtui.models.samples import ClusterSample, Interval, Sample, flows_of
+from cephtui.models.samples import ClusterSample, Interval, JobSample, Sample, flows_of
 from cephtui.models.session import Session, SessionNotes, Tags
 
 __all__ = [
@@ -39,14 +53,17 @@ __all__ = [
     "Amount",
     "ClusterEnvironment",
     "ClusterSample",
+    "CompanionStep",
     "ConfirmKind",
     "DiskUse",
     "Elapsed",
     "Event",
     "FilePlace",
     "Finding",
+    "HostPlace",
     "Interval",
     "JobResult",
+    "JobSample",
     "Kind",
     "Latency",
     "Line",
@@ -59,6 +76,7 @@ __all__ = [
     "NodeStep",
     "Notice",
     "OptionValue",
+    "OsdPlace",
     "Outcome",
     "Part",
     "Phase",
@@ -69,6 +87,7 @@ __all__ = [
     "RbdPlace",
     "Refusal",
     "Run",
+    "S3Place",
     "Sample",
     "Seconds",
     "Session",

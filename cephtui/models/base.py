@@ -16,8 +16,9 @@ use_no_plugins()
 SCHEMA_VERSION = 1
 """Major version of every stored and printed object: keys may be added under it, never changed or removed."""
 Outcome: TypeAlias = Literal["ok", "failed", "stopped", "lost", "refused"]
-Kind: TypeAlias = Literal["file", "device", "rbd", "image", "pool"]
-"""``rbd`` is images of cephtui's own in a pool, one for each job; ``image`` is one that exists, for a single job."""
+Kind: TypeAlias = Literal["file", "device", "rbd", "image", "pool", "host", "s3", "osd", "new-pool"]
+"""``rbd`` is images of cephtui's own in a pool, one for each job; ``image`` is one that exists, for a single job;
+``host`` is another node; ``new-pool`` is a pool of cephtui's own as a whole."""
 Phase: TypeAlias = Literal["prepare", "ramp", "run"]
 FIGURE_MOST = 1e60
 """Above every figure there is; sums, quotients and squares of smaller ones are still finite."""

@@ -8,11 +8,13 @@ from typing import Any, Literal, TypeAlias
 from cephtui import units
 from cephtui.frozen import dataclass
 
-Unit: TypeAlias = Literal["IO/s", "B/s", "s"]
+Unit: TypeAlias = Literal["IO/s", "B/s", "bit/s", "s", ""]
 _AS_TEXT: Mapping[Unit, Callable[[float | None], str]] = {
     "IO/s": units.iops,
     "B/s": units.bandwidth,
+    "bit/s": units.link_rate,
     "s": units.latency,
+    "": units.count,
 }
 DIRECTIONS = ("read", "write")
 
@@ -49,8 +51,13 @@ class Metric:
         return _AS_TEXT[self.unit](value)
 
     def of(self, flow: Any) -> float | None:
-        """Its value in a Total, or in an Interval; None without either."""
-        value: float | None = None if flow is None else getattr(flow, self.name)
+        """Its value in a Total, or in an Interval; None without either.
+
+        What moves no bytes, such as the deletion of an object, has no bandwidth; where nothing was done it is 0.
+        """
+        if flow is None or (self.name == "bandwidth_bytes" and flow.ios and not flow.bytes):
+            return None
+        value: float | None = getattr(flow, self.name)
         return value
 
     def text_of(self, flow: Any) -> str:
@@ -83,6 +90,12 @@ METRICS = (
 BY_NAME: Mapping[str, Metric] = {metric.name: metric for metric in METRICS}
 LIVE = tuple(metric for metric in METRICS if metric.live)
 """Those that are measured each second: what is drawn over time, and stands in every table."""
+
+BIT_RATE = Metric("bandwidth_bytes", "bandwidth", "bit/s", "more", "sum", live=True, short="bw")
+"""The bandwidth as that of a network link is written."""
+RETRANSMITS = Metric("retransmits", "retransmits", "", "less", "sum", live=True)
+RTT = Metric("rtt_seconds", "rtt", "s", "less", "mean", live=True)
+"""What a network link has beside its bandwidth."""
 
 HeadlineName: TypeAlias = Literal["iops", "bandwidth", "latency"]
 

@@ -28,6 +28,12 @@ class Node(Model):
     """Ceph's user without ``client.``."""
     ceph_mon_host: str | None = None
     """The monitors, where there is no ``ceph_conf`` that names them."""
+    programs: dict[str, str] = Field(default_factory=dict)
+    """Paths of benchmark programs that are not found by their names, by these."""
+
+    def __hash__(self) -> int:
+        """Without what can't be hashed."""
+        return hash((self.name, self.host, self.user, self.port, self.prefix))
 
 
 class NodeEnvironment(Model):
@@ -53,6 +59,8 @@ class NodeEnvironment(Model):
     """Commands that cephtui needs and that are missing, with what installs them."""
     filesystem: Line | None = None
     device: Line | None = None
+    page_cache_dropped: bool | None = None
+    """Before the run; null where that was not asked for."""
 
 
 class ClusterEnvironment(Model):
@@ -96,6 +104,12 @@ class ClusterEnvironment(Model):
     osd_mclock_profile: Line | None = None
     """It has a meaning with the queue ``mclock_scheduler`` only."""
     image_features: tuple[Line, ...] = ()
+    osd_caches_dropped: int | None = None
+    """Of how many OSDs the caches were dropped before the run; null where that was not asked for."""
+    stored_bytes: int | None = None
+    """What was in the pool when the run had ended, where it was made for the run; null otherwise, or if not known."""
+    raw_bytes: int | None = None
+    """What that took on the OSDs, with all copies or chunks, and what allocation adds."""
     no_permission: tuple[Line, ...] = ()
     """Commands denied by the cephx user's caps."""
 

@@ -27,7 +27,8 @@ def bound_of_all(bounds: Iterable[Bound]) -> Bound:
 class _Place(Model):
     """Where a step's data is on one node, in words that are no tool's; a tool makes its own options of it.
 
-    Every kind of place is stored with all of these keys, and those that are another's are empty.
+    Every kind of place is stored with the first of these keys, and those that are another's are empty; those of a host
+    or of S3 are left out of others.
     """
 
     kind: Kind
@@ -35,8 +36,15 @@ class _Place(Model):
     pool: str = ""
     images: tuple[str, ...] = ()
     namespace: str = ""
+    osds: Name = Field(default="", exclude_if=lambda osds: not osds)
+    """Which OSDs, as the target names them; left out of other places."""
     ceph_id: str | None = None
     """Ceph's user without ``client.``; null is the tools' default."""
+    host: Name = Field(default="", exclude_if=lambda name: not name)
+    addresses: dict[Name, Name] = Field(default={}, exclude_if=lambda found: not found)
+    port: int = Field(default=0, exclude_if=lambda number: not number)
+    endpoint: Name = Field(default="", exclude_if=lambda endpoint: not endpoint)
+    bucket_prefix: Name = Field(default="", exclude_if=lambda prefix: not prefix)
 
 
 class FilePlace(_Place):
@@ -62,7 +70,35 @@ class RadosPlace(_Place):
     namespace: str
 
 
-Place: TypeAlias = Annotated[FilePlace | RbdPlace | RadosPlace, Field(discriminator="kind")]
+class HostPlace(_Place):
+    """Another node, at a port that is free there."""
+
+    kind: Literal["host"]
+    host: Name
+    """Its name, as nodes are named."""
+    addresses: dict[Name, Name] = {}
+    """By the network that each is in: ``public``, ``cluster``; one that was typed has an empty name. Empty, and the
+    port 0, where it has not been asked yet."""
+
+
+class S3Place(_Place):
+    """The buckets of an S3 endpoint whose names begin so."""
+
+    kind: Literal["s3"]
+    endpoint: Name
+    bucket_prefix: Name
+
+
+class OsdPlace(_Place):
+    """The stores of some OSDs."""
+
+    kind: Literal["osd"]
+    osds: Name
+
+
+Place: TypeAlias = Annotated[
+    FilePlace | RbdPlace | RadosPlace | HostPlace | S3Place | OsdPlace, Field(discriminator="kind")
+]
 
 
 class Part(Model):
@@ -87,7 +123,10 @@ class NodeStep(Model):
     prefix: tuple[str, ...] = ()
     argv: tuple[str, ...]
     command: Name
-    """``prefix`` and ``argv`` quoted for display and for pasting into a shell."""
+    """``prefix`` and ``argv`` quoted for display and for pasting into a shell.
+
+    Where ``argv`` is the text of a program, it is what an admin would type for one of the things that it does.
+    """
     place: Place
     parts: tuple[Part, ...] = ()
     """All that the step uses of the target."""
@@ -96,6 +135,22 @@ class NodeStep(Model):
     prepare_argv: tuple[str, ...] | None = None
     prepare_command: Name | None = None
     writes: tuple[Write, ...] = ()
+    access: tuple[str, ...] = Field(default=(), exclude_if=lambda access: not access)
+    """The command that fetches a ceph.conf and keyring for the time of the run; left out where that is not needed."""
+
+
+class CompanionStep(Model):
+    """A process that runs beside those of a step, from before the first of them begins until after the last ended."""
+
+    name: Name
+    """What it is: ``server``. Its raw output is that of ``NODE.server``."""
+    node: Name
+    prefix: tuple[str, ...] = ()
+    argv: tuple[str, ...]
+    command: Name
+    """``prefix`` and ``argv`` quoted for display."""
+    ready: str = ""
+    """What its output has in it as soon as the step's processes may begin; empty where they need not wait."""
 
 
 class Step(Model):
@@ -125,6 +180,8 @@ class Step(Model):
     """The figure that the preset is about."""
     options: dict[Name, OptionValue]
     nodes: tuple[NodeStep, ...]
+    companions: tuple[CompanionStep, ...] = Field(default=(), exclude_if=lambda companions: not companions)
+    """Left out where it has none."""
     prepare_seconds: Elapsed
     """Estimate; the speed of the target is not known before it was measured."""
     ramp_seconds: Elapsed
@@ -132,6 +189,11 @@ class Step(Model):
     """Null where the run ends with its data and not with its time."""
     most_seconds: Elapsed | None = None
     """After which it ends at the latest, the ramp left out; null where nothing but its data ends it."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the nodes that measure."""
+        return tuple(node.node for node in self.nodes)
 
     @property
     def bound(self) -> Bound:
@@ -154,17 +216,27 @@ class Plan(Model):
     schema_version: int = SCHEMA_VERSION
     steps: tuple[Step, ...]
     hosts: tuple[Node, ...] = ()
-    """The nodes as they are reached."""
+    """The nodes as they are reached: those that measure, then those on which only companions run."""
     ceph_node: str | None = None
     """The node that asks the cluster; by default the first."""
     pool_use: PoolActivity | None = None
     shared_pool: bool = False
     """Whether the user has agreed to load a pool that others use."""
+    drop_caches: bool = False
+    """Whether the page cache of the nodes and the caches of all OSDs are dropped before each step."""
+    drop_agreed: bool = False
+    """Whether the user has agreed to what that costs other clients of the cluster."""
     destroy: tuple[str, ...] = ()
     """Existing data that the user gave up by typing its name."""
     duration_seconds: float
     session_bytes: int
     """About how much the session will grow on disk."""
+
+    @property
+    def idle(self) -> tuple[str, ...]:
+        """Nodes that were chosen and have nothing to do, since one does it for all."""
+        busy = {name for step in self.steps for name in (*step.names, *(each.node for each in step.companions))}
+        return tuple(host.name for host in self.hosts if host.name not in busy)
 
     @property
     def bound(self) -> Bound:

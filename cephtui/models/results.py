@@ -54,6 +54,10 @@ class Total(Model):
         Field(description=BUCKETS_ABOUT, exclude_if=lambda buckets: buckets is None),
     ] = None
     """Of the run as a whole; left out of its nodes and jobs, and where the tool measures none."""
+    retransmits: int | None = Field(default=None, exclude_if=lambda number: number is None)
+    """TCP segments that were sent again; left out where the tool does not count them."""
+    rtt_seconds: Amount | None = Field(default=None, exclude_if=lambda seconds: seconds is None)
+    """Round-trip time as TCP has measured it, the mean of the run; left out where it is not known."""
 
 
 class Seconds(Model):
@@ -106,6 +110,10 @@ class JobResult(Model):
     job: Name
     image: Name | None = None
     """The one that it worked on; null where jobs have none of their own."""
+    group: Name | None = Field(default=None, exclude_if=lambda group: group is None)
+    """What it is compared within, such as the device class of an OSD; left out where it is compared with none."""
+    place: Name | None = Field(default=None, exclude_if=lambda place: place is None)
+    """Where it is, in words: host and device of an OSD; left out where that says nothing."""
     summary: Summary
 
 

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import AwareDatetime, Field
 
 from cephtui.models.base import SCHEMA_VERSION, Line, Model, Name, OptionValue
+from cephtui.models.inventory import Disk, Nic, ToolRow
 from cephtui.models.nodes import NodeEnvironment
 
 
@@ -114,7 +115,7 @@ class SuiteRow(Model):
 
 
 class NodeRow(Model):
-    """The conditions on a node, and what is missing there."""
+    """The conditions on a node, what it has, and what is missing there."""
 
     event: Literal["node"] = "node"
     schema_version: int = SCHEMA_VERSION
@@ -130,6 +131,11 @@ class NodeRow(Model):
     """Each with the next step: the command that installs what is missing."""
     lacking: tuple[Line, ...] = ()
     """What can't be used there either and is not needed, each with the next step."""
+    tools: tuple[ToolRow, ...] = ()
+    disks: tuple[Disk, ...] = ()
+    nics: tuple[Nic, ...] = ()
+    findings: tuple[Line, ...] = ()
+    """What makes its disks or its network slower than they could be, each with the next step."""
 
 
 class Info(Model):
@@ -223,6 +229,31 @@ class MatrixCell(Model):
     """How far it is off the median of its row, where it is clearly the slowest node there."""
     slowest_within: dict[Name, float] = Field(default_factory=dict)
     """The same of a node or an OSD that is clearly slower than the others in its own runs, by the name."""
+
+
+class LinkRow(Model):
+    """A network link that was measured, in one direction; figures are in their base unit."""
+
+    event: Literal["link"] = "link"
+    schema_version: int = SCHEMA_VERSION
+    session: Name
+    network: Name
+    """Of the cluster: ``public`` or ``cluster``; empty where an address was typed."""
+    both: bool
+    """Whether the other direction was loaded at the same time."""
+    source: Name
+    """The node that sends."""
+    destination: Name
+    bandwidth_bytes: float
+    """Bytes a second, the geometric mean of the runs."""
+    retransmits: int | None
+    """Of the run with the most; null where they were not counted."""
+    rtt_seconds: float | None
+    """The mean of the runs; null where it is not known."""
+    runs: tuple[int, ...]
+    """Their numbers."""
+    slowest: bool
+    """Whether it is the slowest of several that were measured alike."""
 
 
 class Estimated(Model):

@@ -45,6 +45,24 @@ class Interval:
         Mapping[int, int] | None,
         Field(description=BUCKETS_ABOUT, json_schema_extra={"propertyNames": {"pattern": "^[0-9]+$"}}),
     ] = None
+    retransmits: int | None = None
+    """TCP segments that were sent again; left out where the tool does not count them."""
+    rtt_seconds: float | None = None
+    """Round-trip time as TCP has measured it, the mean of all streams; left out where it is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobSample:
+    """What one job did in one direction, where the tool reports jobs apart while they run."""
+
+    job: str
+    direction: str
+    ios: int | None
+    bytes: int
+    seconds: float
+    """How long it took for that."""
+    group: Annotated[str, Field(description="What it is compared within, such as the device class of an OSD.")] = ""
+    place: Annotated[str, Field(description="Where it is, in words.")] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +88,10 @@ class Sample:
         Mapping[str, Interval],
         Field(description="What was done beside reads and writes, by the tool's name for it; left out where nothing."),
     ] = field(default_factory=dict)
+    jobs: Annotated[
+        tuple[JobSample, ...],
+        Field(description="What the jobs of the node did, where they are reported apart; left out where they are not."),
+    ] = ()
     event: Literal["sample"] = "sample"
 
     @property

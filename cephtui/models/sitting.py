@@ -22,6 +22,8 @@ class Sitting(Model):
     data_pool: Name | None = None
     nodes: tuple[Name, ...]
     """As they were named."""
+    drop_caches: bool = False
+    """Whether caches are dropped before each run."""
     before: tuple[Name, ...]
     """The batch of each preset before the change."""
     after: tuple[Name, ...]

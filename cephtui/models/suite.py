@@ -39,6 +39,8 @@ class Ordered(Model):
     title: Line = ""
     order: Literal["abab", "abba"] | None = None
     """How the cells take turns; null runs each to its end before the next."""
+    drop_caches: bool = False
+    """Whether caches are dropped before each run."""
     cells: tuple[Cell, ...]
 
     @property

@@ -22,8 +22,8 @@ _Spawned = TypeVar("_Spawned")
 class _LocalPipes(asyncio.SubprocessProtocol):
     """Passes on asyncio's events of a process, and is the channel to it."""
 
-    def __init__(self, token: str) -> None:
-        self.process = WatchedProcess(self, token)
+    def __init__(self, command: Command) -> None:
+        self.process = WatchedProcess(self, command)
         self._transport: asyncio.SubprocessTransport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -99,7 +99,7 @@ class LocalConnection:
         return Completed(128 - status if status < 0 else status, decoded(stdout), decoded(stderr))
 
     async def start(self, command: Command) -> WatchedProcess:
-        _, pipes = await self._spawn(watchdog_argv(command), partial(_begin_watched, command.token))
+        _, pipes = await self._spawn(watchdog_argv(command), partial(_begin_watched, command))
         await until_ready(pipes.process, self.node.name)
         return pipes.process
 
@@ -133,10 +133,10 @@ async def _begin(argv: Sequence[str]) -> tuple[asyncio.SubprocessTransport, asyn
     return transport_of(process), process
 
 
-async def _begin_watched(token: str, argv: Sequence[str]) -> tuple[asyncio.SubprocessTransport, _LocalPipes]:
+async def _begin_watched(command: Command, argv: Sequence[str]) -> tuple[asyncio.SubprocessTransport, _LocalPipes]:
     """A command behind its watchdog."""
     loop = asyncio.get_running_loop()
-    return await loop.subprocess_exec(lambda: _LocalPipes(token), *argv, start_new_session=True)
+    return await loop.subprocess_exec(lambda: _LocalPipes(command), *argv, start_new_session=True)
 
 
 async def _let_go(transport: asyncio.SubprocessTransport) -> None:

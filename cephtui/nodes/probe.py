@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import shlex
 
-from cephtui.models import NodeEnvironment
-from cephtui.nodes.shell import Shell
+from cephtui.models import Node, NodeEnvironment
+from cephtui.nodes.shell import Shell, with_programs
 from cephtui.tools import TOOLS
 
 _FACTS = r"""
@@ -65,10 +65,11 @@ _CEPH_VERSION_ARGV = ("rados", "--version")
 
 async def probe(shell: Shell) -> NodeEnvironment:
     """The environment of a node, with the versions of Ceph's programs behind its prefix; raises TransportError."""
-    environment = parse_environment((await shell.run(probe_argv())).stdout)
+    argv = probe_argv(shell.node)
+    environment = parse_environment((await shell.run(argv)).stdout)
     if not (shell.node.prefix or shell.node.ceph_prefix):
         return environment
-    behind = parse_environment((await shell.ceph(probe_argv())).stdout)
+    behind = parse_environment((await shell.ceph(argv)).stdout)
     own = {name: version for name, version in environment.tools.items() if not _is_of_ceph(name)}
     of_ceph = {name: version for name, version in behind.tools.items() if _is_of_ceph(name)}
     return environment.model_copy(update={"tools": {**own, **of_ceph}})
@@ -79,12 +80,12 @@ def _is_of_ceph(program: str) -> bool:
     return program == "ceph" or (program in TOOLS and TOOLS[program].of_ceph)
 
 
-def probe_argv() -> tuple[str, ...]:
+def probe_argv(node: Node) -> tuple[str, ...]:
     """A command that reports a NodeEnvironment."""
-    return ("bash", "-c", f"SYSCTLS='{' '.join(_SYSCTLS)}'{_FACTS}{_versions()}exit 0\n", "cephtui-probe")
+    return ("bash", "-c", f"SYSCTLS='{' '.join(_SYSCTLS)}'{_FACTS}{_versions(node)}exit 0\n", "cephtui-probe")
 
 
-def _versions() -> str:
+def _versions(node: Node) -> str:
     """The shell text that reports the version of every tool; each command runs once, however many tools share it."""
     names: dict[tuple[str, ...], list[str]] = {}
     for tool in TOOLS.values():
@@ -92,7 +93,7 @@ def _versions() -> str:
     names.setdefault(_CEPH_VERSION_ARGV, []).append("ceph")
     lines = []
     for argv, asked in names.items():
-        lines.append(f"version=$({shlex.join(argv)} 2>/dev/null)\n")
+        lines.append(f"version=$({shlex.join(with_programs(node, argv))} 2>/dev/null)\n")
         lines += [f'say {shlex.quote(f"tools.{name}")} "$version"\n' for name in asked]
     return "".join(lines)
 

@@ -54,6 +54,9 @@ class ReplayProcess:
         self.released_at = time.monotonic()
         self._released.set()
 
+    def go_on(self) -> None:
+        """The recording goes on by itself."""
+
     async def chunks(self) -> AsyncIterator[Chunk]:
         """With the times of the recording, whatever the speed."""
         await self._released.wait()

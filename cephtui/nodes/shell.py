@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import field
 from typing import Protocol
 
 from cephtui.frozen import dataclass
 from cephtui.models import Node
 from cephtui.nodes.transport import Completed, Connection
+from cephtui.nodes.vault import Vault
 from cephtui.printable import one_line
-from cephtui.tools.base import spoken
+from cephtui.tools.stderr import spoken
 
 
 class Shell(Protocol):
     """A node as targets see it."""
+
+    @property
+    def vault(self) -> Vault:
+        """The secrets that the user has."""
+        ...
 
     @property
     def node(self) -> Node:
@@ -30,9 +37,17 @@ class Shell(Protocol):
 
 
 def with_ceph(node: Node, argv: Sequence[str]) -> tuple[str, ...]:
-    """``argv`` with the node's Ceph access in its environment: paths and names, no secrets; behind any prefix."""
-    words = _environment(node)
-    return ("env", *words, *argv) if words else tuple(argv)
+    """``argv`` with the node's Ceph access in its environment: paths and names, no secrets; behind any prefix.
+
+    A program that the user has named a path for is run by that.
+    """
+    words, argv = _environment(node), with_programs(node, argv)
+    return ("env", *words, *argv) if words else argv
+
+
+def with_programs(node: Node, argv: Sequence[str]) -> tuple[str, ...]:
+    """``argv`` with the paths that the user has named for programs."""
+    return tuple(node.programs.get(word, word) for word in argv)
 
 
 def _environment(node: Node, arguments: str = "") -> list[str]:
@@ -57,6 +72,7 @@ class NodeShell:
 
     node: Node
     connection: Connection
+    vault: Vault = field(default_factory=Vault, repr=False)
 
     async def run(self, argv: Sequence[str], *, timeout_seconds: float = 30.0) -> Completed:
         return await self.connection.run((*self.node.prefix, *argv), timeout_seconds=timeout_seconds)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from cephtui.frozen import dataclass
@@ -30,18 +31,32 @@ _OF_DEVICES = "wipefs"
 """The one command that only the guard of devices needs, which reports it itself."""
 
 
-def diagnosis(state: NodeState, needed: Collection[str] = (), cluster: str | None = None) -> NodeRow:
+def diagnosis(
+    state: NodeState,
+    needed: Collection[str] = (),
+    cluster: str | None = None,
+    presets: Mapping[str, Sequence[str]] = MappingProxyType({}),
+) -> NodeRow:
     """A node's state as a row: missing tools and commands, each with the command that installs it.
 
-    The tools that are ``needed`` have to work there; where none is named, one of them has to.
+    The tools that are ``needed`` have to work there; where none is named, one of them has to. ``presets`` are those
+    of each tool.
     """
+    from cephtui.models.inventory import ToolRow
     from cephtui.models.rows import NodeRow
 
     node, environment = state.node, state.environment
     problems, lacking = [state.problem] if state.problem else [], dict[str, str]()
+    tools: list[ToolRow] = []
     if environment:
         found = {name: tool.check_version(environment.tools.get(name)) for name, tool in TOOLS.items()}
         lacking = {name: problem for name, problem in found.items() if problem}
+        tools = [
+            ToolRow(
+                tool=name, version=environment.tools.get(name), problem=problem, presets=tuple(presets.get(name, ()))
+            )
+            for name, problem in found.items()
+        ]
         if not needed and len(lacking) == len(TOOLS):
             needed = TOOLS
         lacking |= {text.split()[0]: text for text in environment.missing}
@@ -56,4 +71,5 @@ def diagnosis(state: NodeState, needed: Collection[str] = (), cluster: str | Non
         cluster=cluster,
         problems=tuple(problems),
         lacking=tuple(problem for name, problem in lacking.items() if name not in needed),
+        tools=tuple(tools),
     )

@@ -75,6 +75,13 @@ class Command:
     lock: Lock = UNLOCKED
     token: str = field(default_factory=lambda: secrets.token_hex(16))
     """Marks the watchdog's own lines, and the processes of the command."""
+    access: Sequence[str] = ()
+    """Prints the ceph.conf and keyring that the command needs. What it prints is in a file of the node's memory as long
+    as the command runs."""
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+    """The lines of its stdin, which is empty without any."""
+    goes_on: bool = False
+    """Whether it waits on its stdin, behind them, for one more line: ``Process.go_on``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +107,10 @@ class Process(Protocol):
 
     def release(self) -> None:
         """Let the command begin; sends the order and returns at once."""
+        ...
+
+    def go_on(self) -> None:
+        """Let a command that ``goes_on`` do so, which is its begin then; sends the order and returns at once."""
         ...
 
     def chunks(self) -> AsyncIterator[Chunk]:

@@ -1,21 +1,26 @@
 # Runs a command on a node and ends all its processes, even where the console was killed.
 #
-#   bash -c SCRIPT cephtui-watchdog TOKEN LIMIT LOCK OWNER COMMAND...
+#   bash -c SCRIPT cephtui-watchdog TOKEN LIMIT LOCK OWNER WORDS ACCESS... COMMAND...
 #
-# stdin is the console's heartbeat, a newline every few seconds, and a line "go" among them begins the command. Its end
-# (the console stopped the run, or died) and its silence (the link is down) both end the command: TERM, so that it can
-# print its figures, then KILL for every process that carries TOKEN in its environment, forked workers that left the
-# process group included. So does the end of this shell itself, for which the watcher checks at each heartbeat.
+# stdin is the console's heartbeat, a newline every few seconds, and a line "go" among them begins the command. What
+# stands behind "secret " in lines before that is the command's stdin, and in no argument, environment or file. A line
+# "later" before it keeps that stdin open for a line "on", which comes after "go" and is passed on. The end of stdin (the
+# console stopped the run, or died) and its silence (the link is down) both end the command: TERM, so that it can print
+# its figures, then KILL for every process that carries TOKEN in its environment, forked workers that left the process
+# group included. So does the end of this shell itself, for which the watcher checks at each heartbeat.
 # LIMIT seconds are the last bound; LOCK, a file or empty, is held while any of the processes lives. With OWNER it is
 # a file of cephtui's that has to carry this owner in its mark (targets/file.py).
+# ACCESS, a command of so many WORDS, prints a ceph.conf that is a keyring, too. It is kept where only this user can read
+# it, in memory if possible, and COMMAND finds it by its environment; however this ends, it is removed. Where there are
+# a ceph.conf and keyring in /etc/ceph, nothing is fetched.
 # "cephtui ready TOKEN" on stdout and stderr ends the output of a login shell, "cephtui started TOKEN" on stdout
 # is followed by the command's own output.
 # The exit status is the command's, or 74: no such LOCK, 75: LOCK is held by another, 76: the heartbeat was silent,
-# 77: stdin ended before the start, 78: no input came on stdin.
+# 77: stdin ended before the start, 78: no input came on stdin, 79: ACCESS failed.
 # A login shell may be fish, which sees an escape in two backslashes and in one before a quote: there are none here.
-set -u
-token=$1 limit=$2 lock=$3 owner=$4
-shift 4
+set -u +ax  # whatever the login shell has set, no variable is exported and no line is printed
+token=$1 limit=$2 lock=$3 owner=$4 words=$5 files=
+shift 5
 trap '' PIPE HUP
 exec 3<&0 </dev/null
 
@@ -44,6 +49,8 @@ sweep() {
     done
 }
 
+forget() { [ -z "$files" ] || rm -rf -- "$files"; }
+
 # A process that KILL does not end hangs in the kernel, in state D. The state stands after the name, of any characters.
 report() {
     local pid stat name
@@ -61,12 +68,14 @@ end() {
         sleep 0.1
     done
     sweep
+    forget
 }
 
 watch() {
-    local silent=0
+    local silent=0 line
+    [ -n "$later" ] || exec 5<&-
     while kill -0 $$; do
-        read -r -t 15 -u 3 _ && continue
+        read -r -t 15 -u 3 line && { [ "$line" != on ] || [ -z "$later" ] || echo on >&5; continue; }
         [ $? -gt 128 ] && silent=76
         break
     done
@@ -77,20 +86,43 @@ watch() {
 
 read -r -t 15 -u 3 _ ||
     { echo "cephtui: nothing comes in on stdin: does the prefix pass it on (kubectl exec -i)?" >&2; exit 78; }
+has_own() { [ -r /etc/ceph/ceph.conf ] && cat /etc/ceph/*keyring >/dev/null 2>&1; }
+
+if [ "$words" -gt 0 ] && has_own; then
+    shift "$words"
+elif [ "$words" -gt 0 ]; then
+    trap forget EXIT
+    for folder in /run /dev/shm /tmp; do
+        mkdir -m 700 -- "$folder/cephtui-$token" 2>/dev/null && files=$folder/cephtui-$token && break
+    done
+    [ -n "$files" ] || { echo "cephtui: no directory for ceph.conf and keyring can be made" >&2; exit 79; }
+    (umask 077; env CEPHTUI_RUN="$token" timeout -k 1 25 "${@:1:$words}" 3<&- 9<&- >"$files/ceph.conf") ||
+        { echo "cephtui: ceph.conf and keyring can't be fetched through ceph_prefix" >&2; exit 79; }
+    shift "$words"
+    set -- env CEPH_CONF="$files/ceph.conf" CEPH_KEYRING="$files/ceph.conf" "$@"
+fi
 printf 'cephtui ready %s\n' "$token" >&2
 printf 'cephtui ready %s\n' "$token"
-word=
+word='' secrets='' later=''
 until [ "$word" = go ]; do
-    read -r -t 15 -u 3 word && continue
-    [ $? -gt 128 ] && exit 76
-    exit 77
+    IFS= read -r -t 15 -u 3 word || { [ $? -gt 128 ] && exit 76; exit 77; }
+    case $word in "secret "*) secrets+=${word#secret }$'\n' ;; later) later=yes ;; esac
 done
+exec 5</dev/null
+if [ -n "$later" ]; then
+    exec 5<> <(:)  # a pipe that has no end as long as it is open here
+    printf %s "$secrets" >&5
+elif [ -n "$secrets" ]; then
+    exec 5< <(printf %s "$secrets")
+fi
+unset word secrets
 printf 'cephtui started %s\n' "$token"
 exec 4>&2 2>/dev/null  # the shell has a message of its own on a command that was killed, whenever it learns of it
-env CEPHTUI_RUN="$token" timeout -k 3 "$limit" "$@" 2>&4 3<&- 4>&- &
+env CEPHTUI_RUN="$token" timeout -k 3 "$limit" "$@" <&5 2>&4 3<&- 4>&- 5<&- &
 tool=$!
 watch >/dev/null 4>&- 9<&- &
 watcher=$!
+exec 5<&-
 
 wait "$tool"
 status=$?

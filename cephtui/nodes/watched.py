@@ -17,7 +17,7 @@ from cephtui.printable import one_line
 from cephtui.tools.base import Stream
 
 HEARTBEAT_SECONDS = 5.0
-NO_LOCK, LOCK_HELD, HEARTBEAT_SILENT, NOT_RELEASED, NO_HEARTBEAT = 74, 75, 76, 77, 78
+NO_LOCK, LOCK_HELD, HEARTBEAT_SILENT, NOT_RELEASED, NO_HEARTBEAT, NO_ACCESS = 74, 75, 76, 77, 78, 79
 """Exit statuses of the watchdog itself."""
 READY_SECONDS = 30.0
 """Bound of what comes before a benchmark: a session, a login shell, a container, the lock."""
@@ -32,7 +32,7 @@ def watchdog_argv(command: Command) -> tuple[str, ...]:
     """The command line that runs a command behind the watchdog, and that behind its prefix."""
     limit, lock = str(round(command.limit_seconds)), command.lock
     watchdog = ("bash", "-c", _SCRIPT, "cephtui-watchdog", command.token, limit, lock.path, lock.owner)
-    return (*command.prefix, *watchdog, *command.argv)
+    return (*command.prefix, *watchdog, str(len(command.access)), *command.access, *command.argv)
 
 
 class ProcessChannel(Protocol):
@@ -86,10 +86,11 @@ class _Gate:
 class WatchedProcess:
     """A command behind the watchdog, over any channel, whose owner calls ``opened``, ``received`` and so on."""
 
-    def __init__(self, channel: ProcessChannel, token: str, round_trip_seconds: float = 0.0) -> None:
+    def __init__(self, channel: ProcessChannel, command: Command, round_trip_seconds: float = 0.0) -> None:
         self.released_at = time.monotonic()
+        self._before = (*(f"secret {each}" for each in command.secrets), *["later"] * command.goes_on)
         self._channel, self._half_trip = channel, round_trip_seconds / 2
-        ready, started = f"cephtui ready {token}", f"cephtui started {token}"
+        ready, started = f"cephtui ready {command.token}", f"cephtui started {command.token}"
         self._gates: dict[Stream, _Gate] = {"stdout": _Gate(ready, started), "stderr": _Gate(ready)}
         self._queue: asyncio.Queue[Chunk | None] = asyncio.Queue()
         self._queued_bytes = 0
@@ -114,7 +115,12 @@ class WatchedProcess:
 
     def release(self) -> None:
         self.released_at = time.monotonic()
-        self._channel.write(b"go\n")
+        lines, self._before = self._before, ()
+        self._channel.write("\n".join([*lines, "go", ""]).encode())
+
+    def go_on(self) -> None:
+        self.released_at = time.monotonic()
+        self._channel.write(b"on\n")
 
     async def chunks(self) -> AsyncIterator[Chunk]:
         while (chunk := await self._queue.get()) is not None:

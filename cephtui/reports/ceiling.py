@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from cephtui.analysis.ceiling import LIMITED, TOO_GOOD, Ceiling
 
-_UNKNOWN = "none known: a run of the preset latency on the same target, in the same session, shows that of the depth"
+_UNKNOWN = "none known: the same with one I/O in flight, in the same session, shows that of the depth"
 
 
 def ceiling_lines(found: Sequence[Ceiling]) -> list[str]:
-    """Of a run, in their order, then which is the nearest; where none is known, what would show one."""
+    """Of a run, in their order, then which is the nearest; where none is known, what would show that of the depth."""
     near = [each for each in found if each.is_near]
     return [*map(_line, found), _nearest(near[0]) if near else _UNKNOWN]
 

@@ -9,7 +9,7 @@ from cephtui.analysis.ladder import PERCENTS, ladder
 from cephtui.models import Mark, Run
 from cephtui.reports.client import client_facts
 from cephtui.reports.gfm import escaped, table
-from cephtui.reports.jobs import FIGURES, job_figures, job_rows, sum_note
+from cephtui.reports.jobs import COMPARED, COMPARED_SIDES, FIGURES, compared_rows, job_figures, job_rows, sum_note
 from cephtui.reports.latency import PARTS, TIMES, greatest_of, latency_parts, times_of
 from cephtui.reports.markdown import runs_markdown
 from cephtui.stats import Buckets
@@ -51,6 +51,8 @@ def _jobs(run: Run) -> list[str]:
     """Those that were measured apart."""
     if not (jobs := job_rows(run)):
         return []
+    if compared := compared_rows(run):
+        return table(COMPARED, COMPARED_SIDES, compared)
     found = [
         (job.node, job.job, job.image, job.direction, *job_figures(job.total, job.share), job.word) for job in jobs
     ]

@@ -19,7 +19,7 @@ _SHORT = {"iodepth": "qd{}", "concurrent-ios": "qd{}", "numjobs": "j{}", "runtim
 def usual_options(tool: str, options: Mapping[str, Choice], target: str) -> Usual | None:
     """The options of the runs of an unchanged preset; None where it can't run on this target."""
     try:
-        kind = parse_target(target).kind
+        kind = parse_target(target).for_tool(TOOLS[tool]).kind
         steps = [TOOLS[tool].bind(each).fit(kind).options for each in combinations(TOOLS[tool], options)]
     except (LookupError, ValueError, OverflowError, TargetError):  # saved by another version, or changed by hand
         return None

@@ -25,6 +25,7 @@ def facts(runs: Sequence[Run]) -> dict[str, str]:
         "cluster": by_run(runs, _cluster_state),
         "target": by_run(runs, lambda run: "" if run.target == units.DASH else run.target),
         "pool": by_run(runs, lambda run: pool_facts(run.cluster) if run.cluster else ""),
+        "caches": by_run(runs, _caches),
         "imported": by_run(runs, lambda run: f"from {run.imported_from}" if run.imported_from else ""),
     }
     return {name: text for name, text in found.items() if text}
@@ -37,6 +38,7 @@ def head_line(runs: Sequence[Run], *, ascii_only: bool = False) -> str:
         by_run(runs, _nodes_in_short),
         _versions(runs, lambda run: run.cluster.health or "" if run.cluster else ""),
         by_run(runs, _target_in_short),
+        by_run(runs, lambda run: "caches dropped" if any(_page_caches(run)) else ""),
         by_run(runs, lambda run: "imported" if run.imported_from else ""),
     ]
     return (" | " if ascii_only else " · ").join(filter(None, parts))
@@ -137,9 +139,33 @@ def _target_in_short(run: Run) -> str:
     )
 
 
+def _caches(run: Run) -> str:
+    """``page cache dropped on 2 of 3 nodes, caches of 12 OSDs dropped``; empty where that was not asked for."""
+    asked = _page_caches(run)
+    if not asked:
+        return ""
+    nodes = "" if all(asked) else f" on {sum(asked)} of {len(asked)} nodes"
+    dropped = run.cluster.osd_caches_dropped if run.cluster else None
+    of_osds = [] if dropped is None else [f"caches of {dropped} OSDs dropped"]
+    return ", ".join([f"page cache dropped{nodes}", *of_osds])
+
+
+def _page_caches(run: Run) -> list[bool]:
+    """Of each node that was to drop it, whether it did."""
+    return [node.page_cache_dropped for node in run.environment.values() if node.page_cache_dropped is not None]
+
+
 def pool_facts(found: ClusterEnvironment) -> str:
     """``name bench, type replicated, size 3``: what is known of the pool."""
     return joined((f"{name} {fact}" for name, fact in found.pool.items() if fact is not None), "facts")
+
+
+def space_used(found: ClusterEnvironment) -> str:
+    """``4.00 GiB stored take 12.3 GiB raw: 33 %``; empty where that is not known, or nothing is stored."""
+    stored, raw = found.stored_bytes, found.raw_bytes
+    if not stored or not raw:
+        return ""
+    return f"{units.size(stored)} stored take {units.size(raw)} raw: {units.percent(100 * stored / raw)}"
 
 
 def osds(found: ClusterEnvironment) -> str:

@@ -9,9 +9,12 @@ from rich.table import Table
 from rich.text import Text
 
 from cephtui import units
+from cephtui.analysis.jobs import job_figures as job_figures_of
+from cephtui.analysis.jobs import slower, under
 from cephtui.frozen import dataclass
 from cephtui.models import Run, Total
 from cephtui.models.metrics import BY_NAME, LIVE
+from cephtui.reports.bars import bars
 from cephtui.reports.tables import Fitting, add_row, make_table, plain
 from cephtui.reports.text import cut, title_of
 
@@ -60,6 +63,29 @@ def _rows(found: Sequence[tuple[str, str, str, str, Total]]) -> list[JobRow]:
     ]
 
 
+COMPARED = ("job", "group", "where", "", "bandwidth", "IOPS", " ")
+COMPARED_SIDES = "llllrrl"
+"""Columns of ``compared_rows``, and where their texts stand."""
+
+
+def compared_rows(run: Run) -> list[tuple[str, ...]]:
+    """The jobs that are compared with each other, with how far the slow ones are under the others; often none."""
+    figures = job_figures_of(run.nodes)
+    marked = slower(figures)
+    return [
+        (
+            each.job,
+            each.group,
+            each.place,
+            each.direction,
+            units.bandwidth(each.bandwidth_bytes),
+            units.iops(each.iops),
+            under(each, marked[each]) if each in marked else "",
+        )
+        for each in figures
+    ]
+
+
 def job_figures(total: Total, share: float | None) -> list[str]:
     """In the order of ``FIGURES``."""
     lasted = f"{total.runtime_seconds:.1f} s"
@@ -82,9 +108,14 @@ def sum_note(run: Run, rows: Sequence[JobRow]) -> str:
 
 
 def draw_jobs(run: Run, *, ascii_only: bool = False) -> RenderableType | None:
-    """A line for each job, those with the most and the least IOPS marked, and the line of all; None without jobs."""
+    """A line for each job, those with the most and the least IOPS marked, and the line of all; None without jobs.
+
+    Jobs that are compared within groups, such as OSDs, have a bar each instead.
+    """
     if not (rows := job_rows(run)):
         return None
+    if figures := job_figures_of(run.nodes):
+        return bars(figures, ascii_only=ascii_only)
     tables = [_table(run, rows, images=images, ascii_only=ascii_only) for images in (True, False)]
     note = sum_note(run, rows)
     return Group(Fitting(*tables), *[Text(note, "dim")] * bool(note))

@@ -1,4 +1,4 @@
-"""Nodes, leftovers, presets, sessions and paths, in tables."""
+"""Leftovers, presets, sessions and paths, in tables."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from rich.text import Text
 from cephtui import units
 from cephtui.frozen import dataclass
 from cephtui.models import Node
-from cephtui.models.rows import Info, NodeRow, PresetRow, SessionRow
+from cephtui.models.rows import Info, PresetRow, SessionRow
 from cephtui.presets import choice_text, combinations
 from cephtui.printable import one_line, printable
 from cephtui.reports.session_words import best, date_beside_name, is_empty, target
 from cephtui.reports.tables import add_row, make_table, plain
-from cephtui.reports.text import joined, short_version
+from cephtui.reports.text import joined
 from cephtui.sessions.undo import Undo
 from cephtui.targets.leftovers import connection_settings, describe
 from cephtui.tools import TOOLS
@@ -32,36 +32,6 @@ _SWEPT_MOST = 3
 """Values of a sweep that are listed."""
 _LEFT_MOST = 200
 """Leftovers that are listed; a line counts the others."""
-
-
-def draw_nodes(rows: Sequence[NodeRow]) -> RenderableType:
-    """The state and software of each node, and what is missing there with the next step."""
-    own = [name for name, tool in TOOLS.items() if not tool.of_ceph]
-    table = make_table("node", "state", "round trip", "system", "tools", "ceph", "cluster", right=("round trip",))
-    for row in rows:
-        found = row.environment
-        tools = found.tools if found else {}
-        word = "not ready" if found else "unreachable"
-        ready = Text("ready", style="green") if row.ready else Text(word, style="bold red")
-        add_row(
-            table,
-            row.node,
-            ready,
-            units.latency(row.round_trip_seconds),
-            (found.os if found else None) or units.DASH,
-            Text("\n").join(plain(tools[name]) for name in own if name in tools) or units.DASH,
-            short_version(tools.get("ceph")),
-            row.cluster or "",
-        )
-    problems = [
-        Text(f"{row.node}: {_without(row.node, text)}", style="yellow") for row in rows for text in row.problems
-    ]
-    lacking = [Text(f"{row.node}: where it is needed: {text}", style="dim") for row in rows for text in row.lacking]
-    return Group(table, *problems, *lacking)
-
-
-def _without(node: str, text: str) -> str:
-    return text.removeprefix(f"{node}: ")
 
 
 def draw_left_behind(rows: Sequence[tuple[Path, Undo]], own: Mapping[str, Node]) -> RenderableType:
@@ -107,7 +77,8 @@ def _blocks_and_depths(row: PresetRow) -> tuple[str, str]:
     """Of a sweep all values, or the first and the last: ``4k,64k`` and ``1..128``."""
     tool = TOOLS.get(row.tool)
     loads = [tool.bind(options).load() for options in combinations(tool, row.options)] if tool else []
-    return _swept([units.short_size(load.block_bytes) for load in loads]), _swept([str(load.depth) for load in loads])
+    blocks = [units.short_size(load.block_bytes) if load.block_bytes else units.DASH for load in loads]
+    return _swept(blocks), _swept([str(load.depth) for load in loads])
 
 
 def _swept(values: Sequence[str]) -> str:
@@ -187,7 +158,7 @@ def draw_info(value: Info) -> RenderableType:
     add_row(table, "cephtui", value.cephtui_version)
     add_row(table, "python", value.python_version)
     for name, tool in TOOLS.items():
-        add_row(table, name, value.tools.get(name, f"not installed: apt-get install {tool.package}"))
+        add_row(table, name, value.tools.get(name, f"not installed: {tool.how_to_install}"))
     for path in value.presets:
         add_row(table, "presets", path)
     for name in ("sessions", "config", "cache", "log"):

@@ -10,12 +10,14 @@ from rich.text import Text
 from cephtui import units
 from cephtui.analysis.live import Live, LiveRun
 from cephtui.models.metrics import LIVE
+from cephtui.reports.bars import bars
 from cephtui.reports.sparks import spark
 from cephtui.reports.tables import LIVE_COLUMNS, add_row, make_table
-from cephtui.reports.text import cluster_line, conditions
+from cephtui.reports.text import cluster_line, conditions, link_figures, written
 
 _SPARK_WIDTH = 24
 _LIVE_FINDINGS = 3
+_LIVE_BARS = 16
 
 
 def draw_live(value: Live, since_sample_seconds: float) -> RenderableType:
@@ -33,7 +35,7 @@ def draw_live(value: Live, since_sample_seconds: float) -> RenderableType:
         ProgressBar(total=1.0, completed=progress.fraction or 0.0, width=30, pulse=progress.fraction is None),
         Text(_progress_text(state, progress.elapsed_seconds, progress.eta_seconds)),
     )
-    rows: list[RenderableType] = [heading, bar, *_current(state), *_nodes_now(state)]
+    rows: list[RenderableType] = [heading, bar, *_current(state), *_nodes_now(state), *_jobs_now(state)]
     if state.cluster:
         rows.append(Text(cluster_line(state.cluster), style="cyan"))
     rows += [Text(f"! {finding.text}", style="yellow") for finding in state.course.findings()[-_LIVE_FINDINGS:]]
@@ -55,10 +57,18 @@ def _current(state: LiveRun) -> list[RenderableType]:
         return []
     table = make_table("", *LIVE_COLUMNS, "", right=LIVE_COLUMNS)
     for direction, interval in state.latest.flows.items():
-        history = state.history.curves[f"{direction}.iops"].values()
-        figures = [metric.text_of(interval) for metric in LIVE]
+        name = "iops" if interval.iops is not None else "bandwidth_bytes"
+        history = state.history.curves[f"{direction}.{name}"].values()
+        figures = [metric.text_of(interval) for metric in written(state.run.tool, LIVE)]
         add_row(table, direction, *figures, Text(spark(history[-_SPARK_WIDTH:], _SPARK_WIDTH), style="green"))
-    return [table]
+    links = [f"{name}: {text}" for name, flow in state.latest.flows.items() if (text := link_figures(flow))]
+    return [table, *map(Text, links)]
+
+
+def _jobs_now(state: LiveRun) -> list[RenderableType]:
+    """What each job did so far, where jobs are compared."""
+    figures = state.jobs.figures()
+    return [bars(figures, rows=_LIVE_BARS)] if figures else []
 
 
 def _nodes_now(state: LiveRun) -> list[RenderableType]:
@@ -66,6 +76,7 @@ def _nodes_now(state: LiveRun) -> list[RenderableType]:
     if len(state.step.nodes) < 2 or state.latest is None or state.phase == "prepare":
         return []
     table = make_table("node", *LIVE_COLUMNS, "", right=LIVE_COLUMNS)
+    metrics = written(state.run.tool, LIVE)
     for node in state.step.nodes:
         sample = state.nodes.get(node.node)
         late = "" if node.node not in state.latest.missing else "no sample"
@@ -73,5 +84,5 @@ def _nodes_now(state: LiveRun) -> list[RenderableType]:
         if not parts:
             add_row(table, node.node, *[units.DASH] * len(LIVE), late)
         for interval in parts:
-            add_row(table, node.node, *[metric.text_of(interval) for metric in LIVE], Text(late, style="yellow"))
+            add_row(table, node.node, *[metric.text_of(interval) for metric in metrics], Text(late, style="yellow"))
     return [table]

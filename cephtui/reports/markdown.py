@@ -38,6 +38,7 @@ from cephtui.reports.text import (
     notes,
     spread_of,
     title_of,
+    written,
 )
 from cephtui.reports.verdict import basis, headline, left_out_lines, verdict_text
 from cephtui.reports.versus import apart, columns, heads, legend, rows
@@ -155,7 +156,7 @@ def _table(runs: Sequence[Run], marks: Iterable[Mark], noted: Sequence[int]) -> 
         repeat = f", repeat {row.repeat}" if row.repeat > 1 else ""
         totals: Mapping[str, Total | None] = row.summary.flows or {"": None}
         for direction, total in totals.items():
-            figures_of = [metric.text_of(total) for metric in _METRICS]
+            figures_of = [metric.text_of(total) for metric in written(row.tool, _METRICS)]
             head = (str(row.run), row.preset, f"{conditions(row)}{repeat}", direction)
             found.append((*head, *figures_of, outcome))
     return table(columns, "rlll" + "r" * len(_METRICS) + "l", found)
@@ -166,7 +167,7 @@ def _result(row: PointSummary) -> list[Sequence[str]]:
     found: list[Sequence[str]] = []
     numbers = ranges(run.run for run in row.point.repeats)
     for direction, estimates in row.estimates.items():
-        known = [(metric, estimates.get(metric.name)) for metric in _METRICS]
+        known = [(metric, estimates.get(metric.name)) for metric in written(row.last.tool, _METRICS)]
         means = [f"{metric.as_text(e.value if e else None)} {margin_of(e)}".rstrip() for metric, e in known]
         found.append((numbers, "mean ± 95 %", conditions(row.last), direction, *means, counted(row)))
         if any(spreads := [spread_of(estimate) for _, estimate in known]):

@@ -18,7 +18,7 @@ from cephtui.presets import choice_text
 from cephtui.reports.facts import by_run, period, ranges, tool_version
 from cephtui.reports.runs import finding_lines
 from cephtui.reports.tables import Fitting, add_row, make_table, plain
-from cephtui.reports.text import OUTCOME_STYLES, cut, spread_of
+from cephtui.reports.text import OUTCOME_STYLES, cut, spread_of, written
 from cephtui.tools import TOOLS
 
 Room: TypeAlias = Literal["wide", "medium", "narrow"]
@@ -88,7 +88,8 @@ def cell_text(row: Row, cell: CellSummary | None, room: Room = "wide", *, ascii_
     if cell is None:
         return Text()
     style = _STYLES.get(cell.state, "")
-    parts = [Text(row.metric.as_text(cell.estimate.value), style)] if row.metric and cell.estimate else []
+    metric = _metric(row, cell)
+    parts = [Text(metric.as_text(cell.estimate.value), style)] if metric and cell.estimate else []
     if cell.findings:
         parts.append(Text("!", "yellow"))
     if room != "narrow" and (text := spread_of(cell.estimate)):
@@ -136,8 +137,9 @@ def progress_text(matrix: Matrix, *, live: bool) -> str:
 
     What is left takes time only where the session is ``live``: being written.
     """
-    runs = f"{matrix.done} of {matrix.wanted}" if matrix.wanted else str(matrix.done)
-    parts = [f"{runs} run{'s' * (max(matrix.done, matrix.wanted) != 1)}"]
+    most = max(matrix.done, matrix.wanted)
+    runs = f"{matrix.done} of {most}" if 0 < matrix.wanted == most else str(matrix.done)
+    parts = [f"{runs} run{'s' * (most != 1)}"]
     missing = matrix.wanted - matrix.done
     if missing > 0 and not live:
         parts.append(f"{missing} missing")
@@ -206,13 +208,19 @@ def cell_lines(matrix: Matrix, row: int, column: int) -> list[Text]:
     return [*lines, *(plain(text, _STYLES[cell.state]) for text in _failed(cell)), *finding_lines(cell.runs)]
 
 
+def _metric(row: Row, cell: CellSummary) -> Metric | None:
+    """In the units in which its tool's figures are written."""
+    return next(iter(written(cell.runs[0].tool, [row.metric])), None) if row.metric and cell.runs else row.metric
+
+
 def _figure_line(row: Row, cell: CellSummary) -> Text:
     numbers = f"#{ranges(sorted(run.run for run in cell.runs))}" if cell.runs else ""
     parts = [state_text(cell) or cell.state, numbers]
-    if row.metric and (estimate := cell.estimate):
-        low, high = map(row.metric.as_text, estimate.interval or (None, None))
+    metric = _metric(row, cell)
+    if metric and (estimate := cell.estimate):
+        low, high = map(metric.as_text, estimate.interval or (None, None))
         more = [f"95 % {low} to {high}", f"spread {spread_of(estimate)}"] if estimate.interval else []
-        parts = [f"{figure_title(row.metric)} {row.metric.as_text(estimate.value)}", *more, *parts]
+        parts = [f"{figure_title(row.metric)} {metric.as_text(estimate.value)}", *more, *parts]
     return Text(", ".join(filter(None, parts)), _STYLES.get(cell.state, ""))
 
 

@@ -13,6 +13,7 @@ from cephtui.models.plan import bound_of_all
 from cephtui.presets import choice_text
 from cephtui.reports.text import conditions, joined, short_command
 
+DROPS_CACHES = "drops the page cache of the nodes and, of a target in a pool, the caches of all OSDs"
 _ORDERED_MOST = 24
 """Steps whose order is shown."""
 
@@ -23,7 +24,7 @@ def draw_plan(value: Plan) -> RenderableType:
         _draw_step(step, number, step.preset, f", repeat {step.repeat}" if step.repeat > 1 else "")
         for number, step in enumerate(value.steps, 1)
     ]
-    return Group(*_pool_uses([value]), *steps, *_totals([value]))
+    return Group(*_before([value]), *steps, *_idle([value]), *_totals([value]))
 
 
 def draw_plans(values: Sequence[Plan], titles: Mapping[str, str]) -> RenderableType:
@@ -38,17 +39,31 @@ def draw_plans(values: Sequence[Plan], titles: Mapping[str, str]) -> RenderableT
         _draw_step(same[0], number, titles[same[0].batch], f", {len(same)} times" if len(same) > 1 else "")
         for number, same in enumerate(times.values(), 1)
     ]
-    return Group(*_pool_uses(values), *steps, *_totals(values))
+    return Group(*_before(values), *steps, *_idle(values), *_totals(values))
 
 
-def _pool_uses(values: Sequence[Plan]) -> list[Text]:
+def _before(values: Sequence[Plan]) -> list[Text]:
+    """Who else uses the pools, and the caches that are dropped."""
     uses = dict.fromkeys(value.pool_use for value in values if value.pool_use)
-    return [Text(f"pool {use.pool}: {use.text}") for use in uses]
+    drops = [Text(f"before each run: {DROPS_CACHES}")] * any(value.drop_caches for value in values)
+    return [*(Text(f"pool {use.pool}: {use.text}") for use in uses), *drops]
+
+
+def _idle(values: Sequence[Plan]) -> list[Text]:
+    """That one node does for all of the chosen what the steps on some target take."""
+    found = dict.fromkeys(
+        (step.target, step.names, value.idle) for value in values for step in value.steps if value.idle
+    )
+    return [
+        Text(f"{target}: {joined(names, 'nodes')} alone asks for it, {joined(idle, 'nodes')} would add nothing")
+        for target, names, idle in found
+    ]
 
 
 def _draw_step(step: Step, number: int, title: str, repeated: str) -> RenderableType:
     what = f"{conditions(step)}, {step.target}{repeated}"
     rows = [Text.assemble((f"{number}. {title} ", "bold"), what)]
+    rows += [Text(f"   {each.node}$ {each.command}", style="cyan") for each in step.companions]
     for node in step.nodes:
         rows += [Text(f"   {node.node}: writes: {w.what}{_bytes(w.bytes)}") for w in node.writes]
         commands = [short_command(c, step.tool) for c in (node.prepare_command, node.command) if c]
@@ -77,7 +92,7 @@ def progress_line(plans: Sequence[Plan], number: int, titles: Mapping[str, str])
     """``3 of 12: write-iops, rbd:bench on pve1, about 22 s; all that is left about 4 min``."""
     plan = plans[number]
     names = ", ".join(dict.fromkeys(titles[step.batch] for step in plan.steps))
-    nodes = joined([node.name for node in plan.hosts], "nodes")
+    nodes = joined(plan.steps[0].names, "nodes")
     rest = plans[number:]
     left = f"; all that is left {_time(rest)}" if len(rest) > 1 else ""
     what = f"{names}, {plan.steps[0].target} on {nodes}, {_time([plan])}"

@@ -12,12 +12,14 @@ from cephtui import units
 from cephtui.analysis.batches import PointSummary
 from cephtui.analysis.ceiling import Ceiling
 from cephtui.analysis.history import History
+from cephtui.analysis.jobs import job_figures
 from cephtui.analysis.marks import in_order, with_results
 from cephtui.models import Mark, NodeEnvironment, Run, Seconds, Total
 from cephtui.models.metrics import BY_NAME, LIVE, METRICS
+from cephtui.reports.bars import bars
 from cephtui.reports.ceiling import ceiling_lines
 from cephtui.reports.client import client_facts
-from cephtui.reports.facts import head_line, osds, pool_facts, ranges
+from cephtui.reports.facts import head_line, osds, pool_facts, ranges, space_used
 from cephtui.reports.jobs import draw_jobs
 from cephtui.reports.latency import FLOW_COLORS, draw_latency
 from cephtui.reports.sparks import spark
@@ -29,6 +31,7 @@ from cephtui.reports.text import (
     cut,
     details_command,
     joined,
+    link_figures,
     margin_of,
     moment,
     short_conditions,
@@ -36,10 +39,12 @@ from cephtui.reports.text import (
     spread_of,
     title_of,
     varied,
+    written,
 )
 from cephtui.stats import Buckets
+from cephtui.tools import TOOLS
 
-_IOPS = BY_NAME["iops"]
+_IOPS, _BANDWIDTH = BY_NAME["iops"], BY_NAME["bandwidth_bytes"]
 _IN_TABLE = (*LIVE, BY_NAME["latency_p999_seconds"])
 _COLUMNS = tuple(map(title_of, _IN_TABLE))
 _IN_JSON = "listed with --json"
@@ -56,7 +61,15 @@ def draw_session(
     """
     heading = [Text(head_line(found, ascii_only=ascii_only), style="bold")] * bool(found)
     more = [Text(f"details: {details_command(found)}", style="dim")] * (saved and bool(found))
-    return Group(*heading, draw_runs(found, marks, ascii_only=ascii_only), *more)
+    return Group(*heading, draw_runs(found, marks, ascii_only=ascii_only), *_bars(found, ascii_only=ascii_only), *more)
+
+
+def _bars(found: Sequence[Run], *, ascii_only: bool) -> list[RenderableType]:
+    """Of the runs whose jobs are compared, such as OSDs."""
+    parts = [(run, figures) for run in found if (figures := job_figures(run.nodes))]
+    shown, _ = cut(parts, "runs")
+    drawn = [(Text(f"#{run.run} {run.preset}", "bold"), bars(each, ascii_only=ascii_only)) for run, each in shown]
+    return [part for pair in drawn for part in pair]
 
 
 def draw_runs(found: Sequence[Run], marks: Sequence[Mark] = (), *, ascii_only: bool = False) -> RenderableType:
@@ -100,7 +113,7 @@ def _table(
         notes += [note, *others] if wide else [*others, note]
         head = [str(row.run), row.preset, *[short_conditions(row)] * wide]
         for number, (direction, total) in enumerate(totals.items()):
-            figures = [metric.text_of(total) for metric in _IN_TABLE]
+            figures = [metric.text_of(total) for metric in written(row.tool, _IN_TABLE)]
             first = number == 0
             add_row(table, *(head if first else [""] * len(head)), direction, *figures, _outcome(row) if first else "")
     return Noted(table, notes, indent=max((len(str(row.run)) for row in rows if isinstance(row, Run)), default=1) + 1)
@@ -116,7 +129,8 @@ def _result_lines(row: PointSummary, ascii_only: bool) -> list[list[str]]:
     lines = []
     for direction, found in row.estimates.items():
         estimates = [found.get(metric.name) for metric in _IN_TABLE]
-        means = [metric.as_text(e.value if e else None) for metric, e in zip(_IN_TABLE, estimates, strict=True)]
+        metrics = written(row.last.tool, _IN_TABLE)
+        means = [metric.as_text(e.value if e else None) for metric, e in zip(metrics, estimates, strict=True)]
         lines.append(["mean", direction, *means])
         if len(row.counted) > 1:
             lines.append(["95 %", "", *(margin_of(each, ascii_only=ascii_only) for each in estimates)])
@@ -148,6 +162,11 @@ def finding_lines(found: Sequence[Run]) -> list[Text]:
     return [plain(line, "yellow") for line in [*lines, *rest]]
 
 
+def _is_timed(total: Total) -> bool:
+    """Whether it has any latency."""
+    return any(metric.of(total) is not None for metric in METRICS if metric.unit == "s")
+
+
 def _latencies(total: Total) -> str:
     figures = [
         f"min {units.latency(total.latency_min_seconds)}",
@@ -157,8 +176,8 @@ def _latencies(total: Total) -> str:
     return ", ".join(figures)
 
 
-def _spread_of(seconds: Seconds) -> str:
-    metric = BY_NAME[seconds.metric]
+def _spread_of(seconds: Seconds, tool: str) -> str:
+    (metric,) = written(tool, [BY_NAME[seconds.metric]])
     least, greatest, stddev = map(metric.as_text, (seconds.least, seconds.greatest, seconds.stddev))
     share = f" ({units.percent(100 * seconds.stddev / seconds.mean)})" if seconds.mean else ""
     return f"least {least}, greatest {greatest}, standard deviation {stddev}{share}"
@@ -188,9 +207,12 @@ def draw_run(
     _add_commands(table, value)
     when = f"{value.started_at.astimezone():%Y-%m-%d %H:%M:%S}, {units.duration(value.duration_seconds)}"
     add_row(table, "started", when)
-    if history and history.directions:
-        course = spark(history.total(_IOPS.name).values(), 60, ascii_only=ascii_only)
-        add_row(table, _IOPS.title, Text(course, style="green"))
+    for metric in (_IOPS, _BANDWIDTH) if history and history.directions else ():
+        assert history
+        values = history.total(metric.name).values()
+        if any(each is not None for each in values):
+            add_row(table, metric.title, Text(spark(values, 60, ascii_only=ascii_only), style="green"))
+            break
     if value.imported_from:
         add_row(table, "imported", f"from {value.imported_from}")
     latency = draw_latency(value, histograms, colors=colors, ascii_only=ascii_only) if histograms else None
@@ -201,11 +223,15 @@ def draw_run(
 def _add_figures(table: Table, value: Run, found: Sequence[Ceiling] | None, histograms: Mapping[str, Buckets]) -> None:
     """Latencies of what has no histogram, how the seconds are spread, and the ceilings."""
     for direction, total in value.summary.flows.items():
-        if direction not in histograms:
+        if of_link := link_figures(total):
+            add_row(table, f"{direction} link", of_link)
+        elif direction not in histograms and _is_timed(total):
             add_row(table, f"{direction} latency", _latencies(total))
     if value.seconds:
-        add_row(table, "seconds", _spread_of(value.seconds))
-    for number, text in enumerate(ceiling_lines(found) if value.summary.flows and found is not None else ()):
+        add_row(table, "seconds", _spread_of(value.seconds, value.tool))
+    timed = any(map(_is_timed, value.summary.flows.values()))
+    has_ceilings = value.summary.flows and found is not None and not TOOLS[value.tool].of_links and (found or timed)
+    for number, text in enumerate(ceiling_lines(found or ()) if has_ceilings else ()):
         add_row(table, "" if number else "ceilings", text)
 
 
@@ -268,7 +294,8 @@ def _node_results(value: Run, *, times: bool) -> Table:
         moments = [units.latency(seconds) for seconds in (result.started_seconds, result.ended_seconds)] * times
         outcome = Text(result.outcome or "", style=OUTCOME_STYLES.get(result.outcome or "", ""))
         for direction, total in totals.items():
-            add_row(table, result.node, direction, *[metric.text_of(total) for metric in LIVE], *moments, outcome)
+            figures = [metric.text_of(total) for metric in written(value.tool, LIVE)]
+            add_row(table, result.node, direction, *figures, *moments, outcome)
     if more:
         add_row(table, more)
     return table
@@ -288,6 +315,7 @@ def _cluster(value: Run) -> str:
         joined((f"{number} {name}" for name, number in found.osds_by_class.items()), "classes"),
         f"PGs: {states}" if states else "",
         f"pool: {pool_facts(found)}" if found.pool else "",
+        space_used(found),
         f"OSD queue {found.osd_op_queue}" if found.osd_op_queue else "",
         f"mclock profile {found.osd_mclock_profile}" if "mclock" in (found.osd_op_queue or "") else "",
         f"image features: {joined(found.image_features, 'features')}" if found.image_features else "",

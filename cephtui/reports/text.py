@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, TypeVar
 from rich.text import Text
 
 from cephtui import units
-from cephtui.models import ClusterSample, Mark, Node, NodeEnvironment, Phase, Run, Step
-from cephtui.models.metrics import Metric
+from cephtui.models import ClusterSample, Interval, Mark, Node, NodeEnvironment, Phase, Run, Step, Total
+from cephtui.models.metrics import BIT_RATE, RETRANSMITS, RTT, Metric
 from cephtui.presets import choice_text
 from cephtui.tools import TOOLS
 
@@ -38,6 +38,8 @@ _ENVIRONMENT = re.compile(r"^(.*? )?env (?:CEPH_\S+=\S+ |'CEPH_[^']*' )+")
 _TARGET_MOST = 28
 _NODES_NAMED = 4
 """More nodes in the same state are only counted."""
+_DIRECTIONS = {"write": "to", "read": "from"}
+"""Between the ends of a link; else both directions are measured."""
 T = TypeVar("T")
 
 
@@ -54,17 +56,42 @@ def joined(texts: Iterable[str], what: str) -> str:
     return ", ".join(shown) + (f" {more}" if more else "")
 
 
+def written(tool: str, metrics: Iterable[Metric]) -> list[Metric]:
+    """Figures in the units in which those of a tool are written: the bandwidth of a network link in bits."""
+    of_links = tool in TOOLS and TOOLS[tool].of_links
+    return [BIT_RATE if of_links and metric.name == BIT_RATE.name else metric for metric in metrics]
+
+
+def link_figures(flow: Interval | Total | None) -> str:
+    """``retransmits 12, rtt 0.41 ms``; empty where it is not of a network link."""
+    found = [f"{metric.title} {metric.text_of(flow)}" for metric in (RETRANSMITS, RTT) if metric.of(flow) is not None]
+    return ", ".join(found)
+
+
 def shorter(text: str) -> str:
     """At most 2,000 characters of it."""
     return text if len(text) <= _CELL_MOST else f"{text[:_CELL_MOST]} ..."
 
 
 def conditions(step: Step | Run) -> str:
-    """The options in one line: ``4k randwrite, depth 64, jobs 8, 60 s``."""
+    """The options in one line, behind the ends of a link: ``4k randwrite, depth 64, jobs 8, 60 s``."""
     try:
-        return TOOLS[step.tool].bind(step.options).describe()
+        found = TOOLS[step.tool].bind(step.options).describe()
     except (LookupError, ValueError, OverflowError):  # an unknown tool, or a session changed by hand
-        return joined((f"{name}={value}" for name, value in step.options.items()), "options")
+        found = joined((f"{name}={value}" for name, value in step.options.items()), "options")
+    ends = link_ends(step)
+    return f"{ends}, {found}" if ends else found
+
+
+def link_ends(step: Step | Run) -> str:
+    """Of a network link, from where to where: ``pve1 to pve2``; empty for all else."""
+    if step.tool not in TOOLS or not TOOLS[step.tool].of_links or not step.nodes:
+        return ""
+    from cephtui.analysis.conditions import load_of
+
+    load = load_of(step)
+    word = _DIRECTIONS.get(load.pattern if load else "", "and")
+    return f"{step.nodes[0].node} {word} {step.target.partition(':')[2]}"
 
 
 def short_conditions(run: Step | Run) -> str:

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 
 from cephtui.models import Event, Node, Notice
@@ -16,7 +16,7 @@ from cephtui.running.bench import Bench
 from cephtui.running.connections import Connections
 from cephtui.sessions import writer
 from cephtui.sessions.undo import Undo, left_behind
-from cephtui.targets import kind_of
+from cephtui.targets import in_turn, kind_of
 from cephtui.targets.base import Removed
 from cephtui.targets.scratch import is_scratch
 
@@ -99,9 +99,14 @@ class Cleanup:
             return Removed("failed", str(error))
         return removed
 
-    async def remove_created(self, bench: Bench) -> None:
-        """Remove all that the present console session has created; what can't be removed becomes a problem."""
-        await asyncio.gather(*(self._undo(bench, key) for key in list(bench.created)))
+    async def remove_created(self, bench: Bench, only: Collection[tuple[str, str]] | None = None) -> None:
+        """Remove what the present console session has created, or of it only these parts, by node and spec.
+
+        What can't be removed becomes a problem.
+        """
+        wanted = [key for key in bench.created if only is None or key in only]
+        for some in in_turn(wanted, lambda key: key[1]):
+            await asyncio.gather(*(self._undo(bench, key) for key in some))
 
     async def _undo(self, bench: Bench, key: tuple[str, str]) -> None:
         undo, again = bench.created[key], ": cephtui cleanup tries again"

@@ -11,6 +11,7 @@ from cephtui.nodes.shell import NodeShell
 from cephtui.nodes.state import NodeState
 from cephtui.nodes.transport import Connection, Question, TransportError
 from cephtui.nodes.turns import Paced, Turns
+from cephtui.nodes.vault import Vault
 
 CONNECTS_AT_ONCE = 4
 """An sshd refuses some of more than ten connections that have not yet logged in (MaxStartups)."""
@@ -21,8 +22,8 @@ Connect = Callable[[Node, Mapping[str, str]], Awaitable[Connection | Question]]
 class Connections:
     """Connections by the name of their node, and the answers that were given to the questions of each node."""
 
-    def __init__(self, connect: Connect) -> None:
-        self._connect = connect
+    def __init__(self, connect: Connect, vault: Vault) -> None:
+        self._connect, self._vault = connect, vault
         self._connections: dict[str, Connection] = {}
         self._answers: dict[str, dict[str, str]] = {}
         self._locks: dict[str, asyncio.Lock] = {}
@@ -50,7 +51,7 @@ class Connections:
         made = await self._connection(node)
         if isinstance(made, Question):
             raise TransportError(f"{node.name}: not connected: {made.topic}")
-        return NodeShell(node, made)
+        return NodeShell(node, made, self._vault)
 
     async def shells(self, nodes: Sequence[Node]) -> dict[str, NodeShell]:
         """Shells on several nodes by their names; raises TransportError."""

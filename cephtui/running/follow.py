@@ -16,6 +16,10 @@ from cephtui.nodes.transport import UNLOCKED, Chunk, Command, Lock, Process
 from cephtui.running.bench import Bench
 from cephtui.running.outcomes import Ended, decide
 from cephtui.running.recorder import Recorder, StopRequest
+from cephtui.running.together import Together
+from cephtui.sessions.undo import Undo
+from cephtui.sessions.writer import unwritable
+from cephtui.targets.access import AccessKind
 from cephtui.targets.base import Target
 from cephtui.tools.base import Parser, Reading, ToolResult
 
@@ -40,6 +44,7 @@ class NodeTask:
     target: Target
     shell: NodeShell
     recorder: Recorder
+    together: Together
 
     @property
     def name(self) -> str:
@@ -52,7 +57,7 @@ class NodeTask:
         if not isinstance(place, FilePlace):
             return UNLOCKED
         is_created = any((self.name, part.spec) in self.bench.created for part in self.node_step.parts)
-        return Lock(place.path, self.bench.session.owner if is_created else "")
+        return Lock(place.path, self.bench.session.owner if is_created and self.target.marks_paths else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +101,25 @@ class Follow:
         """When, in words: ``while measuring``."""
         self._task, self._findings = task, findings
         self._read_at = 0.0
+        self._was_ended = False
+        """Whether a stop was sent to the command before its output ended."""
+        self._access: Undo | None = None
+        """What was fetched for the command that runs."""
 
     @property
     def lost(self) -> str:
         """The error where the connection was lost, with the phase in which that happened."""
         return f"{self._task.name}: {CONNECTION_LOST} {self.doing}".rstrip()
 
-    async def start(self, argv: Sequence[str], limit_seconds: float, stop: StopRequest) -> Process:
+    async def start(
+        self,
+        argv: Sequence[str],
+        limit_seconds: float,
+        stop: StopRequest,
+        secrets: Sequence[str] = (),
+        *,
+        goes_on: bool = False,
+    ) -> Process:
         """Bring a command up to its release; raises TransportError, and Ended after a stop."""
         if stop.reason is not None:
             raise Ended("stopped", stop.reason or None)
@@ -111,31 +128,66 @@ class Follow:
             prefix=self._task.node_step.prefix,
             limit_seconds=limit_seconds + _LIMIT_SLACK_SECONDS,
             lock=self._task.lock(),
+            access=self._task.node_step.access,
+            secrets=tuple(secrets),
+            goes_on=goes_on,
         )
+        if command.access:
+            self._note_access(command.token)
         return await self._task.shell.connection.start(command)
+
+    def _note_access(self, token: str) -> None:
+        """Store that the fetched keyring has to be removed, before it is there; raises Ended."""
+        bench, spec = self._task.bench, AccessKind().spec(token)
+        undo = Undo(node=self._task.name, target=spec, at=self._task.shell.node, owner=bench.session.owner)
+        try:
+            bench.session.undo(undo)
+        except OSError as error:
+            raise Ended("refused", unwritable(error)) from None
+        bench.created[self._task.name, spec] = self._access = undo
+
+    def _access_is_removed(self) -> None:
+        """The watchdog has ended by itself, and with it what it had fetched."""
+        undo, self._access = self._access, None
+        if undo and self._task.bench.created.pop((undo.node, undo.target), None):
+            with contextlib.suppress(OSError):  # cephtui cleanup will then find it removed
+                self._task.bench.session.undo(undo.model_copy(update={"done": True}))
 
     async def to_end(
         self, process: Process, parser: Parser, stop: StopRequest, *, preparing: bool
     ) -> tuple[Outcome, str | None, ToolResult]:
-        """Follow a command to its end: its outcome, the error, and the figures."""
-        detector, stderr = StallDetector(time.monotonic()), b""
+        """Follow a command to its end: its outcome, the error, and the figures.
+
+        ``preparing`` is a command of the preparation; one that is measured may prepare itself first.
+        """
+        detector, stderr, self._was_ended = StallDetector(time.monotonic()), b"", False
         supervisor = asyncio.create_task(self._supervise(process, parser, detector, stop))
         try:
             async for chunk in process.chunks():
                 detector.output(chunk.time)
                 if chunk.stream == "stderr":
                     stderr = (stderr + chunk.data)[-_STDERR_BYTES:]
-                self._emit(self._parsed(chunk, process, parser, preparing), detector, preparing)
-            self._emit(parser.finish(), detector, preparing)
+                before = preparing or parser.is_preparing()
+                readings = self._parsed(chunk, process, parser, before)
+                self._emit(readings, detector, preparing or parser.is_preparing())
+                if parser.is_prepared():
+                    self._task.recorder.end(self._task.name, preparing=True)
+                    self._task.together.prepared(self._task.name, process)
+            self._emit(parser.finish(), detector, preparing or parser.is_preparing())
         finally:
             supervisor.cancel()
             await process.stop()
             status = await process.wait()
             if not preparing:
-                self._task.recorder.end(self._task.name, preparing=False)
+                for part in (True, False):
+                    self._task.recorder.end(self._task.name, preparing=part)
+                self._task.together.ended(self._task.name)
+        if status is not None:
+            self._access_is_removed()
         self._find_unkillable(stderr)
         result = parser.result()
-        outcome, error = decide(status, stop.reason, result, process.longest_pause_seconds)
+        pause = process.longest_pause_seconds
+        outcome, error = decide(status, stop.reason, result, pause, was_ended=self._was_ended)
         if outcome == "lost" and (process.connection_lost or self._task.shell.connection.closed):
             error = self.lost
         return outcome, error, result
@@ -168,6 +220,8 @@ class Follow:
         bench, name = self._task.bench, self._task.name
         while not await stop.asked_within(1.0):
             self._task.recorder.tick()
+            if parser.is_prepared():
+                detector.completed(time.monotonic())
             stall = detector.check(time.monotonic())
             lasted = units.duration(stall.seconds)
             if stall.is_new:
@@ -178,4 +232,5 @@ class Follow:
                 stop.request(f"stalled: {stall.missing} from {name} for {lasted}")
         parser.expect_end()
         await asyncio.sleep(max(0.0, self._read_at + _LAST_WORDS_SECONDS - time.monotonic()))
+        self._was_ended = True
         await process.stop()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from cephtui.frozen import dataclass
-from cephtui.models import NodeEnvironment, NodeStep, Step
+from cephtui.models import NodeEnvironment, NodeStep, Plan, Step
 from cephtui.nodes.probe import probe
 from cephtui.nodes.shell import Shell
 from cephtui.targets.base import Found, Target, Use
@@ -27,16 +27,21 @@ async def inspect(
     step: Step,
     node_step: NodeStep,
     target: Target,
-    destroy: tuple[str, ...],
+    plan: Plan,
     prefilled: frozenset[str] = frozenset(),
 ) -> Inspection:
     """Inspect a node and the target on it, and apply the guards; writes nothing.
 
-    ``filled`` are the parts that this console session has prefilled. Raises TransportError and TargetFault.
+    ``target`` is as the tool uses it, ``plan`` has what the user has agreed to, ``prefilled`` are the parts that this
+    console session has prefilled. Raises TransportError and TargetFault.
     """
-    use = Use(node_step.parts, step.writes, step.filled, step.options, destroy, prefilled)
+    tool = TOOLS[step.tool]
+    largest = tool.bind(step.options).object_bytes()
+    use = Use(
+        node_step.parts, step.writes, step.filled, step.options, plan.destroy, largest, prefilled, plan.shared_pool
+    )
     environment, found = await asyncio.gather(probe(shell), target.inspect(shell, use))
-    problem = TOOLS[step.tool].check_version(environment.tools.get(step.tool))
+    problem = tool.check_version(environment.tools.get(step.tool))
     if problem:
         return Inspection(environment, f"{shell.node.name}: {problem}", Found())
     settings = {**environment.settings, **found.queues}

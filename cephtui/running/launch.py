@@ -13,11 +13,12 @@ from cephtui.models import Node, Run
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.state import NodeState
 from cephtui.nodes.transport import Question, TransportError
+from cephtui.nodes.vault import Vault
 from cephtui.planning import Request, make_plan
 from cephtui.running.runner import Runner
 from cephtui.sessions.store import StoreError
-from cephtui.targets import TargetError
-from cephtui.targets.base import TargetFault
+from cephtui.targets import Target, TargetError
+from cephtui.targets.base import SecretsMissing, TargetFault
 from cephtui.tools.base import OptionError
 
 if TYPE_CHECKING:
@@ -77,16 +78,18 @@ class Launcher:
             yield await self._answered(await self._patiently(future, f"connecting ...{so_far}"), pool)
 
     async def survey(self, request: Request, *, patient: bool = True) -> Request:
-        """The request with the room that its target has, and the pool's other clients.
+        """The request with its target as the nodes can use it, the room that this has, and its pool's other clients.
 
         ``patient`` waits for up to a quarter of a minute where the pool is, or has just been, in use. Raises NotRun,
         TransportError and TargetFault.
         """
+        request = replace(request, target=await self._settled(request))
         asked = self._runner.nodes.survey(request.target, request.nodes, request.ceph_node, patient=patient)
         survey = await self._patiently(asked, "inspecting the target ...")
         if survey.refusal:
             await self._confirm([survey.refusal])
-        return replace(request, room_bytes=survey.room_bytes, pool_use=survey.pool_use)
+        target = survey.target or request.target
+        return replace(request, target=target, room_bytes=survey.room_bytes, pool_use=survey.pool_use)
 
     async def launch(
         self, request: Request, batch: str, cancelled: Callable[[], bool], ordered: Ordered | None = None
@@ -98,12 +101,22 @@ class Launcher:
         surveyed = await self.survey(request)
         _go_on(cancelled)
         plan = make_plan(surveyed, lambda: batch, self._runner.prefilled())
-        refusals = await asyncio.wrap_future(self._runner.nodes.check(plan, request.target))
+        refusals = await asyncio.wrap_future(self._runner.nodes.check(plan, surveyed.target))
         await self._confirm(refusals)
         _go_on(cancelled)
         if refusals:
             plan = make_plan(_confirmed(surveyed, refusals), lambda: batch, self._runner.prefilled())
-        return await asyncio.wrap_future(self._runner.submit(plan, request.target, ordered))
+        return await asyncio.wrap_future(self._runner.submit(plan, surveyed.target, ordered))
+
+    async def _settled(self, request: Request) -> Target:
+        """The target, with the secrets that it needs of the user; raises NotRun, TransportError and TargetFault."""
+        while True:
+            try:
+                return await self._patiently(
+                    self._runner.nodes.settle(request.target, request.nodes), "inspecting the target ..."
+                )
+            except SecretsMissing as missing:
+                await give_secrets(self._ask, self._runner.vault, request.nodes[0], missing)
 
     async def _answered(self, state: NodeState, pool: str | None) -> NodeState:
         for _ in range(_QUESTIONS_MOST):
@@ -133,6 +146,20 @@ class Launcher:
         return await result
 
 
+async def give_secrets(ask: Ask, vault: Vault, node: Node, missing: SecretsMissing) -> None:
+    """Ask the user for secrets, and keep them for this program; raises NotRun."""
+    typed = []
+    for name in missing.names:
+        question = Question(node.name, name, f"{name} of {missing.service} ({missing.why}):", secret=True)
+        try:
+            typed.append((await ask.answer(node, question)).strip())
+        except Unanswered as why:
+            raise NotRun(str(why)) from None
+        if not typed[-1].isprintable() or not typed[-1]:
+            raise NotRun(f"{missing.service}: no {name} was typed")
+    vault.put(missing.service, tuple(typed))
+
+
 def _go_on(cancelled: Callable[[], bool]) -> None:
     if cancelled():
         raise NotRun("stopped before it began")
@@ -143,4 +170,5 @@ def _confirmed(request: Request, refusals: Sequence[Refusal]) -> Request:
         request,
         destroy=tuple(r.confirm for r in refusals if r.confirm and r.confirm_kind == "destroy"),
         shared_pool=any(r.confirm_kind == "shared-pool" for r in refusals),
+        drop_agreed=any(r.confirm_kind == "drop-caches" for r in refusals),
     )

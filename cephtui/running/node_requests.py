@@ -5,7 +5,7 @@ What asks a cluster is imported with the first request for it: the first frame n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -24,6 +24,7 @@ from cephtui.targets.candidates import OnFound
 
 if TYPE_CHECKING:
     from cephtui.ceph.qos import Limits
+    from cephtui.models.inventory import Inventory
     from cephtui.running.survey import Survey
 
 T = TypeVar("T")
@@ -59,6 +60,14 @@ class NodeRequests:
     def health(self, node: Node) -> Future[str]:
         """The health of a node's cluster, or why it can't be asked; or a TransportError."""
         return self._call(self._health(node))
+
+    def inventory(self, state: NodeState) -> Future[Inventory]:
+        """The disks and network interfaces of a node that was reached; or a TransportError."""
+        return self._call(self._inventory(state))
+
+    def settle(self, target: Target, nodes: Sequence[Node]) -> Future[Target]:
+        """The target as these nodes can use it; or SecretsMissing, a TargetFault or a TransportError."""
+        return self._call(self._settle(target, nodes))
 
     def survey(
         self, target: Target, nodes: tuple[Node, ...], ceph_node: str | None = None, *, patient: bool = True
@@ -97,12 +106,28 @@ class NodeRequests:
 
         return await preflight.health(await self._connections.shell(node))
 
+    async def _inventory(self, state: NodeState) -> Inventory:
+        from cephtui.analysis.hardware import with_osds
+        from cephtui.cluster import reader
+        from cephtui.nodes.inventory import inventory
+
+        shell, environment = await self._connections.shell(state.node), state.environment
+        found = await inventory(shell)
+        if environment is None or "ceph" not in environment.tools:
+            return found
+        osds = await reader.ClusterReader(shell).optional(reader.OSD_METADATA)
+        return with_osds(found, osds or (), environment.hostname)
+
+    async def _settle(self, target: Target, nodes: Sequence[Node]) -> Target:
+        return await target.settle([*(await self._connections.shells(nodes)).values()])
+
     async def _survey(self, target: Target, nodes: tuple[Node, ...], ceph_node: str | None, patient: bool) -> Survey:
         from cephtui.running import survey
 
         asked = next((node for node in nodes if node.name == ceph_node), nodes[0])
         shell = await self._connections.shell(asked)
-        return await survey.survey(shell, target, len(nodes), self._loaded_at(), patient=patient)
+        hosts = await self._connections.shells(target.hosts)
+        return await survey.survey(shell, target, len(nodes), self._loaded_at(), hosts, patient=patient)
 
     async def _limits(self, node: Node, target: Target) -> Limits:
         return await target.limits(await self._connections.shell(node))

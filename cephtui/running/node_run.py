@@ -8,19 +8,22 @@ from collections.abc import Coroutine
 from typing import Any
 
 from cephtui import stats
-from cephtui.models import Finding, NodeEnvironment, NodeResult, Outcome, RbdPlace
+from cephtui.analysis.jobs import slow_jobs
+from cephtui.models import Finding, NodeEnvironment, NodeResult, Outcome, Plan
 from cephtui.nodes.answers import shortened
 from cephtui.nodes.transport import Process, TransportError
+from cephtui.running.caches import drop_page_cache
 from cephtui.running.follow import CONNECTION_LOST, Follow, NodeTask
 from cephtui.running.inspection import inspect
 from cephtui.running.outcomes import Ended, run_findings
 from cephtui.running.preparation import Preparation
 from cephtui.running.recorder import StopRequest
 from cephtui.targets.base import Found, TargetFault
-from cephtui.targets.rbd import image_info
 from cephtui.tools import TOOLS
-from cephtui.tools.base import ToolResult
+from cephtui.tools.base import ToolResult, Workload
 
+_SLOWEST = 20
+"""Times the estimate that a process has at most for preparing its own data."""
 log = logging.getLogger(__name__)
 
 
@@ -35,8 +38,19 @@ class NodeRun:
         self.result = ToolResult()
         self.process: Process | None = None
         self.ended_at: float | None = None
+        self._failure = ""
+        """Of a companion, which ends this node's part."""
         self._task, self._follow = task, Follow(task, self.findings)
         self._found = Found()
+
+    @property
+    def _workload(self) -> Workload:
+        return TOOLS[self._task.step.tool].bind(self._task.step.options)
+
+    @property
+    def prepares_itself(self) -> bool:
+        """See Workload."""
+        return self._workload.prepares_itself
 
     @property
     def name(self) -> str:
@@ -64,11 +78,11 @@ class NodeRun:
 
     # ------------------------------------------------------------------ before
 
-    async def inspect(self, destroy: tuple[str, ...]) -> None:
-        """Inspect the node and the target, and apply the guards."""
+    async def inspect(self, plan: Plan) -> None:
+        """Inspect the node and the target, and apply the guards; ``plan`` has what the user has agreed to."""
         task = self._task
         filled = frozenset(spec for node, spec in task.bench.prefilled if node == self.name)
-        inspection = await inspect(task.shell, task.step, task.node_step, task.target, destroy, filled)
+        inspection = await inspect(task.shell, task.step, task.node_step, task.target, plan, filled)
         self.environment, self._found = inspection.environment, inspection.found
         if inspection.problem:
             raise Ended("refused", inspection.problem)
@@ -82,15 +96,27 @@ class NodeRun:
         try:
             await Preparation(self._task, self._found, self._follow).carry_out(stop)
         finally:
-            self._task.recorder.end(self.name, preparing=True)
+            if not self.prepares_itself:
+                self._task.recorder.end(self.name, preparing=True)
+        await self._note_queues()
+
+    async def _note_queues(self) -> None:
+        """Those of what did not exist when it was inspected."""
+        if self._found.to_create and not self._found.queues:
+            queues = await self._task.target.queues(self._task.shell, self._task.node_step.parts[0])
+            settings = {**self.environment.settings, **queues}
+            self.environment = self.environment.model_copy(update={"settings": settings})
+
+    async def drop_page_cache(self) -> None:
+        """Drop the page cache of the node; where that is not possible it is a finding."""
+        finding = await drop_page_cache(self._task.shell)
+        self.environment = self.environment.model_copy(update={"page_cache_dropped": finding is None})
+        self.findings += [finding] if finding else []
 
     async def image_features(self) -> tuple[str, ...]:
         """Of the first image that is used, which is like the others; raises TransportError."""
-        place = self._task.node_step.place
-        if self._found.features or not isinstance(place, RbdPlace):
-            return self._found.features
-        info = await image_info(self._task.shell, place.pool, place.images[0])
-        return info.features if info else ()
+        task = self._task
+        return self._found.features or await task.target.features(task.shell, task.node_step.parts[0])
 
     # ------------------------------------------------------------------ the benchmark
 
@@ -98,8 +124,21 @@ class NodeRun:
         """Have the benchmark ready, so that all nodes can be released at once."""
         self._follow.doing = "before the benchmark began"
         step = self._task.step
-        limit = step.ramp_seconds + (step.run_seconds or step.most_seconds or 7 * 86400)
-        self.process = await self._follow.start(self._task.node_step.argv, limit, stop)
+        prepares = _SLOWEST * step.prepare_seconds if self.prepares_itself else 0.0
+        limit = prepares + step.ramp_seconds + (step.run_seconds or step.most_seconds or 7 * 86400)
+        self.process = await self._follow.start(
+            self._task.node_step.argv,
+            limit,
+            stop,
+            await self._secrets(),
+            goes_on=self.prepares_itself,
+        )
+
+    async def _secrets(self) -> list[str]:
+        """What the tool asks of the target; raises TargetFault and TransportError."""
+        wanted, task = TOOLS[self._task.step.tool].secrets, self._task
+        known = await task.target.reveal(task.shell, task.node_step.place) if wanted else {}
+        return [known[name] for name in wanted]
 
     async def call_off(self, stop: StopRequest) -> None:
         """End a benchmark that has not been released."""
@@ -110,14 +149,32 @@ class NodeRun:
         self._task.recorder.end(self.name, preparing=False)
         self.end("stopped", stop.reason or None)
 
+    async def fail(self, reason: str) -> None:
+        """End this node's part for a reason that lies elsewhere; where it has failed already, that is why."""
+        self._failure = reason
+        if self.outcome in ("failed", "lost") and self.error != reason:
+            self.error = shortened("; ".join(filter(None, (self.error, reason))))
+        elif self.outcome is None and self.process is not None:
+            await self.process.stop()
+
+    def release(self) -> None:
+        """Let the benchmark begin; all nodes of a step are released before any of them is followed."""
+        assert self.process is not None
+        self._task.together.expect(self.name)
+        self.process.release()
+
     async def measure(self, stop: StopRequest) -> None:
         """From the release to the end."""
         assert self.process is not None
         step = self._task.step
         self._follow.doing = "in the ramp" if step.ramp_seconds else "while measuring"
-        parser = TOOLS[step.tool].bind(step.options).parser(ramp=step.ramp_seconds > 0, seconds=step.run_seconds)
+        if self.prepares_itself:
+            self._follow.doing = f"while {self._task.target.spec} was being prepared"
+        parser = self._workload.parser(ramp=step.ramp_seconds > 0, seconds=step.run_seconds)
         outcome, error, self.result = await self._follow.to_end(self.process, parser, stop, preparing=False)
         self.ended_at = time.monotonic()
+        if self._failure and outcome != "stopped":
+            outcome, error = "failed", "; ".join(filter(None, (self.result.error, self._failure)))
         self.end(outcome, error)
 
     # ------------------------------------------------------------------ after
@@ -126,7 +183,7 @@ class NodeRun:
         """This node's part, with times from the release of the first."""
         result = self.result
         self.findings += [*result.findings, *run_findings(self._task.step, self.outcome or "lost", result)]
-        return NodeResult(
+        found = NodeResult(
             node=self.name,
             outcome=self.outcome or "lost",
             error=self.error,
@@ -141,6 +198,8 @@ class NodeRun:
             disks=result.disks,
             jobs=result.jobs,
         )
+        self.findings += slow_jobs(found)
+        return found
 
     @staticmethod
     def _since(released_at: float | None, moment: float | None) -> float | None:

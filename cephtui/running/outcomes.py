@@ -8,8 +8,17 @@ from collections.abc import Sequence
 from cephtui import units
 from cephtui.analysis.settling import too_short
 from cephtui.models import Finding, Outcome, Run, Step
-from cephtui.nodes.watched import HEARTBEAT_SECONDS, HEARTBEAT_SILENT, LOCK_HELD, NO_HEARTBEAT, NO_LOCK, NOT_RELEASED
+from cephtui.nodes.watched import (
+    HEARTBEAT_SECONDS,
+    HEARTBEAT_SILENT,
+    LOCK_HELD,
+    NO_ACCESS,
+    NO_HEARTBEAT,
+    NO_LOCK,
+    NOT_RELEASED,
+)
 from cephtui.stats import Flow
+from cephtui.tools import TOOLS
 from cephtui.tools.base import ToolResult
 
 UNSAVED, PARTLY_SAVED = "unsaved", "partly-saved"
@@ -53,24 +62,30 @@ def failed_twice(failures: Sequence[str]) -> str:
 
 
 def decide(
-    status: int | None, stop_reason: str | None, result: ToolResult, pause_seconds: float = 0.0
+    status: int | None,
+    stop_reason: str | None,
+    result: ToolResult,
+    pause_seconds: float = 0.0,
+    *,
+    was_ended: bool = False,
 ) -> tuple[Outcome, str | None]:
     """The outcome of a command, and the error; the only place that decides it for a run that has begun.
 
-    ``pause_seconds`` is the longest time in which the console sent no heartbeat.
+    ``pause_seconds`` is the longest time in which the console sent no heartbeat. ``was_ended`` says whether a stop was
+    sent while it still ran: some tools have status 0 all the same. The user's wish may also come after the end.
     """
-    if stop_reason or (stop_reason is not None and status != 0):  # the user's wish may come after the end
+    if stop_reason or (stop_reason is not None and (status != 0 or was_ended)):
         return "stopped", stop_reason or None
     if status is None:
-        return "lost", "it ended without an exit status: it was killed, or its prefix was"
+        return "lost", ended_with(status)
     if status in (HEARTBEAT_SILENT, NOT_RELEASED, NO_HEARTBEAT):
         return "lost", _silence(status, pause_seconds, result)
-    if status in (LOCK_HELD, NO_LOCK):
+    if status in (LOCK_HELD, NO_LOCK, NO_ACCESS):
         return "refused", result.error
     if status == 124:
         return "failed", "it did not end in its time and was ended"
-    if status != 0:
-        return "failed", result.error or f"it ended with {_status(status)}"
+    if status != 0 or result.failed:
+        return "failed", result.error or ended_with(status)
     if not result.flows:
         return "failed", result.error or "it ended without having done any I/O"
     return "ok", None
@@ -88,10 +103,12 @@ def _silence(status: int, pause_seconds: float, result: ToolResult) -> str:
     return f"{text}: the connection, sshd or the node stood still, so {ended}"
 
 
-def _status(status: int) -> str:
-    """An exit status, and the signal where it stands for one."""
+def ended_with(status: int | None) -> str:
+    """That a command ended with this exit status, and the signal where it stands for one."""
+    if status is None:
+        return "it ended without an exit status: it was killed, or its prefix was"
     names = {128 + number: number.name for number in signal.Signals}
-    return f"status {status} ({names[status]})" if status in names else f"status {status}"
+    return f"it ended with status {status}" + (f" ({names[status]})" if status in names else "")
 
 
 def run_findings(step: Step, outcome: Outcome, result: ToolResult) -> list[Finding]:
@@ -105,7 +122,7 @@ def run_findings(step: Step, outcome: Outcome, result: ToolResult) -> list[Findi
     found = [finding for flow in (result.read, result.write) if flow and (finding := _in_flight(step, flow))]
     if outcome in ("stopped", "lost"):
         return [*found, Finding(code="incomplete", text=_incomplete(step, lasted))]
-    short = too_short(lasted)
+    short = None if TOOLS[step.tool].of_links else too_short(lasted)  # a network has no caches
     return [*found, short] if short else found
 
 

@@ -15,6 +15,7 @@ from cephtui.running.recorder import StopRequest
 from cephtui.running.step_run import execute
 from cephtui.sessions.writer import unwritable
 from cephtui.targets.base import Target
+from cephtui.tools import TOOLS
 
 log = logging.getLogger(__name__)
 
@@ -78,8 +79,9 @@ class PlanRun:
         self._stopped |= bool(stop.reason)
         self._stop = StopRequest()
         bench.loaded_at = time.monotonic()
-        if not self._target.kept:
-            await self._cleanup.remove_created(bench)
+        if not self._target.for_tool(TOOLS[step.tool]).kept:
+            used = {(node.node, part.spec) for node in step.nodes for part in node.parts}
+            await self._cleanup.remove_created(bench, used)
         return runs
 
 

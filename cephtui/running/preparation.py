@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 
-from cephtui.cluster import reader
-from cephtui.cluster.reader import ClusterError, ClusterReader
 from cephtui.models import Part
 from cephtui.nodes.shell import with_ceph
 from cephtui.planning import prefill_command
 from cephtui.running.bench import Prefilled
 from cephtui.running.follow import Follow, NodeTask
+from cephtui.running.new_pool import note_undo
 from cephtui.running.outcomes import Ended
 from cephtui.running.recorder import StopRequest
-from cephtui.sessions.undo import Undo
-from cephtui.sessions.writer import unwritable
 from cephtui.targets.base import Found
 from cephtui.tools import TOOLS
 from cephtui.tools.base import Sizing, ToolResult
@@ -24,7 +20,6 @@ _SLOWEST_PREFILL_BYTES_PER_SECOND = 2e6
 _PROBE_LIMIT_SECONDS, _PROBE_LEAST_SECONDS, _GROWTH = 30.0, 1.0, 8
 _MORE_THAN_NEEDED = 2.0
 """Times the data that a run would read at the speed of the first objects."""
-log = logging.getLogger(__name__)
 
 
 class Preparation:
@@ -44,7 +39,7 @@ class Preparation:
         missing = [part for part in self._task.node_step.parts if not self._is_prefilled(part)]
         wanted = [part for part in self._found.to_create if part in missing]
         if wanted:
-            await self._note_undo(wanted)
+            await note_undo(self._bench, self._task.shell, [part.spec for part in wanted], self._task.target.pool)
         made = dict(zip((p.spec for p in wanted), await asyncio.gather(*map(self._create, wanted)), strict=True))
         if not self._task.step.filled or not missing:
             return
@@ -63,38 +58,6 @@ class Preparation:
         """As planned, since later steps may need more of a part; unplanned are parts that were replaced meanwhile."""
         planned = {part.spec: part for part in self._task.node_step.fill}
         return tuple(planned.get(part.spec, part) for part in missing)
-
-    async def _note_undo(self, parts: list[Part]) -> None:
-        """Store that these parts have to be removed, before they are created."""
-        bench = self._bench
-        new = [part.spec for part in parts if (self._task.name, part.spec) not in bench.created]
-        cluster, pool_id = await self._origin() if new else (None, None)
-        for spec in new:
-            undo = Undo(
-                node=self._task.name,
-                target=spec,
-                at=self._task.shell.node,
-                owner=bench.session.owner,
-                cluster=cluster,
-                pool_id=pool_id,
-            )
-            try:
-                bench.session.undo(undo)
-            except OSError as error:
-                raise Ended("refused", unwritable(error)) from None
-            bench.created[self._task.name, spec] = undo
-
-    async def _origin(self) -> tuple[str | None, int | None]:
-        """The ids of the cluster and of the pool; None where there is no pool, or its cluster can't be asked."""
-        if self._task.target.pool is None:
-            return None, None
-        try:
-            found = await ClusterReader(self._task.shell).ask(reader.OSD_MAP)
-        except ClusterError as error:
-            log.warning("%s: %s", self._task.name, error)
-            return None, None
-        pool = found.pools.get(self._task.target.pool)
-        return found.fsid or None, pool.id if pool else None
 
     async def _create(self, part: Part) -> str:
         whole = next((fill for fill in self._task.node_step.fill if fill.spec == part.spec), part)

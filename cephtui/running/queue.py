@@ -68,7 +68,8 @@ class Entry:
         if request.until is not None:
             several = f"runs {request.begun + 1} to {request.until}"
             rest = [several if self.left > 1 else f"run {request.until} of {request.repeats}"]
-        return ", ".join([*self._step, *request.option_texts, *times, *order, *rest])
+        drops = ["caches dropped"] if request.drop_caches else []
+        return ", ".join([*self._step, *request.option_texts, *times, *order, *drops, *rest])
 
     @property
     def _step(self) -> list[str]:
@@ -88,10 +89,10 @@ class Entry:
             replace(self, request=each, seconds=self.seconds / self.left, steps=each.begun + 1) for each in requests
         ]
 
-    def with_access(self, nodes: Mapping[str, Node]) -> Entry:
-        """With the Ceph access that was found on each node, by its name."""
+    def with_access(self, nodes: Mapping[str, Node], versions: Mapping[str, Mapping[str, str]]) -> Entry:
+        """With the Ceph access that was found on each node, and the versions of its tools, by its name."""
         found = tuple(nodes.get(node.name, node) for node in self.request.nodes)
-        return replace(self, request=replace(self.request, nodes=found))
+        return replace(self, request=replace(self.request, nodes=found, versions=versions))
 
     @property
     def place(self) -> tuple[str, frozenset[str]]:

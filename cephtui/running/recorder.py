@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 
 from cephtui.analysis.incidents import Course
@@ -49,12 +49,11 @@ class Recorder:
         self,
         run: int,
         step: Step,
-        nodes: Iterable[str],
         writer: RunWriter,
         publish: Callable[[Event], None],
         stop: StopRequest,
     ) -> None:
-        self._run, self._preset, self._nodes = run, step.preset, tuple(nodes)
+        self._run, self._preset, self._nodes = run, step.preset, step.names
         self._writer, self._publish, self._stop = writer, publish, stop
         self._mergers: dict[bool, Merger] = {}
         self.course = Course(step.headline)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Self
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, Plan, Run
 from cephtui.nodes.ssh import connect
+from cephtui.nodes.vault import Vault
 from cephtui.planning import Prefilled
 from cephtui.running.bench import Bench
 from cephtui.running.cleanup import Cleanup, leftovers
@@ -73,9 +74,12 @@ class Runner:
         *,
         stall_seconds: float = STALL_SECONDS,
         connect_node: Connect = connect,
+        vault: Vault | None = None,
     ) -> None:
+        """``vault`` finds the secrets that the user has."""
+        self.vault = vault or Vault()
         self._root, self._session_name, self._stall_seconds = root, session_name, stall_seconds
-        self._inboxes, self._connections = Inboxes(), Connections(connect_node)
+        self._inboxes, self._connections = Inboxes(), Connections(connect_node, self.vault)
         self._thread = LoopThread("runner", self._serve)
         self._bench: Bench | None = None
         self._problems: list[str] = []

@@ -11,22 +11,25 @@ from datetime import UTC, datetime
 from typing import Any
 
 from cephtui import __version__, stats
-from cephtui.ceph import cluster, pool_guards
-from cephtui.ceph.cluster import ClusterState
-from cephtui.cluster import monitor, preflight, reader
-from cephtui.cluster.monitor import Observation
+from cephtui.ceph import pool_guards
+from cephtui.cluster import preflight
 from cephtui.cluster.preflight import Preflight
-from cephtui.cluster.reader import ClusterError, ClusterReader
-from cephtui.models import ClusterEnvironment, Finding, NodeResult, Notice, Plan, Run, Seconds, Step
+from cephtui.frozen import dataclass
+from cephtui.models import ClusterEnvironment, Finding, NodeEnvironment, NodeResult, Notice, Plan, Run, Step
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import NodeShell
 from cephtui.nodes.transport import TransportError
 from cephtui.planning import new_bytes
 from cephtui.running.bench import Bench
+from cephtui.running.caches import DroppedOsds, drop_caches
+from cephtui.running.companions import Companion, beside, failure_of, first_failure, inspect_others
 from cephtui.running.follow import NodeTask
+from cephtui.running.new_pool import provide, with_space
 from cephtui.running.node_run import NodeRun
 from cephtui.running.outcomes import PARTLY_SAVED, UNSAVED, worst
 from cephtui.running.recorder import Recorder, StopRequest
+from cephtui.running.together import Together
+from cephtui.running.watch_cluster import deleted_pool, monitored
 from cephtui.sessions.writer import RawLimits, RunWriter, SessionWriter, unwritable
 from cephtui.targets.base import Target
 from cephtui.tools import TOOLS
@@ -42,8 +45,30 @@ _REPORT_SECONDS = 5.0
 _PREPARING_ON_A_HOST = 4
 """Nodes that are containers of one host, or the same host many times, are prefilled no faster all at once."""
 _FREED_SECONDS, _CHECK_AGAIN_SECONDS = 60.0, 3.0
+_CAUSE_SECONDS = 1.0
+"""How long the end of a companion is waited for where a node has failed."""
 Shells = Mapping[str, NodeShell]
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _StepRun:
+    """A step, and what it is carried out with."""
+
+    bench: Bench
+    plan: Plan
+    step: Step
+    target: Target
+    tested: Target
+    """As the tool uses it."""
+    shells: Shells
+    stop: StopRequest
+    recorder: Recorder
+    nodes: list[NodeRun]
+
+    @property
+    def shell(self) -> NodeShell:
+        return ceph_shell(self.plan, self.shells)
 
 
 async def execute(bench: Bench, plan: Plan, step: Step, target: Target, shells: Shells, stop: StopRequest) -> Run:
@@ -52,39 +77,68 @@ async def execute(bench: Bench, plan: Plan, step: Step, target: Target, shells: 
     run = _begin(bench.session, step)
     writer = bench.session.start_run(run, _raw_limits(step))
     bench.publish(run)
-    bench.recorder = recorder = Recorder(run.run, step, shells, writer, bench.publish, stop)
-    nodes = [NodeRun(NodeTask(bench, step, n, target, shells[n.node], recorder)) for n in step.nodes]
-    shell = ceph_shell(plan, shells)
-    before = await _preflight(bench, shell, target, step, stop)
-    busy = pool_guards.guard_busy_pool(
-        plan.pool_use, writes=step.writes, nodes=len(step.nodes), agreed=plan.shared_pool
-    )
-    refusal = before.refusal or busy
-    if refusal:
-        for node in nodes:
-            node.end("refused", refusal.text)
-    await _on_all(nodes, lambda node: node.inspect(plan.destroy), _progress(bench, "inspected"))
-    _refuse_all(nodes)
-    async with _monitored(shell, before, recorder, stop):
-        turns = {shell.node.host: asyncio.Semaphore(_PREPARING_ON_A_HOST) for shell in shells.values()}
-
-        async def prepare(node: NodeRun) -> None:
-            async with turns[shells[node.name].node.host]:
-                await node.prepare(stop)
-
-        await _on_all(nodes, prepare, _progress(bench, "prepared"))
+    bench.recorder = recorder = Recorder(run.run, step, writer, bench.publish, stop)
+    together, tested = Together(recorder.released), target.for_tool(TOOLS[step.tool])
+    nodes = [NodeRun(NodeTask(bench, step, n, tested, shells[n.node], recorder, together)) for n in step.nodes]
+    work = _StepRun(bench, plan, step, target, tested, shells, stop, recorder, nodes)
+    before, others = await _admit(work)
+    run = run.model_copy(update={"environment": others})
+    async with monitored(work.shell, before, recorder, stop):
+        dropped = await _prepare(work)
         environment = await _with_features(before, nodes[0])
-        await _on_all(nodes, lambda node: node.hold(stop), _progress(bench, "ready to begin"))
-        await _measure(nodes, recorder, stop)
-    await _explain(shell, before, nodes)
+        environment = environment and environment.model_copy(update={"osd_caches_dropped": dropped.number})
+        await _measure(work)
+    await _explain(work.shell, before, nodes)
+    environment = await with_space(environment, target, work.shell)
     lost = {node.name: _named(node) for node in nodes if node.outcome == "lost"}
-    findings = (*before.findings, *recorder.course.findings(lost), *writer.findings())
-    seconds = recorder.course.seconds.summary()
-    finished = _finished(run, nodes, findings, seconds, environment, stop, time.monotonic() - started)
+    findings = (*before.findings, *dropped.findings, *recorder.course.findings(lost), *writer.findings())
+    finished = _finished(run, work, findings, environment, time.monotonic() - started)
     bench.recorder = None
     finished = _saved(finished, writer, recorder)
     bench.publish(finished)
     return finished
+
+
+async def _admit(work: _StepRun) -> tuple[Preflight, dict[str, NodeEnvironment]]:
+    """Apply all guards, which end the nodes; gives the cluster before the run, and nodes that run companions only."""
+    plan, step, nodes = work.plan, work.step, work.nodes
+    if work.target.new_pool:  # it is not made for what is refused anyway
+        await _inspect(work)
+    unmade = None if nodes[0].outcome else await provide(work.bench, work.target, work.shell, work.stop)
+    before = Preflight(unmade) if unmade else await _preflight(work)
+    busy = pool_guards.guard_busy_pool(
+        plan.pool_use, writes=step.writes, nodes=len(step.nodes), agreed=plan.shared_pool
+    )
+    caches = pool_guards.guard_osd_caches(work.target.pool, drops=plan.drop_caches, agreed=plan.drop_agreed)
+    refusal = before.refusal or busy or caches
+    lacking, others = await inspect_others([step], work.shells)
+    if why := refusal.text if refusal else lacking:
+        for node in nodes:
+            node.end("refused", why)
+    if not work.target.new_pool:
+        await _inspect(work)
+    return before, others
+
+
+async def _inspect(work: _StepRun) -> None:
+    """All nodes, before anything is made on any of them."""
+    await _on_all(work.nodes, lambda node: node.inspect(work.plan), _progress(work.bench, "inspected"))
+    _refuse_all(work.nodes)
+
+
+async def _prepare(work: _StepRun) -> DroppedOsds:
+    """Create and prefill what is missing on every node, then drop caches where that is asked for."""
+    turns = {shell.node.host: asyncio.Semaphore(_PREPARING_ON_A_HOST) for shell in work.shells.values()}
+
+    async def prepare(node: NodeRun) -> None:
+        async with turns[work.shells[node.name].node.host]:
+            await node.prepare(work.stop)
+
+    await _on_all(work.nodes, prepare, _progress(work.bench, "prepared"))
+    if not work.plan.drop_caches or all(node.outcome is not None for node in work.nodes):
+        return DroppedOsds()
+    on_nodes = _on_all(work.nodes, lambda node: node.drop_page_cache())
+    return await drop_caches(work.shell if work.target.pool else None, on_nodes, work.stop, work.bench.publish)
 
 
 def _saved(run: Run, writer: RunWriter, recorder: Recorder) -> Run:
@@ -110,16 +164,16 @@ def ceph_shell(plan: Plan, shells: Shells) -> NodeShell:
     return shells.get(plan.ceph_node or "") or next(iter(shells.values()))
 
 
-async def _preflight(bench: Bench, shell: NodeShell, target: Target, step: Step, stop: StopRequest) -> Preflight:
+async def _preflight(work: _StepRun) -> Preflight:
     """The cluster before the step; space that an earlier step has used takes some time to be free again."""
-    wanted = new_bytes([step])
+    bench, wanted = work.bench, new_bytes([work.step])
     while True:
         try:
-            found = await preflight.check(shell, target.demand(step, wanted))
+            found = await preflight.check(work.shell, work.tested.demand(work.step, wanted))
         except TransportError as error:
             return Preflight(Refusal(str(error)))
         fresh = bench.removed_at is not None and time.monotonic() - bench.removed_at < _FREED_SECONDS
-        if not (found.is_full and fresh) or await stop.asked_within(_CHECK_AGAIN_SECONDS):
+        if not (found.is_full and fresh) or await work.stop.asked_within(_CHECK_AGAIN_SECONDS):
             return found
 
 
@@ -165,7 +219,21 @@ def _refuse_all(nodes: list[NodeRun]) -> None:
             node.end("refused", f"{_NOT_STARTED}{_named(first)}")
 
 
-async def _measure(nodes: list[NodeRun], recorder: Recorder, stop: StopRequest) -> None:
+async def _measure(work: _StepRun) -> None:
+    """With the step's companions, unless no node is left that measures."""
+    nodes, recorder, stop = work.nodes, work.recorder, work.stop
+    if all(node.outcome is not None for node in nodes):
+        await _release(nodes, recorder, stop)
+        return
+    async with beside(work.step, work.shells, recorder, stop) as companions:
+        for node in nodes if failure_of(companions) else ():
+            node.end("failed", failure_of(companions))
+        await _on_all(nodes, lambda node: node.hold(stop), _progress(work.bench, "ready to begin"))
+        async with _ended_with(companions, nodes):
+            await _release(nodes, recorder, stop)
+
+
+async def _release(nodes: list[NodeRun], recorder: Recorder, stop: StopRequest) -> None:
     for node in nodes:
         if node.process is None:
             recorder.end(node.name, preparing=False)
@@ -174,46 +242,29 @@ async def _measure(nodes: list[NodeRun], recorder: Recorder, stop: StopRequest) 
         await asyncio.gather(*(node.call_off(stop) for node in ready))
         return
     for node in ready:
-        assert node.process is not None
-        node.process.release()
-    recorder.released()
+        node.release()
+    if not any(node.prepares_itself for node in ready):
+        recorder.released()
     await _on_all(ready, lambda node: node.measure(stop))
 
 
 @contextlib.asynccontextmanager
-async def _monitored(shell: NodeShell, before: Preflight, recorder: Recorder, stop: StopRequest) -> AsyncIterator[None]:
-    task = asyncio.create_task(_monitor(shell, before, recorder, stop))
+async def _ended_with(companions: Sequence[Companion], nodes: list[NodeRun]) -> AsyncIterator[None]:
+    """In the block the failure of a companion ends all nodes, which have failed then, too."""
+
+    async def end_nodes() -> None:
+        if failure := await first_failure(companions):
+            await asyncio.gather(*(node.fail(failure) for node in nodes))
+
+    watching = asyncio.create_task(end_nodes())
     try:
         yield
+        # its end may be the cause, and come to light later
+        if any(node.outcome in ("failed", "lost") for node in nodes):
+            await asyncio.wait([watching], timeout=_CAUSE_SECONDS)
     finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-
-
-async def _monitor(shell: NodeShell, before: Preflight, recorder: Recorder, stop: StopRequest) -> None:
-    """Keep what the cluster reports of itself until cancelled; a run that harms it is stopped."""
-    if before.state is None or before.pool is None:
-        return
-    recorder.cluster(Observation(before.state, down=before.state.osds_down).sample())
-    try:
-        async with contextlib.aclosing(monitor.observe(shell, before.pool)) as observations:
-            async for now in observations:
-                recorder.cluster(now.sample())
-                if stop.reason is None and (why := await _why_stop(shell, before, now.state)):
-                    stop.request(why)
-    except (ClusterError, TransportError) as error:
-        log.warning("the cluster is not watched: %s", error)
-        recorder.course.no_longer_asked(str(error))
-
-
-async def _why_stop(shell: NodeShell, before: Preflight, now: ClusterState) -> str | None:
-    """Why a run that began like this has to end, or None; raises TransportError."""
-    assert before.state
-    why = cluster.stop_reason(before.state, now)
-    if why != cluster.POOL_FULL:
-        return why
-    osd_map = await ClusterReader(shell).optional(reader.OSD_MAP)
-    return pool_guards.full_reason(before.pools, osd_map) if osd_map else why
+        watching.cancel()
+        await asyncio.gather(watching, return_exceptions=True)
 
 
 async def _explain(shell: NodeShell, before: Preflight, nodes: list[NodeRun]) -> None:
@@ -224,13 +275,6 @@ async def _explain(shell: NodeShell, before: Preflight, nodes: list[NodeRun]) ->
             deleted = await deleted_pool(shell, before.pools)
             for node in failed:
                 node.error = deleted or node.error
-
-
-async def deleted_pool(shell: NodeShell, names: Sequence[str]) -> str | None:
-    """That one of these pools does not exist any more, or None; raises TransportError."""
-    osd_map = await ClusterReader(shell).optional(reader.OSD_MAP) if names else None
-    missing = [name for name in names if osd_map and name not in osd_map.pools]
-    return f"pool {missing[0]} was deleted during the run" if missing else None
 
 
 async def _with_features(before: Preflight, node: NodeRun) -> ClusterEnvironment | None:
@@ -270,13 +314,12 @@ def _begin(session: SessionWriter, step: Step) -> Run:
 
 def _finished(
     run: Run,
-    nodes: list[NodeRun],
+    work: _StepRun,
     findings: tuple[Finding, ...],
-    seconds: Seconds | None,
     environment: ClusterEnvironment | None,
-    stop: StopRequest,
     lasted_seconds: float,
 ) -> Run:
+    nodes = work.nodes
     begun = [node.process.released_at for node in nodes if node.process and node.ended_at]
     released_at = min(begun, default=None)
     results = tuple(node.node_result(released_at) for node in nodes)
@@ -284,14 +327,14 @@ def _finished(
     return run.model_copy(
         update={
             "outcome": worst([result.outcome or "lost" for result in results]),
-            "error": _error(nodes, stop),
+            "error": _error(nodes, work.stop),
             "duration_seconds": round(lasted_seconds, 3),
             "start_spread_seconds": round(max(begun) - min(begun), 4) if len(begun) > 1 else None,
             "findings": (*findings, *own),
             "cluster": environment,
-            "environment": {node.name: node.environment for node in nodes},
+            "environment": {**{node.name: node.environment for node in nodes}, **run.environment},
             "summary": stats.summarise((node.result.flows for node in nodes), histogram=True),
-            "seconds": seconds,
+            "seconds": work.recorder.course.seconds.summary(),
             "nodes": results,
         }
     )

@@ -6,16 +6,18 @@ import asyncio
 import time
 from collections.abc import Mapping
 
-from cephtui.ceph.pool_guards import guard_busy_pool
+from cephtui.ceph.pool_guards import guard_busy_pool, guard_osd_caches
 from cephtui.cluster import preflight
 from cephtui.frozen import dataclass
 from cephtui.models import Plan, PoolActivity, Step
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import NodeShell
 from cephtui.planning import new_bytes
+from cephtui.running.companions import inspect_others
 from cephtui.running.inspection import inspect
 from cephtui.running.step_run import ceph_shell
 from cephtui.targets.base import Target
+from cephtui.tools import TOOLS
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,15 +28,28 @@ class Survey:
     pool_use: PoolActivity | None = None
     refusal: Refusal | None = None
     """Why the target can't be surveyed."""
+    target: Target | None = None
+    """The same, with what was found out on its own nodes."""
 
 
-async def survey(shell: NodeShell, target: Target, nodes: int, loaded_at: float | None, *, patient: bool) -> Survey:
+async def survey(
+    shell: NodeShell,
+    target: Target,
+    nodes: int,
+    loaded_at: float | None,
+    hosts: Mapping[str, NodeShell],
+    *,
+    patient: bool,
+) -> Survey:
     """Survey a target for so many nodes from the one that asks the cluster; raises TransportError and TargetFault.
+
+    ``hosts`` are the target's own nodes.
 
     ``loaded_at`` is when cephtui's own last run ended, by the monotonic clock: its load lingers in the figures.
     """
+    target = await target.located(hosts, shell)
     if target.pool is None:
-        return Survey(await target.room(shell, nodes))
+        return Survey(await target.room(shell, nodes), target=target)
     refusal = await preflight.guard_service(shell, target.pool)
     if refusal:
         return Survey(refusal=refusal)
@@ -43,22 +58,26 @@ async def survey(shell: NodeShell, target: Target, nodes: int, loaded_at: float 
         target.room(shell, nodes),
         preflight.pool_activity(shell, target.pool, own_load=own_load, patient=patient),
     )
-    return Survey(room, use)
+    return Survey(room, use, target=target)
 
 
 async def refusals(plan: Plan, target: Target, shells: Mapping[str, NodeShell]) -> list[Refusal]:
     """Why the guards refuse a plan; raises TransportError and TargetFault."""
     step = next((step for step in plan.steps if step.writes), plan.steps[0])
     largest = max(new_bytes([step]) for step in plan.steps)
-    wanted = new_bytes(plan.steps) if target.kept else largest
+    kept = target.for_tool(TOOLS[step.tool]).kept
+    wanted = new_bytes(plan.steps) if kept else largest
     before = await preflight.check(ceph_shell(plan, shells), target.demand(step, wanted))
     busy = guard_busy_pool(plan.pool_use, writes=step.writes, nodes=len(step.nodes), agreed=plan.shared_pool)
-    found = [refusal for refusal in (before.refusal, busy) if refusal]
+    drop = guard_osd_caches(target.pool, drops=plan.drop_caches, agreed=plan.drop_agreed)
+    found = [refusal for refusal in (before.refusal, busy, drop) if refusal]
     if before.state is None and before.refusal:
         return found  # a cluster that does not serve does not answer further queries either
+    lacking, _ = await inspect_others(plan.steps, shells)
+    found += [Refusal(lacking)] * bool(lacking)
     for name, each in _distinct(plan):
         node_step = next(node for node in each.nodes if node.node == name)
-        inspection = await inspect(shells[name], each, node_step, target, plan.destroy)
+        inspection = await inspect(shells[name], each, node_step, target.for_tool(TOOLS[each.tool]), plan)
         if inspection.problem:
             found.append(Refusal(inspection.problem))
         if inspection.found.refusal:

@@ -90,7 +90,8 @@ def _is_binary(head: bytes) -> bool:
 
 
 def _nothing(path: Path) -> str:
-    return "a job file: cephtui import-preset makes presets of it" if path.suffix in JOB_FILES else NOTHING_FOUND
+    what = JOB_FILES.get(path.suffix)
+    return f"{what}: cephtui import-preset makes presets of it" if what else NOTHING_FOUND
 
 
 def default_name(first: Path, file: LogFile) -> str:

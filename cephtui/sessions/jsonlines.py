@@ -14,6 +14,7 @@ from cephtui.models import (
     FIGURE_MOST,
     ClusterSample,
     Interval,
+    JobSample,
     Mark,
     Model,
     Phase,
@@ -41,7 +42,14 @@ def _interval(interval: Interval | None) -> dict[str, Any] | None:
         "latency_mean_seconds": _rounded(interval.latency_mean_seconds),
         "latency_p99_seconds": interval.latency_p99_seconds,
         "latency_buckets": interval.latency_buckets,
+        **({} if interval.retransmits is None else {"retransmits": interval.retransmits}),
+        **({} if interval.rtt_seconds is None else {"rtt_seconds": _rounded(interval.rtt_seconds)}),
     }
+
+
+def _job(job: JobSample) -> dict[str, Any]:
+    found = {name: getattr(job, name) for name in ("job", "direction", "ios", "bytes", "group", "place")}
+    return {**found, "seconds": round(job.seconds, 6)}
 
 
 def _rounded(seconds: float | None) -> float | None:
@@ -63,6 +71,7 @@ def sample_line(sample: Sample) -> str:
             "write": _interval(sample.write),
             **({"missing": sample.missing} if sample.missing else {}),
             **({"other": {name: _interval(each) for name, each in sample.other.items()}} if sample.other else {}),
+            **({"jobs": [_job(job) for job in sample.jobs]} if sample.jobs else {}),
         },
         separators=(",", ":"),
         allow_nan=False,
@@ -109,6 +118,7 @@ def parse_sample(text: str | bytes) -> Sample:
                 for name, each in row.get("other", {}).items()
                 if (found := _parse_interval(each))
             },
+            jobs=tuple(map(_parse_job, row.get("jobs", ()))),
         )
     except (LookupError, TypeError, AttributeError, OverflowError) as error:
         raise ValueError(f"not a sample: {error}") from None
@@ -135,6 +145,17 @@ def _parse_interval(row: Mapping[str, Any] | None) -> Interval | None:
         latency_mean_seconds=None if mean is None else mean + 0.0,
         latency_p99_seconds=None if p99 is None else p99 + 0.0,
         latency_buckets=None if buckets is None else _parse_buckets(buckets),
+        retransmits=_count(row, "retransmits") if row.get("retransmits") is not None else None,
+        rtt_seconds=_figure(row, "rtt_seconds") if row.get("rtt_seconds") is not None else None,
+    )
+
+
+def _parse_job(row: Mapping[str, Any]) -> JobSample:
+    return JobSample(
+        **{name: printable(_text(row, name)) for name in ("job", "direction", "group", "place")},
+        ios=None if row["ios"] is None else _count(row, "ios"),
+        bytes=_count(row, "bytes"),
+        seconds=_figure(row, "seconds"),
     )
 
 
@@ -193,6 +214,7 @@ def schema() -> dict[str, Any]:
         ImportedFile,
         Info,
         KneeRow,
+        LinkRow,
         MatrixCell,
         NodeRow,
         PresetRow,
@@ -203,7 +225,7 @@ def schema() -> dict[str, Any]:
 
     lines: Any = Plan | Sample | ClusterSample | Run | Mark
     lines |= SessionRow | PresetRow | SuiteRow | NodeRow | Info | Difference | Figure | MatrixCell
-    lines |= Verdict | Conclusion | Expected | ImportedFile | CurvePointRow | KneeRow
+    lines |= LinkRow | Verdict | Conclusion | Expected | ImportedFile | CurvePointRow | KneeRow
     return {
         "title": "cephtui events",
         **TypeAdapter(lines).json_schema(mode="serialization"),

@@ -6,13 +6,16 @@ a cluster are imported where one is named: with what they know of Ceph they are 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
+from typing import TypeVar
 
+from cephtui.targets.access import AccessKind
 from cephtui.targets.base import Target, TargetError, TargetKind
 from cephtui.targets.file import FileKind
 
-__all__ = ["Target", "TargetError", "every_kind", "examples", "kind_of", "parse_target"]
+__all__ = ["Target", "TargetError", "every_kind", "examples", "in_turn", "kind_of", "parse_target"]
+T = TypeVar("T")
 
 
 def _rbd() -> TargetKind:
@@ -33,8 +36,59 @@ def _pool() -> TargetKind:
     return PoolKind()
 
 
-KINDS: Mapping[str, Callable[[], TargetKind]] = {"file": FileKind, "rbd": _rbd, "device": _device, "pool": _pool}
+def _host() -> TargetKind:
+    from cephtui.targets.host import HostKind
+
+    return HostKind()
+
+
+def _s3() -> TargetKind:
+    from cephtui.targets.s3 import S3Kind
+
+    return S3Kind()
+
+
+def _krbd() -> TargetKind:
+    from cephtui.targets.krbd import KrbdKind
+
+    return KrbdKind()
+
+
+def _cephfs() -> TargetKind:
+    from cephtui.targets.cephfs import CephfsKind
+
+    return CephfsKind()
+
+
+def _osd() -> TargetKind:
+    from cephtui.targets.osd import OsdKind
+
+    return OsdKind()
+
+
+def _new_pool() -> TargetKind:
+    from cephtui.targets.new_pool import NewPoolKind
+
+    return NewPoolKind()
+
+
+KINDS: Mapping[str, Callable[[], TargetKind]] = {
+    "file": FileKind,
+    "rbd": _rbd,
+    "krbd": _krbd,
+    "device": _device,
+    "pool": _pool,
+    "cephfs": _cephfs,
+    "host": _host,
+    "s3": _s3,
+    "osd": _osd,
+    "new-pool": _new_pool,
+}
 """What makes every kind of target, by its scheme."""
+
+
+LEFTOVERS: Mapping[str, Callable[[], TargetKind]] = {AccessKind.scheme: AccessKind}
+"""The same of what is no target, and has to be removed as parts of targets are."""
 
 
 def every_kind() -> list[TargetKind]:
@@ -47,11 +101,26 @@ def examples() -> list[str]:
     return [example for kind in every_kind() for example in kind.examples]
 
 
+def usual_target(kinds: Collection[str]) -> str:
+    """The target where none is named, for a tool that can use these kinds; empty where that is a scratch file."""
+    usual = (kind.spec(kind.usual) for kind in every_kind() if kind.usual and {*kinds} == {kind.scheme})
+    return next(usual, "")
+
+
 def kind_of(text: str) -> TargetKind | None:
     """The kind of a target, or of a part of one, by its scheme; None for any other text."""
     scheme, colon, _ = text.partition(":")
-    make = KINDS.get(scheme) if colon else None
+    make = {**KINDS, **LEFTOVERS}.get(scheme) if colon else None
     return make() if make else None
+
+
+def in_turn(parts: Iterable[T], spec: Callable[[T], str]) -> list[list[T]]:
+    """Parts in groups, to be removed one after the other: pools first, with all that is in them."""
+    found: dict[bool, list[T]] = {True: [], False: []}
+    for part in parts:
+        kind = kind_of(spec(part))
+        found[kind is not None and kind.holds_parts].append(part)
+    return [group for group in found.values() if group]
 
 
 def parse_target(text: str, *, owner_id: str | None = None, data_pool: str | None = None) -> Target:

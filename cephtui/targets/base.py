@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -17,6 +17,7 @@ from cephtui.targets.candidates import ASKS_FIRST, Candidate, OnFound, PoolFacts
 if TYPE_CHECKING:
     from cephtui.ceph.qos import Limits
     from cephtui.cluster.preflight import Demand
+    from cephtui.tools.base import Tool
 
 OWN_PREFIX = "cephtui-"
 """Images and namespaces of cephtui's own begin with it."""
@@ -34,6 +35,14 @@ class TargetError(ValueError):
 
 class TargetFault(Exception):
     """A node can't do what is asked of it with a target; the text is for the user."""
+
+
+class SecretsMissing(Exception):
+    """A target needs secrets that nobody has given; ``why`` is where they were looked for, in words."""
+
+    def __init__(self, service: str, names: tuple[str, ...], why: str) -> None:
+        super().__init__(f"the {' and the '.join(names)} of {service} are not known: {why}")
+        self.service, self.names, self.why = service, names, why
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +68,12 @@ class Use:
     """Whether cephtui prefills, or has prefilled, what it reads."""
     options: Mapping[str, OptionValue]
     destroy: tuple[str, ...]
+    object_bytes: int = 0
+    """Of the largest object that the tool makes by itself; 0 where it makes none."""
     prefilled: frozenset[str] = frozenset()
     """Parts that this console session has prefilled, if their identity is still the same."""
+    shared_pool: bool = False
+    """Whether the user has agreed to load what others use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +108,30 @@ class Removed:
         return self.status in ("done", "not ours")
 
 
+class OwnPool(ABC):
+    """A pool that is made for a target."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def pool_name(self) -> str:
+        """What it is called."""
+
+    @property
+    @abstractmethod
+    def part(self) -> str:
+        """The pool on the undo list."""
+
+    @abstractmethod
+    async def make(self, shell: Shell, owner: str) -> None:
+        """Make it, so that it carries its owner. Raises TargetFault and TransportError."""
+
+    @abstractmethod
+    async def unready(self, shell: Shell) -> str:
+        """Why it can't be used yet; empty once it can. Raises TransportError."""
+
+
 @dataclass(frozen=True, slots=True)
 class Target(ABC):
     """What is tested."""
@@ -107,12 +144,18 @@ class Target(ABC):
     """Whether its parts stay for the next step; else they are removed after each."""
     one_node: ClassVar[bool] = False
     """Whether only one node can use it."""
+    asked_by_one: ClassVar[bool] = False
+    """Whether the first node does all of it, however many are chosen: the load is not on the nodes."""
     default_span_bytes: ClassVar[int] = 10 << 30
     """How much of it is used on each node where no size is asked for."""
     opens_for_writing: ClassVar[bool] = False
     """Whether it is opened for writing even where it is only read: in a full pool that hangs."""
+    marks_paths: ClassVar[bool] = True
+    """Whether a path of its own carries its owner where a file of cephtui's has it."""
     creates_images: ClassVar[bool] = False
     """Whether its parts are new images, whose data may be in another pool."""
+    secrets: ClassVar[tuple[str, ...]] = ()
+    """Names of the secrets that a tool may ask of it, as in ``Tool.secrets``."""
 
     pool: str | None = field(default=None, kw_only=True)
     """The Ceph pool that it is known to be in."""
@@ -125,6 +168,29 @@ class Target(ABC):
         """The target as the user writes it."""
 
     @property
+    def hosts(self) -> tuple[Node, ...]:
+        """Nodes that have a part in it, whether or not they measure."""
+        return ()
+
+    def each(self, nodes: Sequence[Node], find: Callable[[str], Sequence[Node]]) -> tuple[Target, ...]:
+        """What it stands for where these nodes measure; ``find`` gives others by their name, and raises ValueError.
+
+        Raises TargetError.
+        """
+        return (self,)
+
+    def measured_from(self, nodes: Sequence[str]) -> list[tuple[str, ...]]:
+        """The sets of nodes that measure it, one after the other: by default all of them at once."""
+        return [tuple(nodes)]
+
+    async def located(self, shells: Mapping[str, Shell], asked: Shell) -> Target:
+        """With what is found out on its own nodes, by their names; ``asked`` is the node that asks the cluster.
+
+        Raises TargetFault and TransportError.
+        """
+        return self
+
+    @property
     def names(self) -> tuple[str, ...]:
         """What the user may type to give up what is there."""
         return ()
@@ -133,6 +199,19 @@ class Target(ABC):
     def listed_by(self) -> str | None:
         """The target below which ``discover`` finds what else is in the same pool; None where it finds nothing."""
         return None
+
+    @property
+    def new_pool(self) -> OwnPool | None:
+        """The pool that is made for it, once in a console session; None where it needs none."""
+        return None
+
+    def check_tool(self, tool: Tool) -> str | None:
+        """Why a tool can't use it, or None."""
+        return tool.check_kind(self.kind)
+
+    def for_tool(self, tool: Tool) -> Target:
+        """As it is to a tool that can use it."""
+        return self
 
     @abstractmethod
     def lay_out(self, node: Node, layout: Layout) -> tuple[Place, tuple[Part, ...]]:
@@ -153,6 +232,22 @@ class Target(ABC):
         opens_for_writing = step.writes or self.opens_for_writing
         return Demand(self.pool, step.data_pool, step.writes, opens_for_writing, self.creates_images, new_bytes)
 
+    async def settle(self, shells: Sequence[Shell]) -> Target:
+        """The target as these nodes can use it; raises SecretsMissing, TargetFault and TransportError."""
+        return self
+
+    async def reveal(self, shell: Shell, place: Place) -> Mapping[str, str]:
+        """The secrets by their names, for a process at this place; raises TargetFault and TransportError."""
+        return {}
+
+    async def features(self, shell: Shell, part: Part) -> tuple[str, ...]:
+        """Of the image that a part is, once it is prepared; raises TransportError."""
+        return ()
+
+    async def queues(self, shell: Shell, part: Part) -> Mapping[str, str]:
+        """As in ``Found``, of a part that had to be made first; raises TransportError."""
+        return {}
+
     async def room(self, shell: Shell, nodes: int) -> int | None:
         """Bytes that it has for the default span on each of so many nodes; None where that is no question."""
         return None
@@ -171,6 +266,8 @@ class TargetKind(ABC):
     """What its targets and their parts begin with, before a colon."""
     examples: ClassVar[tuple[str, ...]]
     """How its targets are written: ``rbd:POOL``."""
+    usual: ClassVar[str] = ""
+    """The name of the target that is meant where none is named, for tools that can use no other kind."""
     is_path: ClassVar[bool] = False
     """Whether the name behind the scheme is a path on the node: on another machine it has to be absolute."""
     leaves_files: ClassVar[bool] = False
@@ -184,16 +281,37 @@ class TargetKind(ABC):
     A killed client keeps it in use for a while.
     """
 
+    secrets: ClassVar[tuple[str, ...]] = ()
+    """Names of the secrets that a removal may need."""
+    holds_parts: ClassVar[bool] = False
+    """Whether what cephtui makes is a pool, with which all parts in it are removed."""
+
     @abstractmethod
     def parse(self, name: str, owner_id: str | None = None) -> Target:
         """The target of this name; raises TargetError. ``owner_id`` makes the names of new images unique."""
+
+    def service(self, name: str) -> str:
+        """Of what the secrets are that the removal of a part needs; empty where it needs none."""
+        return ""
 
     async def remove(self, shell: Shell, name: str, owner: str | None) -> Removed:
         """Remove the part of this name if it carries its owner, and nothing else; raises TransportError."""
         return Removed("not ours", "it is nothing that cephtui makes")
 
+    async def is_usable(self, shell: Shell) -> bool:
+        """Whether a node can have targets of this kind at all; raises TransportError."""
+        return True
+
     def in_this_pool(self, found: PoolFacts) -> Candidate | None:
         """What can be tested in a pool."""
+        return None
+
+    async def on_node(self, shell: Shell) -> Sequence[Candidate]:
+        """What can be tested from a node beside pools and devices; raises TransportError."""
+        return ()
+
+    def in_any_cluster(self) -> Candidate | None:
+        """What can be tested in every cluster, whatever pools it has."""
         return None
 
     async def discover(self, shell: Shell, name: str, on_found: OnFound) -> str:

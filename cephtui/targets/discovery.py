@@ -1,10 +1,11 @@
-"""The candidates for a target on a node: pools and images of its cluster, its block devices; and the known nodes.
+"""The candidates for a target on a node: what there is in its cluster, its block devices; and the known nodes.
 
 Nothing is written. What a guard would refuse to write is a candidate too, with its reason.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 
 from cephtui import config as nodes
@@ -20,11 +21,12 @@ from cephtui.frozen import dataclass
 from cephtui.models import Node
 from cephtui.nodes.shell import Shell
 from cephtui.targets import every_kind, kind_of
+from cephtui.targets.base import TargetKind
 from cephtui.targets.candidates import OnFound, PoolFacts
 from cephtui.targets.device import DeviceKind
 
 POOLS = "pools"
-"""What can be tested in each pool."""
+"""What can be tested in each pool, and besides pools and devices."""
 DEVICES = "devices"
 _LEAST_BYTES = 4 << 20
 """One object: a pool without room for it can't be measured."""
@@ -48,7 +50,10 @@ async def discover(shell: Shell, of: str, on_found: OnFound) -> str:
     """
     try:
         if of == POOLS:
-            return await _pools(shell, on_found)
+            kinds = [kind for kind in every_kind() if await kind.is_usable(shell)]
+            for candidates in await asyncio.gather(*(kind.on_node(shell) for kind in kinds)):
+                on_found(candidates)
+            return await _pools(shell, kinds, on_found)
         if of == DEVICES:
             return await DeviceKind().discover(shell, "", on_found)
         kind = kind_of(of)
@@ -60,14 +65,15 @@ async def discover(shell: Shell, of: str, on_found: OnFound) -> str:
 # ---------------------------------------------------------------------------------------------- pools
 
 
-async def _pools(shell: Shell, on_found: OnFound) -> str:
+async def _pools(shell: Shell, kinds: Sequence[TargetKind], on_found: OnFound) -> str:
     """Each pool for each kind of target that can be in it."""
     asked = ClusterReader(shell)
     await asked.fetch(reader.STATUS, *reader.POOLS)
     state, pools = await asked.status(), await asked.pools()
     in_order = sorted(pools.osd_map.pools.values(), key=_pool_order)
     facts = [_facts(pools, state, pool) for pool in in_order]
-    found = (kind.in_this_pool(pool) for pool in facts for kind in every_kind())
+    found = [kind.in_any_cluster() for kind in kinds]
+    found += [kind.in_this_pool(pool) for pool in facts for kind in kinds]
     on_found([candidate for candidate in found if candidate])
     return "" if in_order else "the cluster has no pool: ceph osd pool create NAME"
 

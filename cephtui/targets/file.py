@@ -62,6 +62,8 @@ class FileFacts:
     marked: bool = False
     busy: bool = False
     directory: bool = False
+    osd: str | None = None
+    """The number of the OSD whose data directory it is in; empty where that is not known."""
     free: int | None = None
     total: int | None = None
     filesystem: str | None = None
@@ -208,6 +210,7 @@ def parse_facts(text: str) -> FileFacts:
         marked="marked" in fields,
         busy="busy" in fields,
         directory="directory" in fields,
+        osd=fields.get("osd"),
         free=number("free"),
         total=number("total"),
         filesystem=fields.get("filesystem"),
@@ -220,6 +223,8 @@ def guard(path: str, facts: FileFacts, span_bytes: int, destroy: tuple[str, ...]
     """Why ``span_bytes`` may not be written to the file, or None; the only place that decides it."""
     if not facts.directory:
         return Refusal(f"{path}: there is no directory {PurePosixPath(path).parent}", "create it or choose another")
+    if facts.osd is not None:
+        return _is_in_osd(path, facts.osd)
     if facts.kind not in ("missing", "file"):
         return Refusal(f"{path} is a {facts.kind}", "choose the path of a new file")
     if facts.busy:
@@ -233,6 +238,12 @@ def guard(path: str, facts: FileFacts, span_bytes: int, destroy: tuple[str, ...]
     if not facts.writable:
         return Refusal(f"{path} can't be written", "check its permissions and that the file system is writable")
     return _guard_space(path, facts, span_bytes)
+
+
+def _is_in_osd(path: str, number: str) -> Refusal:
+    osd = number if number.isdecimal() else "N"
+    text = f"{path} is in the data directory of osd.{osd}, which is not on the disk that the OSD writes to"
+    return Refusal(text, f"measure the OSD itself with --target osd:{osd}")
 
 
 def _guard_space(path: str, facts: FileFacts, span_bytes: int) -> Refusal | None:

@@ -22,6 +22,13 @@ else
     [ -w "$directory" ] && [ -x "$directory" ] && say writable yes
 fi
 [ -d "$directory" ] && say directory yes
+# the data directory of an OSD is a tmpfs, or on the system disk: never on the disk that the OSD writes to
+at=$(readlink -f -- "$directory")/
+case $at in /var/lib/ceph/osd/*-[0-9]*/* | /var/lib/ceph/*/osd.[0-9]*/*) say osd ''; esac
+while [ -n "$at" ]; do
+    [ -f "$at/whoami" ] && [ -f "$at/ceph_fsid" ] && say osd "$(head -c 9 -- "$at/whoami" 2>/dev/null)"
+    at=${at%/*}
+done
 df -B1 --output=avail,size,fstype,source -- "$directory" 2>/dev/null | tail -n 1 | {
     read -r free total fstype source
     say free "$free"; say total "$total"; say filesystem "$fstype"; say device "$source"

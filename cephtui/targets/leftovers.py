@@ -60,7 +60,8 @@ def connection_settings(undo: Undo, own: Mapping[str, Node]) -> ConnectionSettin
     mine = own.get(undo.node)
     if kind is not None and kind.leaves_files:
         return ConnectionSettings(_but_ceph(listed), _but_ceph(mine) if mine else None, None)
-    return ConnectionSettings(listed, mine, rest.partition("/")[0])
+    in_pool = kind is None or kind.in_pool
+    return ConnectionSettings(listed, mine, rest.partition("/")[0] if in_pool else None)
 
 
 def describe(node: Node) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -74,32 +75,17 @@ class RbdPool(Target):
     async def inspect(self, shell: Shell, use: Use) -> Found:
         """The cluster's guards are those of the pool; here is only which images exist already."""
         known = [part for part in use.parts if part.spec in use.prefilled]
-        found = await asyncio.gather(*(_identity(shell, part) for part in known))
+        found = await asyncio.gather(*(_identity(shell, part.spec.removeprefix("rbd:")) for part in known))
         there = {part.spec: identity for part, identity in zip(known, found, strict=True) if identity}
         return Found(identities=there, to_create=use.parts)
 
     async def create(self, shell: Shell, part: Part, owner: str) -> str:
-        """The identity is the image's id. One of this console session that is too small is created again.
-
-        rbd can't create and mark an image at once. So it gets its own name last: until then it has one that no
-        other client can have given (see ``_unmarked_name``), and under its own name it is never without its mark.
-        """
+        """The identity is the image's id. One of this console session that is too small is created again."""
         pool, _, image = part.spec.removeprefix("rbd:").partition("/")
-        unmarked, name = f"{pool}/{_unmarked_name(image, owner)}", f"{pool}/{image}"
-        data = ("--data-pool", self.data_pool) if self.data_pool else ()
-        create = ("rbd", "create", "--size", f"{part.bytes}B", *data, unmarked)
-        made = await shell.ceph(create)
-        if made.status == _EXISTS_STATUS:  # of an attempt that was broken off
-            await shell.ceph(_remove_argv(unmarked))
-            made = await shell.ceph(create)
-        if made.status == 0:
-            made = await shell.ceph(("rbd", "image-meta", "set", unmarked, OWNER_KEY, owner))
-        if made.status == 0:
-            made = await _renamed(shell, unmarked, name, owner)
-        identity = await _identity(shell, part) if made.status == 0 else None
-        if not identity:
-            raise TargetFault(f"can't create image {name}: {reason(made)}")
-        return identity
+        return await make_image(shell, f"{pool}/{image}", part.bytes, owner, data_pool=self.data_pool)
+
+    async def features(self, shell: Shell, part: Part) -> tuple[str, ...]:
+        return await image_features(shell, part.spec.removeprefix("rbd:"))
 
     async def limits(self, shell: Shell) -> Limits:
         """Those of the images that are created in the pool."""
@@ -277,10 +263,43 @@ async def image_info(shell: Shell, pool: str, image: str) -> ImageInfo | None:
     return await ClusterReader(shell).optional(reader.image_info(pool, image))
 
 
-async def _identity(shell: Shell, part: Part) -> str | None:
-    pool, _, image = part.spec.removeprefix("rbd:").partition("/")
+async def image_features(shell: Shell, name: str) -> tuple[str, ...]:
+    """Of ``POOL/IMAGE``; none where it can't be asked."""
+    pool, _, image = name.partition("/")
+    info = await image_info(shell, pool, image)
+    return info.features if info else ()
+
+
+async def _identity(shell: Shell, name: str) -> str | None:
+    pool, _, image = name.partition("/")
     info = await image_info(shell, pool, image)
     return info.id if info else None
+
+
+async def make_image(
+    shell: Shell, name: str, size_bytes: int, owner: str, *, data_pool: str | None = None, options: Sequence[str] = ()
+) -> str:
+    """Make the image ``POOL/IMAGE`` that carries its owner, again if it has one; gives its id. Raises TargetFault.
+
+    rbd can't create and mark an image at once. So it gets its own name last: until then it has one that no other
+    client can have given (see ``_unmarked_name``), and under its own name it is never without its mark.
+    """
+    pool, _, image = name.partition("/")
+    unmarked = f"{pool}/{_unmarked_name(image, owner)}"
+    data = ("--data-pool", data_pool) if data_pool else ()
+    create = ("rbd", "create", "--size", f"{size_bytes}B", *data, *options, unmarked)
+    made = await shell.ceph(create)
+    if made.status == _EXISTS_STATUS:  # of an attempt that was broken off
+        await shell.ceph(_remove_argv(unmarked))
+        made = await shell.ceph(create)
+    if made.status == 0:
+        made = await shell.ceph(("rbd", "image-meta", "set", unmarked, OWNER_KEY, owner))
+    if made.status == 0:
+        made = await _renamed(shell, unmarked, name, owner)
+    identity = await _identity(shell, name) if made.status == 0 else None
+    if not identity:
+        raise TargetFault(f"can't create image {name}: {reason(made)}")
+    return identity
 
 
 def _unmarked_name(image: str, owner: str) -> str:
@@ -307,7 +326,7 @@ async def remove(shell: Shell, pool: str, image: str, owner: str | None) -> Remo
     With it goes what is left where a console was killed before it had marked the image. Without an owner nothing is
     removed: that is what was made before images were marked.
     """
-    if not (OWN_NAME.fullmatch(image) and _NAME.fullmatch(pool)) or pool.startswith("-"):
+    if not is_own_name(pool, image):
         return Removed("not ours", f"{pool}/{image} is not named as cephtui names its images")
     if owner:
         unmarked = _unmarked_name(image, owner)
@@ -319,7 +338,22 @@ async def remove(shell: Shell, pool: str, image: str, owner: str | None) -> Remo
     return await _remove_marked(shell, pool, image, owner)
 
 
+def is_name(name: str) -> bool:
+    """Whether a pool or an image may be called so."""
+    return bool(_NAME.fullmatch(name)) and is_text(name)
+
+
+def is_own_name(pool: str, image: str) -> bool:
+    """Whether cephtui may have made an image, by its name."""
+    return bool(OWN_NAME.fullmatch(image) and _NAME.fullmatch(pool)) and not pool.startswith("-")
+
+
 async def _remove_marked(shell: Shell, pool: str, image: str, owner: str | None) -> Removed:
+    return await kept_by_mark(shell, pool, image, owner) or await _remove_image(shell, pool, image)
+
+
+async def kept_by_mark(shell: Shell, pool: str, image: str, owner: str | None) -> Removed | None:
+    """Why an image is not removed: it does not exist, or does not carry its owner; None for one of the owner's."""
     try:
         info = await ClusterReader(shell).ask(reader.image_info(pool, image))
     except ClusterError as error:
@@ -332,7 +366,7 @@ async def _remove_marked(shell: Shell, pool: str, image: str, owner: str | None)
     if not owner or found != owner:
         whose = "the mark of another session" if found else "no mark of cephtui's"
         return Removed("not ours", f"it carries {whose}; if it is yours: rbd rm {pool}/{image}")
-    return await _remove_image(shell, pool, image)
+    return None
 
 
 async def _remove_image(shell: Shell, pool: str, image: str) -> Removed:

@@ -13,38 +13,24 @@ from dataclasses import field, replace
 from typing import ClassVar, Literal, Self, TypeVar
 
 from cephtui.frozen import dataclass
-from cephtui.models import DiskUse, Finding, Interval, JobResult, Kind, Node, OptionValue, Phase, Place, flows_of
+from cephtui.models import (
+    DiskUse,
+    Finding,
+    Interval,
+    JobResult,
+    JobSample,
+    Kind,
+    Node,
+    OptionValue,
+    Phase,
+    Place,
+    flows_of,
+)
 from cephtui.models.metrics import METRICS, Metric
 from cephtui.stats import Flow, join_intervals
 
-_LINE_MOST = 500
 Stream = Literal["stdout", "stderr"]
 V = TypeVar("V")
-_LOG_LINE = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S* +[0-9a-f]+ +-?\d+ +", re.ASCII)
-_SOURCE = re.compile(r"(?:(?:\w+::)+\w+:|0x[0-9a-f]+|\w+:(?= \w+: )|(?!global_init)\w*_\w+:)\s+", re.ASCII)
-"""Where in the source a log line is from: ``librbd::io::ObjectRequest: 0x7f43 handle_write_object:``."""
-
-
-_HEAD_CHARACTERS, _TAIL_CHARACTERS = 8192, 8192
-
-
-class Errors:
-    """The stderr of a tool: all of it, or its head and its tail where it is too long."""
-
-    def __init__(self) -> None:
-        self._head, self._tail = "", ""
-
-    def add(self, data: bytes) -> None:
-        """A piece, cut anywhere."""
-        text = data.decode("utf-8", "replace")
-        room = _HEAD_CHARACTERS - len(self._head)
-        self._head += text[:room]
-        self._tail = (self._tail + text[room:])[-_TAIL_CHARACTERS:]
-
-    @property
-    def text(self) -> str:
-        """Its lines in their order, the longest cut."""
-        return "\n".join(line[:_LINE_MOST] for line in f"{self._head}{self._tail}".splitlines())
 
 
 class OptionError(ValueError):
@@ -70,21 +56,6 @@ class OptionField:
     """Plain words for one of the few that are changed most; empty for the others."""
 
 
-def spoken(stderr: str) -> list[str]:
-    """The lines of a program's stderr: first its own, then the messages in its libraries' logs."""
-    lines = [line.strip() for line in stderr.replace("\x00", " ").splitlines() if line.strip()]
-    logged = [line for line in lines if _LOG_LINE.match(line)]
-    return [line for line in lines if line not in logged] + [_plain(line) for line in logged]
-
-
-def _plain(line: str) -> str:
-    """A log line without its time, thread and place in the source."""
-    text = _LOG_LINE.sub("", line, count=1)
-    while (place := _SOURCE.match(text)) and place.end() < len(text):
-        text = text[place.end() :]
-    return text
-
-
 @dataclass(frozen=True, slots=True)
 class Reading:
     """One interval of one process: a Sample that does not yet know its run and node."""
@@ -96,6 +67,8 @@ class Reading:
     write: Interval | None
     other: Mapping[str, Interval] = field(default_factory=dict)
     """What was done beside reads and writes, by the tool's name for it."""
+    jobs: tuple[JobSample, ...] = ()
+    """What jobs did that are measured apart."""
 
     @property
     def flows(self) -> dict[str, Interval]:
@@ -116,6 +89,7 @@ def join_readings(first: Reading, second: Reading) -> Reading:
             for name in {**first.other, **second.other}
             if (joined := join_intervals(first.other.get(name), second.other.get(name), seconds))
         },
+        jobs=(*first.jobs, *second.jobs),
     )
 
 
@@ -136,6 +110,8 @@ class ToolResult:
     jobs: tuple[JobResult, ...] = ()
     error: str | None = None
     """The tool's own error message."""
+    failed: bool = False
+    """Whether the output says that it has failed, whatever the exit status."""
     findings: tuple[Finding, ...] = field(default=())
 
     @property
@@ -169,6 +145,14 @@ class Parser(ABC):
     def expect_end(self) -> None:  # noqa: B027  # most tools' last words are like all others
         """The tool was asked to stop: what comes next may be its last words."""
 
+    def is_preparing(self) -> bool:
+        """Whether its process prepares its data, or waits then; see ``Workload.prepares_itself``."""
+        return False
+
+    def is_prepared(self) -> bool:
+        """Whether it waits for the order to measure."""
+        return False
+
     def finish(self) -> list[Reading]:
         """The output has ended: readings that were held back."""
         return []
@@ -180,10 +164,19 @@ class Parser(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Companion:
-    """A process on another node that a workload talks to, such as the server of a network test."""
+    """A process that a workload talks to, such as the server of a network test.
 
+    It is started before the workload's own processes and ended after the last of them. It may end by itself with
+    status 0; any other end before theirs ends them, too.
+    """
+
+    name: str
+    """What it is, in a word: ``server``. Its raw output is that of ``NODE.server``."""
     node: str
+    """The name of a node that measures, or of one of the target's own."""
     argv: tuple[str, ...]
+    ready: str = ""
+    """What its output has in it as soon as it can be talked to; empty where that is so from its start."""
     of_ceph: bool = False
     """Whether it runs behind the node's ``ceph_prefix``."""
 
@@ -212,10 +205,19 @@ class Workload(ABC):
     """
 
     options: dict[str, OptionValue]
+    prepares_itself: ClassVar[bool] = False
+    """Whether its process prepares its own data first, and then waits for a line on its stdin.
+
+    All nodes get it at the same time, which is the begin of the benchmark.
+    """
 
     @abstractmethod
     def argv(self, name: str, size_bytes: int, place: Place) -> tuple[str, ...]:
         """The command that measures, on regions of ``size_bytes`` each; ``name`` is the preset's."""
+
+    def typed(self, argv: Sequence[str], place: Place) -> tuple[str, ...]:
+        """The command as it is shown: another than ``argv`` where that is a program's text that nobody would type."""
+        return tuple(argv)
 
     @abstractmethod
     def parser(self, *, ramp: bool, seconds: float | None) -> Parser:
@@ -237,12 +239,20 @@ class Workload(ABC):
     def writes(self) -> bool:
         """Whether the command that measures changes data."""
 
+    def object_bytes(self) -> int:
+        """Of the largest object that it makes in a pool; 0 where that is the target's to say."""
+        return 0
+
     def load(self) -> Load:
         """The same as data: by default one job with one I/O at a time."""
         return Load(self.block_bytes(), "write" if self.writes() else "read", 1, 1, self.times()[1])
 
     def fit(self, kind: Kind) -> Self:
         """With the options that this kind of target needs."""
+        return self
+
+    def for_version(self, text: str) -> Self:
+        """For the version on a node, as ``version_argv`` has printed it; empty where that is not known yet."""
         return self
 
     def jobs_and_size(self, default_span_bytes: int) -> tuple[int, int]:
@@ -252,6 +262,10 @@ class Workload(ABC):
     def most_seconds(self) -> float | None:
         """Seconds after which a run ends at the latest, the ramp left out; None where only its data ends it."""
         return self.times()[1]
+
+    def prepare_seconds(self) -> float:
+        """An estimate of how long a process that ``prepares_itself`` does that."""
+        return 0.0
 
     def needs_data(self, kind: Kind) -> bool:
         """Whether there has to be data before; then ``prefill_argv`` writes it."""
@@ -273,8 +287,8 @@ class Workload(ABC):
         """How many sets of figures it prints each second."""
         return 1
 
-    def companions(self, nodes: Sequence[Node]) -> tuple[Companion, ...]:
-        """The processes that have to run on other nodes as long as it runs on these."""
+    def companions(self, nodes: Sequence[Node], place: Place) -> tuple[Companion, ...]:
+        """The processes that have to run as long as it runs on these nodes; ``place`` is that of the first."""
         return ()
 
 
@@ -288,7 +302,7 @@ class Tool(ABC):
     program: ClassVar[str]
     """The command that has to be there."""
     package: ClassVar[str]
-    """What installs it, of Debian."""
+    """What installs it, of Debian; empty where Debian does not have it."""
     version_argv: ClassVar[tuple[str, ...]]
     """Prints its version on stdout, on one line."""
     minimum_version: ClassVar[tuple[int, int] | None] = None
@@ -303,6 +317,8 @@ class Tool(ABC):
     """The targets it can use, in words."""
     metrics: ClassVar[tuple[Metric, ...]] = METRICS
     """The figures it has; the others are null in all its samples and summaries."""
+    of_links: ClassVar[bool] = False
+    """Whether it measures the network between two nodes: one runs it, the other is its target."""
     depth_option: ClassVar[str] = ""
     """The option that says how many I/Os a job has in flight; empty where it has none."""
     jobs_option: ClassVar[str] = ""
@@ -332,17 +348,22 @@ class Tool(ABC):
     def bind(self, options: dict[str, OptionValue]) -> Workload:
         """What it does with these options, which have been checked before."""
 
+    @property
+    def how_to_install(self) -> str:
+        """What makes it available on a node, in words: a command, where there is one."""
+        return f"apt-get install {self.package}"
+
     def check_version(self, text: str | None) -> str | None:
         """Why the installed version can't be used, or None; ``text`` is what ``version_argv`` has printed."""
         if not text or not text.strip():
-            return f"{self.program} is not installed: apt-get install {self.package}"
+            return f"{self.program} is not installed: {self.how_to_install}"
         if self.minimum_version is None:
             return None
         match = re.search(r"(\d+)\.(\d+)", text)
         if match and (int(match[1]), int(match[2])) >= self.minimum_version:
             return None
         wanted = ".".join(map(str, self.minimum_version))
-        return f"{text.strip()} is too old: install {self.program} {wanted} or later (apt-get install {self.package})"
+        return f"{text.strip()} is too old: install {self.program} {wanted} or later ({self.how_to_install})"
 
     def check_kind(self, kind: Kind) -> str | None:
         """Why it can't use this kind of target, or None."""

@@ -12,5 +12,5 @@ from cephtui.tools.rados_bench.saved import find_runs as find_rados_bench
 
 FINDERS: Mapping[str, Finder] = {Fio.name: find_fio, RadosBench.name: find_rados_bench}
 """By the tool's name."""
-JOB_FILES = {".fio": Fio.name}
-"""By the end of a file's name the tool that has its jobs in it, and no output."""
+JOB_FILES = {".fio": "a job file", **dict.fromkeys((".yaml", ".yml"), "perhaps a config of gosbench")}
+"""By the end of a file's name what may be in it that is no output, but makes presets."""

@@ -15,6 +15,7 @@ from textual.screen import Screen
 
 from cephtui import paths
 from cephtui.exit_codes import EXIT_INCOMPLETE
+from cephtui.keys import vault
 from cephtui.presets import Catalogue
 from cephtui.reading import TOML_MOST_BYTES, read_bytes
 from cephtui.reports.text import saved_line
@@ -141,7 +142,7 @@ def run_console(
     Interrupted where the end was not waited for.
     """
     root = paths.sessions_dir()
-    with Runner(root, session) as runner:
+    with Runner(root, session, vault=vault(start.config.s3)) as runner:
         app = ConsoleApp(catalogue, start, runner, root, profile)
         ending = _ConsoleEnding(app, runner, clean_up)
         with handling(ending.handlers):

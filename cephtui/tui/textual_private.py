@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias, cast
+from typing import Any, TextIO, TypeAlias, cast
 
 from rich.console import Console, RenderableType
 from rich.control import Control
@@ -14,6 +15,7 @@ from textual.actions import ActionParseResult
 from textual.app import App
 from textual.await_remove import AwaitRemove
 from textual.dom import DOMNode
+from textual.drivers.linux_driver import LinuxDriver
 from textual.filter import LineFilter
 from textual.geometry import Size
 from textual.message_pump import MessagePump
@@ -48,6 +50,36 @@ class Changes(CompositorUpdate):
             sent.append(text)
             cursor = row, end
         return "".join(sent)
+
+
+class Output:
+    """A terminal's file; what it does not take, as after a hang-up, is dropped.
+
+    The thread of Textual's that writes would end with the error, and the application stand still at its queue.
+    """
+
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+        self.fileno = file.fileno
+
+    def write(self, text: str) -> None:
+        """Text for the terminal."""
+        with contextlib.suppress(OSError):
+            self._file.write(text)
+
+    def flush(self) -> None:
+        """Send it."""
+        with contextlib.suppress(OSError):
+            self._file.flush()
+
+
+class TerminalDriver(LinuxDriver):
+    """Its application ends in order after a hang-up of its terminal."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self._file is not None:
+            self._file = Output(self._file)  # type: ignore[assignment]
 
 
 def _pieces(frame: LayoutUpdate | ChopsUpdate) -> Iterator[Piece]:

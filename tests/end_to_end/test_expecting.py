@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from .sandbox import Console, Sandbox, sets
+from .sandbox import CERTAIN, Console, Sandbox, sets
 
 RATE = 100
 CAPPED = ["run", "write-iops", *sets(runtime=4, ramp_time=1, size="4M", numjobs=1, iodepth=4, rate_iops=RATE)]
@@ -18,7 +18,7 @@ def found(console: Console) -> dict[str, str]:
 
 
 def run(sandbox: Sandbox, *words: str, code: int) -> Console:
-    console = sandbox.start(*CAPPED, *words)
+    console = sandbox.start(*CAPPED, *words, env=sandbox.program("fio", CERTAIN))
     assert console.wait() == code, console.describe()
     return console
 
@@ -29,6 +29,7 @@ def test_what_is_reached_and_what_is_far_exceeded(sandbox: Sandbox) -> None:
     console = run(sandbox, "--json", "--session", "S", *options, code=0)
     assert list(found(console).values()) == ["PASS", "NOT CAPPED", "PASS", "PASS"]
     rate = next(event for event in console.events if event.get("expectation") == f"iops>={RATE}")
+    assert rate["measured"] == pytest.approx(console.runs[0]["summary"]["write"]["iops"])
     assert rate["measured"] == pytest.approx(RATE, rel=0.02)
     assert rate["seconds_reached"] == rate["seconds"] >= 3
     kept = json.loads((sandbox.session("S") / "suite.json").read_text())

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import fcntl
 import os
+import re
 import secrets
 import signal
 import subprocess
@@ -42,11 +44,27 @@ class Watched:
         self.token = secrets.token_hex(16)
 
     async def ready(
-        self, *argv: str, limit: float = 60, lock: Lock = UNLOCKED, prefix: tuple[str, ...] = ()
+        self,
+        *argv: str,
+        limit: float = 60,
+        lock: Lock = UNLOCKED,
+        prefix: tuple[str, ...] = (),
+        secrets: tuple[str, ...] = (),
+        access: tuple[str, ...] = (),
+        goes_on: bool = False,
     ) -> WatchedProcess:
         """Bring one up to its release."""
         connection = LocalConnection()
-        command = Command(argv, prefix=prefix, token=self.token, limit_seconds=limit, lock=lock)
+        command = Command(
+            argv,
+            prefix=prefix,
+            token=self.token,
+            limit_seconds=limit,
+            lock=lock,
+            secrets=secrets,
+            goes_on=goes_on,
+            access=access,
+        )
         return await connection.start(command)
 
     async def start(self, *argv: str, limit: float = 60, lock: Lock = UNLOCKED) -> WatchedProcess:
@@ -66,6 +84,11 @@ class Watched:
     def sleeping(self) -> list[Process]:
         """Those of them that are ``sleep``."""
         return [process for process in self.living() if process.program == "sleep"]
+
+    def fetched(self) -> list[Path]:
+        """Where there is something that was fetched for them."""
+        folders = [Path(folder) / f"cephtui-{self.token}" for folder in ("/run", "/dev/shm", "/tmp")]
+        return [folder for folder in folders if folder.exists()]
 
     def assert_gone(self) -> None:
         """The watchdog has ended: it must have left nothing."""
@@ -143,6 +166,103 @@ async def test_a_stop_before_the_release(watched: Watched, tmp_path: Path) -> No
     assert not made.exists()
 
 
+@pytest.mark.parametrize(
+    "lines", [(), ("one",), ("the key", " go ", "secret ", "", "a'b\"c$d`e\\f%s", "\u00fc" * 2000)], ids=len
+)
+async def test_secrets_are_the_stdin_of_the_command(watched: Watched, lines: tuple[str, ...]) -> None:
+    process = await watched.ready("cat", secrets=lines)
+    process.release()
+    assert await outcome(process) == (0, "".join(f"{line}\n" for line in lines).encode(), b"")
+
+
+async def test_secrets_are_in_no_argument_and_no_environment(watched: Watched) -> None:
+    """Also where the login shell exports and prints all that it is given."""
+    secret = "canary-secret"
+    process = await watched.ready(
+        "bash",
+        "-c",
+        f'read -r key; echo "${{#key}}"; {FOREVER}',
+        prefix=("env", "SHELLOPTS=allexport:xtrace"),
+        secrets=(secret,),
+    )
+    process.release()
+    assert await first_line(process) == b"13\n"
+    holders = []
+    for path in (path / name for path in Path("/proc").iterdir() for name in ("cmdline", "environ")):
+        with contextlib.suppress(OSError):
+            holders += [str(path)] if secret.encode() in path.read_bytes() else []
+    assert holders == []
+    assert watched.living()
+    await process.stop()
+    _, _, stderr = await outcome(process)
+    assert secret.encode() not in stderr
+
+
+FETCH = ("sh", "-c", "echo canary $1; cat", "fetch", "key")
+"""Its stdin is empty."""
+
+
+async def test_what_it_fetches_is_only_its_users_and_away_at_the_end(watched: Watched, tmp_path: Path) -> None:
+    shows = 'stat -c %a $CEPH_CONF ${CEPH_CONF%/*}; cat $CEPH_KEYRING; echo $CEPH_CONF; echo > "$0"'
+    process = await watched.ready("bash", "-c", shows, str(tmp_path / "made"), access=FETCH)
+    assert len(watched.fetched()) == 1
+    process.release()
+    status, stdout, stderr = await outcome(process)
+    *modes, content, path = stdout.decode().splitlines()
+    assert (status, stderr, modes, content) == (0, b"", ["600", "700"], "canary key")
+    assert Path(path).parent.parent in (Path("/run"), Path("/dev/shm"))
+    assert watched.fetched() == []
+    assert (tmp_path / "made").stat().st_mode & 0o044, "the mask of the command is its own"
+
+
+async def test_what_it_fetched_is_away_where_it_was_never_released(watched: Watched) -> None:
+    process = await watched.ready("true", access=FETCH)
+    assert len(watched.fetched()) == 1
+    await process.stop()
+    assert (await outcome(process))[0] == watchdog.NOT_RELEASED
+    assert watched.fetched() == []
+
+
+async def test_what_it_fetched_is_away_where_its_shell_was_killed(watched: Watched) -> None:
+    process = await watched.ready("bash", "-c", f"echo $PPID; {FOREVER}", access=FETCH)
+    process.release()
+    timeout = int(await first_line(process))
+    assert len(watched.fetched()) == 1
+    os.kill(parent_of(timeout), signal.SIGKILL)
+    assert (await outcome(process))[0] is None
+    wait_for(lambda: not watched.fetched(), 30, "the end of what was fetched")
+
+
+def parent_of(pid: int) -> int:
+    return int(re.findall(r"^PPid:\s*(\d+)", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)[0])
+
+
+async def test_without_what_it_fetches_nothing_begins(watched: Watched) -> None:
+    process = await watched.ready("true", access=("sh", "-c", "echo canary; echo denied >&2; exit 3"))
+    status, stdout, stderr = await outcome(process)
+    assert (status, stdout) == (watchdog.NO_ACCESS, b"")
+    assert stderr == b"denied\ncephtui: ceph.conf and keyring can't be fetched through ceph_prefix\n"
+    assert watched.fetched() == []
+
+
+async def test_one_that_goes_on_waits_on_its_stdin_until_it_is_told(watched: Watched) -> None:
+    script = 'read -r key; echo "$key"; read -r order; echo "$order"; read -r -t 0.2 more || echo "open $?"'
+    process = await watched.ready("bash", "-c", script, secrets=("the key",), goes_on=True)
+    process.release()
+    assert await first_line(process) == b"the key\n"
+    process.go_on()
+    assert await outcome(process) == (0, b"on\nopen 142\n", b"")
+
+
+async def test_one_that_never_goes_on_is_stopped(watched: Watched) -> None:
+    process = await watched.ready("bash", "-c", "echo waits; read -r order; echo never", goes_on=True)
+    process.release()
+    assert await first_line(process) == b"waits\n"
+    await process.stop()
+    assert await outcome(process) == (143, b"", b"")
+    process.go_on()
+
+
 async def test_a_prefix_stands_before_the_watchdog(watched: Watched) -> None:
     process = await watched.ready("sh", "-c", "echo $HERE", prefix=("env", "HERE=inside"))
     process.release()
@@ -154,7 +274,7 @@ def test_the_shell_has_no_message_of_its_own_on_a_killed_command() -> None:
     script = packaged_text("cephtui.nodes", "watchdog.sh")
     slow = script.replace("watcher=$!\n", "watcher=$!\nsleep 0.5\n")
     assert slow != script
-    argv = ["bash", "-c", slow, "cephtui-watchdog", "token", "10", "", "", "sh", "-c", "kill -KILL $$"]
+    argv = ["bash", "-c", slow, "cephtui-watchdog", "token", "10", "", "", "0", "sh", "-c", "kill -KILL $$"]
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdin
         assert process.stderr

@@ -45,6 +45,8 @@ def _parser() -> argparse.ArgumentParser:
     check = action("check", _check, "say whether a lab may run on this machine", directory=False)
     up = action("up", _up, "bring a lab up")
     up.add_argument("--no-ceph", action="store_true", help="the hosts and their network alone")
+    up.add_argument("--kernel", action="store_true", help="a fourth host with a kernel of its own, which has rbd")
+    up.add_argument("--gateway", action="store_true", help="an object gateway too, for S3")
     up.add_argument("--osd-gib", type=float, default=OSD_BYTES / 2**30, help="size of each of the three OSDs")
     up.add_argument("--owner", type=int, metavar="PID", help="end the lab when this process has ended")
     for looks_around in (check, up):
@@ -70,6 +72,8 @@ def _up(arguments: argparse.Namespace) -> None:
     started = lifetime.up(
         directory,
         ceph=not arguments.no_ceph,
+        with_kernel=arguments.kernel,
+        with_gateway=arguments.gateway,
         owner=arguments.owner,
         osd_bytes=int(arguments.osd_gib * 2**30),
         system=arguments.system,

@@ -17,11 +17,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from . import processes
+from . import gateway, processes
 from .machines import ADDRESSES, CLUSTER, Machine
 from .processes import LabError
 
 POOL = "bench"
+FILE_SYSTEM = "files"
+"""A CephFS, where the lab has a kernel that can mount one."""
+FILE_POOLS = ("files-metadata", "files-data")
 OSDS = (0, 1, 2)
 OSD_BYTES = 6 << 30
 ADMIN = "client.admin"
@@ -38,6 +41,8 @@ _CAPABILITIES = {
     "mon.": {"mon": "allow *"},
     ADMIN: {"mon": "allow *", "mgr": "allow *", "osd": "allow *", "mds": "allow *"},
     RESTRICTED: {"mon": "profile rbd", "osd": f"profile rbd pool={POOL}"},
+    gateway.CLIENT: gateway.CAPABILITIES,
+    "mds.x": {"mon": "allow profile mds", "mgr": "allow profile mds", "osd": "allow rwx", "mds": "allow *"},
     "mgr.x": {"mon": "allow profile mgr", "osd": "allow *", "mds": "allow *"},
     **{f"osd.{osd}": {"mon": "allow profile osd", "mgr": "allow profile osd", "osd": "allow *"} for osd in OSDS},
 }
@@ -80,7 +85,6 @@ osd crush chooseleaf type = 0
 osd pool default pg num = {_PLACEMENT_GROUPS}
 osd pool default pg autoscale mode = off
 mon allow pool size one = true
-mon allow pool delete = true
 mon warn on pool no redundancy = false
 # How full the disk below the lab is, is not the cluster's business.
 mon data avail warn = 1
@@ -105,6 +109,11 @@ admin socket = {directory}/run/$name.asok
 mgr initial modules =
 mgr tick period = 1
 
+[mds]
+mds data = {directory}/mds
+pid file = {directory}/run/$name.pid
+admin socket = {directory}/run/$name.asok
+
 [osd]
 osd data = {directory}/osd.$id
 osd journal =
@@ -122,7 +131,7 @@ bluestore block size = {osd_bytes}
 # Under [global] it would stand in for the daemons' own.
 keyring = {directory}/ceph.$name.keyring
 log file =
-"""
+{gateway.conf(directory)}"""
 
 
 def _monitor_addresses() -> str:
@@ -148,15 +157,15 @@ def _write_secret(path: Path, text: str) -> None:
 
 def prepare(directory: Path, osd_bytes: int) -> None:
     """Writes the configuration and the keys of the cluster, daemons and clients alike."""
-    for folder in ("run", "log", "mon", "mgr", *(f"osd.{osd}" for osd in OSDS)):
+    for folder in ("run", "log", "mon", "mgr", "mds", *(f"osd.{osd}" for osd in OSDS)):
         (directory / folder).mkdir()
     fsid = str(uuid.uuid4())
     conf_path(directory).write_text(_conf(directory, fsid, osd_bytes))
     keys = {entity: _new_key() for entity in _CAPABILITIES}
     _write_secret(directory / "mon.keyring", "".join(_keyring(entity, key) for entity, key in keys.items()))
-    for entity in (ADMIN, RESTRICTED):
+    for entity in (ADMIN, RESTRICTED, gateway.CLIENT):
         _write_secret(keyring_path(directory, entity), _keyring(entity, keys[entity]))
-    for folder, entity in (("mgr", "mgr.x"), *((f"osd.{osd}", f"osd.{osd}") for osd in OSDS)):
+    for folder, entity in (("mgr", "mgr.x"), ("mds", "mds.x"), *((f"osd.{osd}", f"osd.{osd}") for osd in OSDS)):
         _write_secret(directory / folder / "keyring", _keyring(entity, keys[entity]))
     processes.run(["monmaptool", "--create", "--fsid", fsid, "--addv", "a", _monitor_addresses(), directory / "monmap"])
 
@@ -197,8 +206,8 @@ class Cluster:
         self._directory = machine.directory
         self._conf = conf_path(machine.directory)
 
-    def start(self) -> None:
-        """Makes the cluster and returns when it is healthy and has its pool."""
+    def start(self, *, files: bool = False) -> None:
+        """Makes the cluster and returns when it is healthy and has its pool; with ``files`` a CephFS too."""
         directory, run, conf = self._directory, self._machine.run, self._conf
         disks = {osd: str(uuid.uuid4()) for osd in OSDS}
         making = [self._make_osd(osd, disk) for osd, disk in disks.items()]
@@ -216,9 +225,19 @@ class Cluster:
                 raise LabError(f"ceph-osd --mkfs failed: {output.strip()}")
         for osd in OSDS:
             run("ceph-osd", "--conf", conf, "--id", str(osd))
+        # Not in ceph.conf, where it would hold whatever a test sets.
+        self.ceph("config", "set", "mon", "mon_allow_pool_delete", "true")
         self.ceph("osd", "pool", "create", POOL, str(_PLACEMENT_GROUPS))
         run("rbd", "--conf", conf, "pool", "init", POOL)
+        if files:
+            self._start_files()
         processes.wait_until("the cluster is healthy", self._is_healthy, 90)
+
+    def _start_files(self) -> None:
+        for pool in FILE_POOLS:
+            self.ceph("osd", "pool", "create", pool, "8")
+        self.ceph("fs", "new", FILE_SYSTEM, *FILE_POOLS)
+        self._machine.run("ceph-mds", "--conf", self._conf, "--id", "x")
 
     def _make_osd(self, osd: int, disk: str) -> subprocess.Popen[str]:
         daemon = self._machine.command("ceph-osd", "--conf", self._conf, "--id", str(osd))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from . import processes
@@ -18,11 +18,11 @@ OWN_FILES = {"~": "home", "/tmp": "tmp", "/var/tmp": "var-tmp", "/var/log": "var
 _SERVERS = ("sshd", "sshd-session")
 
 
-def prepare(directory: Path) -> None:
+def prepare(directory: Path, names: Sequence[str] = HOSTS) -> None:
     """Makes the keys and the files of every host."""
     key = directory / "id_ed25519"
     _make_key(key, "cephtui lab")
-    for name in HOSTS:
+    for name in names:
         host = directory / "hosts" / name
         for folder in OWN_FILES.values():
             (host / folder).mkdir(parents=True)
@@ -32,8 +32,8 @@ def prepare(directory: Path) -> None:
         _make_key(host / "host_key", name)
         (host / "authorized_keys").write_text(key.with_suffix(".pub").read_text())
         (host / "sshd_config").write_text(_sshd_config(name, host))
-    (directory / "known_hosts").write_text("".join(_known(directory, name) for name in HOSTS))
-    (directory / "ssh_config").write_text(_ssh_config(directory))
+    (directory / "known_hosts").write_text("".join(_known(directory, name) for name in names))
+    (directory / "ssh_config").write_text(_ssh_config(directory, names))
 
 
 def _make_key(path: Path, comment: str) -> None:
@@ -69,13 +69,13 @@ Subsystem sftp internal-sftp
 """
 
 
-def _ssh_config(directory: Path) -> str:
+def _ssh_config(directory: Path, names: Sequence[str]) -> str:
     relay = shlex.join(script("relay.py", directory))
-    hosts = "\n".join(f"Host {name}\n    HostName {ADDRESSES[name]}\n" for name in HOSTS)
+    hosts = "\n".join(f"Host {name}\n    HostName {ADDRESSES[name]}\n" for name in names)
     return f"""\
 # The hosts of the lab: ssh -F {directory}/ssh_config {HOSTS[0]}
 {hosts}
-Host {" ".join(HOSTS)}
+Host {" ".join(names)}
     Port 22
     User root
     IdentityFile {directory}/id_ed25519
@@ -98,8 +98,13 @@ def start(machines: Mapping[str, Machine]) -> None:
     for name in HOSTS:
         start_sshd(machines[name])
     for name in HOSTS:
-        reach = f"exec 3<>/dev/tcp/{ADDRESSES[name]}/22; read -r -t 10 banner <&3; [[ $banner == SSH-2.0-* ]]"
-        machines[CONSOLE].run("bash", "-c", reach)
+        reach(machines[CONSOLE], name)
+
+
+def reach(console: Machine, name: str) -> None:
+    """Sees that the server of a host answers; raises LabError."""
+    script = f"exec 3<>/dev/tcp/{ADDRESSES[name]}/22; read -r -t 10 banner <&3; [[ $banner == SSH-2.0-* ]]"
+    console.run("bash", "-c", script)
 
 
 def sshd_pid(host: Machine) -> int | None:

@@ -10,8 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from . import cluster, hosts, loops, network, processes
-from .machines import ADDRESSES, CLUSTER, HOSTS, SWITCH, Machine
+from . import cluster, gateway, hosts, loops, network, processes
+from .machines import ADDRESSES, CLUSTER, HOSTS, KERNEL_HOST, SWITCH, Machine
 from .processes import LabError, Process
 from .state import State
 
@@ -22,6 +22,8 @@ class Lab:
     """A lab that is up. Machines are named as in `nodes`, and "ceph" and "console", from where nodes are reached."""
 
     nodes = HOSTS
+    kernel_node = KERNEL_HOST
+    """A virtual machine, in a lab that was started with ``--kernel``: reached by ssh alone."""
     pool = cluster.POOL
 
     def __init__(self, directory: Path) -> None:
@@ -63,6 +65,16 @@ class Lab:
     def rados(self, *words: str) -> str:
         """What a rados command says."""
         return self._machines[CLUSTER].run("rados", "--conf", self.ceph_conf, *words)
+
+    def gateway(self) -> str:
+        """The endpoint of its object gateway, which is started when it is first asked for."""
+        gateway.start(self._machines[CLUSTER])
+        return gateway.ENDPOINT
+
+    @property
+    def gateway_log(self) -> Path:
+        """What the object gateway says of each request."""
+        return gateway.log(self.directory)
 
     # --- Machines --------------------------------------------------------------------------------
 

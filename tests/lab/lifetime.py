@@ -7,11 +7,12 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
-from . import checks, cluster, hosts, loops, network
-from .machines import CLUSTER, HOSTS, Machine, start_machines
+from . import checks, cluster, gateway, hosts, kernel, loops, network
+from .machines import CLUSTER, HOSTS, KERNEL_HOST, Machine, start_machines
 from .processes import LabError, Process
 from .state import State, is_blank, locked
 
@@ -22,12 +23,15 @@ def up(
     directory: Path,
     *,
     ceph: bool = True,
+    with_kernel: bool = False,
+    with_gateway: bool = False,
     owner: int | None = None,
     osd_bytes: int = cluster.OSD_BYTES,
     system: Path = Path("/"),
 ) -> bool:
     """Brings a lab up in this directory; False if it is up already. With an owner it ends when that process does."""
     reason = checks.refusal(system) or checks.missing(ceph) or checks.unfit(directory)
+    reason = reason or (kernel.missing() if with_kernel else None)
     if reason:
         raise LabError(reason)
     while True:
@@ -35,10 +39,11 @@ def up(
         with locked(directory) as there:
             # Another one may just have ended the lab, and its directory with it.
             if there:
-                return _up(directory, State(ceph=ceph), owner, osd_bytes)
+                state = State(ceph=ceph, kernel=with_kernel)
+                return _up(directory, state, owner, osd_bytes, with_gateway=with_gateway and ceph)
 
 
-def _up(directory: Path, state: State, owner: int | None, osd_bytes: int) -> bool:
+def _up(directory: Path, state: State, owner: int | None, osd_bytes: int, *, with_gateway: bool) -> bool:
     old = State.load(directory)
     if old and old.runs():
         return False
@@ -48,7 +53,7 @@ def _up(directory: Path, state: State, owner: int | None, osd_bytes: int) -> boo
         raise LabError(f"{directory} is not empty, and what is in it is not a lab")
     state.save(directory)
     try:
-        _start(directory, state, owner, osd_bytes)
+        _start(directory, state, owner, osd_bytes, with_gateway=with_gateway)
     except BaseException:
         _end(directory, state)
         directory.rmdir()
@@ -56,25 +61,37 @@ def _up(directory: Path, state: State, owner: int | None, osd_bytes: int) -> boo
     return True
 
 
-def _start(directory: Path, state: State, owner: int | None, osd_bytes: int) -> None:
+def _start(directory: Path, state: State, owner: int | None, osd_bytes: int, *, with_gateway: bool) -> None:
     if owner is not None:
         _start_keeper(directory, state, owner)
-    hosts.prepare(directory)
+    names = _host_names(state)
+    hosts.prepare(directory, names)
     machines = start_machines(directory, state)
     network.connect(machines)
     hosts.start(machines)
     if state.ceph:
         cluster.prepare(directory, osd_bytes)
+    if state.kernel:
+        kernel.boot(directory, machines)
+    if state.ceph:
         with closing(cluster.Cluster(machines[CLUSTER])) as ceph:
-            ceph.start()
-    (directory / "config.toml").write_text(_config(directory, state.ceph))
+            ceph.start(files=state.kernel)
+    if with_gateway:
+        gateway.start(machines[CLUSTER])
+    if state.kernel:
+        kernel.wait(directory, machines)
+    (directory / "config.toml").write_text(_config(directory, names, state.ceph))
     state.ready = True
     state.save(directory)
 
 
-def _config(directory: Path, ceph: bool) -> str:
+def _host_names(state: State) -> tuple[str, ...]:
+    return (*HOSTS, *([KERNEL_HOST] if state.kernel else []))
+
+
+def _config(directory: Path, hosts: Sequence[str], ceph: bool) -> str:
     lines = ['ssh_config = "ssh_config"  # relative to this file', ""]
-    for name in HOSTS:
+    for name in hosts:
         lines += [f"[nodes.{name}]", f'host = "{name}"']
         if ceph:
             lines += [

@@ -13,6 +13,8 @@ from .processes import LabError, Process
 from .state import State
 
 HOSTS = ("lab1", "lab2", "lab3")
+KERNEL_HOST = "lab4"
+"""A virtual machine with a kernel of its own, where it is asked for."""
 CLUSTER = "ceph"
 CONSOLE = "console"
 SWITCH = "switch"
@@ -22,6 +24,7 @@ ADDRESSES = {
     "lab1": "10.77.0.1",
     "lab2": "10.77.0.2",
     "lab3": "10.77.0.3",
+    KERNEL_HOST: "10.77.0.4",
     CLUSTER: "10.77.0.10",
     CONSOLE: "10.77.0.100",
 }

@@ -23,6 +23,8 @@ class State:
     machines: dict[str, Process] = field(default_factory=dict)
     keeper: Process | None = None
     ceph: bool = False
+    kernel: bool = False
+    """Whether a virtual machine is one of its hosts."""
     ready: bool = False
 
     def runs(self) -> bool:
@@ -46,7 +48,7 @@ class State:
             read = json.loads(text)
             machines = {name: Process(**process) for name, process in read["machines"].items()}
             keeper = Process(**read["keeper"]) if read["keeper"] else None
-            return cls(machines, keeper, read["ceph"], read["ready"])
+            return cls(machines, keeper, read["ceph"], read.get("kernel", False), read["ready"])
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise LabError(f"{directory / _NAME} is not the state of a lab: {error!r}") from error
 

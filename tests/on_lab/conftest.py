@@ -15,7 +15,7 @@ from tests.lab import Lab, LabError
 from .others import Others, pool_on
 from .runs import Bench, benches_on
 
-LONGEST_FIRST = ("pool_guards", "faults", "undo", "guards")
+LONGEST_FIRST = ("kernel", "pool_guards", "faults", "undo", "guards")
 """The modules that take the most time: those that come last would be waited for."""
 SLOW_OSDS = {
     "osd_debug_inject_dispatch_delay_duration": "0.002",
@@ -33,7 +33,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @contextmanager
-def _lab(*options: str) -> Iterator[Lab]:
+def temporary_lab(*options: str) -> Iterator[Lab]:
+    """A lab with these options of `python -m tests.lab up`, until the end of the block."""
     # Not pytest's own directories: the sockets of a lab need a short path, its OSDs a disk.
     directory = Path(tempfile.mkdtemp(prefix="lab-", dir="/var/tmp"))
     lab = Lab(directory)
@@ -52,7 +53,7 @@ def lab() -> Iterator[Lab]:
     """The lab. Where this machine forbids one, the tests that need it fail and say why."""
     with ExitStack() as stack:
         try:
-            running = stack.enter_context(_lab())
+            running = stack.enter_context(temporary_lab())
         except LabError as error:
             pytest.fail(f"no lab to test with: {error}", pytrace=False)
         for name, value in SLOW_OSDS.items():
@@ -64,7 +65,7 @@ def lab() -> Iterator[Lab]:
 def new_lab() -> Iterator[NewLab]:
     """Brings up a lab of this test's own, with options of `python -m tests.lab up`; it ends with the test."""
     with ExitStack() as stack:
-        yield lambda *options: stack.enter_context(_lab(*options))
+        yield lambda *options: stack.enter_context(temporary_lab(*options))
 
 
 @pytest.fixture

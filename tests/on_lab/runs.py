@@ -66,7 +66,7 @@ class Bench:
         """Any command to its end."""
         return self.sandbox.run(*words, seconds=seconds)
 
-    def configure(self, **nodes: Mapping[str, object]) -> None:
+    def configure(self, programs: Mapping[str, str] | None = None, /, **nodes: Mapping[str, object]) -> None:
         """Use a config file in which these nodes have other settings than the lab's; None takes one away."""
         usual = {
             "ceph_conf": str(self.lab.ceph_conf),
@@ -79,6 +79,7 @@ class Bench:
             lines.append(f"[nodes.{name}]")
             lines += [f"{key} = {json.dumps(value)}" for key, value in settings.items() if value is not None]
         lines.append(f"[groups]\nlab = {json.dumps(self.lab.nodes)}")
+        lines += ["[programs]", *(f"{name} = {json.dumps(path)}" for name, path in (programs or {}).items())]
         self.config = self.sandbox.root / f"config-{secrets.token_hex(4)}.toml"
         self.config.write_text("\n".join(lines) + "\n")
 

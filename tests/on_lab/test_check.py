@@ -69,18 +69,18 @@ def changed(console: Console) -> str:
 
 
 def test_a_limit_is_found_and_gone_afterwards(limits: Bench) -> None:
-    lab, limit = limits.lab, 0.7 * min(measured(limits))
+    lab, limit = limits.lab, 0.4 * min(measured(limits))
     console = start(limits, *there_and_back(lab, limit), "--runs", "3")
     assert console.wait(END_SECONDS) == 5, console.describe()
     assert f"cluster client {OPTION} default -> {round(limit)}" in changed(console)
     before = [run["summary"]["write"]["iops"] for run in console.runs if run["run"] in (1, 4, 5)]
-    assert min(before) > 1.2 * limit, "the limit was there before the change, or after it was undone"
+    assert min(before) > 2.1 * limit, "the limit was there before the change, or after it was undone"
     assert limit_set(lab) == []
 
 
 def test_what_a_killed_check_has_limited_is_undone_by_its_name(limits: Bench) -> None:
     lab, sandbox = limits.lab, limits.sandbox
-    console = start(limits, *there_and_back(lab, 70), "--runs", "3", runtime=30)
+    console = start(limits, *there_and_back(lab, 40), "--runs", "3", runtime=30)
 
     def is_after() -> bool:
         return any(event["event"] == "sample" and event["run"] == 2 for event in console.events)
@@ -88,9 +88,9 @@ def test_what_a_killed_check_has_limited_is_undone_by_its_name(limits: Bench) ->
     console.wait_for(is_after, END_SECONDS, "a run after the change")
     console.process.kill()
     sandbox.wait_gone()
-    assert limit_set(lab) == ["70"]
+    assert limit_set(lab) == ["40"]
     assert "its change was not undone: cephtui cleanup --undo C" in limits.cleanup("--yes", seconds=END_SECONDS).stderr
-    assert limit_set(lab) == ["70"]
+    assert limit_set(lab) == ["40"]
     undone = limits.cephtui("cleanup", "--undo", "C", "--yes")
     assert undone.process.returncode == 0, undone.describe()
     assert limit_set(lab) == []
@@ -99,7 +99,7 @@ def test_what_a_killed_check_has_limited_is_undone_by_its_name(limits: Bench) ->
 
 def test_a_change_between_two_batches_is_found_by_its_mark(limits: Bench) -> None:
     lab = limits.lab
-    limit = 0.7 * min(measured(limits))
+    limit = 0.4 * min(measured(limits))
     append_lines(limits.sandbox.session("M") / "marks.jsonl", [Mark(at=datetime.now(UTC), text="limited")])
     lab.ceph("config", "set", "client", OPTION, str(round(limit)))
     assert max(measured(limits)) < 1.1 * limit

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import subprocess
+from pathlib import Path
 from typing import Any
+
+from tests.lab import Lab
 
 from .runs import Bench
 
@@ -48,3 +52,50 @@ def test_the_queue_of_the_disk_under_a_file_is_kept(bench: Bench) -> None:
     assert {"queue/scheduler", "queue/nr_requests", "queue/read_ahead_kb"} <= set(
         run["environment"]["lab1"]["settings"]
     )
+
+
+def cached(file: Path) -> int:
+    """How many bytes of a file the kernel has in memory."""
+    return int(subprocess.check_output(["fincore", "--bytes", "--noheadings", "--output", "RES", str(file)]))
+
+
+def onodes(lab: Lab) -> int:
+    """How many objects' metadata the OSDs have in their caches."""
+    ask = ("ceph", "--conf", lab.ceph_conf, "tell")
+    counters = (lab.on("ceph", *ask, f"osd.{osd}", "perf", "dump", "bluestore").stdout for osd in range(3))
+    return sum(json.loads(found)["bluestore"]["bluestore_onodes"] for found in counters)
+
+
+def test_caches_are_dropped_before_a_run_and_that_is_among_its_conditions(bench: Bench, pool: str) -> None:
+    lab = bench.lab
+    file = lab.directory / "canary"
+    file.write_bytes(b"\1" * (1 << 20))
+    lab.rados("--pool", pool, "bench", "1", "write", "-b", "4096", "--max-objects", "200", "--no-cleanup")
+    before = cached(file), onodes(lab)
+    words = ["--shared-pool", "--drop-caches", "--session", "dropped"]
+    console = bench.run("read-iops", words=words, size="4M", numjobs=1, runtime=2, rate_iops=20)
+    after = cached(file), onodes(lab)
+    file.unlink()
+    assert console.process.returncode == 0, console.describe()
+    (run,) = console.runs
+    assert before[0] >= 1 << 20
+    assert before[1] >= 200
+    assert after[0] == 0
+    assert after[1] < 100, "what the run has read, and not what was there before"
+    assert run["environment"]["lab1"]["page_cache_dropped"] is True
+    assert run["cluster"]["osd_caches_dropped"] == 3
+    assert not [finding for finding in run["findings"] if finding["code"] == "caches"]
+    assert "caches of 3 OSDs dropped" in bench.cephtui("show", "dropped/1", "--format", "md").stdout
+
+
+def test_what_a_restricted_user_can_not_drop_is_a_finding(bench: Bench) -> None:
+    lab = bench.lab
+    bench.configure(lab1={"ceph_id": lab.restricted_id, "ceph_keyring": str(lab.restricted_keyring)})
+    console = bench.run(
+        "read-iops", words=["--shared-pool", "--drop-caches"], size="4M", numjobs=1, runtime=2, rate_iops=20
+    )
+    assert console.process.returncode == 0, console.describe()
+    (run,) = console.runs
+    assert run["cluster"]["osd_caches_dropped"] == 0
+    (finding,) = [finding for finding in run["findings"] if finding["code"] == "caches"]
+    assert finding["text"].startswith("the caches of all OSDs were not dropped: no permission")

@@ -251,3 +251,35 @@ def test_images_and_objects_are_there_while_they_are_used(bench: Bench) -> None:
     assert list(objects(lab)) == [node["place"]["namespace"]]
     assert console.wait(60) == 0, console.describe()
     assert json.loads(console.stdout.splitlines()[-1])["outcome"] == "ok"
+
+
+# ---------------------------------------------------------------------------------------------- what they have
+
+
+def test_what_nodes_have_is_what_the_kernel_says_and_an_mtu_that_differs_is_found(bench: Bench) -> None:
+    """Each with the /sys of its own network, as hosts have it; the nodes of a lab share one."""
+    lab = bench.lab
+    prefix = ["unshare", "--mount", "sh", "-c", 'mount -t sysfs sysfs /sys && exec "$@"', "sh"]
+    own: dict[str, object] = {"prefix": prefix, "ceph_prefix": []}
+    bench.configure(lab1=own, lab2=own, lab3=own)
+    link = json.loads(lab.on("lab2", "ip", "-j", "addr", "show", "eth0").stdout)[0]
+    try:
+        lab.on("lab2", "ip", "link", "set", "eth0", "mtu", "1300")
+        console = bench.cephtui("nodes", "read-iops", "--config", str(bench.config), "--node", "lab", "--json")
+    finally:
+        lab.on("lab2", "ip", "link", "set", "eth0", "mtu", str(link["mtu"]))
+    assert console.process.returncode == 0, console.describe()
+    rows = {row["node"]: row for row in map(json.loads, console.stdout.splitlines())}
+    disks = json.loads(lab.on("lab1", "lsblk", "--json", "--bytes", "--nodeps", "--output", "NAME,SIZE,TYPE").stdout)
+    real = {disk["name"]: disk["size"] for disk in disks["blockdevices"] if disk["type"] == "disk" and disk["size"]}
+    assert {disk["name"]: disk["size_bytes"] for disk in rows["lab1"]["disks"]}.items() <= real.items()
+    assert rows["lab1"]["disks"]
+    nics = {name: {nic["name"]: nic for nic in row["nics"]} for name, row in rows.items()}
+    assert (nics["lab1"]["eth0"]["mtu"], nics["lab2"]["eth0"]["mtu"]) == (link["mtu"], 1300)
+    address = link["addr_info"][0]
+    assert nics["lab2"]["eth0"]["addresses"] == [f"{address['local']}/{address['prefixlen']}"]
+    assert {name: len(row["findings"]) for name, row in rows.items()} == {"lab1": 1, "lab2": 1, "lab3": 1}
+    assert f"1300 on eth0 of lab2; {link['mtu']} on eth0 of lab1, eth0 of lab3" in rows["lab1"]["findings"][0]
+    tools = {tool["tool"]: tool for tool in rows["lab1"]["tools"]}
+    assert tools["fio"]["version"].startswith("fio-")
+    assert "read-iops" in tools["fio"]["presets"]

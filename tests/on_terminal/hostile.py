@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
+from unittest.mock import AsyncMock
 
 from rich.text import Text
 from textual import work
@@ -149,7 +150,7 @@ def screens(root: Path, directory: Path, users: Path, group: str) -> Iterator[tu
     }
     asked: dict[str, Callable[[], Screen[Any]]] = {
         "target picker": lambda: TargetPicker(CANARY, CANARY, discover, CANARY),
-        "node picker": lambda: NodePicker(Config(), known, (), {CANARY: CANARY}),
+        "node picker": lambda: NodePicker(Config(), known, (), {CANARY: CANARY}, AsyncMock()),
         "preset picker": lambda: PresetPicker(find_presets(users, users), {}),
         "form": lambda: FormScreen(preset, Edits(), lambda edits: make_plan(hostile, new_batch)),
         "queue": lambda: QueueScreen(lambda: Queue((entry,), note=CANARY), lambda queue: None),

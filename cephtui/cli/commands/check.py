@@ -25,9 +25,9 @@ def check_change(names: tuple[str, ...], mark: int | None, as_json: bool, questi
     if against and presets:
         raise click.UsageError("--against takes its presets from BEFORE: leave out --preset")
     if against or presets or given["resume"]:
-        from cephtui.cli.commands.check_measured import measure_and_judge
+        from cephtui.cli.commands.check_measured import Asked, measure_and_judge
 
-        return measure_and_judge(question=question, as_json=as_json, **given)
+        return measure_and_judge(Asked(question=question, as_json=as_json, **given))
     if mark is not None and len(names) != 1:
         raise click.UsageError("--mark belongs to the form: cephtui check SESSION")
     try:

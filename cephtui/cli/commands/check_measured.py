@@ -14,10 +14,18 @@ import click
 from cephtui import paths, units
 from cephtui.analysis.batches import node_names
 from cephtui.analysis.conclusion import why_invalid
+from cephtui.analysis.conditions import drops_caches
 from cephtui.analysis.looks import CONFIDENCES
 from cephtui.analysis.sitting import BEFORE_RUNS, Turn, looks_of
 from cephtui.analysis.verdict import JUDGED_RUNS, seen_with
-from cephtui.cli.choice import check_session_name, chosen_nodes, chosen_target, find_catalogue
+from cephtui.cli.choice import (
+    check_session_name,
+    chosen_nodes,
+    chosen_target,
+    find_catalogue,
+    known_secrets,
+    load_config,
+)
 from cephtui.cli.commands.run import surveyed
 from cephtui.cli.errors import Refused
 from cephtui.cli.guided import Commands, Guided, ids_of, request_of_turn
@@ -25,9 +33,11 @@ from cephtui.cli.headless import measuring
 from cephtui.cli.options import Question, Where
 from cephtui.cli.printing import print_lines
 from cephtui.cli.saved import find_run, find_session
+from cephtui.cli.work import check_caches, consents
+from cephtui.frozen import dataclass
 from cephtui.models import Plan, Run
 from cephtui.models.sitting import Sitting
-from cephtui.planning import Request, make_plan, new_batch
+from cephtui.planning import Request, apart, make_plan, new_batch
 from cephtui.presets import Choice, Preset, PresetError, PresetFile, choose, parse_overrides
 from cephtui.running.launch import NotRun
 from cephtui.running.runner import Runner
@@ -43,80 +53,115 @@ _SPREADS = (0.02, 0.05, 0.10)
 """Between runs: of a quiet cluster, a usual one, a noisy one."""
 
 
-def measure_and_judge(
-    question: Question,
-    as_json: bool,
-    against: str | None,
-    presets: tuple[str, ...],
-    resume: str | None,
-    where: Where,
-    target: str | None,
-    data_pool: str | None,
-    overrides: tuple[str, ...],
-    change: str | None,
-    undo: str | None,
-    runs: int | None,
-    most: str,
-    session: str | None,
-    destroy: tuple[str, ...],
-    shared_pool: bool,
-    stall_timeout: float,
-    dry_run: bool,
-) -> int:
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a check that measures is asked for, by its options."""
+
+    question: Question
+    where: Where
+    presets: tuple[str, ...]
+    against: str | None
+    resume: str | None
+    target: str | None
+    data_pool: str | None
+    overrides: tuple[str, ...]
+    change: str | None
+    undo: str | None
+    runs: int | None
+    most: str
+    session: str | None
+    destroy: tuple[str, ...]
+    shared_pool: bool
+    drop_caches: bool
+    stall_timeout: float
+    dry_run: bool
+    as_json: bool
+
+    @property
+    def commands(self) -> Commands:
+        return Commands(self.change, self.undo)
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A check as it begins, or goes on."""
+
+    session: str | None
+    question: Question
+    request: Request
+    sitting: Sitting
+    saved: tuple[Run, ...]
+    """What was measured before already."""
+
+
+def measure_and_judge(asked: Asked) -> int:
     """The forms of a check that measure; the exit code."""
-    _check_options(question, change, undo, runs, against)
-    check_session_name(session)
-    commands = Commands(change, undo)
-    if not (change or against or resume or dry_run or (sys.stdin.isatty() and sys.stderr.isatty())):
-        raise click.UsageError(
-            "there is no terminal to ask for the change: give --change, or measure before with "
-            "cephtui run PRESET --repeat 6, make the change, then cephtui check --against SESSION/RUN"
-        )
+    _check_options(asked)
+    check_session_name(asked.session)
     with ExitStack() as stack:
         try:
-            if against is not None:
-                request, sitting, saved = _of_before(
-                    stack, against, where, target, data_pool, question, runs, int(most)
-                )
-            elif resume is not None:
-                directory = find_session(resume)
-                request, sitting, saved = _of_saved(stack, directory, where, target)
-                session, question = directory.name, _asked_in(sitting, question)
-                if sitting.takes_turns and not undo:
-                    raise click.UsageError("this check takes turns: give its --change and --undo again")
-            else:
-                request = _new_request(stack, presets, where, target, data_pool, overrides)
-                sitting, saved = _new_sitting(request, question, commands, runs, int(most)), ()
-                sitting = sitting.model_copy(update={"data_pool": data_pool})
-            _check_undone(session, undo if resume is not None else None)
-            request = replace(request, destroy=destroy, shared_pool=shared_pool, ceph_node=where.ceph_node)
-            most_runs = Turn("after", looks_of(sitting).at[-1])
-            draft = make_plan(request_of_turn(request, most_runs, 0), ids_of(sitting.after))
-            runner = stack.enter_context(Runner(paths.sessions_dir(), session, stall_seconds=stall_timeout))
-            if dry_run:
-                _describe(sitting, draft, saved, as_json)
-                return 0
-            ready = surveyed(runner, request, draft.steps)
-            with measuring(runner) as desk:
-                return Guided(runner, desk, ready, sitting, question, commands, saved, as_json).carry_out()
+            begun = _begin(asked, stack)
+            _check_undone(begun.session, asked.undo if asked.resume is not None else None)
+            return _measure(asked, begun, stack)
         except (PresetError, OptionError) as error:
             raise click.UsageError(str(error)) from None
         except (StoreError, NotRun) as error:
             raise Refused(str(error)) from None
 
 
-def _check_options(
-    question: Question, change: str | None, undo: str | None, runs: int | None, against: str | None
-) -> None:
+def _begin(asked: Asked, stack: ExitStack) -> _Begun:
+    if asked.against is not None:
+        begun = _of_before(asked, asked.against, stack)
+    elif asked.resume is not None:
+        begun = _of_saved(asked, asked.resume, stack)
+    else:
+        request = _new_request(asked, stack)
+        sitting = _new_sitting(asked, request).model_copy(update={"data_pool": asked.data_pool})
+        begun = _Begun(asked.session, asked.question, request, sitting, ())
+    return replace(begun, sitting=begun.sitting.model_copy(update={"drop_caches": asked.drop_caches}))
+
+
+def _measure(asked: Asked, begun: _Begun, stack: ExitStack) -> int:
+    request = _one(begun.request, asked.where)
+    agreed = consents(asked.where, asked.destroy, shared_pool=asked.shared_pool, drop_caches=asked.drop_caches)
+    request = replace(request, **agreed)
+    most_runs = Turn("after", looks_of(begun.sitting).at[-1])
+    draft = make_plan(request_of_turn(request, most_runs, 0), ids_of(begun.sitting.after))
+    known = known_secrets(asked.where)
+    runner = Runner(paths.sessions_dir(), begun.session, stall_seconds=asked.stall_timeout, vault=known)
+    stack.enter_context(runner)
+    if asked.dry_run:
+        _describe(begun.sitting, draft, begun.saved, asked.as_json)
+        return 0
+    ready = surveyed(runner, request, draft.steps)
+    with measuring(runner) as desk:
+        guided = Guided(runner, desk, ready, begun.sitting, begun.question, asked.commands, begun.saved, asked.as_json)
+        return guided.carry_out()
+
+
+def _one(request: Request, where: Where) -> Request:
+    """The request with its target as it is on its nodes; raises OptionError, and UsageError where it is several."""
+    found = apart(request, lambda name: load_config(where).choose([name]))
+    if len(found) > 1:
+        raise click.UsageError(f"--target {request.target.spec} is {len(found)} pairs of nodes: a check is of one")
+    return found[0]
+
+
+def _check_options(asked: Asked) -> None:
     """Raises UsageError."""
-    if undo and not change:
+    if asked.undo and not asked.change:
         raise click.UsageError("--undo belongs to --change")
-    if change and against:
+    if asked.change and asked.against:
         raise click.UsageError("--change belongs to --preset: with --against the change is already made")
-    if runs is None and question.confidence / 100 not in CONFIDENCES:
+    confidence = asked.question.confidence
+    if asked.runs is None and confidence / 100 not in CONFIDENCES:
         known = ", ".join(f"{100 * each:.0f}" for each in CONFIDENCES)
+        raise click.UsageError(f"--confidence {confidence:g}: with several looks expected {known}; or give --runs")
+    is_answered = sys.stdin.isatty() and sys.stderr.isatty()
+    if not (asked.change or asked.against or asked.resume or asked.dry_run or is_answered):
         raise click.UsageError(
-            f"--confidence {question.confidence:g}: with several looks expected {known}; or give --runs"
+            "there is no terminal to ask for the change: give --change, or measure before with "
+            "cephtui run PRESET --repeat 6, make the change, then cephtui check --against SESSION/RUN"
         )
 
 
@@ -139,25 +184,20 @@ def _asked_in(sitting: Sitting, question: Question) -> Question:
     )
 
 
-def _new_request(
-    stack: ExitStack,
-    presets: Sequence[str],
-    where: Where,
-    target: str | None,
-    data_pool: str | None,
-    overrides: Sequence[str],
-) -> Request:
-    chosen = choose(find_catalogue(), presets)
-    given = parse_overrides(overrides)
+def _new_request(asked: Asked, stack: ExitStack) -> Request:
+    chosen = choose(find_catalogue(), asked.presets)
+    given = parse_overrides(asked.overrides)
     swept = [name for name, value in [*given.items(), *(i for p in chosen for i in p.file.options.items())]
              if isinstance(value, list) and isinstance(given.get(name, value), list)]  # fmt: skip
     if swept:
         raise click.UsageError(f"--set {swept[0]}: a check measures one value, not several")
-    nodes = chosen_nodes(where)
-    return Request(chosen, nodes, chosen_target(target, stack, nodes, data_pool, new_batch()), given)
+    nodes = chosen_nodes(asked.where)
+    target = chosen_target(asked.target, stack, nodes, asked.data_pool, new_batch())
+    return Request(chosen, nodes, target, given)
 
 
-def _new_sitting(request: Request, question: Question, commands: Commands, runs: int | None, most: int) -> Sitting:
+def _new_sitting(asked: Asked, request: Request) -> Sitting:
+    question = asked.question
     return Sitting(
         at=datetime.now(UTC),
         presets=tuple(preset.name for preset in request.presets),
@@ -166,10 +206,10 @@ def _new_sitting(request: Request, question: Question, commands: Commands, runs:
         nodes=tuple(node.name for node in request.nodes),
         before=tuple(new_batch() for _ in request.presets),
         after=tuple(new_batch() for _ in request.presets),
-        takes_turns=commands.undo is not None,
-        before_runs=runs or BEFORE_RUNS,
-        most=None if runs else most,
-        fixed=runs,
+        takes_turns=asked.undo is not None,
+        before_runs=asked.runs or BEFORE_RUNS,
+        most=None if asked.runs else int(asked.most),
+        fixed=asked.runs,
         require_percent=question.require_percent,
         same_percent=question.same_percent,
         confidence=question.confidence / 100,
@@ -178,16 +218,7 @@ def _new_sitting(request: Request, question: Question, commands: Commands, runs:
     )
 
 
-def _of_before(
-    stack: ExitStack,
-    against: str,
-    where: Where,
-    target: str | None,
-    data_pool: str | None,
-    question: Question,
-    runs: int | None,
-    most: int,
-) -> tuple[Request, Sitting, tuple[Run, ...]]:
+def _of_before(asked: Asked, against: str, stack: ExitStack) -> _Begun:
     """What was measured before, once more; raises StoreError."""
     directory, number = find_run(against)
     before = repeats_of(directory, number)
@@ -198,43 +229,53 @@ def _of_before(
             f"{directory.name}/{number} has {counting} run{'s' * (counting != 1)} that count{'s' * (counting == 1)}: "
             f"{JUDGED_RUNS} are needed before for a verdict: measure with cephtui run PRESET --repeat {BEFORE_RUNS}"
         )
-    where = where if where.names else replace(where, names=tuple(node_names(run)))
-    nodes = chosen_nodes(where)
-    text = target or (None if is_scratch(run.target) else run.target)
+    nodes = chosen_nodes(_where(asked, tuple(node_names(run))))
+    target = chosen_target(_target(asked, run.target), stack, nodes, asked.data_pool, new_batch())
+    request = Request((_preset_of(run),), nodes, target, {})
+    sitting = _new_sitting(asked, request).model_copy(update={"before": (run.batch,), "before_runs": 0})
+    check_caches(drops_caches(run), asked.drop_caches)
+    return _Begun(asked.session, asked.question, request, sitting, before)
+
+
+def _preset_of(run: Run) -> Preset:
+    """As it was measured, with the headline of the preset of that name."""
     found = find_catalogue().get(run.preset)
-    headline_name = found.file.headline if isinstance(found, Preset) else "iops"
     file = PresetFile.model_construct(
         title=run.preset,
         short="",
         description="",
         tool=run.tool,
         key=None,
-        headline=headline_name,
+        headline=found.file.headline if isinstance(found, Preset) else "iops",
         options=dict(run.options),
     )
-    request = Request(
-        (Preset(run.preset, Path(), user=True, file=file),),
-        nodes,
-        chosen_target(text, stack, nodes, data_pool, new_batch()),
-        {},
-    )
-    sitting = _new_sitting(request, question, Commands(None, None), runs, most)
-    return request, sitting.model_copy(update={"before": (run.batch,), "before_runs": 0}), before
+    return Preset(run.preset, Path(), user=True, file=file)
 
 
-def _of_saved(
-    stack: ExitStack, directory: Path, where: Where, target: str | None
-) -> tuple[Request, Sitting, tuple[Run, ...]]:
+def _of_saved(asked: Asked, resume: str, stack: ExitStack) -> _Begun:
     """A sitting that was left, with its own target and nodes; raises StoreError."""
+    directory = find_session(resume)
     sitting = store.read_sitting(directory)
     if sitting is None:
         raise click.UsageError(f"session {directory.name} has no check to continue")
-    where = where if where.names else replace(where, names=sitting.nodes)
-    nodes = chosen_nodes(where)
-    text = target or (None if is_scratch(sitting.target) else sitting.target)
+    nodes = chosen_nodes(_where(asked, sitting.nodes))
     given: Mapping[str, Choice] = sitting.overrides
-    chosen = chosen_target(text, stack, nodes, sitting.data_pool, new_batch())
-    return Request(choose(find_catalogue(), sitting.presets), nodes, chosen, given), sitting, ()
+    target = chosen_target(_target(asked, sitting.target), stack, nodes, sitting.data_pool, new_batch())
+    request = Request(choose(find_catalogue(), sitting.presets), nodes, target, given)
+    check_caches(sitting.drop_caches, asked.drop_caches)
+    if sitting.takes_turns and not asked.undo:
+        raise click.UsageError("this check takes turns: give its --change and --undo again")
+    return _Begun(directory.name, _asked_in(sitting, asked.question), request, sitting, ())
+
+
+def _where(asked: Asked, names: tuple[str, ...]) -> Where:
+    """The nodes that were asked for, else these."""
+    return asked.where if asked.where.names else replace(asked.where, names=names)
+
+
+def _target(asked: Asked, spec: str) -> str | None:
+    """The target that was asked for, else this one; None is a scratch file of the check's own."""
+    return asked.target or (None if is_scratch(spec) else spec)
 
 
 def _describe(sitting: Sitting, draft: Plan, saved: Sequence[Run], as_json: bool) -> None:

@@ -11,12 +11,12 @@ from typing import TypeVar
 import click
 
 from cephtui import paths
-from cephtui.cli.choice import known_nodes
+from cephtui.cli.choice import known_nodes, known_secrets
 from cephtui.cli.errors import Refused
 from cephtui.cli.headless import say_notices
 from cephtui.cli.options import Where
 from cephtui.cli.printing import print_report
-from cephtui.cli.prompts import connect
+from cephtui.cli.prompts import ask_secrets, connect
 from cephtui.cli.saved import find_session
 from cephtui.cli.stopping import AGAIN, stopping
 from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE, EXIT_REFUSED
@@ -31,6 +31,7 @@ from cephtui.running.runner import Runner
 from cephtui.sessions.changes import left_changed, not_undone
 from cephtui.sessions.undo import Undo, left_behind, unreadable_lists
 from cephtui.sessions.writer import take_lock
+from cephtui.targets import in_turn
 from cephtui.targets.base import Removed
 from cephtui.targets.leftovers import ConnectionSettings, connection_settings, describe
 from cephtui.terminal import Interrupted, say
@@ -64,7 +65,7 @@ def clean_up(where: Where, dry_run: bool, yes: bool, as_listed: bool, undone: st
         return code
     if not yes and not (sys.stdin.isatty() and click.confirm("Remove this?", err=True)):
         raise Refused("nothing was removed: add --yes" if not sys.stdin.isatty() else "nothing was removed")
-    with Runner(paths.sessions_dir()) as runner:
+    with Runner(paths.sessions_dir(), vault=known_secrets(where)) as runner:
         return _remove(runner, left, own, as_listed=as_listed) or code
 
 
@@ -107,6 +108,8 @@ def _remove(runner: Runner, left: Sequence[tuple[Path, Undo]], own: Mapping[str,
 
     try:
         states, refused = _ways_taken(runner, wanted, as_listed)
+        for way in states:
+            ask_secrets(runner, states[way].node, [undo.target for _, undo in wanted[way]])
     except (Interrupted, click.Abort):
         raise Interrupted(*still_there()) from None
     failed = 0
@@ -116,7 +119,9 @@ def _remove(runner: Runner, left: Sequence[tuple[Path, Undo]], own: Mapping[str,
                 failed += len(found)
                 say(f"{one_line(way.listed.name)}: {_things(found)} not removed: {refused[way]}")
                 continue
-            failed += sum(_removed(runner, states[way], some, inbox, there) for some in _batches(found))
+            groups = in_turn(found, lambda each: each[1].target)
+            some = (batch for group in groups for batch in _batches(group))
+            failed += sum(_removed(runner, states[way], batch, inbox, there) for batch in some)
     if ending.asked:
         return EXIT_INCOMPLETE
     if not failed:

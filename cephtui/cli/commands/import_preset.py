@@ -1,4 +1,4 @@
-"""``cephtui import-preset``: fio's job files and command lines become the user's presets."""
+"""``cephtui import-preset``: fio's job files and command lines, and gosbench's configs, become the user's presets."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import re
 import shlex
 import sys
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -24,13 +25,15 @@ from cephtui.reading import DOCUMENT_MOST_BYTES, read_bytes
 from cephtui.sessions.writer import write_whole
 from cephtui.terminal import say
 from cephtui.tools import TOOLS
+from cephtui.tools.adopted import Adopted, in_order, is_in_order
 from cephtui.tools.base import OptionError
-from cephtui.tools.fio import Fio
-from cephtui.tools.fio.adopted import Adopted, adopt, find_given, in_order, is_in_order, together
-from cephtui.tools.fio.given import Given
+from cephtui.tools.fio.adopted import adopt, find_given, together
+from cephtui.tools.gosbench.adopted import find_tests, is_config
 from cephtui.tools.logs import read_log
 
 How = Literal["together", "in-order"]
+Jobs = Sequence[tuple[str, Callable[[], Adopted]]]
+"""Each job of a command line or file, and what makes a preset of it, which raises OptionError where none can be."""
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
 _NAME_MOST = 60
 _LARGE_BYTES = 128 << 10
@@ -40,12 +43,11 @@ _LARGE_BYTES = 128 << 10
 def import_presets(source: str, name: str | None, how: How | None, dry_run: bool, force: bool) -> int:
     """Write a preset for each job, or print them; the exit code."""
     file_name, text = _text_of(source)
-    given = _given_in(source, text)
     found: list[Adopted] = []
     problems = 0
-    for part in given:
-        adopted = _adopted(part)
-        problems += len(part.sections) - len(adopted)
+    for jobs in _jobs_in(source, file_name, text):
+        adopted = _adopted(jobs)
+        problems += len(jobs) - len(adopted)
         found += _arranged(adopted, name or Path(file_name).stem or adopted[0].name, how) if adopted else []
     presets = _named(found, name)
     if not dry_run:
@@ -71,26 +73,34 @@ def _text_of(source: str) -> tuple[str, str]:
         raise click.UsageError(f"{source}: {error.strerror}: name a job file, or quote a command line") from None
 
 
-def _given_in(source: str, text: str) -> list[Given]:
+def _jobs_in(source: str, file_name: str, text: str) -> list[Jobs]:
+    """Those of each command line and file in a text."""
+    if is_config(file_name, text):
+        try:
+            return [find_tests(text)]
+        except ValueError as error:
+            raise click.UsageError(f"{one_line(source):.80}: {error}") from None
     given = find_given(read_log(text))
     if not given:
         raise click.UsageError(f"{one_line(source):.80}: no job file and no fio command with --name found")
-    return given
+    return [[(section.name, partial(adopt, section)) for section in part.sections] for part in given]
 
 
-def _adopted(given: Given) -> list[Adopted]:
-    """The sections that can become presets; the others are named with the reason."""
+def _adopted(jobs: Jobs) -> list[Adopted]:
+    """The jobs that can become presets; the others are named with the reason."""
     found = []
-    for section in given.sections:
+    for name, become in jobs:
         try:
-            found.append(adopt(section))
+            found.append(become())
         except OptionError as error:
-            say(f"[{section.name}] can't become a preset: {error}")
+            say(f"[{name}] can't become a preset: {error}")
     return found
 
 
 def _arranged(sections: Sequence[Adopted], name: str, how: How | None) -> list[Adopted]:
-    """As fio would run them, or as the user wants it where that is not the same."""
+    """As the tool would run them, or as the user wants it where that is not the same."""
+    if sections[0].at_once:
+        _check_in_turn(sections[0], how)
     if len(sections) < 2:
         return list(sections)
     is_behind = is_in_order(sections)
@@ -100,6 +110,18 @@ def _arranged(sections: Sequence[Adopted], name: str, how: How | None) -> list[A
         return together(sections, name) if how == "together" else in_order(sections, name)
     except OptionError as error:
         raise click.UsageError(str(error)) from None
+
+
+def _check_in_turn(section: Adopted, how: How | None) -> None:
+    """Raises UsageError, or click's Abort, unless the user wants one target after the other."""
+    title = TOOLS[section.tool].title
+    what = f"{title} would load {', '.join(section.at_once)} at the same time, and a run has one target"
+    if how == "in-order":
+        return
+    if how == "together" or not _can_ask():
+        raise click.UsageError(f"{what}: take --in-order")
+    say(f"{what}.")
+    click.confirm("Measure one after the other", default=True, abort=True, err=True)
 
 
 def _asked(sections: Sequence[Adopted], is_behind: bool | None) -> How:
@@ -160,8 +182,9 @@ def _give(name: str, preset: Adopted, source: str, *, dry_run: bool) -> None:
         except OSError as error:
             raise click.ClickException(f"can't write {path}: {error.strerror}") from None
         say(f"{name}: {path}")
-    for option, reason in preset.left_out:
-        say(f"{name}: {option} is left out: {reason}")
+    for reason in dict.fromkeys(reason for _, reason in preset.left_out):
+        options = [option for option, each in preset.left_out if each == reason]
+        say(f"{name}: {', '.join(options)} {'are' if options[1:] else 'is'} left out: {reason}")
     for note in preset.notes:
         say(f"{name}: {note}")
     target = f" --target {shlex.quote(preset.target)}" if preset.target else ""
@@ -170,12 +193,13 @@ def _give(name: str, preset: Adopted, source: str, *, dry_run: bool) -> None:
 
 def toml_of(preset: Adopted, description: str) -> str:
     """The text of a preset's file, as it can be read again."""
-    loads = [TOOLS[Fio.name].bind(options).load() for options in combinations(TOOLS[Fio.name], preset.options)]
+    tool = TOOLS[preset.tool]
+    loads = [tool.bind(options).load() for options in combinations(tool, preset.options)]
     headline = "bandwidth" if min(load.block_bytes for load in loads) >= _LARGE_BYTES else "iops"
     lines = [
         f"title = {json.dumps(one_line(preset.name))}",
         f"description = {json.dumps(one_line(description))}",
-        f'tool = "{Fio.name}"',
+        f'tool = "{tool.name}"',
         f'headline = "{headline}"',
         "",
         "[options]",

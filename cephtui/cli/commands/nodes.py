@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import Future
 from typing import TypeVar
 
 import click
 
 from cephtui import paths
+from cephtui.analysis.hardware import with_findings, with_hardware
 from cephtui.cli.choice import chosen_nodes, find_catalogue
 from cephtui.cli.options import Where
 from cephtui.cli.printing import print_lines, print_report
 from cephtui.cli.prompts import connect
 from cephtui.exit_codes import EXIT_REFUSED
 from cephtui.models import Node
+from cephtui.models.inventory import Inventory
 from cephtui.models.rows import NodeRow
 from cephtui.nodes.state import diagnosis
-from cephtui.presets import PresetError, choose
-from cephtui.reports.listings import draw_nodes
+from cephtui.nodes.transport import TransportError
+from cephtui.presets import PresetError, choose, presets_by_tool
+from cephtui.reports.nodes import draw_nodes
 from cephtui.running.launch import PATIENCE_SECONDS
 from cephtui.running.runner import Runner
 from cephtui.terminal import say
@@ -29,12 +32,13 @@ T = TypeVar("T")
 
 def check_nodes(presets: tuple[str, ...], where: Where, as_json: bool) -> int:
     """Print what works on the nodes and what is missing; the exit code."""
+    catalogue = find_catalogue()
     try:
-        needed = {preset.tool.name for preset in choose(find_catalogue(), presets)}
+        needed = {preset.tool.name for preset in choose(catalogue, presets)}
     except PresetError as error:
         raise click.UsageError(str(error)) from None
     with Runner(paths.sessions_dir()) as runner:
-        rows = _diagnose(runner, chosen_nodes(where), needed)
+        rows = _diagnose(runner, chosen_nodes(where), needed, presets_by_tool(catalogue))
     if as_json:
         print_lines(rows)
     else:
@@ -42,14 +46,28 @@ def check_nodes(presets: tuple[str, ...], where: Where, as_json: bool) -> int:
     return 0 if all(row.ready for row in rows) else EXIT_REFUSED
 
 
-def _diagnose(runner: Runner, nodes: Sequence[Node], needed: Collection[str]) -> list[NodeRow]:
-    """The state of each node, and what is missing of the ``needed`` tools."""
+def _diagnose(
+    runner: Runner, nodes: Sequence[Node], needed: Collection[str], presets: Mapping[str, Sequence[str]]
+) -> list[NodeRow]:
+    """The state of each node, what it has, and what is missing of the ``needed`` tools."""
     states = connect(runner, nodes)
+    hardware = [runner.nodes.inventory(state) if state.environment else None for state in states]
     asked = [runner.nodes.health(s.node) if s.environment and s.environment.tools.get("ceph") else None for s in states]
-    return [
-        diagnosis(state, needed, _patiently(health, "querying the cluster ...") if health else None)
+    rows = [
+        diagnosis(state, needed, _patiently(health, "querying the cluster ...") if health else None, presets)
         for state, health in zip(states, asked, strict=True)
     ]
+    return with_findings([_with_hardware(row, found) for row, found in zip(rows, hardware, strict=True)])
+
+
+def _with_hardware(row: NodeRow, asked: Future[Inventory] | None) -> NodeRow:
+    """A connection that was lost meanwhile is a problem of the node's."""
+    if asked is None:
+        return row
+    try:
+        return with_hardware(row, _patiently(asked, "reading disks and network interfaces ..."))
+    except TransportError as error:
+        return row.model_copy(update={"ready": False, "problems": (*row.problems, str(error))})
 
 
 def _patiently(asked: Future[T], text: str) -> T:

@@ -22,7 +22,7 @@ from cephtui.cli.options import Where
 from cephtui.cli.printing import print_lines, print_report
 from cephtui.cli.prompts import connect
 from cephtui.cli.series import run_in_order
-from cephtui.cli.work import Work
+from cephtui.cli.work import Work, consents
 from cephtui.exit_codes import WORST
 from cephtui.frozen import dataclass
 from cephtui.models import Node
@@ -62,6 +62,7 @@ def measure_volumes(
     session: str | None,
     destroy: tuple[str, ...],
     shared_pool: bool,
+    drop_caches: bool,
     stall_timeout: float,
     as_json: bool,
     dry_run: bool,
@@ -76,8 +77,9 @@ def measure_volumes(
             runner = stack.enter_context(Runner(paths.sessions_dir(), session, stall_seconds=stall_timeout))
             places = [each if each.volume.is_promised else _with_limits(runner, each) for each in places]
             work, steps = _work(places, preset, (1, *jobs), repeat or 1, parse_overrides(overrides))
-            consents = {"destroy": destroy, "shared_pool": shared_pool, "ceph_node": where.ceph_node}
-            work = surveyed_work(runner, work, consents)
+            work = replace(work, ordered=work.ordered.model_copy(update={"drop_caches": drop_caches}))
+            agreed = consents(where, destroy, shared_pool=shared_pool, drop_caches=drop_caches)
+            work = surveyed_work(runner, work, agreed)
             if dry_run:
                 return show_plans(runner, work, None, as_json)
             check_all(runner, work)

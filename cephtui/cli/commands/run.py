@@ -16,16 +16,18 @@ from rich.text import Text
 
 from cephtui import paths
 from cephtui.analysis.stable import FEWEST, MOST, Goal
-from cephtui.cli.choice import check_session_name, find_catalogue
+from cephtui.cli.choice import check_session_name, find_catalogue, known_secrets
 from cephtui.cli.errors import Refused
 from cephtui.cli.expecting import check_expected, conclude_expected
+from cephtui.cli.links import conclude_links
 from cephtui.cli.options import Where
 from cephtui.cli.printing import print_lines, print_report
 from cephtui.cli.prompts import Prompts, connect
 from cephtui.cli.series import run_in_order, run_until_stable, singly
 from cephtui.cli.sweeping import at_depth, check_sweep, run_sweep, sweep_line
-from cephtui.cli.work import Work, new_work, saved_work
+from cephtui.cli.work import Work, check_caches, consents, new_work, saved_work
 from cephtui.exit_codes import EXIT_REFUSED, WORST
+from cephtui.frozen import dataclass
 from cephtui.models import Step
 from cephtui.nodes.transport import TransportError
 from cephtui.ordering import plan_of, plans_of, points_of
@@ -41,61 +43,88 @@ from cephtui.terminal import say
 from cephtui.tools.base import OptionError
 
 
-def run_presets(
-    names: tuple[str, ...],
-    where: Where,
-    targets: tuple[str, ...],
-    data_pool: str | None,
-    overrides: tuple[str, ...],
-    repeat: int | None,
-    order: Order | None,
-    until_stable: float | None,
-    most: int | None,
-    sweep_depth: str | None,
-    confirm: bool,
-    expect: tuple[str, ...],
-    session: str | None,
-    resume: str | None,
-    destroy: tuple[str, ...],
-    shared_pool: bool,
-    stall_timeout: float,
-    as_json: bool,
-    dry_run: bool,
-) -> int:
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What ``cephtui run`` is asked for, by its arguments and options."""
+
+    names: tuple[str, ...]
+    where: Where
+    targets: tuple[str, ...]
+    data_pool: str | None
+    overrides: tuple[str, ...]
+    repeat: int | None
+    order: Order | None
+    until_stable: float | None
+    most: int | None
+    sweep_depth: str | None
+    confirm: bool
+    expect: tuple[str, ...]
+    session: str | None
+    resume: str | None
+    destroy: tuple[str, ...]
+    shared_pool: bool
+    drop_caches: bool
+    stall_timeout: float
+    as_json: bool
+    dry_run: bool
+
+    @property
+    def ordered(self) -> Mapping[str, Any]:
+        """What says which runs there are, by what it is called: nothing of it goes with --resume."""
+        return {"PRESET": self.names, "--target": self.targets, "--data-pool": self.data_pool,
+                "--set": self.overrides, "--repeat": self.repeat, "--order": self.order,
+                "--until-stable": self.until_stable, "--sweep-depth": self.sweep_depth, "--expect": self.expect,
+                "--session": self.session}  # fmt: skip
+
+    @property
+    def consents(self) -> Mapping[str, Any]:
+        """What the user has agreed to."""
+        return consents(self.where, self.destroy, shared_pool=self.shared_pool, drop_caches=self.drop_caches)
+
+
+def run_presets(asked: Asked) -> int:
     """Run presets, a suite, or what a session has left of them; or only show it. The exit code."""
-    goal = _goal(until_stable, most, repeat, order)
-    given = {"PRESET": names, "--target": targets, "--data-pool": data_pool, "--set": overrides, "--repeat": repeat,
-             "--order": order, "--until-stable": until_stable, "--sweep-depth": sweep_depth, "--expect": expect,
-             "--session": session}  # fmt: skip
-    _check_resume(resume, given)
-    check_session_name(session)
+    goal = _goal(asked)
+    _check_resume(asked)
+    check_session_name(asked.session)
     with ExitStack() as stack:
         try:
-            if resume is not None:
-                session, work = saved_work(resume, where, stack)
-            else:
-                options, expected = parse_overrides(overrides), check_expected(expect)
-                least = FEWEST if goal else repeat
-                work = new_work(names, where, targets, data_pool, options, least, order, expected, stack)
-            _check_order(work, order, goal)
-            work = _swept(work, sweep_depth, confirm, given)
+            session, work = _work(asked, goal, stack)
+            _check_order(work, asked.order, goal)
+            work = _swept(work, asked)
             if not work.slices:
                 runs = sum(len(plan_of(request).steps) for request in work.requests)
                 say(f"session {session}: nothing is left to run, all {runs} runs are there")
                 return 0
             for note in work.notes:
                 say(note)
-            runner = stack.enter_context(Runner(paths.sessions_dir(), session, stall_seconds=stall_timeout))
-            consents = {"destroy": destroy, "shared_pool": shared_pool, "ceph_node": where.ceph_node}
-            work = surveyed_work(runner, work, consents)
-            confirms = confirm if sweep_depth else None
-            if dry_run:
-                return show_plans(runner, work, goal, as_json, confirms)
-            return _measure(runner, work, goal, confirms, as_json)
+            known = known_secrets(asked.where)
+            runner = Runner(paths.sessions_dir(), session, stall_seconds=asked.stall_timeout, vault=known)
+            stack.enter_context(runner)
+            work = surveyed_work(runner, work, asked.consents)
+            confirms = asked.confirm if asked.sweep_depth else None
+            if asked.dry_run:
+                return show_plans(runner, work, goal, asked.as_json, confirms)
+            return _measure(runner, work, goal, confirms, asked.as_json)
         except (PresetError, OptionError) as error:
             raise click.UsageError(str(error)) from None
         except (StoreError, NotRun) as error:
             raise Refused(str(error)) from None
+
+
+def _work(asked: Asked, goal: Goal | None, stack: ExitStack) -> tuple[str | None, Work]:
+    """New, or what its session has left of it; with the name of the session."""
+    if asked.resume is not None:
+        session, work = saved_work(asked.resume, asked.where, stack)
+        check_caches(work.ordered.drop_caches, asked.drop_caches)
+        return session, work
+    options, expected = parse_overrides(asked.overrides), check_expected(asked.expect)
+    least = FEWEST if goal else asked.repeat
+    work = new_work(
+        asked.names, asked.where, asked.targets, asked.data_pool, options, least, asked.order, expected, stack
+    )
+    ordered = work.ordered.model_copy(update={"drop_caches": asked.drop_caches})
+    return asked.session, replace(work, ordered=ordered)
 
 
 def _measure(runner: Runner, work: Work, goal: Goal | None, confirms: bool | None, as_json: bool) -> int:
@@ -112,29 +141,30 @@ def _measure(runner: Runner, work: Work, goal: Goal | None, confirms: bool | Non
         code = run_until_stable(runner, work.requests, goal, metric, as_json)
     else:
         code = run_in_order(runner, work.slices, work.ordered, as_json)
+    conclude_links(runner.directory, work.ordered.cells, as_json=as_json)
     expected_code = conclude_expected(runner.directory, work.ordered.cells, as_json)
     return max(code, expected_code, key=WORST.index)
 
 
-def _check_resume(resume: str | None, given: Mapping[str, object]) -> None:
+def _check_resume(asked: Asked) -> None:
     """Raises UsageError for what does not go together."""
-    if resume is None and not given["PRESET"]:
+    if asked.resume is None and not asked.names:
         raise click.UsageError("Missing argument 'PRESET...'.")
-    named = next((name for name, value in given.items() if value), None)
-    if resume is not None and named:
+    named = next((name for name, value in asked.ordered.items() if value), None)
+    if asked.resume is not None and named:
         raise click.UsageError(f"--resume continues what was ordered: leave out {named}")
 
 
-def _goal(percent: float | None, most: int | None, repeat: int | None, order: Order | None) -> Goal | None:
+def _goal(asked: Asked) -> Goal | None:
     """Of repeats until stable; None for a fixed number of them. Raises UsageError."""
-    if percent is None:
-        if most is not None:
+    if asked.until_stable is None:
+        if asked.most is not None:
             raise click.UsageError("--most belongs to --until-stable")
         return None
-    for option, value in (("--repeat", repeat), ("--order", order)):
+    for option, value in (("--repeat", asked.repeat), ("--order", asked.order)):
         if value is not None:
             raise click.UsageError(f"--until-stable decides how many repeats there are: leave out {option}")
-    return Goal(percent, most or MOST)
+    return Goal(asked.until_stable, asked.most or MOST)
 
 
 def _check_order(work: Work, order: Order | None, goal: Goal | None) -> None:
@@ -149,16 +179,16 @@ def _check_order(work: Work, order: Order | None, goal: Goal | None) -> None:
         plan_of(request)
 
 
-def _swept(work: Work, sweep_depth: str | None, confirm: bool, given: Mapping[str, Any]) -> Work:
+def _swept(work: Work, asked: Asked) -> Work:
     """Each preset at the first depth of its sweep, if there is one. Raises UsageError and OptionError."""
-    if sweep_depth is None:
-        if confirm:
+    if asked.sweep_depth is None:
+        if asked.confirm:
             raise click.UsageError("--confirm belongs to --sweep-depth auto")
         return work
     if work.ordered.suite:
         raise click.UsageError("--sweep-depth is for presets: a suite says which depths each of its steps has")
-    others = {name: given[name] for name in ("--repeat", "--until-stable", "--expect")}
-    check_sweep(work.requests, confirm, given["--set"], others)
+    others = {name: asked.ordered[name] for name in ("--repeat", "--until-stable", "--expect")}
+    check_sweep(work.requests, asked.confirm, asked.overrides, others)
     return replace(work, requests=tuple(at_depth(request, 1) for request, _ in singly(work.requests)))
 
 
@@ -182,7 +212,8 @@ def surveyed_work(runner: Runner, work: Work, consents: Mapping[str, Any]) -> Wo
 
 
 def _surveyed_fields(request: Request) -> Mapping[str, Any]:
-    return {"nodes": request.nodes, "room_bytes": request.room_bytes, "pool_use": request.pool_use}
+    names = ("nodes", "target", "room_bytes", "pool_use", "versions")
+    return {name: getattr(request, name) for name in names}
 
 
 def surveyed(runner: Runner, request: Request, steps: Sequence[Step]) -> Request:
@@ -191,11 +222,13 @@ def surveyed(runner: Runner, request: Request, steps: Sequence[Step]) -> Request
     ``steps`` are those of a plan made without that.
     """
     loads = len(request.nodes) > 1 or any(step.writes for step in steps)
-    states = connect(runner, request.nodes, request.target.pool)
+    states = connect(runner, request.hosts, request.target.pool)
     problem = next((state.problem for state in states if state.problem), None)
     if problem:
         raise NotRun(problem)
-    request = replace(request, nodes=tuple(state.node for state in states))
+    found = {state.node.name: state for state in states}
+    versions = {name: state.environment.tools for name, state in found.items() if state.environment}
+    request = replace(request, nodes=tuple(found[node.name].node for node in request.nodes), versions=versions)
     surveying = Launcher(runner, Prompts()).survey(request, patient=loads and not request.shared_pool)
     try:
         return asyncio.run(surveying)

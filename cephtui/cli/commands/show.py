@@ -12,8 +12,10 @@ from rich.text import Text
 
 from cephtui import paths
 from cephtui.analysis.ceiling import ceilings
+from cephtui.analysis.links import links_of
 from cephtui.analysis.marks import in_order
 from cephtui.cli.choice import find_catalogue
+from cephtui.cli.links import print_links
 from cephtui.cli.printing import ascii_only, print_lines, print_report
 from cephtui.cli.saved import find_run, find_session
 from cephtui.models import Mark, Run
@@ -22,6 +24,7 @@ from cephtui.reports.csv_text import runs_csv
 from cephtui.reports.curve import curve_markdown, curve_of_run, curves_of, draw_curve, runs_of
 from cephtui.reports.curve_rows import curves_csv, rows_of_curve
 from cephtui.reports.details import run_markdown
+from cephtui.reports.links import links_markdown
 from cephtui.reports.markdown import matrix_markdown, runs_markdown
 from cephtui.reports.matrix import draw_matrix
 from cephtui.reports.matrix_cells import matrix_cells, matrix_csv
@@ -61,6 +64,8 @@ def _show_session(directory: Path, form: str) -> None:
         print_report(draw_session(runs, marks, ascii_only=ascii_only()))
     else:
         _write(runs, marks, form)
+    if form in ("json", "table"):
+        print_links(runs, directory.name, as_json=form == "json")
     if broken:
         raise broken[0]
 
@@ -120,4 +125,5 @@ def _show_curves(name: str, form: str) -> None:
 
 
 def _write(runs: list[Run], marks: list[Mark], form: str) -> None:
-    sys.stdout.write(runs_markdown(runs, marks) if form == "md" else runs_csv(runs, marks))
+    text = runs_markdown(runs, marks) + links_markdown(links_of(runs)) if form == "md" else runs_csv(runs, marks)
+    sys.stdout.write(text)

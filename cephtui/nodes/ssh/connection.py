@@ -66,8 +66,8 @@ def command_line(argv: Sequence[str]) -> str:
 class _Session(asyncssh.SSHClientSession[bytes]):
     """Passes on asyncssh's events of a session, and is the channel to its process."""
 
-    def __init__(self, token: str, round_trip_seconds: float) -> None:
-        self.process = WatchedProcess(self, token, round_trip_seconds)
+    def __init__(self, command: Command, round_trip_seconds: float) -> None:
+        self.process = WatchedProcess(self, command, round_trip_seconds)
         self._channel: asyncssh.SSHClientChannel[bytes] | None = None
 
     def connection_made(self, chan: asyncssh.SSHClientChannel[bytes]) -> None:
@@ -142,7 +142,7 @@ class SshConnection:
             return await self._run(argv)
 
     async def start(self, command: Command) -> WatchedProcess:
-        session = _Session(command.token, self.round_trip_seconds)
+        session = _Session(command, self.round_trip_seconds)
         async with self._within(READY_SECONDS, "no new session"):
             await self._connection.create_session(lambda: session, command_line(watchdog_argv(command)), **_PLAIN)
         await until_ready(session.process, self.node.name)

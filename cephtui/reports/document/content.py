@@ -14,7 +14,15 @@ from cephtui.reports.ceiling import ceiling_lines
 from cephtui.reports.document.blocks import Block, Chart, Code, Color, Document, Items, Section, Table, Text, Tone
 from cephtui.reports.document.conditions import conditions_of
 from cephtui.reports.document.curves import curves
-from cephtui.reports.document.figures import figures_table, label_of, matrix_tables, points_table, runs_table
+from cephtui.reports.document.figures import (
+    figures_table,
+    jobs_table,
+    label_of,
+    links_tables,
+    matrix_tables,
+    points_table,
+    runs_table,
+)
 from cephtui.reports.document.findings import findings_of
 from cephtui.reports.document.material import Line, Material
 from cephtui.reports.document.pictures import colors_of, dots_chart, interval_chart, time_chart
@@ -123,7 +131,8 @@ def _changed(material: Material) -> tuple[Block, ...]:
 def _figures(material: Material) -> tuple[Block, ...]:
     judged = material.judged
     if judged is None or not judged.verdicts:
-        return (*matrix_tables(material), points_table(material), *curves(material, _CHARTS_MOST))
+        links = links_tables(material)
+        return (*links, *matrix_tables(material), points_table(material), *curves(material, _CHARTS_MOST))
     runs = {name_of(run): run for run in material.runs}
     names = names_of_changes(material.changes)
     labelled = [(verdict, label_of(verdict, names)) for verdict in judged.deciding]
@@ -159,7 +168,7 @@ def _ceilings(material: Material) -> tuple[Block, ...]:
 def _runs(material: Material) -> tuple[Block, ...]:
     """A row for each, and how it went over time."""
     charts = _over_time(material)
-    return (runs_table(material), *charts[:_CHARTS_MOST])
+    return (runs_table(material), *jobs_table(material.runs), *charts[:_CHARTS_MOST])
 
 
 def _over_time(material: Material) -> list[Chart]:

@@ -8,16 +8,19 @@ from cephtui import units
 from cephtui.analysis.batches import Point, flow_names, group, measured, name_of, node_names, summarize
 from cephtui.analysis.conclusion import Judgement, validity
 from cephtui.analysis.figures import spoiled_by
+from cephtui.analysis.links import links_of
 from cephtui.analysis.matrix import matrix_of
 from cephtui.models import Run
 from cephtui.models.metrics import BY_NAME, LIVE, Metric
 from cephtui.models.verdict import Verdict
-from cephtui.reports.document.blocks import Block, Items, Table
+from cephtui.reports.document.blocks import Block, Items, Table, Text
 from cephtui.reports.document.findings import status_of
 from cephtui.reports.document.material import Material
 from cephtui.reports.facts import run_names
+from cephtui.reports.jobs import COMPARED, COMPARED_SIDES, compared_rows
+from cephtui.reports.links import links_in_tables
 from cephtui.reports.matrix import LEGEND, cell_text, column_titles, figure_title, place_text, remarks, row_titles
-from cephtui.reports.text import cut, margin_of, short_conditions, spread_of, title_of
+from cephtui.reports.text import cut, margin_of, short_conditions, spread_of, title_of, written
 from cephtui.reports.verdict import interval_of, ratio_of, short_text
 from cephtui.reports.versus import names_of_changes
 
@@ -55,6 +58,15 @@ def figures_table(material: Material, judged: Judgement) -> tuple[Block, ...]:
     return (Table(columns, "lrrrrrll", tuple(rows), frozenset(strong)),)
 
 
+def links_tables(material: Material) -> Iterable[Block]:
+    """The network between the nodes, where it was measured: from the sender to the receiver, the slowest marked."""
+    for title, (columns, *rows), slowest in links_in_tables(links_of(material.runs)):
+        yield Text(f"{title}: rows send, columns receive.")
+        yield Table(tuple(columns), "l" + "r" * (len(columns) - 1), tuple(map(tuple, rows)))
+        if slowest:
+            yield Text(f"{slowest.replace('#', 'run ')}.")
+
+
 def label_of(verdict: Verdict, names: Mapping[str, str]) -> str:
     """What its runs are called, by their ``names``: the preset, and what sets them apart from others of it."""
     return next((names[run] for run in (*verdict.before, *verdict.after) if run in names), verdict.preset)
@@ -82,6 +94,7 @@ def runs_table(material: Material) -> Table:
     p99 = [flow for flow in flow_names(material.runs) if (flow, _P99) not in wanted and _has(material.runs, flow, _P99)]
     columns = [*wanted, *((flow, _P99) for flow in p99)]
     several = len({run.preset for run in material.runs}) > 1 or not material.changes
+    flows, metrics = [flow for flow, _ in columns], [metric for _, metric in columns]
     shown, more = cut(material.runs, "runs")
     rows = [
         (
@@ -89,7 +102,10 @@ def runs_table(material: Material) -> Table:
             *[material.side_of(run)] * bool(material.changes),
             *[_measured(run)] * several,
             f"{run.started_at.astimezone():%m-%d %H:%M:%S}",
-            *(metric.text_of(run.summary.flows.get(flow)) for flow, metric in columns),
+            *(
+                metric.text_of(run.summary.flows.get(flow))
+                for flow, metric in zip(flows, written(run.tool, metrics), strict=True)
+            ),
             status_of(run),
         )
         for run in shown
@@ -98,6 +114,17 @@ def runs_table(material: Material) -> Table:
     names = (*heads, *(f"{flow} {title_of(metric)}" for flow, metric in columns), "quality")
     rows += [(more, *[""] * (len(names) - 1))] * bool(more)
     return Table(names, "l" * len(heads) + "r" * len(columns) + "l", tuple(rows))
+
+
+def jobs_table(runs: Iterable[Run]) -> tuple[Table, ...]:
+    """The jobs that are compared with each other, such as OSDs, the slow ones strong; none without such."""
+    rows = [(name_of(run), *row) for run in runs for row in compared_rows(run)]
+    shown, more = cut(rows, "jobs")
+    if not shown:
+        return ()
+    shown += [(more, *[""] * len(COMPARED))] * bool(more)
+    strong = frozenset(number for number, row in enumerate(shown) if row[-1])
+    return (Table(("run", *COMPARED), f"l{COMPARED_SIDES}", tuple(shown), strong),)
 
 
 def _wanted(material: Material) -> list[tuple[str, Metric]]:
@@ -151,7 +178,8 @@ def _point_rows(point: Point, material: Material, places: Iterable[Callable[[Run
         return [(*head, "", *[units.DASH] * len(LIVE), "", "", status_of(run))]
     found = []
     for flow, estimates in summary.estimates.items():
-        means = [metric.as_text(e.value if (e := estimates.get(metric.name)) else None) for metric in LIVE]
+        known = [(metric, estimates.get(metric.name)) for metric in written(run.tool, LIVE)]
+        means = [metric.as_text(estimate.value if estimate else None) for metric, estimate in known]
         main = estimates.get(material.headline(run).name)
         found.append((*head, flow, *means, margin_of(main), spread_of(main), _worst(point.repeats)))
         head = ("",) * len(head)

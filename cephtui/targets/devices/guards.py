@@ -15,12 +15,13 @@ from cephtui import units
 from cephtui.models.refusal import Refusal
 from cephtui.targets.devices.facts import DeviceFacts, RbdMapping
 
+_OSD = "ceph_bluestore"
 _MEMBERS = {
     "LVM2_member": "is part of LVM (a physical volume)",
     "LVM1_member": "is part of LVM (a physical volume)",
     "linux_raid_member": "is part of a RAID array",
     "zfs_member": "is part of a ZFS pool",
-    "ceph_bluestore": "is a Ceph OSD's",
+    _OSD: "is a Ceph OSD's",
     "swap": "is swap space",
     "crypto_LUKS": "is an encrypted (LUKS) device",
 }
@@ -30,6 +31,7 @@ _CONTENTS = {
     "crypto_LUKS": "a LUKS volume",
 }
 _TABLES = {"gpt", "dos", "PMBR", "sgi", "sun", "mac", "bsd", "atari"}
+_OF_OSD = "measure the OSD itself with --target osd:N, or choose a device that nothing uses"
 _GUEST = re.compile(r"(vm|base)-")
 _ELSEWHERE = "choose a device that nothing uses"
 
@@ -95,7 +97,7 @@ def _guard_contents(path: str, facts: DeviceFacts) -> Refusal | None:
     found = facts.signatures or ()
     member = next((_MEMBERS[one] for one in found if one in _MEMBERS), None)
     if member:
-        return Refusal(f"{path} {member}", _ELSEWHERE)
+        return Refusal(f"{path} {member}", _OF_OSD if _OSD in found else _ELSEWHERE)
     if facts.partitions or _TABLES & set(found):
         shown = f": {_listed(facts.partitions)}" if facts.partitions else ""
         return Refusal(f"{path} has a partition table{shown}", "choose one of its unused partitions or another device")

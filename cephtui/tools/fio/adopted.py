@@ -6,8 +6,7 @@ import contextlib
 import re
 from collections.abc import Mapping, Sequence
 
-from cephtui.frozen import dataclass
-from cephtui.models import OptionValue
+from cephtui.tools.adopted import Adopted, differing, joined
 from cephtui.tools.base import OptionError
 from cephtui.tools.fio.given import Given, Section, option_name, plain, read_command, read_job_file, target_of
 from cephtui.tools.fio.options import FioOptions, check, reason_against
@@ -22,22 +21,6 @@ _OPTION = re.compile(r"\s*(?:[a-z][\w-]*\s*=.*|[a-z_]{4,40}\s*(?:[#;].*)?|[#;].*
 """A line of a job file below its heading: an option, a flag, a comment, or empty."""
 _SHOWN = (*("rw", "bs", "iodepth", "numjobs", "ioengine", "direct"), *("time_based", "runtime", "ramp_time"))
 """What a preset says in any case."""
-
-
-@dataclass(frozen=True, slots=True)
-class Adopted:
-    """A section of a job file, or several that became one, as the options of a preset."""
-
-    name: str
-    options: Mapping[str, OptionValue | list[OptionValue]]
-    left_out: tuple[tuple[str, str], ...] = ()
-    """Each option as it was given, and why it is not taken."""
-    notes: tuple[str, ...] = ()
-    """In what cephtui measures otherwise than fio would."""
-    target: str = ""
-    """As it would be typed; empty where none is named."""
-    waits: bool = False
-    """Whether it begins when the one before it has ended."""
 
 
 def find_given(log: Log) -> list[Given]:
@@ -86,6 +69,7 @@ def adopt(section: Section) -> Adopted:
         del kept["ioengine"], kept["direct"]
     return Adopted(
         name=section.name,
+        tool="fio",
         options=kept,
         left_out=tuple(left_out.items()),
         notes=tuple(notes),
@@ -145,28 +129,6 @@ def _target_of(given: Mapping[str, str]) -> str:
     return found if found != f"file:{given.get('directory')}" else ""
 
 
-def is_in_order(sections: Sequence[Adopted]) -> bool | None:
-    """Whether fio runs them one after the other, or all together (False); None where some wait and some do not."""
-    waiting = {section.waits for section in sections[1:]}
-    return waiting.pop() if len(waiting) == 1 else None
-
-
-def differing(sections: Sequence[Adopted]) -> list[str]:
-    """The options in which sections are not alike."""
-    names = dict.fromkeys(name for section in sections for name in section.options)
-    return [name for name in names if len({repr(section.options.get(name)) for section in sections}) > 1]
-
-
-def in_order(sections: Sequence[Adopted], name: str) -> list[Adopted]:
-    """Presets for sections that run one after the other: a sweep where they differ in one option only."""
-    varied = differing(sections)
-    same_target = len({section.target for section in sections}) == 1
-    if len(sections) < 2 or len(varied) != 1 or not same_target or any(varied[0] not in s.options for s in sections):
-        return list(sections)
-    values = [value for s in sections if not isinstance(value := s.options[varied[0]], list)]
-    return [_joined(sections, name, {**sections[0].options, varied[0]: values})]
-
-
 def together(sections: Sequence[Adopted], name: str) -> list[Adopted]:
     """One preset for sections that run at the same time, as so many jobs; raises OptionError where they differ."""
     varied = [option for option in differing(sections) if option != "numjobs"]
@@ -175,14 +137,4 @@ def together(sections: Sequence[Adopted], name: str) -> list[Adopted]:
         how = f"{names} differ in {', '.join(varied)}: a preset has one kind of jobs at a time"
         raise OptionError("--together", f"{how}: take --in-order, or give fio one job with rw=randrw")
     jobs = sum(int(str(section.options.get("numjobs", 1))) for section in sections)
-    return [_joined(sections, name, {**sections[0].options, "numjobs": jobs})]
-
-
-def _joined(sections: Sequence[Adopted], name: str, options: Mapping[str, OptionValue | list[OptionValue]]) -> Adopted:
-    return Adopted(
-        name=name,
-        options=options,
-        left_out=tuple(dict.fromkeys(each for section in sections for each in section.left_out)),
-        notes=tuple(dict.fromkeys(note for section in sections for note in section.notes)),
-        target=sections[0].target,
-    )
+    return [joined(sections, name, {**sections[0].options, "numjobs": jobs})]

@@ -18,8 +18,9 @@ from cephtui.frozen import dataclass
 from cephtui.models import ELAPSED_MOST_SECONDS, Finding, Interval, Phase
 from cephtui.models.metrics import DIRECTIONS
 from cephtui.reading import load_json
-from cephtui.tools.base import Errors, Parser, Reading, Stream, ToolResult, join_readings, spoken
+from cephtui.tools.base import Parser, Reading, Stream, ToolResult, join_readings
 from cephtui.tools.fio.document import BROKEN, bins, figure, result_of
+from cephtui.tools.stderr import Errors, spoken
 
 DOCUMENT_START = re.compile(r'\{\s*"fio version"')
 _END = re.compile(r"\n\}")  # only a document's own closing brace stands at the start of a line

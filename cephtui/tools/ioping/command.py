@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from cephtui.models import Kind, Place
 from cephtui.tools.base import OptionError, Parser, Workload
+from cephtui.tools.filling import CopyParser, fill_argv
 from cephtui.units import duration, parse_size, short_size
 
 
@@ -29,15 +30,11 @@ class IopingWorkload(Workload):
         return ("ioping", *words, "-S", str(size_bytes), place.path)
 
     def prefill_argv(self, sizes: Sequence[int], place: Place) -> tuple[str, ...]:
-        """ioping writes nothing that could be read in full afterwards; data that compresses would read too fast."""
-        count = f"count={sum(sizes)}"
-        where = ("if=/dev/urandom", f"of={place.path}", "bs=1M", count, "iflag=count_bytes,fullblock")
-        return ("env", "LC_ALL=C", "dd", *where, "conv=notrunc,fsync", "status=progress")
+        """ioping writes nothing that could be read in full afterwards."""
+        return fill_argv(place.path, sum(sizes))
 
     def prefill_parser(self) -> Parser:
-        from cephtui.tools.ioping.output import FillParser
-
-        return FillParser()
+        return CopyParser()
 
     def parser(self, *, ramp: bool, seconds: float | None) -> Parser:
         from cephtui.tools.ioping.output import IopingParser

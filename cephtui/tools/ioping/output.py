@@ -1,4 +1,4 @@
-"""ioping's raw statistics, a line for each request, become readings and a result; and those of the dd that prefills.
+"""ioping's raw statistics, a line for each request, become readings and a result.
 
 Format: ioping 1.3 ``-p 1 -q``, ten whole numbers a line: requests counted, their time in nanoseconds, requests a
 second, bytes a second, least, mean and greatest time, deviation, requests with those left out, and the nanoseconds
@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import replace
 
 from cephtui import stats
 from cephtui.models import Interval
-from cephtui.tools.base import Errors, Parser, Reading, Stream, ToolResult, spoken
+from cephtui.tools.base import Parser, Reading, Stream, ToolResult
+from cephtui.tools.stderr import Errors, spoken
 
 _LINE = re.compile(rb"[0-9]{1,18}(?: [0-9]{1,18}){9}")
-_COPIED = re.compile(rb"([0-9]{1,18}) bytes [^\r\n]*?copied, ([0-9.]{1,12}(?:e[-+][0-9]+)?) s")
 _REST_MOST = 4096
 _SECOND_NS = 1_000_000_000
 
@@ -102,46 +101,3 @@ class IopingParser(Parser):
     def result(self) -> ToolResult:
         error = next(iter(spoken(self._errors.text)), None)
         return ToolResult(read=self._all.flow(self._block_bytes), error=error)
-
-
-class FillParser(Parser):
-    """dd's ``status=progress`` and its last line: bytes and seconds from the start, no requests."""
-
-    def __init__(self) -> None:
-        self._rest = b""
-        self._errors = Errors()
-        self._bytes, self._seconds = 0, 0.0
-
-    def feed(self, stream: Stream, data: bytes, elapsed_seconds: float) -> list[Reading]:
-        if stream == "stdout":
-            return []
-        *lines, rest = re.split(rb"[\r\n]", self._rest + data)
-        self._rest = rest[-_REST_MOST:]
-        return [reading for line in lines for reading in self._take(line)]
-
-    def _take(self, line: bytes) -> list[Reading]:
-        """Its last figures before the end are on the same line as those of a second earlier."""
-        found = [(int(nbytes), float(seconds)) for nbytes, seconds in _COPIED.findall(line)]
-        if not found:
-            self._errors.add(line + b"\n")
-        return [reading for nbytes, seconds in found for reading in self._reading(nbytes, seconds)]
-
-    def _reading(self, nbytes: int, seconds: float) -> list[Reading]:
-        more, lasted = nbytes - self._bytes, seconds - self._seconds
-        self._bytes, self._seconds = nbytes, seconds
-        if more <= 0 or lasted <= 0:
-            return []
-        return [Reading("run", seconds, lasted, None, Interval(None, more, None, more / lasted))]
-
-    def finish(self) -> list[Reading]:
-        """The last of its progress ends with the next, not with itself."""
-        rest, self._rest = self._rest, b""
-        return self._take(rest)
-
-    def result(self) -> ToolResult:
-        lines = [line for line in spoken(self._errors.text) if not re.match(r"[0-9+]+ records", line)]
-        result = ToolResult(error=next(iter(lines), None))
-        if not self._bytes:
-            return result
-        rate = self._bytes / self._seconds if self._seconds else 0.0
-        return replace(result, write=stats.Flow(None, self._bytes, self._seconds, None, rate, {}, None, None))

@@ -25,7 +25,8 @@ from datetime import datetime
 from cephtui import stats
 from cephtui.frozen import dataclass
 from cephtui.models import ELAPSED_MOST_SECONDS, Finding
-from cephtui.tools.base import Errors, Parser, Reading, Stream, ToolResult, join_readings, spoken
+from cephtui.tools.base import Parser, Reading, Stream, ToolResult, join_readings
+from cephtui.tools.stderr import Errors, spoken
 
 SHORTEST_INTERVAL = 0.5
 """Seconds; what is left over at the end is joined to the interval before it if it is shorter."""

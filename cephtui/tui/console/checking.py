@@ -68,6 +68,7 @@ def new_sitting(request: Request, require_percent: float) -> Sitting:
         overrides=dict(request.overrides),
         target=request.target.spec,
         nodes=tuple(node.name for node in request.nodes),
+        drop_caches=request.drop_caches,
         before=(new_batch(),),
         after=(new_batch(),),
         before_runs=BEFORE_RUNS,
@@ -164,7 +165,8 @@ def unfinished(directory: Path | None, preset_of: Callable[[str], Preset | None]
 
 
 def is_of(sitting: Sitting, request: Request) -> bool:
-    """Whether the target and the nodes of a request are those of a check; one scratch file is like another."""
+    """Whether target, nodes and caches of a request are those of a check; one scratch file is like another."""
     target = request.target.spec
     same = target == sitting.target or (is_scratch(target) and is_scratch(sitting.target))
+    same = same and sitting.drop_caches == request.drop_caches
     return same and tuple(node.name for node in request.nodes) == sitting.nodes

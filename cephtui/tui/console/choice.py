@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from cephtui.models import Node, Plan
-from cephtui.planning import Prefilled, Request, make_plan, new_batch
+from cephtui.planning import Prefilled, Request, apart, make_plan, new_batch
 from cephtui.presets import Preset
 from cephtui.running.queue import Entry
 from cephtui.targets import parse_target, with_data_pool
+from cephtui.tools.base import OptionError
 from cephtui.tui.console.edits import Edits
 from cephtui.tui.console.nodes import NodeBook
 from cephtui.tui.console.start import Start
@@ -55,7 +57,7 @@ class Choice:
     def request(self, preset: Preset | None = None, edits: Edits | None = None) -> Request:
         """Of a preset and edits, by default those that are chosen."""
         preset, edits = preset or self.preset, edits or self.edits
-        return Request(
+        request = Request(
             (preset,),
             self.nodes.hosts,
             self.target,
@@ -63,14 +65,35 @@ class Choice:
             edits.repeats,
             ceph_node=self.ceph_node.name if self._start.ceph_node else None,
             order=edits.order_of(preset),
+            drop_caches=edits.drop_caches,
+            versions=self.nodes.versions,
         )
+        with contextlib.suppress(OptionError):  # then its plan says so
+            if len(found := self._apart(request)) == 1:
+                return found[0]
+        return request
+
+    def find(self, name: str) -> tuple[Node, ...]:
+        """The nodes of a name; raises ConfigError."""
+        return self._start.config.choose([name])
+
+    def _apart(self, request: Request) -> list[Request]:
+        return apart(request, self.find)
 
     def plan(self, request: Request) -> Plan:
-        """Raises OptionError."""
+        """Of all that its target stands for; raises OptionError."""
+        first, *others = [self._plan(each) for each in self._apart(request)]
+        if not others:
+            return first
+        every = [first, *others]
+        sums = {name: sum(getattr(plan, name) for plan in every) for name in ("duration_seconds", "session_bytes")}
+        return first.model_copy(update={"steps": tuple(step for plan in every for step in plan.steps), **sums})
+
+    def _plan(self, request: Request) -> Plan:
         known = self._surveyed.get(request.target.spec, request)
-        request = replace(request, room_bytes=known.room_bytes, pool_use=known.pool_use)
+        request = replace(request, target=known.target, room_bytes=known.room_bytes, pool_use=known.pool_use)
         return make_plan(request, new_batch, self._prefilled())
 
     def entries(self, presets: Sequence[Preset]) -> list[Entry]:
-        """One for each preset; raises OptionError."""
-        return [Entry.of(self.request(preset), self.plan) for preset in presets]
+        """One for each preset, and of a target for each that it stands for; raises OptionError."""
+        return [Entry.of(each, self.plan) for preset in presets for each in self._apart(self.request(preset))]

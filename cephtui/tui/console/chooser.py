@@ -17,12 +17,13 @@ from cephtui import paths
 from cephtui.config import ConfigError
 from cephtui.models import Node, Plan
 from cephtui.planning import Request
-from cephtui.presets import Catalogue
+from cephtui.presets import Catalogue, presets_by_tool
 from cephtui.reports.text import node_states
 from cephtui.running.dispatcher import Dispatcher, Front
 from cephtui.running.launch import FAULTS, Launcher, NotRun
 from cephtui.running.queue import Entry
 from cephtui.running.runner import Runner
+from cephtui.targets import TargetError
 from cephtui.tools.base import OptionError
 from cephtui.tui.console.asking import Dialogs
 from cephtui.tui.console.choice import Choice
@@ -31,6 +32,8 @@ from cephtui.tui.console.start import Start
 from cephtui.tui.console.status_bar import StatusBar
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from cephtui.suites import Suite
 
 
@@ -61,10 +64,18 @@ class Chooser(Front):
         from cephtui.tui.console.suites import notice, queued
 
         choice = self._choice
-        ceph_node = choice.request().ceph_node
+        ceph_node, drops = choice.request().ceph_node, choice.edits.drop_caches
         try:
-            found = queued(suite, choice.target, choice.nodes.hosts, self._start.owner_id, ceph_node)
-        except OptionError as error:
+            found = queued(
+                suite,
+                choice.target,
+                choice.nodes.hosts,
+                self._start.owner_id,
+                ceph_node,
+                choice.find,
+                drop_caches=drops,
+            )
+        except (OptionError, TargetError) as error:
             self._screen.notify(f"{suite.name}: {error}", severity="error", markup=False)
             return
         dispatcher.push(found.entries)
@@ -116,15 +127,22 @@ class Chooser(Front):
             self._changed()
             self._survey_later()
 
-    async def choose_nodes(self) -> None:
-        """Open the picker of nodes, which shows what each lacks, and connect to those that were chosen."""
+    async def choose_nodes(self, catalogue: Catalogue) -> None:
+        """Open the picker of nodes, which shows what each has and lacks, and connect to those that were chosen."""
         from cephtui.targets.discovery import known_nodes
         from cephtui.tui.pickers.nodes import NodePicker
 
         config, book = self._start.config, self._choice.nodes
         chosen = tuple(node.name for node in book.hosts)
-        reports = book.reports(self._choice.preset.tool.name)
-        names = await self._show(NodePicker(config, known_nodes(config), chosen, reports))
+        tool = self._choice.preset.tool.name
+
+        async def details(names: Sequence[str]) -> RenderableType:
+            from cephtui.tui.console.hardware import drawn_hardware
+
+            presets = presets_by_tool(catalogue)
+            return await drawn_hardware(names, book.states, self._runner.nodes, tool, presets)
+
+        names = await self._show(NodePicker(config, known_nodes(config), chosen, book.reports(tool), details))
         if names is None or names == chosen:
             return
         try:
@@ -181,9 +199,10 @@ class Chooser(Front):
 
     async def connect(self, entry: Entry) -> Entry:
         """Shows the questions of its nodes as dialogs."""
-        if not await self._connected(entry.request.nodes):
+        if not await self._connected(entry.request.hosts):
             raise NotRun("not all nodes can be used (n shows them)")
-        return entry.with_access({name: state.node for name, state in self._choice.nodes.states.items()})
+        book = self._choice.nodes
+        return entry.with_access({name: state.node for name, state in book.states.items()}, book.versions)
 
     def ask(self, dispatcher: Dispatcher) -> Dialogs:
         """Each question is asked once."""

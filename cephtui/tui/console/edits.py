@@ -23,6 +23,8 @@ class Edits:
     repeats: int = 1
     order: Order | None = None
     """How the values of a sweep take turns."""
+    drop_caches: bool = False
+    """Before each run."""
 
     def of(self, preset: Preset) -> dict[str, str]:
         """What differs from a preset, by option."""
@@ -41,10 +43,10 @@ class Edits:
         is_sweep = any(isinstance(value, list) and len(value) > 1 for value in options.values())
         return self.order if is_sweep and self.repeats > 1 else None
 
-    def edited(self, preset: Preset, typed: Mapping[str, str], repeats: int, order: Order | None = None) -> Edits:
-        """With the texts of a form; an empty field has the preset's value."""
+    def edited(self, preset: Preset, typed: Mapping[str, str]) -> Edits:
+        """With the texts of a form for options; an empty field has the preset's value."""
         values = {option: text.strip() for option, text in typed.items()}
         runtime = values.pop(COMMON, "") or None
         own = {o: v for o, v in values.items() if v and v != choice_text(preset.file.options.get(o))}
         common = None if runtime == choice_text(preset.file.options.get(COMMON)) else runtime
-        return replace(self, options={**self.options, preset.name: own}, runtime=common, repeats=repeats, order=order)
+        return replace(self, options={**self.options, preset.name: own}, runtime=common)

@@ -13,6 +13,7 @@ from cephtui.planning import Order
 from cephtui.presets import Preset, choice_text
 from cephtui.tools.base import OptionError, OptionField
 from cephtui.tui.console.edits import COMMON, Edits
+from cephtui.tui.keys import key
 
 REPEATS_MOST = 1000
 REPEATS = OptionField("repeats", f"1 to {REPEATS_MOST}", "1", "number of repeats", "repeats")
@@ -20,6 +21,9 @@ ORDERS: Mapping[str, Order | None] = {"": None, "abab": "abab", "abba": "abba"}
 ORDER = OptionField(
     "order", "abab, abba or empty", "abab", "abba: every second repeat in reverse, against drift", "order"
 )
+_CACHES_ABOUT = "before each run, of the nodes and of all OSDs: slows all their clients"
+DROP_CACHES = OptionField("drop-caches", "yes or no", "no", _CACHES_ABOUT, "drop-caches")
+_YES_OR_NO: Mapping[str, bool] = {"": False, "no": False, "yes": True}
 UNSET = "not set"
 COLUMNS = 2
 Direction = Literal["up", "down", "left", "right"]
@@ -53,7 +57,7 @@ class Field(Input):
         parts = [f"{option.name}: {option.allowed}", option.about]
         if option.name == COMMON:
             parts.append("for all presets")
-        elif option not in (REPEATS, ORDER) and option.allowed != "true or false":
+        elif option not in (REPEATS, ORDER, DROP_CACHES) and option.allowed != "true or false":
             parts.append(f"{'1,4,16' if option.allowed[0].isdigit() else 'a,b,c'}: one run per value")
         return "; ".join(filter(None, parts))
 
@@ -71,8 +75,18 @@ class Field(Input):
             self.placeholder = (plan and _in_command(plan, self.option.name)) or UNSET
 
 
+class Tick(Field):
+    """An option that is either set or not."""
+
+    BINDINGS = [key("space", "tick", "tick", "tick it, or take the tick away", priority=True)]
+
+    def action_tick(self) -> None:
+        """Yes, where it was no."""
+        self.value = "" if self.value == "yes" else "yes"
+
+
 def fields_of(preset: Preset, edits: Edits) -> list[Field]:
-    """The options that are changed most, the repeats and their order, then all others."""
+    """The options that are changed most, the repeats, their order and the caches, then all others."""
     own, options = edits.of(preset), preset.file.options
     found = []
     for option in preset.tool.fields():
@@ -80,6 +94,7 @@ def fields_of(preset: Preset, edits: Edits) -> list[Field]:
         found.append(Field(option, own.get(option.name, text), text))
     main = [field for field in found if field.option.title]
     repeated = [Field(REPEATS, str(edits.repeats), "1"), Field(ORDER, edits.order or "", "")]
+    repeated.append(Tick(DROP_CACHES, "yes" if edits.drop_caches else "", ""))
     return [*main, *repeated, *(field for field in found if not field.option.title)]
 
 
@@ -97,6 +112,14 @@ def order_in(text: str) -> Order | None:
     if order not in ORDERS:
         raise OptionError(ORDER.name, f"expected {ORDER.allowed}, got {text!r}")
     return ORDERS[order]
+
+
+def is_yes(text: str) -> bool:
+    """Raises OptionError."""
+    word = text.strip().lower()
+    if word not in _YES_OR_NO:
+        raise OptionError(DROP_CACHES.name, f"expected {DROP_CACHES.allowed}, got {text!r}")
+    return _YES_OR_NO[word]
 
 
 def _in_command(plan: Plan, option: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from rich.text import Text
 from textual import on
@@ -16,12 +17,14 @@ from cephtui.models import Plan, RadosPlace
 from cephtui.presets import Preset
 from cephtui.tui.console.edits import Edits
 from cephtui.tui.console.fields import (
+    DROP_CACHES,
     ORDER,
     REPEATS,
     Direction,
     Field,
     fields_of,
     in_rows,
+    is_yes,
     neighbour,
     order_in,
     repeats_of,
@@ -86,7 +89,7 @@ class FormScreen(Dialog[Edits | None]):
         super().__init__()
         self._preset, self._edits, self._plan = preset, edits, plan
         self._fields = fields_of(preset, edits)
-        main = next(number for number, field in enumerate(self._fields, 1) if field.option is ORDER)
+        main = next(number for number, field in enumerate(self._fields, 1) if field.option is DROP_CACHES)
         self._main: list[Input] = [*self._fields[:main]]
         self._others = self._fields[main:]
         self._filter = Input(id="filter", compact=True, placeholder="type to filter (/)")
@@ -121,8 +124,13 @@ class FormScreen(Dialog[Edits | None]):
     def _typed(self) -> Edits:
         """Raises OptionError."""
         texts = {field.option.name: field.value for field in self._fields}
-        repeats, order = repeats_of(texts.pop(REPEATS.name)), order_in(texts.pop(ORDER.name))
-        return self._edits.edited(self._preset, texts, repeats, order)
+        edits = replace(
+            self._edits,
+            repeats=repeats_of(texts.pop(REPEATS.name)),
+            order=order_in(texts.pop(ORDER.name)),
+            drop_caches=is_yes(texts.pop(DROP_CACHES.name)),
+        )
+        return edits.edited(self._preset, texts)
 
     def _check(self) -> Edits | None:
         """Show the command and what it costs, or what is wrong and where."""

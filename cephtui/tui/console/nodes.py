@@ -26,6 +26,11 @@ class NodeBook:
         """The node of this name, if it is one to run on, else the first."""
         return next((node for node in self.hosts if node.name == name), self.hosts[0])
 
+    @property
+    def versions(self) -> dict[str, Mapping[str, str]]:
+        """Of the tools on each node that was connected to."""
+        return {name: state.environment.tools for name, state in self._states.items() if state.environment}
+
     def is_ready(self, node: Node) -> bool:
         """Whether it is connected and can be used."""
         state = self._states.get(node.name)

@@ -87,18 +87,21 @@ def commands(plan: Plan) -> Text:
     """The command as it would be typed, and a comment on what else is run."""
     step = plan.steps[0]
     text = Text(f"$ {tool_command(step.nodes[0].command, step.tool)}")
-    notes = _notes(plan)
+    notes = [*(f"with {each.command} on {each.node}" for each in step.companions), *_notes(plan)]
     return text.append(f"  # {', '.join(notes)}", "italic") if notes else text
 
 
 def _notes(plan: Plan) -> list[str]:
     """What is run besides the command."""
     step, notes = plan.steps[0], []
+    notes += [f"from {step.nodes[0].node} alone"] * bool(plan.idle)
     if step.fill_bytes:
         each = " on each node" if len(step.nodes) > 1 else ""
         # how many objects a run reads from a pool is found out while they are written
         amount = "what it will read" if isinstance(step.nodes[0].place, RadosPlace) else units.size(step.fill_bytes)
         notes.append(f"prefills {amount}{each} first")
+    if plan.drop_caches:
+        notes.append("drops caches")
     if len(plan.steps) > 1:
         notes.append(f"then {len(plan.steps) - 1} more")
     return notes

@@ -182,7 +182,7 @@ class ConsoleScreen(RunScreen):
             "options": chooser.choose_options,
             "runtime": chooser.choose_runtime,
             "target": chooser.choose_target,
-            "nodes": chooser.choose_nodes,
+            "nodes": partial(chooser.choose_nodes, self._catalogue),
         }
         with opening(self.app):
             await choose[part]()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -32,25 +32,40 @@ class Queued:
         return sum(entry.left for entry in self.entries)
 
 
-def queued(suite: Suite, target: Target, nodes: Sequence[Node], owner_id: str, ceph_node: str | None = None) -> Queued:
+def queued(
+    suite: Suite,
+    target: Target,
+    nodes: Sequence[Node],
+    owner_id: str,
+    ceph_node: str | None = None,
+    find: Callable[[str], Sequence[Node]] = lambda name: (),
+    *,
+    drop_caches: bool = False,
+) -> Queued:
     """The runs of a suite in their order, all of one order; raises OptionError where no step can use the target.
+
+    ``find`` gives the nodes of a name, for a target that is one; raises TargetError where it is none.
 
     Of a pool, its images and its objects are one target: a step takes what its tool can use.
     """
     steps = [replace(step, optional=True) for step in (suite.steps if len(nodes) > 1 else once(suite.steps))]
-    targets = _needed(steps, [target, *_beside(target, owner_id)])
-    placed, _ = place(steps, [[each] for each in targets])
+    chosen = list(target.each(nodes, find))
+    others = [] if len(chosen) > 1 else _needed(steps, [chosen[0], *_beside(chosen[0], owner_id)])
+    targets = others or chosen
+    placed, _ = place(steps, [[each] for each in others] or [chosen])
     ordered = Ordered(
         at=datetime.now(UTC),
         suite=suite.name,
         title=suite.file.title,
         order=suite.file.order,
+        drop_caches=drop_caches,
         cells=cells(placed, [node.name for node in nodes]),
     )
     presets = {step.preset.name: step.preset for step in steps}
     specs = {each.spec: each for each in targets}
     requests = requests_of(ordered, presets, specs, {node.name: node for node in nodes})
-    slices = in_slices([replace(request, ceph_node=ceph_node) for request in requests], ordered.order)
+    requests = [replace(request, ceph_node=ceph_node, drop_caches=drop_caches) for request in requests]
+    slices = in_slices(requests, ordered.order)
     used = [each.step for each in placed]
     left_out = dict.fromkeys(step.title for step in steps if step not in used)
     return Queued(tuple(_entries(slices, ordered)), tuple(left_out))

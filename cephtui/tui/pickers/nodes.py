@@ -2,17 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+
+from rich.console import RenderableType
+from textual import work
+from textual.widgets import Static
 
 from cephtui.config import Config, ConfigError, parse_node
 from cephtui.reports.mask import Names, names_of_hosts, names_of_nodes
 from cephtui.targets.discovery import KnownNode
+from cephtui.tui.dialogs import Details
 from cephtui.tui.keys import ANY_LETTER, key
 from cephtui.tui.pickers.picker import Filter, Picker
 from cephtui.tui.widgets.pick_list import Row
 
 _TYPED = "typed"
 _MARK = key("space", "screen.mark", "mark", "mark the node, or all of the group", priority=True)
+
+
+class NodeDetails(Details):
+    """What nodes have: tools, disks, network interfaces."""
+
+    def __init__(self, names: str, read: Callable[[], Awaitable[RenderableType]]) -> None:
+        super().__init__(f" {names} ", "reading tools, disks and network interfaces ...")
+        self._read = read
+
+    def on_mount(self) -> None:
+        """It is shown as soon as it is read."""
+        self._show()
+
+    @work
+    async def _show(self) -> None:
+        self.query_one(Static).update(await self._read())
 
 
 class NameFilter(Filter):
@@ -29,16 +51,25 @@ class NodePicker(Picker[tuple[str, ...]]):
     FILTER = NameFilter
     BINDINGS = [
         _MARK,
+        key("ctrl+d", "details", "details", "tools, disks and network interfaces of the node", priority=True),
         key(f"{ANY_LETTER},slash", "filter", "filter", "filter, or type [user@]host[:port]"),
         key("enter", "use", "use", "use the marked nodes; with none marked anew, the highlighted one", priority=True),
     ]
 
     def __init__(
-        self, config: Config, known: Sequence[KnownNode], chosen: Sequence[str], reports: Mapping[str, str]
+        self,
+        config: Config,
+        known: Sequence[KnownNode],
+        chosen: Sequence[str],
+        reports: Mapping[str, str],
+        details: Callable[[Sequence[str]], Awaitable[RenderableType]],
     ) -> None:
-        """``chosen`` are names as they were typed; ``reports`` say of nodes that were reached how they are."""
+        """``chosen`` are names as they were typed; ``reports`` say of nodes that were reached how they are.
+
+        ``details`` draws what nodes of these names have.
+        """
         super().__init__()
-        self._config, self._reports = config, reports
+        self._config, self._reports, self._details = config, reports, details
         self._known = {node.name: node for node in known}
         self._marked = list(self._members(chosen))
         for name in self._marked:
@@ -65,12 +96,16 @@ class NodePicker(Picker[tuple[str, ...]]):
         )
 
     def _report(self, node: KnownNode) -> str:
-        if node.name in self._reports or node.members:
-            return self._reports.get(node.name, "")
+        return self._reports.get(node.name if node.members else self._name_of(node.name), "")
+
+    def _name_of(self, typed: str) -> str:
+        """The node's name, where it was typed with a user."""
+        if typed in self._reports:
+            return typed
         try:
-            return self._reports.get(parse_node(node.name, None).name, "")  # typed with a user
+            return parse_node(typed, None).name
         except ValueError:
-            return ""
+            return typed
 
     def _sign(self, name: str) -> str:
         members = self._members([name])
@@ -124,6 +159,12 @@ class NodePicker(Picker[tuple[str, ...]]):
             self._known[name] = KnownNode(name, "typed")
             self.query_one(Filter).value = ""
         self.show_rows(highlight=name, follow=row.key == _TYPED)
+
+    def action_details(self) -> None:
+        """Show what the highlighted node has, or each of the group."""
+        if self.highlighted is not None:
+            names = [self._name_of(name) for name in self._members([self._named_in(self.highlighted)])]
+            self.app.push_screen(NodeDetails(", ".join(names), partial(self._details, names)))
 
     def click(self, row: Row) -> None:
         """A click marks."""

@@ -70,7 +70,7 @@ class Picker(Dialog[T | None], Generic[T]):
             yield Static(classes="note", markup=False)
             with Horizontal(classes="answer"):
                 for command in commands(self):
-                    if command.action in ("use", "close"):
+                    if command.action in ("use", "details", "close"):
                         button = Button(
                             command.title, id=command.action, compact=True, action=f"screen.{command.action}"
                         )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from cephtui.nodes.transport import TransportError
-from cephtui.targets import TargetError, examples, parse_target
+from cephtui.targets import TargetError, parse_target
 from cephtui.targets.candidates import Candidate, OnFound
 from cephtui.targets.discovery import DEVICES, POOLS
 from cephtui.tui.keys import ANY_LETTER, key
@@ -68,7 +68,7 @@ class TargetPicker(Picker[str]):
     TITLE_TEXT = "target"
     PLACEHOLDER = "type to filter, or a target such as rbd:POOL or file:/mnt/x"
     BINDINGS = [
-        key(f"{ANY_LETTER},slash", "filter", "filter", f"filter, or type a target: {', '.join(examples())}"),
+        key(f"{ANY_LETTER},slash", "filter", "filter", "filter, or type any target: rbd:POOL, file:/mnt/x"),
         key("enter", "use", "choose", "choose the target; on a refused one, show why", priority=True),
         key("right,l", "images(True)", "images", "show the images of a pool", priority=True),
         key("left,h", "images(False)", "hide images", "hide the images of a pool", priority=True),
@@ -121,7 +121,7 @@ class TargetPicker(Picker[str]):
 
     def _pool_rows(self) -> Iterator[Row]:
         asked = self._asked[POOLS]
-        yield _heading(f"pools, seen from {self._node}", asked, "asking the cluster ...")
+        yield _heading(f"network and cluster, seen from {self._node}", asked, "asking the cluster ...")
         for images_of, candidates in groupby(asked.candidates.values(), lambda each: self._images_of(each.spec)):
             yield from map(_candidate_row, candidates)
             if images_of:

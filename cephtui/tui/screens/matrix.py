@@ -13,9 +13,11 @@ from textual.app import ComposeResult
 from textual.widgets import Static
 
 from cephtui import paths
+from cephtui.analysis.links import links_of
 from cephtui.analysis.matrix import CellSummary, Matrix
 from cephtui.models import Run
 from cephtui.presets import find_presets
+from cephtui.reports.links import link_lines, links_markdown
 from cephtui.reports.mask import Names, names_of_hosts, names_of_run, names_of_target
 from cephtui.reports.matrix import cell_lines, column_titles, progress_text, remarks, row_titles
 from cephtui.sessions import store
@@ -95,7 +97,9 @@ class MatrixScreen(CopyingScreen):
         if found.rows:
             table.show(found)
             self._show_cell(*table.chosen)
-            lines = remarks(found, ascii_only=profile_of(self).ascii_only)
+            plain_only = profile_of(self).ascii_only
+            links = link_lines(links_of(self._reader.runs if self._reader else ()), ascii_only=plain_only)
+            lines = [*links, *[Text()] * bool(links), *remarks(found, ascii_only=plain_only)]
             self.query_one("#remarks", Static).update(Text("\n").join(lines))
 
     def _report(self, problem: str) -> None:
@@ -153,4 +157,4 @@ def _runs_of(cell: CellSummary | None) -> Sequence[Run]:
 def _handout(matrix: Matrix, live: bool, runs: Sequence[Run]) -> Handout:
     from cephtui.reports.markdown import matrix_markdown
 
-    return Handout("the matrix", matrix_markdown(matrix, runs, live=live))
+    return Handout("the matrix", matrix_markdown(matrix, runs, live=live) + links_markdown(links_of(runs)))

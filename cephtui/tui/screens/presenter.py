@@ -134,7 +134,7 @@ class Presenter(InLarge):
         self.set_interval(1 / _DRAWS_PER_SECOND, self._follow)
 
     def _follow(self) -> None:
-        headline, shown, live = HEADLINES[self._view.figure], self._view.shown, self._live()
+        headline, shown, live = self._view.headline, self._view.shown, self._live()
         drawn = picture(shown, headline) if shown else None
         self.set_class(shown is None and live is None, "-nothing")
         self.set_class(drawn is None or not drawn.lines, "-empty")

@@ -17,7 +17,7 @@ from cephtui.tui.terminal.downgrade import BLACK, RGB, VGA, WHITE
 from cephtui.tui.terminal.filters import AsciiOnly, FewColors, OnLight, Printable
 from cephtui.tui.terminal.profile import Profile
 from cephtui.tui.terminal.themes import BASIC_DARK, BASIC_LIGHT, DARK, LIGHT, PLAIN
-from cephtui.tui.textual_private import line_filters, set_line_filters
+from cephtui.tui.textual_private import TerminalDriver, line_filters, set_line_filters
 
 _VGA = TerminalTheme(VGA[BLACK], VGA[WHITE], [*VGA[:8]], [*VGA[8:]])
 """So that a colour named by a widget comes out as that colour."""
@@ -25,7 +25,7 @@ _UNKNOWN = re.compile(r"\x1b(\].*\x07|\[[<>][\d;]*u|\[\?\d+\$p)")
 """Requests that plain terminals print in part: the pointer's shape, the kitty keyboard, what they support."""
 
 
-class PlainDriver(LinuxDriver):
+class PlainDriver(TerminalDriver):
     """For a terminal that knows the old sequences only, and may have no other screen to go back to."""
 
     def write(self, data: str) -> None:
@@ -48,6 +48,8 @@ def apply(app: App[None], profile: Profile) -> None:
     if few or profile.ascii_only:
         app.animation_level = "none"
         app.driver_class = PlainDriver
+    elif app.driver_class is LinuxDriver:
+        app.driver_class = TerminalDriver
     _offer_themes(app, profile)
     _install_filters(app, profile)
 

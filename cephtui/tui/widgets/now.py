@@ -12,7 +12,7 @@ from cephtui.analysis.history import Curve
 from cephtui.frozen import dataclass
 from cephtui.models import Interval, Total
 from cephtui.models.metrics import BY_NAME, DIRECTIONS, Headline, Metric
-from cephtui.reports.text import value_range
+from cephtui.reports.text import link_figures, value_range
 from cephtui.tui.charts.colors import FLOW_COLORS
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.big import big_with_unit
@@ -38,6 +38,7 @@ def reading(shown: Shown, headline: Headline) -> Reading:
     """The metric of a headline, of the last second or of the whole run; reads and writes together where they add up."""
     if shown.prefill:
         return _of_prefill(shown)
+    headline = shown.written(headline)
     metric, flows = headline.metric, shown.current
     number, _, unit = metric.as_text(metric.together(flows.values())).partition(" ")
     only = next(iter(flows)) if len(flows) == 1 else ""
@@ -81,8 +82,10 @@ def _latencies(flows: Mapping[str, Interval | Total], above: Metric) -> list[str
     names = {name: f"{name} " if len(flows) > 1 else "" for name in flows}
     return [
         f"{names[name]}lat mean {mean.text_of(flow)}  p99 {p99.text_of(flow)}"
-        for name, flow in flows.items()
         if mean.of(flow) is not None
+        else f"{names[name]}{link_figures(flow)}"
+        for name, flow in flows.items()
+        if mean.of(flow) is not None or link_figures(flow)
     ]
 
 

@@ -18,7 +18,18 @@ from cephtui.frozen import dataclass
 from cephtui.models import Interval, Mark, Phase, Run, Total
 from cephtui.models.metrics import LIVE
 from cephtui.presets import Choice
-from cephtui.reports.text import OUTCOME_STYLES, PHASES, counted, margin_of, short_target, spread_of, sweep, swept
+from cephtui.reports.text import (
+    OUTCOME_STYLES,
+    PHASES,
+    counted,
+    link_ends,
+    margin_of,
+    short_target,
+    spread_of,
+    sweep,
+    swept,
+    written,
+)
 
 if TYPE_CHECKING:
     from cephtui.analysis.batches import Batch, Estimate, Point, PointSummary
@@ -132,7 +143,8 @@ class Content:
 
     def live_texts(self, run: Run, flow: Interval | Total | None) -> dict[str, str]:
         """What changes while a run is in progress."""
-        return {**{metric.name: metric.text_of(flow) for metric in LIVE}, "outcome": self._outcome(run)}
+        figures = {metric.name: metric.text_of(flow) for metric in written(run.tool, LIVE)}
+        return {**figures, "outcome": self._outcome(run)}
 
     def flows(self, run: Run) -> Mapping[str, Interval | Total | None]:
         """What has a row: one without a name, where nothing was measured yet."""
@@ -180,9 +192,10 @@ class Content:
         from cephtui.reports.differing import what_differs
 
         run = runs[0]
-        baseline = "baseline " if self.baseline in [each.run for each in runs] else ""
+        baseline = "baseline" if self.baseline in [each.run for each in runs] else ""
+        differs = (baseline, link_ends(run), what_differs(run, self._usual(run), list(apart)))
         return {
-            "differs": f"{baseline}{what_differs(run, self._usual(run), list(apart))}".strip(),
+            "differs": " ".join(text for text in differs if text),
             "target": short_target(run.target),
             "started": f"{run.started_at.astimezone():%m-%d %H:%M}",
         }
@@ -233,7 +246,7 @@ class Content:
         return [
             Row(
                 f"{name} {direction}",
-                {**common, "direction": direction, **self._estimates(estimates)},
+                {**common, "direction": direction, **self._estimates(estimates, repeats[0].tool)},
                 styles,
                 style="bold",
                 run=found.last,
@@ -243,11 +256,11 @@ class Content:
             for direction, estimates in (found.estimates or {"": {}}).items()
         ]
 
-    def _estimates(self, found: Mapping[str, Estimate]) -> dict[str, str]:
+    def _estimates(self, found: Mapping[str, Estimate], tool: str) -> dict[str, str]:
         texts: dict[str, str] = {}
-        for metric in LIVE:
+        for metric, shown in zip(LIVE, written(tool, LIVE), strict=True):
             estimate = found.get(metric.name)
-            texts[metric.name] = metric.as_text(estimate.value if estimate else None)
+            texts[metric.name] = shown.as_text(estimate.value if estimate else None)
             texts[MARGINS[metric]] = margin_of(estimate, ascii_only=self.ascii_only)
             texts[SPREADS[metric]] = spread_of(estimate)
         return texts

@@ -74,8 +74,11 @@ class RunView(Container):
 
     @property
     def headline(self) -> Headline:
-        """The metric of the main chart."""
-        return HEADLINES[self.figure]
+        """The metric of the main chart: the chosen one, if the run has figures of it."""
+        chosen, shown = HEADLINES[self.figure], self.shown
+        if shown is None or shown.has(*chosen.metrics):
+            return chosen
+        return next((each for each in HEADLINES if shown.has(*each.metrics)), chosen)
 
     def toggle(self, name: str) -> bool:
         """Switch a panel on or off; whether it is on then."""
@@ -94,8 +97,8 @@ class RunView(Container):
 
     def show(self, shown: Shown) -> None:
         self.shown = shown
-        if self._chart is None:
-            return  # it is drawn as soon as there is one
+        if self._chart is None or not self.query_one("#charts").display:
+            return  # it is drawn as soon as there is one, and no more once its screen is being left
         self.laid_out = lay_out(*self.size, self.headline.name, self.chosen, _available(shown))
         self._say(_prefill_text(shown) if shown.prefill else "")
         self._show_charts(shown, self._chart)
@@ -168,6 +171,7 @@ class RunView(Container):
 
     def _show_side(self, shown: Shown) -> None:
         from cephtui.tui.widgets.cluster_now import ClusterPanel
+        from cephtui.tui.widgets.jobs_now import JobsNow
         from cephtui.tui.widgets.nodes_now import NodesNow
         from cephtui.tui.widgets.now import Now
 
@@ -178,6 +182,8 @@ class RunView(Container):
             now.show(shown, self.headline)
         if nodes := self._panel("side", NodesNow, "nodes", visible="nodes" in names):
             nodes.show(shown)
+        if jobs := self._panel("side", JobsNow, "jobs", visible="jobs" in names):
+            jobs.show(shown)
         if cluster := self._panel("side", ClusterPanel, "cluster-panel", visible="cluster" in names):
             cluster.show(shown.cluster)
 
@@ -191,7 +197,7 @@ class RunView(Container):
             if name in HEADLINE_BY_NAME
             for metric in HEADLINE_BY_NAME[name].metrics
         }
-        beside = [metric for metric in LIVE if metric not in charts]
+        beside = [metric for metric in LIVE if metric not in charts and shown.has(metric)]
         for direction in DIRECTIONS:
             sparks = self.query_one(f"#{direction}-sparks", Sparks)
             sparks.display = direction in shown.history.directions and bool(beside)
@@ -218,17 +224,20 @@ class RunView(Container):
 
 def _available(shown: Shown) -> set[str]:
     """The panels for which a run has data."""
-    has = {*HEADLINE_BY_NAME, "now"}
+    has = {"now", *(each.name for each in HEADLINES if shown.has(*each.metrics))}
     has |= {"heat"} if any(shown.history.heat.values()) else set()
     has |= {"nodes"} if shown.nodes else set()
+    has |= {"jobs"} if shown.jobs else set()
     return has | ({"cluster"} if shown.cluster else set())
 
 
 def _spark(shown: Shown, direction: str, metric: Metric) -> Spark:
     from cephtui.analysis.history import Curve
     from cephtui.reports.sparks import extent
+    from cephtui.reports.text import written
     from cephtui.tui.widgets.sparkline import Spark
 
+    (metric,) = written(shown.tool, [metric])
     curve = shown.history.curves.get(f"{direction}.{metric.name}") or Curve()
     values, now = tuple(curve.values()), metric.text_of(shown.current.get(direction))
     return Spark(metric.short or metric.title, now, values, extent(values, metric.as_text))

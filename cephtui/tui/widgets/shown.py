@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from rich.text import Text
 
 from cephtui import units
 from cephtui.analysis.history import History
+from cephtui.analysis.jobs import JobFigure, job_figures
 from cephtui.analysis.live import LiveRun
 from cephtui.frozen import dataclass
 from cephtui.models import ClusterSample, Finding, Interval, Mark, NodeResult, Run, Total
 from cephtui.models.metrics import DIRECTIONS, Headline, Metric
+from cephtui.reports.text import written
 from cephtui.stats import known_sum
 from cephtui.tui.charts.chart import Line, Period, Picture
 from cephtui.tui.charts.colors import FLOW_COLORS, flow_color, node_color
@@ -60,6 +63,20 @@ class Shown:
     """Its newest answer."""
     prefill: Prefill | None = None
     """Only while that is in progress."""
+    tool: str = ""
+    """In whose units the figures are written."""
+    measured: frozenset[str] = frozenset()
+    """The names of the metrics of which it has figures; as long as there are none, it may have all."""
+    jobs: tuple[JobFigure, ...] = ()
+    """Those that are compared with each other: what they did so far, or in the whole run."""
+
+    def written(self, headline: Headline) -> Headline:
+        """In the units in which its figures are written."""
+        return replace(headline, metrics=tuple(written(self.tool, headline.metrics)))
+
+    def has(self, *metrics: Metric) -> bool:
+        """Whether it has figures of any of these."""
+        return not self.measured or any(metric.name in self.measured for metric in metrics)
 
 
 def of_live(state: LiveRun) -> Shown:
@@ -79,7 +96,14 @@ def of_live(state: LiveRun) -> Shown:
         spans=spans_of(state.course.findings()),
         cluster=state.cluster,
         prefill=_prefill_of(state) if state.phase == "prepare" else None,
+        tool=state.run.tool,
+        measured=_measured(state.history),
+        jobs=tuple(state.jobs.figures()),
     )
+
+
+def _measured(history: History) -> frozenset[str]:
+    return frozenset(name.rpartition(".")[2] for name, curve in history.curves.items() if curve.since(0.0))
 
 
 def _prefill_of(state: LiveRun) -> Prefill:
@@ -99,6 +123,9 @@ def of_saved(run: Run, history: History, marks: Sequence[Mark]) -> Shown:
         tuple((mark.elapsed_seconds or 0.0, mark.text) for mark in own),
         whole=True,
         spans=spans_of(run.findings),
+        tool=run.tool,
+        measured=_measured(history),
+        jobs=tuple(job_figures(run.nodes)),
     )
 
 
@@ -148,6 +175,7 @@ def _fill(figure: Headline, metric: Metric) -> Literal["none", "zero", "band"]:
 
 def picture(shown: Shown, figure: Headline, *, by_node: bool = False, least_gutter: int = 0) -> Picture:
     """The main chart."""
+    figure = shown.written(figure)
     return Picture(
         tuple(chart_lines(shown, figure, by_node=by_node)),
         figure.metric.as_text,
@@ -163,6 +191,7 @@ def picture(shown: Shown, figure: Headline, *, by_node: bool = False, least_gutt
 
 def chart_title(shown: Shown, figure: Headline, *, by_node: bool) -> Text:
     """The current figures, in the colours of the lines: the chart's legend."""
+    figure = shown.written(figure)
     text = Text(f" {figure.title} ")
     if by_node and len(shown.history.nodes) > 1:
         return text.append("by node " if len(figure.metrics) == 1 else f"{figure.of_node.title} by node ")

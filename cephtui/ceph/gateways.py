@@ -1,0 +1,42 @@
+"""Which S3 endpoints the object gateways of a cluster have."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from cephtui.ceph import answers
+
+SERVICES_ARGV = ("ceph", "service", "dump", "-f", "json")
+"""Reports what every gateway that runs has registered; the cephx caps ``mon r`` are enough."""
+_FRONTEND = re.compile(r"(?:^|\s)(ssl_)?(endpoint|port)=([^\s+]+)")
+"""``beast endpoint=10.0.0.1:7480``, ``beast port=80 ssl_port=443``: docs.ceph.com, HTTP frontends."""
+
+
+def parse_gateways(text: str) -> tuple[str, ...]:
+    """The answer to ``SERVICES_ARGV``: ``http://10.0.0.1:7480``, each once."""
+    daemons = answers.part(answers.table(text), "services", "rgw", "daemons")
+    found = (endpoint for each in daemons.values() if isinstance(each, dict) for endpoint in _endpoints(each))
+    return tuple(sorted(dict.fromkeys(found)))
+
+
+def _endpoints(daemon: Mapping[str, Any]) -> Iterator[str]:
+    """Of all its frontends; one that listens on every address is reached at that of the daemon."""
+    own = str(daemon.get("addr", "")).rpartition(":")[0]
+    for name, frontend in answers.part(daemon, "metadata").items():
+        if not name.startswith("frontend_config#"):
+            continue
+        for ssl, key, value in _FRONTEND.findall(str(frontend)):
+            host, _, port = value.rpartition(":") if key == "endpoint" else ("", "", value)
+            address = own if _is_every(host) else host
+            if address and port.isdecimal():
+                yield f"{'https' if ssl else 'http'}://{address}:{port}"
+
+
+def _is_every(host: str) -> bool:
+    try:
+        return not host or ipaddress.ip_address(host.strip("[]")).is_unspecified
+    except ValueError:
+        return False

@@ -1,0 +1,194 @@
+"""A pool that is to be made: what it is to be, the commands that make it, and why they would fail."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cephtui.ceph.answers import listed
+from cephtui.ceph.crush_tree import CrushTree
+from cephtui.ceph.pools import OWN_APPLICATION, OWNER_KEY, CrushRule, OsdMap, Pool
+from cephtui.frozen import dataclass
+from cephtui.models.refusal import Refusal
+from cephtui.paths import packaged_text
+
+PG_MOST_PER_OSD = 250
+"""``mon_max_pg_per_osd``, where it can't be asked."""
+PG_LIMIT_ARGV = ("ceph", "config", "get", "mon", "mon_max_pg_per_osd")
+EXPECTED = "expected pg=N,size=N with rule=NAME if you like, or ec=PROFILE or k=N,m=N instead of size"
+_NUMBERS = {"pg": (1, 65536), "size": (1, 10), "k": (2, 32), "m": (1, 16)}
+_NAMES = {"rule", "ec", "domain"}
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+_DELETE = packaged_text("cephtui.ceph", "pool_delete.sh")
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a pool is to be."""
+
+    pg: int = 32
+    size: int = 3
+    """Copies, where it is not erasure-coded."""
+    rule: str = ""
+    """Of CRUSH; empty is what Ceph takes by itself."""
+    ec: str = ""
+    """An erasure code profile that exists."""
+    k: int = 0
+    """Data chunks and coding chunks of a profile that is made with the pool; 0 is none."""
+    m: int = 0
+    domain: str = "host"
+    """What no two chunks of that profile share."""
+
+    @property
+    def is_erasure(self) -> bool:
+        """Whether it is erasure-coded."""
+        return bool(self.ec or self.k)
+
+    @property
+    def text(self) -> str:
+        """As it is written: ``pg=32,size=3``."""
+        made = {"k": self.k, "m": self.m, "domain": self.domain}
+        kept: Mapping[str, object] = {"ec": self.ec} if self.ec else made if self.k else {"size": self.size}
+        parts = {"pg": self.pg, **kept, "rule": self.rule}
+        return ",".join(f"{name}={value}" for name, value in parts.items() if value)
+
+
+def parse_shape(text: str) -> Shape:
+    """What ``pg=32,size=3`` says; raises ValueError."""
+    found: dict[str, Any] = {}
+    for word in text.split(","):
+        name, equals, value = word.partition("=")
+        if not equals or name in found or name not in {*_NUMBERS, *_NAMES}:
+            raise ValueError(EXPECTED)
+        found[name] = _number(name, value) if name in _NUMBERS else _name(name, value)
+    if ("k" in found) != ("m" in found) or ("domain" in found and "k" not in found):
+        raise ValueError("k=N and m=N belong together, and domain=host or osd to them")
+    if len(found.keys() & {"size", "ec", "k"}) > 1:
+        raise ValueError("one of size=N, ec=PROFILE, and k=N with m=N")
+    return Shape(**found)
+
+
+def _number(name: str, value: str) -> int:
+    least, most = _NUMBERS[name]
+    if not (re.fullmatch(r"[0-9]{1,6}", value) and least <= int(value) <= most):
+        raise ValueError(f"{name} is a number from {least} to {most}, got {value!r}")
+    return int(value)
+
+
+def _name(name: str, value: str) -> str:
+    if not _NAME.fullmatch(value):
+        raise ValueError(f"{name} is a name, got {value!r}")
+    return value
+
+
+# ---------------------------------------------------------------------------------------------- commands
+
+
+def make_argvs(shape: Shape, name: str) -> list[tuple[str, ...]]:
+    """The commands that make a pool of this name, in their order; a profile and a rule of its own have the same."""
+    pgs, rule = str(shape.pg), (shape.rule,) if shape.rule else ()
+    create = ("ceph", "osd", "pool", "create", name, pgs, pgs)
+    fixed = ("--autoscale-mode", "off")
+    if not shape.is_erasure:
+        return [(*create, "replicated", *rule, "--size", str(shape.size), *fixed)]
+    profile = ("ceph", "osd", "erasure-code-profile", "set", name)
+    chunks = (f"k={shape.k}", f"m={shape.m}", f"crush-failure-domain={shape.domain}")
+    made = [] if shape.ec else [(*profile, *chunks)]
+    return [*made, (*create, "erasure", shape.ec or name, *rule, *fixed)]
+
+
+def claim_argvs(name: str, owner: str) -> list[tuple[str, ...]]:
+    """The commands that mark a pool with its owner."""
+    application = ("ceph", "osd", "pool", "application")
+    return [
+        (*application, "enable", name, OWN_APPLICATION),
+        (*application, "set", name, OWN_APPLICATION, OWNER_KEY, owner),
+    ]
+
+
+def delete_argv(names: Sequence[str], made_with: str) -> tuple[str, ...]:
+    """The command that deletes these pools, and the rule and the profile of this name; what is absent is no error."""
+    return ("bash", "-c", _DELETE, "cephtui-pool-delete", made_with, *names)
+
+
+# ---------------------------------------------------------------------------------------------- guards
+
+
+def guard_shape(
+    shape: Shape,
+    osd_map: OsdMap,
+    rules: Mapping[int, CrushRule] | None,
+    tree: CrushTree | None,
+    osds: int,
+    pgs_per_osd: int,
+) -> Refusal | None:
+    """Why a pool can't be made, or would never be active+clean, or None; None is what could not be asked."""
+    names = [rule.name for rule in (rules or {}).values()]
+    if shape.rule and rules is not None and shape.rule not in names:
+        return Refusal(f"there is no CRUSH rule {shape.rule}", f"choose one of: {listed(names, 8)}")
+    if shape.ec and shape.ec not in osd_map.ec_profiles:
+        known = listed(sorted(osd_map.ec_profiles), 8) or "none"
+        return Refusal(f"there is no erasure code profile {shape.ec}", f"choose one of: {known}; or write k=N,m=N")
+    return _guard_domains(shape, osd_map, rules, tree) or _guard_pgs(shape, osd_map, osds, pgs_per_osd)
+
+
+def copies(shape: Shape, osd_map: OsdMap) -> tuple[int, float]:
+    """How many OSDs have a part of each object, and how many bytes they store for each byte."""
+    if not shape.is_erasure:
+        return shape.size, float(shape.size)
+    data, coding = _chunks(shape, osd_map)
+    return data + coding, (data + coding) / data
+
+
+def _chunks(shape: Shape, osd_map: OsdMap) -> tuple[int, int]:
+    profile = osd_map.ec_profiles.get(shape.ec, {})
+    found = [profile.get(name, "") for name in ("k", "m")]
+    if shape.ec and all(re.fullmatch(r"[1-9][0-9]{0,2}", each) for each in found):
+        return int(found[0]), int(found[1])
+    return shape.k or 2, shape.m or 1
+
+
+def rule_of(shape: Shape, osd_map: OsdMap, rules: Mapping[int, CrushRule]) -> tuple[str, str]:
+    """What the pool's rule takes, and its failure domain."""
+    by_name = {rule.name: rule for rule in rules.values()}
+    usual = next((rules[number] for number in sorted(rules) if not rules[number].is_erasure), None)
+    rule = by_name.get(shape.rule) if shape.rule else None if shape.is_erasure else usual
+    if rule:
+        return (rule.takes[0] if rule.takes else ""), rule.failure_domain or "osd"
+    profile = osd_map.ec_profiles.get(shape.ec, {})
+    device_class = profile.get("crush-device-class", "")
+    root = profile.get("crush-root", "default") + (f"~{device_class}" if device_class else "")
+    return root, profile.get("crush-failure-domain", shape.domain)
+
+
+def _guard_domains(
+    shape: Shape, osd_map: OsdMap, rules: Mapping[int, CrushRule] | None, tree: CrushTree | None
+) -> Refusal | None:
+    if rules is None or tree is None:
+        return None
+    take, domain = rule_of(shape, osd_map, rules)
+    wanted, there = copies(shape, osd_map)[0], tree.domains(take, domain)
+    if wanted <= there:
+        return None
+    what = "chunks" if shape.is_erasure else "copies"
+    fewer = "fewer chunks" if shape.is_erasure else f"size={there}" if there else "another rule"
+    problem = f"{wanted} {what}, no two of them on one {domain}, and {take or 'the rule'} has {there} of those"
+    return Refusal(problem, f"choose {fewer}, or a rule with another failure domain")
+
+
+def _guard_pgs(shape: Shape, osd_map: OsdMap, osds: int, pgs_per_osd: int) -> Refusal | None:
+    """The monitors count all copies of all pools' PGs."""
+    each = copies(shape, osd_map)[0]
+    used = sum(_pgs(pool) for pool in osd_map.pools.values())
+    most = pgs_per_osd * osds
+    if used + shape.pg * each <= most:
+        return None
+    left = max(0, most - used) // each
+    problem = f"{shape.pg} PGs of {each} would make {used + shape.pg * each} on {osds} OSDs, more than the {most} that "
+    limit = f"mon_max_pg_per_osd allows ({pgs_per_osd} each)"
+    return Refusal(problem + limit, f"choose pg={left} or fewer" if left else "delete a pool that is not used")
+
+
+def _pgs(pool: Pool) -> int:
+    return max(pool.pg_num, pool.pg_num_target) * pool.size

@@ -1,0 +1,148 @@
+"""The processes beside those of a step, such as the server of a network test: started first, ended last."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+
+from cephtui.models import CompanionStep, NodeEnvironment, Step
+from cephtui.nodes.probe import probe
+from cephtui.nodes.shell import NodeShell
+from cephtui.nodes.transport import Command, Process, TransportError
+from cephtui.nodes.watched import READY_SECONDS
+from cephtui.printable import one_line
+from cephtui.running.follow import CONNECTION_LOST
+from cephtui.running.outcomes import ended_with
+from cephtui.running.recorder import Recorder, StopRequest
+from cephtui.tools import TOOLS
+from cephtui.tools.stderr import Errors, spoken
+
+_SLACK_SECONDS = 600.0
+"""Of what comes between its start and that of the step's own processes, and after their end."""
+_LOOKED_BACK = 4096
+"""Characters of output in which the words that say it is ready are looked for."""
+
+
+class Companion:
+    """One of them, on its node."""
+
+    def __init__(self, step: CompanionStep, shell: NodeShell, recorder: Recorder, limit_seconds: float) -> None:
+        self.failure = ""
+        """Why it could not begin, or has ended before its time; empty where it did not."""
+        self._step, self._shell, self._recorder = step, shell, recorder
+        self._limit_seconds = limit_seconds
+        self._process: Process | None = None
+        self._ready, self._ended = asyncio.Event(), asyncio.Event()
+        self._ending = False
+        self._following: asyncio.Task[None] | None = None
+
+    @property
+    def _name(self) -> str:
+        """``server on b``."""
+        return f"{self._step.name} on {self._step.node}"
+
+    async def start(self, stop: StopRequest) -> None:
+        """Until the step's own processes may begin, it has failed, or the run is to end."""
+        command = Command(self._step.argv, prefix=self._step.prefix, limit_seconds=self._limit_seconds)
+        try:
+            self._process = await self._shell.connection.start(command)
+        except TransportError as error:
+            self.failure = f"{self._name}: {str(error).removeprefix(f'{self._step.node}: ')}"
+            self._ended.set()
+            return
+        self._following = asyncio.create_task(self._follow(self._process))
+        self._process.release()
+        if not self._step.ready:
+            self._ready.set()
+        waits = (self._ready.wait(), self._ended.wait(), stop.asked_within(READY_SECONDS))
+        tasks = [asyncio.ensure_future(each) for each in waits]
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in tasks:
+            task.cancel()
+        if not (self._ready.is_set() or self._ended.is_set()) and stop.reason is None:
+            self.failure = f"{self._name}: not ready within {READY_SECONDS:.0f} s"
+
+    async def wait(self) -> None:
+        """Until it has ended."""
+        await self._ended.wait()
+
+    async def end(self) -> None:
+        """End it, if it has not ended by itself."""
+        self._ending = True
+        if self._process is not None and self._following is not None:
+            await self._process.stop()
+            await self._following
+
+    async def _follow(self, process: Process) -> None:
+        """Store its output until its end, which is a failure unless it was asked for."""
+        said, errors = "", Errors()
+        async for chunk in process.chunks():
+            elapsed = max(0.0, chunk.time - process.released_at)
+            self._recorder.raw(f"{self._step.node}.{self._step.name}", chunk, elapsed)
+            said = (said + chunk.data.decode("utf-8", "replace"))[-_LOOKED_BACK:]
+            if self._step.ready in said:
+                self._ready.set()
+            if chunk.stream == "stderr":
+                errors.add(chunk.data)
+        status = await process.wait()
+        is_early = not self._ending and (status != 0 or not self._ready.is_set())
+        if is_early and not self.failure:
+            self.failure = one_line(f"{self._name}: {self._why(process, status, errors.text)}")
+        self._ended.set()
+
+    def _why(self, process: Process, status: int | None, stderr: str) -> str:
+        """Why it has ended: its own last words where they name an error."""
+        if status is None and (process.connection_lost or self._shell.connection.closed):
+            return CONNECTION_LOST
+        lines = spoken(stderr)
+        error = next((line for line in reversed(lines) if "error" in line.lower()), "")
+        return error or "; ".join([ended_with(status), *lines[-1:]])
+
+
+@contextlib.asynccontextmanager
+async def beside(
+    step: Step, shells: Mapping[str, NodeShell], recorder: Recorder, stop: StopRequest
+) -> AsyncIterator[Sequence[Companion]]:
+    """In the block a step's companions run, unless one of them has failed; each is ended behind it.
+
+    After a request to stop none is started.
+    """
+    limit = step.ramp_seconds + (step.run_seconds or step.most_seconds or 7 * 86400) + _SLACK_SECONDS
+    wanted = step.companions if stop.reason is None else ()
+    found = [Companion(each, shells[each.node], recorder, limit) for each in wanted]
+    try:
+        await asyncio.gather(*(each.start(stop) for each in found))
+        yield found
+    finally:
+        await asyncio.gather(*(each.end() for each in found))
+
+
+async def first_failure(companions: Sequence[Companion]) -> str:
+    """Wait until all have ended, or one has failed; why, or empty."""
+    for ended in asyncio.as_completed([each.wait() for each in companions]):
+        await ended
+        if found := failure_of(companions):
+            return found
+    return ""
+
+
+def failure_of(companions: Sequence[Companion]) -> str:
+    """Why the first of them has failed; empty where none has."""
+    return next((each.failure for each in companions if each.failure), "")
+
+
+async def inspect_others(
+    steps: Iterable[Step], shells: Mapping[str, NodeShell]
+) -> tuple[str, dict[str, NodeEnvironment]]:
+    """Why a node on which only companions run can't run the tool of these steps, or empty; and what these nodes are."""
+    wanted = {(each.node, step.tool) for step in steps for each in step.companions if each.node not in step.names}
+    environments: dict[str, NodeEnvironment] = {}
+    for name, tool in sorted(wanted):
+        try:
+            environments[name] = found = await probe(shells[name])
+        except TransportError as error:
+            return str(error), environments
+        if problem := TOOLS[tool].check_version(found.tools.get(tool)):
+            return f"{name}: {problem}", environments
+    return "", environments

@@ -1,0 +1,35 @@
+"""A ceph.conf and keyring that were fetched to a node for a run: the run's watchdog removes them at its end.
+
+It is no target, but is on the undo list as parts of targets are, for a watchdog that was killed.
+"""
+
+from __future__ import annotations
+
+import re
+
+from cephtui.nodes.shell import Shell, reason
+from cephtui.paths import packaged_text
+from cephtui.targets.base import Removed, Target, TargetError, TargetKind
+
+_SCRIPT = packaged_text("cephtui.targets", "access_remove.sh")
+_TOKEN = re.compile(r"[0-9a-f]{32}")
+_BUSY_STATUS = 75
+
+
+class AccessKind(TargetKind):
+    """By the token of the run, which nothing else is named by."""
+
+    scheme = "ceph-access"
+    examples = ()
+    leaves_files = True
+
+    def parse(self, name: str, owner_id: str | None = None) -> Target:
+        raise TargetError(f"{self.spec(name)} is nothing that can be measured")
+
+    async def remove(self, shell: Shell, name: str, owner: str | None) -> Removed:
+        if not _TOKEN.fullmatch(name):
+            return Removed("not ours", "it is nothing that cephtui makes")
+        answer = await shell.run(("bash", "-c", _SCRIPT, "cephtui-access-remove", name))
+        if answer.status == 0:
+            return Removed("done")
+        return Removed("busy" if answer.status == _BUSY_STATUS else "failed", reason(answer))

@@ -1,0 +1,109 @@
+"""``cephfs:PATH``: a file of cephtui's own on a mounted CephFS, with the guards of the pool that has its data.
+
+In all else it is a file: it is created, prefilled, used and removed as ``file:PATH`` is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import PurePosixPath
+from typing import Self
+
+from cephtui.ceph.file_systems import FileSystems
+from cephtui.cluster import reader
+from cephtui.cluster.reader import ClusterError, ClusterReader
+from cephtui.frozen import dataclass
+from cephtui.nodes.shell import Shell
+from cephtui.paths import packaged_text
+from cephtui.targets.base import TargetFault, TargetKind
+from cephtui.targets.candidates import Candidate
+from cephtui.targets.file import FileTarget, parse_path
+
+_INSPECT = packaged_text("cephtui.targets", "cephfs_inspect.sh")
+_TYPES = ("ceph", "fuse.ceph", "fuse.ceph-fuse")
+_NAMED = re.compile(r"(?:^|,)(?:mds_namespace|fs)=([^,]+)")
+_SOURCE = re.compile(r"[^@]*@[0-9a-f-]*\.([^=]+)=")
+"""The kernel's syntax since Linux 5.16: ``USER@FSID.NAME=/PATH``."""
+
+
+@dataclass(frozen=True, slots=True)
+class CephfsFacts:
+    """What a node reports of a directory."""
+
+    type: str | None = None
+    """Of its file system; None where there is no such directory."""
+    name: str | None = None
+    """Of the CephFS, where the mount names it."""
+    pool: str | None = None
+    """Of a layout on the directory or above it."""
+
+
+@dataclass(frozen=True, slots=True)
+class CephfsTarget(FileTarget):
+    """A file, or one for each node, on a CephFS that the nodes have mounted."""
+
+    @property
+    def spec(self) -> str:
+        return f"cephfs:{self.path}"
+
+    async def located(self, shells: Mapping[str, Shell], asked: Shell) -> Self:
+        """With the pool that the file's data will be in."""
+        directory, shell = str(PurePosixPath(self.path).parent), asked
+        answer = await shell.run(("bash", "-c", _INSPECT, "cephtui-cephfs", directory))
+        facts = parse_facts(answer.stdout)
+        if facts.type is None:
+            raise TargetFault(f"{shell.node.name}: there is no directory {directory}")
+        if facts.type not in _TYPES:
+            problem = f"{shell.node.name}: {directory} is on {facts.type}, not on a CephFS"
+            raise TargetFault(f"{problem}: mount it first, or use file:{self.path}")
+        return replace(self, pool=facts.pool or await _default_pool(shell, directory, facts.name))
+
+
+class CephfsKind(TargetKind):
+    """Mounted CephFS file systems. What is made on them are files, and removed as such."""
+
+    scheme = "cephfs"
+    examples = ("cephfs:PATH",)
+    is_path = True
+
+    def parse(self, name: str, owner_id: str | None = None) -> CephfsTarget:
+        return CephfsTarget(parse_path(self.spec(name), name))
+
+    async def on_node(self, shell: Shell) -> Sequence[Candidate]:
+        """A file on each that is mounted."""
+        answer = await shell.run(("findmnt", "-rn", "-o", "TARGET", "-t", ",".join(_TYPES)))
+        found = [path for path in answer.stdout.splitlines() if path.startswith("/") and "\\" not in path]
+        return [
+            self.candidate(f"{path}/cephtui", f"a new file on the CephFS mounted on {path}", None) for path in found
+        ]
+
+
+def parse_facts(text: str) -> CephfsFacts:
+    """What the script printed; what it did not is not there."""
+    fields: Mapping[str, str] = dict(line.split("\t", 1) for line in text.splitlines() if "\t" in line)
+    named = _NAMED.search(fields.get("options", "")) or _SOURCE.match(fields.get("source", ""))
+    return CephfsFacts(fields.get("type") or None, named[1] if named else None, fields.get("pool") or None)
+
+
+async def _default_pool(shell: Shell, directory: str, name: str | None) -> str:
+    """Of new files in the file system of this name; raises TargetFault where the cluster does not tell."""
+    asked = ClusterReader(shell)
+    try:
+        known, osd_map = await asked.ask(reader.FILE_SYSTEMS), await asked.ask(reader.OSD_MAP)
+    except ClusterError as error:
+        raise TargetFault(str(error)) from None
+    pool_id = default_pool_id(known, name)
+    found = next((pool.name for pool in osd_map.pools.values() if pool.id == pool_id), None)
+    if found is None:
+        remedy = "set a layout on the directory, or use file:PATH"
+        raise TargetFault(f"{shell.node.name}: can't tell which CephFS {directory} is on: {remedy}")
+    return found
+
+
+def default_pool_id(known: FileSystems, name: str | None) -> int | None:
+    """The pool of new files in the file system of this name, else in the default or the only one."""
+    only = next(iter(known.by_name)) if len(known.by_name) == 1 else None
+    chosen = known.by_name.get(name or known.default or only or "")
+    return chosen.data_pools[0] if chosen and chosen.data_pools else None

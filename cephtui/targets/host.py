@@ -1,0 +1,172 @@
+"""``host:NODE``, ``host:NODE@ADDRESS``, ``host:*``: the network to another node, in one of the cluster's networks.
+
+Nothing is written. Of ``host:*`` each of the chosen nodes is the target of all others, one pair after the other.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field, replace
+from typing import ClassVar
+
+from cephtui.ceph import networks
+from cephtui.ceph.networks import CLUSTER, PUBLIC, Interface
+from cephtui.cluster import reader
+from cephtui.cluster.reader import ClusterReader
+from cephtui.frozen import dataclass
+from cephtui.models import Finding, HostPlace, Kind, Node, Part, Place
+from cephtui.models.refusal import Refusal
+from cephtui.nodes.shell import Shell, reason
+from cephtui.nodes.transport import TransportError
+from cephtui.paths import packaged_text
+from cephtui.targets.base import Found, Layout, Target, TargetError, TargetFault, TargetKind, Use, is_text
+from cephtui.targets.candidates import Candidate
+
+_EVERY = "*"
+_SCRIPT = packaged_text("cephtui.targets", "host_inspect.sh")
+_PORTS = (5201, 5299)
+"""iperf3's own first."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostTarget(Target):
+    """Another node, as it is reached from those that measure."""
+
+    kind: ClassVar[Kind] = "host"
+    default_span_bytes: ClassVar[int] = 0
+
+    name: str
+    address: str = ""
+    """The one that was typed."""
+    node: Node | None = None
+    """None where it is only named so far."""
+    addresses: Mapping[str, str] = field(default_factory=dict)
+    """By network, once it was asked."""
+    port: int = 0
+    is_known: bool = True
+    """Whether an address is in the cluster's public network: else it is the one that SSH uses."""
+
+    @property
+    def spec(self) -> str:
+        return f"host:{self.name}{f'@{self.address}' if self.address else ''}"
+
+    @property
+    def hosts(self) -> tuple[Node, ...]:
+        return (self.node,) if self.node else ()
+
+    def each(self, nodes: Sequence[Node], find: Callable[[str], Sequence[Node]]) -> tuple[Target, ...]:
+        """A chosen node goes by its name there; another is looked for, and may be a group."""
+        if self.name == _EVERY:
+            if len(nodes) < 2:
+                raise TargetError(f"target {self.spec!r} is every pair of nodes: choose two nodes or more")
+            return tuple(replace(self, name=node.name, node=node) for node in nodes)
+        found = [node for node in nodes if node.name == self.name]
+        try:
+            found = found or list(find(self.name))
+        except ValueError as error:
+            raise TargetError(f"target {self.spec!r}: {error}") from None
+        if self.address and len(found) > 1:
+            raise TargetError(f"target {self.spec!r}: an address is that of one node, not of a group")
+        return tuple(replace(self, name=node.name, node=node) for node in found)
+
+    def measured_from(self, nodes: Sequence[str]) -> list[tuple[str, ...]]:
+        """Each node by itself, but not from the target to itself."""
+        return [(name,) for name in nodes if name != self.name]
+
+    def lay_out(self, node: Node, layout: Layout) -> tuple[Place, tuple[Part, ...]]:
+        return HostPlace(kind="host", host=self.name, addresses=dict(self.addresses), port=self.port), ()
+
+    async def located(self, shells: Mapping[str, Shell], asked: Shell) -> HostTarget:
+        """Its addresses in the cluster's networks, and a free port."""
+        if self.node is None:
+            raise TargetFault(f"{self.spec} is several pairs of nodes: choose one with host:NODE, and one node")
+        shell = shells[self.name]
+        found = await shell.run(("bash", "-c", _SCRIPT, "cephtui-host", *map(str, _PORTS)))
+        printed = dict(line.split("\t", 1) for line in found.stdout.splitlines() if "\t" in line)
+        try:
+            interfaces, port = networks.parse_interfaces(printed["interfaces"]), int(printed["port"])
+        except (LookupError, ValueError):
+            why = reason(found) if found.status else "ip -j address has no answer: apt-get install iproute2"
+            raise TargetFault(f"{self.name}: can't find its addresses: {why}") from None
+        if self.address:
+            self._check_own(interfaces)
+            return replace(self, addresses={"": self.address}, port=port)
+        known = await _in_cluster(interfaces, asked)
+        addresses = known if PUBLIC in known else {PUBLIC: self._by_ssh(interfaces, printed.get("ssh", "")), **known}
+        return replace(self, addresses=addresses, port=port, is_known=PUBLIC in known)
+
+    def _check_own(self, interfaces: Sequence[Interface]) -> None:
+        own = [str(each.ip) for each in interfaces]
+        if self.address not in own:
+            raise TargetFault(f"{self.name} has no address {self.address}: it has {', '.join(own) or 'none'}")
+
+    def _by_ssh(self, interfaces: Sequence[Interface], connected: str) -> str:
+        """The address that SSH uses; behind sudo or in a container that is not known, then the first."""
+        own = [str(each.ip) for each in interfaces]
+        wanted = (connected, (self.node.host if self.node else None) or "")
+        found = next((address for address in (*wanted, *own) if address in own), None)
+        if found is None:
+            raise TargetFault(f"{self.name} has no address that other nodes can reach")
+        return found
+
+    async def inspect(self, shell: Shell, use: Use) -> Found:
+        """The node that measures must be another one; else nothing would pass the network."""
+        if not self.addresses:
+            return Found(refusal=Refusal(f"{self.name}: its addresses are not known"))
+        address = self.addresses.get("") or self.addresses.get(str(use.options.get("network")), "")
+        own = await shell.run(("ip", "-j", "address", "show", "to", address))
+        if f'"{address}"' in own.stdout:
+            return Found(
+                refusal=Refusal(f"{self.name} at {address} is {shell.node.name} itself", "choose another node")
+            )
+        if self.is_known:
+            return Found()
+        text = f"the cluster's networks are not known on {shell.node.name}: measured to the address that SSH uses"
+        return Found(findings=(Finding(code="network-unknown", text=text),))
+
+
+async def _in_cluster(interfaces: Sequence[Interface], asked: Shell) -> dict[str, str]:
+    """The addresses in the cluster's networks, as far as it can be asked; one network for all is the public one."""
+    cluster = ClusterReader(asked)
+    try:
+        osd_map = await cluster.optional(reader.OSD_MAP)
+        config = await cluster.optional(reader.CONFIG) if osd_map else None
+    except TransportError:
+        return {}
+    if osd_map is None:
+        return {}
+    daemons = {PUBLIC: osd_map.public_addresses}
+    if osd_map.networks_apart:
+        daemons[CLUSTER] = osd_map.cluster_addresses
+    options = config.options if config else {}
+    found = {
+        name: networks.address_in(interfaces, networks.networks_in(options, name), own) for name, own in daemons.items()
+    }
+    return {name: str(address) for name, address in found.items() if address}
+
+
+class HostKind(TargetKind):
+    """Other nodes."""
+
+    scheme = "host"
+    examples = ("host:NODE",)
+    usual = _EVERY
+
+    async def on_node(self, shell: Shell) -> Sequence[Candidate]:
+        """All pairs; a single node is named."""
+        return [self.candidate(_EVERY, "the network between every pair of the chosen nodes", None)]
+
+    def parse(self, name: str, owner_id: str | None = None) -> HostTarget:
+        """What stands behind the last @ is an address where it is one."""
+        node, _, address = name.rpartition("@")
+        try:
+            typed = str(ipaddress.ip_address(address)) if node else ""
+        except ValueError:
+            typed = ""
+        found = node if typed else name
+        if not is_text(name) or not found or found.startswith("-") or any(map(str.isspace, found)):
+            raise TargetError(f"target {self.spec(name)!r}: expected host:NODE, host:NODE@ADDRESS or host:*")
+        if found == _EVERY and typed:
+            raise TargetError(f"target {self.spec(name)!r}: an address is that of one node")
+        return HostTarget(found, typed)

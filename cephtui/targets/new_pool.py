@@ -1,0 +1,215 @@
+"""``new-pool:pg=32,size=3``: a pool that cephtui makes for a console session, and deletes with all that is in it."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from typing import ClassVar
+
+from cephtui import units
+from cephtui.ceph import answers, new_pool, pool_guards
+from cephtui.ceph.new_pool import Shape
+from cephtui.ceph.pools import OsdUsage
+from cephtui.cluster import reader
+from cephtui.cluster.reader import ClusterError, ClusterReader
+from cephtui.frozen import dataclass
+from cephtui.models import Kind, Node, Part, Place, RadosPlace
+from cephtui.models.refusal import Refusal
+from cephtui.nodes.shell import Shell, reason
+from cephtui.nodes.transport import Completed
+from cephtui.targets.base import (
+    OWN_NAME,
+    OWN_PREFIX,
+    Found,
+    Layout,
+    OwnPool,
+    Removed,
+    Target,
+    TargetError,
+    TargetFault,
+    TargetKind,
+    Use,
+    safe_name,
+)
+from cephtui.targets.candidates import Candidate
+from cephtui.targets.pool import PoolTarget
+from cephtui.targets.rbd import RbdPool
+from cephtui.tools.base import Tool
+
+_MAKE_SECONDS, _DELETE_SECONDS = 60.0, 120.0
+_OBJECT_MOST = 128 << 20
+"""``osd_max_object_size``, where it can't be asked."""
+_NEEDS = "the user needs the rights of an administrator: --ceph-id admin"
+
+
+@dataclass(frozen=True, slots=True)
+class NewPool(Target, OwnPool):
+    """A pool of cephtui's own: a tool uses it as it uses any other, or as a whole."""
+
+    kind: ClassVar[Kind] = "new-pool"
+
+    shape: Shape
+    owner_id: str | None = None
+    """Of the console session, in the name of the pool."""
+
+    @property
+    def spec(self) -> str:
+        return f"new-pool:{self.shape.text}"
+
+    @property
+    def new_pool(self) -> OwnPool:
+        return self
+
+    @property
+    def part(self) -> str:
+        return f"new-pool:{self.pool_name}"
+
+    @property
+    def pool_name(self) -> str:
+        return f"{OWN_PREFIX}{self.owner_id}-{safe_name(self.shape.text.replace('=', '').replace(',', '-'))}"
+
+    def check_tool(self, tool: Tool) -> str | None:
+        """Of an erasure-coded pool a tool can use only what it writes in full."""
+        usable: set[Kind] = {PoolTarget.kind} if self.shape.is_erasure else {PoolTarget.kind, RbdPool.kind, self.kind}
+        if tool.kinds & usable:
+            return None
+        if tool.kinds & {RbdPool.kind, self.kind}:
+            why = "overwrites parts of objects, which an erasure-coded pool does not take"
+            return f"{tool.title} {why}: use --target new-pool:size=3"
+        return tool.check_kind(self.kind)
+
+    def for_tool(self, tool: Tool) -> Target:
+        if PoolTarget.kind in tool.kinds:
+            return PoolTarget(self.pool_name, self.owner_id)
+        if RbdPool.kind in tool.kinds:
+            return RbdPool(self.pool_name, self.owner_id)
+        return WholePool(pool=self.pool_name)
+
+    def lay_out(self, node: Node, layout: Layout) -> tuple[Place, tuple[Part, ...]]:
+        return WholePool(pool=self.pool_name).lay_out(node, layout)
+
+    async def inspect(self, shell: Shell, use: Use) -> Found:
+        """There is nothing to inspect before it is made."""
+        return Found()
+
+    async def room(self, shell: Shell, nodes: int) -> int | None:
+        """Roughly half of what it will have: the fullest OSD decides. Raises TargetFault where it can't be made."""
+        asked = ClusterReader(shell)
+        try:
+            state, pools = await asked.status(), await asked.pools()
+            if self.pool_name not in pools.osd_map.pools and (refusal := await self._guard(asked, state.osds_in)):
+                raise TargetFault(refusal.text)
+        except ClusterError as error:
+            raise TargetFault(str(error)) from None
+        raw = _room(pools.osds, pools.osd_map.nearfull_ratio)
+        return None if raw is None else int(raw / new_pool.copies(self.shape, pools.osd_map)[1]) // 2 // nodes
+
+    async def make(self, shell: Shell, owner: str) -> None:
+        """It gets its own name last: until then it has one that no other client can have given, as images have."""
+        unmarked = _unmarked_name(self.pool_name, owner)
+        rename = ("ceph", "osd", "pool", "rename", unmarked, self.pool_name)
+        steps = [*new_pool.make_argvs(self.shape, unmarked), *new_pool.claim_argvs(unmarked, owner), rename]
+        for argv in steps:
+            done = await shell.ceph(argv, timeout_seconds=_MAKE_SECONDS)
+            if done.status != 0:
+                raise TargetFault(f"can't make pool {self.pool_name}: {_why(done)}")
+
+    async def unready(self, shell: Shell) -> str:
+        asked = ClusterReader(shell)
+        try:
+            pools = await asked.pools()
+        except ClusterError as error:
+            return str(error)
+        pool = pools.osd_map.pools.get(self.pool_name)
+        if pool is None:
+            return f"there is no pool {self.pool_name}"
+        if pools.usage is not None and self.pool_name not in pools.usage:
+            return "the manager does not report it yet"
+        pgs = pools.pgs_of(pool)
+        clean = self.shape.pg if pgs is None else sum(pg.state == "active+clean" for pg in pgs)
+        return "" if clean >= self.shape.pg else f"{clean} of {self.shape.pg} PGs are active+clean"
+
+    async def _guard(self, asked: ClusterReader, osds: int) -> Refusal | None:
+        osd_map = await asked.ask(reader.OSD_MAP)
+        rules, tree, most = await asyncio.gather(
+            asked.optional(reader.CRUSH_RULES), asked.optional(reader.TREE), asked.optional(reader.PG_LIMIT)
+        )
+        return new_pool.guard_shape(self.shape, osd_map, rules, tree, osds, most or new_pool.PG_MOST_PER_OSD)
+
+
+@dataclass(frozen=True, slots=True)
+class WholePool(Target):
+    """A pool of cephtui's own for a tool that leaves objects outside of any namespace: they go with the pool."""
+
+    kind: ClassVar[Kind] = "new-pool"
+    default_span_bytes: ClassVar[int] = 1 << 60
+
+    @property
+    def spec(self) -> str:
+        return f"new-pool:{self.pool}"
+
+    def lay_out(self, node: Node, layout: Layout) -> tuple[Place, tuple[Part, ...]]:
+        place = RadosPlace(kind="pool", pool=str(self.pool), namespace="")
+        return place, (Part(spec=self.spec, bytes=layout.size_bytes),)
+
+    async def inspect(self, shell: Shell, use: Use) -> Found:
+        """Objects that are too large are refused by the OSDs, with a message that does not say so."""
+        most = (use.object_bytes and await ClusterReader(shell).optional(reader.OBJECT_MOST)) or _OBJECT_MOST
+        if use.object_bytes <= most:
+            return Found()
+        problem = f"objects of {units.size(use.object_bytes)} are larger than OSDs take: osd_max_object_size is "
+        return Found(Refusal(f"{problem}{units.size(most)}", f"choose objects of at most {units.short_size(most)}"))
+
+
+def _room(osds: tuple[OsdUsage, ...] | None, nearfull: float) -> float | None:
+    if not osds:
+        return None
+    least = min(max(0.0, nearfull * osd.total - osd.used) for osd in osds)
+    return pool_guards.USABLE * least * len(osds)
+
+
+def _unmarked_name(pool: str, owner: str) -> str:
+    """The name of a pool until it carries its owner, and of its rule and its profile: it proves the owner."""
+    return f"{OWN_PREFIX}new-{hashlib.sha256(f'{owner}/{pool}'.encode()).hexdigest()[:32]}"
+
+
+def _why(failed: Completed) -> str:
+    return f"no permission: {_NEEDS}" if answers.is_denied(failed.status, failed.stderr) else reason(failed)
+
+
+class NewPoolKind(TargetKind):
+    """Pools that do not exist yet."""
+
+    scheme = "new-pool"
+    examples = ("new-pool:pg=32,size=3",)
+    in_pool = True
+    holds_parts = True
+
+    def parse(self, name: str, owner_id: str | None = None) -> NewPool:
+        try:
+            return NewPool(new_pool.parse_shape(name), owner_id)
+        except ValueError as error:
+            raise TargetError(f"target {self.spec(name)!r}: {error}") from None
+
+    def in_any_cluster(self) -> Candidate:
+        text = "a new pool for the session, deleted with all that is in it; or k=2,m=1, ec=PROFILE, rule=NAME"
+        return Candidate(self.examples[0], text)
+
+    async def remove(self, shell: Shell, name: str, owner: str | None) -> Removed:
+        """Delete the pool of this name if it carries its owner, and what was made before it had its name."""
+        if not (OWN_NAME.fullmatch(name) and owner):
+            return Removed("not ours", f"{name} is not named as cephtui names its pools")
+        unmarked = _unmarked_name(name, owner)
+        try:
+            osd_map = await ClusterReader(shell).ask(reader.OSD_MAP)
+        except ClusterError as error:
+            return Removed("failed", str(error))
+        there = osd_map.pools.get(name)
+        if there and there.owner != owner:
+            by_hand = f"if it is yours: ceph osd pool rm {name}"
+            return Removed("not ours", f"it does not carry the mark of its session; {by_hand}")
+        argv = new_pool.delete_argv([unmarked, *[name] * bool(there)], unmarked)
+        answer = await shell.ceph(argv, timeout_seconds=_DELETE_SECONDS)
+        if answer.status != 0:
+            return Removed("failed", _why(answer))
+        return Removed("done" if there or unmarked in osd_map.pools else "absent")

@@ -1,0 +1,227 @@
+"""``osd:*``, ``osd:N``, ``osd:host=NAME``, ``osd:class=NAME``: OSDs, each of which writes to its own store."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import ClassVar
+
+from cephtui import units
+from cephtui.ceph import answers
+from cephtui.ceph.cluster import ClusterState
+from cephtui.ceph.crush_tree import CrushTree
+from cephtui.ceph.pools import Pg, PoolUsage
+from cephtui.cluster import reader
+from cephtui.cluster.preflight import Demand
+from cephtui.cluster.reader import ClusterError, ClusterReader, Pools
+from cephtui.frozen import dataclass
+from cephtui.models import Kind, Node, OsdPlace, Part, Place, Step
+from cephtui.models.refusal import Refusal
+from cephtui.nodes.shell import Shell, reason
+from cephtui.targets.base import Found, Layout, Target, TargetError, TargetKind, Use, is_text
+from cephtui.targets.candidates import ASKS_FIRST, Candidate
+
+_NUMBERS = re.compile(r"[0-9]{1,9}(,[0-9]{1,9})*")
+_NAME = re.compile(r"(host|class)=([^\s,*/=-][^\s,*/=]*)")
+_ROOM = 4
+"""Times the most that an OSD has written before it removes it: space is free again some seconds later."""
+_SHOWN_MOST = 8
+
+
+@dataclass(frozen=True, slots=True)
+class OsdTarget(Target):
+    """Some OSDs, or all. One node asks them, however many are chosen: the load is on the OSDs."""
+
+    kind: ClassVar[Kind] = "osd"
+    asked_by_one: ClassVar[bool] = True
+    default_span_bytes: ClassVar[int] = 1 << 30
+
+    which: str
+    """``*``, ``0,1``, ``host=NAME`` or ``class=NAME``."""
+
+    @property
+    def spec(self) -> str:
+        return f"osd:{self.which}"
+
+    def lay_out(self, node: Node, layout: Layout) -> tuple[Place, tuple[Part, ...]]:
+        return OsdPlace(kind="osd", osds=self.which), (Part(spec=self.spec, bytes=layout.size_bytes),)
+
+    def demand(self, step: Step, new_bytes: int) -> Demand:
+        """Nothing of a pool: the cluster is only watched."""
+        return Demand(None, None, step.writes, step.writes, creates_images=False, new_bytes=0, is_watched=True)
+
+    async def inspect(self, shell: Shell, use: Use) -> Found:
+        """Whether they are there and up, have room, may be told to write, and whose clients they serve."""
+        asked = ClusterReader(shell)
+        await asked.fetch(reader.STATUS, *reader.POOLS, reader.TREE)
+        try:
+            state, tree, pools = await asked.status(), await asked.ask(reader.TREE), await asked.pools()
+        except ClusterError as error:
+            return Found(error.refusal)
+        osds = chosen(self.which, tree)
+        refusal = guard(self.which, osds, tree, state) or guard_room(osds, pools, sum(p.bytes for p in use.parts))
+        refusal = refusal or await _guard_caps(shell, osds[0])
+        return Found(refusal or (None if use.shared_pool else guard_clients(self.spec, osds, pools)))
+
+
+class OsdKind(TargetKind):
+    """OSDs by their numbers, hosts and device classes."""
+
+    scheme = "osd"
+    examples = ("osd:*",)
+
+    def parse(self, name: str, owner_id: str | None = None) -> OsdTarget:
+        if name != "*" and not _NUMBERS.fullmatch(name) and not (_NAME.fullmatch(name) and is_text(name)):
+            raise TargetError(f"target {self.spec(name)!r}: expected osd:*, osd:0,1, osd:host=NAME or osd:class=NAME")
+        if _NUMBERS.fullmatch(name):
+            name = ",".join(dict.fromkeys(str(int(number)) for number in name.split(",")))
+        return OsdTarget(name)
+
+    async def on_node(self, shell: Shell) -> Sequence[Candidate]:
+        """All OSDs, then those of each class and host where there are several."""
+        asked = ClusterReader(shell)
+        tree = await asked.optional(reader.TREE)
+        state = await asked.optional(reader.STATUS) if tree else None
+        if tree is None or state is None:
+            return []
+        names = {key: _names(key, tree) for key in ("class", "host")}
+        each = [f"{key}={name}" for key, found in names.items() if len(found) > 1 for name in found]
+        return [self._offered(which, chosen(which, tree), tree, state) for which in ("*", *each)]
+
+    def _offered(self, which: str, osds: Sequence[int], tree: CrushTree, state: ClusterState) -> Candidate:
+        """They hold the data of pools, as a rule, so that it is asked before."""
+        number = f"{len(osds)} OSD{'s' * (len(osds) != 1)}"
+        text = f"the stores of {number} themselves ({_named(osds)}), {ASKS_FIRST}"
+        return self.candidate(which, text, guard(which, osds, tree, state))
+
+
+def chosen(which: str, tree: CrushTree) -> list[int]:
+    """The numbers of the OSDs that are meant, whether or not they exist."""
+    if _NUMBERS.fullmatch(which):
+        return [int(number) for number in which.split(",")]
+    osds = sorted(number for number, bucket in tree.buckets.items() if bucket.kind == "osd")
+    key, _, name = which.partition("=")
+    if key == "class":
+        return [osd for osd in osds if tree.buckets[osd].device_class == name]
+    if key == "host":
+        return [osd for osd in osds if osd in _below(name, tree)]
+    return osds
+
+
+def _below(name: str, tree: CrushTree) -> set[int]:
+    """What is in a bucket of this name, at any depth: ``ceph osd ls-tree`` takes every kind of bucket."""
+    found: set[int] = set()
+    waiting = [number for number, bucket in tree.buckets.items() if bucket.name == name]
+    while waiting:
+        number = waiting.pop()
+        if number in tree.buckets and number not in found:
+            found.add(number)
+            waiting += tree.buckets[number].children
+    return found
+
+
+def guard(which: str, osds: Sequence[int], tree: CrushTree, state: ClusterState) -> Refusal | None:
+    """Why these OSDs can't be told to write, or None: they do not exist, are down, or the cluster has other worries."""
+    known = {number: bucket for number, bucket in tree.buckets.items() if bucket.kind == "osd"}
+    if unknown := [osd for osd in osds if osd not in known]:
+        return Refusal(f"there is no {_named(unknown)}", f"the cluster has {_named(sorted(known)) or 'no OSD'}")
+    if not osds:
+        return Refusal(f"there is no OSD of {which.replace('=', ' ')}", f"choose one of: {_choices(which, tree)}")
+    if down := [osd for osd in osds if not known[osd].is_up]:
+        up = ",".join(str(osd) for osd in osds if osd not in down)
+        others = f", or measure the others: --target osd:{up}" if up else ""
+        return Refusal(f"{_named(down)} {_is(down)} down", f"start {_it(down)}{others}")
+    return _guard_state(state)
+
+
+def _guard_state(state: ClusterState) -> Refusal | None:
+    if "full" in state.flags or any(check.code == "OSD_FULL" for check in state.checks):
+        return Refusal("the cluster is full: it takes no writes", "see ceph health detail and make room first")
+    if state.inactive_pgs:
+        text = f"{state.inactive_pgs} PGs are not active: the OSDs are needed for them"
+        return Refusal(text, "wait until they are active: ceph pg dump_stuck inactive")
+    return None
+
+
+def guard_room(osds: Sequence[int], pools: Pools, portion_bytes: int) -> Refusal | None:
+    """Why OSDs have no room for what they write and remove again, or None; unknown room is no reason."""
+    needed, ratio = _ROOM * portion_bytes, pools.osd_map.nearfull_ratio
+    for usage in pools.osds or ():
+        if usage.id in osds and usage.used + needed > ratio * usage.total:
+            used, near = units.percent(100 * usage.used / usage.total), units.percent(100 * ratio)
+            text = f"osd.{usage.id} is {used} full, and needs {units.size(needed)} below nearfull ({near})"
+            return Refusal(text, "make room first, or choose other OSDs")
+    return None
+
+
+async def _guard_caps(shell: Shell, osd: int) -> Refusal | None:
+    """Why an OSD can't be told anything, or None; raises TransportError."""
+    answer = await shell.ceph(("ceph", "tell", f"osd.{osd}", "version"))
+    if answer.status == 0:
+        return None
+    if answers.is_denied(answer.status, answer.stderr):
+        text = "the cephx caps don't allow it to tell an OSD to write"
+        return Refusal(text, "start cephtui with another --ceph-id: it needs osd 'allow *'")
+    return Refusal(f"osd.{osd} does not answer: {reason(answer)}", "see ceph osd tree and its log")
+
+
+def guard_clients(spec: str, osds: Sequence[int], pools: Pools) -> Refusal | None:
+    """Asks before OSDs are loaded that hold data of pools, with the names of these; None where there is none."""
+    remedy = "wait for a quiet hour, choose other OSDs, or allow it with --shared-pool"
+    if pools.pgs is None:
+        text = f"whose clients {_named(osds)} {'serve' if len(osds) > 1 else 'serves'} can't be asked: no permission"
+        return Refusal(text, remedy, confirm=spec, confirm_kind="shared-pool")
+    served = dict(_served(osds, pools))
+    if not served:
+        return None
+    by_pools: dict[tuple[str, ...], list[int]] = {}
+    for osd, names in served.items():
+        by_pools.setdefault(names, []).append(osd)
+    texts = [f"{_named(same)} {'serve' if len(same) > 1 else 'serves'} the clients of pool{'s' * (len(names) > 1)} "
+             f"{answers.listed(names, _SHOWN_MOST)}" for names, same in by_pools.items()]  # fmt: skip
+    text = f"{answers.listed(texts)}, which wait while an OSD writes"
+    return Refusal(text, remedy, confirm=spec, confirm_kind="shared-pool")
+
+
+def _served(osds: Iterable[int], pools: Pools) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """OSDs with the pools that have data on them, as far as is known; those of the manager have no clients."""
+    placed = {pool.name: _osds_of(pools.pgs_of(pool) or ()) for pool in pools.osd_map.pools.values()
+              if "mgr" not in "".join(pool.applications) and _has_data(pools.usage, pool.name)}  # fmt: skip
+    for osd in osds:
+        names = tuple(sorted(name for name, holding in placed.items() if osd in holding))
+        if names:
+            yield osd, names
+
+
+def _osds_of(pgs: Iterable[Pg]) -> set[int]:
+    return {osd for pg in pgs for osd in pg.osds}
+
+
+def _has_data(usage: Mapping[str, PoolUsage] | None, name: str) -> bool:
+    found = (usage or {}).get(name)
+    return found is None or found.objects > 0
+
+
+def _named(osds: Sequence[int]) -> str:
+    """``osd.0, osd.1 and 4 more``."""
+    return answers.listed([f"osd.{osd}" for osd in osds], _SHOWN_MOST)
+
+
+def _is(osds: Sequence[int]) -> str:
+    return "are" if len(osds) > 1 else "is"
+
+
+def _it(osds: Sequence[int]) -> str:
+    return "them" if len(osds) > 1 else "it"
+
+
+def _choices(which: str, tree: CrushTree) -> str:
+    """The hosts or classes that there are."""
+    return answers.listed(_names(which.partition("=")[0], tree), _SHOWN_MOST) or "none"
+
+
+def _names(key: str, tree: CrushTree) -> list[str]:
+    """Of the hosts, or of the device classes, that have OSDs."""
+    if key == "host":
+        return sorted({bucket.name for bucket in tree.buckets.values() if bucket.kind == "host" and bucket.children})
+    return sorted({bucket.device_class for bucket in tree.buckets.values() if bucket.device_class})

@@ -1,0 +1,208 @@
+"""``s3:ENDPOINT``: buckets of the run's own at an S3 endpoint."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import ClassVar
+
+from cephtui.cluster import preflight, reader
+from cephtui.cluster.reader import ClusterReader
+from cephtui.config import endpoint_of
+from cephtui.frozen import dataclass
+from cephtui.keys import NAMES
+from cephtui.models import Kind, Node, Part, Place, S3Place
+from cephtui.models.refusal import Refusal
+from cephtui.nodes.shell import Shell
+from cephtui.nodes.vault import VaultError
+from cephtui.targets.base import (
+    OWN_NAME,
+    OWN_PREFIX,
+    Found,
+    Layout,
+    Removed,
+    SecretsMissing,
+    Target,
+    TargetError,
+    TargetFault,
+    TargetKind,
+    Use,
+)
+from cephtui.targets.candidates import Candidate
+from cephtui.targets.s3 import users
+from cephtui.targets.s3.gateway import Gateway, GatewayError
+
+_USER = "user:"
+"""Before the name of a user in a part's name; others are prefixes of buckets."""
+_OWNER = re.compile(r"[A-Za-z0-9._-]+")
+_WHERE_KEYS_ARE = "none are in [s3.NAME] of the config, nor in ~/.aws/credentials"
+
+
+@dataclass(frozen=True, slots=True)
+class S3Target(Target):
+    """New buckets at an endpoint, of the user's own keys or of users that the run makes."""
+
+    kind: ClassVar[Kind] = "s3"
+    kept: ClassVar[bool] = False
+    default_span_bytes: ClassVar[int] = 1 << 40
+    secrets: ClassVar[tuple[str, ...]] = NAMES
+
+    endpoint: str
+    owner_id: str | None = None
+    """Makes the names of buckets and users unique."""
+    has_own_users: bool = False
+    """Whether each node makes a user of its gateway for the run."""
+
+    @property
+    def spec(self) -> str:
+        return f"s3:{self.endpoint}"
+
+    async def settle(self, shells: Sequence[Shell]) -> S3Target:
+        """With keys that are meant for the endpoint; else with users of its own; else with the keys of AWS's files."""
+        vault = shells[0].vault
+        try:
+            if vault.named(self.endpoint):
+                return self
+            pools = [await users.data_pool(shell) for shell in shells]
+            if all(pool is not None for pool in pools):
+                return replace(self, has_own_users=True, pool=pools[0] or None)
+            if vault.get(self.endpoint):
+                return self
+        except VaultError as error:
+            raise TargetFault(str(error)) from None
+        raise SecretsMissing(self.endpoint, self.secrets, _WHERE_KEYS_ARE)
+
+    def lay_out(self, node: Node, layout: Layout) -> tuple[Place, tuple[Part, ...]]:
+        """Names for each node; a bucket's has 63 characters at most, some of which are the tool's."""
+        unique = filter(None, (self.owner_id, layout.batch, _short(node.name, 8)))
+        name = f"{OWN_PREFIX}{'-'.join(unique)}"
+        part = f"{_USER}{name}" if self.has_own_users else f"{name}-"
+        place = S3Place(kind="s3", endpoint=self.endpoint, bucket_prefix=f"{name}-")
+        most = layout.size_bytes if self.has_own_users else 0  # nothing else is kept to a size
+        return place, (Part(spec=f"{self.spec}/{part}", bytes=most),)
+
+    async def inspect(self, shell: Shell, use: Use) -> Found:
+        """Whether the endpoint answers and takes the keys; a user of the run's own shows that when it is made."""
+        if self.has_own_users:
+            return Found(to_create=use.parts)
+        prefix = use.parts[0].spec.rpartition("/")[2]
+        try:
+            there = await self._gateway(shell).buckets(prefix)
+        except GatewayError as error:
+            return Found(refusal=Refusal(str(error), "the keys are not accepted" if error.is_about_keys else ""))
+        if there:
+            return Found(refusal=Refusal(f"{self.spec}: there are buckets {prefix}* already", "cephtui cleanup"))
+        return Found(to_create=use.parts)
+
+    async def create(self, shell: Shell, part: Part, owner: str) -> str:
+        """A user whose name and whose display name are the run's, or a bucket that marks the owner of a prefix."""
+        name = part.spec.removeprefix(f"{self.spec}/")
+        if not self.has_own_users:
+            await self._gateway(shell).make(_marking(name, owner))
+            return part.spec
+        uid = name.removeprefix(_USER)
+        await users.create(shell, uid, owner, part.bytes)
+        try:
+            await Gateway(shell, self.endpoint, await users.keys_of(shell, uid)).buckets("")
+        except GatewayError as error:
+            if not error.is_about_keys:
+                raise
+            raise TargetFault(
+                f"{self.spec} is no gateway of this node's cluster: name its keys in the config, in [s3.NAME]"
+            ) from None
+        return part.spec
+
+    async def reveal(self, shell: Shell, place: Place) -> Mapping[str, str]:
+        """The user's keys, or those of the node's own user."""
+        uid = place.bucket_prefix.removesuffix("-")
+        keys = await users.keys_of(shell, uid) if self.has_own_users else self._gateway(shell).keys
+        return dict(zip(NAMES, keys, strict=True))
+
+    async def room(self, shell: Shell, nodes: int) -> int | None:
+        """Half of what the guards allow, where the pool is known: the quota of the run's own users."""
+        most = await preflight.room_bytes(shell, self.pool) if self.pool else None
+        return None if most is None else most // 2 // nodes
+
+    def _gateway(self, shell: Shell) -> Gateway:
+        return _gateway(shell, self.endpoint)
+
+
+class S3Kind(TargetKind):
+    """S3 endpoints."""
+
+    scheme = "s3"
+    examples = ("s3:ENDPOINT",)
+    secrets = NAMES
+
+    def parse(self, name: str, owner_id: str | None = None) -> S3Target:
+        text = self.spec(name)
+        endpoint, slash, bucket = _split(name)
+        if slash and bucket:
+            raise TargetError(f"target {text!r}: expected no bucket: cephtui makes and removes buckets of its own")
+        try:
+            return S3Target(endpoint_of(endpoint), owner_id)
+        except ValueError as error:
+            raise TargetError(f"target {text!r}: {error}") from None
+
+    async def on_node(self, shell: Shell) -> Sequence[Candidate]:
+        """The endpoints that the user has keys for, and those of the cluster's gateways."""
+        found = dict.fromkeys(await ClusterReader(shell).optional(reader.GATEWAYS) or (), "an object gateway")
+        found |= dict.fromkeys(shell.vault.services, "an endpoint of your config")
+        return [self.candidate(each, f"new buckets at {what}", None) for each, what in found.items()]
+
+    def service(self, name: str) -> str:
+        endpoint, _, part = _split(name)
+        return "" if part.startswith(_USER) else endpoint
+
+    async def remove(self, shell: Shell, name: str, owner: str | None) -> Removed:
+        endpoint, _, part = _split(name)
+        is_owned = owner and _OWNER.fullmatch(owner)
+        if not is_owned or not OWN_NAME.fullmatch(part.removeprefix(_USER)):
+            return Removed("not ours", f"{part} is not named as cephtui names its buckets and users")
+        if part.startswith(_USER):
+            return await users.remove(shell, part.removeprefix(_USER), owner or "")
+        try:
+            return await _remove_buckets(_gateway(shell, endpoint), part, owner or "")
+        except TargetFault as error:
+            return Removed("failed", str(error))
+
+
+async def _remove_buckets(gateway: Gateway, prefix: str, owner: str) -> Removed:
+    """The one that marks the owner last: without it nothing is removed."""
+    there, mark = await gateway.buckets(prefix), _marking(prefix, owner)
+    if not there:
+        return Removed("done", "it was removed already")
+    if mark not in there:
+        return Removed("not ours", f"its {len(there)} buckets do not carry the mark of its session")
+    for bucket in sorted(there, key=mark.__eq__):
+        await gateway.remove(bucket)
+    return Removed("done")
+
+
+def _gateway(shell: Shell, endpoint: str) -> Gateway:
+    """Raises TargetFault without keys."""
+    try:
+        keys = shell.vault.get(endpoint)
+    except VaultError as error:
+        raise TargetFault(str(error)) from None
+    if keys is None:
+        raise TargetFault(f"the keys of {endpoint} are not known: {_WHERE_KEYS_ARE}")
+    return Gateway(shell, endpoint, keys)
+
+
+def _split(name: str) -> tuple[str, str, str]:
+    """``http://gw:80/rest`` in its endpoint and the rest."""
+    scheme, slashes, others = name.rpartition("://")
+    host, slash, rest = others.partition("/")
+    return f"{scheme}{slashes}{host}", slash, rest
+
+
+def _short(text: str, digits: int) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:digits]
+
+
+def _marking(prefix: str, owner: str) -> str:
+    """The bucket that marks the owner of a prefix: the mark is its name, so that it is never half written."""
+    return f"{prefix}{_short(owner, 16)}"

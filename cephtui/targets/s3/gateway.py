@@ -1,0 +1,98 @@
+"""An S3 endpoint as a node reaches it: its buckets are listed, made, emptied and removed."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Sequence
+from dataclasses import field
+from datetime import UTC, datetime
+
+from cephtui.frozen import dataclass
+from cephtui.nodes.shell import Shell, reason
+from cephtui.paths import packaged_text
+from cephtui.targets.base import TargetFault
+from cephtui.targets.s3.signing import Request, signed_headers
+
+_REQUEST = packaged_text("cephtui.targets.s3", "request.sh")
+_REQUEST_SECONDS = 150.0
+_AT_ONCE = 500
+"""Objects of one request that deletes: their names are arguments of a command, of which one has 128 KiB at most."""
+_EMPTY_TRIES = 5
+_NOT_ACCEPTED = {"InvalidAccessKeyId", "SignatureDoesNotMatch", "AccessDenied"}
+
+
+class GatewayError(TargetFault):
+    """An endpoint did not do what was asked; ``code`` is its own word for why, empty where it did not answer."""
+
+    def __init__(self, text: str, code: str = "") -> None:
+        super().__init__(text)
+        self.code = code
+
+    @property
+    def is_about_keys(self) -> bool:
+        """Whether it does not accept the keys."""
+        return self.code in _NOT_ACCEPTED
+
+
+@dataclass(frozen=True, slots=True)
+class Gateway:
+    """An endpoint with somebody's keys. All raise GatewayError and TransportError."""
+
+    shell: Shell
+    endpoint: str
+    keys: Sequence[str] = field(repr=False)
+
+    async def buckets(self, prefix: str) -> list[str]:
+        """The owner's buckets whose names begin so."""
+        found = re.findall(r"<Bucket><Name>([^<]*)</Name>", await self._send("GET"))
+        return [name for name in map(html.unescape, found) if name.startswith(prefix)]
+
+    async def make(self, bucket: str) -> None:
+        """A new bucket."""
+        await self._send("PUT", f"/{bucket}")
+
+    async def remove(self, bucket: str) -> None:
+        """A bucket with all that is in it; what has no bucket any more is removed."""
+        for left in reversed(range(_EMPTY_TRIES)):
+            try:
+                await self._empty(bucket)
+                await self._send("DELETE", f"/{bucket}")
+            except GatewayError as error:
+                if error.code == "NoSuchBucket":
+                    return
+                if error.code != "BucketNotEmpty" or not left:  # what was being written has come in
+                    raise
+            else:
+                return
+
+    async def _empty(self, bucket: str) -> None:
+        while objects := await self._objects(bucket):
+            named = "".join(f"<Object><Key>{html.escape(name)}</Key></Object>" for name in objects)
+            answer = await self._send(
+                "POST", f"/{bucket}", {"delete": ""}, f"<Delete><Quiet>true</Quiet>{named}</Delete>"
+            )
+            if code := re.search(r"<Error>.*?<Code>(\w+)</Code>", answer, re.DOTALL):
+                raise GatewayError(f"can't delete objects of bucket {bucket}: {code[1]}", code[1])
+
+    async def _objects(self, bucket: str) -> list[str]:
+        query = {"list-type": "2", "max-keys": str(_AT_ONCE)}
+        found = re.findall(r"<Key>([^<]*)</Key>", await self._send("GET", f"/{bucket}", query))
+        return [html.unescape(name) for name in found]
+
+    async def _send(self, method: str, path: str = "/", query: dict[str, str] | None = None, body: str = "") -> str:
+        """The body of the answer to a request."""
+        request = Request(method, self.endpoint, path, query or {}, body)
+        headers = [f"{name}: {value}" for name, value in signed_headers(request, self.keys, datetime.now(UTC)).items()]
+        argv = ("bash", "-c", _REQUEST, "cephtui-s3", method, request.url, body, *headers)
+        done = await self.shell.run(argv, timeout_seconds=_REQUEST_SECONDS)
+        where = f"{self.shell.node.name}: {self.endpoint}"
+        if done.status != 0:
+            raise GatewayError(f"{where}: {reason(done).removeprefix('curl: ')}")
+        answer, _, status = done.stdout.rstrip("\n").rpartition("\n")
+        if status[:1] == "2":
+            return answer
+        code = re.search(r"<Code>(\w{1,100})</Code>", answer)
+        raise GatewayError(
+            f"{where}: {method} {path}: {code[1] if code else f'HTTP status {status:.20}'}", code[1] if code else ""
+        )

@@ -1,0 +1,86 @@
+"""dd: the command lines, what they take and do, and what they do not measure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Self
+
+from cephtui.models import Finding, Kind, Place
+from cephtui.tools.base import OptionError, Parser, Workload
+from cephtui.tools.filling import COPY_ARGV, PROGRESS, CopyParser, fill_argv
+from cephtui.units import parse_size, short_size
+
+_ZERO = "/dev/zero"
+_OSD = "an OSD is measured with --target osd:N"
+
+
+class DdWorkload(Workload):
+    """dd with its options."""
+
+    def fit(self, kind: Kind) -> Self:
+        """Only a file of cephtui's own is written; raises OptionError."""
+        if self.writes() and kind != "file":
+            where = "use --target file:PATH, or krbd:POOL+ext4 for an image"
+            raise OptionError("target", f"dd writes to a file of cephtui's only: {where}; {_OSD}")
+        return self
+
+    def jobs_and_size(self, default_span_bytes: int) -> tuple[int, int]:
+        """One region, in whole blocks."""
+        block = self.block_bytes()
+        asked = parse_size(str(self.options["size"])) if "size" in self.options else default_span_bytes
+        if asked < block:
+            raise OptionError("bs", f"expected at most {short_size(asked)}, the size of the target")
+        return 1, asked - asked % block
+
+    def argv(self, name: str, size_bytes: int, place: Place) -> tuple[str, ...]:
+        """A write ends when the data is on the disk; the file keeps its length, and with it cephtui's mark."""
+        direct = bool(self.options["direct"])
+        blocks = (f"bs={self.block_bytes()}", f"count={size_bytes // self.block_bytes()}")
+        if self.writes():
+            flags = ("iflag=fullblock", *["oflag=direct"] * direct, "conv=notrunc,fsync")
+            return (*COPY_ARGV, f"if={self._source}", f"of={place.path}", *blocks, *flags, PROGRESS)
+        return (*COPY_ARGV, f"if={place.path}", "of=/dev/null", *blocks, *["iflag=direct"] * direct, PROGRESS)
+
+    def prefill_argv(self, sizes: Sequence[int], place: Place) -> tuple[str, ...]:
+        return fill_argv(place.path, sum(sizes))
+
+    def prefill_parser(self) -> Parser:
+        return CopyParser()
+
+    def parser(self, *, ramp: bool, seconds: float | None) -> Parser:
+        findings = tuple(self._findings())
+        return CopyParser(writes=self.writes(), block_bytes=self.block_bytes(), findings=findings)
+
+    def times(self) -> tuple[float, float | None]:
+        """There is no ramp, and it ends with its data."""
+        return 0.0, None
+
+    def describe(self) -> str:
+        size = f"{self.options['size']} in " if "size" in self.options else ""
+        cached = "" if self.options["direct"] else ", through the page cache"
+        return f"{self.options['mode']} {size}blocks of {self.options['bs']}, one stream{cached}"
+
+    def block_bytes(self) -> int:
+        return parse_size(str(self.options["bs"]))
+
+    def writes(self) -> bool:
+        return self.options["mode"] == "write"
+
+    def needs_data(self, kind: Kind) -> bool:
+        """What was never written is read from nowhere, and much too fast."""
+        return not self.writes()
+
+    @property
+    def _source(self) -> str:
+        return str(self.options.get("if", _ZERO))
+
+    def _findings(self) -> Iterator[Finding]:
+        """What its figures are not."""
+        text = "one stream with one I/O at a time: many clients, or a deeper queue, can have much more"
+        yield Finding(code="one-stream", text=text)
+        if self.writes() and self._source == _ZERO:
+            text = "only zeros were written: storage that compresses, deduplicates or is thin may not store them"
+            yield Finding(code="zeros", text=text)
+        elif self.writes():
+            text = "one CPU made the random data as it was written: it may have been what limits"
+            yield Finding(code="random-data", text=text)

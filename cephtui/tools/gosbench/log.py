@@ -1,0 +1,32 @@
+"""The logs of gosbench's server and worker: ``time="..." level=info msg="..." error="..."``.
+
+Read by the program on the node, too, so that it is for Python 3.9.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+_FIELD = re.compile(r'(\w+)=("(?:[^"\\]|\\.)*"|\S+)')
+_IDS = re.compile(r"https response error |, RequestID: [^,]*, HostID: [^,]*|: UnknownError$")
+"""What says nothing to a user in an error of its S3 library."""
+
+
+def message_of(line: str) -> str:
+    """What a line says, with the error; the line itself where it is no line of the log."""
+    found = dict(_FIELD.findall(line))
+    parts = [_unquoted(found[name]) for name in ("msg", "error") if name in found]
+    return _IDS.sub("", ": ".join(parts)) if "msg" in found else line
+
+
+def is_error(line: str) -> bool:
+    """Whether it says that something failed."""
+    return bool(re.search(r"\blevel=(?:error|fatal|panic)\b", line))
+
+
+def _unquoted(text: str) -> str:
+    try:
+        return str(json.loads(text)) if text.startswith('"') else text
+    except ValueError:
+        return text.strip('"')

@@ -1,0 +1,289 @@
+"""What ``worker_on_node.py`` prints of a gosbench worker becomes readings and a result.
+
+stdout is scrapes of the worker's metrics, in Prometheus' text format with counters from the start of the test::
+
+    # at 7.064650 working 8182516 7493289
+    gosbench_finished_ops{method="GET",testName="cephtui"} 173
+    gosbench_ops_latency_bucket{method="GET",testName="cephtui",le="64"} 173
+    gosbench_test_start{testName="cephtui"} 1.795254934395e+12
+    # end
+
+Times are cut to whole milliseconds and counted in ranges whose ends double: 2 ms, 4 ms ... 4096 ms, and over it. Failed
+operations are in times and bytes, but not in ``finished_ops``. stderr is the logs of server and worker.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import field
+
+from cephtui import stats, units
+from cephtui.frozen import dataclass
+from cephtui.models import Finding, Interval
+from cephtui.tools.base import Parser, Reading, Stream, ToolResult, join_readings
+from cephtui.tools.gosbench.log import is_error, message_of
+from cephtui.tools.stderr import Errors
+
+_FLOWS = {"GET": "read", "PUT": "write"}
+_SHORTEST_SECONDS = 0.5
+"""What is left over at the end is joined to the interval before it if it is shorter."""
+_AT = re.compile(rb"# at ([0-9]{1,9}\.[0-9]{1,9}) (\w{1,20}) ([0-9]{1,18}) ([0-9]{1,18})")
+_LINE = re.compile(
+    rb'gosbench_(\w{1,30})\{(?:method="([A-Z]{1,10})",)?testName="[^"]{0,99}"(?:,le="([0-9+Inf]{1,9})")?\}'
+    rb" ([0-9.]{1,20}(?:e\+[0-9]{1,2})?)"
+)
+_REST_MOST = 1 << 16
+_FIGURE_MOST = 1 << 62
+
+
+def flow_of(method: str) -> str:
+    """What a method is; those that neither read nor write have their own name: ``delete``."""
+    return _FLOWS.get(method, method.lower())
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Of one method, since the start of the test."""
+
+    finished: int = 0
+    failed: int = 0
+    nbytes: int = 0
+    spent_ms: int = 0
+    timed: int = 0
+    within: Mapping[str, int] = field(default_factory=dict)
+    """How many took at most so many milliseconds, by the figure as it is printed."""
+
+    def ranges(self, longest_seconds: float) -> dict[int, int]:
+        """Completions by the bucket of the most that they can have taken.
+
+        The greatest range has no end: nothing took longer than ``longest_seconds``.
+        """
+        found: dict[int, int] = {}
+        before = 0
+        for end, count in self.within.items():
+            most = (int(end) + 1) / 1e3 if end.isdecimal() else longest_seconds
+            if count > before:
+                bucket = stats.bucket_of(round(most * 1e9))
+                found[bucket] = found.get(bucket, 0) + count - before
+            before = max(before, count)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Scrape:
+    """The metrics at one moment."""
+
+    at: float
+    state: str
+    passed_on: int
+    """Bytes to the endpoint."""
+    methods: Mapping[str, Counts]
+    start_ms: int | None = None
+    end_ms: int | None = None
+
+
+class _Reader:
+    """Lines that become scrapes."""
+
+    def __init__(self) -> None:
+        self._begun: tuple[float, str, int] | None = None
+        self._found: dict[str, dict[str, int]] = {}
+        self._within: dict[str, dict[str, int]] = {}
+
+    def take(self, line: bytes) -> Scrape | None:
+        """A scrape that ends with this line."""
+        if begun := _AT.fullmatch(line):
+            self._begun = float(begun[1]), begun[2].decode(), int(begun[3])
+            self._found, self._within = {}, {}
+        elif line == b"# end" and self._begun:
+            at, state, passed_on = self._begun
+            self._begun = None
+            times = self._found.pop("", {})
+            methods = {name: self._counts(name) for name in self._found}
+            return Scrape(at, state, passed_on, methods, times.get("test_start"), times.get("test_end"))
+        elif found := _LINE.fullmatch(line):
+            name, method, end, value = (part.decode() if part else "" for part in found.groups())
+            self._note(name, method, end, value)
+        return None
+
+    def _note(self, name: str, method: str, end: str, value: str) -> None:
+        try:
+            count = int(float(value))
+        except ValueError:
+            return
+        if count > _FIGURE_MOST:
+            return
+        if name == "ops_latency_bucket" and (end.isdecimal() or end == "+Inf"):
+            self._within.setdefault(method, {})[end] = count
+        else:
+            self._found.setdefault(method, {})[name] = count
+
+    def _counts(self, method: str) -> Counts:
+        found = self._found[method]
+        return Counts(
+            finished=found.get("finished_ops", 0),
+            failed=found.get("failed_ops", 0),
+            nbytes=found.get("uploaded_bytes", 0) + found.get("downloaded_bytes", 0),
+            spent_ms=found.get("ops_latency_sum", 0),
+            timed=found.get("ops_latency_count", 0),
+            within=self._within.get(method, {}),
+        )
+
+
+class GosbenchParser(Parser):
+    """A reading for each second; until the objects are prepared it has the bytes that are sent."""
+
+    def __init__(self, object_bytes: int, seconds: float | None) -> None:
+        """``object_bytes`` is 0 where they differ: then what failed can't be taken out of the bytes."""
+        self._object_bytes, self._seconds = object_bytes, seconds
+        self._rest, self._log_rest = b"", b""
+        self._reader, self._errors = _Reader(), Errors()
+        self._state = ""
+        self._sent_at, self._sent_bytes = 0.0, 0
+        self._begun: Scrape | None = None
+        self._last: Scrape | None = None
+        self._held: Reading | None = None
+        self._own_error, self._wrong = "", ""
+
+    def feed(self, stream: Stream, data: bytes, elapsed_seconds: float) -> list[Reading]:
+        if stream == "stderr":
+            self._errors.add(data)
+            *lines, self._log_rest = (self._log_rest + data)[-_REST_MOST:].split(b"\n")
+            for line in lines:
+                self._hear(line.decode("utf-8", "replace"))
+            return []
+        *lines, rest = (self._rest + data).split(b"\n")
+        self._rest = rest[-_REST_MOST:]
+        scrapes = filter(None, map(self._reader.take, lines))
+        return [reading for scrape in scrapes for reading in self._take(scrape, elapsed_seconds)]
+
+    def _hear(self, line: str) -> None:
+        """A line of the logs; the first error is kept."""
+        if line.startswith("cephtui: "):
+            self._own_error = self._own_error or line.removeprefix("cephtui: ")
+        elif is_error(line):
+            self._wrong = self._wrong or message_of(line)
+
+    def _take(self, scrape: Scrape, elapsed: float) -> list[Reading]:
+        self._state = scrape.state
+        if self.is_preparing():
+            return self._prepared(scrape, elapsed)
+        if self._last is None:  # what is in the first has been done in a moment, and goes into the first second
+            self._begun = self._last = Scrape(scrape.at, scrape.state, 0, {})
+            return []
+        before, self._last = self._last, scrape
+        seconds = scrape.at - before.at
+        flows = {} if seconds <= 0 else self._flows(before, scrape, seconds)
+        if not flows:
+            return []
+        read, write = flows.pop("read", None), flows.pop("write", None)
+        return self._released(Reading("run", elapsed, seconds, read, write, flows))
+
+    def _prepared(self, scrape: Scrape, elapsed: float) -> list[Reading]:
+        """The bytes that went to the gateway, with what HTTP needs."""
+        seconds, more = scrape.at - self._sent_at, scrape.passed_on - self._sent_bytes
+        self._sent_at, self._sent_bytes = scrape.at, scrape.passed_on
+        if seconds <= 0 or more < 0 or self._last:
+            return []
+        return [Reading("prepare", elapsed, seconds, None, Interval(None, more, None, more / seconds))]
+
+    def _flows(self, before: Scrape, now: Scrape, seconds: float) -> dict[str, Interval]:
+        """What was done between two scrapes, by flow."""
+        found = {}
+        lasted = now.at - self._begun.at if self._begun else seconds
+        for method, counts in now.methods.items():
+            old = before.methods.get(method, Counts())
+            timed, spent = counts.timed - old.timed, counts.spent_ms - old.spent_ms
+            mean = spent / timed / 1e3 if timed > 0 else None
+            buckets = stats.subtract_buckets(counts.ranges(lasted), old.ranges(lasted))
+            ios = max(0, counts.finished - old.finished)
+            nbytes = max(0, self._bytes(counts) - self._bytes(old))
+            found[flow_of(method)] = stats.make_interval(ios, nbytes, seconds, mean, buckets)
+        return found
+
+    def _bytes(self, counts: Counts) -> int:
+        """Of what has not failed, where that is known."""
+        return counts.nbytes - (counts.failed * self._object_bytes if counts.nbytes else 0)
+
+    def _released(self, reading: Reading) -> list[Reading]:
+        """Near the end one is held back, so that a short rest can join it."""
+        held, self._held = self._held, None
+        if held and reading.interval_seconds < _SHORTEST_SECONDS:
+            return [join_readings(held, reading)]
+        ready = [held] if held else []
+        if self._seconds is None or self._run_seconds < self._seconds - 1.5:
+            return [*ready, reading]
+        self._held = reading
+        return ready
+
+    @property
+    def _run_seconds(self) -> float:
+        return self._last.at - self._begun.at if self._last and self._begun else 0.0
+
+    def is_preparing(self) -> bool:
+        return self._state not in ("working", "done")
+
+    def is_prepared(self) -> bool:
+        return self._state == "prepared"
+
+    def finish(self) -> list[Reading]:
+        held, self._held = self._held, None
+        return [held] if held else []
+
+    def result(self) -> ToolResult:
+        error = self._own_error or self._wrong or None
+        last = self._last
+        if last is None:
+            return ToolResult(error=error)
+        seconds = self._run_seconds
+        if last.start_ms and last.end_ms and last.end_ms > last.start_ms:
+            seconds = (last.end_ms - last.start_ms) / 1e3
+        flows = {flow_of(method): self._flow(counts, seconds) for method, counts in last.methods.items()}
+        done = {name: flow for name, flow in flows.items() if flow}
+        read, write = done.pop("read", None), done.pop("write", None)
+        return ToolResult(read=read, write=write, other=done, error=error, findings=self._findings(last, seconds))
+
+    def _flow(self, counts: Counts, seconds: float) -> stats.Flow | None:
+        """The whole run of one method; None where nothing was finished."""
+        if not counts.finished or seconds <= 0:
+            return None
+        nbytes = max(0, self._bytes(counts))
+        return stats.Flow(
+            ios=counts.finished,
+            bytes=nbytes,
+            runtime_seconds=seconds,
+            iops=counts.finished / seconds,
+            bandwidth_bytes=nbytes / seconds,
+            buckets=counts.ranges(seconds),
+            moments=stats.Moments(counts.timed, counts.spent_ms / counts.timed / 1e3, None) if counts.timed else None,
+            bounds=None,
+        )
+
+    def _findings(self, last: Scrape, seconds: float) -> tuple[Finding, ...]:
+        failed = [(name, counts.failed, counts.finished) for name, counts in last.methods.items() if counts.failed]
+        found = [Finding(code="failed-ops", text=self._failed(*each)) for each in failed]
+        if any(counts.finished for counts in last.methods.values()):
+            found.append(Finding(code="coarse", text=_COARSE))
+        if self._seconds is not None and seconds > _LATE_FACTOR * self._seconds + _LATE_SECONDS:
+            lasted = f"measured {units.duration(seconds)} instead of {units.duration(self._seconds)}"
+            found.append(Finding(code="overrun", text=f"{lasted}: {_OVERRUN}"))
+        return tuple(found)
+
+    def _failed(self, method: str, failed: int, finished: int) -> str:
+        share = units.percent(100 * failed / (failed + finished))
+        counted = "latency" if self._object_bytes else "latency and bandwidth"
+        why = f"; the first error: {self._wrong}" if self._wrong else ""
+        return f"{failed:,} {method} failed ({share}), they are in {counted}{why}"
+
+
+_LATE_FACTOR, _LATE_SECONDS = 1.1, 1.0
+"""So late an end is more than what was in flight."""
+_OVERRUN = (
+    "gosbench writes what DELETE has removed again between two passes over its objects, one after the other, and looks "
+    "at the time only then; what was measured meanwhile has pauses"
+)
+_COARSE = (
+    "percentiles are upper bounds, the true ones may be half as long: gosbench cuts times to whole ms and counts them "
+    "in ranges that double from 2 ms to 4096 ms; the time of a PUT has the making of its data in it"
+)

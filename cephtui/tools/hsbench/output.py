@@ -1,0 +1,275 @@
+"""hsbench's lines become readings and a result.
+
+Format: hsbench 0.1 on stderr, ``Loop: 0, Int: 3, Dur(s): 1.0, Mode: PUT, Ops: 535, MB/s: 2.09, IO/s: 535, Lat(ms): [
+min: 3.5, avg: 7.5, 99%: 12.5, max: 14.8 ], Slowdowns: 0`` behind a time in whole seconds. A line is printed when all
+threads have passed its interval, so several may come late and at once; the last interval has none, and is what
+``Int: TOTAL`` has beside the others. Its latencies are those of single requests, but of a GET until the headers of
+the answer, and there is no histogram. ``Slowdowns`` are failed requests; a thread ends with its third.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from cephtui import stats
+from cephtui.frozen import dataclass
+from cephtui.models import Finding, Interval
+from cephtui.printable import one_line
+from cephtui.tools.base import Parser, Reading, Stream, ToolResult, join_readings
+from cephtui.tools.stderr import Errors
+
+_FLOWS = {"PUT": "write", "GET": "read", "LIST": "list", "DEL": "delete"}
+"""By its word for the operation; those with the buckets are not measured."""
+_NAMES = {"write": "PUT", "read": "GET", "list": "LIST", "delete": "DELETE"}
+_TIME = re.compile(rb"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d ")
+_NUMBER = rb"(NaN|[+-]Inf|[0-9]{1,15}(?:\.[0-9]{1,6})?)"
+_LINE = re.compile(
+    rb"Loop: [0-9]{1,9}, Int: (TOTAL|[0-9]{1,9}), Dur\(s\): " + _NUMBER + rb", Mode: ([A-Z]{1,9}), Ops: ([0-9]{1,15}), "
+    rb"MB/s: \S{1,20}, IO/s: " + _NUMBER + rb", Lat\(ms\): \[ min: " + _NUMBER + rb", avg: " + _NUMBER + rb", 99%: " +
+    _NUMBER + rb", max: " + _NUMBER + rb" \], Slowdowns: ([0-9]{1,15})"
+)  # fmt: skip
+_NEWS = re.compile(
+    rb"Hotsauce S3 Benchmark|Parameters:|Running Loop \d|log, completions|"
+    rb"(?:url|object_prefix|bucket_prefix|region|modes|output|json_output|max_keys|object_count|bucket_count|duration|"
+    rb"threads|loops|size|interval)="
+)
+_FAILED = re.compile(rb"(?:upload|download|delete) err")
+_WHY = re.compile(r"=(\w{1,100}):(?: |$)|caused by: .*: ([\w ]{1,100})$")
+_BEGINS = re.compile(rb"Running Loop \d")
+_REST_MOST, _OWN_MOST = 8192, 40
+_ERRORS_OF_A_THREAD = 3
+_SHORTEST_SECONDS = 0.5
+"""A shorter rest is joined with the interval before it."""
+_HALF_DIGIT_SECONDS = 0.05
+"""Durations have one decimal."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """The figures of one interval, or of a whole operation."""
+
+    number: int | None
+    """None is the whole."""
+    seconds: float
+    mode: str
+    ios: int
+    iops: float
+    latency_seconds: tuple[float, float, float, float]
+    """Least, mean, p99, greatest."""
+    failed: int
+
+
+def _line(text: bytes) -> _Line | None:
+    found = _LINE.fullmatch(text.rstrip())
+    if not found:
+        return None
+    number, seconds, mode, ios, iops, *latency, failed = (each.decode("ascii") for each in found.groups())
+    least, mean, p99, most = (round(_finite(each) / 1000, 6) for each in latency)
+    return _Line(
+        number=None if number == "TOTAL" else int(number),
+        seconds=_finite(seconds),
+        mode=mode,
+        ios=int(ios),
+        iops=_finite(iops),
+        latency_seconds=(least, mean, p99, most),
+        failed=int(failed),
+    )
+
+
+def _finite(text: str) -> float:
+    """Rates of nothing are no numbers."""
+    return float(text) if text[-1].isdigit() else 0.0
+
+
+class _Operation:
+    """One of the operations, from its beginning on."""
+
+    def __init__(self, begun: float, block_bytes: int) -> None:
+        self._begun, self._block_bytes = begun, block_bytes
+        self.lines: list[_Line] = []
+        """Its intervals; of a whole operation it alone."""
+        self.seconds = 0.0
+        self.ios = 0
+        self._held: Reading | None = None
+
+    def interval(self, flow: str, line: _Line) -> list[Reading]:
+        """The interval before this one: the last may still be joined with the rest."""
+        given = self.release()
+        self.lines.append(line)
+        self.ios, self.seconds = self.ios + line.ios, self.seconds + line.seconds
+        _, mean, p99, _ = line.latency_seconds
+        figures = stats.make_interval(line.ios, self.bytes(line.ios), line.seconds, mean if line.ios else None, None)
+        self._held = self._reading(flow, line.seconds, replace(figures, latency_p99_seconds=p99 if line.ios else None))
+        return given
+
+    def whole(self, flow: str, line: _Line, arrived: float) -> list[Reading]:
+        """What is left of it."""
+        rest, before = line.ios - self.ios, self.seconds
+        self.seconds, self.lines = self._length(line, arrived), [line]
+        lasted = max(0.0, self.seconds - before)
+        self.ios = line.ios
+        if rest <= 0 or not (lasted or self._held):
+            return self.release()
+        figures = stats.make_interval(rest, self.bytes(rest), lasted, None, None)
+        reading, held = self._reading(flow, lasted, figures), self._held
+        if held and lasted < _SHORTEST_SECONDS:
+            self._held = None
+            return [join_readings(held, reading)]
+        return [*self.release(), reading]
+
+    def release(self) -> list[Reading]:
+        """What was held back."""
+        held, self._held = self._held, None
+        return [held] if held else []
+
+    def bytes(self, ios: int) -> int:
+        return ios * self._block_bytes
+
+    def flow(self) -> stats.Flow | None:
+        """All of it so far; None where nothing was done."""
+        lines = [line for line in self.lines if line.ios]
+        if not lines:
+            return None
+        count = sum(line.ios for line in lines)
+        mean = sum(line.ios * line.latency_seconds[1] for line in lines) / count
+        lasted = self.seconds
+        return stats.Flow(
+            ios=count,
+            bytes=self.bytes(count),
+            runtime_seconds=lasted,
+            iops=count / lasted if lasted else 0.0,
+            bandwidth_bytes=self.bytes(count) / lasted if lasted else 0.0,
+            buckets={},
+            moments=stats.Moments(count, mean, None),
+            bounds=(min(line.latency_seconds[0] for line in lines), max(line.latency_seconds[3] for line in lines)),
+            p99_seconds=lines[0].latency_seconds[2] if lines[0].number is None else None,
+        )
+
+    def _reading(self, flow: str, lasted: float, figures: Interval) -> Reading:
+        flows = {flow: figures}
+        read, write = flows.pop("read", None), flows.pop("write", None)
+        return Reading("run", self._begun + self.seconds, lasted, read, write, flows)
+
+    def _length(self, line: _Line, arrived: float) -> float:
+        """Of the whole: when its line came, within what its rounded duration and rate leave open."""
+        least, most = max(0.0, line.seconds - _HALF_DIGIT_SECONDS), line.seconds + _HALF_DIGIT_SECONDS
+        if line.iops >= 1:
+            least, most = max(least, line.ios / (line.iops + 0.5)), min(most, line.ios / (line.iops - 0.5))
+        return min(max(arrived - self._begun, least), max(least, most))
+
+
+class HsbenchParser(Parser):
+    """A reading for each interval of each operation, by hsbench's own clock."""
+
+    def __init__(self, block_bytes: int, threads: int) -> None:
+        self._block_bytes, self._threads = block_bytes, threads
+        self._rest = b""
+        self._begun = 0.0
+        self._operations: dict[str, _Operation] = {}
+        self._failed: dict[str, int] = {}
+        """Requests, by flow."""
+        self._why: str = ""
+        self._last_own = False
+        self._own: list[str] = []
+        """Lines that are neither figures nor news."""
+        self._stray = Errors()
+
+    def feed(self, stream: Stream, data: bytes, elapsed_seconds: float) -> list[Reading]:
+        if stream == "stdout":
+            return []
+        *lines, rest = (self._rest + data).split(b"\n")
+        self._rest = rest[-_REST_MOST:]
+        return [reading for line in lines for reading in self._take(line, elapsed_seconds)]
+
+    def finish(self) -> list[Reading]:
+        """What it printed last, if that is whole, and what was held back."""
+        rest, self._rest = self._rest, b""
+        given = self._take(rest, self._begun) if rest else []
+        return [*given, *(reading for each in self._operations.values() for reading in each.release())]
+
+    def result(self) -> ToolResult:
+        flows = {name: flow for name, each in self._operations.items() if (flow := each.flow())}
+        read, write = flows.pop("read", None), flows.pop("write", None)
+        ended = [name for name, failed in self._failed.items() if failed >= self._threads * _ERRORS_OF_A_THREAD]
+        error = self._error() or (self._ended_early(ended[0]) if ended else None)
+        return ToolResult(
+            read=read, write=write, other=flows, error=error, failed=bool(ended), findings=self._findings(read)
+        )
+
+    def _take(self, text: bytes, elapsed: float) -> list[Reading]:
+        time = _TIME.match(text)
+        text = text[time.end() :] if time else text
+        line = _line(text)
+        if line is None:
+            self._note(text, is_new=bool(time), elapsed=elapsed)
+            return []
+        flow = _FLOWS.get(line.mode)
+        if flow is None:
+            return []
+        operation = self._operations.setdefault(flow, _Operation(self._begun, self._block_bytes * _carries(flow)))
+        if line.number is not None:
+            return operation.interval(flow, line)
+        self._failed[flow] = line.failed
+        return operation.whole(flow, line, elapsed)
+
+    def _note(self, text: bytes, *, is_new: bool, elapsed: float) -> None:
+        """A line without figures: the start of an operation, an error, or its second line."""
+        if _BEGINS.match(text):
+            self._begun = elapsed
+        decoded = one_line(text.decode("utf-8", "replace")).strip()[:500]
+        if not decoded or _NEWS.match(text):
+            self._last_own = self._last_own and not is_new
+            return
+        if _FAILED.match(text) or (not is_new and not self._last_own and not self._is_own(text)):
+            found = _WHY.search(decoded)
+            self._why = self._why or (found and (found[1] or found[2])) or ""
+            self._last_own = False
+        elif is_new or self._is_own(text):
+            self._own = [*self._own, decoded][-_OWN_MOST:]
+            self._last_own = True
+        elif self._own:
+            self._own[-1] = f"{self._own[-1]} {decoded}"[:1000]
+
+    @staticmethod
+    def _is_own(text: bytes) -> bool:
+        """Whether a line without a time is no second line: it is of what starts hsbench."""
+        return not text[:1].isspace() and not text.startswith(b"caused by: ")
+
+    def _error(self) -> str | None:
+        """In one line: that of its end, where it says that it can't go on."""
+        fatal = next((line for line in self._own if line.startswith("FATAL: ")), None)
+        return _plain(fatal) if fatal else next(iter(self._own[-1:]), None)
+
+    def _findings(self, read: stats.Flow | None) -> tuple[Finding, ...]:
+        found = [
+            Finding(code="errors", text=self._ended_early(name)) for name, failed in self._failed.items() if failed
+        ]
+        if read:
+            text = "latency of GET ends with the headers of the answer: it is the time to the first byte"
+            found.append(Finding(code="first-byte", text=text))
+        return tuple(found)
+
+    def _ended_early(self, flow: str) -> str:
+        """What failed, and how many threads that has ended at least and at most."""
+        failed = self._failed[flow]
+        least = max(0, failed - (_ERRORS_OF_A_THREAD - 1) * self._threads)
+        most = min(self._threads, failed // _ERRORS_OF_A_THREAD)
+        requests = "1 request" if failed == 1 else f"{failed} requests"
+        text = f"{_NAMES[flow]}: {requests} failed{f' ({self._why})' if self._why else ''}"
+        if not most:
+            return text
+        number = str(most) if least == most else f"{least} to {most}"
+        return f"{text}: {number} of {self._threads} threads ended early, each with its third error"
+
+
+def _carries(flow: str) -> bool:
+    """Whether an operation moves an object's bytes; hsbench counts them for a DELETE, too."""
+    return flow in ("read", "write")
+
+
+def _plain(fatal: str) -> str:
+    """``FATAL: Unable to create bucket B (is your access and secret correct?): Code: text`` in fewer words."""
+    text = fatal.removeprefix("FATAL: ").replace(" (is your access and secret correct?)", "")
+    text = re.sub(r"\s*status code: (\d+), request id: .*", r" status \1", text)
+    return re.sub(r"RequestError: send request failed caused by: (?:\w+ \"[^\"]*\": )?", "", text)

@@ -1,0 +1,303 @@
+"""iperf3's output becomes readings and a result: lines of text, or from 3.17 on a line of JSON for each event.
+
+Formats: iperf3 3.12 ``-V -i 1 -f k --forceflush``, and 3.18 ``--json-stream``. What the client sends is a write, what
+it receives a read. Of the whole, the bytes that have arrived count: what the sender has handed to its kernel is more.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from cephtui.models import Finding, Interval
+from cephtui.reading import load_json
+from cephtui.stats import Flow, known_sum, mean_of_known
+from cephtui.tools.base import Parser, Reading, Stream, ToolResult
+from cephtui.tools.stderr import Errors, spoken
+
+_REST_MOST = 1 << 20
+"""Of a line: 256 streams have 70 KiB of JSON."""
+_BUSY_PERCENT = 85.0
+"""Of one CPU: a thread that is busier may be what limits."""
+_ONE_THREAD_BELOW = (3, 16)
+"""Before it one thread serves all streams."""
+_FIGURE_MOST = 1e18
+_HINTS = {
+    "Connection refused": "nothing listens there: does the server run?",
+    "Connection timed out": "no answer: does a firewall drop the port?",
+    "No route to host": "does a firewall reject the port?",
+}
+_ROW = re.compile(
+    r"\[ *(?P<id>SUM|[0-9]{1,5})\](?:\[(?P<role>TX|RX)-C\])? +"
+    r"(?P<start>[0-9]{1,6}\.[0-9]{2})-(?P<end>[0-9]{1,6}\.[0-9]{2})"
+    r" +sec +[0-9.]{1,9} [A-Z]?Bytes +(?P<kbits>[0-9.]{1,15}) Kbits/sec(?P<rest>.*)"
+)
+_RETRANSMITS = re.compile(r" +([0-9]{1,10})\b")
+_VERSION = re.compile(r"iperf ([0-9]{1,3})\.([0-9]{1,3})")
+_CPU = re.compile(
+    r"CPU Utilization: local/\w+ (?P<local>[0-9.]{1,9})% \((?P<user>[0-9.]{1,9})%u/(?P<system>[0-9.]{1,9})%s\), "
+    r"remote/\w+ (?P<remote>[0-9.]{1,9})%"
+)
+
+
+@dataclass(slots=True)
+class _Part:
+    """What one side has sent in an interval, or in the whole run."""
+
+    start: float
+    end: float
+    bytes: int
+    retransmits: int | None = None
+    rtt_seconds: float | None = None
+
+    @property
+    def seconds(self) -> float:
+        """After the ramp the start of an interval may still be of the clock before."""
+        return self.end - self.start if self.start < self.end else self.end
+
+    def interval(self) -> Interval:
+        rate = self.bytes / self.seconds
+        return Interval(None, self.bytes, None, rate, retransmits=self.retransmits, rtt_seconds=self.rtt_seconds)
+
+
+@dataclass(slots=True)
+class _Side:
+    """One direction: its intervals since the ramp, and what iperf3 says of the whole."""
+
+    ended: float = 0.0
+    is_ramp: bool = False
+    parts: list[_Part] = field(default_factory=list)
+    sent: _Part | None = None
+    received: _Part | None = None
+
+    def is_new(self, part: _Part, is_ramp: bool) -> bool:
+        """Whether an interval follows the last one: where the server is lost, the last is printed again."""
+        if self.is_ramp and not is_ramp:
+            self.ended = 0.0
+        if part.end <= self.ended or part.seconds <= 0:
+            return False
+        self.ended, self.is_ramp = part.end, is_ramp
+        return True
+
+    def flow(self) -> Flow | None:
+        """What has arrived; without that, as after a stop, what was sent."""
+        sent = self.sent or (self._added() if self.parts else None)
+        found = self.received if self.received and self.received.bytes else sent
+        if found is None or found.seconds <= 0:
+            return None
+        rate = found.bytes / found.seconds
+        retransmits = sent.retransmits if sent else None
+        rtt = sent.rtt_seconds if sent and sent.rtt_seconds else mean_of_known(p.rtt_seconds for p in self.parts)
+        return Flow(None, found.bytes, found.seconds, None, rate, {}, None, None, None, None, retransmits, rtt)
+
+    def _added(self) -> _Part:
+        lasted = sum(part.seconds for part in self.parts)
+        return _Part(0.0, lasted, sum(p.bytes for p in self.parts), known_sum(p.retransmits for p in self.parts))
+
+
+@dataclass(slots=True)
+class _Cpu:
+    """How busy the two processes were, in percent of one CPU."""
+
+    local: float
+    user: float
+    system: float
+    remote: float
+
+
+class Iperf3Parser(Parser):
+    """A reading for each second, of both directions where both are measured."""
+
+    def __init__(self, direction: str, streams: int) -> None:
+        self._direction, self._streams = direction, streams
+        self._rest = b""
+        self._errors, self._reported = Errors(), ""
+        self._sides = {"read": _Side(), "write": _Side()}
+        self._ramp_seconds = 0.0
+        self._now: dict[str, _Part] = {}
+        """The intervals of this second, until both directions are there."""
+        self._version: tuple[int, int] | None = None
+        self._cpu: _Cpu | None = None
+
+    def feed(self, stream: Stream, data: bytes, elapsed_seconds: float) -> list[Reading]:
+        if stream == "stderr":
+            self._errors.add(data)
+            return []
+        *lines, rest = (self._rest + data).split(b"\n")
+        self._rest = rest[-_REST_MOST:]
+        return [reading for line in lines for reading in self._take(line)]
+
+    def _take(self, line: bytes) -> list[Reading]:
+        text = line.decode("utf-8", "replace")
+        return self._take_event(text) if text.startswith("{") else self._take_text(text)
+
+    def finish(self) -> list[Reading]:
+        return self._close()
+
+    # ------------------------------------------------------------------ text
+
+    def _take_text(self, text: str) -> list[Reading]:
+        if row := _ROW.match(text):
+            return self._take_row(row)
+        if found := _VERSION.match(text):
+            self._version = int(found[1]), int(found[2])
+        elif (busy := _CPU.match(text)) and self._cpu is None:
+            self._cpu = _cpu_of(busy.groupdict())
+        return []
+
+    def _take_row(self, row: re.Match[str]) -> list[Reading]:
+        """Of several streams their sum counts."""
+        if (row["id"] == "SUM") != (self._streams > 1):
+            return []
+        start, end, rate = map(_figure, (row["start"], row["end"], row["kbits"]))
+        part = _Part(start, end, round(rate * 125 * max(0.0, end - start)))
+        if found := _RETRANSMITS.match(row["rest"]):
+            part.retransmits = int(found[1])
+        side = {"TX": "write", "RX": "read"}.get(row["role"] or "") or self._one_side
+        if row["rest"].rstrip().endswith(("sender", "receiver")):
+            self._whole(side, part, sent=row["rest"].rstrip().endswith("sender"))
+            return []
+        return self._interval(side, part, is_ramp="(omitted)" in row["rest"])
+
+    # ------------------------------------------------------------------ JSON
+
+    def _take_event(self, text: str) -> list[Reading]:
+        try:
+            found = load_json(text)
+            kind, data = found["event"], found["data"]
+            if kind == "interval":
+                return self._take_interval(data)
+            if kind == "start":
+                self._take_text(str(data["version"]))
+            elif kind == "error":
+                self._reported = self._reported or str(data)
+            elif kind == "end" and data:
+                self._take_end(data)
+        except (LookupError, TypeError, ValueError, AttributeError):  # no line of iperf3's
+            pass
+        return []
+
+    def _take_interval(self, data: Mapping[str, Any]) -> list[Reading]:
+        readings: list[Reading] = []
+        for name, side in (("sum", self._one_side), ("sum_bidir_reverse", "read")):
+            if name not in data:
+                continue
+            part = _part_of(data[name])
+            if data[name].get("sender"):
+                trips = [_figure(each.get("rtt", 0)) for each in data["streams"] if each.get("sender")]
+                part.rtt_seconds = _rtt(trips)
+            readings += self._interval(side, part, is_ramp=bool(data[name].get("omitted")))
+        return readings
+
+    def _take_end(self, data: Mapping[str, Any]) -> None:
+        for name, side in (("", self._one_side), ("_bidir_reverse", "read")):
+            for verb in ("sent", "received"):
+                if f"sum_{verb}{name}" in data:
+                    self._whole(side, _part_of(data[f"sum_{verb}{name}"]), sent=verb == "sent")
+        ends = [each["sender"] for each in data["streams"] if each["sender"].get("sender")]
+        if ends and (sent := self._sides["write"].sent):
+            sent.rtt_seconds = _rtt([_figure(each.get("mean_rtt", 0)) for each in ends])
+        if busy := data.get("cpu_utilization_percent"):
+            names = {"local": "host_total", "user": "host_user", "system": "host_system", "remote": "remote_total"}
+            self._cpu = _cpu_of({name: busy[key] for name, key in names.items()})
+
+    # ------------------------------------------------------------------ both
+
+    @property
+    def _one_side(self) -> str:
+        """What a row without a role is about."""
+        return "read" if self._direction == "in" else "write"
+
+    def _whole(self, side: str, part: _Part, *, sent: bool) -> None:
+        if sent:
+            self._sides[side].sent = part
+        else:
+            self._sides[side].received = part
+
+    def _interval(self, side: str, part: _Part, *, is_ramp: bool) -> list[Reading]:
+        """The reading that is complete with it, or with which it does not belong together."""
+        state = self._sides[side]
+        closed = self._close() if side in self._now else []
+        if not state.is_new(part, is_ramp):
+            return closed
+        if is_ramp:
+            self._ramp_seconds = max(self._ramp_seconds, part.end)
+        else:
+            state.parts.append(part)
+        self._now[side] = part
+        return closed + (self._close() if self._direction != "both" or len(self._now) == 2 else [])
+
+    def _close(self) -> list[Reading]:
+        now, self._now = self._now, {}
+        if not now:
+            return []
+        is_ramp = any(self._sides[side].is_ramp for side in now)
+        end = max(part.end for part in now.values())
+        flows = {side: part.interval() for side, part in now.items()}
+        lasted = max(part.seconds for part in now.values())
+        elapsed = end if is_ramp else self._ramp_seconds + end
+        return [Reading("ramp" if is_ramp else "run", elapsed, lasted, flows.get("read"), flows.get("write"))]
+
+    def result(self) -> ToolResult:
+        busy = self._cpu
+        return ToolResult(
+            read=self._sides["read"].flow(),
+            write=self._sides["write"].flow(),
+            cpu_user_percent=busy.user if busy else None,
+            cpu_system_percent=busy.system if busy else None,
+            error=self._error(),
+            findings=self._findings(),
+        )
+
+    def _error(self) -> str | None:
+        lines = [self._reported, *spoken(self._errors.text)]
+        found = next((line for line in lines if line and not line.startswith("warning: ")), None)
+        if found is None:
+            return None
+        text = f"iperf3: {found.removeprefix('iperf3: ').removeprefix('error - ')}"
+        hint = next((hint for words, hint in _HINTS.items() if text.endswith(words)), "")
+        return f"{text}: {hint}" if hint else text
+
+    def _findings(self) -> tuple[Finding, ...]:
+        """Where a thread of iperf3's own may be what limits."""
+        busy = max(self._cpu.local, self._cpu.remote) if self._cpu else 0.0
+        if self._cpu is None or self._version is None or busy < _BUSY_PERCENT:
+            return ()
+        where = "here" if self._cpu.local >= self._cpu.remote else "on the target"
+        was = f"was busy for {busy:.0f} % of the time {where}"
+        if self._version < _ONE_THREAD_BELOW:
+            version = ".".join(map(str, self._version))
+            more = "the link may carry more, which 3.16 or later shows"
+            text = f"one thread of iperf3 {version} serves all streams and {was}: {more}"
+        elif self._streams == 1:
+            text = f"the thread of the only stream {was}: the link may carry more, try parallel=4"
+        else:
+            return ()
+        return (Finding(code="one-thread", text=text),)
+
+
+def _figure(value: object) -> float:
+    """Raises ValueError and TypeError."""
+    found = float(value)  # type: ignore[arg-type]
+    if not 0 <= found <= _FIGURE_MOST:
+        raise ValueError(f"no figure: {value}")
+    return found
+
+
+def _part_of(data: Mapping[str, Any]) -> _Part:
+    """Raises ValueError, LookupError and TypeError."""
+    start, end, nbytes = (_figure(data[name]) for name in ("start", "end", "bytes"))
+    again = data.get("retransmits")
+    return _Part(start, end, int(nbytes), None if again is None else int(_figure(again)))
+
+
+def _cpu_of(found: Mapping[str, Any]) -> _Cpu:
+    return _Cpu(*(_figure(found[name]) for name in ("local", "user", "system", "remote")))
+
+
+def _rtt(microseconds: list[float]) -> float | None:
+    """The mean of all streams; 0 is not known."""
+    mean = mean_of_known(each or None for each in microseconds)
+    return mean / 1e6 if mean else None

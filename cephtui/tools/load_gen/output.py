@@ -1,0 +1,155 @@
+"""``rados load-gen``'s live output, two lines for each operation, becomes readings and a result.
+
+Format (rados 16.2)::
+
+    preparing 8 objects
+    load-gen will run 5 seconds
+        1: throughput=0MB/sec pending data=0
+    WRITE : oid=obj-z3oh3EX-TFtgzvj off=2186852 len=388334
+    op 0 completed, throughput=0.0796MB/sec
+    waiting for all operations to complete
+    cleaning up objects
+
+The operations are numbered in the order of their first lines. ``throughput`` is the mean since the start. Whether an
+operation has failed is printed nowhere, and those that have count like the others.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+
+from cephtui import stats, units
+from cephtui.models import Finding, Interval
+from cephtui.tools.base import Parser, Reading, Stream, ToolResult, join_readings
+from cephtui.tools.stderr import Errors, spoken
+
+SHORTEST_INTERVAL = 0.5
+"""Seconds; what is left over at the end is joined to the interval before it if it is shorter."""
+_HELD_SECONDS = 1.5
+"""So near to its end an interval may be the last."""
+_REACHED = 0.95
+_PENDING_MOST = 1_000_000
+_LINE_MOST = 4096
+_BEGIN = re.compile(r"load-gen will run \d{1,9} seconds", re.ASCII)
+_OP = re.compile(r"(READ|WRITE) : oid=\S{1,64} off=\d{1,18} len=(\d{1,12})", re.ASCII)
+_DONE = re.compile(r"op (\d{1,12}) completed", re.ASCII)
+_UNMADE = "load-gen bootstrap failed"
+_HOLES = "what was read are holes: of each object only the last byte and what this run has written is there"
+
+
+class _Counts:
+    """Operations and bytes of reads and writes."""
+
+    def __init__(self) -> None:
+        self.ops = {"read": 0, "write": 0}
+        self.bytes = {"read": 0, "write": 0}
+
+    def add(self, kind: str, size: int) -> None:
+        self.ops[kind] += 1
+        self.bytes[kind] += size
+
+    def interval(self, kind: str, seconds: float) -> Interval:
+        return stats.make_interval(self.ops[kind], self.bytes[kind], seconds, None, None)
+
+    def flow(self, kind: str, seconds: float) -> stats.Flow | None:
+        ops, size = self.ops[kind], self.bytes[kind]
+        if not ops or seconds <= 0:
+            return None
+        return stats.Flow(ops, size, seconds, ops / seconds, size / seconds, {}, None, None)
+
+
+class LoadGenParser(Parser):
+    """There is no ramp. ``seconds`` is how long it runs, ``most_bytes`` the bytes a second at which it is held."""
+
+    def __init__(self, seconds: float | None, most_bytes: int) -> None:
+        self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+        self._line = ""
+        self._errors = Errors()
+        self._seconds, self._most_bytes = seconds, most_bytes
+        self._begun: float | None = None
+        self._cut_at = self._done_at = 0.0
+        self._number = 0
+        self._pending: dict[int, tuple[str, int]] = {}
+        """Operations that have begun, with their kind and size."""
+        self._kinds: set[str] = set()
+        self._all, self._now = _Counts(), _Counts()
+        self._held: Reading | None = None
+
+    def feed(self, stream: Stream, data: bytes, elapsed_seconds: float) -> list[Reading]:
+        if stream == "stderr":
+            self._errors.add(data)
+            return []
+        *lines, self._line = (self._line + self._decode(data)).split("\n")
+        self._line = self._line[-_LINE_MOST:]
+        return [reading for line in lines for reading in self._take(line, elapsed_seconds)]
+
+    def finish(self) -> list[Reading]:
+        """What was completed after the last whole second is an interval of its own, or joins the one before it."""
+        rest = [self._held] if self._held else []
+        self._held = None
+        if self._done_at > self._cut_at and any(self._now.ops.values()):
+            rest.append(self._reading(self._done_at))
+        if len(rest) == 2 and rest[1].interval_seconds < SHORTEST_INTERVAL:
+            return [join_readings(*rest)]
+        return rest
+
+    def result(self) -> ToolResult:
+        """It prints no totals: all is the sum of what was completed."""
+        seconds = self._done_at - self._begun if self._begun is not None else 0.0
+        read, write = (self._all.flow(kind, seconds) for kind in ("read", "write"))
+        return ToolResult(read=read, write=write, error=self._error(), findings=self._findings(seconds))
+
+    def _take(self, line: str, at: float) -> list[Reading]:
+        if self._begun is None:
+            if _BEGIN.fullmatch(line.rstrip("\r")):
+                self._begun = self._cut_at = self._done_at = at
+            return []
+        ready = self._cut(at) if at - self._cut_at >= 1.0 else []
+        if begun := _OP.search(line):
+            if len(self._pending) < _PENDING_MOST:
+                self._pending[self._number] = begun[1].lower(), int(begun[2])
+                self._kinds.add(begun[1].lower())
+            self._number += 1
+        for done in _DONE.finditer(line):
+            if found := self._pending.pop(int(done[1]), None):
+                self._done_at = at
+                self._all.add(*found)
+                self._now.add(*found)
+        return ready
+
+    def _cut(self, at: float) -> list[Reading]:
+        """End an interval here."""
+        reading = self._reading(at)
+        ready, self._held = [self._held] if self._held else [], None
+        assert self._begun is not None
+        if self._seconds is None or at - self._begun + _HELD_SECONDS >= self._seconds:
+            self._held = reading
+            return ready
+        return [*ready, reading]
+
+    def _reading(self, at: float) -> Reading:
+        seconds, now = at - self._cut_at, self._now
+        self._cut_at, self._now = at, _Counts()
+        read, write = (now.interval(kind, seconds) if kind in self._kinds else None for kind in ("read", "write"))
+        return Reading("run", at, seconds, read, write)
+
+    def _error(self) -> str | None:
+        lines = spoken(self._errors.text)
+        first = next((line for line in lines if line != _UNMADE), None)
+        return (
+            f"its objects could not be made: {first}"
+            if first and _UNMADE in lines
+            else first or next(iter(lines), None)
+        )
+
+    def _findings(self, seconds: float) -> tuple[Finding, ...]:
+        found = []
+        if self._all.ops["read"]:
+            found.append(Finding(code="holes", text=_HOLES))
+        rate = sum(self._all.bytes.values()) / seconds if seconds > 0 else 0.0
+        if self._most_bytes and rate >= _REACHED * self._most_bytes:
+            limit = units.bandwidth(float(self._most_bytes))
+            text = f"held at target-throughput ({limit}): this is no measure of what the pool can do"
+            found.append(Finding(code="rate-limited", text=text))
+        return tuple(found)

@@ -1,0 +1,160 @@
+"""What ``bench_on_node.py`` prints becomes readings, and a result with a job for each OSD.
+
+Format: an object a line. The first has what the OSDs are, ``{"osds": [{"id", "class", "host", "devices"}]}``, each
+other one is a portion as ``ceph tell osd.N bench -f json`` reports it, ``bytes_written``, ``blocksize`` and
+``elapsed_sec`` by the OSD's own clock, with its number as ``osd``. The time between two portions, in which an OSD waits
+to be told the next, is in no figure.
+
+OSDs that write one after the other have as their rate all bytes over all the time in which one was writing: that of the
+mean OSD. Of OSDs that write together it is the sum of their own rates, each over the time in which it was writing; a
+reading is then a round, in which each of them has ended a portion at least.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from cephtui import stats
+from cephtui.ceph import answers
+from cephtui.frozen import dataclass
+from cephtui.models import Finding, JobResult, JobSample
+from cephtui.printable import printable
+from cephtui.reading import load_json
+from cephtui.tools.base import Parser, Reading, Stream, ToolResult
+from cephtui.tools.stderr import Errors, spoken
+
+_REST_MOST = 4 << 20
+"""Of a line: of the largest clusters the first has some hundred bytes for each OSD."""
+_BYTES_MOST, _SECONDS_MOST = 1 << 50, 1e6
+_DENIED = re.compile(r"EACCES|EPERM")
+_CAPS = "the cephx caps don't allow it to tell an OSD to write, it needs osd 'allow *'"
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """What an OSD has written, and how long it took."""
+
+    ios: int
+    bytes: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class _About:
+    """What an OSD is."""
+
+    device_class: str = ""
+    place: str = ""
+    """``pve1 sdb``."""
+
+
+class OsdBenchParser(Parser):
+    """A reading for each portion, or for each round of OSDs that write together."""
+
+    def __init__(self, *, together: bool) -> None:
+        self._together = together
+        self._rest = b""
+        self._errors = Errors()
+        self._osds: dict[int, _About] = {}
+        """All that take part."""
+        self._all: dict[int, list[_Done]] = {}
+        self._round: dict[int, list[_Done]] = {}
+        self._elapsed = 0.0
+        self._is_ending = False
+
+    def feed(self, stream: Stream, data: bytes, elapsed_seconds: float) -> list[Reading]:
+        if stream == "stderr":
+            self._errors.add(data)
+            return []
+        self._elapsed = elapsed_seconds
+        *lines, rest = (self._rest + data).split(b"\n")
+        self._rest = rest[-_REST_MOST:]
+        return [reading for line in lines for reading in self._take(line)]
+
+    def _take(self, line: bytes) -> list[Reading]:
+        try:
+            found = load_json(line)
+            if "osds" in found:
+                self._osds = {one["id"]: _about(one) for one in found["osds"] if isinstance(one["id"], int)}
+                return []
+            osd, done = int(found["osd"]), _portion(found)
+        except (ValueError, LookupError, TypeError, OverflowError):
+            return []
+        self._all.setdefault(osd, []).append(done)
+        self._round.setdefault(osd, []).append(done)
+        is_over = not self._together or self._osds.keys() <= self._round.keys()
+        return self.finish() if is_over else []
+
+    def finish(self) -> list[Reading]:
+        """What is left: the last round need not have all OSDs."""
+        round_, self._round = self._round, {}
+        if not round_:
+            return []
+        flow = _flow(round_, together=self._together)
+        interval = stats.make_interval(flow.ios, flow.bytes, flow.runtime_seconds, None, None)
+        jobs = tuple(self._sample(osd, _sum(done)) for osd, done in sorted(round_.items()))
+        return [Reading("run", self._elapsed, flow.runtime_seconds, None, interval, jobs=jobs)]
+
+    def _sample(self, osd: int, done: _Done) -> JobSample:
+        about = self._osds.get(osd, _About())
+        figures = (done.ios, done.bytes, done.seconds)
+        return JobSample(f"osd.{osd}", "write", *figures, about.device_class, about.place)
+
+    def expect_end(self) -> None:
+        self._is_ending = True
+
+    def result(self) -> ToolResult:
+        error = next((_explained(line) for line in spoken(self._errors.text)), None)
+        if not self._all:
+            return ToolResult(error=error)
+        jobs = tuple(self._job(osd, done) for osd, done in sorted(self._all.items()))
+        flow = _flow(self._all, together=self._together)
+        return ToolResult(write=flow, jobs=jobs, error=error, findings=self._findings())
+
+    def _job(self, osd: int, done: Iterable[_Done]) -> JobResult:
+        about, flow = self._osds.get(osd, _About()), _flow({osd: done}, together=False)
+        summary = stats.summarise([{"write": flow}])
+        return JobResult(job=f"osd.{osd}", group=about.device_class or None, place=about.place or None, summary=summary)
+
+    def _findings(self) -> tuple[Finding, ...]:
+        """What was still written after a stop."""
+        if not self._is_ending:
+            return ()
+        text = "an OSD can't be stopped: what it had begun, about a second's, it has written to the end"
+        return (Finding(code="portion", text=text),)
+
+
+def _about(one: Mapping[str, Any]) -> _About:
+    """Raises LookupError."""
+    place = " ".join(filter(None, (str(one["host"]), str(one["devices"]))))
+    return _About(printable(str(one["class"])), printable(place))
+
+
+def _portion(found: Mapping[str, Any]) -> _Done:
+    """Raises ValueError, LookupError and TypeError where it is none."""
+    nbytes, block = int(found["bytes_written"]), int(found["blocksize"])
+    seconds = answers.number(found["elapsed_sec"])
+    if not (0 < block <= nbytes < _BYTES_MOST and 0 < seconds < _SECONDS_MOST):
+        raise ValueError("not a portion")
+    return _Done(nbytes // block, nbytes, seconds)
+
+
+def _sum(parts: Iterable[_Done]) -> _Done:
+    """One after the other as one."""
+    found = list(parts)
+    return _Done(sum(p.ios for p in found), sum(p.bytes for p in found), sum(p.seconds for p in found))
+
+
+def _flow(osds: Mapping[int, Iterable[_Done]], *, together: bool) -> stats.Flow:
+    """Of all OSDs; the time of those that wrote together is the one in which their rates make what they wrote."""
+    found = [_sum(done) for done in osds.values()]
+    whole = _sum(found)
+    seconds = whole.bytes / sum(each.bytes / each.seconds for each in found) if together else whole.seconds
+    rates = (whole.ios / seconds, whole.bytes / seconds)
+    return stats.Flow(whole.ios, whole.bytes, seconds, *rates, {}, moments=None, bounds=None)
+
+
+def _explained(line: str) -> str:
+    return f"{line.rstrip(': ')}: {_CAPS}" if _DENIED.search(line) else line

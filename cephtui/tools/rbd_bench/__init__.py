@@ -1,0 +1,38 @@
+"""The tool ``rbd-bench``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from cephtui.models import OptionValue
+from cephtui.models.metrics import METRICS
+from cephtui.tools.base import OptionField, Tool
+from cephtui.tools.options import fields
+from cephtui.tools.rbd_bench import options as allowed
+from cephtui.tools.rbd_bench.command import RbdBenchWorkload
+
+
+class RbdBench(Tool):
+    """rbd bench writes and reads an image through librbd, one process on each node."""
+
+    name, title = "rbd-bench", "rbd bench"
+    program, package = "rbd", "ceph-common"
+    version_argv = ("rbd", "--version")
+    minimum_version = (16, 2)
+    """The oldest that was tried: some before print nothing into a pipe until they end."""
+    of_ceph = True
+    kinds = frozenset({"rbd"})
+    metrics = tuple(metric for metric in METRICS if metric.unit != "s")
+    other_kinds = "rbd bench always uses a whole image, and so one of its own: use --target rbd:POOL"
+    wants = "a pool for images"
+    depth_option = "io-threads"
+    direction_option = "io-type"
+
+    def check_options(self, options: Mapping[str, object]) -> dict[str, OptionValue]:
+        return allowed.check(options)
+
+    def fields(self) -> tuple[OptionField, ...]:
+        return fields(allowed.RbdBenchOptions, allowed.ABOUT, allowed.TITLES)
+
+    def bind(self, options: dict[str, OptionValue]) -> RbdBenchWorkload:
+        return RbdBenchWorkload(options)

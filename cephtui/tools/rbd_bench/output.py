@@ -1,0 +1,158 @@
+"""``rbd bench``'s live output, a line a second and totals at the end, becomes readings and a result.
+
+Format (rbd 16.2)::
+
+    bench  type write io_size 4096 io_threads 16 bytes 8192000000000 pattern random
+      SEC       OPS   OPS/SEC   BYTES/SEC
+        1       688   721.311   2.8 MiB/s
+    elapsed: 2   ops: 1545   ops/sec: 606.358   bytes/sec: 2.4 MiB/s
+    read_ops: 1086   read_ops/sec: 386.752   read_bytes/sec: 1.5 MiB/s
+
+OPS counts from the start, and what is in flight is left out. OPS/SEC is the mean of the last five lines and SEC cut to
+a whole number, so both are unused: a rate is the difference of OPS over that of the arrivals. While nothing completes
+there is no line. The last line, with ``write_ops`` behind it, is there for a mix only, which is not divided before.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+
+from cephtui import stats
+from cephtui.frozen import dataclass
+from cephtui.models import Finding, Interval
+from cephtui.tools.base import Parser, Reading, Stream, ToolResult, join_readings
+from cephtui.tools.stderr import Errors, spoken
+
+MIXED = "read+write"
+"""What a mix is called until its totals divide it."""
+SHORTEST_INTERVAL = 0.5
+"""Seconds; what is left over at the end is joined to the interval before it if it is shorter."""
+_HELD_SECONDS = 1.5
+"""So near to its end a line may be the last."""
+_SILENT_SECONDS = 3.0
+_LINE_MOST = 4096
+_BEGIN = re.compile(r"bench +type (write|read|readwrite)\b.* io_size (\d{1,12}) io_threads \d{1,9} .*", re.ASCII)
+_ROW = re.compile(r" *\d{1,9} +(\d{1,12}) +[\d.e+]{1,16} +[\d.e+]{1,16}(?: [KMGTPE]?i?B/s)? *", re.ASCII)
+_TOTAL = re.compile(r"elapsed: +\d{1,9} +ops: +(\d{1,12}) +ops/sec: +([\d.e+-]{1,16}) .*", re.ASCII)
+_PART = re.compile(r"(read|write)_ops: +(\d{1,12}) .*", re.ASCII)
+_FAILED = re.compile(r"(?:read|write) error: .*")
+_ENDED = re.compile(r"received +signal: .*")
+_CACHED = "rbd-cache=true: librbd's cache takes part, much of this is the client's memory and not the cluster"
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    """How many operations were completed at a moment."""
+
+    ops: int
+    at: float
+
+
+class RbdBenchParser(Parser):
+    """There is no ramp. ``seconds`` is how long it runs; None where it may end at any time."""
+
+    def __init__(self, seconds: float | None, *, cached: bool = False) -> None:
+        self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+        self._line = ""
+        self._errors = Errors()
+        self._seconds, self._cached = seconds, cached
+        self._type, self._block = "", 0
+        self._begun = self._last = _Mark(0, 0.0)
+        self._total: tuple[int, float] | None = None
+        """Operations and seconds, by the tool itself."""
+        self._parts: dict[str, int] = {}
+        self._rows = 0
+        self._held: Reading | None = None
+
+    def feed(self, stream: Stream, data: bytes, elapsed_seconds: float) -> list[Reading]:
+        if stream == "stderr":
+            self._errors.add(data)
+            return []
+        *lines, self._line = (self._line + self._decode(data)).split("\n")
+        self._line = self._line[-_LINE_MOST:]
+        return [reading for line in lines for reading in self._take(line.rstrip("\r"), elapsed_seconds)]
+
+    def finish(self) -> list[Reading]:
+        """What was completed after the last line is an interval of its own, or joins the one before it."""
+        rest, self._held = [*([self._held] if self._held else []), *self._rest()], None
+        if len(rest) == 2 and rest[1].interval_seconds < SHORTEST_INTERVAL:
+            return [join_readings(*rest)]
+        return rest
+
+    def result(self) -> ToolResult:
+        """Of a run that was killed only the last line is known."""
+        error = next((line for line in spoken(self._errors.text) if not _ENDED.fullmatch(line)), None)
+        found = [Finding(code="page-cache", text=_CACHED)] if self._cached else []
+        flows = {name: flow for name, ops in self._counts().items() if (flow := self._flow(ops))}
+        read, write = (flows.pop(name, None) for name in ("read", "write"))
+        return ToolResult(read=read, write=write, other=flows, error=error, findings=(*found, *self._silent()))
+
+    def _take(self, line: str, at: float) -> list[Reading]:
+        if not self._type and (begin := _BEGIN.fullmatch(line)):
+            self._type, self._block = begin[1], int(begin[2])
+            self._begun = self._last = _Mark(0, at)
+        elif self._type and self._total is None and (row := _ROW.fullmatch(line)):
+            return self._cut(_Mark(int(row[1]), at))
+        elif self._type and self._total is None and (total := _TOTAL.fullmatch(line)):
+            self._total = _total(int(total[1]), total[2])
+        elif self._total and (part := _PART.fullmatch(line)):
+            self._parts[part[1]] = int(part[2])
+        elif _FAILED.fullmatch(line):
+            self._errors.add(f"{line}\n".encode())
+        return []
+
+    def _cut(self, now: _Mark) -> list[Reading]:
+        """End an interval here; two lines that arrive together are one."""
+        if now.ops < self._last.ops or now.at <= self._last.at:
+            return []
+        reading, self._last = self._reading(now), now
+        self._rows += 1
+        ready, self._held = [self._held] if self._held else [], None
+        if self._seconds is None or now.at + _HELD_SECONDS >= self._seconds:
+            self._held = reading
+            return ready
+        return [*ready, reading]
+
+    def _reading(self, now: _Mark) -> Reading:
+        ops, seconds = now.ops - self._last.ops, now.at - self._last.at
+        done = stats.make_interval(ops, ops * self._block, seconds, None, None)
+        read: Interval | None = done if self._type == "read" else None
+        write: Interval | None = done if self._type == "write" else None
+        return Reading("run", now.at, seconds, read, write, {} if read or write else {MIXED: done})
+
+    def _rest(self) -> list[Reading]:
+        if self._total is None:
+            return []
+        ops, seconds = self._total
+        end = _Mark(ops, self._begun.at + seconds)
+        return [self._reading(end)] if ops > self._last.ops and end.at > self._last.at else []
+
+    def _counts(self) -> dict[str, int]:
+        """Operations of each flow; a mix as a whole where its totals are missing."""
+        ops = self._total[0] if self._total else self._last.ops
+        if self._type in ("read", "write"):
+            return {self._type: ops}
+        return dict(self._parts) if sum(self._parts.values()) == ops else {MIXED: ops}
+
+    def _flow(self, ops: int) -> stats.Flow | None:
+        seconds = self._total[1] if self._total else self._last.at - self._begun.at
+        if not ops or seconds <= 0:
+            return None
+        size = ops * self._block
+        return stats.Flow(ops, size, seconds, ops / seconds, size / seconds, {}, None, None)
+
+    def _silent(self) -> tuple[Finding, ...]:
+        if self._rows or self._total is None or self._total[1] < _SILENT_SECONDS:
+            return ()
+        text = f"rbd printed nothing in its {self._total[1]:.0f} s: nothing is known of each second"
+        return (Finding(code="no-seconds", text=text),)
+
+
+def _total(ops: int, rate: str) -> tuple[int, float] | None:
+    """The time that it ran is printed cut to whole seconds; its operations and their rate have it in full."""
+    try:
+        per_second = float(rate)
+    except ValueError:
+        return None
+    return (ops, ops / per_second) if ops and 0 < per_second < 1e12 else None

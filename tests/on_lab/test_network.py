@@ -1,0 +1,236 @@
+"""The network between the lab's hosts, with a shaped link; whatever fails, no server is left and no port is open."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.lab import Lab
+
+from .conftest import NewBench
+from .runs import Bench, Console, Event, raw, read_samples, run_directories, wait_for
+
+NODES = ("lab1", "lab2", "lab3")
+SHAPED, MEGABIT = "lab2", 1e6 / 8
+SHAPE = 200 * MEGABIT
+"""What it sends at most, with all headers."""
+GONE_SECONDS = 20.0
+_LISTENS = re.compile(r"^ *\d+: [0-9A-F]+:([0-9A-F]{4}) [0-9A-F]+:0000 0A ", re.MULTILINE)
+SSH = 22
+
+
+def listening(lab: Lab, node: str) -> set[int]:
+    """The ports that are open on a host, but for sshd's."""
+    tables = lab.on(node, "cat", "/proc/net/tcp", "/proc/net/tcp6").stdout
+    ports = {int(port, 16) for port in _LISTENS.findall(tables)}
+    assert SSH in ports, tables
+    return ports - {SSH}
+
+
+def assert_nothing_is_left(bench: Bench) -> None:
+    bench.wait_nothing_runs(GONE_SECONDS)
+    assert [(node, listening(bench.lab, node)) for node in NODES] == [(node, set()) for node in NODES]
+
+
+@pytest.fixture(scope="module")
+def shaped(lab: Lab) -> Iterator[Lab]:
+    """A host that sends slowly."""
+    tbf = ("tbf", "rate", "200mbit", "burst", "256k", "latency", "20ms")
+    made = lab.on(SHAPED, "tc", "qdisc", "replace", "dev", "eth0", "root", *tbf)
+    assert made.returncode == 0, made.stderr
+    try:
+        yield lab
+    finally:
+        lab.on(SHAPED, "tc", "qdisc", "del", "dev", "eth0", "root")
+
+
+@pytest.fixture(scope="module")
+def measured(shaped: Lab, new_bench: NewBench) -> tuple[Bench, Console]:
+    """Every pair, one after the other."""
+    bench = new_bench()
+    console = bench.run("network", on=NODES, target="host:*", words=["--session", "S"], runtime=3, seconds=240)
+    assert console.process.returncode == 0, console.describe()
+    return bench, console
+
+
+def test_each_pair_is_a_run_of_its_own(measured: tuple[Bench, Console]) -> None:
+    bench, console = measured
+    pairs = [(run["nodes"][0]["node"], run["target"]) for run in console.runs]
+    assert pairs == [(one, f"host:{other}") for other in NODES for one in NODES if one != other]
+    assert {run["outcome"] for run in console.runs} == {"ok"}
+    for run in console.runs:
+        (node,) = run["nodes"]
+        far = run["target"].partition(":")[2]
+        assert f"-c {bench.lab.address(far)} " in node["command"]
+        assert {*run["environment"]} == {node["node"], far}
+        assert run["summary"]["write"]["ios"] is None
+        assert run["summary"]["write"]["latency_mean_seconds"] is None
+
+
+def test_the_rate_follows_the_shape_and_the_shaped_link_is_the_one_that_is_marked(
+    measured: tuple[Bench, Console],
+) -> None:
+    _, console = measured
+    links = [event for event in console.events if event["event"] == "link"]
+    rates = {(link["source"], link["destination"]): link["bandwidth_bytes"] for link in links}
+    assert len(rates) == 6
+    for (source, _), rate in rates.items():
+        if source == SHAPED:
+            assert 0.5 * SHAPE < rate <= 1.02 * SHAPE, rates
+        else:
+            assert rate > 1.02 * SHAPE, rates
+    (slowest,) = [link["source"] for link in links if link["slowest"]]
+    assert slowest == SHAPED
+    shown = measured[0].cephtui("show", "S").stdout
+    assert re.search(
+        rf"^slowest: {SHAPED} (→|->) lab\d, \d+ Mbit/s, .* below the median of 6 links", shown, re.MULTILINE
+    )
+    assert re.search(rf"^{SHAPED} .* Mbit/s (▼|v)", shown, re.MULTILINE)
+
+
+def test_the_totals_are_those_of_the_tool_and_its_seconds_add_up(measured: tuple[Bench, Console]) -> None:
+    _, console = measured
+    for directory in run_directories(console):
+        run = json.loads((directory / "run.json").read_text())
+        (node,) = run["nodes"]
+        (received,) = re.findall(
+            r"^\[SUM\] +0\.00-([\d.]+) +sec .* ([\d.]+) Kbits/sec +receiver",
+            raw(directory, node["node"]).read_text(),
+            re.MULTILINE,
+        )
+        total = run["summary"]["write"]
+        assert total["bytes"] == round(float(received[0]) * float(received[1]) * 125)
+        seconds = [s for s in read_samples(directory) if s["phase"] == "run" and s["node"] is None]
+        assert len(seconds) >= 3
+        assert sum(s["write"]["bytes"] for s in seconds) == pytest.approx(total["bytes"], rel=0.1), "sent, not arrived"
+        assert sum(s["write"]["retransmits"] for s in seconds) == total["retransmits"]
+
+
+def test_the_server_was_one_for_one_test_on_one_address_and_nothing_is_left(measured: tuple[Bench, Console]) -> None:
+    bench, console = measured
+    (plan, *_) = [event for event in console.events if event["event"] == "plan"]
+    (server,) = plan["steps"][0]["companions"]
+    assert server["command"].startswith(f"iperf3 -s -1 -B {bench.lab.address(server['node'])} -p ")
+    said = raw(run_directories(console)[0], f"{server['node']}.server").read_text()
+    assert f"Accepted connection from {bench.lab.address('lab2')}" in said
+    assert_nothing_is_left(bench)
+
+
+def test_both_directions_at_once_have_each_their_own_rate(shaped: Lab, new_bench: NewBench) -> None:
+    bench = new_bench()
+    console = bench.run("network", on=[SHAPED], target="host:lab1", runtime=3, direction="both", seconds=120)
+    (run,) = console.runs
+    assert run["outcome"] == "ok", run["error"]
+    out, back = (run["summary"][name]["bandwidth_bytes"] for name in ("write", "read"))
+    assert 0.4 * SHAPE < out <= 1.02 * SHAPE
+    assert back > 1.02 * SHAPE
+    assert_nothing_is_left(bench)
+
+
+def test_a_stop_keeps_what_was_measured(lab: Lab, bench: Bench) -> None:
+    console = bench.start("network", on=["lab1"], target="host:lab3", runtime=60)
+    console.wait_for_samples(2)
+    console.process.send_signal(signal.SIGINT)
+    console.wait(60)
+    (run,) = console.runs
+    assert run["outcome"] == "stopped"
+    assert run["summary"]["write"]["bytes"] > 0
+    assert_nothing_is_left(bench)
+
+
+@pytest.mark.parametrize("network", ["cluster"])
+def test_a_network_that_the_cluster_has_not_is_refused(lab: Lab, bench: Bench, network: str) -> None:
+    console = bench.run("network", on=["lab1"], target="host:lab3", network=network)
+    assert console.process.returncode == 2, console.describe()
+    assert "lab3 has no address in the cluster network, only in the public network (10." in console.stderr
+
+
+def test_a_node_without_it_is_told(lab: Lab, bench: Bench) -> None:
+    bench.configure(lab3={"prefix": bench.without("lab3", "iperf3"), "ceph_prefix": []})
+    console = bench.run("network", on=["lab1"], target="host:lab3", runtime=2)
+    assert console.process.returncode == 3, console.describe()
+    assert "lab3: iperf3 is not installed: apt-get install iperf3" in console.stderr
+    assert_nothing_is_left(bench)
+
+
+# ---------------------------------------------------------------------------------------------- faults
+
+
+class Case:
+    """A measurement in progress from ``lab1`` to ``lab3``."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench, self.lab = bench, bench.lab
+        words = ["--session", "S"]
+        self.console = bench.start("network", on=["lab1"], target="host:lab3", words=words, runtime=60)
+        self.console.wait_for_samples(2)
+
+    def pid(self, node: str, text: str) -> int:
+        """Of iperf3 itself on a node."""
+        return next(pid for pid, command in self.bench.running(node, "iperf3").items() if text in command)
+
+    @property
+    def run(self) -> Event:
+        """As it is kept."""
+        found: dict[str, Any] = json.loads((run_directories(self.console)[0] / "run.json").read_text())
+        return found
+
+
+def test_the_console_is_killed(lab: Lab, bench: Bench) -> None:
+    case = Case(bench)
+    case.console.process.kill()
+    assert_nothing_is_left(bench)
+
+
+def test_the_client_is_killed(lab: Lab, bench: Bench) -> None:
+    case = Case(bench)
+    os.kill(case.pid("lab1", " -c "), signal.SIGKILL)
+    case.console.wait(60)
+    assert case.run["outcome"] == "failed"
+    assert "SIGKILL" in case.run["error"]
+    assert_nothing_is_left(bench)
+
+
+def test_the_server_is_killed(lab: Lab, bench: Bench) -> None:
+    case = Case(bench)
+    os.kill(case.pid("lab3", " -s "), signal.SIGKILL)
+    case.console.wait(60)
+    assert case.run["outcome"] == "failed"
+    assert "server on lab3: it ended with status 137 (SIGKILL)" in case.run["error"]
+    assert case.run["summary"]["write"]["bytes"] > 0
+    assert_nothing_is_left(bench)
+
+
+@pytest.mark.parametrize("node", ["lab1", "lab3"])
+def test_the_sessions_of_a_node_are_killed(lab: Lab, bench: Bench, node: str) -> None:
+    case = Case(bench)
+    for pid in lab.session_pids(node):
+        os.kill(pid, signal.SIGKILL)
+    case.console.wait(60)
+    where = {"lab1": "lab1: the connection was lost", "lab3": "server on lab3: the connection was lost"}
+    assert where[node] in case.run["error"]
+    assert_nothing_is_left(bench)
+
+
+def test_the_link_to_the_server_is_cut(lab: Lab, bench: Bench) -> None:
+    case = Case(bench)
+    with lab.cut("lab3"):
+        begun = time.monotonic()
+        wait_for(lambda: not bench.running("lab3"), 2 * GONE_SECONDS, "the end of the server", case.console.describe)
+        assert time.monotonic() - begun < 2 * GONE_SECONDS
+        case.console.wait(120)
+    assert case.run["outcome"] in ("failed", "lost")
+    assert_nothing_is_left(bench)
+
+
+def test_nothing_is_noted_to_be_undone(measured: tuple[Bench, Console]) -> None:
+    _, console = measured
+    assert not Path(run_directories(console)[0].parent / "undo.jsonl").exists()

@@ -1,0 +1,112 @@
+"""S3 against the lab's gateway: figures as in its log, keys that nobody sees, and nothing left there."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .runs import Bench, Console, Event
+from .s3 import admin, configure, own_at, requests
+
+SMALL: dict[str, Any] = {"size": "16K", "threads": 2, "runtime": 2}
+LONG: dict[str, Any] = {"size": "16K", "threads": 2, "runtime": 60}
+SOMEBODY = "somebody"
+
+
+@pytest.fixture
+def somebody(bench: Bench) -> Iterator[tuple[str, str]]:
+    """The keys of a user who has a bucket of its own."""
+    bench.lab.gateway()
+    made = admin(bench.lab, "user", "create", "--uid", SOMEBODY, "--display-name", SOMEBODY)["keys"][0]
+    yield made["access_key"], made["secret_key"]
+    admin(bench.lab, "user", "rm", "--uid", SOMEBODY, "--purge-data")
+
+
+def section(endpoint: str, keys: tuple[str, str]) -> tuple[str, ...]:
+    """Of a config that has the keys."""
+    return "[s3.lab]", f'endpoint = "{endpoint}"', f'access_key = "{keys[0]}"', f'secret_key = "{keys[1]}"'
+
+
+def ended(console: Console) -> Event:
+    """Its only run, which has gone well."""
+    assert console.process.returncode == 0, console.describe()
+    (run,) = console.runs
+    return run
+
+
+def test_figures_are_those_of_the_gateways_log_and_its_users_are_removed(bench: Bench) -> None:
+    endpoint = configure(bench)
+    before = requests(bench.lab, "cephtui-")
+    run = ended(bench.run("s3-put-get-delete", on=("lab1", "lab2"), target=f"s3:{endpoint}", **SMALL))
+    summary = run["summary"]
+    flows = {"PUT": summary["write"], "GET": summary["read"], "DELETE": summary["other"]["delete"]}
+    logged = requests(bench.lab, "cephtui-") - before
+    assert {method: flow["ios"] for method, flow in flows.items()} == {method: logged[method] for method in flows}
+    assert flows["PUT"]["ios"] > 10
+    sizes = {"PUT": 16384, "GET": 16384, "DELETE": 0}
+    assert {method: flow["bytes"] for method, flow in flows.items()} == {
+        method: flow["ios"] * sizes[method] for method, flow in flows.items()
+    }
+    assert summary["write"]["latency_p99_seconds"] is None, "of two nodes it can't be known"
+    assert all(node["summary"]["write"]["latency_p99_seconds"] for node in run["nodes"])
+    assert {"first-byte"} <= {finding["code"] for finding in run["findings"]}
+    assert own_at(bench.lab) == []
+
+
+def test_keys_are_seen_by_nobody(bench: Bench, somebody: tuple[str, str]) -> None:
+    """Not in /proc, while it runs; not in what is stored, said or logged."""
+    endpoint = configure(bench, *section(bench.lab.gateway(), somebody))
+    seen: set[str] = set()
+    over = threading.Event()
+    watching = threading.Thread(target=watch_proc, args=(somebody[1].encode(), seen, over))
+    watching.start()
+    try:
+        console = bench.run("s3-put-get-delete", target=f"s3:{endpoint}", **SMALL)
+    finally:
+        over.set()
+        watching.join()
+    run = ended(console)
+    assert run["summary"]["write"]["ios"] == requests(bench.lab, SOMEBODY)["PUT"]
+    assert seen == set()
+    files = [path for path in bench.sandbox.root.rglob("*") if path.is_file() and path != bench.config]
+    assert len(files) > 5
+    assert [path for path in files if somebody[1].encode() in path.read_bytes()] == []
+    assert somebody[1] not in console.stdout + console.stderr
+    assert admin(bench.lab, "bucket", "list", "--uid", SOMEBODY) == []
+
+
+def watch_proc(secret: bytes, seen: set[str], over: threading.Event) -> None:
+    """Look into all arguments and environments of this machine, again and again."""
+    while not over.is_set():
+        for path in (path / name for path in Path("/proc").iterdir() for name in ("cmdline", "environ")):
+            with contextlib.suppress(OSError):
+                if secret in path.read_bytes():
+                    seen.add(str(path))
+
+
+def test_no_bucket_is_left_after_the_kill_of_the_console(bench: Bench, somebody: tuple[str, str]) -> None:
+    endpoint = configure(bench, *section(bench.lab.gateway(), somebody))
+    console = bench.start("s3-put-get-delete", target=f"s3:{endpoint}", **LONG)
+    console.wait_for_samples()
+    console.process.kill()
+    console.process.wait()
+    bench.wait_nothing_runs()
+    assert own_at(bench.lab)
+    before = admin(bench.lab, "bucket", "list")
+    bench.clean_up()
+    assert own_at(bench.lab) == []
+    assert [name for name in before if not name.startswith("cephtui-")] == admin(bench.lab, "bucket", "list")
+
+
+def test_wrong_keys_are_refused_before_anything_is_made(bench: Bench, somebody: tuple[str, str]) -> None:
+    endpoint = configure(bench, *section(bench.lab.gateway(), (somebody[0], "x" * 40)))
+    console = bench.run("s3-put-get-delete", target=f"s3:{endpoint}", **SMALL)
+    assert console.process.returncode == 3, console.describe()
+    assert "SignatureDoesNotMatch: the keys are not accepted" in console.stderr
+    assert "x" * 40 not in console.stdout + console.stderr
+    assert own_at(bench.lab) == []

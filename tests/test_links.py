@@ -1,0 +1,193 @@
+"""The links between nodes: from a session's runs to the matrix, and to the ceiling of the others."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cephtui.analysis.ceiling import ceilings
+from cephtui.analysis.links import Link, fastest_link, links_of
+from cephtui.cli.commands.show import show_saved
+from cephtui.models import NodeEnvironment, NodeResult, Run, Summary, Total
+from cephtui.models.metrics import BY_NAME
+from cephtui.reports.document.blocks import Table, Text
+from cephtui.reports.document.figures import links_tables, runs_table
+from cephtui.reports.links import link_lines, link_rows, links_in_tables, links_markdown
+from cephtui.reports.text import conditions, short_conditions
+from cephtui.sessions.jsonlines import as_json
+from cephtui.sessions.writer import SessionWriter
+from cephtui.tui.widgets.run_rows import Content
+from tests.documents import study
+from tests.runs import recorded
+from tests.test_ceiling import found as ceilings_of
+from tests.test_ceiling import wrote
+
+GBIT = 125e6
+
+
+def total(rate: float, retransmits: int | None = None, rtt: float | None = None) -> Total:
+    return Total(ios=None, bytes=int(10 * rate), runtime_seconds=10, iops=None, bandwidth_bytes=rate,
+                 retransmits=retransmits, rtt_seconds=rtt)  # fmt: skip
+
+
+def link_run(number: int, near: str, far: str, *, target: str = "", network: str = "public", **changes: object) -> Run:
+    """``out`` of ``near`` to ``far`` with 1 Gbit/s."""
+    usual = {
+        "tool": "iperf3",
+        "preset": "network",
+        "batch": f"{number:08x}",
+        "target": target or f"host:{far}",
+        "options": {"network": network, "direction": "out", "parallel": 4, "runtime": 10, "omit": 1},
+        "nodes": (NodeResult(node=near, outcome="ok", command="iperf3"),),
+        "environment": {near: NodeEnvironment(), far: NodeEnvironment()},
+        "summary": Summary(write=total(GBIT, 0, 0.0004)),
+        "findings": (),
+        "seconds": None,
+    }
+    return recorded(number, **{**usual, **changes})
+
+
+def one_way(number: int, near: str, far: str, rate: float, retransmits: int = 0) -> Run:
+    return link_run(number, near, far, summary=Summary(write=total(rate, retransmits)))
+
+
+TRIANGLE = (
+    one_way(1, "b", "a", GBIT),
+    one_way(2, "c", "a", 0.1 * GBIT, 12),
+    one_way(3, "a", "b", 0.9 * GBIT),
+    one_way(4, "c", "b", 0.2 * GBIT),
+    one_way(5, "a", "c", GBIT),
+    one_way(6, "b", "c", GBIT),
+)
+"""``c`` sends slowly."""
+
+
+def texts(links: list[Link], *, ascii_only: bool = False) -> list[str]:
+    return [line.plain for line in link_lines(links, ascii_only=ascii_only)]
+
+
+def test_every_pair_is_a_cell_from_sender_to_receiver_and_the_slowest_is_marked() -> None:
+    assert texts(links_of(TRIANGLE)) == [
+        "public network, one direction at a time",
+        "from \\ to  a             b           c",
+        "a                        900 Mbit/s  1.00 Gbit/s",
+        "b          1.00 Gbit/s               1.00 Gbit/s",
+        "c          100 Mbit/s ▼  200 Mbit/s",
+        "slowest: c → a, 100 Mbit/s, 89.5 % below the median of 6 links (retransmits 12, rtt -, #2)",
+    ]
+    assert "100 Mbit/s v" in "\n".join(texts(links_of(TRIANGLE), ascii_only=True))
+
+
+def test_what_is_received_is_the_other_direction_and_both_at_once_stand_apart() -> None:
+    received = link_run(1, "a", "b", summary=Summary(read=total(GBIT)))
+    both = link_run(2, "a", "b", summary=Summary(read=total(0.5 * GBIT), write=total(0.6 * GBIT, 3)))
+    links = links_of([received, both])
+    assert [(link.ends, link.both, link.is_slowest) for link in links] == [
+        (("b", "a"), False, False),
+        (("a", "b"), True, False),
+        (("b", "a"), True, True),
+    ]
+    assert [text for text in texts(links) if "network" in text] == [
+        "public network, one direction at a time",
+        "public network, both directions at once",
+    ]
+
+
+def test_networks_and_typed_addresses_are_not_compared_with_each_other() -> None:
+    runs = [
+        link_run(1, "a", "b"),
+        link_run(2, "a", "b", network="cluster"),
+        link_run(3, "a", "b", target="host:b@10.1.1.2"),
+    ]
+    links = links_of(runs)
+    assert [link.network for link in links] == ["public", "cluster", ""]
+    assert not any(link.is_slowest for link in links)
+    assert "network at the addresses that were typed, one direction at a time" in texts(links)
+
+
+def test_repeats_are_one_link_and_what_did_not_end_well_is_none() -> None:
+    runs = [one_way(1, "a", "b", GBIT, 5), one_way(2, "a", "b", 4 * GBIT, 7), link_run(3, "b", "a", outcome="failed")]
+    (link,) = links_of(runs)
+    assert link.bandwidth_bytes == pytest.approx(2 * GBIT)
+    assert (link.retransmits, link.runs) == (7, (1, 2))
+    assert "-" in "\n".join(texts([link])), "what was not measured"
+    assert links_of([recorded(1)]) == [], "data is no link"
+
+
+def test_it_is_a_table_in_markdown_and_rows_of_json() -> None:
+    text = links_markdown(links_of(TRIANGLE))
+    assert "**public network, one direction at a time**" in text
+    assert "| c | 100 Mbit/s ▼ | 200 Mbit/s |  |" in text
+    rows = [json.loads(as_json(row)) for row in link_rows(links_of(TRIANGLE), "s")]
+    assert [(row["source"], row["destination"]) for row in rows if row["slowest"]] == [("c", "a")]
+    assert rows[1] == {
+        "event": "link", "schema_version": 1, "session": "s", "network": "public", "both": False, "source": "c",
+        "destination": "a", "bandwidth_bytes": 0.1 * GBIT, "retransmits": 12, "rtt_seconds": None, "runs": [2],
+        "slowest": True,
+    }  # fmt: skip
+    assert links_markdown([]) == ""
+    assert links_in_tables([]) == []
+
+
+@pytest.mark.parametrize(("direction", "word"), [("out", "b to a"), ("in", "b from a"), ("both", "b and a")])
+def test_a_run_is_listed_with_both_ends_of_its_link(direction: str, word: str) -> None:
+    options = {"network": "public", "direction": direction, "parallel": 4, "runtime": 10, "omit": 1}
+    run = link_run(1, "b", "a", options=options)
+    text = f"{word}, {direction}, 4 streams, public network, 10 s"
+
+    assert (conditions(run), short_conditions(run)) == (text, text)
+    assert Content({1: run}).rows()[0].texts["differs"] == word
+
+
+def test_a_session_is_shown_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CEPHTUI_DATA_DIR", str(tmp_path))
+    session = SessionWriter.open(tmp_path / "sessions", "s")
+    for run in TRIANGLE:
+        session.start_run(run.model_copy(update={"session": "s"})).finish(run.model_copy(update={"session": "s"}))
+    session.close()
+    for form, wanted in (("table", "slowest: c"), ("md", "**public network"), ("json", '"event":"link"')):
+        show_saved("s", form, False, False)
+        assert wanted in capsys.readouterr().out, form
+
+
+def test_a_report_has_it() -> None:
+    material = replace(study(), runs=TRIANGLE, headline=lambda run: BY_NAME["bandwidth_bytes"])
+    title, table, slowest = links_tables(material)
+    assert isinstance(title, Text)
+    assert isinstance(table, Table)
+    assert isinstance(slowest, Text)
+    assert table.columns == ("from \\ to", "a", "b", "c")
+    assert table.rows[2] == ("c", "100 Mbit/s ▼", "200 Mbit/s", "")
+    assert slowest.text.startswith("slowest: c → a, 100 Mbit/s")
+    assert list(links_tables(study())) == []
+    of_runs = "\n".join(cell for row in runs_table(material).rows for cell in row)
+    assert "100 Mbit/s" in of_runs
+    assert "B/s" not in of_runs
+
+
+# ---------------------------------------------------------------------------------------------- the ceiling
+
+
+def test_a_measured_link_takes_the_place_of_the_nic() -> None:
+    run = wrote(9, bandwidth=420 * (1 << 20))
+    before = ceilings_of(run)["network"]
+    assert "NIC 10.0 Gbit/s x 0.94" in before.basis
+    slow = link_run(1, "pve1", "pve2", summary=Summary(write=total(4 * GBIT)))
+    fast = link_run(2, "pve2", "pve1", summary=Summary(write=total(8 * GBIT)))
+    other = link_run(3, "pve1", "pve2", network="cluster", summary=Summary(write=total(80 * GBIT)))
+    after = ceilings_of(run, slow, fast, other)["network"]
+    assert after.basis == "from 1 of 3 OSD hosts, size 3, link 8.00 Gbit/s as measured (#2)"
+    assert after.at_most == pytest.approx(before.at_most * 8 / 9.4)
+
+
+def test_without_a_link_of_each_node_nothing_is_made_up() -> None:
+    run = wrote(9, bandwidth=420 * (1 << 20))
+    elsewhere = link_run(1, "x", "y", summary=Summary(write=total(4 * GBIT)))
+    assert "NIC" in ceilings_of(run, elsewhere)["network"].basis
+    assert fastest_link(links_of([elsewhere]), "pve1") is None
+    assert ceilings(elsewhere, [elsewhere]) == []

@@ -1,0 +1,279 @@
+"""new-pool: what may be asked for, what is refused before it is made, who uses it how, and how it is deleted."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cephtui.ceph.crush_tree import parse_tree
+from cephtui.ceph.new_pool import Shape, claim_argvs, delete_argv, guard_shape, make_argvs, parse_shape
+from cephtui.ceph.pools import CrushRule, OsdMap, Pool
+from cephtui.models import Node
+from cephtui.ordering import by_kind, place
+from cephtui.paths import packaged_presets_dir, packaged_suites_dir
+from cephtui.planning import Request, make_plan, new_batch
+from cephtui.presets import choose, find_presets
+from cephtui.suites import Suite, find_suites
+from cephtui.targets import TargetError, in_turn, kind_of, parse_target
+from cephtui.tools import TOOLS
+from cephtui.tools.base import OptionError
+
+OWNER = "0a1b2c3d"
+POOL = f"cephtui-{OWNER}-pg32-size2"
+TREE = parse_tree(
+    json.dumps(
+        {
+            "nodes": [
+                {"id": -1, "name": "default", "type": "root", "children": [-2, -3]},
+                {"id": -2, "name": "a", "type": "host", "children": [0, 1]},
+                {"id": -3, "name": "b", "type": "host", "children": [2, -1]},
+                *(
+                    {"id": n, "name": f"osd.{n}", "type": "osd", "device_class": "ssd" if n else "hdd"}
+                    for n in range(3)
+                ),
+            ]
+        }
+    )
+)
+RULES = {
+    0: CrushRule(0, "replicated_rule", ("default",), "host"),
+    1: CrushRule(1, "ssd", ("default~ssd",), "osd"),
+    2: CrushRule(2, "ec", ("default",), "osd", is_erasure=True),
+}
+MAP = OsdMap(
+    {"other": Pool(1, "other", size=3, pg_num=32)},
+    ec_profiles={"wide": {"k": "4", "m": "2", "crush-failure-domain": "osd"}, "small": {"k": "1", "m": "1"}},
+)
+
+
+# ---------------------------------------------------------------------------------------------- what it is to be
+
+
+@pytest.mark.parametrize(
+    ("text", "shape", "written"),
+    [
+        ("size=2", Shape(size=2), "pg=32,size=2"),
+        ("rule=ssd,pg=8", Shape(pg=8, rule="ssd"), "pg=8,size=3,rule=ssd"),
+        ("ec=wide,pg=16", Shape(pg=16, ec="wide"), "pg=16,ec=wide"),
+        ("k=2,m=1", Shape(k=2, m=1), "pg=32,k=2,m=1,domain=host"),
+        ("k=2,m=1,domain=osd,rule=ec", Shape(k=2, m=1, domain="osd", rule="ec"), "pg=32,k=2,m=1,domain=osd,rule=ec"),
+    ],
+)
+def test_a_pool_is_what_is_written(text: str, shape: Shape, written: str) -> None:
+    assert parse_shape(text) == shape == parse_shape(written)
+    assert parse_target(f"new-pool:{text}").spec == f"new-pool:{written}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("size", "size=0", "size=x", "pg=0", "size=3,size=2", "colour=red", "size=3,ec=a", "k=2", "m=1", "domain=osd"),
+        *("rule=--force", "ec=", "size=3,", "rule=a b", "size=\u0663", POOL),
+    ],
+)
+def test_anything_else_is_refused_with_what_was_expected(text: str) -> None:
+    with pytest.raises(TargetError, match=r"^target 'new-pool:.*': "):
+        parse_target(f"new-pool:{text}")
+
+
+@given(st.text(max_size=40))
+def test_any_text_is_a_shape_or_a_value_error(text: str) -> None:
+    try:
+        shape = parse_shape(text)
+    except ValueError:
+        return
+    assert parse_shape(shape.text) == shape
+
+
+def test_it_is_made_with_its_number_of_pgs_fixed() -> None:
+    (made,) = make_argvs(Shape(pg=8, size=2, rule="ssd"), "x")
+    assert " ".join(made) == "ceph osd pool create x 8 8 replicated ssd --size 2 --autoscale-mode off"
+    profile, coded = make_argvs(Shape(k=2, m=1, domain="osd"), "x")
+    assert " ".join(profile) == "ceph osd erasure-code-profile set x k=2 m=1 crush-failure-domain=osd"
+    assert " ".join(coded) == "ceph osd pool create x 32 32 erasure x --autoscale-mode off"
+    assert len(make_argvs(Shape(ec="wide"), "x")) == 1
+    assert claim_argvs("x", "me")[-1][-2:] == ("session", "me")
+
+
+# ---------------------------------------------------------------------------------------------- refused before
+
+
+@pytest.mark.parametrize(
+    ("shape", "problem"),
+    [
+        (Shape(size=2), None),
+        (Shape(size=3), "3 copies, no two of them on one host, and default has 2 of those: choose size=2"),
+        (Shape(size=2, rule="ssd"), None),
+        (Shape(size=3, rule="ssd"), "3 copies, no two of them on one osd, and default~ssd has 2 of those"),
+        (Shape(rule="nope"), "there is no CRUSH rule nope: choose one of: replicated_rule, ssd, ec"),
+        (Shape(ec="nope"), "there is no erasure code profile nope: choose one of: small, wide; or write k=N,m=N"),
+        (Shape(ec="small"), None),
+        (Shape(ec="wide"), "6 chunks, no two of them on one osd, and default has 3 of those: choose fewer chunks"),
+        (Shape(k=2, m=1, domain="osd"), None),
+        (Shape(k=2, m=1), "3 chunks, no two of them on one host, and default has 2 of those"),
+        (Shape(pg=400, size=2), "400 PGs of 2 would make 896 on 3 OSDs, more than the 750 that mon_max_pg_per_osd"),
+        (Shape(pg=327, size=2), None),
+    ],
+)
+def test_what_would_never_be_clean_is_refused_with_the_next_step(shape: Shape, problem: str | None) -> None:
+    refusal = guard_shape(shape, MAP, RULES, TREE, 3, 250)
+    assert (refusal is None) == (problem is None), refusal
+    assert problem is None or (refusal and refusal.text.startswith(problem))
+    if shape.pg == 400:
+        assert refusal is not None
+        assert refusal.remedy == "choose pg=327 or fewer"
+
+
+def test_what_could_not_be_asked_refuses_nothing() -> None:
+    assert guard_shape(Shape(size=9, rule="x"), MAP, None, None, 30, 250) is None
+
+
+# ---------------------------------------------------------------------------------------------- who uses it how
+
+
+@pytest.mark.parametrize(
+    ("tool", "part"),
+    [
+        ("rados-bench", f"pool:{POOL}/cephtui-{OWNER}-"),
+        ("fio", f"rbd:{POOL}/cephtui-{OWNER}-a-0"),
+        ("rbd-bench", f"rbd:{POOL}/cephtui-{OWNER}-a-0"),
+        ("load-gen", f"new-pool:{POOL}"),
+    ],
+)
+def test_a_tool_uses_it_as_it_uses_any_pool(tool: str, part: str) -> None:
+    preset = {"rados-bench": "rados-write", "fio": "latency", "rbd-bench": "rbd-bench-read", "load-gen": "load-gen"}[
+        tool
+    ]
+    presets = choose(find_presets(packaged_presets_dir(), packaged_presets_dir()), [preset])
+    target = parse_target("new-pool:size=2", owner_id=OWNER)
+    plan = make_plan(Request(presets, (Node(name="a", host="a"),), target, {}), new_batch)
+    (first, *_) = plan.steps
+    assert first.target == "new-pool:pg=32,size=2"
+    assert first.nodes[0].parts[0].spec.startswith(part)
+    assert target.check_tool(TOOLS[tool]) is None
+    assert target.new_pool is not None
+    assert target.for_tool(TOOLS[tool]).pool == target.new_pool.pool_name == POOL
+
+
+def test_what_overwrites_parts_of_objects_is_refused_in_an_erasure_coded_pool() -> None:
+    target = parse_target("new-pool:k=2,m=1", owner_id=OWNER)
+    assert target.check_tool(TOOLS["rados-bench"]) is None
+    for tool in ("fio", "rbd-bench", "load-gen"):
+        assert "which an erasure-coded pool does not take: use --target new-pool:size=3" in str(
+            target.check_tool(TOOLS[tool])
+        )
+    assert target.check_tool(TOOLS["ioping"]) == TOOLS["ioping"].other_kinds
+
+
+def test_load_gen_gets_no_pool_of_others() -> None:
+    presets = choose(find_presets(packaged_presets_dir(), packaged_presets_dir()), ["load-gen"])
+    for other in ("pool:bench", "rbd:bench"):
+        target = parse_target(other, owner_id=OWNER)
+        with pytest.raises(OptionError, match="it gets a pool of its own: use --target new-pool:size=3"):
+            make_plan(Request(presets, (Node(name="a"),), target, {}), new_batch)
+
+
+def test_a_whole_suite_has_one_new_pool() -> None:
+    presets = find_presets(packaged_presets_dir(), packaged_presets_dir())
+    suite = find_suites(packaged_suites_dir(), Path("/nonexistent"), presets)["three-nodes"]
+    assert isinstance(suite, Suite)
+    target = parse_target("new-pool:size=3", owner_id=OWNER)
+    placed, left_out = place([replace(step, optional=True) for step in suite.steps], by_kind([[target]]))
+    assert {each.step.preset.tool.name for each in placed} >= {"rados-bench", "load-gen", "rbd-bench", "fio"}
+    assert not any("rados" in text or "rbd" in text for text in left_out)
+
+
+def test_a_pool_is_removed_before_what_is_in_it() -> None:
+    specs = [f"rbd:{POOL}/cephtui-x", "file:/x", f"new-pool:{POOL}", f"pool:{POOL}/cephtui-y"]
+    assert in_turn(specs, str) == [[specs[2]], [specs[0], specs[1], specs[3]]]
+    assert in_turn(specs[:1], str) == [specs[:1]]
+
+
+async def test_only_what_is_named_as_cephtui_names_its_pools_is_deleted() -> None:
+    kind = kind_of("new-pool:x")
+    assert kind is not None
+    for name, owner in (("bench", "me"), ("cephtui-x", "me"), (POOL, None), (f"{POOL}/image", "me")):
+        removed = await kind.remove(None, name, owner)  # type: ignore[arg-type]  # nothing is asked
+        assert removed.status == "not ours"
+
+
+# ---------------------------------------------------------------------------------------------- deleted
+
+CEPH = r"""#!/bin/bash
+# a cluster in a folder: a file for each pool, and one for each setting
+cd "$CLUSTER" || exit 1
+shift 2
+echo "$*" >> log
+case "$*" in
+    "osd pool rm "*)
+        [ "$(cat option 2>/dev/null)" = true ] || {
+            echo "Error EPERM: pool deletion is disabled; set the mon_allow_pool_delete config option to true" >&2
+            exit 1
+        }
+        rm -f "$4" ;;
+    "config dump"*)
+        printf '[{"section":"osd","name":"mon_allow_pool_delete","value":"wrong","mask":""}'
+        [ ! -e option ] ||
+            printf ',{"section":"mon","name":"mon_allow_pool_delete","value":"%s","mask":""}' "$(cat option)"
+        echo "]" ;;
+    "config set "*) printf %s "$5" > option ;;
+    "config rm "*) rm option ;;
+    "config-key exists "*) [ -e key ] || exit 2 ;;
+    "config-key get "*) cat key ;;
+    "config-key set "*) printf %s "$4" > key ;;
+    "config-key rm "*) rm key ;;
+esac
+status=$?
+case "$*" in "$KILL_AT"*) kill -KILL 0 ;; esac
+exit "$status"
+"""
+
+
+class Cluster:
+    def __init__(self, folder: Path, option: str | None) -> None:
+        self.folder = folder / "cluster"
+        self.folder.mkdir()
+        program = folder / "ceph"
+        program.write_text(CEPH)
+        program.chmod(0o755)
+        (self.folder / POOL).touch()
+        (self.folder / "bench").touch()
+        if option is not None:
+            (self.folder / "option").write_text(option)
+
+    def delete(self, **more: str) -> int:
+        path = f"{self.folder.parent}:{os.environ['PATH']}"
+        env = {**os.environ, "PATH": path, "CLUSTER": str(self.folder), "KILL_AT": "never", **more}
+        done = subprocess.run(delete_argv([POOL], "made-with"), env=env, capture_output=True, start_new_session=True)
+        return done.returncode
+
+    def state(self) -> dict[str, str]:
+        return {path.name: path.read_text() for path in self.folder.iterdir() if path.name != "log"}
+
+
+@pytest.mark.parametrize("option", [None, "false", "true"])
+def test_the_option_is_what_it_was_after_a_pool_is_deleted(tmp_path: Path, option: str | None) -> None:
+    cluster = Cluster(tmp_path, option)
+    assert cluster.delete() == 0
+    assert cluster.state() == {"bench": "", **({} if option is None else {"option": option})}
+    log = (cluster.folder / "log").read_text()
+    assert ("config set" in log) == (option != "true"), "what is allowed anyway needs no setting"
+    assert "osd crush rule rm made-with" in log
+    assert "osd erasure-code-profile rm made-with" in log
+
+
+@pytest.mark.parametrize("option", [None, "false"])
+@pytest.mark.parametrize("at", ["config-key set", "config set", "osd pool rm", "config rm", "config-key rm"])
+def test_after_a_kill_at_any_moment_the_next_one_puts_it_back(tmp_path: Path, at: str, option: str | None) -> None:
+    cluster = Cluster(tmp_path, option)
+    cluster.delete(KILL_AT=at)
+    assert cluster.delete() == 0
+    assert cluster.state() == {"bench": "", **({} if option is None else {"option": option})}
+    assert cluster.delete() == 0, "twice is harmless"

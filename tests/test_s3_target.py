@@ -1,0 +1,374 @@
+"""S3 endpoints: whose keys are used, what is signed, what is made, and what is removed again."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from cephtui import config, keys
+from cephtui.config import ConfigError, endpoint_of
+from cephtui.models import Node
+from cephtui.nodes.transport import Completed
+from cephtui.nodes.vault import Vault, VaultError
+from cephtui.targets import TargetError, kind_of, parse_target
+from cephtui.targets.base import Layout, SecretsMissing, TargetFault, Use
+from cephtui.targets.s3 import S3Target, users
+from cephtui.targets.s3.signing import Request, signed_headers
+
+GATEWAY = "http://gw:7480"
+KEYS = ("canary-access", "canary-secret")
+LAYOUT = Layout(jobs=1, size_bytes=1 << 30, alone=True, batch="0000aaaa")
+OWNER = "session.1234"
+
+
+@dataclass
+class Gateways:
+    """A node, an endpoint with buckets, and a cluster with users, in the words of curl and radosgw-admin."""
+
+    node: Node = field(default_factory=lambda: Node(name="n1"))
+    vault: Vault = field(default_factory=Vault)
+    buckets: dict[str, list[str]] = field(default_factory=dict)
+    accepted: set[str] = field(default_factory=lambda: {KEYS[0]})
+    """Access keys."""
+    people: dict[str, str] = field(default_factory=dict)
+    """Users with their display names."""
+    sent: list[str] = field(default_factory=list)
+    fails: dict[str, Completed] = field(default_factory=dict)
+    """By the first words of a command."""
+
+    async def run(self, argv: Sequence[str], *, timeout_seconds: float = 30.0) -> Completed:
+        _, _, _, name, method, url, body, *headers = argv
+        assert name == "cephtui-s3"
+        assert KEYS[1] not in " ".join(argv)
+        (signature,) = [header for header in headers if header.startswith("authorization: ")]
+        if not any(f"Credential={access}/" in signature for access in self.accepted):
+            return answer("<Error><Code>InvalidAccessKeyId</Code></Error>", 403)
+        path, _, query = url.removeprefix(GATEWAY).partition("?")
+        self.sent.append(f"{method} {path}{'?' if query else ''}{query}")
+        return self._answer(method, path.strip("/"), query, body)
+
+    def _answer(self, method: str, bucket: str, query: str, body: str) -> Completed:
+        if not bucket:
+            names = "".join(f"<Bucket><Name>{name}</Name></Bucket>" for name in self.buckets)
+            return answer(f"<ListAllMyBucketsResult><Buckets>{names}</Buckets></ListAllMyBucketsResult>")
+        if method == "PUT":
+            self.buckets[bucket] = []
+        elif bucket not in self.buckets:
+            return answer("<Error><Code>NoSuchBucket</Code></Error>", 404)
+        elif method == "GET":
+            return answer("".join(f"<Contents><Key>{key}</Key></Contents>" for key in self.buckets[bucket][:2]))
+        elif method == "POST":
+            assert query == "delete="
+            self.buckets[bucket] = [key for key in self.buckets[bucket] if f"<Key>{key}</Key>" not in body]
+        elif self.buckets[bucket]:
+            return answer("<Error><Code>BucketNotEmpty</Code></Error>", 409)
+        else:
+            del self.buckets[bucket]
+        return answer("", 204)
+
+    async def ceph(self, argv: Sequence[str], *, timeout_seconds: float = 30.0) -> Completed:
+        assert argv[0] == "radosgw-admin"
+        words = " ".join(argv[1:3])
+        uid = argv[argv.index("--uid") + 1]
+        if words in self.fails:
+            return self.fails[words]
+        if words == "user create":
+            self.people[uid] = argv[argv.index("--display-name") + 1]
+        elif uid not in self.people:
+            return Completed(22, "", "could not fetch user info: no user info saved\n")
+        elif words == "user rm":
+            assert "--purge-data" in argv
+            del self.people[uid]
+        elif words == "user info":
+            known = {"access_key": KEYS[0], "secret_key": KEYS[1]}
+            return Completed(0, json.dumps({"display_name": self.people[uid], "keys": [known]}), "")
+        return Completed(0, json.dumps({"keys": [KEYS]}), "")
+
+
+def answer(body: str, status: int = 200) -> Completed:
+    return Completed(0, f"<?xml version='1.0'?>{body}\n{status}\n", "")
+
+
+def target(*, own_users: bool = False) -> S3Target:
+    return S3Target(GATEWAY, "1a2b3c4d", own_users)
+
+
+def use_of(found: S3Target) -> Use:
+    return Use(found.lay_out(Node(name="n1"), LAYOUT)[1], True, True, {}, ())
+
+
+# ---------------------------------------------------------------------------------------------- names
+
+
+@pytest.mark.parametrize(
+    ("text", "endpoint"),
+    [
+        ("gw:7480", "http://gw:7480"),
+        ("http://gw:80/", "http://gw"),
+        ("https://S3.example.net:443", "https://s3.example.net"),
+        ("https://gw", "https://gw"),
+        ("http://10.0.0.1:8000", "http://10.0.0.1:8000"),
+        ("http://[fd00::1]:7480", "http://[fd00::1]:7480"),
+    ],
+)
+def test_an_endpoint_has_one_spelling(text: str, endpoint: str) -> None:
+    assert endpoint_of(text) == endpoint
+    assert parse_target(f"s3:{text}").spec == f"s3:{endpoint}"
+    assert parse_target(f"s3:{endpoint}").spec == f"s3:{endpoint}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["ftp://gw", "http://", "http://user:secret@gw", "http://gw?x", "http://gw#x", "http://-gw", "gw:0", "gw:99999",
+     "gw:x", "http://g w", "http://gw\n", "http://[::1", "a%b"],
+)  # fmt: skip
+def test_anything_else_is_no_endpoint(text: str) -> None:
+    with pytest.raises(TargetError, match=r"^target 's3:"):
+        parse_target(f"s3:{text}")
+
+
+def test_a_bucket_of_somebodys_is_no_target() -> None:
+    with pytest.raises(TargetError, match="expected no bucket: cephtui makes and removes buckets of its own"):
+        parse_target("s3:http://gw:7480/data")
+
+
+def test_nodes_have_names_of_their_own_and_a_bucket_has_room_for_its_number() -> None:
+    names = set()
+    for node in ("pve1", "pve2", "N" * 64, "ä_b"):
+        place, (part,) = target().lay_out(Node(name=node), LAYOUT)
+        assert part.spec == f"s3:{GATEWAY}/{place.bucket_prefix}"
+        assert part.bytes == 0, "nothing keeps it to a size"
+        names.add(place.bucket_prefix)
+        bucket = f"{place.bucket_prefix}000000000012"
+        assert len(bucket) <= 63
+        assert bucket == bucket.lower()
+    assert len(names) == 4
+    place, (part,) = target(own_users=True).lay_out(Node(name="pve1"), LAYOUT)
+    assert part.spec == f"s3:{GATEWAY}/user:{place.bucket_prefix.removesuffix('-')}"
+    assert part.bytes == 1 << 30
+
+
+# ---------------------------------------------------------------------------------------------- signatures
+
+
+@pytest.mark.parametrize(
+    ("query", "signature"),
+    [
+        ({"lifecycle": ""}, "fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543"),
+        ({"prefix": "J", "max-keys": "2"}, "34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7"),
+    ],
+)
+def test_requests_are_signed_as_the_documentation_of_s3_has_them(query: dict[str, str], signature: str) -> None:
+    """The examples of "Signature Calculations for the Authorization Header", docs.aws.amazon.com."""
+    request = Request("GET", "http://examplebucket.s3.amazonaws.com", query=query)
+    known = ("AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY")
+    headers = signed_headers(request, known, datetime(2013, 5, 24, tzinfo=UTC))
+    assert headers["authorization"].endswith(f"Signature={signature}")
+    assert known[1] not in str(headers)
+
+
+# ---------------------------------------------------------------------------------------------- whose keys
+
+
+async def test_keys_that_are_meant_for_the_endpoint_come_first() -> None:
+    shell = Gateways(vault=Vault(named={GATEWAY: KEYS}.get))
+    assert await target().settle([shell]) == target()
+
+
+@pytest.mark.parametrize(
+    ("pools", "expected"),
+    [(("", ""), target(own_users=True)), (("data", "data"), S3Target(GATEWAY, "1a2b3c4d", True, pool="data"))],
+)
+async def test_ceph_admins_make_users_of_the_runs_own(
+    pools: tuple[str, ...], expected: S3Target, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = iter(pools)
+
+    async def data_pool(shell: object) -> str:
+        return next(found)
+
+    monkeypatch.setattr(users, "data_pool", data_pool)
+    assert await target().settle([Gateways(vault=Vault(usual=lambda service: KEYS)), Gateways()]) == expected
+
+
+async def test_without_an_admin_on_each_node_the_usual_keys_are_taken_or_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def data_pool(shell: Gateways) -> str | None:
+        return "data" if shell.node.name == "n1" else None
+
+    monkeypatch.setattr(users, "data_pool", data_pool)
+    nodes = [Gateways(vault=vault, node=Node(name=name)) for vault in [Vault()] for name in ("n1", "n2")]
+    with pytest.raises(SecretsMissing, match="the access key and the secret key of http://gw:7480 are not known"):
+        await target().settle(nodes)
+    nodes[0].vault.put(GATEWAY, KEYS)
+    assert await target().settle(nodes) == target()
+
+
+def configured(tmp_path: Path, text: str, mode: int = 0o644) -> config.Config:
+    path = tmp_path / "config.toml"
+    path.write_text(text)
+    path.chmod(mode)
+    return config.load(path, required=True)
+
+
+def test_keys_in_the_config_are_read_if_nobody_else_can_read_it(tmp_path: Path) -> None:
+    text = '[s3.prod]\nendpoint = "gw:7480"\naccess_key = "canary-access"\nsecret_key = "canary-secret"\n'
+    with pytest.raises(ConfigError, match=r"s3.prod: it has a key, and others can read this file: chmod 600") as error:
+        configured(tmp_path, text)
+    found = configured(tmp_path, text, 0o600)
+    vault = keys.vault(found.s3)
+    assert vault.named(GATEWAY) == KEYS
+    assert vault.named("http://other") is None
+    assert "canary" not in f"{error.value} {found!r} {found.s3!r} {vault!r}"
+
+
+def test_keys_are_read_from_files_that_nobody_else_can_read(tmp_path: Path) -> None:
+    files = {name: tmp_path / name for name in ("access", "secret")}
+    lines = ["[s3.prod]", 'endpoint = "gw:7480"', *(f'{name}_key_file = "{path}"' for name, path in files.items())]
+    for (name, path), key in zip(files.items(), KEYS, strict=True):
+        path.write_text(f"{key}\n")
+        path.chmod(0o644)
+        assert name in key
+    vault = keys.vault(configured(tmp_path, "\n".join(lines)).s3)
+    with pytest.raises(VaultError, match="access: others can read it: chmod 600"):
+        vault.named(GATEWAY)
+    for path in files.values():
+        path.chmod(0o600)
+    assert vault.named(GATEWAY) == KEYS
+    files["secret"].write_text("two\nlines canary")
+    with pytest.raises(VaultError, match="expected as secret key up to 128 characters without blanks") as error:
+        vault.named(GATEWAY)
+    assert "canary" not in str(error.value)
+
+
+def test_keys_are_read_from_the_files_of_aws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    credentials, more = tmp_path / "credentials", tmp_path / "config"
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(credentials))
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(more))
+    monkeypatch.delenv("AWS_PROFILE", raising=False)
+    vault = keys.vault({})
+    assert vault.get(GATEWAY) is None
+    credentials.write_text("[default]\naws_access_key_id = canary-access\naws_secret_access_key=canary-secret\n")
+    more.write_text("[profile bench]\naws_access_key_id = a%(b)s\naws_secret_access_key = c\n[profile x]\n")
+    assert vault.get(GATEWAY) == KEYS
+    assert vault.named(GATEWAY) is None, "they are not meant for it"
+    monkeypatch.setenv("AWS_PROFILE", "bench")
+    assert vault.get(GATEWAY) == ("a%(b)s", "c")
+    credentials.write_text("aws_secret_access_key = canary-secret\n")
+    with pytest.raises(VaultError, match="credentials: not readable as an AWS file") as error:
+        vault.get(GATEWAY)
+    assert "canary" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("section", "problem"),
+    [
+        ('endpoint = "gw"', "expected a profile, or access_key_file and secret_key_file"),
+        ('endpoint = "gw"\nprofile = "a"\naccess_key = "canary"', "expected a profile, or"),
+        ('endpoint = "gw/x"\nprofile = "a"', r"s3\.prod\.endpoint: expected http://HOST:PORT"),
+        ('endpoint = "gw"\nsecret_key = 4711', r"s3\.prod\.secret_key: expected"),
+        ('endpoint = "gw"\nsecret = "canary"', "unknown key, expected one of endpoint, profile"),
+        ('endpoint = "gw"\nprofile = "a"\n[s3.b]\nendpoint = "http://gw"\nprofile = "b"', "another section has keys"),
+    ],
+)
+def test_a_section_that_can_not_be_used_is_named_without_its_keys(tmp_path: Path, section: str, problem: str) -> None:
+    with pytest.raises(ConfigError, match=problem) as error:
+        configured(tmp_path, f"[s3.prod]\n{section}\n", 0o600)
+    assert "canary" not in str(error.value)
+    assert "4711" not in str(error.value)
+
+
+# ---------------------------------------------------------------------------------------------- made and removed
+
+
+async def test_buckets_of_a_prefix_are_removed_with_what_is_in_them_and_no_others() -> None:
+    shell = Gateways(vault=Vault(named={GATEWAY: KEYS}.get), buckets={"data": ["precious"], "cephtui-x": ["y"]})
+    found = target()
+    place, (part,) = found.lay_out(shell.node, LAYOUT)
+    assert (await found.inspect(shell, use_of(found))).refusal is None
+    assert await found.create(shell, part, OWNER) == part.spec
+    assert dict(await found.reveal(shell, place)) == dict(zip(keys.NAMES, KEYS, strict=True))
+    shell.buckets |= {f"{place.bucket_prefix}{number:012}": ["1", "2", "3"] for number in range(2)}
+    refused = (await found.inspect(shell, use_of(found))).refusal
+    assert refused
+    assert "already" in refused.text
+
+    kind = kind_of(part.spec)
+    assert kind
+    name = part.spec.partition(":")[2]
+    others = await kind.remove(shell, name, "session.other")
+    assert (others.status, others.text) == ("not ours", "its 3 buckets do not carry the mark of its session")
+    assert len(shell.buckets) == 5
+    assert (await kind.remove(shell, name, OWNER)).status == "done"
+    assert shell.buckets == {"data": ["precious"], "cephtui-x": ["y"]}
+    assert shell.sent[-1].startswith(f"DELETE /{place.bucket_prefix}"), "the mark goes last"
+    assert (await kind.remove(shell, name, OWNER)).status == "done", "twice is harmless"
+
+
+async def test_a_user_is_removed_that_carries_its_session() -> None:
+    shell, found = Gateways(), target(own_users=True)
+    place, (part,) = found.lay_out(shell.node, LAYOUT)
+    assert await found.create(shell, part, OWNER) == part.spec
+    assert [*shell.people] == [place.bucket_prefix.removesuffix("-")]
+    assert (await found.reveal(shell, place))["secret key"] == KEYS[1]
+    kind, name = kind_of(part.spec), part.spec.partition(":")[2]
+    assert kind
+    assert kind.service(name) == "", "it is removed without its keys"
+    assert (await kind.remove(shell, name, "session.other")).status == "not ours"
+    assert shell.people
+    assert (await kind.remove(shell, name, OWNER)).status == "done"
+    assert not shell.people
+    assert (await kind.remove(shell, name, OWNER)).status == "done", "twice is harmless"
+
+
+@pytest.mark.parametrize("name", ["data", "user:admin", "cephtui-", "user:cephtui-x", "cephtui-1a2b3c4d-/../data", ""])
+@pytest.mark.parametrize("owner", [OWNER, None, "a b"])
+async def test_what_is_not_named_as_its_own_is_not_removed(name: str, owner: str | None) -> None:
+    shell = Gateways(vault=Vault(named={GATEWAY: KEYS}.get), buckets={"data": []}, people={"admin": ""})
+    kind = kind_of("s3:x")
+    assert kind
+    assert (await kind.remove(shell, f"{GATEWAY}/{name}", owner)).status == "not ours"
+    assert not shell.sent
+
+
+async def test_a_gateway_of_another_cluster_is_told_from_its_own() -> None:
+    shell, found = Gateways(accepted=set()), target(own_users=True)
+    _, (part,) = found.lay_out(shell.node, LAYOUT)
+    with pytest.raises(TargetFault, match=r"is no gateway of this node's cluster: name its keys in the config"):
+        await found.create(shell, part, OWNER)
+    assert shell.people, "the undo list has it"
+
+
+async def test_keys_that_are_not_accepted_are_told() -> None:
+    shell = Gateways(vault=Vault(named={GATEWAY: ("other", "x")}.get))
+    refusal = (await target().inspect(shell, use_of(target()))).refusal
+    assert refusal
+    assert refusal.text == "n1: http://gw:7480: GET /: InvalidAccessKeyId: the keys are not accepted"
+
+
+@pytest.mark.parametrize("printed", ["", "[]", "{}", '{"keys": []}', "not JSON canary", '{"keys": [["canary"]]}'])
+async def test_what_radosgw_admin_prints_is_in_no_error(printed: str) -> None:
+    shell = Gateways(people={"cephtui-x": ""}, fails={"user info": Completed(0, printed, "")})
+    with pytest.raises(TargetFault) as error:
+        await users.keys_of(shell, "cephtui-x")
+    assert "canary" not in str(error.value)
+    failed = Gateways(fails={"user create": Completed(1, "canary", "could not create user\n")})
+    with pytest.raises(TargetFault, match=r"user create cephtui-x failed: could not create user$"):
+        await users.create(failed, "cephtui-x", OWNER, 1)
+
+
+def test_without_keys_a_removal_says_what_is_missing() -> None:
+    kind = kind_of("s3:x")
+    assert kind
+    name = f"{GATEWAY}/cephtui-1a2b3c4d-0000aaaa-68d0a03f-"
+    assert (kind.service(name), kind.secrets) == (GATEWAY, keys.NAMES)
+    removed = asyncio.run(kind.remove(Gateways(), name, OWNER))
+    assert removed.status == "failed"
+    assert removed.text.startswith("the keys of http://gw:7480 are not known: none are in [s3.NAME] of the config")
