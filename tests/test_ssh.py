@@ -1129,10 +1129,11 @@ async def test_a_login_script_that_prints_without_end(
     monkeypatch.setattr(answers, "ANSWER_MOST_BYTES", 1 << 20)
     monkeypatch.setattr("cephtui.nodes.ssh.connection.READY_SECONDS", 12.0)
     connection = await connect(server)
-    server.before = f"exec timeout 1.5 yes 'good morning' {stream}"
+    server.before = f"exec timeout 5 yes 'good morning' {stream}"
     with pytest.raises(TransportError, match=r"^n1: more than 1 MiB came from echo x: does a prefix or a login"):
         await connection.run(["echo", "x"])
     await connection.close()
+    server.before = f"exec timeout 1.5 yes 'good morning' {stream}"
     text = await refused(node_of(server))
     assert text.startswith(("n1: can't run commands there: ", "n1: not ready to run anything"))
     assert len(text) < 500

@@ -22,7 +22,7 @@ def test_each_volume_has_its_row_and_all_have_one_exit_code(sandbox: Sandbox) ->
     assert dry.wait() == 0, dry.describe()
     assert dry.stdout.count("--rate_iops") >= 3
     console = sandbox.start("provisioned", str(path), *SHORT, "--session", "S")
-    assert console.wait() == 5, console.describe()
+    assert console.wait(240) == 5, console.describe()
     cells = {line.split()[0]: line.split()[1:] for line in console.stdout.splitlines()[-4:-1]}
     assert cells["kept"][:5] == ["4", "100", "/", "133", "PASS"]
     assert cells["missed"][:3] == ["4", "300", "FAIL"]

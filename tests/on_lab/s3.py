@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -60,7 +61,16 @@ def wait_nothing_left(lab: Lab) -> None:
 
 def requests(lab: Lab, user: str) -> Counter[str]:
     """By method, how many requests for objects of cephtui's buckets a user has had answered, by the gateway's log."""
-    found = (_REQUEST.search(line) for line in lab.gateway_log.read_text(errors="replace").splitlines())
+    found = (_REQUEST.search(line) for line in _written(lab.gateway_log).splitlines())
     return Counter(
         match[2] for match in found if match and match[1].startswith(user) and re.match(rf"{OWN}[^/]+/.", match[3])
     )
+
+
+def _written(log: Path) -> str:
+    """All of a log that a thread of its own writes, once it has nothing more to write."""
+    text, before = log.read_text(errors="replace"), None
+    while text != before:
+        time.sleep(1)
+        before, text = text, log.read_text(errors="replace")
+    return text

@@ -37,7 +37,7 @@ filled=$(dd if=/dev/zero of=/dev/fd/5 bs=4096 oflag=nonblock 2>&1 | sed -n 's/ b
 AWS_ACCESS_KEY_ID=$access_word AWS_SECRET_ACCESS_KEY=$secret_word "$@" 2>&5 5<&- &
 pid=$! done=
 is_held() { grep -qs pipe_w "/proc/$pid"/task/*/wchan; }
-for _ in $(seq 200); do
+for _ in $(seq 600); do
     is_held && break
     kill -0 "$pid" || break
     sleep 0.05
