@@ -125,7 +125,6 @@ osd mclock skip benchmark = true
 # A fifth of the CPU of an operation goes into words for the log, most of which are never written.
 {_SILENCE}
 bluestore block create = true
-osd heartbeat min healthy ratio = 0
 bluestore block size = {osd_bytes}
 
 [client]

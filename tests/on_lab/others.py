@@ -97,15 +97,21 @@ def peer_again(lab: Lab) -> None:
     """After OSDs stood still: all PGs peer again.
 
     With Ceph 16.2 a PG whose lease has run out meanwhile does not always get a new one. It stays laggy and serves
-    nothing, which is not to be seen in time: of a PG that is idle the OSD reports seldom.
+    nothing, which is not to be seen in time: of a PG that is idle the OSD reports seldom. One OSD after the other: where
+    all are down at once, the monitor tells none of them.
     """
-    lab.ceph("osd", "down", *map(str, lab.ceph("osd", "ls")))
+
+    def up() -> bool:
+        osds = lab.ceph("status")["osdmap"]
+        return bool(osds["num_up_osds"] == osds["num_osds"])
 
     def serve() -> bool:
-        osds = lab.ceph("status")["osdmap"]
         states = [one["state"] for one in lab.ceph("pg", "dump", "pgs_brief")["pg_stats"]]
-        return osds["num_up_osds"] == osds["num_osds"] and all("active" in s and "laggy" not in s for s in states)
+        return up() and all("active" in s and "laggy" not in s for s in states)
 
+    for osd in map(str, lab.ceph("osd", "ls")):
+        lab.ceph("osd", "down", osd)
+        wait_for(up, 90, f"osd.{osd}", lambda: str(lab.ceph("status")))
     wait_for(partial(still, serve, 2.0), 90, "PGs that serve again", lambda: str(lab.ceph("status")))
 
 
