@@ -97,8 +97,8 @@ def peer_again(lab: Lab) -> None:
     """After OSDs stood still: all PGs peer again.
 
     With Ceph 16.2 a PG whose lease has run out meanwhile does not always get a new one. It stays laggy and serves
-    nothing, which is not to be seen in time: of a PG that is idle the OSD reports seldom. One OSD after the other: where
-    all are down at once, the monitor tells none of them.
+    nothing, which is not to be seen in time: of a PG that is idle the OSD reports seldom. One OSD after the other:
+    where all are down at once, the monitor tells none of them.
     """
 
     def up() -> bool:
