@@ -271,7 +271,14 @@ class Cluster:
 
     def _is_healthy(self) -> bool:
         # Health alone is not enough: it is good for a while with no OSD and with placement groups that nobody knows.
+        # Nor are the states alone: those of a pool that was just created are missing for a moment.
         status = self.ceph("status")
         states = [state["state_name"] for state in status["pgmap"]["pgs_by_state"]]
+        all_known = status["pgmap"]["num_pgs"] == sum(pool["pg_num"] for pool in self.ceph("osd", "dump")["pools"])
         osds_up: int = status["osdmap"]["num_up_osds"]
-        return status["health"]["status"] == "HEALTH_OK" and osds_up == len(OSDS) and states == ["active+clean"]
+        return (
+            status["health"]["status"] == "HEALTH_OK"
+            and osds_up == len(OSDS)
+            and states == ["active+clean"]
+            and all_known
+        )
