@@ -100,6 +100,20 @@ Size = Annotated[
     str, BeforeValidator(_text), AfterValidator(_above_zero), Field(description="a size such as 4k, 64k, 1M, 2G")
 ]
 
+Runtime = Annotated[
+    float,
+    BeforeValidator(seconds),
+    Field(ge=1, le=7 * 86400, description="seconds from 1, or a time such as 5m, 1h; at most 7 days"),
+    NUMBER,
+]
+WholeRuntime = Annotated[
+    int,
+    BeforeValidator(seconds),
+    Field(ge=1, le=7 * 86400, description="whole seconds from 1, or a time such as 5m; at most 7 days"),
+    NUMBER,
+]
+"""Of tools that refuse a fraction of a second."""
+
 
 def explain(
     error: ValidationError,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from cephtui.models import OptionValue
 from cephtui.tools.base import OptionError
-from cephtui.tools.options import NUMBER, Size, explain, seconds
+from cephtui.tools.options import NUMBER, Runtime, Size, explain
 from cephtui.units import parse_size
 
 ABOUT = {
@@ -28,12 +28,7 @@ class IopingOptions(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
-    runtime: Annotated[
-        float,
-        BeforeValidator(seconds),
-        Field(ge=1, le=7 * 86400, description="seconds from 1, or a time such as 5m, 1h; at most 7 days"),
-        NUMBER,
-    ] = 60
+    runtime: Runtime = 60
     interval: Annotated[float, Field(ge=0.001, le=5, description="0.001 to 5 seconds"), NUMBER] = 0.1
     """It prints a line for each request: at most a thousand a second, and often enough not to be taken for stalled."""
     size: Size = "4k"

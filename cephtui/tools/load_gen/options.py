@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from cephtui.models import OptionValue
 from cephtui.tools.base import OptionError
-from cephtui.tools.options import NUMBER, Size, explain, seconds
+from cephtui.tools.options import NUMBER, Size, WholeRuntime, explain
 from cephtui.units import parse_size
 
-_SECONDS = "whole seconds from 1, or a time such as 5m; at most 7 days"
 ABOUT = {
     "max-op-len": "bytes of the largest operation",
     "max-ops": "operations in flight on each node",
@@ -32,7 +31,7 @@ class LoadGenOptions(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     target_throughput: Annotated[Size, Field(alias="target-throughput")]
-    runtime: Annotated[int, BeforeValidator(seconds), Field(ge=1, le=7 * 86400, description=_SECONDS), NUMBER] = 60
+    runtime: WholeRuntime = 60
     read_percent: Annotated[int, Field(ge=0, le=100, alias="read-percent"), NUMBER] = 0
     num_objects: Annotated[int, Field(ge=1, le=1_000_000, alias="num-objects"), NUMBER] = 50
     min_object_size: Annotated[Size, Field(alias="min-object-size")] = "64M"

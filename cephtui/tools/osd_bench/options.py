@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from cephtui.models import OptionValue
 from cephtui.tools.base import OptionError
-from cephtui.tools.options import NUMBER, Size, explain, seconds
+from cephtui.tools.options import Size, WholeRuntime, explain
 from cephtui.units import parse_size
 
 BLOCK_LEAST, BLOCK_MOST = 512, 64 << 20
 """``osd_bench_max_block_size``: a larger block ends with EINVAL."""
-_SECONDS = "whole seconds from 1, or a time such as 5m; at most 7 days"
 ABOUT = {
     "block-size": "bytes of one write",
     "runtime": "how long all of it takes; each OSD writes at least once",
@@ -30,7 +29,7 @@ class OsdBenchOptions(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     block_size: Annotated[Size, Field(alias="block-size")] = "4M"
-    runtime: Annotated[int, BeforeValidator(seconds), Field(ge=1, le=7 * 86400, description=_SECONDS), NUMBER] = 60
+    runtime: WholeRuntime = 60
     together: bool = False
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from cephtui.models import OptionValue
 from cephtui.tools.base import OptionError
-from cephtui.tools.options import NUMBER, Size, explain, seconds
+from cephtui.tools.options import NUMBER, Size, WholeRuntime, explain
 from cephtui.units import parse_size, short_size
 
 BLOCK_MOST = 90 << 20
@@ -22,7 +22,6 @@ OBJECT_MOST = 128 << 20
 """``osd_max_object_size``."""
 IN_FLIGHT_MOST = 4 << 30
 """rados holds every operation in flight in memory."""
-_SECONDS = "whole seconds from 1, or a time such as 5m; at most 7 days"
 ABOUT = {
     "block-size": "bytes of one operation",
     "concurrent-ios": "operations in flight on each node",
@@ -42,7 +41,7 @@ class RadosBenchOptions(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     mode: Mode
-    runtime: Annotated[int, BeforeValidator(seconds), Field(ge=1, le=7 * 86400, description=_SECONDS), NUMBER] = 60
+    runtime: WholeRuntime = 60
     """Whole seconds: rados refuses others, and 0 would mean for ever."""
     concurrent_ios: Annotated[int, Field(ge=1, le=65536, alias="concurrent-ios"), NUMBER] = 16
     block_size: Annotated[Size, Field(alias="block-size")] = "4M"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from cephtui.models import OptionValue
 from cephtui.tools.base import OptionError
-from cephtui.tools.options import NUMBER, Size, explain, seconds
+from cephtui.tools.options import NUMBER, Runtime, Size, explain
 from cephtui.units import parse_size
 
 IN_FLIGHT_MOST = 4 << 30
@@ -32,12 +32,7 @@ class RbdBenchOptions(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     io_type: Annotated[Literal["write", "read", "rw"], Field(alias="io-type")]
-    runtime: Annotated[
-        float,
-        BeforeValidator(seconds),
-        Field(ge=1, le=7 * 86400, description="seconds from 1, or a time such as 5m, 1h; at most 7 days"),
-        NUMBER,
-    ] = 60
+    runtime: Runtime = 60
     io_size: Annotated[Size, Field(alias="io-size")] = "4k"
     io_threads: Annotated[int, Field(ge=1, le=65536, alias="io-threads"), NUMBER] = 16
     io_pattern: Annotated[Literal["seq", "rand"], Field(alias="io-pattern")] = "seq"
