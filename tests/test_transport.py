@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import os
 import time
 import tracemalloc
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cephtui.nodes import watched
+from cephtui.nodes import local, watched
 from cephtui.nodes.answers import shortened
 from cephtui.nodes.local import LocalConnection
 from cephtui.nodes.replay import ReplayProcess, _Piece
@@ -272,3 +274,31 @@ def test_a_long_text_is_shortened(length: int, kept: int) -> None:
     assert short.endswith("tail")
     assert len(short) <= kept
     assert (short == text) == (length <= 2000)
+
+
+async def test_a_short_command_that_is_cancelled_twice_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As at the end of the event loop: the second time while the process, which was killed, has not ended yet."""
+    started: list[asyncio.SubprocessTransport] = []
+    begin, killed = local._begin, asyncio.Event()
+
+    async def remember(argv: Sequence[str]) -> tuple[asyncio.SubprocessTransport, asyncio.subprocess.Process]:
+        transport, process = await begin(argv)
+        started.append(transport)
+        return transport, process
+
+    monkeypatch.setattr(local, "_begin", remember)
+    monkeypatch.setattr(os, "killpg", lambda *_: killed.set())
+    task = asyncio.create_task(LocalConnection().run(["sleep", "60"]))
+    while not started:
+        await asyncio.sleep(0.01)
+    task.cancel()
+    await killed.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    (transport,) = started
+    is_closed = transport.is_closing()
+    transport.close()
+    while transport.get_returncode() is None:
+        await asyncio.sleep(0.01)
+    assert is_closed

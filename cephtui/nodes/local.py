@@ -147,11 +147,13 @@ async def _let_go(transport: asyncio.SubprocessTransport) -> None:
     if transport.get_returncode() is None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(transport.get_pid(), signal.SIGKILL)
-    for _ in range(50):
-        if transport.get_returncode() is not None:
-            break
-        await asyncio.sleep(0.02)
-    _close(transport)
+    try:
+        for _ in range(50):
+            if transport.get_returncode() is not None:
+                break
+            await asyncio.sleep(0.02)
+    finally:  # cancelled once more: a transport that is not closed says so after the end of the event loop
+        _close(transport)
 
 
 def _close(transport: asyncio.SubprocessTransport) -> None:
