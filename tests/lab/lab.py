@@ -82,6 +82,10 @@ class Lab:
         """The number of a machine's network namespace."""
         return Path(f"/proc/{self._machines[machine].first_process()}/ns/net").stat().st_ino
 
+    def pid_namespace(self, machine: str) -> int:
+        """The number of a machine's namespace of processes."""
+        return Path(f"/proc/{self._machines[machine].first_process()}/ns/pid").stat().st_ino
+
     def command(self, machine: str, *words: str | Path) -> list[str]:
         """What runs a command on a machine, without ssh."""
         return self._machines[machine].command(*words)

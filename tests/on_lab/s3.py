@@ -9,6 +9,7 @@ import shlex
 import sys
 import time
 from collections import Counter
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -60,10 +61,13 @@ def wait_nothing_left(lab: Lab) -> None:
 
 
 def requests(lab: Lab, user: str) -> Counter[str]:
-    """By method, how many requests for objects of cephtui's buckets a user has had answered, by the gateway's log."""
+    """By method, how many requests for objects of cephtui's buckets were answered, by the gateway's log.
+
+    ``user`` is a name, or a pattern of the shell.
+    """
     found = (_REQUEST.search(line) for line in _written(lab.gateway_log).splitlines())
     return Counter(
-        match[2] for match in found if match and match[1].startswith(user) and re.match(rf"{OWN}[^/]+/.", match[3])
+        match[2] for match in found if match and fnmatchcase(match[1], user) and re.match(rf"{OWN}[^/]+/.", match[3])
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.end_to_end.sandbox import Process
+from tests.lab import Lab
 from tests.lab.processes import all_pids, command_of, environment_of
 
 from .runs import RUN, Bench, Console, wait_for
@@ -34,12 +35,14 @@ def somebody(bench: Bench) -> Iterator[tuple[str, str]]:
     admin(bench.lab, "user", "rm", "--uid", SOMEBODY, "--purge-data")
 
 
-def programs(name: str = "") -> list[Process]:
+def programs(lab: Lab, name: str = "") -> list[Process]:
     """Everything that cephtui runs for it on the nodes, in whatever network; or gosbench's server or worker."""
-    found = []
+    found, nodes = [], {lab.pid_namespace(node) for node in lab.nodes}
     for pid in all_pids():
         with contextlib.suppress(OSError):
             argv = tuple(command_of(pid).split(" "))
+            if Path(f"/proc/{pid}/ns/pid").stat().st_ino not in nodes:
+                continue
             if RUN in environment_of(pid) and any(word.endswith(f"/{name}") for word in argv[:2]):
                 found.append(Process(pid, 0, "S", argv))
     return found
@@ -48,7 +51,12 @@ def programs(name: str = "") -> list[Process]:
 def wait_nothing_runs(bench: Bench) -> None:
     """No process is left, in the nodes' networks or in those of its own."""
     bench.wait_nothing_runs()
-    wait_for(lambda: not programs("server") + programs("worker"), 20, "the end of gosbench", lambda: str(programs()))
+    wait_for(
+        lambda: not programs(bench.lab, "server") + programs(bench.lab, "worker"),
+        20,
+        "the end of gosbench",
+        lambda: str(programs(bench.lab)),
+    )
 
 
 def until_it_measures(bench: Bench, **how: Any) -> Console:
@@ -65,11 +73,11 @@ def listening(bench: Bench, node: str) -> set[str]:
 
 def test_figures_are_those_of_the_gateways_log(bench: Bench) -> None:
     endpoint = configure(bench)
-    before = requests(bench.lab, "cephtui-")
+    before = requests(bench.lab, "cephtui-*")
     console = bench.run("s3-mixed", on=TWO, target=f"s3:{endpoint}", **SMALL)
     assert console.process.returncode == 0, console.describe()
     (run,) = console.runs
-    logged = requests(bench.lab, "cephtui-") - before
+    logged = requests(bench.lab, "cephtui-*") - before
     read, write = run["summary"]["read"], run["summary"]["write"]
     assert read["ios"] == logged["GET"] > 10
     assert write["ios"] + 2 * PREPARED == logged["PUT"]
@@ -86,7 +94,7 @@ def test_nobody_sees_a_port_or_a_key(bench: Bench, somebody: tuple[str, str]) ->
     endpoint = configure(bench, *lines, f'endpoint = "{bench.lab.gateway()}"')
     before = {node: listening(bench, node) for node in TWO}
     console = until_it_measures(bench, on=TWO, target=f"s3:{endpoint}", **LONG)
-    assert len(programs("server")) == len(programs("worker")) == 2
+    assert len(programs(bench.lab, "server")) == len(programs(bench.lab, "worker")) == 2
     assert {node: listening(bench, node) for node in TWO} == before
     assert holders(somebody[1]) == []
     console.process.send_signal(signal.SIGINT)
@@ -114,7 +122,7 @@ def test_nothing_is_left_after_the_kill_of_the_console_at_each_step(bench: Bench
     if step == "made":
         wait_for(lambda: bool(own_at(bench.lab)), 30, "a user of the run's own")
     elif step == "preparing":
-        wait_for(lambda: len(programs("worker")) == 2, 30, "the workers")
+        wait_for(lambda: len(programs(bench.lab, "worker")) == 2, 30, "the workers")
     else:
         console.wait_for_samples()
     console.process.kill()
@@ -127,7 +135,7 @@ def test_nothing_is_left_after_the_kill_of_the_console_at_each_step(bench: Bench
 def test_a_server_that_is_killed_ends_its_node_with_the_reason(bench: Bench) -> None:
     endpoint = configure(bench)
     console = until_it_measures(bench, target=f"s3:{endpoint}", **LONG)
-    programs("server")[0].kill()
+    programs(bench.lab, "server")[0].kill()
     console.wait(60)
     (run,) = console.runs
     assert run["outcome"] == "failed"

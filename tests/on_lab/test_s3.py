@@ -41,11 +41,11 @@ def ended(console: Console) -> Event:
 
 def test_figures_are_those_of_the_gateways_log_and_its_users_are_removed(bench: Bench) -> None:
     endpoint = configure(bench)
-    before = requests(bench.lab, "cephtui-")
+    before = requests(bench.lab, "cephtui-*")
     run = ended(bench.run("s3-put-get-delete", on=("lab1", "lab2"), target=f"s3:{endpoint}", **SMALL))
     summary = run["summary"]
     flows = {"PUT": summary["write"], "GET": summary["read"], "DELETE": summary["other"]["delete"]}
-    logged = requests(bench.lab, "cephtui-") - before
+    logged = requests(bench.lab, "cephtui-*") - before
     assert {method: flow["ios"] for method, flow in flows.items()} == {method: logged[method] for method in flows}
     assert flows["PUT"]["ios"] > 10
     sizes = {"PUT": 16384, "GET": 16384, "DELETE": 0}
