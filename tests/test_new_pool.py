@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -13,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cephtui.ceph.crush_tree import parse_tree
-from cephtui.ceph.new_pool import Shape, claim_argvs, delete_argv, guard_shape, make_argvs, parse_shape
-from cephtui.ceph.pools import CrushRule, OsdMap, Pool
+from cephtui.ceph.new_pool import Shape, claim_argvs, delete_argv, guard_shape, make_argvs, parse_shape, room
+from cephtui.ceph.pool_guards import Space, guard_space
+from cephtui.ceph.pools import CrushRule, OsdMap, OsdUsage, Pg, Pool, PoolUsage
 from cephtui.models import Node
 from cephtui.ordering import by_kind, place
 from cephtui.paths import packaged_presets_dir, packaged_suites_dir
@@ -133,6 +135,49 @@ def test_what_would_never_be_clean_is_refused_with_the_next_step(shape: Shape, p
 
 def test_what_could_not_be_asked_refuses_nothing() -> None:
     assert guard_shape(Shape(size=9, rule="x"), MAP, None, None, 30, 250) is None
+
+
+# ---------------------------------------------------------------------------------------------- room in it
+
+
+def usages(*gib: int, used: int = 0) -> list[OsdUsage]:
+    return [OsdUsage(number, size << 30, used << 30) for number, size in enumerate(gib)]
+
+
+@pytest.mark.parametrize(
+    ("shape", "osds", "part"),
+    [
+        (Shape(pg=8, size=1), usages(100, 100, 100), 0.85 * 0.8),  # all of its PGs may be on one OSD
+        (Shape(pg=32, size=3), usages(100, 100, 100), 0.85 * 0.8),  # each OSD has them all
+        (Shape(pg=32, size=2), usages(100, 100, 100), 0.85 * 0.8),
+        (Shape(k=2, m=1, domain="osd"), usages(100, 100, 100), 2 * 0.85 * 0.8),
+        (Shape(pg=512, size=1, rule="ssd"), usages(1, 100, 100), 512 / (256 + 4 * 16 + 3) * 0.85 * 0.8),
+        (Shape(pg=1024, size=1), usages(100, 100, 200), 1024 / (256 + 4 * 16 + 3) * 0.85 * 0.8),
+        (Shape(pg=8, size=3), usages(100, 100, 100, used=80), 0.05 * 0.8),
+        (Shape(pg=8, size=3), usages(100, 100, 100, used=90), 0),
+    ],
+)
+def test_a_new_pool_has_room_wherever_its_pgs_will_be(shape: Shape, osds: list[OsdUsage], part: float) -> None:
+    assert room(shape, MAP, RULES, TREE, osds) == pytest.approx(part * (100 << 30), rel=1e-6)
+
+
+def test_room_on_osds_that_could_not_be_asked_is_unknown() -> None:
+    assert room(Shape(), MAP, RULES, TREE, None) is None
+    assert room(Shape(), MAP, None, None, usages(100, 100, 100)) is not None
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+@pytest.mark.parametrize("number", [3, 12, 100])
+@pytest.mark.parametrize("pgs", [1, 8, 32, 512])
+def test_the_guards_allow_that_room_of_the_pool_once_it_is_made(pgs: int, number: int, size: int) -> None:
+    chance = random.Random(1)
+    osds = [OsdUsage(each, 100 << 30, chance.randrange(40) << 30) for each in range(number)]
+    found = room(Shape(pg=pgs, size=size), OsdMap({}), {}, None, osds)
+    made = Pool(2, "made", size=size, pg_num=pgs)
+    assert found is not None
+    for _ in range(20):
+        placed = [Pg(2, "active+clean", tuple(chance.sample(range(number), size))) for _ in range(pgs)]
+        assert guard_space(Space(made, PoolUsage(0, 1 << 60), osds=osds, pgs=placed), found) is None
 
 
 # ---------------------------------------------------------------------------------------------- who uses it how

@@ -51,14 +51,21 @@ class CrushTree:
 
     def domains(self, take: str, kind: str) -> int:
         """How many buckets of a kind, ``host`` or ``osd``, have OSDs below what a rule takes."""
-        root, _, device_class = take.partition("~")
-        below = self._below([number for number, bucket in self.buckets.items() if bucket.name == root])
-        fitting = [number for number in below if self.buckets[number].kind == kind]
-        return sum(any(self._is_osd(each, device_class) for each in self._below([number])) for number in fitting)
+        fitting = [number for number in self._below_root(take) if self.buckets[number].kind == kind]
+        osds = self.osds(take)
+        return sum(not osds.isdisjoint(self._below([number])) for number in fitting)
 
-    def _is_osd(self, number: int, device_class: str) -> bool:
-        bucket = self.buckets[number]
-        return bucket.kind == "osd" and device_class in ("", bucket.device_class)
+    def osds(self, take: str) -> frozenset[int]:
+        """The OSDs below what a rule takes."""
+        device_class = take.partition("~")[2]
+        below = ((number, self.buckets[number]) for number in self._below_root(take))
+        return frozenset(
+            number for number, one in below if one.kind == "osd" and device_class in ("", one.device_class)
+        )
+
+    def _below_root(self, take: str) -> set[int]:
+        root = take.partition("~")[0]
+        return self._below([number for number, bucket in self.buckets.items() if bucket.name == root])
 
     def _below(self, numbers: Sequence[int]) -> set[int]:
         """These, and all that is in them."""

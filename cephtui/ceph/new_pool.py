@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cephtui.ceph.answers import listed
 from cephtui.ceph.crush_tree import CrushTree
-from cephtui.ceph.pools import OWN_APPLICATION, OWNER_KEY, CrushRule, OsdMap, Pool
+from cephtui.ceph.pool_guards import USABLE
+from cephtui.ceph.pools import OWN_APPLICATION, OWNER_KEY, CrushRule, OsdMap, OsdUsage, Pool
 from cephtui.frozen import dataclass
 from cephtui.models.refusal import Refusal
 from cephtui.paths import packaged_text
@@ -110,6 +112,40 @@ def claim_argvs(name: str, owner: str) -> list[tuple[str, ...]]:
 def delete_argv(names: Sequence[str], made_with: str) -> tuple[str, ...]:
     """The command that deletes these pools, and the rule and the profile of this name; what is absent is no error."""
     return ("bash", "-c", _DELETE, "cephtui-pool-delete", made_with, *names)
+
+
+# ---------------------------------------------------------------------------------------------- room
+
+
+def room(
+    shape: Shape,
+    osd_map: OsdMap,
+    rules: Mapping[int, CrushRule] | None,
+    tree: CrushTree | None,
+    osds: Sequence[OsdUsage] | None,
+) -> int | None:
+    """Bytes that a run may add to such a pool, wherever CRUSH will place its PGs; None is what could not be asked.
+
+    An OSD gets PGs by its weight, taken to be its size, and by chance: up to four standard deviations and three more
+    than its share (of a Poisson distribution no more than 1 in 30,000 are above). Of a few PGs one OSD may have all.
+    """
+    below = tree.osds(rule_of(shape, osd_map, rules or {})[0]) if tree else frozenset()
+    used = [osd for osd in osds or () if osd.total > 0 and (osd.id in below or not below)]
+    if not used:
+        return None
+    number, raw_per_byte = copies(shape, osd_map)
+    placed, total = shape.pg * number, sum(osd.total for osd in used)
+    most = min(_free_below_nearfull(osd, osd_map) / _pgs_at_most(placed * osd.total / total, shape.pg) for osd in used)
+    return int(USABLE * most * placed / raw_per_byte)
+
+
+def _free_below_nearfull(osd: OsdUsage, osd_map: OsdMap) -> float:
+    return max(0.0, osd_map.nearfull_ratio * osd.total - osd.used)
+
+
+def _pgs_at_most(likely: float, pgs: int) -> float:
+    """Each PG is at most once on an OSD."""
+    return min(likely + 4 * math.sqrt(likely) + 3, pgs)
 
 
 # ---------------------------------------------------------------------------------------------- guards

@@ -7,9 +7,8 @@ import hashlib
 from typing import ClassVar
 
 from cephtui import units
-from cephtui.ceph import answers, new_pool, pool_guards
+from cephtui.ceph import answers, new_pool
 from cephtui.ceph.new_pool import Shape
-from cephtui.ceph.pools import OsdUsage
 from cephtui.cluster import reader
 from cephtui.cluster.reader import ClusterError, ClusterReader
 from cephtui.frozen import dataclass
@@ -93,16 +92,21 @@ class NewPool(Target, OwnPool):
         return Found()
 
     async def room(self, shell: Shell, nodes: int) -> int | None:
-        """Roughly half of what it will have: the fullest OSD decides. Raises TargetFault where it can't be made."""
+        """Half of what it will have room for. Raises TargetFault where it can't be made."""
         asked = ClusterReader(shell)
         try:
             state, pools = await asked.status(), await asked.pools()
-            if self.pool_name not in pools.osd_map.pools and (refusal := await self._guard(asked, state.osds_in)):
-                raise TargetFault(refusal.text)
+            rules, tree, pgs = await asyncio.gather(
+                asked.optional(reader.CRUSH_RULES), asked.optional(reader.TREE), asked.optional(reader.PG_LIMIT)
+            )
         except ClusterError as error:
             raise TargetFault(str(error)) from None
-        raw = _room(pools.osds, pools.osd_map.nearfull_ratio)
-        return None if raw is None else int(raw / new_pool.copies(self.shape, pools.osd_map)[1]) // 2 // nodes
+        osd_map, most = pools.osd_map, pgs or new_pool.PG_MOST_PER_OSD
+        refusal = new_pool.guard_shape(self.shape, osd_map, rules, tree, state.osds_in, most)
+        if refusal and self.pool_name not in osd_map.pools:
+            raise TargetFault(refusal.text)
+        found = new_pool.room(self.shape, osd_map, rules, tree, pools.osds)
+        return None if found is None else found // 2 // nodes
 
     async def make(self, shell: Shell, owner: str) -> None:
         """It gets its own name last: until then it has one that no other client can have given, as images have."""
@@ -129,13 +133,6 @@ class NewPool(Target, OwnPool):
         clean = self.shape.pg if pgs is None else sum(pg.state == "active+clean" for pg in pgs)
         return "" if clean >= self.shape.pg else f"{clean} of {self.shape.pg} PGs are active+clean"
 
-    async def _guard(self, asked: ClusterReader, osds: int) -> Refusal | None:
-        osd_map = await asked.ask(reader.OSD_MAP)
-        rules, tree, most = await asyncio.gather(
-            asked.optional(reader.CRUSH_RULES), asked.optional(reader.TREE), asked.optional(reader.PG_LIMIT)
-        )
-        return new_pool.guard_shape(self.shape, osd_map, rules, tree, osds, most or new_pool.PG_MOST_PER_OSD)
-
 
 @dataclass(frozen=True, slots=True)
 class WholePool(Target):
@@ -159,13 +156,6 @@ class WholePool(Target):
             return Found()
         problem = f"objects of {units.size(use.object_bytes)} are larger than OSDs take: osd_max_object_size is "
         return Found(Refusal(f"{problem}{units.size(most)}", f"choose objects of at most {units.short_size(most)}"))
-
-
-def _room(osds: tuple[OsdUsage, ...] | None, nearfull: float) -> float | None:
-    if not osds:
-        return None
-    least = min(max(0.0, nearfull * osd.total - osd.used) for osd in osds)
-    return pool_guards.USABLE * least * len(osds)
 
 
 def _unmarked_name(pool: str, owner: str) -> str:

@@ -62,10 +62,15 @@ def ended(console: Console) -> Any:
 
 def test_pools_are_made_used_and_deleted_with_the_option_as_it_was(bench: Bench, before: list[object]) -> None:
     lab = bench.lab
-    for shape, raw_per_byte in (("size=1", 1.0), ("size=3", 3.0), ("k=2,m=1,domain=osd", 1.5)):
-        (run,) = ended(bench.run("rados-write", target=f"new-pool:pg=8,{shape}", runtime=3, **SMALL))
+    shapes = ((1, "size=1", 1.0), (8, "size=1", 1.0), (8, "size=3", 3.0), (8, "k=2,m=1,domain=osd", 1.5))
+    for pgs, shape, raw_per_byte in shapes:
+        (run,) = ended(bench.run("rados-write", target=f"new-pool:pg={pgs},{shape}", runtime=3, **SMALL))
         pool, cluster = run["cluster"]["pool"], run["cluster"]
-        assert (run["target"].startswith("new-pool:pg=8,"), pool["pg_num"], pool["autoscale"]) == (True, 8, "off")
+        assert (run["target"].startswith(f"new-pool:pg={pgs},"), pool["pg_num"], pool["autoscale"]) == (
+            True,
+            pgs,
+            "off",
+        )
         assert cluster["stored_bytes"] > 0
         assert cluster["raw_bytes"] == pytest.approx(raw_per_byte * cluster["stored_bytes"], rel=0.2)
         shown = " ".join(bench.cephtui("show", f"{run['session']}/1").stdout.split())
