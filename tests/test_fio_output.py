@@ -410,6 +410,17 @@ def test_the_ramp_comes_first_is_marked_and_left_out(name: str) -> None:
         assert "run" in phases
 
 
+@pytest.mark.parametrize("name", names("stopped-in-ramp"))
+def test_a_document_of_the_ramp_that_is_printed_late_is_of_the_ramp(name: str) -> None:
+    """As the last one is on a busy machine: the time of day has gone on, and ``runtime`` has not."""
+    recording = load(name)
+    *before, last = recording.documents
+    late = last | {"timestamp_ms": last["timestamp_ms"] + 5000}
+    readings, result = parse(replace(recording, stdout=as_fio_writes([*before, late])))
+    assert {reading.phase for reading in readings} == {"ramp"}
+    assert (result.read, result.write) == (None, None)
+
+
 @pytest.mark.parametrize("name", [n for n in names() if not load(n).ramp and n not in FAILED])
 def test_without_a_ramp_all_is_measured(name: str) -> None:
     assert {reading.phase for reading in parse(load(name))[0]} == {"run"}

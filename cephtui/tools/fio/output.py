@@ -30,6 +30,8 @@ _TEXT_LINES_MOST = 50
 _ERROR_MOST = 500
 SHORTEST_INTERVAL = 0.5
 """Seconds; the rate of a shorter interval is mostly noise (the one before the end lasts 3 to 30 ms)."""
+_WITHOUT_LATENCY = ("gtod_reduce", "disable_clat")
+"""The options that switch completion latency off."""
 _ETA_UNKNOWN = 2**31 - 1
 _ALL_PERCENT = 99.0
 """Of the I/Os; fio has 0.1 for every smaller share."""
@@ -60,6 +62,7 @@ class _Counters:
     write: _Direction = _Direction()
     wall_ms: int = 0
     eta_seconds: int = 0
+    has_latency: bool = True
 
     @property
     def ios(self) -> int:
@@ -93,7 +96,13 @@ def _counters(document: Mapping[str, Any]) -> _Counters:
         write=_direction([job["write"] for job in jobs]),
         wall_ms=int(figure(document.get("timestamp_ms", 0))),
         eta_seconds=max(int(job.get("eta", 0)) for job in jobs),
+        has_latency=_has_latency(document),
     )
+
+
+def _has_latency(document: Mapping[str, Any]) -> bool:
+    options = [document.get("global options"), *(job.get("job options") for job in document["jobs"])]
+    return all(str((each or {}).get(name, "0")) == "0" for each in options for name in _WITHOUT_LATENCY)
 
 
 def _difference(now: _Direction, before: _Direction, seconds: float) -> Interval | None:
@@ -222,15 +231,15 @@ class FioParser(Parser):
         """fio measures no latency in the ramp and counts from zero after it.
 
         While some jobs are still in the ramp, most of what is counted has no latency. With latency switched off
-        only the clock shows the end: ``runtime`` starts at zero again while the time of day does not.
+        only the clock shows the end: ``runtime`` starts at zero again while the time of day does not. Elsewhere the
+        clock shows nothing: a document that is printed late, as the last one on a busy machine, looks like that.
         """
-        before = self._before
-        restarted = now.ios < before.ios or (
-            before.wall_ms > 0 and now.runtime_ms - before.runtime_ms < 0.5 * (now.wall_ms - before.wall_ms)
-        )
         if now.completions:
             return 2 * now.completions > now.ios
-        return now.ios > 0 and restarted and before.ios > 0
+        before = self._before
+        passed, counted = now.wall_ms - before.wall_ms, now.runtime_ms - before.runtime_ms
+        restarted = not now.has_latency and before.wall_ms > 0 and counted < 0.5 * passed
+        return now.ios > 0 and before.ios > 0 and (restarted or now.ios < before.ios)
 
     def _advance(self, document: Mapping[str, Any], elapsed: float) -> list[Reading]:
         try:
