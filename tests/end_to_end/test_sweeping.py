@@ -5,14 +5,15 @@ from __future__ import annotations
 from cephtui.exit_codes import EXIT_NO_VERDICT
 
 from .conftest import NewSandbox
-from .sandbox import sets
+from .sandbox import CERTAIN, sets
 
 SHORT = sets(runtime=1, ramp_time=0, size="4M", numjobs=1)
 
 
 def test_a_sweep_goes_up_and_back_and_says_that_there_is_no_knee(new_sandbox: NewSandbox) -> None:
     command = ["run", "write-iops", "--sweep-depth", "auto", "--confirm", *SHORT, *sets(rate_iops=100), "--json"]
-    console = new_sandbox().start(*command)
+    sandbox = new_sandbox()
+    console = sandbox.start(*command, env=sandbox.program("fio", CERTAIN))
     assert console.wait() == EXIT_NO_VERDICT, console.describe()
     depths = [run["options"]["iodepth"] for run in console.runs]
     assert depths == [1, 2, 4, 4, 2, 1]
