@@ -53,6 +53,11 @@ def size(value: float) -> str:
     return f"{scaled:.0f} B" if name == "B" else f"{_digits(scaled)} {name}"
 
 
+def size_of(done_bytes: float, total_bytes: float) -> str:
+    """``89.0 MiB of 5.77 GiB``; just the first where the total is not known (0)."""
+    return f"{size(done_bytes)} of {size(total_bytes)}" if total_bytes else size(done_bytes)
+
+
 def short_size(value: int) -> str:
     """A size in fio's spelling, exact: ``128M``, ``4k``, ``1000``."""
     for name in ("t", "g", "m", "k"):

@@ -25,7 +25,7 @@ LAST = "timing"
 PYTEST = ("pytest", "--durations=25")
 LANES = {
     "types": ("mypy",),
-    "lab": (*PYTEST, "-m", "not timing", *LAB, "-v", "-n", "2", "--dist", "loadscope", "--no-loadscope-reorder"),
+    "lab": (*PYTEST, "-m", "not timing", *LAB, "-v", "-n", "3", "--dist", "loadscope", "--no-loadscope-reorder"),
     "processes": (*PYTEST, "-m", "not timing", *PROCESSES, "-n", "2", "--dist", "loadfile"),
     "units": (*PYTEST, "-m", "not timing", "tests", *UNITS, "-n", "2", "--dist", "worksteal"),
     LAST: (*PYTEST, "-m", "timing", *TIMED),

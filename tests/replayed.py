@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVarTuple
+from unittest.mock import patch
 
 from textual.app import App
 from textual.events import Key
@@ -28,6 +30,7 @@ from cephtui.tui.console.edits import Edits
 from cephtui.tui.console.screen import ConsoleScreen
 from cephtui.tui.console.start import Start
 from cephtui.tui.terminal.profile import FULL, Profile
+from cephtui.tui.widgets import live_view
 from tests import fakes
 from tests.fakes import FakeNode, Log, Script
 from tests.settled import settled
@@ -209,14 +212,19 @@ def saved(root: Path, session: str = "tuning") -> list[Run]:
 
 @contextlib.asynccontextmanager
 async def in_a_run(
-    root: Path, *names: str, size: tuple[int, int], key: str = "2"
+    root: Path, *names: str, size: tuple[int, int], key: str = "2", silent: bool = False
 ) -> AsyncIterator[tuple[ConsoleApp, Pilot[None], dict[str, FakeNode]]]:
-    """The console in the middle of the run of a key, which stands still; and its nodes."""
+    """The console in the middle of the run of a key, which stands still; and its nodes.
+
+    That it has no new sample is said only where it is to be ``silent``: any test may take longer than that takes.
+    """
     hosts = held(*(names or ("local",)))
-    async with console(root, nodes=tuple(hosts), connect=connector_to(hosts), speed=1, size=size) as (app, pilot):
-        await pilot.press(key, "enter")
-        await running(app, pilot)
-        yield app, pilot, hosts
+    after = live_view._SILENT_SECONDS if silent else math.inf
+    with patch.object(live_view, "_SILENT_SECONDS", after):
+        async with console(root, nodes=tuple(hosts), connect=connector_to(hosts), speed=1, size=size) as (app, pilot):
+            await pilot.press(key, "enter")
+            await running(app, pilot)
+            yield app, pilot, hosts
 
 
 async def running(app: ConsoleApp, pilot: Pilot[None]) -> None:

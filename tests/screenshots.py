@@ -31,10 +31,11 @@ from cephtui.targets import Target, parse_target
 from cephtui.tui.app import CephtuiApp, SavedApp
 from cephtui.tui.console.app import ConsoleApp
 from cephtui.tui.console.check import CheckScreen, Desk
-from cephtui.tui.console.checking import new_sitting
+from cephtui.tui.console.checking import new_guided_check
 from cephtui.tui.console.edits import Edits
 from cephtui.tui.console.start import Start
 from cephtui.tui.screens.details import DetailsScreen
+from cephtui.tui.screens.matrix import MatrixScreen
 from cephtui.tui.screens.replay import Player
 from cephtui.tui.screens.session import SessionScreen
 from cephtui.tui.screens.sessions import SessionsScreen
@@ -45,7 +46,12 @@ from tests.pictures import Picture, moving, picture, still
 from tests.replayed import console_screen, until
 
 FOLDER = Path(__file__).parent.parent / "screenshots"
+TOOLS = Path(__file__).parent / "recordings" / "tools.tar.xz"
 SIZE, SMALL, LARGE = (120, 36), (80, 24), (200, 50)
+SECOND = "write-iops"
+"""The preset on the right of the one that is selected first."""
+OSDS = 7
+"""Of the other recorded session, in which one OSD compresses what it writes."""
 AT_SECONDS = 31.0
 """Of the run that is played: some time after an OSD stood still."""
 FIRST_SECOND = 2
@@ -63,10 +69,10 @@ _Pilot = Pilot[Any]
 class Recorded(Runner):
     """A runner whose nodes are ready, and which plays a recorded run up to a moment."""
 
-    def __init__(self, directory: Path, seconds: float) -> None:
+    def __init__(self, directory: Path, seconds: float, number: int = demo.STAR) -> None:
         super().__init__(directory.parent, directory.name)
         self.recording = directory
-        self._player = Player(directory, demo.STAR, 1.0)
+        self._player = Player(directory, number, 1.0)
         self._player.paused = True
         self.run, self.lasted_seconds = self._player.run, self._player.seconds
         self.seconds = seconds
@@ -114,13 +120,14 @@ def _done(value: Any) -> Future[Any]:
 
 def console(session: Path, profile: Profile, runner: Recorded | None = None) -> ConsoleApp:
     """The console in the middle of the recorded run, with the runs before it."""
-    runs = [run for run in store.read_runs(session)[0] if run.run < demo.STAR]
-    star = store.read_run(session, demo.STAR)
+    runner = runner or Recorded(session, AT_SECONDS)
+    star = runner.run
+    runs = [run for run in store.read_runs(session)[0] if run.run < star.run]
     marks = tuple(mark for mark in store.read_marks(session) if mark.run is None)
     nodes = tuple(Node(name=node.node, host=node.node) for node in star.nodes)
     start = Start(nodes, parse_target(star.target, owner_id="0a1b2c3d"), earlier=tuple(runs), marks=marks)
     catalogue = find_presets(packaged_presets_dir(), session / "none")
-    return ConsoleApp(catalogue, start, runner or Recorded(session, AT_SECONDS), session.parent, profile)
+    return ConsoleApp(catalogue, start, runner, session.parent, profile)
 
 
 @asynccontextmanager
@@ -159,9 +166,11 @@ async def playing(
         screen = console_screen(app)
         view = screen.query_one(LiveView)
         view._clock, view._received = runner.clock, runner.clock()
-        options = {name: str(run.options[name]) for name in ("numjobs", "iodepth", "size")}
+        chosen: list[str] = [name for name in ("numjobs", "iodepth", "size") if name in run.options]
+        options = {name: str(run.options[name]) for name in chosen}
         screen.choice.edits = Edits({run.preset: options}, str(run.options["runtime"]))
-        await pilot.press("right")
+        if run.preset == SECOND:
+            await pilot.press("right")
         yield app, pilot
 
 
@@ -178,6 +187,30 @@ async def draw_console(
         await pilot.press(*keys)
         await settled(pilot)
         save(app, name)
+
+
+async def draw_osds(session: Path, name: str, theme: str) -> None:
+    """OSDs that write to their own stores, one of them slowly."""
+    session = other_session(session)
+    async with playing(Recorded(session, AT_SECONDS, OSDS), FULL, SIZE, theme) as (app, pilot):
+        await settled(pilot, "▼")
+        save(app, name)
+
+
+async def draw_links(session: Path, name: str, theme: str) -> None:
+    """The links between three hosts, one of which sends slowly."""
+    session = other_session(session)
+    app = SavedApp(session.parent, [SessionScreen(session), MatrixScreen(session)])
+    async with shown(app, SIZE, theme) as pilot:
+        await settled(pilot, "slowest")
+        save(app, name)
+
+
+def other_session(session: Path) -> Path:
+    """The one of links and OSDs, beside that of the demo but not in the list of sessions."""
+    folder = session.parent.parent / "tools"
+    demo.extract(TOOLS, folder)
+    return folder / "tools"
 
 
 async def draw_animation(session: Path, name: str, theme: str) -> None:
@@ -228,10 +261,10 @@ async def draw_check(session: Path, name: str, theme: str) -> None:
     async with playing(Recorded(session, AT_SECONDS), FULL, SIZE, theme) as (app, pilot):
         choice = console_screen(app).choice
         request = choice.request()
-        sitting = new_sitting(request, -10.0).model_copy(
+        guided = new_guided_check(request, -10.0).model_copy(
             update={"before": (runs[BEFORE].batch,), "after": (runs[AFTER].batch,), "most": None, "fixed": 3}
         )
-        sitting = sitting.model_copy(update={"before_runs": 3})
+        guided = guided.model_copy(update={"before_runs": 3})
         desk = Desk(
             choice.preset,
             request,
@@ -243,7 +276,7 @@ async def draw_check(session: Path, name: str, theme: str) -> None:
             live=lambda: None,
             mark=lambda words: asyncio.wrap_future(_done(None)),
         )
-        app.push_screen(CheckScreen(sitting, desk))
+        app.push_screen(CheckScreen(guided, desk))
         await settled(pilot, "enter closes")
         save(app, name)
 
@@ -333,6 +366,8 @@ async def main(wanted: list[str]) -> None:
         "console-80x24": partial(draw_console, theme=dark, size=SMALL),
         "ascii": partial(draw_console, theme="", profile=SAFE),
         "details-dark": partial(draw_details, theme=dark),
+        "osds-dark": partial(draw_osds, theme=dark),
+        "links-dark": partial(draw_links, theme=dark),
         "report": draw_report,
         "browser": draw_browser,
     }

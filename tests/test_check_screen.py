@@ -83,9 +83,9 @@ async def test_before_the_change_after_and_the_verdict(tmp_path: Path, size: tup
         await until(pilot, lambda: not isinstance(app.screen, CheckScreen))
     runs = saved(tmp_path)
     directory = tmp_path / "sessions" / "tuning"
-    sitting = store.read_sitting(directory)
-    assert sitting
-    assert [run.batch for run in runs] == [*sitting.before * 6, *sitting.after * 4]
+    guided = store.read_guided_check(directory)
+    assert guided
+    assert [run.batch for run in runs] == [*guided.before * 6, *guided.after * 4]
     assert [run.repeat for run in runs] == [1, 2, 3, 4, 5, 6, 1, 2, 3, 4]
     (verdict,) = (each for each in store.read_verdicts(directory) if each.decides)
     assert (verdict.word, verdict.met, verdict.looks, verdict.looks_most) == ("same", True, 1, 4)
@@ -113,10 +113,10 @@ async def test_a_check_that_was_stopped_is_continued_also_by_another_console(tmp
         await pilot.press("enter")
         await changed(app, pilot, "x")
         await decided(app, pilot)
-    sitting = store.read_sitting(tmp_path / "sessions" / "tuning")
+    guided = store.read_guided_check(tmp_path / "sessions" / "tuning")
     runs = [run.batch for run in saved(tmp_path) if run.outcome == "ok"]
-    assert sitting
-    assert runs == [*sitting.before * 6, *sitting.after * 4]
+    assert guided
+    assert runs == [*guided.before * 6, *guided.after * 4]
 
 
 async def test_after_a_stop_nothing_runs_by_itself(tmp_path: Path) -> None:

@@ -639,3 +639,12 @@ async def test_the_list_of_sessions_does_not_offer_itself(tmp_path: Path) -> Non
         await pilot.press("o")
         await until(pilot, lambda: app.screen is not console_screen(app) and "esc back" in screen_text(app))
         assert "  o sessions" not in screen_text(app)
+
+
+@pytest.mark.parametrize(
+    ("target", "preset"),
+    [(FILE, "write-throughput"), ("host:*", "network"), ("osd:*", "osd-write"), ("s3:http://a:7480", "s3-mixed")],
+)
+async def test_the_preset_that_is_selected_first_can_use_the_target(tmp_path: Path, target: str, preset: str) -> None:
+    async with console(tmp_path, speed=1.0, size=SMALL, target=target) as (app, _):
+        assert console_screen(app).choice.preset.name == preset

@@ -51,7 +51,7 @@ from tests.replayed import (
 )
 
 SMALL, USUAL = (80, 24), (120, 36)
-SITTING = "0a1b2c3d"
+GUIDED = "0a1b2c3d"
 
 
 def preset(name: str) -> Preset:
@@ -105,7 +105,7 @@ class Bare(CephtuiApp):
         return self.plan(edits, self.target)
 
     def plan(self, edits: Edits, spec: str) -> Plan:
-        target = parse_target(spec, owner_id=SITTING)
+        target = parse_target(spec, owner_id=GUIDED)
         request = Request((self.preset,), (Node(name="local"),), target, edits.overrides(self.preset), edits.repeats)
         return make_plan(replace(request, drop_caches=edits.drop_caches), new_batch)
 
@@ -594,7 +594,7 @@ async def test_the_form_and_set_make_the_same_plan(name: str) -> None:
 def by_set(chosen: Preset, typed: dict[str, str], target: str) -> object:
     """The plan that ``--set`` makes."""
     texts = [f"{option}={text}" for option, text in {"runtime": "20", **typed}.items()]
-    spec = parse_target(target, owner_id=SITTING)
+    spec = parse_target(target, owner_id=GUIDED)
     return without_batches(
         make_plan(Request((chosen,), (Node(name="local"),), spec, parse_overrides(texts)), lambda: "")
     )

@@ -32,7 +32,7 @@ from cephtui.targets import parse_target
 from cephtui.targets.discovery import KnownNode
 from cephtui.tui.app import CephtuiApp, SavedApp
 from cephtui.tui.console.check import CheckScreen, Desk
-from cephtui.tui.console.checking import new_sitting
+from cephtui.tui.console.checking import new_guided_check
 from cephtui.tui.console.edits import Edits
 from cephtui.tui.console.form import FormScreen
 from cephtui.tui.console.queue import QueueScreen
@@ -159,7 +159,7 @@ def screens(root: Path) -> Iterator[Screen[Any]]:
     yield NodeDetails("pve1", AsyncMock(return_value=""))
     yield FormScreen(preset, Edits(), lambda edits: make_plan(request, new_batch))
     yield QueueScreen(Queue, lambda queue: None)
-    yield CheckScreen(new_sitting(request, -10.0), desk(request, preset))
+    yield CheckScreen(new_guided_check(request, -10.0), desk(request, preset))
     yield Confirm("Really?", "yes", "no")
     yield TypeName("what there is", "its name")
     yield Ask("pve1", "password?", secret=True)

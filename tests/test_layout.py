@@ -16,7 +16,6 @@ from cephtui.tui.charts.colors import FLOW_COLORS
 from cephtui.tui.console.panels import PresetPanel
 from cephtui.tui.console.status_bar import StatusBar
 from cephtui.tui.console.tile_result import TileResult, result_of
-from cephtui.tui.widgets import live_view
 from cephtui.tui.widgets.cluster_now import cluster_text
 from cephtui.tui.widgets.layout import PANELS, Layout, lay_out
 from cephtui.tui.widgets.now import reading
@@ -127,7 +126,7 @@ def test_the_slowest_osds_come_first_and_the_cluster_fits_its_panel() -> None:
 
 
 async def test_a_value_of_the_past_is_not_shown_as_that_of_now(tmp_path: Path) -> None:
-    async with in_a_run(tmp_path, size=USUAL) as (app, pilot, hosts):
+    async with in_a_run(tmp_path, size=USUAL, silent=True) as (app, pilot, hosts):
         await until(pilot, lambda: screen_text(app).count("no sample") == 3)
         seen = [text_of(app, console_screen(app).query_one(each)) for each in ("#now", "#progress", "#panel-2")]
         assert all("no sample" in text for text in seen)
@@ -136,13 +135,6 @@ async def test_a_value_of_the_past_is_not_shown_as_that_of_now(tmp_path: Path) -
         assert "no sample" not in screen_text(app)
 
 
-@pytest.fixture
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run that is held in a test is not called silent."""
-    monkeypatch.setattr(live_view, "_SILENT_SECONDS", 1e9)
-
-
-@pytest.mark.usefixtures("patient")
 async def test_the_running_presets_tile_is_live(tmp_path: Path) -> None:
     async with in_a_run(tmp_path, size=USUAL) as (app, pilot, hosts):
         tile = console_screen(app).query_one("#panel-2", PresetPanel)
@@ -251,7 +243,6 @@ async def test_the_lines_are_not_named_where_there_is_only_one_node(tmp_path: Pa
         assert not picture(view.shown, HEADLINES[0], by_node=True).named
 
 
-@pytest.mark.usefixtures("patient")
 async def test_the_tiles_are_one_row_at_80x24_with_the_value_or_a_short_title(tmp_path: Path) -> None:
     async with in_a_run(tmp_path, size=SMALL) as (app, pilot, _):
         await until(pilot, lambda: "k" in text_of(app, console_screen(app).query_one("#panel-2")))

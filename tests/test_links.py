@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from cephtui.analysis.ceiling import ceilings
+from cephtui.analysis.conclusion import judge_sides
 from cephtui.analysis.links import Link, fastest_link, links_of
+from cephtui.analysis.matrix import matrix_of
+from cephtui.analysis.sides import Side
 from cephtui.cli.commands.show import show_saved
 from cephtui.models import NodeEnvironment, NodeResult, Run, Summary, Total
 from cephtui.models.metrics import BY_NAME
+from cephtui.reports.comparison import draw_comparison
 from cephtui.reports.document.blocks import Table, Text
 from cephtui.reports.document.figures import links_tables, runs_table
 from cephtui.reports.links import link_lines, link_rows, links_in_tables, links_markdown
-from cephtui.reports.text import conditions, short_conditions
+from cephtui.reports.matrix import column_titles
+from cephtui.reports.text import conditions, metric_of, short_conditions
+from cephtui.sessions.cluster_links import keep_links, kept_links
 from cephtui.sessions.jsonlines import as_json
 from cephtui.sessions.writer import SessionWriter
 from cephtui.tui.widgets.run_rows import Content
@@ -24,6 +31,7 @@ from tests.documents import study
 from tests.runs import recorded
 from tests.test_ceiling import found as ceilings_of
 from tests.test_ceiling import wrote
+from tests.test_compare import text_of
 
 GBIT = 125e6
 
@@ -191,3 +199,75 @@ def test_without_a_link_of_each_node_nothing_is_made_up() -> None:
     assert "NIC" in ceilings_of(run, elsewhere)["network"].basis
     assert fastest_link(links_of([elsewhere]), "pve1") is None
     assert ceilings(elsewhere, [elsewhere]) == []
+
+
+# ---------------------------------------------------------------------------------------------- kept with the cluster
+
+
+FSID = "0a1b2c3d-0000-4000-8000-00000000beef"
+NAMED = {"a": "pve1", "b": "pve2", "c": "pve3"}
+"""What the hosts call themselves."""
+
+
+def of_hosts(value: Run) -> Run:
+    environment = {name: NodeEnvironment(hostname=NAMED[name]) for name in value.environment}
+    return value.model_copy(update={"environment": environment})
+
+
+def in_cluster(fsid: str | None) -> Run:
+    cluster = wrote().cluster
+    assert cluster
+    return wrote(bandwidth=50e6, cluster=cluster.model_copy(update={"fsid": fsid}))
+
+
+def test_a_link_is_kept_with_its_cluster_and_is_the_ceiling_of_another_session(tmp_path: Path) -> None:
+    root = tmp_path / "sessions"
+    for value in (*TRIANGLE, one_way(7, "a", "b", 0.5 * GBIT)):
+        keep_links(root, of_hosts(value), FSID)
+    run = in_cluster(FSID)
+    kept = {(link.source, link.destination): link for link in kept_links(root, run)}
+    assert len(kept) == 6
+    assert (kept["pve1", "pve2"].bandwidth_bytes, kept["pve1", "pve2"].run) == (0.5 * GBIT, 7), "the newest counts"
+    (network,) = [each for each in ceilings(run, links=list(kept.values())) if each.limit == "network"]
+    assert network.at_most == pytest.approx(0.75 * GBIT)
+    day = f"{TRIANGLE[0].started_at:%Y-%m-%d}"
+    assert (
+        network.basis == f"from 1 of 3 OSD hosts, size 3, link 1.00 Gbit/s as measured ({TRIANGLE[0].session}/1, {day})"
+    )
+    (own,) = [each for each in ceilings(run, [one_way(9, "pve1", "x", 0.4 * GBIT)], list(kept.values()))
+              if each.limit == "network"]  # fmt: skip
+    assert own.at_most == pytest.approx(0.75 * 0.4 * GBIT), "what the session itself has measured comes first"
+
+
+def test_what_is_not_known_to_be_of_the_cluster_is_not_kept(tmp_path: Path) -> None:
+    root = tmp_path / "sessions"
+    both = link_run(1, "a", "b", summary=Summary(write=total(GBIT), read=total(GBIT)))
+    failed = link_run(2, "a", "b", outcome="failed")
+    for value, fsid in ((both, FSID), (failed, FSID), (TRIANGLE[0], ""), (TRIANGLE[0], "../../x")):
+        keep_links(root, of_hosts(value), fsid)
+    assert [*tmp_path.iterdir()] == []
+    keep_links(root, of_hosts(TRIANGLE[0]), FSID)
+    with (root.parent / "clusters" / f"{FSID}.jsonl").open("a") as file:
+        file.write('{"torn')
+    assert len(kept_links(root, in_cluster(FSID))) == 1
+    assert kept_links(root, in_cluster(FSID.replace("beef", "dead"))) == []
+    assert kept_links(root, in_cluster(None)) == []
+
+
+def test_what_two_measurements_of_a_link_show_is_in_bits() -> None:
+    """In the table of a comparison and in its verdict; but what a test of data shows is in bytes."""
+    rates = enumerate((1.0, 1.01, 0.99, 0.5, 0.505, 0.495), 1)
+    runs = [one_way(number, "a", "b", rate * GBIT) for number, rate in rates]
+    left, right = Side(tuple(runs[:3])), Side(tuple(runs[3:]))
+    judged = judge_sides(left, right, lambda run: BY_NAME["bandwidth_bytes"], datetime(2026, 11, 24, tzinfo=UTC))
+    text = text_of(draw_comparison(left, right, judged))
+    assert "write bandwidth  1.00 Gbit/s -> 500 Mbit/s" in text
+    assert "MiB/s" not in text
+    assert metric_of("bandwidth_bytes", "fio").as_text(GBIT) == "119 MiB/s"
+
+
+def test_in_the_table_of_a_session_a_link_has_the_names_of_its_ends_and_osds_have_no_node() -> None:
+    osds = link_run(7, "a", "", target="osd:*", tool="osd-bench", options={})
+    matrix = matrix_of([*TRIANGLE, osds], lambda _: BY_NAME["bandwidth_bytes"])
+
+    assert column_titles(matrix) == ["b to a", "c to a", "a to b", "c to b", "a to c", "b to c", "osd:*"]

@@ -51,11 +51,11 @@ def test_what_is_refused(options: dict[str, object], expected: str) -> None:
 
 
 def test_a_length_is_always_given_and_what_is_in_flight_is_limited_by_operations_only() -> None:
-    words = bound(runtime=7, max_ops=8, max_op_len="1M", min_op_len="1M").argv("x", 0, PLACE)
+    words = bound(runtime=7, max_ops=8, max_op_len="1M", min_op_len="1M").argv("x", 192 * MIB, PLACE)
     pairs = set(itertools.pairwise(words))
     assert words[:5] == ("rados", "--id", "admin", "-p", PLACE.pool)
     assert "-N" not in words
-    assert {("--run-length", "7"), ("--max-ops", "8"), ("--max-backlog", str(8 * MIB))} <= pairs
+    assert {("--num-objects", "3"), ("--run-length", "7"), ("--max-ops", "8"), ("--max-backlog", str(8 * MIB))} <= pairs
     assert ("--target-throughput", str(100 * MIB)) in pairs
 
 
@@ -67,6 +67,13 @@ def test_it_takes_the_space_of_all_its_objects() -> None:
         OptionError, match="num-objects: 5 of 64M take 320 MiB, and there is room for 100 MiB: at most 1"
     ):
         workload.jobs_and_size(100 * MIB)
+
+
+def test_without_a_number_it_makes_as_many_objects_as_there_is_room_for() -> None:
+    assert bound().jobs_and_size(1 << 40) == (1, 3200 * MIB)
+    assert bound().jobs_and_size(1000 * MIB) == (1, 960 * MIB)
+    with pytest.raises(OptionError, match=r"1 of 64M take 64\.0 MiB, and there is room for 63\.0 MiB: at most 0"):
+        bound().jobs_and_size(63 * MIB)
 
 
 def lengths(name: str) -> dict[str, list[int]]:

@@ -431,16 +431,17 @@ OK = Completed(0, "16.2.15", "")
 
 
 async def inspected(
-    spec: str, *folders: str, shared: bool = True, portion: int = 256 * MIB, **instead: Completed
+    spec: str, *folders: str, shared: bool = True, portion: int = 256 * MIB, block: str = "4M", **instead: Completed
 ) -> Found:
     shell = RecordedShell(*folders, "healthy", **{"ceph_osd_tree": tree(), "ceph_tell": OK, **instead})
     parts = (Part(spec=spec, bytes=portion),)
-    use = Use(parts, writes=True, known=True, options={}, destroy=(), shared_pool=shared)
+    options: dict[str, OptionValue] = {"block-size": block}
+    use = Use(parts, writes=True, known=True, options=options, destroy=(), shared_pool=shared)
     return await parse_target(spec).inspect(shell, use)
 
 
 async def refusal(spec: str, *folders: str, portion: int = 256 * MIB, **instead: Completed) -> str:
-    found = (await inspected(spec, *folders, shared=True, portion=portion, **instead)).refusal
+    found = (await inspected(spec, *folders, shared=True, portion=portion, block="4M", **instead)).refusal
     return found.text if found else ""
 
 
@@ -490,6 +491,12 @@ async def test_it_asks_before_osds_with_data_are_loaded() -> None:
         "osd.0, osd.1, osd.2 serve the clients of pools bench, rec, recdata, recquota, which wait while an OSD writes"
     )
     assert found.remedy == "wait for a quiet hour, choose other OSDs, or allow it with --shared-pool"
+
+
+async def test_small_blocks_are_warned_of_in_the_question() -> None:
+    warning = "; writes below 1 MiB have made OSDs of Ceph 16.2 hang that were short of CPU"
+    assert known((await inspected("osd:*", shared=False, block="4k")).refusal).problem.endswith(warning)
+    assert not known((await inspected("osd:*", shared=False, block="1M")).refusal).problem.endswith(warning)
 
 
 async def test_osds_without_data_of_clients_are_measured_without_a_question() -> None:

@@ -225,7 +225,7 @@ def test_more_steps_than_anybody_means_are_refused() -> None:
 
 # ---------------------------------------------------------------------------------------------- images and devices
 
-SITTING = "0a1b2c3d"
+GUIDED = "0a1b2c3d"
 THREE = ("pve1", "pve2", "pve3")
 
 
@@ -240,7 +240,7 @@ def plan_on(
 ) -> Plan:
     catalogue = find_presets(packaged_presets_dir(), Path("/nonexistent"))
     hosts = tuple(node if isinstance(node, Node) else Node(name=node, host=node) for node in nodes)
-    chosen = parse_target(target, owner_id=SITTING) if isinstance(target, str) else target
+    chosen = parse_target(target, owner_id=GUIDED) if isinstance(target, str) else target
     presets, overrides = choose(catalogue, names), parse_overrides(set)
     request = Request(presets, hosts, chosen, overrides, repeats, destroy, room_bytes=room_bytes)
     return make_plan(request, lambda: "0f0f0f0f")
@@ -274,7 +274,7 @@ def test_a_pool_on_several_nodes_has_an_image_for_each_node_and_job() -> None:
     assert [node.node for node in step.nodes] == list(THREE)
     for node in step.nodes:
         images = images_of(node)
-        assert images == [f"cephtui-{SITTING}-{node.node}-{job}" for job in range(8)]
+        assert images == [f"cephtui-{GUIDED}-{node.node}-{job}" for job in range(8)]
         assert node.place.images == tuple(images)
         assert [part.spec for part in node.parts] == [f"rbd:bench/{image}" for image in images]
         assert {part.bytes for part in node.parts} == {10 * GIB // 8}
@@ -377,7 +377,7 @@ def test_images_of_several_sizes_are_filled_once_each_for_the_largest_step() -> 
     """One job uses the first image in full, eight jobs use a piece of each."""
     first, second = plan_on("rbd:bench", "write-iops", "read-iops", nodes=("pve1", "pve2")).steps
     for node in first.nodes:
-        small = [f"cephtui-{SITTING}-{node.node}-{job}" for job in range(8)]
+        small = [f"cephtui-{GUIDED}-{node.node}-{job}" for job in range(8)]
         expected = dict.fromkeys(small, 10 * GIB // 8) | {small[0]: 10 * GIB}
         assert {part.spec.rpartition("/")[2]: part.bytes for part in node.fill} == expected
         assert node.prepare_argv is not None
@@ -385,7 +385,7 @@ def test_images_of_several_sizes_are_filled_once_each_for_the_largest_step() -> 
         assert sizes_in(node.argv) == dict.fromkeys(small, 10 * GIB // 8)
     assert first.fill_bytes == 10 * GIB + 7 * (10 * GIB // 8)
     assert [(node.fill, node.prepare_argv) for node in second.nodes] == [((), None)] * 2
-    assert sizes_in(second.nodes[0].argv) == {f"cephtui-{SITTING}-pve1-0": 10 * GIB}
+    assert sizes_in(second.nodes[0].argv) == {f"cephtui-{GUIDED}-pve1-0": 10 * GIB}
 
 
 def test_images_that_a_later_step_adds_are_filled_before_it() -> None:
@@ -452,14 +452,14 @@ def test_nodes_with_odd_names_have_images_of_their_own() -> None:
     images = [image for node in step.nodes for image in images_of(node)]
     assert len({*images}) == len(ODD)
     for image in images:
-        assert image.startswith(f"cephtui-{SITTING}-")
+        assert image.startswith(f"cephtui-{GUIDED}-")
         assert not {*image} & {*"/@#;,: []%"}, "what fio, rbd or a shell would take for something else"
         assert image.isascii()
 
 
 def test_objects_of_every_console_node_and_batch_are_apart() -> None:
     (step,) = plan_on("pool:bench", "rados-write", nodes=("pve1", "h:22"), room_bytes=10 * GIB).steps
-    base = f"cephtui-{SITTING}-0f0f0f0f"
+    base = f"cephtui-{GUIDED}-0f0f0f0f"
     assert [node.place.namespace for node in step.nodes] == [f"{base}-pve1", f"{base}-h_3a22"]
 
 

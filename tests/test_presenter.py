@@ -104,6 +104,14 @@ def test_prefilling_has_a_rate_of_its_own() -> None:
     assert presented.progress(None, state) == "prefilling 2 s"
 
 
+def test_a_tool_that_prepares_its_own_data_has_no_total() -> None:
+    state = live("prepare", prepared_bytes=140 << 20)
+    own = state.step.nodes[0].model_copy(update={"fill": ()})
+    state.step = state.step.model_copy(update={"nodes": (own,)})
+    _, done = presented.figures(None, state, IOPS)
+    assert (done.word, done.value) == ("MiB written", "140")
+
+
 # ---------------------------------------------------------------------------------------------- what happens
 
 

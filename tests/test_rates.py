@@ -13,18 +13,18 @@ from scipy import special
 
 from cephtui.analysis import conclusion, looks, ratio, verdict
 from cephtui.analysis.conclusion import answer_of_all, trend
+from cephtui.analysis.guided_check import is_look, looks_of, next_turn
 from cephtui.analysis.looks import ONE_LOOK
 from cephtui.analysis.ratio import log_deviation, required_ratio
-from cephtui.analysis.sitting import is_look, looks_of, next_turn
 from cephtui.analysis.verdict import Criteria, Figures, Measured, judge
+from cephtui.models.guided_check import GuidedCheck
 from cephtui.models.metrics import Metric
-from cephtui.models.sitting import Sitting
 from cephtui.models.verdict import Verdict
 from tests.measured import IOPS, LATENCY, STARTED, run
 
-SITTINGS = 2000
+CHECKS = 2000
 MOST_WRONG = 0.036
-"""Of the 2.5 % of each side, with three standard deviations of 2,000 sittings."""
+"""Of the 2.5 % of each side, with three standard deviations of 2,000 checks."""
 PLACES = [run(number) for number in range(1, 41)]
 """Runs one after the other; each gets the figure of its turn."""
 DOWN, UP = -10.0, 20.0
@@ -68,13 +68,11 @@ def figures_of(order: str, values: Sequence[float], metric: Metric = IOPS) -> Fi
     return Figures("write", metric, found["A"], found["B"])
 
 
-def sittings(
-    order: str, *, ratio: float = 1.0, cv: float = 0.05, seed: int, drift: float = 0.0
-) -> Iterator[list[float]]:
-    """The figures of each run of many sittings, in the order of time."""
+def checks(order: str, *, ratio: float = 1.0, cv: float = 0.05, seed: int, drift: float = 0.0) -> Iterator[list[float]]:
+    """The figures of each run of many checks, in the order of time."""
     chance = np.random.default_rng(seed)
     truth = np.log([ratio if side == "B" else 1.0 for side in order]) + np.log1p(np.linspace(0, drift, len(order)))
-    for noise in chance.normal(0, log_deviation(cv), (SITTINGS, len(order))):
+    for noise in chance.normal(0, log_deviation(cv), (CHECKS, len(order))):
         yield [float(value) for value in 10_000 * np.exp(truth + noise)]
 
 
@@ -83,7 +81,7 @@ def verdicts(
 ) -> list[Verdict]:
     return [
         judge(figures_of(order, values, metric), "write-iops", criteria, STARTED)
-        for values in sittings(order, ratio=ratio, seed=seed, drift=drift)
+        for values in checks(order, ratio=ratio, seed=seed, drift=drift)
     ]
 
 
@@ -124,8 +122,8 @@ def test_what_is_there_is_found_by_five_runs_a_side(true: float, answer: str) ->
 # ---------------------------------------------------------------------------------------------- where it measures
 
 
-def new_sitting(*, takes_turns: bool, most: int = 12) -> Sitting:
-    return Sitting(
+def new_guided_check(*, takes_turns: bool, most: int = 12) -> GuidedCheck:
+    return GuidedCheck(
         at=STARTED,
         presets=("write-iops",),
         target="rbd:bench",
@@ -141,19 +139,19 @@ def new_sitting(*, takes_turns: bool, most: int = 12) -> Sitting:
     )
 
 
-def measure(sitting: Sitting, noise: Sequence[float], true: float) -> tuple[Verdict, list[int]]:
+def measure(guided: GuidedCheck, noise: Sequence[float], true: float) -> tuple[Verdict, list[int]]:
     """Its last verdict, and the numbers of runs a side at which it was looked."""
-    criteria = Criteria(DOWN, looks=looks_of(sitting))
+    criteria = Criteria(DOWN, looks=looks_of(guided))
     found: dict[str, list[Measured]] = {"before": [], "after": []}
     looked: list[int] = []
     last = None
     place = 0
-    while turn := next_turn(sitting, len(found["before"]), len(found["after"])):
+    while turn := next_turn(guided, len(found["before"]), len(found["after"])):
         for _ in range(turn.runs):
             value = math.exp(noise[place]) * (true if turn.side == "after" else 1.0)
             found[turn.side].append(Measured(PLACES[place], value))
             place += 1
-        if is_look(sitting, len(found["before"]), len(found["after"])):
+        if is_look(guided, len(found["before"]), len(found["after"])):
             looked.append(len(found["after"]))
             figures = Figures("write", IOPS, found["before"], found["after"])
             last = judge(figures, "write-iops", criteria, STARTED)
@@ -163,16 +161,16 @@ def measure(sitting: Sitting, noise: Sequence[float], true: float) -> tuple[Verd
     return last, looked
 
 
-def measured(sitting: Sitting, true: float, *, seed: int, times: int = SITTINGS) -> list[tuple[Verdict, list[int]]]:
+def measured(guided: GuidedCheck, true: float, *, seed: int, times: int = CHECKS) -> list[tuple[Verdict, list[int]]]:
     chance = np.random.default_rng(seed)
     return [
-        measure(sitting, noise, true) for noise in chance.normal(0, log_deviation(0.05), (times, len(PLACES))).tolist()
+        measure(guided, noise, true) for noise in chance.normal(0, log_deviation(0.05), (times, len(PLACES))).tolist()
     ]
 
 
 @pytest.mark.parametrize("takes_turns", [True, False], ids=["in turns", "before is fixed"])
 def test_several_looks_are_wrong_no_more_often_than_one(takes_turns: bool) -> None:
-    found = measured(new_sitting(takes_turns=takes_turns), 0.9, seed=40)
+    found = measured(new_guided_check(takes_turns=takes_turns), 0.9, seed=40)
     rates = answers([last for last, _ in found])
     assert 0.01 <= rates["met"] <= MOST_WRONG
     assert 0.01 <= rates["not met"] <= MOST_WRONG
@@ -185,7 +183,7 @@ def test_measuring_until_it_is_decided_would_be_seen_here(monkeypatch: pytest.Mo
     monkeypatch.setattr(looks, "_AT", tuple(range(3, 21)))
     monkeypatch.setattr(looks, "_LEVELS", {20: {0.95: 0.05}})
     monkeypatch.setattr(looks, "_PAIRED", 1.0)
-    found = measured(new_sitting(takes_turns=True, most=20), 0.9, seed=50, times=250)
+    found = measured(new_guided_check(takes_turns=True, most=20), 0.9, seed=50, times=250)
     rates = answers([last for last, _ in found])
     assert min(rates["met"], rates["not met"]) > 0.08
 
@@ -204,13 +202,13 @@ def test_runs_that_take_turns_are_not_misled_by_a_drift() -> None:
 @pytest.mark.parametrize("runs", [3, 5, 12])
 def test_of_noise_no_trend_is_named(runs: int) -> None:
     order = one_after_the_other(runs)
-    found = [trend(figures_of(order, values), Criteria()) for values in sittings(order, seed=70 + runs)]
+    found = [trend(figures_of(order, values), Criteria()) for values in checks(order, seed=70 + runs)]
     assert sum(each is not None for each in found) / len(found) <= 0.05
 
 
 def test_a_drift_is_named() -> None:
     order = one_after_the_other(8)
-    found = [trend(figures_of(order, values), Criteria()) for values in sittings(order, seed=80, drift=-0.4)]
+    found = [trend(figures_of(order, values), Criteria()) for values in checks(order, seed=80, drift=-0.4)]
     assert sum(each is not None and each < 0 for each in found) / len(found) > 0.9
 
 

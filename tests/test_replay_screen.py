@@ -38,6 +38,8 @@ from tests.test_playback import begun, only
 
 END = float("inf")
 SIZES = [(80, 24), (93, 25), (120, 36), (200, 50)]
+THROUGHPUT = 1
+"""A run that is about bandwidth."""
 INTO_THE_RUN = 12.0
 """Seconds of the benchmark itself after which most tests look."""
 
@@ -443,6 +445,20 @@ async def test_v_goes_through_the_figures(session: Path) -> None:
     assert seen[2].startswith(f" latency  write {units.latency(write.latency_mean_seconds)} ")
     assert f"write p99 {units.latency(write.latency_p99_seconds)}" in seen[2]
     assert seen[3] == seen[0]
+
+
+async def test_the_first_figure_is_what_the_preset_is_about_and_the_chosen_one_stays(copy: Path) -> None:
+    first, *others = (copy / "plans.jsonl").read_text().splitlines()  # recorded before plans had it
+    plan = json.loads(first)
+    plan["steps"][0]["headline"] = "bandwidth"
+    (copy / "plans.jsonl").write_text("\n".join([json.dumps(plan), *others, ""]))
+    async with playing(copy, THROUGHPUT) as shown:
+        await shown.wait(moment(copy, THROUGHPUT))
+        assert title(shown.screen).startswith(" bandwidth ")
+        await shown.press("v")
+        await shown.press("home")
+        await shown.wait(moment(copy, THROUGHPUT))
+        assert title(shown.screen).startswith(" latency ")
 
 
 async def test_b_draws_a_line_for_each_node(session: Path) -> None:

@@ -50,7 +50,7 @@ THREE = ("a", "b", "c")
 PRESET = "write-iops"
 FILE = "file:/mnt/bench/test"
 RBD = "rbd:bench"
-SITTING = "0a1b2c3d"
+GUIDED = "0a1b2c3d"
 LONG = 30.0
 
 
@@ -65,7 +65,7 @@ def plan(
     hosts = tuple(node if isinstance(node, Node) else Node(name=node, host=node) for node in nodes)
     size = ("size=128M",) if target == RBD else ()
     overrides = parse_overrides(("runtime=20", *size, *set))
-    request = Request(choose(catalogue, presets or (PRESET,)), hosts, parse_target(target, owner_id=SITTING), overrides)
+    request = Request(choose(catalogue, presets or (PRESET,)), hosts, parse_target(target, owner_id=GUIDED), overrides)
     batches = (f"{number:08x}" for number in itertools.count(1))
     return make_plan(request, lambda: next(batches))
 
@@ -770,7 +770,7 @@ def test_an_image_that_stays_in_use_is_told_with_what_removes_it_later(
     this.submit()
     this.hosts["b"].busy = 1
     (problem,) = this.runner.close()
-    assert problem.startswith(f"b: rbd:bench/cephtui-{SITTING}-b-")
+    assert problem.startswith(f"b: rbd:bench/cephtui-{GUIDED}-b-")
     assert problem.endswith(" was not removed: rbd: error: image still has watchers: cephtui cleanup tries again")
     (left,) = this.hosts["b"].there
     ((directory, undo),) = left_behind(this.directory.parent)
@@ -1069,7 +1069,7 @@ def test_what_a_dead_console_left_elsewhere_is_not_touched_at_the_start(
     left = [
         Undo(node="local", target="file:/cache/old", at=here),
         Undo(node="b", target="file:/mnt/bench/test.b", at=there),
-        Undo(node="local", target=f"rbd:bench/cephtui-{SITTING}-local-0", at=here),
+        Undo(node="local", target=f"rbd:bench/cephtui-{GUIDED}-local-0", at=here),
     ]
     (dead / "undo.jsonl").write_text("".join(undo.model_dump_json() + "\n" for undo in left))
     log = Log()

@@ -95,8 +95,8 @@ def answer(body: str, status: int = 200) -> Completed:
     return Completed(0, f"<?xml version='1.0'?>{body}\n{status}\n", "")
 
 
-def target(*, own_users: bool = False) -> S3Target:
-    return S3Target(GATEWAY, "1a2b3c4d", own_users)
+def target(*, own_users: bool = False, bucket: str = "") -> S3Target:
+    return S3Target(GATEWAY, "1a2b3c4d", own_users, bucket)
 
 
 def use_of(found: S3Target) -> Use:
@@ -133,24 +133,29 @@ def test_anything_else_is_no_endpoint(text: str) -> None:
         parse_target(f"s3:{text}")
 
 
-def test_a_bucket_of_somebodys_is_no_target() -> None:
-    with pytest.raises(TargetError, match="expected no bucket: cephtui makes and removes buckets of its own"):
-        parse_target("s3:http://gw:7480/data")
+@pytest.mark.parametrize("bucket", ["Data", "a/b", "a_b", "-a", "user:admin", "x" * 20, "..", "a b", "a%2Fb"])
+def test_names_of_buckets_begin_only_as_any_gateway_takes_them(bucket: str) -> None:
+    with pytest.raises(TargetError, match=r"^target 's3:.*: expected as BUCKET up to 19 of a-z, 0-9 and -, got "):
+        parse_target(f"s3:http://gw:7480/{bucket}")
 
 
-def test_nodes_have_names_of_their_own_and_a_bucket_has_room_for_its_number() -> None:
+@pytest.mark.parametrize("begins", ["", "bench", "a" * 19])
+def test_nodes_have_names_of_their_own_and_a_bucket_has_room_for_its_number(begins: str) -> None:
     names = set()
     for node in ("pve1", "pve2", "N" * 64, "ä_b"):
-        place, (part,) = target().lay_out(Node(name=node), LAYOUT)
+        place, (part,) = target(bucket=begins).lay_out(Node(name=node), LAYOUT)
         assert part.spec == f"s3:{GATEWAY}/{place.bucket_prefix}"
         assert part.bytes == 0, "nothing keeps it to a size"
         names.add(place.bucket_prefix)
+        assert place.bucket_prefix.startswith(f"{begins}-cephtui-" if begins else "cephtui-")
         bucket = f"{place.bucket_prefix}000000000012"
-        assert len(bucket) <= 63
+        assert len(f"{place.bucket_prefix}{'0' * 16}") <= 63, "the bucket that marks the owner"
         assert bucket == bucket.lower()
     assert len(names) == 4
-    place, (part,) = target(own_users=True).lay_out(Node(name="pve1"), LAYOUT)
-    assert part.spec == f"s3:{GATEWAY}/user:{place.bucket_prefix.removesuffix('-')}"
+    place, (part,) = target(own_users=True, bucket=begins).lay_out(Node(name="pve1"), LAYOUT)
+    uid = part.spec.removeprefix(f"s3:{GATEWAY}/user:")
+    assert place.bucket_prefix == f"{begins}-{uid}-".removeprefix("-")
+    assert uid.startswith("cephtui-")
     assert part.bytes == 1 << 30
 
 
@@ -288,9 +293,11 @@ def test_a_section_that_can_not_be_used_is_named_without_its_keys(tmp_path: Path
 # ---------------------------------------------------------------------------------------------- made and removed
 
 
-async def test_buckets_of_a_prefix_are_removed_with_what_is_in_them_and_no_others() -> None:
+@pytest.mark.parametrize("begins", ["", "bench"])
+async def test_buckets_of_a_prefix_are_removed_with_what_is_in_them_and_no_others(begins: str) -> None:
     shell = Gateways(vault=Vault(named={GATEWAY: KEYS}.get), buckets={"data": ["precious"], "cephtui-x": ["y"]})
-    found = target()
+    found = target(bucket=begins)
+    assert parse_target(found.spec, owner_id=found.owner_id) == found
     place, (part,) = found.lay_out(shell.node, LAYOUT)
     assert (await found.inspect(shell, use_of(found))).refusal is None
     assert await found.create(shell, part, OWNER) == part.spec
@@ -312,11 +319,12 @@ async def test_buckets_of_a_prefix_are_removed_with_what_is_in_them_and_no_other
     assert (await kind.remove(shell, name, OWNER)).status == "done", "twice is harmless"
 
 
-async def test_a_user_is_removed_that_carries_its_session() -> None:
-    shell, found = Gateways(), target(own_users=True)
+@pytest.mark.parametrize("begins", ["", "bench"])
+async def test_a_user_is_removed_that_carries_its_session(begins: str) -> None:
+    shell, found = Gateways(), target(own_users=True, bucket=begins)
     place, (part,) = found.lay_out(shell.node, LAYOUT)
     assert await found.create(shell, part, OWNER) == part.spec
-    assert [*shell.people] == [place.bucket_prefix.removesuffix("-")]
+    assert [*shell.people] == [place.bucket_prefix.removeprefix(f"{begins}-").removesuffix("-")]
     assert (await found.reveal(shell, place))["secret key"] == KEYS[1]
     kind, name = kind_of(part.spec), part.spec.partition(":")[2]
     assert kind
@@ -328,7 +336,21 @@ async def test_a_user_is_removed_that_carries_its_session() -> None:
     assert (await kind.remove(shell, name, OWNER)).status == "done", "twice is harmless"
 
 
-@pytest.mark.parametrize("name", ["data", "user:admin", "cephtui-", "user:cephtui-x", "cephtui-1a2b3c4d-/../data", ""])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "data",
+        "user:admin",
+        "cephtui-",
+        "user:cephtui-x",
+        "bench-",
+        "benchcephtui-1a2b3c4d-x-",
+        "A-cephtui-1a2b3c4d-x-",
+        "user:bench-cephtui-1a2b3c4d-x",
+        "cephtui-1a2b3c4d-/../data",
+        "",
+    ],
+)
 @pytest.mark.parametrize("owner", [OWNER, None, "a b"])
 async def test_what_is_not_named_as_its_own_is_not_removed(name: str, owner: str | None) -> None:
     shell = Gateways(vault=Vault(named={GATEWAY: KEYS}.get), buckets={"data": []}, people={"admin": ""})
@@ -351,6 +373,30 @@ async def test_keys_that_are_not_accepted_are_told() -> None:
     refusal = (await target().inspect(shell, use_of(target()))).refusal
     assert refusal
     assert refusal.text == "n1: http://gw:7480: GET /: InvalidAccessKeyId: the keys are not accepted"
+
+
+CURL_60 = """curl: (60) SSL certificate problem: self-signed certificate
+More details here: https://curl.se/docs/sslcerts.html
+
+curl failed to verify the legitimacy of the server and therefore could not
+establish a secure connection to it. To learn more about this situation and
+how to fix it, please visit the web page mentioned above.
+"""
+"""Of curl 7.88."""
+
+
+async def test_a_certificate_that_is_not_trusted_is_named_with_what_helps(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def run(*_: object, **__: object) -> Completed:
+        return Completed(60, "", CURL_60)
+
+    shell = Gateways(vault=Vault(named={GATEWAY: KEYS}.get))
+    monkeypatch.setattr(shell, "run", run)
+    refusal = (await target().inspect(shell, use_of(target()))).refusal
+    assert refusal
+    assert refusal.text == (
+        "n1: http://gw:7480: (60) SSL certificate problem: self-signed certificate: "
+        "add its CA to those of the node (update-ca-certificates)"
+    )
 
 
 @pytest.mark.parametrize("printed", ["", "[]", "{}", '{"keys": []}', "not JSON canary", '{"keys": [["canary"]]}'])

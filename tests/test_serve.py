@@ -184,7 +184,8 @@ async def test_a_process_that_does_not_end_is_killed(monkeypatch: pytest.MonkeyP
 
 async def test_one_that_cleans_up_has_its_time_until_there_is_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(serving, "_GRACE_SECONDS", 0.0)
-    argv = (sys.executable, "-c", f"{STARTS}sys.stdin.read(); print('D', flush=True); time.sleep(600)")
+    hung_up = "import signal; signal.signal(signal.SIGHUP, signal.SIG_DFL); "  # also below nohup
+    argv = (sys.executable, "-c", f"{hung_up}{STARTS}sys.stdin.read(); print('D', flush=True); time.sleep(600)")
     server = PageServer(Served(argv, "title", cleans_up=True), Gate("127.0.0.1", None), 1)
     async with TestClient(TestServer(await server.application())) as client:
         websocket = await client.ws_connect("/ws", headers=origin(client))

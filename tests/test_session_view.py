@@ -14,6 +14,9 @@ from textual.widgets import DataTable
 
 from cephtui import units
 from cephtui.models import Run, SessionNotes
+from cephtui.models.metrics import Metric
+from cephtui.paths import packaged_presets_dir
+from cephtui.presets import find_presets, headline_metric
 from cephtui.reports.text import conditions
 from cephtui.sessions import archive, demo, store
 from cephtui.sessions.importing import Importer, read_log_file
@@ -33,6 +36,8 @@ from tests.known import known
 from tests.logs import COMMAND, WRITES
 from tests.replayed import cells_of, columns, until
 from tests.test_replay_screen import border_title, keep_what_is_said, screen_text, text_in
+
+CATALOGUE = find_presets(packaged_presets_dir(), Path("none"))
 
 SIZES = [(80, 24), (93, 25), (120, 36), (200, 50)]
 
@@ -102,10 +107,15 @@ async def showing(directory: Path, size: tuple[int, int] = (120, 36), *, opened:
         yield found
 
 
+def about(run: Run) -> Metric:
+    """What the preset of a run is about."""
+    return headline_metric(CATALOGUE, run)
+
+
 def whole_title(run: Run) -> list[str]:
     """What the chart's title tells of a run."""
     totals = {name: t for name in ("read", "write") if (t := getattr(run.summary, name))}
-    return [f"{name} {units.iops(total.iops)} " for name, total in totals.items()] + ["over the whole run"]
+    return [f"{name} {about(run).text_of(total)} " for name, total in totals.items()] + ["over the whole run"]
 
 
 # ---------------------------------------------------------------------------------------------- what is there
@@ -187,7 +197,8 @@ async def test_the_charts_follow_the_cursor(session: Path) -> None:
             lines = {line.label: line.points for line in drawn.lines}
             history = store.read_history(session, run.run)
             for name in history.directions:
-                assert lines[name] == tuple(history.curves[f"{name}.iops"].points())
+                assert lines[name] == tuple(history.curves[f"{name}.{about(run).name}"].points())
+    assert {about(run).name for run in chosen} == {"iops", "bandwidth_bytes"}
 
 
 async def test_marks_are_in_the_chart_of_their_run_only(session: Path) -> None:

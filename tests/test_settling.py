@@ -334,3 +334,13 @@ def test_runs_of_a_real_cluster_were_settled_as_far_as_they_are_long_enough(tmp_
             found.add(each)
         assert not_settled(found) is None
         assert known(found.seconds.summary()).count in (3, 15, 40)
+
+
+@pytest.mark.parametrize(("tool", "count"), [("rados-bench", 3), ("osd-bench", None), ("hsbench", None)])
+def test_only_seconds_of_one_load_without_a_gap_are_spread(tool: str, count: int | None) -> None:
+    """Of what an OSD writes at a time those that took long would count; hsbench does one operation after another."""
+    found = Course("bandwidth", tool)
+    for end in (1.0, 2.0, 3.0):
+        found.add(sample(end, 100.0))
+    summary = found.seconds.summary()
+    assert (summary and summary.count) == count

@@ -109,7 +109,7 @@ def test_this_test_sees_a_scheme_wherever_it_decides_something(source: str, foun
 @pytest.mark.parametrize("kind", every_kind(), ids=KINDS)
 def test_a_kind_and_its_examples_belong_together(kind: TargetKind) -> None:
     for example in kind.examples:
-        target = parse_target(example.replace("PATH", "/dev/x"))
+        target = parse_target(example.replace("PATH", "/dev/x").replace("BUCKET", "bucket"))
         assert type(kind_of(target.spec)) is type(kind)
         assert target.kind in get_args(Kind)
         assert (target.pool is not None or target.new_pool is not None) == kind.in_pool

@@ -50,6 +50,11 @@ def test_other_text_is_no_size(text: str) -> None:
         units.parse_size(text)
 
 
+def test_a_size_is_one_of_a_total_where_that_is_known() -> None:
+    assert units.size_of(89 << 20, 6 << 30) == "89.0 MiB of 6.00 GiB"
+    assert units.size_of(89 << 20, 0) == "89.0 MiB"
+
+
 @given(st.integers(0, 1 << 63))
 def test_short_sizes_are_exact(value: int) -> None:
     assert units.parse_size(units.short_size(value)) == value

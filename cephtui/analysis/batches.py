@@ -130,6 +130,18 @@ def node_names(run: Run) -> list[str]:
     return [node.node for node in run.nodes] or list(run.environment)
 
 
+def tool_of(runs: Iterable[Run]) -> str:
+    """What these runs were measured with; empty where that is not one tool."""
+    tools = {run.tool for run in runs}
+    return tools.pop() if len(tools) == 1 else ""
+
+
+def host_name(run: Run, node: str) -> str:
+    """As the host calls itself; else as the node is named."""
+    found = run.environment.get(node)
+    return (found.hostname if found else None) or node
+
+
 def name_of(run: Run) -> str:
     """``tuning/3``, as it is typed."""
     return f"{run.session}/{run.run}"

@@ -2,8 +2,8 @@
 
 Each is an upper bound of a figure from what is known of the run: what a model does not know costs more. Network: the
 bytes that pass the busiest link for each byte of a client, where each object is on the hosts of its copies or chunks
-with equal probability; the link is as it was measured in the session, else as fast as the NIC. Depth: Little's law,
-with the latency of a single I/O in flight. CPU: the utilisation law.
+with equal probability; the link is as it was measured in the session, else as it was last measured in the cluster, else
+as fast as the NIC. Depth: Little's law, with the latency of a single I/O in flight. CPU: the utilisation law.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, TypeAlias
 
 from cephtui import units
-from cephtui.analysis.batches import measured, node_names
+from cephtui.analysis.batches import host_name, measured, node_names
 from cephtui.analysis.conclusion import why_invalid
 from cephtui.analysis.conditions import load_of
 from cephtui.analysis.jobs import job_figures
 from cephtui.analysis.links import Link, fastest_link, links_of
 from cephtui.analysis.ratio import geometric_mean
 from cephtui.frozen import dataclass
-from cephtui.models import ClusterEnvironment, Run
+from cephtui.models import ClusterEnvironment, ClusterLink, Run
 from cephtui.models.metrics import BY_NAME, DIRECTIONS, Metric
 
 Limit: TypeAlias = Literal["network", "OSDs", "depth", "client CPU"]
@@ -70,8 +70,11 @@ class Ceiling:
         return not self.is_estimate or self.share >= _BUSY_CPU
 
 
-def ceilings(run: Run, others: Iterable[Run] = ()) -> list[Ceiling]:
-    """All that are known of a run, the nearest first; ``others`` are the runs of its session."""
+def ceilings(run: Run, others: Iterable[Run] = (), links: Sequence[ClusterLink] = ()) -> list[Ceiling]:
+    """All that are known of a run, the nearest first.
+
+    ``others`` are the runs of its session, ``links`` what was ever measured in its cluster.
+    """
     if why_invalid(run):
         return []
     alike = list(others)
@@ -80,7 +83,7 @@ def ceilings(run: Run, others: Iterable[Run] = ()) -> list[Ceiling]:
         for direction in DIRECTIONS
         if direction in run.summary.flows
         for ceiling in (
-            *_network(run, direction, alike),
+            *_network(run, direction, alike, links),
             *_osds(run, direction),
             *_benched(run, direction, alike),
             *_depth(run, direction, alike),
@@ -134,30 +137,37 @@ class _Speed:
     basis: str
 
 
-def _network(run: Run, direction: str, others: Sequence[Run]) -> Iterator[Ceiling]:
-    measured_links = links_of(others)
-    speeds = [speed for node in node_names(run) if (speed := _speed(run, node, measured_links))]
-    layout, links = _layout(run, direction), [speed.bytes_per_second for speed in speeds]
-    if layout is None or len(links) != len(node_names(run)):
+def _network(run: Run, direction: str, others: Sequence[Run], kept: Sequence[ClusterLink]) -> Iterator[Ceiling]:
+    links = links_of(others)
+    speeds = [speed for node in node_names(run) if (speed := _speed(run, node, links, kept))]
+    layout, rates = _layout(run, direction), [speed.bytes_per_second for speed in speeds]
+    if layout is None or len(rates) != len(node_names(run)):
         return
     if layout.on_hosts:
-        at_most = network_rate(max(links), layout, apart=bool(run.cluster and run.cluster.networks_apart))
+        at_most = network_rate(max(rates), layout, apart=bool(run.cluster and run.cluster.networks_apart))
         where = f"{layout.on_hosts} of {layout.hosts} OSD hosts"
     else:  # the links of the OSD hosts are not known
-        at_most, where = sum(links), f"{len(links)} client{'s' * (len(links) > 1)}"
+        at_most, where = sum(rates), f"{len(rates)} client{'s' * (len(rates) > 1)}"
     fastest = max(speeds, key=lambda speed: speed.bytes_per_second)
     basis = f"from {where}, {_copies(run.cluster)}, {fastest.basis}"
     yield from _ceiling(run, "network", direction, _BANDWIDTH, at_most, basis)
 
 
-def _speed(run: Run, node: str, links: Sequence[Link]) -> _Speed | None:
-    """As it was measured in the session, else that of the fastest NIC; None where neither is known."""
+def _speed(run: Run, node: str, links: Sequence[Link], kept: Sequence[ClusterLink]) -> _Speed | None:
+    """As measured in the session, else in another one, else that of the fastest NIC; None where none is known."""
     if link := fastest_link(links, node):
-        rate = units.link_rate(link.bandwidth_bytes)
-        return _Speed(link.bandwidth_bytes, f"link {rate} as measured (#{link.runs[-1]})")
+        return _measured(link.bandwidth_bytes, f"#{link.runs[-1]}")
+    host = host_name(run, node)
+    own = [link for link in kept if host in (link.source, link.destination) and link.network != "cluster"]
+    if last := max(own, key=lambda link: link.bandwidth_bytes, default=None):
+        return _measured(last.bandwidth_bytes, f"{last.session}/{last.run}, {last.measured_at:%Y-%m-%d}")
     found = run.environment.get(node)
     bits = max(found.nic_bits_per_second.values(), default=0) if found else 0
     return _Speed(bits * _OF_LINK / 8, f"NIC {units.bit_rate(bits)} x {_OF_LINK}") if bits else None
+
+
+def _measured(bandwidth_bytes: float, where: str) -> _Speed:
+    return _Speed(bandwidth_bytes, f"link {units.link_rate(bandwidth_bytes)} as measured ({where})")
 
 
 def _layout(run: Run, direction: str) -> Layout | None:
@@ -168,15 +178,11 @@ def _layout(run: Run, direction: str) -> Layout | None:
     copies, chunks = found.pool.get("size"), _data_chunks(found)
     if not isinstance(copies, int) or chunks is None or copies > len(found.osds_by_host):
         return None
-    names = [_host_of(run, node) in {host.partition(".")[0] for host in found.osds_by_host} for node in node_names(run)]
+    hosts = {host.partition(".")[0] for host in found.osds_by_host}
+    names = [host_name(run, node).partition(".")[0] in hosts for node in node_names(run)]
     if any(names) and not all(names):
         return None
     return Layout(len(found.osds_by_host), internal_bytes(direction, copies, chunks), sum(names))
-
-
-def _host_of(run: Run, node: str) -> str:
-    found = run.environment.get(node)
-    return ((found.hostname if found else None) or node).partition(".")[0]
 
 
 def _data_chunks(found: ClusterEnvironment) -> int | None:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from cephtui.analysis.batches import flow_names, measured
+from cephtui.analysis.batches import flow_names, measured, tool_of
 from cephtui.analysis.ratio import geometric_mean
 from cephtui.analysis.sides import Side
 from cephtui.models.metrics import METRICS, Metric
@@ -38,6 +38,7 @@ def _figure(
     return Figure(
         direction=direction,
         name=metric.name,
+        tool=tool_of((*left.runs, *right.runs)),
         left=mean_before,
         right=mean_after,
         change_fraction=_change(mean_before, mean_after),

@@ -18,6 +18,7 @@ from cephtui.analysis.stalls import EDGE_SECONDS, ROUNDING_SECONDS, Completions,
 from cephtui.ceph import answers
 from cephtui.models import ClusterSample, Finding, Sample
 from cephtui.models.metrics import HeadlineName
+from cephtui.tools import TOOLS
 
 _SILENT_SECONDS, _FIRST_ANSWER_SECONDS = 7.0, 20.0
 """The cluster is asked every two seconds, once the command that asks it is up."""
@@ -57,10 +58,11 @@ class _Span:
 class Course:
     """Takes in a run as it proceeds; the first cluster sample, in ``prepare``, is the state before it."""
 
-    def __init__(self, headline: HeadlineName = "iops") -> None:
-        """``headline`` is that of the preset."""
+    def __init__(self, headline: HeadlineName = "iops", tool: str = "") -> None:
+        """``headline`` is that of the preset, ``tool`` what measures."""
         self.seconds = PerSecond(headline)
-        """Those of the run in which all nodes took part."""
+        """Those of the run in which all nodes took part; none of a tool that measures none."""
+        self._has_seconds = tool not in TOOLS or TOOLS[tool].has_seconds
         self._before: ClusterSample | None = None
         self._signals_before: dict[Key, Signal] = {}
         self._spans: dict[Key, list[_Span]] = {}
@@ -87,7 +89,8 @@ class Course:
         self._others.add(sample)
         middle = sample.elapsed_seconds - sample.interval_seconds / 2
         is_whole = not sample.missing and all(node.reached > middle for node in self._nodes.values())
-        if sample.phase == "run" and is_whole:  # without a node that has ended, it is no second of all
+        # without a node that has ended, it is no second of all
+        if sample.phase == "run" and is_whole and self._has_seconds:
             self.seconds.add(sample)
 
     def end(self, node: str, elapsed_seconds: float) -> None:

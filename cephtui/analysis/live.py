@@ -64,7 +64,7 @@ class LiveRun:
         # with the first run: it knows what a cluster reports
         from cephtui.analysis.incidents import Course
 
-        self.course = Course(self.step.headline)
+        self.course = Course(self.step.headline, self.step.tool)
         self.history.ramp_until = self.step.ramp_seconds
         if not self.step.prepare_seconds:
             self.phase = "ramp" if self.step.ramp_seconds else "run"
@@ -76,7 +76,7 @@ class LiveRun:
 
     @property
     def wanted_bytes(self) -> int:
-        """How much is written on all nodes before the benchmark."""
+        """How much is written on all nodes before the benchmark; 0 where the tool decides that itself."""
         return sum(part.bytes for node in self.step.nodes for part in node.fill)
 
     @property

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Better: TypeAlias = Literal["more", "less"]
 _POWER = 0.8
-"""Of what "would be seen" or "would decide": in four of five sittings."""
+"""Of what "would be seen" or "would decide": in four of five checks."""
 _RUNS_MOST = 10_000
 _LOG_MOST = 138.0
 """Of a ratio, either way, and of a figure: a little below ``FIGURE_MOST``, so that every result can be written."""

@@ -11,7 +11,7 @@ from datetime import datetime
 from statistics import fmean, variance
 from typing import Any
 
-from cephtui.analysis.batches import measured, name_of
+from cephtui.analysis.batches import measured, name_of, tool_of
 from cephtui.analysis.looks import ONE_LOOK, Looks
 from cephtui.analysis.ratio import (
     LogMean,
@@ -124,6 +124,7 @@ def judge(figures: Figures, preset: str, criteria: Criteria, at: datetime, *, de
         before=tuple(each.name for each in figures.before),
         after=tuple(each.name for each in figures.after),
         preset=preset,
+        tool=tool_of(each.run for each in (*figures.before, *figures.after)),
         direction=figures.direction,
         figure=figures.metric.name,
         left=geometric_mean(before),

@@ -17,8 +17,17 @@ import click
 from cephtui import units
 from cephtui.analysis.change import Change
 from cephtui.analysis.conclusion import Asked, Judgement
+from cephtui.analysis.guided_check import (
+    Turn,
+    begun,
+    changes_of,
+    counted,
+    failed_in_a_row,
+    is_look,
+    looks_of,
+    next_turn,
+)
 from cephtui.analysis.marks import CHANGED, UNDONE
-from cephtui.analysis.sitting import Turn, begun, changes_of, counted, failed_in_a_row, is_look, looks_of, next_turn
 from cephtui.cli.headless import Measuring
 from cephtui.cli.judging import asked_of, keep, print_judgement
 from cephtui.cli.options import Question
@@ -27,7 +36,7 @@ from cephtui.cli.stopping import AGAIN
 from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE, EXIT_REFUSED
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, Run
-from cephtui.models.sitting import Sitting
+from cephtui.models.guided_check import GuidedCheck
 from cephtui.planning import Order, Request, make_plan
 from cephtui.reports.verdict import headline, verdict_text
 from cephtui.running.changing import run_noted
@@ -35,7 +44,7 @@ from cephtui.running.runner import Runner
 from cephtui.sessions import store
 from cephtui.sessions.changes import is_made, not_undone
 from cephtui.sessions.jsonlines import as_json as json_of
-from cephtui.sessions.store import SITTING_FILE, StoreError
+from cephtui.sessions.store import GUIDED_FILE, StoreError
 from cephtui.sessions.verdicts import judge_saved
 from cephtui.sessions.writer import unwritable, write_whole
 from cephtui.terminal import Interrupted, say
@@ -52,7 +61,7 @@ class Commands:
 
 
 class _Over(Exception):
-    """The sitting ends here, with this exit code; the text is said."""
+    """The guided check ends here, with this exit code; the text is said."""
 
     def __init__(self, code: int, text: str = "") -> None:
         super().__init__(text)
@@ -73,20 +82,20 @@ def ids_of(batches: Sequence[str]) -> Callable[[], str]:
 
 
 class Guided:
-    """A sitting that is carried out: where it stands, and what was measured."""
+    """A guided check that is carried out: where it stands, and what was measured."""
 
     def __init__(
         self,
         runner: Runner,
         desk: Measuring,
         request: Request,
-        sitting: Sitting,
+        guided: GuidedCheck,
         question: Question,
         commands: Commands,
         saved: Sequence[Run],
         as_json: bool,
     ) -> None:
-        self._runner, self._desk, self._request, self._sitting = runner, desk, request, sitting
+        self._runner, self._desk, self._request, self._guided = runner, desk, request, guided
         self._question, self._commands, self._as_json = question, commands, as_json
         self._saved = tuple(saved)
         """Runs before that are in another session."""
@@ -98,10 +107,10 @@ class Guided:
         """Measure until it is decided, or can't be; the exit code."""
         code, judged = 0, None
         try:
-            while turn := next_turn(self._sitting, *(before := self._counted())):
+            while turn := next_turn(self._guided, *(before := self._counted())):
                 self._switch(turn.side)
                 self._measure(turn)
-                if self._counted() != before and is_look(self._sitting, *self._counted()):
+                if self._counted() != before and is_look(self._guided, *self._counted()):
                     judged = self._look()
                     if judged.conclusion.answer != "undecided":
                         break
@@ -128,29 +137,29 @@ class Guided:
         return self._runner.directory
 
     def _counted(self) -> tuple[int, int]:
-        return counted(self._sitting, [*self._saved, *self._runs])
+        return counted(self._guided, [*self._saved, *self._runs])
 
     def _changes(self) -> list[Change]:
-        return changes_of(self._sitting, [*self._saved, *self._runs])
+        return changes_of(self._guided, [*self._saved, *self._runs])
 
     def _is_in_place(self, directory: Path) -> bool:
-        """Of a sitting that is continued: whether the change is made."""
-        if self._sitting.takes_turns:
+        """Of a guided check that is continued: whether the change is made."""
+        if self._guided.takes_turns:
             return not_undone(directory) is not None
-        return begun(self._sitting, "after", self._runs) > 0 or is_made(directory)
+        return begun(self._guided, "after", self._runs) > 0 or is_made(directory)
 
     # ------------------------------------------------------------------ measure, and look
 
     def _measure(self, turn: Turn) -> None:
-        batches = self._sitting.before if turn.side == "before" else self._sitting.after
-        request = request_of_turn(self._request, turn, begun(self._sitting, turn.side, self._runs))
+        batches = self._guided.before if turn.side == "before" else self._guided.after
+        request = request_of_turn(self._request, turn, begun(self._guided, turn.side, self._runs))
         plan = make_plan(request, ids_of(batches), self._runner.prefilled())
         total = f", {plan.bound} {units.duration(plan.duration_seconds)}"
-        say(f"{turn.side}: {turn.runs} run{'s' * (turn.runs > 1)} of {', '.join(self._sitting.presets)}{total}")
+        say(f"{turn.side}: {turn.runs} run{'s' * (turn.runs > 1)} of {', '.join(self._guided.presets)}{total}")
         output = JsonOutput() if self._as_json else TerminalOutput(table=False)
         code, runs = self._desk.measure(plan, request.target, output)
         self._runs += runs
-        self._keep_sitting()
+        self._keep_guided_check()
         if self._desk.is_asked_to_end:
             raise _Over(EXIT_INCOMPLETE, "stopped")
         if not runs:
@@ -160,14 +169,14 @@ class Guided:
         if why := failed_in_a_row(self._runs):
             raise _Over(code or EXIT_FAILED, why)
 
-    def _keep_sitting(self) -> None:
+    def _keep_guided_check(self) -> None:
         """For another time; a check against saved runs is begun anew instead."""
         if self._runner.directory and not self._saved:
             with contextlib.suppress(OSError):
-                write_whole(self._directory / SITTING_FILE, json_of(self._sitting))
+                write_whole(self._directory / GUIDED_FILE, json_of(self._guided))
 
     def _asked(self) -> Asked:
-        return asked_of(self._question, self._directory.name, looks_of(self._sitting))
+        return asked_of(self._question, self._directory.name, looks_of(self._guided))
 
     def _judged(self) -> Judgement:
         marks: tuple[Mark, ...] = tuple(store.read_marks(self._directory))
@@ -175,7 +184,7 @@ class Guided:
 
     def _look(self) -> Judgement:
         judged = self._judged()
-        at = looks_of(self._sitting).at
+        at = looks_of(self._guided).at
         runs = self._counted()[1]
         for verdict in judged.deciding:
             what = f"look {verdict.looks} of {len(at)}, {runs} runs after" if len(at) > 1 else f"{runs} runs after"

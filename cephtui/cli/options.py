@@ -16,8 +16,8 @@ from cephtui.cli.complete import complete_options
 TARGET_HELP = (
     "What to test: file:PATH, rbd:POOL, rbd:POOL/IMAGE, krbd:POOL (mapped by the kernel), krbd:POOL+ext4 (or +xfs), "
     "cephfs:PATH (a mounted one), device:PATH, pool:POOL (its objects), host:NODE (the network to it; host:* is every "
-    "pair of the nodes), s3:ENDPOINT (buckets of the run's own), new-pool:pg=32,size=3 (made for it, and deleted at "
-    "the end) or OSDs: osd:*, osd:0,1, osd:host=NAME, osd:class=NAME. Default: a scratch file."
+    "pair of the nodes), s3:ENDPOINT or s3:ENDPOINT/BUCKET (buckets of the run's own), new-pool:pg=32,size=3 (made for "
+    "it, and deleted at the end) or OSDs: osd:*, osd:0,1, osd:host=NAME, osd:class=NAME. Default: a scratch file."
 )
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import NoReturn
 
 from cephtui.analysis.conclusion import why_invalid
-from cephtui.analysis.sitting import failed_in_a_row
+from cephtui.analysis.guided_check import failed_in_a_row
 from cephtui.analysis.stable import Goal, counted, figures_of
 from cephtui.cli.headless import Measuring, measuring
 from cephtui.cli.output import JsonOutput, TerminalOutput, print_runs

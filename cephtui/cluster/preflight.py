@@ -193,6 +193,7 @@ async def _environment(
     placed = Counter(osd for pg in (pools.pgs_of(pool) if pool else None) or () for osd in pg.osds)
     classes = Counter(osd.device_class for osd in pools.osds or () if osd.device_class)
     return ClusterEnvironment(
+        fsid=pools.osd_map.fsid or None,
         ceph_version=", ".join(versions) if versions else None,
         health=state.health,
         checks=tuple(check.message or check.code for check in state.checks),

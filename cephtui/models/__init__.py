@@ -23,7 +23,7 @@ from cephtui.models.base import (
     Outcome,
     Phase,
 )
-from cephtui.models.nodes import ClusterEnvironment, Node, NodeEnvironment, PoolActivity
+from cephtui.models.nodes import ClusterEnvironment, ClusterLink, Node, NodeEnvironment, PoolActivity
 from cephtui.models.plan import (
     CompanionStep,
     FilePlace,
@@ -52,6 +52,7 @@ __all__ = [
     "SCHEMA_VERSION",
     "Amount",
     "ClusterEnvironment",
+    "ClusterLink",
     "ClusterSample",
     "CompanionStep",
     "ConfirmKind",

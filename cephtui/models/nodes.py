@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from pydantic import AwareDatetime, Field
 
 from cephtui.models.base import Line, Model, Name, OptionValue
 
@@ -66,6 +66,8 @@ class NodeEnvironment(Model):
 class ClusterEnvironment(Model):
     """The conditions in the cluster when a run began; null where the cephx caps deny the query."""
 
+    fsid: Line | None = None
+    """The id of the cluster."""
     ceph_version: Line | None = None
     health: Line | None = None
     checks: tuple[Line, ...] = ()
@@ -112,6 +114,20 @@ class ClusterEnvironment(Model):
     """What that took on the OSDs, with all copies or chunks, and what allocation adds."""
     no_permission: tuple[Line, ...] = ()
     """Commands denied by the cephx user's caps."""
+
+
+class ClusterLink(Model):
+    """What was measured of the network from one host of a cluster to another."""
+
+    source: Name
+    """The name that the host itself has, as ``destination``."""
+    destination: Name
+    network: Name
+    """``public``, ``cluster``; empty where an address was typed."""
+    bandwidth_bytes: float
+    session: Name
+    run: int
+    measured_at: AwareDatetime
 
 
 class PoolActivity(Model):

@@ -79,6 +79,8 @@ class HostPlace(_Place):
     addresses: dict[Name, Name] = {}
     """By the network that each is in: ``public``, ``cluster``; one that was typed has an empty name. Empty, and the
     port 0, where it has not been asked yet."""
+    fsid: Name = ""
+    """The id of the cluster in whose networks these are; empty where none was asked."""
 
 
 class S3Place(_Place):

@@ -175,6 +175,8 @@ class Figure(Model):
     """``read``, ``write``, or the name of another flow."""
     name: Name
     """As in the figures of a run: ``latency_p99_seconds``."""
+    tool: Name = ""
+    """What all runs were measured with; empty where they have several."""
     left: float | None
     """Of several runs the geometric mean."""
     right: float | None

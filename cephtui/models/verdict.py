@@ -31,6 +31,8 @@ class Verdict(Model):
     """The runs that take part: ``tuning/1``."""
     after: tuple[Name, ...]
     preset: Name
+    tool: Name = ""
+    """What all runs were measured with; empty where they have several, or none is known."""
     direction: Name
     """``read``, ``write``, or the name of another flow."""
     figure: Name

@@ -17,7 +17,7 @@ from cephtui.analysis.sides import Side, finding_texts
 from cephtui.models.metrics import BY_NAME
 from cephtui.models.rows import Difference, Figure
 from cephtui.reports.tables import add_row, make_table, plain
-from cephtui.reports.text import conditions, cut, imported, moment, short_version, title_of, value_range
+from cephtui.reports.text import conditions, cut, imported, metric_of, moment, short_version, title_of, value_range
 from cephtui.reports.verdict import draw_verdict
 
 
@@ -115,12 +115,12 @@ def _changes(left: Side, right: Side, ascii_only: bool) -> RenderableType:
 
 def value_text(figure: Figure, value: float | None) -> str:
     """With its unit."""
-    return BY_NAME[figure.name].as_text(value)
+    return metric_of(figure.name, figure.tool).as_text(value)
 
 
 def range_text(figure: Figure, spread: tuple[float, float] | None) -> str:
     """``39.9..41.8 ms``: the unit once, where it is the same."""
-    return units.DASH if spread is None else value_range(BY_NAME[figure.name], *spread)
+    return units.DASH if spread is None else value_range(metric_of(figure.name, figure.tool), *spread)
 
 
 def change_text(figure: Figure, *, ascii_only: bool = False) -> str:

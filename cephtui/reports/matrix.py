@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cephtui import units
+from cephtui.analysis.batches import node_names
 from cephtui.analysis.matrix import CellSummary, Column, Matrix, Row, pool_of
 from cephtui.analysis.slowest import Slowest
 from cephtui.models import Run
@@ -19,6 +20,7 @@ from cephtui.reports.facts import by_run, period, ranges, tool_version
 from cephtui.reports.runs import finding_lines
 from cephtui.reports.tables import Fitting, add_row, make_table, plain
 from cephtui.reports.text import OUTCOME_STYLES, cut, spread_of, written
+from cephtui.targets import kind_of
 from cephtui.tools import TOOLS
 
 Room: TypeAlias = Literal["wide", "medium", "narrow"]
@@ -40,9 +42,13 @@ _NO_RUNS = "no runs in this session"
 def column_titles(matrix: Matrix) -> list[str]:
     """Of each column its target, its nodes, or both; ``result`` where it is the only one."""
     every = {name for column in matrix.columns for name in column.nodes}
-    return [
-        " ".join(filter(None, (_target_title(c), _nodes_title(c.nodes, every)))) or "result" for c in matrix.columns
-    ]
+    return [_column_title(column, _nodes_title(column.nodes, every)) or "result" for column in matrix.columns]
+
+
+def _column_title(column: Column, nodes: str) -> str:
+    if len(column.targets) == 1 and (kind := kind_of(column.targets[0])):
+        return kind.measured_by(column.targets[0].partition(":")[2], nodes)
+    return f"{_target_title(column)} {nodes}".strip()
 
 
 def _target_title(column: Column) -> str:
@@ -202,7 +208,8 @@ def cell_lines(matrix: Matrix, row: int, column: int) -> list[Text]:
     cell = found.cells[column]
     if cell is None:
         return [Text(f"{row_titles(matrix)[row]}: not ordered here ({titles[column]})", "dim")]
-    where = f"{cell.target} on {', '.join(cell.nodes)}"
+    names = node_names(cell.runs[-1]) if cell.runs else cell.nodes
+    where = f"{cell.target} on {', '.join(names)}"
     lines = [Text.assemble((row_titles(matrix)[row], "bold"), f"  {where}"), _figure_line(found, cell)]
     lines += [plain(f"slowest: {slowest_text(s)}", _SLOWEST_STYLE) for s in (cell.slower, *cell.within) if s]
     return [*lines, *(plain(text, _STYLES[cell.state]) for text in _failed(cell)), *finding_lines(cell.runs)]

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from cephtui import units
 from cephtui.models import ClusterSample, Interval, Mark, Node, NodeEnvironment, Phase, Run, Step, Total
-from cephtui.models.metrics import BIT_RATE, RETRANSMITS, RTT, Metric
+from cephtui.models.metrics import BIT_RATE, BY_NAME, RETRANSMITS, RTT, Metric
 from cephtui.presets import choice_text
 from cephtui.tools import TOOLS
 
@@ -60,6 +60,11 @@ def written(tool: str, metrics: Iterable[Metric]) -> list[Metric]:
     """Figures in the units in which those of a tool are written: the bandwidth of a network link in bits."""
     of_links = tool in TOOLS and TOOLS[tool].of_links
     return [BIT_RATE if of_links and metric.name == BIT_RATE.name else metric for metric in metrics]
+
+
+def metric_of(name: str, tool: str) -> Metric:
+    """A figure by its name, as it is written for a tool."""
+    return written(tool, [BY_NAME[name]])[0]
 
 
 def link_figures(flow: Interval | Total | None) -> str:

@@ -17,7 +17,7 @@ from cephtui.models.metrics import BY_NAME
 from cephtui.models.verdict import Answer, LeftOut, Verdict, Word
 from cephtui.reports.facts import ranges
 from cephtui.reports.tables import plain
-from cephtui.reports.text import cut
+from cephtui.reports.text import cut, metric_of
 
 _WORDS: dict[Word, str] = {
     "better": "better by more than {}",
@@ -72,7 +72,7 @@ def answer_text(judged: Judgement, *, code: bool) -> str:
 
 def headline(verdict: Verdict) -> Text:
     """``write-iops  write IOPS  10.1k -> 8.25k  -18.0 %  (95 %: -21.0 .. -14.9)``."""
-    metric = BY_NAME[verdict.figure]
+    metric = metric_of(verdict.figure, verdict.tool)
     text = Text.assemble(
         (verdict.preset, "bold"),
         f"  {verdict.direction} {metric.full_title}  ",

@@ -14,7 +14,6 @@ from cephtui.analysis.change import Change
 from cephtui.analysis.conclusion import Judgement
 from cephtui.analysis.versus import Versus, conditions_apart, differing
 from cephtui.models import Run
-from cephtui.models.metrics import BY_NAME
 from cephtui.models.rows import Difference
 from cephtui.models.verdict import Verdict
 from cephtui.reports.comparison import draw_differences
@@ -22,7 +21,7 @@ from cephtui.reports.csv_rows import csv_of
 from cephtui.reports.differing import what_differs
 from cephtui.reports.facts import head_line
 from cephtui.reports.tables import Fitting, add_row, make_table, plain
-from cephtui.reports.text import cut
+from cephtui.reports.text import cut, metric_of
 from cephtui.reports.verdict import STYLES, answer_text, interval_of, left_out_lines, ratio_of
 from cephtui.tools import TOOLS
 
@@ -96,7 +95,7 @@ def _named(verdict: Verdict, names: dict[str, str]) -> str:
 
 
 def _figures(verdict: Verdict) -> tuple[str, ...]:
-    metric = BY_NAME[verdict.figure]
+    metric = metric_of(verdict.figure, verdict.tool)
     return (
         f"{verdict.direction} {metric.full_title}",
         metric.as_text(verdict.left),

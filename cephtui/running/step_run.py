@@ -15,7 +15,17 @@ from cephtui.ceph import pool_guards
 from cephtui.cluster import preflight
 from cephtui.cluster.preflight import Preflight
 from cephtui.frozen import dataclass
-from cephtui.models import ClusterEnvironment, Finding, NodeEnvironment, NodeResult, Notice, Plan, Run, Step
+from cephtui.models import (
+    ClusterEnvironment,
+    Finding,
+    HostPlace,
+    NodeEnvironment,
+    NodeResult,
+    Notice,
+    Plan,
+    Run,
+    Step,
+)
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import NodeShell
 from cephtui.nodes.transport import TransportError
@@ -30,6 +40,7 @@ from cephtui.running.outcomes import PARTLY_SAVED, UNSAVED, worst
 from cephtui.running.recorder import Recorder, StopRequest
 from cephtui.running.together import Together
 from cephtui.running.watch_cluster import deleted_pool, monitored
+from cephtui.sessions.cluster_links import keep_links
 from cephtui.sessions.writer import RawLimits, RunWriter, SessionWriter, unwritable
 from cephtui.targets.base import Target
 from cephtui.tools import TOOLS
@@ -95,6 +106,7 @@ async def execute(bench: Bench, plan: Plan, step: Step, target: Target, shells: 
     finished = _finished(run, work, findings, environment, time.monotonic() - started)
     bench.recorder = None
     finished = _saved(finished, writer, recorder)
+    _keep_links(bench, finished, step)
     bench.publish(finished)
     return finished
 
@@ -153,6 +165,16 @@ def _saved(run: Run, writer: RunWriter, recorder: Recorder) -> Run:
         log.exception("can't write %s", writer.directory)
         return _with_finding(run, UNSAVED, f"this run is not saved: {unwritable(error)}")
     return kept
+
+
+def _keep_links(bench: Bench, run: Run, step: Step) -> None:
+    """What was measured of the network stays known of the cluster; the run has it in any case."""
+    place = step.nodes[0].place
+    if isinstance(place, HostPlace):
+        try:
+            keep_links(bench.session.directory.parent, run, place.fsid)
+        except OSError:
+            log.exception("can't keep the links of %s", run.run)
 
 
 def _with_finding(run: Run, code: str, text: str) -> Run:

@@ -8,12 +8,12 @@ from pathlib import Path
 from cephtui.analysis.batches import group
 from cephtui.analysis.change import Change, around
 from cephtui.analysis.conditions import unlike
+from cephtui.analysis.guided_check import changes_of, looks_of
 from cephtui.analysis.looks import ONE_LOOK, Looks
 from cephtui.analysis.sides import Side
-from cephtui.analysis.sitting import changes_of, looks_of
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, Run
-from cephtui.models.sitting import Sitting
+from cephtui.models.guided_check import GuidedCheck
 from cephtui.sessions import store
 
 
@@ -31,7 +31,7 @@ class SavedChange:
     directory: Path
     """The session of the runs after the change, where its verdicts are kept."""
     looks: Looks = ONE_LOOK
-    sitting: Sitting | None = None
+    guided: GuidedCheck | None = None
     """Of a guided check: what it asks."""
     others: tuple[Run, ...] = ()
     """All runs of the sessions of two named runs: how far repeats are spread."""
@@ -46,9 +46,9 @@ def change_of_session(directory: Path, mark: int | None = None) -> SavedChange:
     """
     runs, _ = store.read_runs(directory)
     marks = tuple(store.read_marks(directory))
-    sitting = store.read_sitting(directory) if mark is None else None
-    if sitting is not None:
-        found = SavedChange(tuple(changes_of(sitting, runs)), marks, directory, looks_of(sitting), sitting)
+    guided = store.read_guided_check(directory) if mark is None else None
+    if guided is not None:
+        found = SavedChange(tuple(changes_of(guided, runs)), marks, directory, looks_of(guided), guided)
     else:
         found = _around(directory, runs, marks, mark)
     if not all(change.before and change.after for change in found.changes):

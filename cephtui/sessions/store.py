@@ -7,7 +7,7 @@ SESSION/session.json      what it is
         plans.jsonl       every plan, as it was shown
         marks.jsonl       the marks of the user, and when
         verdicts.jsonl what checks have said of its runs
-        sitting.json  what a check measures before and after a change
+        guided.json   what a check measures before and after a change
         suite.json    what was ordered as a whole, with what has not been measured yet
         changes.jsonl commands of the user that made the change, and whether they were undone
         undo.jsonl        what was created and must be removed again, and what has been
@@ -58,7 +58,7 @@ from cephtui.reading import (
 from cephtui.sessions.jsonlines import parse_sample
 
 if TYPE_CHECKING:
-    from cephtui.models.sitting import Sitting
+    from cephtui.models.guided_check import GuidedCheck
     from cephtui.models.suite import Ordered
     from cephtui.models.verdict import Verdict
 
@@ -68,7 +68,9 @@ _SLACK_BYTES = 512 << 10
 M = TypeVar("M", bound=Model)
 NOTES_FILE = "notes.json"
 ROW_FILE = "row.json"
-SITTING_FILE = "sitting.json"
+GUIDED_FILE = "guided.json"
+_GUIDED_FILE_0_1 = "sitting.json"
+"""As sessions of cephtui 0.1 have it."""
 SUITE_FILE = "suite.json"
 VERDICTS_FILE = "verdicts.jsonl"
 NEWEST = ("last", "-")
@@ -247,12 +249,12 @@ def read_verdicts(directory: Path) -> list[Verdict]:
     return list(readable_lines(directory / VERDICTS_FILE, Verdict))
 
 
-def read_sitting(directory: Path) -> Sitting | None:
+def read_guided_check(directory: Path) -> GuidedCheck | None:
     """What a check measures in a session; None where it is not one. Raises StoreError."""
-    from cephtui.models.sitting import Sitting
+    from cephtui.models.guided_check import GuidedCheck
 
-    path = directory / SITTING_FILE
-    return _load(path, Sitting) if os.path.lexists(path) else None
+    paths = (directory / name for name in (GUIDED_FILE, _GUIDED_FILE_0_1))
+    return next((_load(path, GuidedCheck) for path in paths if os.path.lexists(path)), None)
 
 
 def read_ordered(directory: Path) -> Ordered | None:

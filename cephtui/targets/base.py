@@ -326,6 +326,10 @@ class TargetKind(ABC):
         """A target or a part of this kind, as it is written."""
         return f"{self.scheme}:{name}"
 
+    def measured_by(self, name: str, nodes: str) -> str:
+        """A target together with the nodes that measure it, for a column; ``nodes`` may be empty."""
+        return f"{self.spec(name)} {nodes}".strip()
+
     def candidate(self, name: str, text: str, refusal: Refusal | None) -> Candidate:
         """A candidate as a guard sees it; one that can't be named is refused as well."""
         spec = self.spec(name)

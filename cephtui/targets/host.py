@@ -44,6 +44,8 @@ class HostTarget(Target):
     addresses: Mapping[str, str] = field(default_factory=dict)
     """By network, once it was asked."""
     port: int = 0
+    fsid: str = ""
+    """Of the cluster, once it was asked; empty without one."""
     is_known: bool = True
     """Whether an address is in the cluster's public network: else it is the one that SSH uses."""
 
@@ -75,7 +77,9 @@ class HostTarget(Target):
         return [(name,) for name in nodes if name != self.name]
 
     def lay_out(self, node: Node, layout: Layout) -> tuple[Place, tuple[Part, ...]]:
-        return HostPlace(kind="host", host=self.name, addresses=dict(self.addresses), port=self.port), ()
+        return HostPlace(
+            kind="host", host=self.name, addresses=dict(self.addresses), port=self.port, fsid=self.fsid
+        ), ()
 
     async def located(self, shells: Mapping[str, Shell], asked: Shell) -> HostTarget:
         """Its addresses in the cluster's networks, and a free port."""
@@ -92,9 +96,9 @@ class HostTarget(Target):
         if self.address:
             self._check_own(interfaces)
             return replace(self, addresses={"": self.address}, port=port)
-        known = await _in_cluster(interfaces, asked)
+        fsid, known = await _in_cluster(interfaces, asked)
         addresses = known if PUBLIC in known else {PUBLIC: self._by_ssh(interfaces, printed.get("ssh", "")), **known}
-        return replace(self, addresses=addresses, port=port, is_known=PUBLIC in known)
+        return replace(self, addresses=addresses, port=port, fsid=fsid, is_known=PUBLIC in known)
 
     def _check_own(self, interfaces: Sequence[Interface]) -> None:
         own = [str(each.ip) for each in interfaces]
@@ -126,16 +130,19 @@ class HostTarget(Target):
         return Found(findings=(Finding(code="network-unknown", text=text),))
 
 
-async def _in_cluster(interfaces: Sequence[Interface], asked: Shell) -> dict[str, str]:
-    """The addresses in the cluster's networks, as far as it can be asked; one network for all is the public one."""
+async def _in_cluster(interfaces: Sequence[Interface], asked: Shell) -> tuple[str, dict[str, str]]:
+    """The cluster's id, and the addresses in its networks, as far as it can be asked.
+
+    One network for all is the public one.
+    """
     cluster = ClusterReader(asked)
     try:
         osd_map = await cluster.optional(reader.OSD_MAP)
         config = await cluster.optional(reader.CONFIG) if osd_map else None
     except TransportError:
-        return {}
+        return "", {}
     if osd_map is None:
-        return {}
+        return "", {}
     daemons = {PUBLIC: osd_map.public_addresses}
     if osd_map.networks_apart:
         daemons[CLUSTER] = osd_map.cluster_addresses
@@ -143,7 +150,7 @@ async def _in_cluster(interfaces: Sequence[Interface], asked: Shell) -> dict[str
     found = {
         name: networks.address_in(interfaces, networks.networks_in(options, name), own) for name, own in daemons.items()
     }
-    return {name: str(address) for name, address in found.items() if address}
+    return osd_map.fsid, {name: str(address) for name, address in found.items() if address}
 
 
 class HostKind(TargetKind):
@@ -156,6 +163,10 @@ class HostKind(TargetKind):
     async def on_node(self, shell: Shell) -> Sequence[Candidate]:
         """All pairs; a single node is named."""
         return [self.candidate(_EVERY, "the network between every pair of the chosen nodes", None)]
+
+    def measured_by(self, name: str, nodes: str) -> str:
+        """A link by its two ends."""
+        return f"{nodes} to {name}" if nodes else self.spec(name)
 
     def parse(self, name: str, owner_id: str | None = None) -> HostTarget:
         """What stands behind the last @ is an address where it is one."""

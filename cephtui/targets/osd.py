@@ -26,6 +26,9 @@ _NAME = re.compile(r"(host|class)=([^\s,*/=-][^\s,*/=]*)")
 _ROOM = 4
 """Times the most that an OSD has written before it removes it: space is free again some seconds later."""
 _SHOWN_MOST = 8
+_SMALL_BLOCK = 1 << 20
+_CAN_HANG = "; writes below 1 MiB have made OSDs of Ceph 16.2 hang that were short of CPU"
+"""Of blocks of fewer bytes, as seen on a lab of 16.2.15, at a new OSD map."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,8 @@ class OsdTarget(Target):
         osds = chosen(self.which, tree)
         refusal = guard(self.which, osds, tree, state) or guard_room(osds, pools, sum(p.bytes for p in use.parts))
         refusal = refusal or await _guard_caps(shell, osds[0])
-        return Found(refusal or (None if use.shared_pool else guard_clients(self.spec, osds, pools)))
+        small = units.parse_size(str(use.options["block-size"])) < _SMALL_BLOCK
+        return Found(refusal or (None if use.shared_pool else guard_clients(self.spec, osds, pools, small=small)))
 
 
 class OsdKind(TargetKind):
@@ -76,6 +80,10 @@ class OsdKind(TargetKind):
         if _NUMBERS.fullmatch(name):
             name = ",".join(dict.fromkeys(str(int(number)) for number in name.split(",")))
         return OsdTarget(name)
+
+    def measured_by(self, name: str, nodes: str) -> str:
+        """One node asks, whichever are chosen."""
+        return self.spec(name)
 
     async def on_node(self, shell: Shell) -> Sequence[Candidate]:
         """All OSDs, then those of each class and host where there are several."""
@@ -165,12 +173,16 @@ async def _guard_caps(shell: Shell, osd: int) -> Refusal | None:
     return Refusal(f"osd.{osd} does not answer: {reason(answer)}", "see ceph osd tree and its log")
 
 
-def guard_clients(spec: str, osds: Sequence[int], pools: Pools) -> Refusal | None:
-    """Asks before OSDs are loaded that hold data of pools, with the names of these; None where there is none."""
+def guard_clients(spec: str, osds: Sequence[int], pools: Pools, *, small: bool) -> Refusal | None:
+    """Asks before OSDs are loaded that hold data of pools, with the names of these; None where there is none.
+
+    ``small`` says that they are to write small blocks.
+    """
+    warning = _CAN_HANG if small else ""
     remedy = "wait for a quiet hour, choose other OSDs, or allow it with --shared-pool"
     if pools.pgs is None:
         text = f"whose clients {_named(osds)} {'serve' if len(osds) > 1 else 'serves'} can't be asked: no permission"
-        return Refusal(text, remedy, confirm=spec, confirm_kind="shared-pool")
+        return Refusal(text + warning, remedy, confirm=spec, confirm_kind="shared-pool")
     served = dict(_served(osds, pools))
     if not served:
         return None
@@ -180,7 +192,7 @@ def guard_clients(spec: str, osds: Sequence[int], pools: Pools) -> Refusal | Non
     texts = [f"{_named(same)} {'serve' if len(same) > 1 else 'serves'} the clients of pool{'s' * (len(names) > 1)} "
              f"{answers.listed(names, _SHOWN_MOST)}" for names, same in by_pools.items()]  # fmt: skip
     text = f"{answers.listed(texts)}, which wait while an OSD writes"
-    return Refusal(text, remedy, confirm=spec, confirm_kind="shared-pool")
+    return Refusal(text + warning, remedy, confirm=spec, confirm_kind="shared-pool")
 
 
 def _served(osds: Iterable[int], pools: Pools) -> Iterator[tuple[int, tuple[str, ...]]]:

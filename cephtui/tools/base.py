@@ -319,6 +319,8 @@ class Tool(ABC):
     """The figures it has; the others are null in all its samples and summaries."""
     of_links: ClassVar[bool] = False
     """Whether it measures the network between two nodes: one runs it, the other is its target."""
+    has_seconds: ClassVar[bool] = True
+    """Whether its samples are of one load and without a gap, so that they show how the seconds of a run are spread."""
     depth_option: ClassVar[str] = ""
     """The option that says how many I/Os a job has in flight; empty where it has none."""
     jobs_option: ClassVar[str] = ""

@@ -68,7 +68,7 @@ class Desk:
         words = ["--repeat", str(runs), "--target", self.target, "--session", session]
         self.run("run", PRESET, *steady(rate), *words, code=0)
 
-    def sitting(self, session: str = "C", runs: int | None = 3) -> list[str]:
+    def guided(self, session: str = "C", runs: int | None = 3) -> list[str]:
         """A check that measures."""
         number = ["--runs", str(runs)] if runs else []
         return ["check", "--preset", PRESET, *steady(), "--target", self.target, *number, "--session", session]
@@ -252,14 +252,14 @@ def test_against_too_few_runs_nothing_is_measured(saved: Desk) -> None:
     assert not saved.sandbox.session("F").exists()
 
 
-# ---------------------------------------------------------------------------------------------- a sitting
+# ---------------------------------------------------------------------------------------------- a guided check
 
 
 def test_the_sides_take_turns_and_the_change_is_undone(desk: Desk) -> None:
     """The looks are at 4, 6, 8 and 12 runs a side: at the first of them this change is beyond doubt."""
     before, run, after = ["undo"], ["run"], ["change"]
     first = f"cp data/sessions/C/changes.jsonl noted-before; {CHANGE}"
-    words = [*desk.sitting(runs=None), "--json", "--change", first, "--undo", UNDO]
+    words = [*desk.guided(runs=None), "--json", "--change", first, "--undo", UNDO]
     console = desk.run(*words, code=5)
     assert desk.log == [*run, *after, *run * 2, *before, *run * 2, *after, *run * 2, *before, *run]
     assert not desk.slow.exists()
@@ -282,14 +282,14 @@ def test_the_sides_take_turns_and_the_change_is_undone(desk: Desk) -> None:
 
 
 def test_a_change_that_nothing_depends_on_is_met(desk: Desk) -> None:
-    words = [*desk.sitting(), "--change", "echo change >> log", "--undo", "echo undo >> log"]
+    words = [*desk.guided(), "--change", "echo change >> log", "--undo", "echo undo >> log"]
     console = desk.run(*words, code=0)
     assert "the same within 10 %" in console.stdout, console.describe()
     assert desk.log == ["run", "change", "run", "run", "undo", "run", "run", "change", "run", "undo"]
 
 
 def test_a_change_without_undo_comes_after_all_of_before(desk: Desk) -> None:
-    desk.run(*desk.sitting(), "--change", CHANGE, code=5)
+    desk.run(*desk.guided(), "--change", CHANGE, code=5)
     assert desk.log == [*["run"] * 3, "change", *["run"] * 3]
     assert desk.slow.exists()
     assert "nothing was left behind" in desk.run("cleanup", code=0).stdout
@@ -298,7 +298,7 @@ def test_a_change_without_undo_comes_after_all_of_before(desk: Desk) -> None:
 def test_a_refused_target_changes_nothing(desk: Desk) -> None:
     target = desk.sandbox.files / "target"
     target.write_text("somebody's")
-    console = desk.run(*desk.sitting(), *THERE_AND_BACK, code=3)
+    console = desk.run(*desk.guided(), *THERE_AND_BACK, code=3)
     assert "target" in console.stderr
     assert desk.log == []
     assert target.read_text() == "somebody's"
@@ -307,7 +307,7 @@ def test_a_refused_target_changes_nothing(desk: Desk) -> None:
 def test_a_change_that_fails_is_undone(desk: Desk) -> None:
     """It may have been made in part."""
     words = ["--change", f"{CHANGE}; echo no such option >&2; exit 7", "--undo", UNDO]
-    console = desk.run(*desk.sitting(), *words, code=1)
+    console = desk.run(*desk.guided(), *words, code=1)
     assert "--change failed: status 7: no such option" in console.stderr
     assert desk.log == ["run", "change", "undo"]
     assert not desk.slow.exists()
@@ -322,7 +322,7 @@ def test_a_change_that_fails_is_undone(desk: Desk) -> None:
 def test_an_undo_that_fails_is_said_and_can_be_repeated(desk: Desk) -> None:
     blocked = desk.root / "blocked"
     words = ["--change", f"{CHANGE}; touch blocked; exit 1", "--undo", f"test ! -e {blocked} || exit 1; {UNDO}"]
-    console = desk.run(*desk.sitting(), *words, code=1)
+    console = desk.run(*desk.guided(), *words, code=1)
     assert "the change was not undone: status 1: cephtui cleanup --undo C" in console.stderr
     (line,) = desk.run("cleanup", "--undo", "C", "--yes", code=1).complaints
     assert line.startswith("cephtui: the change was not undone")
@@ -334,7 +334,7 @@ def test_an_undo_that_fails_is_said_and_can_be_repeated(desk: Desk) -> None:
 @pytest.mark.parametrize("ignores", ["", "trap '' TERM; "])
 def test_a_change_that_hangs_is_stopped_and_undone(desk: Desk, ignores: str) -> None:
     words = ["--change", f"{ignores}{CHANGE}; sleep 1000 & sleep 1000", "--undo", UNDO]
-    console = desk.start(*desk.sitting(), *words)
+    console = desk.start(*desk.guided(), *words)
     console.wait_for(desk.slow.exists, END_SECONDS, "the change")
     console.wait_for(lambda: len(desk.sandbox.processes("sleep")) == 2, END_SECONDS, "what it starts")
     console.process.send_signal(signal.SIGTERM)
@@ -347,7 +347,7 @@ def test_a_change_that_hangs_is_stopped_and_undone(desk: Desk, ignores: str) -> 
 
 def test_an_undo_that_hangs_is_left_with_a_second_signal(desk: Desk) -> None:
     words = ["--change", f"{CHANGE}; exit 1", "--undo", "touch undoing; sleep 1000 & sleep 1000"]
-    console = desk.start(*desk.sitting(), *words)
+    console = desk.start(*desk.guided(), *words)
     console.wait_for((desk.root / "undoing").exists, END_SECONDS, "the undo")
     console.process.send_signal(signal.SIGTERM)
     time.sleep(0.5)  # signals that come together are one
@@ -363,7 +363,7 @@ def test_an_undo_may_take_longer_than_a_removal(desk: Desk) -> None:
     folder.mkdir()
     (folder / "sitecustomize.py").write_text("from cephtui.running import cleanup\ncleanup.ENDING_SECONDS = 1\n")
     words = ["--change", f"{CHANGE}; exit 1", "--undo", f"touch undoing; sleep 4; {UNDO}"]
-    console = desk.sandbox.start(*desk.sitting(), *words, env={**desk.env, "PYTHONPATH": f"{folder}:{OWN_TREE}"})
+    console = desk.sandbox.start(*desk.guided(), *words, env={**desk.env, "PYTHONPATH": f"{folder}:{OWN_TREE}"})
     console.wait_for((desk.root / "undoing").exists, END_SECONDS, "the undo")
     console.process.send_signal(signal.SIGTERM)
     assert console.wait(END_SECONDS) in (1, 4), console.describe()
@@ -374,7 +374,7 @@ def test_an_undo_may_take_longer_than_a_removal(desk: Desk) -> None:
 
 def test_a_change_that_cannot_be_noted_is_not_made(desk: Desk) -> None:
     (desk.sandbox.data / "sessions" / "C" / "changes.jsonl").mkdir(parents=True)
-    console = desk.run(*desk.sitting(), *THERE_AND_BACK, code=4)
+    console = desk.run(*desk.guided(), *THERE_AND_BACK, code=4)
     assert "--change was not run: can't write the session: Is a directory" in console.stderr
     assert desk.log == ["run"]
     desk.sandbox.assert_clean()
@@ -382,14 +382,14 @@ def test_a_change_that_cannot_be_noted_is_not_made(desk: Desk) -> None:
 
 def test_a_change_is_undone_also_where_that_cannot_be_noted(desk: Desk) -> None:
     spoil = "rm data/sessions/C/changes.jsonl; mkdir data/sessions/C/changes.jsonl"
-    desk.run(*desk.sitting(), "--change", f"{CHANGE}; {spoil}", "--undo", UNDO, "--runs", "2", code=6)
+    desk.run(*desk.guided(), "--change", f"{CHANGE}; {spoil}", "--undo", UNDO, "--runs", "2", code=6)
     assert desk.log == ["run", "change", "run", "run", "undo", "run"]
     assert not desk.slow.exists()
 
 
-def test_a_stopped_sitting_is_undone_and_can_be_continued(desk: Desk) -> None:
+def test_a_stopped_guided_check_is_undone_and_can_be_continued(desk: Desk) -> None:
     desk.hold.touch()
-    console = desk.start(*desk.sitting(), *THERE_AND_BACK, "--require", "-70")
+    console = desk.start(*desk.guided(), *THERE_AND_BACK, "--require", "-70")
     desk.wait_in_after(console)
     console.process.send_signal(signal.SIGINT)
     assert console.wait(END_SECONDS) == 4, console.describe()
@@ -414,9 +414,9 @@ def test_a_stopped_sitting_is_undone_and_can_be_continued(desk: Desk) -> None:
 
 
 def killed(desk: Desk, undo: str = UNDO) -> None:
-    """A sitting that was killed while it measured after the change."""
+    """A guided check that was killed while it measured after the change."""
     desk.hold.touch()
-    console = desk.start(*desk.sitting(), "--change", CHANGE, "--undo", undo)
+    console = desk.start(*desk.guided(), "--change", CHANGE, "--undo", undo)
     desk.wait_in_after(console)
     console.process.kill()
     desk.sandbox.wait_gone()
@@ -425,7 +425,7 @@ def killed(desk: Desk, undo: str = UNDO) -> None:
     assert desk.log == ["run", "change", "run"]
 
 
-def test_what_a_killed_sitting_has_changed_is_undone_by_its_name(desk: Desk) -> None:
+def test_what_a_killed_guided_check_has_changed_is_undone_by_its_name(desk: Desk) -> None:
     killed(desk)
     named = f"session C: its change was not undone: cephtui cleanup --undo C runs: {UNDO}"
     assert named in desk.run("cleanup", "--dry-run", code=0).stderr
@@ -457,7 +457,7 @@ def test_an_undo_by_name_runs_once_at_a_time_and_can_be_stopped(desk: Desk) -> N
     desk.sandbox.assert_clean()
 
 
-def test_a_killed_sitting_is_continued_with_the_change_in_place(desk: Desk) -> None:
+def test_a_killed_guided_check_is_continued_with_the_change_in_place(desk: Desk) -> None:
     killed(desk)
     console = desk.run("check", "--continue", "C", *THERE_AND_BACK, "--json", code=5)
     assert [each["run"] for each in conclusion(console)["left_out"]] == ["C/2"]
@@ -477,8 +477,8 @@ def test_the_command_of_a_copied_session_runs_by_its_name_only(desk: Desk, new_s
     here.run("sessions", code=0)
     here.run("cleanup", "--yes", "--as-listed", code=0)
     here.measure("other", runs=1)
-    here.run(*here.sitting("D", runs=2), "--change", "true", "--undo", "true", code=6)
-    again = [*here.sitting(), "--change", "true", "--undo", "true"]
+    here.run(*here.guided("D", runs=2), "--change", "true", "--undo", "true", code=6)
+    again = [*here.guided(), "--change", "true", "--undo", "true"]
     assert "its change was not undone" in here.run(*again, code=3).stderr  # of the session's own it would lose sight
     assert not mine.exists()
     assert str(mine) in here.run("cleanup", "--undo", "C", "--yes", code=0).stdout
@@ -490,7 +490,7 @@ def test_the_command_of_a_copied_session_runs_by_its_name_only(desk: Desk, new_s
 
 def test_a_dry_run_runs_nothing_and_tells_what_could_be_seen(desk: Desk) -> None:
     for turns, order in ((THERE_AND_BACK, "A B B A"), ([], "before, then after")):
-        console = desk.run(*desk.sitting(runs=None), *turns, "--dry-run", code=0)
+        console = desk.run(*desk.guided(runs=None), *turns, "--dry-run", code=0)
         first, *looks, last = console.stdout.splitlines()
         assert (PRESET in first, desk.target in first, first.endswith(order)) == (True, True, True), first
         sides = ["4", "6", "8", "12"] if turns else ["6"] * 4
@@ -498,7 +498,7 @@ def test_a_dry_run_runs_nothing_and_tells_what_could_be_seen(desk: Desk) -> None
             assert line.startswith(f"  look {number}: {before} before, {after} after, about "), line
             assert line.count(" %") == 3, line
         assert last == "would see: in four of five checks, where the spread between runs is 2 %, 5 % or 10 %"
-    (plan,) = desk.run(*desk.sitting(), *THERE_AND_BACK, "--dry-run", "--json", code=0).events
+    (plan,) = desk.run(*desk.guided(), *THERE_AND_BACK, "--dry-run", "--json", code=0).events
     assert plan["event"] == "plan"
     assert desk.log == []
     assert not (desk.sandbox.data / "sessions").exists()
@@ -506,7 +506,7 @@ def test_a_dry_run_runs_nothing_and_tells_what_could_be_seen(desk: Desk) -> None
 
 
 def test_without_a_terminal_the_way_with_two_commands_is_named(desk: Desk) -> None:
-    console = desk.run(*desk.sitting(), code=2)
+    console = desk.run(*desk.guided(), code=2)
     for words in ("--change", "cephtui run PRESET --repeat 6", "cephtui check --against SESSION/RUN"):
         assert words in console.stderr, console.stderr
     assert desk.log == []
@@ -539,7 +539,7 @@ def wait_asked(terminal: Terminal) -> None:
 
 
 def test_the_words_that_are_typed_become_the_mark(desk: Desk, terminal: OnTerminal) -> None:
-    asked = terminal(*desk.sitting())
+    asked = terminal(*desk.guided())
     asked.type("too early\r")  # what is typed before it asks is no answer
     wait_asked(asked)
     desk.slow.touch()
@@ -553,7 +553,7 @@ def test_the_words_that_are_typed_become_the_mark(desk: Desk, terminal: OnTermin
 
 
 def test_a_stop_while_it_asks_can_be_continued(desk: Desk, terminal: OnTerminal) -> None:
-    asked = terminal(*desk.sitting(runs=2))
+    asked = terminal(*desk.guided(runs=2))
     wait_asked(asked)
     asked.type("\x03")
     assert asked.console.wait(END_SECONDS) == 4, asked.describe()

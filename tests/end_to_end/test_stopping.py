@@ -195,10 +195,10 @@ def test_when_the_watchdog_is_killed_fio_goes_too(ended: dict[str, Ended]) -> No
 SLOW_FILL = 'case " $* " in *" --name=fill "*) exec "$FIO" "$@" --rate=4m;; esac; exec "$FIO" "$@"'
 READ = ["run", "read-iops", "--session", "S"]
 BEGUN = {
-    "filling": sets(runtime=30, size="64M"),
-    "ramp": light(30, ramp_time=30),
-    "steps": light(30, iodepth="1,2,4"),
-    "twice": light(30),
+    "filling": light(600, size="1G"),
+    "ramp": light(600, ramp_time=600),
+    "steps": light(600, iodepth="1,2,4"),
+    "twice": light(600),
 }
 
 

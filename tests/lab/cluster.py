@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from . import gateway, processes
-from .machines import ADDRESSES, CLUSTER, Machine
+from .machines import ADDRESSES, CLUSTER, CLUSTER_ADDRESSES, Machine
 from .processes import LabError
 
 POOL = "bench"
@@ -66,6 +66,7 @@ fsid = {fsid}
 mon host = {_monitor_addresses()}
 public addr = {address}
 public network = {address}/24
+cluster network = {CLUSTER_ADDRESSES[CLUSTER]}/24
 ms bind ipv6 = false
 auth allow insecure global id reclaim = false
 
@@ -125,6 +126,10 @@ osd mclock skip benchmark = true
 # A fifth of the CPU of an operation goes into words for the log, most of which are never written.
 {_SILENCE}
 bluestore block create = true
+# An OSD that writes a bench while a new OSD map comes in can wait for itself (16.2): both are queued in one sequence,
+# and what is behind in it can have all of the throttle that what is before needs. Without one nothing waits.
+bluestore throttle bytes = 0
+bluestore throttle deferred bytes = 0
 bluestore block size = {osd_bytes}
 
 [client]

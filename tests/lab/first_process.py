@@ -37,12 +37,14 @@ def main() -> None:
 
 def own_files(directory: str, host: str) -> None:
     """Gives a host what no two hosts share: /run, the home of root, and where programs leave files."""
+    checkout = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     for place, files in (("/tmp", f"{host}/tmp"), ("/var/tmp", f"{host}/var-tmp"), ("/var/log", f"{host}/var-log")):
-        if directory.startswith(f"{place}/"):
-            # The lab's own directory has to stay in sight, under the same name.
-            seen = files + directory.removeprefix(place)
-            os.makedirs(seen)
-            mount("--bind", directory, seen)
+        # The lab's own directory has to stay in sight, under the same name, and the programs of this checkout.
+        for kept in (directory, checkout):
+            if kept.startswith(f"{place}/"):
+                seen = files + kept.removeprefix(place)
+                os.makedirs(seen, exist_ok=True)
+                mount("--bind", kept, seen)
         mount("--rbind", files, place)
     mount("--bind", f"{host}/passwd", "/etc/passwd")
     mount("-t", "tmpfs", "-o", "mode=755,size=64m", "tmpfs", "/run")

@@ -71,6 +71,16 @@ class Lab:
         gateway.start(self._machines[CLUSTER])
         return gateway.ENDPOINT
 
+    def tls_gateway(self) -> str:
+        """The same with TLS; its certificate is in ``gateway_certificate``, and trusted by nobody."""
+        gateway.start(self._machines[CLUSTER])
+        return gateway.TLS_ENDPOINT
+
+    @property
+    def gateway_certificate(self) -> Path:
+        """A file with the certificate and the key of the object gateway."""
+        return gateway.certificate(self.directory)
+
     @property
     def gateway_log(self) -> Path:
         """What the object gateway says of each request."""

@@ -28,6 +28,8 @@ ADDRESSES = {
     CLUSTER: "10.77.0.10",
     CONSOLE: "10.77.0.100",
 }
+CLUSTER_ADDRESSES = {"lab2": "10.78.0.2", "lab3": "10.78.0.3", CLUSTER: "10.78.0.10"}
+"""Over the same cables: in the network that OSDs have for themselves."""
 
 _HERE = Path(__file__).resolve().parent
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .machines import ADDRESSES, SWITCH, Machine
+from .machines import ADDRESSES, CLUSTER_ADDRESSES, SWITCH, Machine
 from .processes import LabError
 
 
@@ -24,9 +24,9 @@ def connect(machines: Mapping[str, Machine]) -> None:
     except LabError as error:
         raise LabError(f"this machine forbids a network of its own (bridge, veth): {error}") from error
     for machine in connected:
-        machine.network(
-            f"link set dev lo up\naddress add {ADDRESSES[machine.name]}/24 dev eth0\nlink set dev eth0 up\n"
-        )
+        addresses = [table[machine.name] for table in (ADDRESSES, CLUSTER_ADDRESSES) if machine.name in table]
+        adding = "".join(f"address add {address}/24 dev eth0\n" for address in addresses)
+        machine.network(f"link set dev lo up\n{adding}link set dev eth0 up\n")
 
 
 def set_link(switch: Machine, name: str, state: str) -> None:

@@ -71,8 +71,13 @@ def all_pids() -> Iterator[int]:
 
 
 def children(pid: int) -> list[int]:
-    """The processes that this one has started and that run."""
-    return [other for other in all_pids() if parent_of(other) == pid and Process.of(other)]
+    """The processes that the first thread of this one has started and that run."""
+    try:
+        # Asked often, and to look at all processes takes a hundred times as long.
+        numbers = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+    return [int(number) for number in numbers if Process.of(int(number))]
 
 
 def parent_of(pid: int) -> int | None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.lab import Lab, LabError
+from tests.lab.cluster import OSDS
 
 from .others import Others, pool_on
 from .runs import Bench, benches_on
@@ -59,6 +60,16 @@ def lab() -> Iterator[Lab]:
         for name, value in SLOW_OSDS.items():
             running.ceph("config", "set", "osd", name, value)
         yield running
+        assert_all_osds_run(running)
+
+
+def assert_all_osds_run(lab: Lab) -> None:
+    """One that has ended would be missed by tests that have to do with something else: it is said here, and why."""
+    commands = lab.processes("ceph-osd", "ceph").values()
+    for osd in OSDS:
+        if not any(f"--id {osd}" in command for command in commands):
+            log = (lab.directory / "log" / f"osd.{osd}.log").read_text(errors="replace")
+            pytest.fail(f"osd.{osd} has ended; its log ends with: {log[-3000:]}", pytrace=False)
 
 
 @pytest.fixture

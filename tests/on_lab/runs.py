@@ -122,15 +122,15 @@ class Bench:
 
     # ------------------------------------------------------------------ looking
 
-    def running(self, node: str | None = None, program: str = "") -> dict[int, str]:
-        """What runs behind a watchdog on a node, or on all of them, the watchdogs included."""
-        found = {**processes_on(self.lab, RUN, node), **processes_on(self.lab, WATCHDOG, node)}
+    def running(self, *nodes: str, program: str = "") -> dict[int, str]:
+        """What runs behind a watchdog on these nodes, or on all of them, the watchdogs included."""
+        found = processes_on(self.lab, nodes or self.lab.nodes)
         return {pid: command for pid, command in found.items() if program in (Path(command.split(" ")[0]).name, "")}
 
     def wait_nothing_runs(self, seconds: float = 20.0, nodes: Sequence[str] = Lab.nodes) -> float:
         """Until no benchmark and no watchdog is left on these nodes; gives the seconds that took."""
         return wait_for(
-            lambda: not any(self.running(node) for node in nodes),
+            lambda: not self.running(*nodes),
             seconds,
             "the end of every process on the nodes",
             lambda: str(self.running()),
@@ -147,16 +147,29 @@ class Bench:
         assert left_on(self.lab) == []
 
 
-def processes_on(lab: Lab, text: str, node: str | None = None) -> dict[int, str]:
-    """As ``Lab.processes``, and what runs in further namespaces of processes on a node, as in a container, too."""
-    nodes = [node] if node else lab.nodes
+@contextmanager
+def shaping(lab: Lab, nodes: Sequence[str], rate: str) -> Iterator[None]:
+    """In the block these hosts send no faster than that: ``200mbit``, with all headers."""
+    tbf = ("tbf", "rate", rate, "burst", "256k", "latency", "20ms")
+    try:
+        for node in nodes:
+            made = lab.on(node, "tc", "qdisc", "replace", "dev", "eth0", "root", *tbf)
+            assert made.returncode == 0, made.stderr
+        yield
+    finally:
+        for node in nodes:
+            lab.on(node, "tc", "qdisc", "del", "dev", "eth0", "root")
+
+
+def processes_on(lab: Lab, nodes: Sequence[str] = Lab.nodes) -> dict[int, str]:
+    """What belongs to a run on these nodes, also in further namespaces of processes, as in a container."""
     networks = {lab.network(name) for name in nodes}
     found = {}
     for pid in all_pids():
         with contextlib.suppress(OSError):
             if Path(f"/proc/{pid}/ns/net").stat().st_ino in networks and Process.of(pid):
                 command = command_of(pid)
-                if text in command or text in environment_of(pid):
+                if WATCHDOG in command or RUN in f"{command} {environment_of(pid)}":
                     found[pid] = command
     return found
 
@@ -189,7 +202,7 @@ def files(lab: Lab) -> list[Path]:
 def left_on(lab: Lab) -> list[str]:
     """All that a cephtui has left on the lab."""
     own = lab.ceph("own", OWN)
-    processes = {**processes_on(lab, RUN), **processes_on(lab, WATCHDOG)}
+    processes = processes_on(lab)
     return [
         *(f"process {pid}: {command[:200]}" for pid, command in processes.items()),
         *(f"image {pool}/{name}" for pool, (images, _) in own.items() for name in images),
@@ -204,7 +217,7 @@ def _succeeds(lab: Lab, command: Sequence[str | Path]) -> bool:
 
 def _remove_all(lab: Lab) -> None:
     """So that one failed test does not make others fail."""
-    for pid in processes_on(lab, RUN):
+    for pid in processes_on(lab):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
     for path in files(lab):

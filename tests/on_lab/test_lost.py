@@ -11,6 +11,7 @@ import signal
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from tests.lab import Lab
 from tests.lab.processes import Process, all_pids, command_of, environment_of, parent_of
 
 from .conftest import NewBench
-from .runs import RUN, WATCHDOG, Bench, Console, images, noted, objects, read_samples, sets, wait_for
+from .runs import RUN, WATCHDOG, Bench, Console, Event, images, noted, objects, read_samples, sets, shaping, wait_for
 from .s3 import own_at, programs
 from .tools import ROWS, Row
 
@@ -103,6 +104,11 @@ class Case:
         """How what it makes is called on the undo list, or how that begins."""
         return self._named(self.row.made)
 
+    @cached_property
+    def runs(self) -> list[Event]:
+        """What there is to see of its session after the end of the console."""
+        return self.bench.cephtui("show", "S", "--json").events
+
     @property
     def listed(self) -> set[str]:
         """What has ever been on its undo list."""
@@ -182,7 +188,8 @@ def lost(request: pytest.FixtureRequest, lab: Lab, new_bench: NewBench) -> Itera
     cases: dict[Key, Case] = {}
     chosen = {item.callspec.params.get("key") for item in request.session.items if hasattr(item, "callspec")}
     wanted = chosen & {*KEYS} or {*KEYS}
-    with ThreadPoolExecutor() as threads:
+    # iperf3 takes all that it gets, and others run beside it
+    with shaping(lab, lab.nodes, "50mbit"), ThreadPoolExecutor() as threads:
         try:
             timed = []
             for way in NODES:
@@ -267,7 +274,7 @@ def _time(lab: Lab, cases: Mapping[Key, Case]) -> None:
         for key, case in waiting.items():
             if not run_on[key]:
                 case.gone_after = time.monotonic() - began
-        time.sleep(0.2)
+        time.sleep(0.5)
 
 
 # ---------------------------------------------------------------------------------------------- what is left
@@ -297,7 +304,7 @@ def test_the_console_ends_by_itself_and_says_what_happened(lost: dict[Key, Case]
     case = lost[key]
     outcome, status = OUTCOMES.get(key[1], ("lost", 4))
     assert case.console.wait(60) == status, case.console.describe()
-    (run,) = case.bench.cephtui("show", "S", "--json").events
+    (run,) = case.runs
     assert run["outcome"] == outcome, case.console.describe()
     if key[1] != "terminal closed":
         assert run["error"]
@@ -311,8 +318,7 @@ def test_what_was_measured_is_kept(lost: dict[Key, Case], key: Key) -> None:
     case = lost[key]
     case.console.wait(60)
     assert case.samples
-    shown = case.bench.cephtui("show", "S", "--json")
-    assert [run["outcome"] for run in shown.events] == [OUTCOMES.get(key[1], ("lost", 4))[0]]
+    assert [run["outcome"] for run in case.runs] == [OUTCOMES.get(key[1], ("lost", 4))[0]]
 
 
 @pytest.mark.parametrize("key", [key for key in KEYS if key not in UNREACHABLE], ids=ids)

@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 
 from tests.lab import Lab
+from tests.lab.machines import CLUSTER_ADDRESSES
 
 from .conftest import NewBench
-from .runs import Bench, Console, Event, raw, read_samples, run_directories, wait_for
+from .runs import Bench, Console, Event, raw, read_samples, run_directories, shaping, wait_for
 
 NODES = ("lab1", "lab2", "lab3")
 SHAPED, MEGABIT = "lab2", 1e6 / 8
@@ -43,13 +44,8 @@ def assert_nothing_is_left(bench: Bench) -> None:
 @pytest.fixture(scope="module")
 def shaped(lab: Lab) -> Iterator[Lab]:
     """A host that sends slowly."""
-    tbf = ("tbf", "rate", "200mbit", "burst", "256k", "latency", "20ms")
-    made = lab.on(SHAPED, "tc", "qdisc", "replace", "dev", "eth0", "root", *tbf)
-    assert made.returncode == 0, made.stderr
-    try:
+    with shaping(lab, [SHAPED], "200mbit"):
         yield lab
-    finally:
-        lab.on(SHAPED, "tc", "qdisc", "del", "dev", "eth0", "root")
 
 
 @pytest.fixture(scope="module")
@@ -146,11 +142,34 @@ def test_a_stop_keeps_what_was_measured(lab: Lab, bench: Bench) -> None:
     assert_nothing_is_left(bench)
 
 
-@pytest.mark.parametrize("network", ["cluster"])
-def test_a_network_that_the_cluster_has_not_is_refused(lab: Lab, bench: Bench, network: str) -> None:
-    console = bench.run("network", on=["lab1"], target="host:lab3", network=network)
+def test_the_public_and_the_cluster_network_are_measured_at_their_own_addresses(lab: Lab, bench: Bench) -> None:
+    words = ["--session", "S"]
+    networks = "public,cluster"
+    console = bench.run("network", on=["lab2", "lab3"], target="host:*", runtime=2, network=networks, words=words)
+    assert console.process.returncode == 0, console.describe()
+    measured = [(run["nodes"][0]["node"], run["target"], run["options"]["network"]) for run in console.runs]
+    pairs = [("lab3", "host:lab2"), ("lab2", "host:lab3")]
+    assert sorted(measured) == sorted((*pair, network) for pair in pairs for network in ("public", "cluster"))
+    for run in console.runs:
+        far = run["target"].partition(":")[2]
+        address = CLUSTER_ADDRESSES[far] if run["options"]["network"] == "cluster" else lab.address(far)
+        assert f"-c {address} " in run["nodes"][0]["command"]
+    shown = bench.cephtui("show", "S").stdout
+    assert re.search("^public network, ", shown, re.MULTILINE)
+    assert re.search("^cluster network, ", shown, re.MULTILINE)
+    (kept,) = (bench.sandbox.data / "clusters").iterdir()
+    assert kept.stem == lab.ceph("fsid")["fsid"]
+    links = [json.loads(line) for line in kept.read_text().splitlines()]
+    assert sorted((link["source"], link["destination"], link["network"]) for link in links) == sorted(
+        (near, far.partition(":")[2], network) for near, far, network in measured
+    )
+    assert_nothing_is_left(bench)
+
+
+def test_a_network_that_a_node_is_not_in_is_refused(lab: Lab, bench: Bench) -> None:
+    console = bench.run("network", on=["lab3"], target="host:lab1", network="cluster")
     assert console.process.returncode == 2, console.describe()
-    assert "lab3 has no address in the cluster network, only in the public network (10." in console.stderr
+    assert "lab1 has no address in the cluster network, only in the public network (10.77.0.1)" in console.stderr
 
 
 def test_a_node_without_it_is_told(lab: Lab, bench: Bench) -> None:
@@ -175,7 +194,7 @@ class Case:
 
     def pid(self, node: str, text: str) -> int:
         """Of iperf3 itself on a node."""
-        return next(pid for pid, command in self.bench.running(node, "iperf3").items() if text in command)
+        return next(pid for pid, command in self.bench.running(node, program="iperf3").items() if text in command)
 
     @property
     def run(self) -> Event:

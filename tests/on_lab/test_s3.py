@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,11 +11,22 @@ from typing import Any
 
 import pytest
 
+from tests.lab import Lab
+
 from .runs import Bench, Console, Event
 from .s3 import admin, configure, own_at, requests
 
 SMALL: dict[str, Any] = {"size": "16K", "threads": 2, "runtime": 2}
 LONG: dict[str, Any] = {"size": "16K", "threads": 2, "runtime": 60}
+GOSBENCH: dict[str, Any] = {
+    **dict.fromkeys(("delete_weight", "list_weight"), 0),
+    **dict.fromkeys(("read_weight", "write_weight"), 50),
+    "size_min": "16k",
+    "objects": 20,
+    "buckets": 1,
+    "parallel_clients": 2,
+    "runtime": 3,
+}
 SOMEBODY = "somebody"
 
 
@@ -87,6 +99,45 @@ def watch_proc(secret: bytes, seen: set[str], over: threading.Event) -> None:
             with contextlib.suppress(OSError):
                 if secret in path.read_bytes():
                     seen.add(str(path))
+
+
+@pytest.fixture
+def trusting(lab: Lab) -> Iterator[str]:
+    """The gateway's endpoint with TLS, whose certificate ``lab1`` trusts."""
+    endpoint, node, trusted = lab.tls_gateway(), "lab1", "/etc/ssl/certs"
+    certificate = lab.gateway_certificate.read_text().partition("-----BEGIN CERTIFICATE-----")
+    try:
+        made = lab.on(node, "mount", "-t", "tmpfs", "tmpfs", trusted)
+        assert made.returncode == 0, made.stderr
+        lab.on(node, "tee", f"{trusted}/ca-certificates.crt", input="".join(certificate[1:]))
+        yield endpoint
+    finally:
+        lab.on(node, "umount", trusted)
+
+
+@pytest.mark.parametrize(("preset", "options"), [("s3-put-get-delete", SMALL), ("s3-mixed", GOSBENCH)])
+def test_with_tls_and_buckets_whose_names_begin_as_asked(
+    bench: Bench, trusting: str, somebody: tuple[str, str], preset: str, options: dict[str, Any]
+) -> None:
+    """The keys of a user who is no admin: the buckets are the user's own, and none is left."""
+    configure(bench, *section(trusting, somebody))
+    bench_of = f"s3:{trusting}/bench"
+    run = ended(bench.run(preset, target=bench_of, **options))
+    assert run["target"] == bench_of
+    assert run["summary"]["write"]["ios"] > 0
+    assert run["summary"]["read"]["ios"] > 0
+    made = {json.loads(line)["target"] for line in (bench.sandbox.session() / "undo.jsonl").read_text().splitlines()}
+    (buckets,) = made
+    assert buckets.startswith(f"s3:{trusting}/bench-cephtui-")
+    assert admin(bench.lab, "bucket", "list", "--uid", SOMEBODY) == []
+
+
+def test_a_certificate_that_is_not_trusted_is_refused(bench: Bench, somebody: tuple[str, str]) -> None:
+    endpoint = bench.lab.tls_gateway()
+    configure(bench, *section(endpoint, somebody))
+    console = bench.run("s3-put-get-delete", target=f"s3:{endpoint}", **SMALL)
+    assert console.process.returncode == 3, console.describe()
+    assert "SSL certificate problem: self-signed certificate: add its CA to those of the node" in console.stderr
 
 
 def test_no_bucket_is_left_after_the_kill_of_the_console(bench: Bench, somebody: tuple[str, str]) -> None:

@@ -7,6 +7,7 @@ All figures are what the lab gave.
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -111,21 +112,19 @@ def record(lab: Lab, root: Path) -> None:
         recorded.run("write-iops", "rbd", long, beside=lambda: recorded.pause_osd(14.0, 4.0))
 
 
-def pack(root: Path, path: Path) -> None:
-    """The session without what names the machines that it was recorded on."""
+def pack(session: Path, path: Path) -> None:
+    """A session without what names the machines that it was recorded on, the build of the kernel included."""
+    kernel = os.uname().release
     with tarfile.open(path, "w:xz", preset=9) as archive:
-        for file in sorted((root / SESSION).rglob("*")):
+        for file in sorted(session.rglob("*")):
             if file.is_file() and file.name not in ("lock", "undo.jsonl", "row.json"):
-                archive.add(file, arcname=str(file.relative_to(root)), filter=_neutral)
-
-
-def _neutral(info: tarfile.TarInfo) -> tarfile.TarInfo:
-    info.uid = info.gid = 0
-    info.uname = info.gname = ""
-    return info
+                content = file.read_bytes().replace(kernel.encode(), kernel.partition("-")[0].encode())
+                info = tarfile.TarInfo(str(file.relative_to(session.parent)))
+                info.size, info.mtime = len(content), int(file.stat().st_mtime)
+                archive.addfile(info, io.BytesIO(content))
 
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         record(Lab(Path(sys.argv[1])), Path(folder))
-        pack(Path(folder), Path(sys.argv[2]))
+        pack(Path(folder) / SESSION, Path(sys.argv[2]))

@@ -15,8 +15,8 @@ from cephtui import paths, units
 from cephtui.analysis.batches import node_names
 from cephtui.analysis.conclusion import why_invalid
 from cephtui.analysis.conditions import drops_caches
+from cephtui.analysis.guided_check import BEFORE_RUNS, Turn, looks_of
 from cephtui.analysis.looks import CONFIDENCES
-from cephtui.analysis.sitting import BEFORE_RUNS, Turn, looks_of
 from cephtui.analysis.verdict import JUDGED_RUNS, seen_with
 from cephtui.cli.choice import (
     check_session_name,
@@ -36,7 +36,7 @@ from cephtui.cli.saved import find_run, find_session
 from cephtui.cli.work import check_caches, consents
 from cephtui.frozen import dataclass
 from cephtui.models import Plan, Run
-from cephtui.models.sitting import Sitting
+from cephtui.models.guided_check import GuidedCheck
 from cephtui.planning import Request, apart, make_plan, new_batch
 from cephtui.presets import Choice, Preset, PresetError, PresetFile, choose, parse_overrides
 from cephtui.running.launch import NotRun
@@ -89,7 +89,7 @@ class _Begun:
     session: str | None
     question: Question
     request: Request
-    sitting: Sitting
+    guided: GuidedCheck
     saved: tuple[Run, ...]
     """What was measured before already."""
 
@@ -116,26 +116,26 @@ def _begin(asked: Asked, stack: ExitStack) -> _Begun:
         begun = _of_saved(asked, asked.resume, stack)
     else:
         request = _new_request(asked, stack)
-        sitting = _new_sitting(asked, request).model_copy(update={"data_pool": asked.data_pool})
-        begun = _Begun(asked.session, asked.question, request, sitting, ())
-    return replace(begun, sitting=begun.sitting.model_copy(update={"drop_caches": asked.drop_caches}))
+        guided = _new_guided_check(asked, request).model_copy(update={"data_pool": asked.data_pool})
+        begun = _Begun(asked.session, asked.question, request, guided, ())
+    return replace(begun, guided=begun.guided.model_copy(update={"drop_caches": asked.drop_caches}))
 
 
 def _measure(asked: Asked, begun: _Begun, stack: ExitStack) -> int:
     request = _one(begun.request, asked.where)
     agreed = consents(asked.where, asked.destroy, shared_pool=asked.shared_pool, drop_caches=asked.drop_caches)
     request = replace(request, **agreed)
-    most_runs = Turn("after", looks_of(begun.sitting).at[-1])
-    draft = make_plan(request_of_turn(request, most_runs, 0), ids_of(begun.sitting.after))
+    most_runs = Turn("after", looks_of(begun.guided).at[-1])
+    draft = make_plan(request_of_turn(request, most_runs, 0), ids_of(begun.guided.after))
     known = known_secrets(asked.where)
     runner = Runner(paths.sessions_dir(), begun.session, stall_seconds=asked.stall_timeout, vault=known)
     stack.enter_context(runner)
     if asked.dry_run:
-        _describe(begun.sitting, draft, begun.saved, asked.as_json)
+        _describe(begun.guided, draft, begun.saved, asked.as_json)
         return 0
     ready = surveyed(runner, request, draft.steps)
     with measuring(runner) as desk:
-        guided = Guided(runner, desk, ready, begun.sitting, begun.question, asked.commands, begun.saved, asked.as_json)
+        guided = Guided(runner, desk, ready, begun.guided, begun.question, asked.commands, begun.saved, asked.as_json)
         return guided.carry_out()
 
 
@@ -172,15 +172,15 @@ def _check_undone(session: str | None, undo: str | None) -> None:
         raise Refused(f"session {session}: its change was not undone: cephtui cleanup --undo {session} runs: {left}")
 
 
-def _asked_in(sitting: Sitting, question: Question) -> Question:
+def _asked_in(guided: GuidedCheck, question: Question) -> Question:
     """A check that is continued asks what it asked before."""
     return replace(
         question,
-        require_percent=sitting.require_percent,
-        same_percent=sitting.same_percent,
-        confidence=100 * sitting.confidence,
-        metrics=sitting.metrics,
-        directions=sitting.directions,
+        require_percent=guided.require_percent,
+        same_percent=guided.same_percent,
+        confidence=100 * guided.confidence,
+        metrics=guided.metrics,
+        directions=guided.directions,
     )
 
 
@@ -196,9 +196,9 @@ def _new_request(asked: Asked, stack: ExitStack) -> Request:
     return Request(chosen, nodes, target, given)
 
 
-def _new_sitting(asked: Asked, request: Request) -> Sitting:
+def _new_guided_check(asked: Asked, request: Request) -> GuidedCheck:
     question = asked.question
-    return Sitting(
+    return GuidedCheck(
         at=datetime.now(UTC),
         presets=tuple(preset.name for preset in request.presets),
         overrides=dict(request.overrides),
@@ -232,9 +232,9 @@ def _of_before(asked: Asked, against: str, stack: ExitStack) -> _Begun:
     nodes = chosen_nodes(_where(asked, tuple(node_names(run))))
     target = chosen_target(_target(asked, run.target), stack, nodes, asked.data_pool, new_batch())
     request = Request((_preset_of(run),), nodes, target, {})
-    sitting = _new_sitting(asked, request).model_copy(update={"before": (run.batch,), "before_runs": 0})
+    guided = _new_guided_check(asked, request).model_copy(update={"before": (run.batch,), "before_runs": 0})
     check_caches(drops_caches(run), asked.drop_caches)
-    return _Begun(asked.session, asked.question, request, sitting, before)
+    return _Begun(asked.session, asked.question, request, guided, before)
 
 
 def _preset_of(run: Run) -> Preset:
@@ -253,19 +253,19 @@ def _preset_of(run: Run) -> Preset:
 
 
 def _of_saved(asked: Asked, resume: str, stack: ExitStack) -> _Begun:
-    """A sitting that was left, with its own target and nodes; raises StoreError."""
+    """A guided check that was left, with its own target and nodes; raises StoreError."""
     directory = find_session(resume)
-    sitting = store.read_sitting(directory)
-    if sitting is None:
+    guided = store.read_guided_check(directory)
+    if guided is None:
         raise click.UsageError(f"session {directory.name} has no check to continue")
-    nodes = chosen_nodes(_where(asked, sitting.nodes))
-    given: Mapping[str, Choice] = sitting.overrides
-    target = chosen_target(_target(asked, sitting.target), stack, nodes, sitting.data_pool, new_batch())
-    request = Request(choose(find_catalogue(), sitting.presets), nodes, target, given)
-    check_caches(sitting.drop_caches, asked.drop_caches)
-    if sitting.takes_turns and not asked.undo:
+    nodes = chosen_nodes(_where(asked, guided.nodes))
+    given: Mapping[str, Choice] = guided.overrides
+    target = chosen_target(_target(asked, guided.target), stack, nodes, guided.data_pool, new_batch())
+    request = Request(choose(find_catalogue(), guided.presets), nodes, target, given)
+    check_caches(guided.drop_caches, asked.drop_caches)
+    if guided.takes_turns and not asked.undo:
         raise click.UsageError("this check takes turns: give its --change and --undo again")
-    return _Begun(directory.name, _asked_in(sitting, asked.question), request, sitting, ())
+    return _Begun(directory.name, _asked_in(guided, asked.question), request, guided, ())
 
 
 def _where(asked: Asked, names: tuple[str, ...]) -> Where:
@@ -278,21 +278,21 @@ def _target(asked: Asked, spec: str) -> str | None:
     return asked.target or (None if is_scratch(spec) else spec)
 
 
-def _describe(sitting: Sitting, draft: Plan, saved: Sequence[Run], as_json: bool) -> None:
+def _describe(guided: GuidedCheck, draft: Plan, saved: Sequence[Run], as_json: bool) -> None:
     """What would be measured, how long that takes, and what change could be seen."""
     if as_json:
         print_lines([draft])
         return
-    looks = looks_of(sitting).at
+    looks = looks_of(guided).at
     each = draft.duration_seconds / looks[-1]
-    order = "A B B A" if sitting.takes_turns else "before, then after"
-    sides = [runs if sitting.takes_turns else sitting.before_runs for runs in looks]
-    names = ", ".join(sitting.presets)
-    click.echo(f"{names} on {', '.join(sitting.nodes)}: {sitting.target}, in the order {order}")
+    order = "A B B A" if guided.takes_turns else "before, then after"
+    sides = [runs if guided.takes_turns else guided.before_runs for runs in looks]
+    names = ", ".join(guided.presets)
+    click.echo(f"{names} on {', '.join(guided.nodes)}: {guided.target}, in the order {order}")
     for look, (runs, before) in enumerate(zip(looks, sides, strict=True), 1):
         there = before or len(saved)
         takes = units.duration(each * (runs + before))
-        seen = [f"{100 * seen_with(spread, there, runs, sitting.confidence):.0f} %" for spread in _SPREADS]
+        seen = [f"{100 * seen_with(spread, there, runs, guided.confidence):.0f} %" for spread in _SPREADS]
         click.echo(f"  look {look}: {there} before, {runs} after, about {takes}; would see a change of {_listed(seen)}")
     spreads = _listed([f"{100 * spread:.0f} %" for spread in _SPREADS])
     click.echo(f"would see: in four of five checks, where the spread between runs is {spreads}")

@@ -30,6 +30,7 @@ from cephtui.reports.matrix import draw_matrix
 from cephtui.reports.matrix_cells import matrix_cells, matrix_csv
 from cephtui.reports.runs import draw_run, draw_session
 from cephtui.sessions import store
+from cephtui.sessions.cluster_links import kept_links
 from cephtui.sessions.histograms import read_histograms
 from cephtui.sessions.matrix import MatrixReader
 
@@ -99,7 +100,7 @@ def _show_run(directory: Path, number: int, form: str) -> None:
         sys.stdout.write(run_markdown(value, marks, read_histograms(directory, value)))
     else:
         history, histograms = store.read_history(directory, number), read_histograms(directory, value)
-        found = ceilings(value, store.read_runs(directory)[0])
+        found = ceilings(value, store.read_runs(directory)[0], kept_links(directory.parent, value))
         print_report(draw_run(value, history, marks, found, histograms=histograms, ascii_only=ascii_only()))
 
 

@@ -20,7 +20,7 @@ from cephtui.reports.facts import run_names
 from cephtui.reports.jobs import COMPARED, COMPARED_SIDES, compared_rows
 from cephtui.reports.links import links_in_tables
 from cephtui.reports.matrix import LEGEND, cell_text, column_titles, figure_title, place_text, remarks, row_titles
-from cephtui.reports.text import cut, margin_of, short_conditions, spread_of, title_of, written
+from cephtui.reports.text import cut, margin_of, metric_of, short_conditions, spread_of, title_of, written
 from cephtui.reports.verdict import interval_of, ratio_of, short_text
 from cephtui.reports.versus import names_of_changes
 
@@ -37,7 +37,7 @@ def figures_table(material: Material, judged: Judgement) -> tuple[Block, ...]:
     labels = [label_of(verdict, names) for verdict in shown]
     rows, strong = [], set()
     for number, verdict in enumerate(shown):
-        metric = BY_NAME[verdict.figure]
+        metric = metric_of(verdict.figure, verdict.tool)
         change, interval = change_texts(verdict)
         if verdict.decides and verdict.met is not None:
             strong.add(number)

@@ -14,6 +14,7 @@ from cephtui.models.metrics import BY_NAME, Metric
 from cephtui.models.verdict import Verdict
 from cephtui.reports.document.blocks import Chart, Color, Point, Series, Tick
 from cephtui.reports.document.material import Line
+from cephtui.reports.text import metric_of
 
 _PERCENTS = (-95, -90, -80, -70, -60, -50, -40, -30, -20, -10, -5, -2, -1, 0,
              1, 2, 5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 1000, 2000, 5000, 10000)  # fmt: skip
@@ -94,7 +95,7 @@ def dots_chart(
     verdict: Verdict, label: str, runs: Mapping[str, Run], sides: tuple[str, str], number: int
 ) -> Chart | None:
     """Each run of a verdict as a dot, in the order of time, and the geometric mean of each side."""
-    metric = BY_NAME[verdict.figure]
+    metric = metric_of(verdict.figure, verdict.tool)
     ordered = sorted((*verdict.before, *verdict.after), key=lambda name: _started(runs[name]))
     places = {name: float(at) for at, name in enumerate(ordered, 1)}
     series: list[Series] = []

@@ -12,7 +12,7 @@ from cephtui.analysis.batches import group, name_of
 from cephtui.analysis.ceiling import Ceiling, ceilings
 from cephtui.analysis.change import Change
 from cephtui.analysis.conclusion import Asked, Judgement, metric_named
-from cephtui.analysis.sitting import criteria_of
+from cephtui.analysis.guided_check import criteria_of
 from cephtui.analysis.slowest import osd_latency
 from cephtui.analysis.versus import Versus, conclude_versus
 from cephtui.models import Mark, Run, Sample
@@ -20,6 +20,7 @@ from cephtui.reports.anonymous import anonymous
 from cephtui.reports.document.material import Material, digests, lines_of, owner_of
 from cephtui.reports.mask import Mask, names_of_run
 from cephtui.sessions import store
+from cephtui.sessions.cluster_links import kept_links
 from cephtui.sessions.saved_changes import NoChange, SavedChange, change_of_session
 from cephtui.sessions.verdicts import is_kept, judge_saved, keep_verdicts, with_earlier
 
@@ -43,11 +44,11 @@ def of_session(directory: Path, asked: Asked, at: datetime) -> Material:
 
 def as_asked(asked: Asked, found: SavedChange) -> Asked:
     """As a guided check was asked, where it is one; else with the looks of the change."""
-    sitting = found.sitting
-    if sitting is None:
+    guided = found.guided
+    if guided is None:
         return replace(asked, criteria=replace(asked.criteria, looks=found.looks), others=found.others)
-    metrics = tuple(metric_named(name) for name in sitting.metrics)
-    return replace(asked, criteria=criteria_of(sitting), metrics=metrics, directions=sitting.directions)
+    metrics = tuple(metric_named(name) for name in guided.metrics)
+    return replace(asked, criteria=criteria_of(guided), metrics=metrics, directions=guided.directions)
 
 
 def of_change(found: SavedChange, asked: Asked, at: datetime, title: str = "") -> Material:
@@ -107,15 +108,16 @@ def _material(
         made_at=at,
         title=title,
         seconds=lambda name: _seconds(root, name),
-        ceilings=_ceilings(points, every),
+        ceilings=_ceilings(root, points, every),
     )
 
 
-def _ceilings(points: Iterable[Sequence[Run]], every: Sequence[Run]) -> dict[str, tuple[Ceiling, ...]]:
+def _ceilings(root: Path, points: Iterable[Sequence[Run]], every: Sequence[Run]) -> dict[str, tuple[Ceiling, ...]]:
     """Of the last run of each point for which any is known."""
     found = {}
     for run in (runs[-1] for runs in points):
-        known = ceilings(run, [other for other in every if other.session == run.session])
+        own = [other for other in every if other.session == run.session]
+        known = ceilings(run, own, kept_links(root, run))
         if near := tuple(each for each in known if each.is_near):
             found[name_of(run)] = near
     return found

@@ -13,8 +13,13 @@ STAR = 14
 
 def unpack(folder: Path) -> Path:
     """The session's directory, made below a folder; raises OSError."""
-    with tarfile.open(ARCHIVE) as archive:
+    extract(ARCHIVE, folder)
+    return folder / SESSION
+
+
+def extract(path: Path, folder: Path) -> None:
+    """Make what an archive of sessions has, below a folder; raises OSError."""
+    with tarfile.open(path) as archive:
         # Python 3.11.2, as in Proxmox VE 8, has no filters; from 3.12 on it warns where none is chosen.
         archive.extraction_filter = getattr(tarfile, "data_filter", None)
         archive.extractall(folder)
-    return folder / SESSION

@@ -1,4 +1,8 @@
-"""``s3:ENDPOINT``: buckets of the run's own at an S3 endpoint."""
+"""``s3:ENDPOINT[/BUCKET]``: buckets of the run's own at an S3 endpoint.
+
+hsbench and gosbench number the buckets that they use, so neither can use one that has a name already: with ``BUCKET``
+the names of the new ones begin with it, as a policy may ask for that lets its keys make no others.
+"""
 
 from __future__ import annotations
 
@@ -36,6 +40,10 @@ from cephtui.targets.s3.gateway import Gateway, GatewayError
 
 _USER = "user:"
 """Before the name of a user in a part's name; others are prefixes of buckets."""
+_BUCKET = re.compile(r"[a-z0-9][a-z0-9-]{0,18}")
+"""How a bucket's name can begin that has 63 characters at most, 43 of which are cephtui's and the tools'."""
+_PREFIX = re.compile(rf"({_BUCKET.pattern}-)?{OWN_NAME.pattern}")
+_USER_NAME = re.compile(rf"{_USER}{OWN_NAME.pattern}")
 _OWNER = re.compile(r"[A-Za-z0-9._-]+")
 _WHERE_KEYS_ARE = "none are in [s3.NAME] of the config, nor in ~/.aws/credentials"
 
@@ -54,9 +62,15 @@ class S3Target(Target):
     """Makes the names of buckets and users unique."""
     has_own_users: bool = False
     """Whether each node makes a user of its gateway for the run."""
+    bucket: str = ""
+    """How the names of the buckets begin; empty where they begin with cephtui's own."""
 
     @property
     def spec(self) -> str:
+        return f"{self._at}/{self.bucket}" if self.bucket else self._at
+
+    @property
+    def _at(self) -> str:
         return f"s3:{self.endpoint}"
 
     async def settle(self, shells: Sequence[Shell]) -> S3Target:
@@ -76,12 +90,12 @@ class S3Target(Target):
 
     def lay_out(self, node: Node, layout: Layout) -> tuple[Place, tuple[Part, ...]]:
         """Names for each node; a bucket's has 63 characters at most, some of which are the tool's."""
-        unique = filter(None, (self.owner_id, layout.batch, _short(node.name, 8)))
-        name = f"{OWN_PREFIX}{'-'.join(unique)}"
-        part = f"{_USER}{name}" if self.has_own_users else f"{name}-"
-        place = S3Place(kind="s3", endpoint=self.endpoint, bucket_prefix=f"{name}-")
+        name = f"{OWN_PREFIX}{self.owner_id}-{_short(f'{layout.batch}/{node.name}', 8)}"
+        prefix = f"{self.bucket}-{name}-" if self.bucket else f"{name}-"
+        part = f"{_USER}{name}" if self.has_own_users else prefix
+        place = S3Place(kind="s3", endpoint=self.endpoint, bucket_prefix=prefix)
         most = layout.size_bytes if self.has_own_users else 0  # nothing else is kept to a size
-        return place, (Part(spec=f"{self.spec}/{part}", bytes=most),)
+        return place, (Part(spec=f"{self._at}/{part}", bytes=most),)
 
     async def inspect(self, shell: Shell, use: Use) -> Found:
         """Whether the endpoint answers and takes the keys; a user of the run's own shows that when it is made."""
@@ -98,7 +112,7 @@ class S3Target(Target):
 
     async def create(self, shell: Shell, part: Part, owner: str) -> str:
         """A user whose name and whose display name are the run's, or a bucket that marks the owner of a prefix."""
-        name = part.spec.removeprefix(f"{self.spec}/")
+        name = part.spec.removeprefix(f"{self._at}/")
         if not self.has_own_users:
             await self._gateway(shell).make(_marking(name, owner))
             return part.spec
@@ -116,7 +130,7 @@ class S3Target(Target):
 
     async def reveal(self, shell: Shell, place: Place) -> Mapping[str, str]:
         """The user's keys, or those of the node's own user."""
-        uid = place.bucket_prefix.removesuffix("-")
+        uid = place.bucket_prefix.removeprefix(f"{self.bucket}-").removesuffix("-")
         keys = await users.keys_of(shell, uid) if self.has_own_users else self._gateway(shell).keys
         return dict(zip(NAMES, keys, strict=True))
 
@@ -133,16 +147,16 @@ class S3Kind(TargetKind):
     """S3 endpoints."""
 
     scheme = "s3"
-    examples = ("s3:ENDPOINT",)
+    examples = ("s3:ENDPOINT", "s3:ENDPOINT/BUCKET")
     secrets = NAMES
 
     def parse(self, name: str, owner_id: str | None = None) -> S3Target:
         text = self.spec(name)
-        endpoint, slash, bucket = _split(name)
-        if slash and bucket:
-            raise TargetError(f"target {text!r}: expected no bucket: cephtui makes and removes buckets of its own")
+        endpoint, _, bucket = _split(name)
+        if bucket and not _BUCKET.fullmatch(bucket):
+            raise TargetError(f"target {text!r}: expected as BUCKET up to 19 of a-z, 0-9 and -, got {bucket!r:.99}")
         try:
-            return S3Target(endpoint_of(endpoint), owner_id)
+            return S3Target(endpoint_of(endpoint), owner_id, bucket=bucket)
         except ValueError as error:
             raise TargetError(f"target {text!r}: {error}") from None
 
@@ -159,7 +173,7 @@ class S3Kind(TargetKind):
     async def remove(self, shell: Shell, name: str, owner: str | None) -> Removed:
         endpoint, _, part = _split(name)
         is_owned = owner and _OWNER.fullmatch(owner)
-        if not is_owned or not OWN_NAME.fullmatch(part.removeprefix(_USER)):
+        if not is_owned or not (_USER_NAME if part.startswith(_USER) else _PREFIX).fullmatch(part):
             return Removed("not ours", f"{part} is not named as cephtui names its buckets and users")
         if part.startswith(_USER):
             return await users.remove(shell, part.removeprefix(_USER), owner or "")

@@ -10,7 +10,9 @@ from datetime import UTC, datetime
 
 from cephtui.frozen import dataclass
 from cephtui.nodes.shell import Shell, reason
+from cephtui.nodes.transport import Completed
 from cephtui.paths import packaged_text
+from cephtui.printable import one_line
 from cephtui.targets.base import TargetFault
 from cephtui.targets.s3.signing import Request, signed_headers
 
@@ -19,6 +21,8 @@ _REQUEST_SECONDS = 150.0
 _AT_ONCE = 500
 """Objects of one request that deletes: their names are arguments of a command, of which one has 128 KiB at most."""
 _EMPTY_TRIES = 5
+_NOT_TRUSTED = 60
+"""curl's exit status where it can't verify a certificate."""
 _NOT_ACCEPTED = {"InvalidAccessKeyId", "SignatureDoesNotMatch", "AccessDenied"}
 
 
@@ -88,7 +92,7 @@ class Gateway:
         done = await self.shell.run(argv, timeout_seconds=_REQUEST_SECONDS)
         where = f"{self.shell.node.name}: {self.endpoint}"
         if done.status != 0:
-            raise GatewayError(f"{where}: {reason(done).removeprefix('curl: ')}")
+            raise GatewayError(f"{where}: {_why(done)}")
         answer, _, status = done.stdout.rstrip("\n").rpartition("\n")
         if status[:1] == "2":
             return answer
@@ -96,3 +100,14 @@ class Gateway:
         raise GatewayError(
             f"{where}: {method} {path}: {code[1] if code else f'HTTP status {status:.20}'}", code[1] if code else ""
         )
+
+
+def _why(failed: Completed) -> str:
+    """What curl says, with what helps where a certificate is not trusted: it explains that in more lines.
+
+    Format: ``curl: (60) SSL certificate problem: ...``, curl(1), EXIT CODES.
+    """
+    said = re.search(r"^curl: (.+)$", failed.stderr, re.MULTILINE)
+    text = one_line(said[1]) if said else reason(failed)
+    helps = ": add its CA to those of the node (update-ca-certificates)" if failed.status == _NOT_TRUSTED else ""
+    return f"{text}{helps}"

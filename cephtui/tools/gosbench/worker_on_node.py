@@ -31,6 +31,7 @@ from cephtui.tools.gosbench.log import is_error, message_of
 CONFIG = f"{PRIVATE}/config.json"
 _SERVER_PORT, _RELAY_PORT = 2000, 2001
 _END_SECONDS, _SCRAPE_SECONDS, _ANSWER_SECONDS = 1.0, 1.0, 5.0
+_LOST_SERVER, _CAUSE_SECONDS = "Issues with server connection", 1.0
 _ERRORS_MOST = 20
 """Lines of them that are printed: without a gateway there are thousands a second."""
 _SHORT_KEY = 5
@@ -146,7 +147,11 @@ class Test:
             self.state = "done"
             self.over.set()
         elif self.state == "preparing" and is_error(text):
-            self.fail(f"the preparation failed: {message}")
+            reason = f"the preparation failed: {message}"
+            if message.startswith(_LOST_SERVER):  # the end of the server, its cause, may be seen later
+                asyncio.get_running_loop().call_later(_CAUSE_SECONDS, self.fail, reason)
+            else:
+                self.fail(reason)
 
     def enter(self, state: str) -> None:
         """A part of the test begins."""

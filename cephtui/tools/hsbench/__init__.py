@@ -23,6 +23,7 @@ class Hsbench(Tool):
     kinds = frozenset({"s3"})
     other_kinds = "hsbench measures S3: use --target s3:http://HOST:PORT"
     wants = "an S3 endpoint"
+    has_seconds = False  # those of one operation after the other are no spread, and its end is no step
     depth_option = "threads"
     secrets = ("access key", "secret key")
     how_to_install = "build it from github.com/markhpc/hsbench, and name its path in [programs] of the config"

@@ -19,7 +19,7 @@ from cephtui.tools.stderr import Errors, spoken
 
 _REST_MOST = 1 << 20
 """Of a line: 256 streams have 70 KiB of JSON."""
-_BUSY_PERCENT = 85.0
+_BUSY_PERCENT = 85
 """Of one CPU: a thread that is busier may be what limits."""
 _ONE_THREAD_BELOW = (3, 16)
 """Before it one thread serves all streams."""
@@ -263,10 +263,11 @@ class Iperf3Parser(Parser):
     def _findings(self) -> tuple[Finding, ...]:
         """Where a thread of iperf3's own may be what limits."""
         busy = max(self._cpu.local, self._cpu.remote) if self._cpu else 0.0
-        if self._cpu is None or self._version is None or busy < _BUSY_PERCENT:
+        if self._cpu is None or self._version is None or busy <= _BUSY_PERCENT:
             return ()
         where = "here" if self._cpu.local >= self._cpu.remote else "on the target"
-        was = f"was busy for {busy:.0f} % of the time {where}"
+        # not the very figure: the same is said of all links, and then once
+        was = f"was busy for more than {_BUSY_PERCENT} % of the time {where}"
         if self._version < _ONE_THREAD_BELOW:
             version = ".".join(map(str, self._version))
             more = "the link may carry more, which 3.16 or later shows"

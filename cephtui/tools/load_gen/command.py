@@ -11,28 +11,33 @@ from cephtui.tools.base import Load, OptionError, Parser, Workload
 from cephtui.units import bandwidth, duration, parse_size
 from cephtui.units import size as size_text
 
+_OBJECTS = 50
+"""By default, where there is room for them."""
+
 
 class LoadGenWorkload(Workload):
     """load-gen with its options."""
 
     def jobs_and_size(self, default_span_bytes: int) -> tuple[int, int]:
-        """All its objects in full, which are all that it writes."""
-        size = int(self.options["num-objects"]) * self.object_bytes()
-        if size > default_span_bytes:
-            problem = f"{self.options['num-objects']} of {self.options['max-object-size']} take {size_text(size)}"
-            fitting = default_span_bytes // self.object_bytes()
+        """All its objects in full, which are all that it writes: by default no more than there is room for."""
+        each, fitting = self.object_bytes(), default_span_bytes // self.object_bytes()
+        chosen = self.options.get("num-objects")
+        number = min(_OBJECTS, max(fitting, 1)) if chosen is None else int(chosen)
+        if number > fitting:
+            problem = f"{number} of {self.options['max-object-size']} take {size_text(number * each)}"
             raise OptionError(
                 "num-objects", f"{problem}, and there is room for {size_text(default_span_bytes)}: at most {fitting}"
             )
-        return 1, size
+        return 1, number * each
 
     def argv(self, name: str, size_bytes: int, place: Place) -> tuple[str, ...]:
         """With a limit of what is in flight that never counts: by default it is 10 MiB, whatever ``max-ops`` says."""
         sizes = ("min-object-size", "max-object-size", "min-op-len", "max-op-len", "offset-align")
-        plain = ("num-objects", "max-ops", "read-percent")
+        plain = ("max-ops", "read-percent")
         words = [(f"--{name}", str(self._bytes(name))) for name in sizes if name in self.options]
         words += [(f"--{name}", str(self.options[name])) for name in plain]
         words += [
+            ("--num-objects", str(size_bytes // self.object_bytes())),
             ("--max-backlog", str(self._in_flight * self._bytes("max-op-len"))),
             ("--target-throughput", str(self._bytes("target-throughput"))),
             ("--run-length", str(self.options["runtime"])),

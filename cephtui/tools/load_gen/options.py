@@ -18,7 +18,7 @@ ABOUT = {
     "runtime": "how long it measures",
     "target-throughput": "bytes a second at which it is held",
     "read-percent": "per cent of the operations that are reads",
-    "num-objects": "objects that it makes before",
+    "num-objects": "objects that it makes before: 50, or as many as there is room for",
     "max-object-size": "bytes of the largest object",
 }
 """What a user changes most, in this order."""
@@ -33,7 +33,7 @@ class LoadGenOptions(BaseModel):
     target_throughput: Annotated[Size, Field(alias="target-throughput")]
     runtime: WholeRuntime = 60
     read_percent: Annotated[int, Field(ge=0, le=100, alias="read-percent"), NUMBER] = 0
-    num_objects: Annotated[int, Field(ge=1, le=1_000_000, alias="num-objects"), NUMBER] = 50
+    num_objects: Annotated[int | None, Field(ge=1, le=1_000_000, alias="num-objects"), NUMBER] = None
     min_object_size: Annotated[Size, Field(alias="min-object-size")] = "64M"
     max_object_size: Annotated[Size, Field(alias="max-object-size")] = "64M"
     min_op_len: Annotated[Size, Field(alias="min-op-len")] = "4M"

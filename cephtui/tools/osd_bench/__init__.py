@@ -24,6 +24,8 @@ class OsdBench(Tool):
     other_kinds = "OSD bench measures OSDs: use --target 'osd:*', osd:N, osd:host=NAME or osd:class=NAME"
     wants = "OSDs"
     metrics = (BY_NAME["iops"], BY_NAME["bandwidth_bytes"])
+    has_seconds = False
+    """Between two portions an OSD removes what it has written."""
 
     def check_options(self, options: Mapping[str, object]) -> dict[str, OptionValue]:
         return allowed.check(options)

@@ -12,7 +12,7 @@ from cephtui.units import duration, parse_size
 PORTION_MOST = 256 << 20
 """Bytes that an OSD is asked to write at once, at most."""
 _SMALL_BLOCK, _SMALL_BLOCKS = 1 << 20, 3000
-"""Of blocks below 1 MiB an OSD takes what is 30 s at 100 a second (``osd_bench_small_size_max_iops``)."""
+"""Of blocks of fewer bytes an OSD takes what is 30 s at 100 a second (``osd_bench_small_size_max_iops``)."""
 _FIRST = 16
 """The first portion is that part of the largest: how fast the OSD is, is not known yet."""
 _NAME = "cephtui-osd-bench"

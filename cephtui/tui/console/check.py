@@ -16,13 +16,13 @@ from textual.containers import Horizontal
 from textual.widgets import Static
 
 from cephtui import units
+from cephtui.analysis.guided_check import looks_of
 from cephtui.analysis.live import LiveRun
-from cephtui.analysis.sitting import looks_of
 from cephtui.analysis.verdict import Criteria, seen_with
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, Plan, Run
+from cephtui.models.guided_check import GuidedCheck
 from cephtui.models.metrics import HEADLINE_BY_NAME, Metric
-from cephtui.models.sitting import Sitting
 from cephtui.planning import Request
 from cephtui.presets import Catalogue, Preset
 from cephtui.reports.text import PHASES, conditions
@@ -37,7 +37,7 @@ from cephtui.reports.verdict import (
 from cephtui.running.queue import Entry
 from cephtui.running.runner import Runner
 from cephtui.sessions.jsonlines import as_json
-from cephtui.sessions.store import SITTING_FILE, StoreError, count_runs
+from cephtui.sessions.store import GUIDED_FILE, StoreError, count_runs
 from cephtui.sessions.verdicts import keep_verdicts
 from cephtui.sessions.writer import write_whole
 from cephtui.tools.base import OptionError
@@ -45,7 +45,7 @@ from cephtui.tui.console.checking import (
     Standing,
     is_of,
     metric_of,
-    new_sitting,
+    new_guided_check,
     request_of_next,
     saved,
     standing,
@@ -88,7 +88,7 @@ class Desk:
     """May raise StoreError."""
 
 
-def offered(screen: ConsoleScreen, runner: Runner, catalogue: Catalogue) -> tuple[Sitting, Desk]:
+def offered(screen: ConsoleScreen, runner: Runner, catalogue: Catalogue) -> tuple[GuidedCheck, Desk]:
     """What the console's choice makes of a check, or the one of its session that was left; raises OptionError."""
     preset, choice, dispatcher = screen.choice.preset, screen.choice, screen.dispatcher
     left = unfinished(runner.directory, lambda name: _usable(catalogue, name))
@@ -113,7 +113,7 @@ def offered(screen: ConsoleScreen, runner: Runner, catalogue: Catalogue) -> tupl
         lambda: screen.query_one(LiveView).current,
         lambda text: asyncio.wrap_future(runner.mark(text)),
     )
-    return left or new_sitting(request, Criteria().require_percent), desk
+    return left or new_guided_check(request, Criteria().require_percent), desk
 
 
 def _usable(catalogue: Catalogue, name: str) -> Preset | None:
@@ -141,9 +141,9 @@ class CheckScreen(InLarge):
     CheckScreen #next { dock: bottom; height: auto; max-height: 4; padding: 0 1 1 1; background: $surface; }
     """
 
-    def __init__(self, sitting: Sitting, desk: Desk) -> None:
+    def __init__(self, guided: GuidedCheck, desk: Desk) -> None:
         super().__init__()
-        self._sitting, self._desk = sitting, desk
+        self._guided, self._desk = guided, desk
         self._goes = False
         """Whether runs follow each other; the user stops and continues it."""
         self._pushed: int | None = None
@@ -170,7 +170,7 @@ class CheckScreen(InLarge):
     def on_mount(self) -> None:
         run = self._desk.plan.steps[0]
         what = f"check {_headline(self._desk.preset).full_title} of {run.preset}: {conditions(run)}"
-        where = f"{run.target} on {', '.join(self._sitting.nodes)}"
+        where = f"{run.target} on {', '.join(self._guided.nodes)}"
         self.query_one("#what", Static).update(Text(f"{what}, {where}"))
         self._follow()
         self.set_interval(1 / _DRAWS_PER_SECOND, self._follow)
@@ -199,7 +199,7 @@ class CheckScreen(InLarge):
     def _read(self, directory: Path | None) -> None:
         try:
             self._runs, marks = saved(directory, self._runs)
-            stands = standing(self._sitting, self._desk.preset, self._runs, marks, directory)
+            stands = standing(self._guided, self._desk.preset, self._runs, marks, directory)
         except StoreError as error:
             self.notify(str(error), severity="error", markup=False)
             return
@@ -211,16 +211,16 @@ class CheckScreen(InLarge):
     def _keep(self, directory: Path, stands: Standing) -> None:
         """What continues it another time, and each look's verdict."""
         with contextlib.suppress(OSError):
-            if not (directory / SITTING_FILE).exists() or len(stands.before) + len(stands.after) == 1:
-                write_whole(directory / SITTING_FILE, as_json(self._sitting))
-            if stands.judged and stands.counted[1] in looks_of(self._sitting).at and stands.counted[1] > self._kept:
+            if not (directory / GUIDED_FILE).exists() or len(stands.before) + len(stands.after) == 1:
+                write_whole(directory / GUIDED_FILE, as_json(self._guided))
+            if stands.judged and stands.counted[1] in looks_of(self._guided).at and stands.counted[1] > self._kept:
                 self._kept = stands.counted[1]
                 keep_verdicts(stands.judged, directory)
 
     def _ask_for_a_run(self, stands: Standing, number: int) -> None:
         assert stands.side
         runs = [*stands.before, *stands.after]
-        request, batch = request_of_next(self._sitting, self._desk.request, stands.side, runs)
+        request, batch = request_of_next(self._guided, self._desk.request, stands.side, runs)
         self._pushed, self._is_stale = number, True
         self._desk.push([Entry(request, batch, self._desk.plan.duration_seconds, request.begun + 1)])
 
@@ -245,16 +245,16 @@ class CheckScreen(InLarge):
             return
         title = "Required, in per cent: -10 is at most 10 % worse, 20 at least 20 % better"
         text = await self.app.push_screen_wait(
-            EnterText(title, f"{self._sitting.require_percent:g}", check=wrong_percent)
+            EnterText(title, f"{self._guided.require_percent:g}", check=wrong_percent)
         )
         if text is not None:
-            self._sitting, self._is_stale = with_required(self._sitting, float(text)), True
+            self._guided, self._is_stale = with_required(self._guided, float(text)), True
             self._follow()
 
     def action_anew(self) -> None:
         """The runs so far stay in the session."""
         if not self._desk.is_busy():
-            self._sitting = new_sitting(self._desk.request, self._sitting.require_percent)
+            self._guided = new_guided_check(self._desk.request, self._guided.require_percent)
             self._standing, self._is_stale, self._goes, self._pushed = None, True, False, None
             self._follow()
 
@@ -291,7 +291,7 @@ class CheckScreen(InLarge):
         change = f"{round(100 * (right / left - 1)):+d} %" if left and right else units.DASH
         self.query_one("#change", BigFigure).show(Figure("change", change), None)
         self.query_one(VerdictInLarge).show(verdict)
-        said = f"{change_of(verdict)}: {verdict_text(verdict)}\n{basis(verdict)}" if verdict else _how(self._sitting)
+        said = f"{change_of(verdict)}: {verdict_text(verdict)}\n{basis(verdict)}" if verdict else _how(self._guided)
         self.query_one("#sentence", Static).update(Text(said))
         self.query_one("#next", Static).update(Text(self._next(stands)))
 
@@ -310,13 +310,13 @@ class CheckScreen(InLarge):
         if stands.side is None:
             return f"{_over(stands)}\nenter closes"
         if stands.side == "after" and not stands.is_changed:
-            return f"{_seen(self._sitting, stands)}\nmake the change, then press enter"
+            return f"{_seen(self._guided, stands)}\nmake the change, then press enter"
         if stands.before or self._goes:
             return stands.failed or ("" if self._goes else "paused: enter continues, also another time")
-        at = looks_of(self._sitting).at
-        least, most = (self._sitting.before_runs + runs for runs in (at[0], at[-1]))
+        at = looks_of(self._guided).at
+        least, most = (self._guided.before_runs + runs for runs in (at[0], at[-1]))
         takes = f"{units.duration(each * least)} to {units.duration(each * most)}"
-        return f"{least} to {most} runs, {takes}. {_seen(self._sitting, stands)}\nenter begins"
+        return f"{least} to {most} runs, {takes}. {_seen(self._guided, stands)}\nenter begins"
 
 
 def _headline(preset: Preset) -> Metric:
@@ -334,24 +334,24 @@ def _phase(stands: Standing, runs: bool) -> tuple[str, ...]:
     return (word if runs else f"{word}, paused" if done else stands.side, stands.side)
 
 
-def _how(sitting: Sitting) -> str:
+def _how(guided: GuidedCheck) -> str:
     """The steps, as long as there is no verdict to show."""
-    *some, last = looks_of(sitting).at
+    *some, last = looks_of(guided).at
     return (
-        f"1  {sitting.before_runs} runs before\n"
+        f"1  {guided.before_runs} runs before\n"
         "2  you make the change, and say what it is\n"
         f"3  up to {last} runs after, looked at after {', '.join(map(str, some))} and {last}\n"
-        f"4  the verdict as soon as it is clear; required: {required_percent(sitting.require_percent)}"
+        f"4  the verdict as soon as it is clear; required: {required_percent(guided.require_percent)}"
     )
 
 
-def _seen(sitting: Sitting, stands: Standing) -> str:
+def _seen(guided: GuidedCheck, stands: Standing) -> str:
     """The least change that would be seen, with the spread of the runs before where that is known."""
-    runs = looks_of(sitting).at
+    runs = looks_of(guided).at
     spread = stands.spread_before
     variation = _USUAL_SPREAD if spread is None else spread
     least, most = (
-        100 * seen_with(variation, sitting.before_runs, each, sitting.confidence) for each in (runs[-1], runs[0])
+        100 * seen_with(variation, guided.before_runs, each, guided.confidence) for each in (runs[-1], runs[0])
     )
     known = (
         f"With a spread of {100 * variation:.1f} % between runs" if spread is not None else "With a usual spread of 5 %"

@@ -10,8 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from cephtui.analysis.conclusion import Asked, Judgement, why_invalid
-from cephtui.analysis.ratio import geometric_mean, spread
-from cephtui.analysis.sitting import (
+from cephtui.analysis.guided_check import (
     BEFORE_RUNS,
     begun,
     changes_of,
@@ -23,11 +22,12 @@ from cephtui.analysis.sitting import (
     next_turn,
     sides_of,
 )
+from cephtui.analysis.ratio import geometric_mean, spread
 from cephtui.analysis.verdict import Criteria
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, Run
+from cephtui.models.guided_check import GuidedCheck, SideName
 from cephtui.models.metrics import Metric
-from cephtui.models.sitting import SideName, Sitting
 from cephtui.planning import Request, new_batch
 from cephtui.presets import Preset, headline_metric
 from cephtui.sessions import store
@@ -60,9 +60,9 @@ class Standing:
     """Coefficient of variation; None for fewer than two runs."""
 
 
-def new_sitting(request: Request, require_percent: float) -> Sitting:
+def new_guided_check(request: Request, require_percent: float) -> GuidedCheck:
     """Of the preset, options, target and nodes of a request."""
-    return Sitting(
+    return GuidedCheck(
         at=datetime.now(UTC),
         presets=(request.preset.name,),
         overrides=dict(request.overrides),
@@ -79,10 +79,10 @@ def new_sitting(request: Request, require_percent: float) -> Sitting:
     )
 
 
-def with_required(sitting: Sitting, percent: float) -> Sitting:
+def with_required(guided: GuidedCheck, percent: float) -> GuidedCheck:
     """What a change must at least bring; a margin for the worse is also what counts as the same."""
     same = -percent if percent < 0 else Criteria().same_percent
-    return sitting.model_copy(update={"require_percent": percent, "same_percent": same})
+    return guided.model_copy(update={"require_percent": percent, "same_percent": same})
 
 
 def wrong_percent(text: str) -> str | None:
@@ -93,26 +93,26 @@ def wrong_percent(text: str) -> str | None:
         return "expected a number, such as -10 or 20"
 
 
-def request_of_next(sitting: Sitting, request: Request, side: SideName, runs: Sequence[Run]) -> tuple[Request, str]:
+def request_of_next(guided: GuidedCheck, request: Request, side: SideName, runs: Sequence[Run]) -> tuple[Request, str]:
     """The request of one more run of a side, and its batch."""
-    number = begun(sitting, side, runs)
-    batch = (sitting.before if side == "before" else sitting.after)[0]
+    number = begun(guided, side, runs)
+    batch = (guided.before if side == "before" else guided.after)[0]
     return replace(request, repeats=number + 1, begun=number, until=number + 1), batch
 
 
 def standing(
-    sitting: Sitting, preset: Preset, runs: Sequence[Run], marks: Sequence[Mark], directory: Path | None
+    guided: GuidedCheck, preset: Preset, runs: Sequence[Run], marks: Sequence[Mark], directory: Path | None
 ) -> Standing:
     """From what is saved, so that it is the same after a pause."""
-    before, after = sides_of(sitting, runs)
-    numbers = counted(sitting, runs)
+    before, after = sides_of(guided, runs)
+    numbers = counted(guided, runs)
     judged = None
-    looked = max((at for at in looks_of(sitting).at if at <= numbers[1]), default=0)
+    looked = max((at for at in looks_of(guided).at if at <= numbers[1]), default=0)
     if directory is not None and looked:
-        asked = Asked(partial(metric_of, preset), criteria_of(sitting))
-        judged = judge_saved(changes_of(sitting, runs), asked, marks, directory, datetime.now(UTC))
-    is_decided = judged is not None and is_look(sitting, *numbers) and judged.conclusion.answer != "undecided"
-    turn = None if is_decided else next_turn(sitting, *numbers)
+        asked = Asked(partial(metric_of, preset), criteria_of(guided))
+        judged = judge_saved(changes_of(guided, runs), asked, marks, directory, datetime.now(UTC))
+    is_decided = judged is not None and is_look(guided, *numbers) and judged.conclusion.answer != "undecided"
+    turn = None if is_decided else next_turn(guided, *numbers)
     ended = max((run.started_at for run in before), default=None)
     values = [_values(side, preset) for side in (before, after)]
     return Standing(
@@ -152,21 +152,21 @@ def saved(directory: Path | None, known: Sequence[Run] = ()) -> tuple[list[Run],
     return [found[number] for number in sorted(found)], store.read_marks(directory)
 
 
-def unfinished(directory: Path | None, preset_of: Callable[[str], Preset | None]) -> Sitting | None:
+def unfinished(directory: Path | None, preset_of: Callable[[str], Preset | None]) -> GuidedCheck | None:
     """A check of the session that was left before its end, and can be continued here."""
     try:
-        sitting = store.read_sitting(directory) if directory else None
-        if sitting is None or sitting.takes_turns or len(sitting.presets) > 1:
+        guided = store.read_guided_check(directory) if directory else None
+        if guided is None or guided.takes_turns or len(guided.presets) > 1:
             return None
-        preset = preset_of(sitting.presets[0])
-        return sitting if preset and standing(sitting, preset, *saved(directory), directory).side else None
+        preset = preset_of(guided.presets[0])
+        return guided if preset and standing(guided, preset, *saved(directory), directory).side else None
     except store.StoreError:
         return None
 
 
-def is_of(sitting: Sitting, request: Request) -> bool:
+def is_of(guided: GuidedCheck, request: Request) -> bool:
     """Whether target, nodes and caches of a request are those of a check; one scratch file is like another."""
     target = request.target.spec
-    same = target == sitting.target or (is_scratch(target) and is_scratch(sitting.target))
-    same = same and sitting.drop_caches == request.drop_caches
-    return same and tuple(node.name for node in request.nodes) == sitting.nodes
+    same = target == guided.target or (is_scratch(target) and is_scratch(guided.target))
+    same = same and guided.drop_caches == request.drop_caches
+    return same and tuple(node.name for node in request.nodes) == guided.nodes

@@ -13,14 +13,13 @@ from textual.binding import Binding
 
 from cephtui import units
 from cephtui.models import Run
-from cephtui.models.metrics import HEADLINES
 from cephtui.presets import Catalogue, Preset, PresetError, by_key, options_of, the_six
 from cephtui.reports.mask import Names, names_of_nodes, names_of_target
 from cephtui.running.dispatcher import Dispatcher
 from cephtui.running.queue import Entry
 from cephtui.running.runner import Runner
 from cephtui.tools.base import OptionError
-from cephtui.tui.console.choice import Choice
+from cephtui.tui.console.choice import Choice, first_for
 from cephtui.tui.console.chooser import Chooser
 from cephtui.tui.console.panels import Panels
 from cephtui.tui.console.preview import Preview
@@ -102,7 +101,7 @@ class ConsoleScreen(RunScreen):
         self._catalogue, self._start, self._runner = catalogue, start, runner
         self._live_view = LiveView(runner.subscribe(), empty=_empty_text(start.target.spec, None), listens=False)
         self._last: Run | None = None
-        self.choice = Choice(start, by_key(catalogue)[0], runner.prefilled)
+        self.choice = Choice(start, first_for(catalogue, start.target), runner.prefilled)
         self._chooser = Chooser(self, self.choice, start, runner, self._show_choice)
         self.dispatcher = Dispatcher(runner, self._chooser, self._live_view, self._show_choice)
 
@@ -233,9 +232,6 @@ class ConsoleScreen(RunScreen):
     @on(LiveView.Began)
     def _began(self, message: LiveView.Began) -> None:
         self._last = message.run
-        preset = self._catalogue.get(message.run.preset)
-        if isinstance(preset, Preset):
-            self.view.figure = [figure.name for figure in HEADLINES].index(preset.file.headline)
         if self._live_view.current:  # else it has ended already, and a notification may give the reason
             self.app.clear_notifications()
         self.query_one(Preview).show_running(message.run)

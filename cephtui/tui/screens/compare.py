@@ -10,6 +10,7 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 
+from cephtui.analysis.batches import tool_of
 from cephtui.analysis.conclusion import Judgement, judge_sides
 from cephtui.analysis.sides import Side
 from cephtui.models.metrics import DIRECTIONS, LIVE
@@ -17,6 +18,7 @@ from cephtui.paths import packaged_presets_dir, user_presets_dir
 from cephtui.presets import find_presets, headline_metric
 from cephtui.reports.comparison import draw_comparison
 from cephtui.reports.mask import Names, names_of_run
+from cephtui.reports.text import metric_of
 from cephtui.tui.charts.overlay import Curves, Overlay
 from cephtui.tui.copying import COPY, CopyingScreen, Handout, handout_of_comparison
 from cephtui.tui.keys import KeyBar, key
@@ -69,6 +71,7 @@ class CompareScreen(CopyingScreen):
         super().__init__()
         self._sides, self._curves, self._figure = (left, right), (left_curves, right_curves), 0
         self._judged = judged_now(left, right)
+        self._tool = tool_of((*left.runs, *right.runs))
 
     def names_to_hide(self) -> Names:
         """Of the runs of both sides."""
@@ -92,7 +95,7 @@ class CompareScreen(CopyingScreen):
         self.call_after_refresh(self._draw_text)
 
     def _draw_charts(self) -> None:
-        metric, directions = LIVE[self._figure], self._directions()
+        metric, directions = metric_of(LIVE[self._figure].name, self._tool), self._directions()
         for direction in DIRECTIONS:
             overlay = self.query_one(f"#{direction}-overlay", Overlay)
             overlay.display = direction in directions

@@ -11,9 +11,9 @@ from cephtui import units
 from cephtui.analysis.conclusion import Judgement
 from cephtui.analysis.figures import figures
 from cephtui.analysis.sides import Side
-from cephtui.models.metrics import BY_NAME, LIVE
+from cephtui.models.metrics import LIVE
 from cephtui.models.rows import Figure as Compared
-from cephtui.reports.text import conditions, title_of
+from cephtui.reports.text import conditions, metric_of, title_of
 from cephtui.reports.verdict import change_of, short_text
 from cephtui.tui.charts.overlay import COLORS, Curves, Overlay
 from cephtui.tui.keys import key
@@ -90,7 +90,7 @@ class ComparePresenter(InLarge):
             self.query_one("#metric", Big).say("neither run has results")
             return
         figure = self._figures[self._chosen]
-        metric = BY_NAME[figure.name]
+        metric = metric_of(figure.name, figure.tool)
         self.query_one("#metric", Big).say(f"{title_of(metric)} {figure.direction}")
         for name, value in (("A", figure.left), ("B", figure.right)):
             number, _, unit = metric.as_text(value).partition(" ")

@@ -18,6 +18,7 @@ from cephtui.models import Run
 from cephtui.reports.mask import Names, names_of_run
 from cephtui.reports.runs import draw_run
 from cephtui.sessions import store
+from cephtui.sessions.cluster_links import kept_links
 from cephtui.sessions.histograms import read_histograms
 from cephtui.sessions.store import StoreError
 from cephtui.tui.charts.colors import flow_color
@@ -85,5 +86,5 @@ def _drawn(directory: Path, number: int, ascii_only: bool) -> RenderableType:
     marks = [mark for mark in store.read_marks(directory) if mark.run == number]
     history, histograms = store.read_history(directory, number), read_histograms(directory, run)
     colors = {name: flow_color(name) for name in histograms}
-    found = ceilings(run, store.read_runs(directory)[0])
+    found = ceilings(run, store.read_runs(directory)[0], kept_links(directory.parent, run))
     return draw_run(run, history, marks, found, histograms=histograms, colors=colors, ascii_only=ascii_only)

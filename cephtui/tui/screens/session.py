@@ -15,7 +15,7 @@ from textual.widgets import Static
 from cephtui import paths, units
 from cephtui.analysis.history import History
 from cephtui.models import Mark, Run, SessionNotes
-from cephtui.presets import find_presets, options_of
+from cephtui.presets import Catalogue, find_presets, headline_metric, options_of
 from cephtui.reports.facts import ranges
 from cephtui.reports.text import conditions, imported, joined, notes
 from cephtui.sessions import archive, store
@@ -55,6 +55,7 @@ class SessionScreen(ExportingScreen, RunScreen):
         super().__init__()
         self._directory = directory
         self._marks: list[Mark] = []
+        self._catalogue: Catalogue = {}
 
     def compose(self) -> ComposeResult:
         """From the top: the session, its runs, the conditions of one, its charts."""
@@ -78,9 +79,10 @@ class SessionScreen(ExportingScreen, RunScreen):
             return
         notes = self._notes()
         self._marks = store.read_marks(self._directory)
-        catalogue = await asyncio.to_thread(find_presets, paths.packaged_presets_dir(), paths.user_presets_dir())
+        folders = paths.packaged_presets_dir(), paths.user_presets_dir()
+        self._catalogue = await asyncio.to_thread(find_presets, *folders)
         table = self.query_one(RunsTable)
-        table.show_session(runs, self._marks, options_of(catalogue), notes.baseline)
+        table.show_session(runs, self._marks, options_of(self._catalogue), notes.baseline)
         bar = Text.assemble(("cephtui", "bold"), f"   session {self._directory.name}   {notes.note}")
         bar.append(f"   {' '.join(f'#{tag}' for tag in notes.tags)}", "italic")
         self.query_one("#bar", Static).update(bar)
@@ -106,6 +108,7 @@ class SessionScreen(ExportingScreen, RunScreen):
             self.notify(str(error), severity="error", markup=False)
             history = History()
         self.query_one("#conditions", Static).update(_conditions(run, message.repeats, history))
+        self.view.follow(run.preset, headline_metric(self._catalogue, run))
         self.view.show(of_saved(run, history, self._marks))
 
     @property

@@ -18,6 +18,7 @@ from textual.widgets import Static
 
 from cephtui import units
 from cephtui.models import ClusterSample, Event, Mark, Notice, Run, Sample
+from cephtui.models.metrics import HEADLINE_BY_NAME
 from cephtui.reports.text import PHASES, how_far, notes, time_left
 from cephtui.running.queue import Queue
 from cephtui.tui.terminal.profile import profile_of
@@ -74,9 +75,9 @@ class ProgressLine(Static):
     @staticmethod
     def _how_far(state: LiveRun, elapsed: float) -> str:
         if state.phase == "prepare":
-            written = f"{units.size(state.prepared_bytes)} of {units.size(state.wanted_bytes)}"
+            written = units.size_of(state.prepared_bytes, state.wanted_bytes)
             rate = state.latest.write.bandwidth_bytes if state.latest and state.latest.write else None
-            is_written = state.prepared_bytes >= state.wanted_bytes
+            is_written = 0 < state.wanted_bytes <= state.prepared_bytes
             return f"{written}, flushing" if is_written else f"{written}, {units.bandwidth(rate)}"
         return how_far(elapsed, state.expected_seconds)
 
@@ -233,6 +234,8 @@ class LiveView(Container):
         elif isinstance(event, Run):
             self._end(event)
         self._live.take(event)
+        if isinstance(event, Run) and (begun := self._live.current):
+            self.query_one(RunView).follow(event.preset, HEADLINE_BY_NAME[begun.step.headline].metric)
 
     def _end(self, run: Run) -> None:
         """The figures of the whole run instead of those of its last second."""

@@ -45,6 +45,7 @@ class RunView(Container):
         super().__init__()
         self.shown: Shown | None = None
         self.laid_out = Layout(HEADLINES[0].name)
+        self._preset = ""
         self.set_reactive(RunView.empty, empty)
 
     def compose(self) -> ComposeResult:
@@ -79,6 +80,12 @@ class RunView(Container):
         if shown is None or shown.has(*chosen.metrics):
             return chosen
         return next((each for each in HEADLINES if shown.has(*each.metrics)), chosen)
+
+    def follow(self, preset: str, metric: Metric) -> None:
+        """Choose the metric that a preset is about; what the user chose since stays for further runs of it."""
+        if preset != self._preset:
+            self._preset = preset
+            self.figure = [headline.metric for headline in HEADLINES].index(metric)
 
     def toggle(self, name: str) -> bool:
         """Switch a panel on or off; whether it is on then."""
@@ -128,11 +135,12 @@ class RunView(Container):
         main, below = self.laid_out.main, self.laid_out.below
         chart.display = main != "heat" and not shown.prefill
         if chart.display:
-            self._draw(chart, shown, HEADLINE_BY_NAME[main], GUTTER if below == ("heat",) else 0)
+            gutter = GUTTER if below == ("heat",) else 0
+            _draw(chart, shown, HEADLINE_BY_NAME[main], by_node=self.by_node, gutter=gutter)
         lower = (*below, "heat") if main == "heat" else below
         for headline in HEADLINES:
             if found := self._panel("below", Chart, f"{headline.name}-chart", visible=headline.name in lower):
-                self._draw(found, shown, headline, 0)
+                _draw(found, shown, headline, by_node=self.by_node)
         for direction in DIRECTIONS:
             heat = shown.history.heat.get(direction)
             make = partial(HeatMap, direction)
@@ -142,12 +150,6 @@ class RunView(Container):
         if row := self.query_one_optional("#below"):
             row.display = bool(lower) and not shown.prefill
             row.set_class(main == "heat", "-alone").set_class(lower == ("heat",), "-one-axis")
-
-    def _draw(self, chart: Chart, shown: Shown, headline: Headline, gutter: int) -> None:
-        from cephtui.tui.widgets.shown import chart_title, picture
-
-        chart.border_title = chart_title(shown, headline, by_node=self.by_node).markup
-        chart.show(picture(shown, headline, by_node=self.by_node, least_gutter=gutter))
 
     def _panel(self, parent: str, make: Callable[..., _Panel], name: str, *, visible: bool) -> _Panel | None:
         """The widget of a name if it is to be visible, made and mounted where this is the first time."""
@@ -222,6 +224,13 @@ class RunView(Container):
     watch_figure = watch_by_node = watch_chosen = watch_empty = _redraw
 
 
+def _draw(chart: Chart, shown: Shown, headline: Headline, *, by_node: bool, gutter: int = 0) -> None:
+    from cephtui.tui.widgets.shown import chart_title, picture
+
+    chart.border_title = chart_title(shown, headline, by_node=by_node).markup
+    chart.show(picture(shown, headline, by_node=by_node, least_gutter=gutter))
+
+
 def _available(shown: Shown) -> set[str]:
     """The panels for which a run has data."""
     has = {"now", *(each.name for each in HEADLINES if shown.has(*each.metrics))}
@@ -248,5 +257,5 @@ def _prefill_text(shown: Shown) -> Text:
     fill = shown.prefill
     assert fill
     text = Text.assemble("Prefilling: ", (units.bandwidth(fill.bandwidth_bytes), "bold"))
-    text.append(f"\n{units.size(fill.written_bytes)} of {units.size(fill.wanted_bytes)} written")
+    text.append(f"\n{units.size_of(fill.written_bytes, fill.wanted_bytes)} written")
     return text.append(f", {units.duration(fill.left_seconds)} left") if fill.left_seconds else text

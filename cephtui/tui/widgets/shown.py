@@ -42,6 +42,7 @@ class Prefill:
     """Of the last second, all nodes together; None before the first."""
     written_bytes: int
     wanted_bytes: int
+    """0 where it is not known."""
     left_seconds: float | None
 
 

@@ -10,7 +10,7 @@ from cephtui.analysis.looks import Looks
 from cephtui.analysis.verdict import Criteria
 from cephtui.frozen import dataclass
 from cephtui.models import Run
-from cephtui.models.sitting import SideName, Sitting
+from cephtui.models.guided_check import GuidedCheck, SideName
 
 BEFORE_RUNS = 6
 """Where the sides do not take turns: nothing can be added to before once the change is made."""
@@ -24,26 +24,26 @@ class Turn:
     runs: int
 
 
-def looks_of(sitting: Sitting) -> Looks:
+def looks_of(guided: GuidedCheck) -> Looks:
     """When it is looked."""
-    return Looks(sitting.most, sitting.fixed)
+    return Looks(guided.most, guided.fixed)
 
 
-def criteria_of(sitting: Sitting) -> Criteria:
+def criteria_of(guided: GuidedCheck) -> Criteria:
     """What it asks of the change."""
-    return Criteria(sitting.require_percent, sitting.same_percent, sitting.confidence, looks_of(sitting))
+    return Criteria(guided.require_percent, guided.same_percent, guided.confidence, looks_of(guided))
 
 
-def next_turn(sitting: Sitting, before: int, after: int) -> Turn | None:
+def next_turn(guided: GuidedCheck, before: int, after: int) -> Turn | None:
     """What is measured next, where each side has so many runs that count; None where it has come to its end.
 
     In turns the order is A B B A: a drift is on both sides then. Else all of before comes first: after the change
     nothing can be added to it.
     """
-    at = looks_of(sitting).at
-    if not sitting.takes_turns:
-        if before < sitting.before_runs:
-            return Turn("before", sitting.before_runs - before)
+    at = looks_of(guided).at
+    if not guided.takes_turns:
+        if before < guided.before_runs:
+            return Turn("before", guided.before_runs - before)
         wanted = next((runs for runs in at if runs > after), None)
         return None if wanted is None else Turn("after", wanted - after)
     pairs = min(before, after)
@@ -61,37 +61,37 @@ def _side(name: str) -> SideName:
     return "before" if name == "before" else "after"
 
 
-def is_look(sitting: Sitting, before: int, after: int) -> bool:
+def is_look(guided: GuidedCheck, before: int, after: int) -> bool:
     """Whether so many runs are looked at."""
-    return after in looks_of(sitting).at and (before == after or not sitting.takes_turns)
+    return after in looks_of(guided).at and (before == after or not guided.takes_turns)
 
 
-def sides_of(sitting: Sitting, runs: Sequence[Run]) -> tuple[list[Run], list[Run]]:
-    """The runs of a session that are of this sitting, before and after."""
+def sides_of(guided: GuidedCheck, runs: Sequence[Run]) -> tuple[list[Run], list[Run]]:
+    """The runs of a session that are of this guided check, before and after."""
     ended = [run for run in runs if run.outcome is not None]
-    return [run for run in ended if run.batch in sitting.before], [run for run in ended if run.batch in sitting.after]
+    return [run for run in ended if run.batch in guided.before], [run for run in ended if run.batch in guided.after]
 
 
-def changes_of(sitting: Sitting, runs: Sequence[Run]) -> list[Change]:
+def changes_of(guided: GuidedCheck, runs: Sequence[Run]) -> list[Change]:
     """Both sides, a change for each preset."""
-    before, after = sides_of(sitting, runs)
+    before, after = sides_of(guided, runs)
     return [
         Change(tuple(run for run in before if run.batch == first), tuple(run for run in after if run.batch == second))
-        for first, second in zip(sitting.before, sitting.after, strict=True)
+        for first, second in zip(guided.before, guided.after, strict=True)
     ]
 
 
-def counted(sitting: Sitting, runs: Sequence[Run]) -> tuple[int, int]:
+def counted(guided: GuidedCheck, runs: Sequence[Run]) -> tuple[int, int]:
     """How many runs of each side count: of several presets those of the one that has fewest."""
     found = []
-    for batches, side in zip((sitting.before, sitting.after), sides_of(sitting, runs), strict=True):
+    for batches, side in zip((guided.before, guided.after), sides_of(guided, runs), strict=True):
         found.append(min(sum(run.batch == batch and not why_invalid(run) for run in side) for batch in batches))
     return found[0], found[1]
 
 
-def begun(sitting: Sitting, side: SideName, runs: Sequence[Run]) -> int:
+def begun(guided: GuidedCheck, side: SideName, runs: Sequence[Run]) -> int:
     """How many steps of a side were run, however they ended: those that follow are numbered on."""
-    return len(sides_of(sitting, runs)[0 if side == "before" else 1])
+    return len(sides_of(guided, runs)[0 if side == "before" else 1])
 
 
 def failed_in_a_row(runs: Sequence[Run]) -> str:

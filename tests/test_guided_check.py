@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import chain, repeat
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,8 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cephtui.analysis.conclusion import why_invalid
-from cephtui.analysis.looks import Looks
-from cephtui.analysis.sitting import (
+from cephtui.analysis.guided_check import (
     Turn,
     begun,
     changes_of,
@@ -23,9 +23,11 @@ from cephtui.analysis.sitting import (
     next_turn,
     sides_of,
 )
+from cephtui.analysis.looks import Looks
 from cephtui.analysis.verdict import Figures
 from cephtui.models import Finding, Run
-from cephtui.models.sitting import SideName, Sitting
+from cephtui.models.guided_check import GuidedCheck, SideName
+from cephtui.sessions import store
 from cephtui.sessions.jsonlines import as_json
 from tests.measured import IOPS, STARTED, run
 
@@ -33,7 +35,7 @@ THIN = Finding(code="thin", text="thin data")
 SIDES: tuple[SideName, SideName] = "before", "after"
 
 
-def sitting(**changes: Any) -> Sitting:
+def guided(**changes: Any) -> GuidedCheck:
     fields = {
         "at": STARTED,
         "presets": ("write-iops",),
@@ -47,18 +49,18 @@ def sitting(**changes: Any) -> Sitting:
         "same_percent": 10.0,
         "confidence": 0.95,
     }
-    return Sitting.model_validate({**fields, **changes})
+    return GuidedCheck.model_validate({**fields, **changes})
 
 
-def of_presets(number: int, **changes: Any) -> Sitting:
+def of_presets(number: int, **changes: Any) -> GuidedCheck:
     names = {f"{side}": tuple(f"{side[0]}{at}" for at in range(number)) for side in SIDES}
-    return sitting(presets=tuple(f"preset-{at}" for at in range(number)), **names, **changes)
+    return guided(presets=tuple(f"preset-{at}" for at in range(number)), **names, **changes)
 
 
 class Measuring:
-    """Carries a sitting out as ``cephtui check`` does; no look decides."""
+    """Carries a guided check out as ``cephtui check`` does; no look decides."""
 
-    def __init__(self, asked: Sitting, ends_well: Iterator[bool], cuts: Iterator[bool] | None = None) -> None:
+    def __init__(self, asked: GuidedCheck, ends_well: Iterator[bool], cuts: Iterator[bool] | None = None) -> None:
         self.runs: list[Run] = []
         self.looked: list[list[tuple[Run, ...]]] = []
         """The runs that count of each side at each look, those of the first preset."""
@@ -120,7 +122,7 @@ def pattern(text: str) -> Iterator[bool]:
     ],
 )
 def test_all_of_before_comes_first(before: int, after: int, turn: Turn | None) -> None:
-    assert next_turn(sitting(), before, after) == turn
+    assert next_turn(guided(), before, after) == turn
 
 
 @pytest.mark.parametrize(
@@ -142,7 +144,7 @@ def test_all_of_before_comes_first(before: int, after: int, turn: Turn | None) -
     ],
 )
 def test_sides_take_turns(before: int, after: int, turn: Turn | None) -> None:
-    assert next_turn(sitting(takes_turns=True), before, after) == turn
+    assert next_turn(guided(takes_turns=True), before, after) == turn
 
 
 @pytest.mark.parametrize(
@@ -159,8 +161,10 @@ def test_sides_take_turns(before: int, after: int, turn: Turn | None) -> None:
         ({"takes_turns": True, "most": None, "fixed": 1}, "AB", [(1, 1)]),
     ],
 )
-def test_a_sitting_in_which_all_runs_count(changes: dict[str, Any], order: str, looked: list[tuple[int, int]]) -> None:
-    found = Measuring(sitting(**changes), repeat(True))
+def test_a_guided_check_in_which_all_runs_count(
+    changes: dict[str, Any], order: str, looked: list[tuple[int, int]]
+) -> None:
+    found = Measuring(guided(**changes), repeat(True))
     assert (found.order, found.looked_at) == (order, looked)
 
 
@@ -176,7 +180,7 @@ def test_a_sitting_in_which_all_runs_count(changes: dict[str, Any], order: str, 
     ],
 )
 def test_a_run_that_does_not_count_is_made_again_in_its_place(ends: str, order: str) -> None:
-    found = Measuring(sitting(takes_turns=True), pattern(ends))
+    found = Measuring(guided(takes_turns=True), pattern(ends))
     assert found.order.startswith(order)
     assert "".join(char for char in found.order if char.isupper()) == "ABBA" * 6
 
@@ -197,7 +201,7 @@ def test_a_run_that_does_not_count_is_made_again_in_its_place(ends: str, order: 
     ],
 )
 def test_two_in_a_row_that_do_not_count_end_it(takes_turns: bool, ends: str, order: str) -> None:
-    found = Measuring(sitting(takes_turns=takes_turns), pattern(ends))
+    found = Measuring(guided(takes_turns=takes_turns), pattern(ends))
     assert (found.order, found.why) == (order, "stopped after two runs in a row that do not count: lost")
 
 
@@ -221,7 +225,7 @@ def test_in_turns_the_sides_are_equal_at_each_look_and_runs_are_pairs(
     ends: list[bool], cuts: list[bool], most: int | None, fixed: int
 ) -> None:
     """Interrupted and continued anywhere."""
-    asked = sitting(takes_turns=True, most=most, fixed=None if most else fixed)
+    asked = guided(takes_turns=True, most=most, fixed=None if most else fixed)
     found = Measuring(asked, chain(ends, repeat(True)), chain(cuts, repeat(False)))
     at = looks_of(asked).at
     for before, after in found.looked:
@@ -241,7 +245,7 @@ def test_in_turns_the_sides_are_equal_at_each_look_and_runs_are_pairs(
 def test_one_side_after_the_other_before_is_never_added_to(
     ends: list[bool], cuts: list[bool], most: int | None, fixed: int, before_runs: int
 ) -> None:
-    asked = sitting(most=most, fixed=None if most else fixed, before_runs=before_runs)
+    asked = guided(most=most, fixed=None if most else fixed, before_runs=before_runs)
     found = Measuring(asked, chain(ends, repeat(True)), chain(cuts, repeat(False)))
     at = looks_of(asked).at
     assert found.order.upper() == "".join(sorted(found.order.upper()))
@@ -252,7 +256,7 @@ def test_one_side_after_the_other_before_is_never_added_to(
 
 
 @given(outcomes, st.integers(1, 3), st.booleans())
-def test_a_sitting_of_several_presets_ends(ends: list[bool], presets: int, takes_turns: bool) -> None:
+def test_a_guided_check_of_several_presets_ends(ends: list[bool], presets: int, takes_turns: bool) -> None:
     asked = of_presets(presets, takes_turns=takes_turns)
     found = Measuring(asked, chain(ends, repeat(True)))
     reached = counted(asked, found.runs)
@@ -277,7 +281,7 @@ def of_batch(number: int, batch: str, **changes: Any) -> Run:
     return run(number, batch=batch, **changes)
 
 
-def test_runs_of_a_sitting_are_those_of_its_batches_that_have_ended() -> None:
+def test_runs_of_a_guided_check_are_those_of_its_batches_that_have_ended() -> None:
     asked = of_presets(2)
     found: Sequence[Run] = [
         of_batch(1, "b0"),
@@ -328,6 +332,14 @@ def test_looks() -> None:
     assert Looks(fixed=5).nominal(0.77, paired=True) == 0.77
 
 
-def test_a_sitting_is_read_as_it_was_written() -> None:
-    for asked in (sitting(), of_presets(3, most=None, fixed=5, overrides={"bs": "4k", "iodepth": [1, 2]})):
-        assert Sitting.model_validate_json(as_json(asked)) == asked
+def test_a_guided_check_is_read_as_it_was_written() -> None:
+    for asked in (guided(), of_presets(3, most=None, fixed=5, overrides={"bs": "4k", "iodepth": [1, 2]})):
+        assert GuidedCheck.model_validate_json(as_json(asked)) == asked
+
+
+def test_one_of_an_older_session_is_read(tmp_path: Path) -> None:
+    assert store.read_guided_check(tmp_path) is None
+    (tmp_path / "sitting.json").write_text(as_json(guided()))
+    assert store.read_guided_check(tmp_path) == guided()
+    (tmp_path / store.GUIDED_FILE).write_text(as_json(guided(require_percent=5.0)))
+    assert store.read_guided_check(tmp_path) == guided(require_percent=5.0)

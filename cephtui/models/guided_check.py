@@ -11,8 +11,8 @@ from cephtui.models.base import SCHEMA_VERSION, Line, Model, Name, OptionValue
 SideName: TypeAlias = Literal["before", "after"]
 
 
-class Sitting(Model):
-    """Kept in the session's ``sitting.json``. It names no command: what a session holds can't run anything."""
+class GuidedCheck(Model):
+    """Kept in the session's ``guided.json``. It names no command: what a session holds can't run anything."""
 
     schema_version: int = SCHEMA_VERSION
     at: AwareDatetime

@@ -1,0 +1,53 @@
+"""The links that were measured between the hosts of a cluster, kept with the cluster for runs of any session.
+
+Format: ``clusters/FSID.jsonl`` beside the directory of the sessions; a line is a ``ClusterLink``, and of those between
+the same hosts the last one counts.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from cephtui.analysis.batches import host_name
+from cephtui.analysis.links import links_of
+from cephtui.models import ClusterLink, Run
+from cephtui.reading import open_to_append
+from cephtui.sessions.jsonlines import as_json
+from cephtui.sessions.store import readable_lines
+
+_FSID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+def keep_links(root: Path, run: Run, fsid: str) -> None:
+    """Keep what a run has measured of one direction at a time, where its cluster is known; raises OSError."""
+    found = [
+        ClusterLink(
+            source=host_name(run, link.source),
+            destination=host_name(run, link.destination),
+            network=link.network,
+            bandwidth_bytes=link.bandwidth_bytes,
+            session=run.session,
+            run=run.run,
+            measured_at=run.started_at,
+        )
+        for link in links_of([run])
+        if not link.both
+    ]
+    path = _file(root, fsid)
+    if path is None or not found:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open_to_append(path) as file:
+        file.write("".join(f"{as_json(link)}\n" for link in found).encode())
+
+
+def kept_links(root: Path, run: Run) -> list[ClusterLink]:
+    """The newest of each link of the cluster that a run was in; none where that is not known."""
+    path = _file(root, (run.cluster and run.cluster.fsid) or "")
+    links = readable_lines(path, ClusterLink) if path else ()
+    return list({(link.source, link.destination, link.network): link for link in links}.values())
+
+
+def _file(root: Path, fsid: str) -> Path | None:
+    return root.parent / "clusters" / f"{fsid}.jsonl" if _FSID.fullmatch(fsid) else None
