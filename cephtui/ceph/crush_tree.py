@@ -51,21 +51,21 @@ class CrushTree:
 
     def domains(self, take: str, kind: str) -> int:
         """How many buckets of a kind, ``host`` or ``osd``, have OSDs below what a rule takes."""
-        fitting = [number for number in self._below_root(take) if self.buckets[number].kind == kind]
+        fitting = [number for number in self.below(take.partition("~")[0]) if self.buckets[number].kind == kind]
         osds = self.osds(take)
         return sum(not osds.isdisjoint(self._below([number])) for number in fitting)
 
     def osds(self, take: str) -> frozenset[int]:
         """The OSDs below what a rule takes."""
-        device_class = take.partition("~")[2]
-        below = ((number, self.buckets[number]) for number in self._below_root(take))
+        root, _, device_class = take.partition("~")
+        below = ((number, self.buckets[number]) for number in self.below(root))
         return frozenset(
             number for number, one in below if one.kind == "osd" and device_class in ("", one.device_class)
         )
 
-    def _below_root(self, take: str) -> set[int]:
-        root = take.partition("~")[0]
-        return self._below([number for number, bucket in self.buckets.items() if bucket.name == root])
+    def below(self, name: str) -> set[int]:
+        """The buckets of a name, of any kind as for ``ceph osd ls-tree``, and all that is in them."""
+        return self._below([number for number, bucket in self.buckets.items() if bucket.name == name])
 
     def _below(self, numbers: Sequence[int]) -> set[int]:
         """These, and all that is in them."""

@@ -112,20 +112,9 @@ def chosen(which: str, tree: CrushTree) -> list[int]:
     if key == "class":
         return [osd for osd in osds if tree.buckets[osd].device_class == name]
     if key == "host":
-        return [osd for osd in osds if osd in _below(name, tree)]
+        below = tree.below(name)
+        return [osd for osd in osds if osd in below]
     return osds
-
-
-def _below(name: str, tree: CrushTree) -> set[int]:
-    """What is in a bucket of this name, at any depth: ``ceph osd ls-tree`` takes every kind of bucket."""
-    found: set[int] = set()
-    waiting = [number for number, bucket in tree.buckets.items() if bucket.name == name]
-    while waiting:
-        number = waiting.pop()
-        if number in tree.buckets and number not in found:
-            found.add(number)
-            waiting += tree.buckets[number].children
-    return found
 
 
 def guard(which: str, osds: Sequence[int], tree: CrushTree, state: ClusterState) -> Refusal | None:

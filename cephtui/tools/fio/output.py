@@ -62,7 +62,6 @@ class _Counters:
     write: _Direction = _Direction()
     wall_ms: int = 0
     eta_seconds: int = 0
-    has_latency: bool = True
 
     @property
     def ios(self) -> int:
@@ -96,13 +95,14 @@ def _counters(document: Mapping[str, Any]) -> _Counters:
         write=_direction([job["write"] for job in jobs]),
         wall_ms=int(figure(document.get("timestamp_ms", 0))),
         eta_seconds=max(int(job.get("eta", 0)) for job in jobs),
-        has_latency=_has_latency(document),
     )
 
 
 def _has_latency(document: Mapping[str, Any]) -> bool:
+    """Options that can't be read switch nothing off."""
     options = [document.get("global options"), *(job.get("job options") for job in document["jobs"])]
-    return all(str((each or {}).get(name, "0")) == "0" for each in options for name in _WITHOUT_LATENCY)
+    known = [each for each in options if isinstance(each, Mapping)]
+    return all(str(each.get(name, "0")) == "0" for each in known for name in _WITHOUT_LATENCY)
 
 
 def _difference(now: _Direction, before: _Direction, seconds: float) -> Interval | None:
@@ -227,7 +227,7 @@ class FioParser(Parser):
         lines = [*spoken(self._errors.text), *self._text, *rest.splitlines()]
         return next((line.strip()[:_ERROR_MOST] for line in lines if _is_error(line)), None)
 
-    def _left_ramp(self, now: _Counters) -> bool:
+    def _left_ramp(self, now: _Counters, document: Mapping[str, Any]) -> bool:
         """fio measures no latency in the ramp and counts from zero after it.
 
         While some jobs are still in the ramp, most of what is counted has no latency. With latency switched off
@@ -238,8 +238,8 @@ class FioParser(Parser):
             return 2 * now.completions > now.ios
         before = self._before
         passed, counted = now.wall_ms - before.wall_ms, now.runtime_ms - before.runtime_ms
-        restarted = not now.has_latency and before.wall_ms > 0 and counted < 0.5 * passed
-        return now.ios > 0 and before.ios > 0 and (restarted or now.ios < before.ios)
+        restarted = before.wall_ms > 0 and counted < 0.5 * passed and not _has_latency(document)
+        return now.ios > 0 and before.ios > 0 and (now.ios < before.ios or restarted)
 
     def _advance(self, document: Mapping[str, Any], elapsed: float) -> list[Reading]:
         try:
@@ -249,7 +249,7 @@ class FioParser(Parser):
             return []
         self._document = document
         ready: list[Reading] = []
-        if self.phase == "ramp" and self._left_ramp(now):
+        if self.phase == "ramp" and self._left_ramp(now, document):
             ready, self.phase, self._before, self._cut_any = self.finish(), "run", _Counters(), False
         elif now.ios < self._before.ios:
             self._before = _Counters()
