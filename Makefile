@@ -1,7 +1,7 @@
 # GNU make. Every target sets up what it needs by itself; see `make help`.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-unit test-s3 lab lab-down bench lint style format screenshots screenshot-tools lock clean
+.PHONY: help setup run test test-all test-unit test-s3 lab lab-down bench lint style format screenshots screenshot-tools lock clean
 
 BIN := .venv/bin
 SETUP = PYTHON='$(PYTHON)' sh .ci/setup
@@ -21,6 +21,10 @@ run: setup ## start cephtui: make run, make run ARGS="run write-iops"
 test: style ## check everything: lint, format, types and tests; those with the lab need root
 	@$(SETUP) lab browser
 	$(BIN)/python -m tests.lanes $(ARGS)
+
+test-all: style ## the same with what takes long, and an hour of use with faults: make test-all ARGS="--load 2"; needs root
+	@$(SETUP) lab browser
+	$(BIN)/python -m tests.lanes --all $(ARGS)
 
 test-unit: lint ## check everything but what needs root, the lab, tmux or Chromium
 	$(BIN)/python -m pytest -n 2 --ignore tests/on_lab --ignore tests/on_terminal --ignore tests/on_browser -m 'not root' $(ARGS)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterator
 
 import pytest
 import textual.app
 import textual.pilot
+import textual.screen
 from hypothesis import HealthCheck, settings
 
-from tests.settled import until_settled
+from tests import settled
 
 # derandomize: what a check says depends on the commit alone; deadline and too_slow: a busy machine is no defect
 settings.register_profile(
@@ -18,10 +20,13 @@ settings.register_profile(
 settings.load_profile("cephtui")
 
 # pilot.press() and pilot.pause() return when all is done, however long that takes on a busy machine
-for module in (textual.app, textual.pilot):
-    setattr(module, "wait_for_idle", until_settled)  # noqa: B010
+setattr(textual.app, "wait_for_idle", settled.until_handled)  # noqa: B010
+setattr(textual.pilot, "wait_for_idle", settled.until_settled)  # noqa: B010
+setattr(textual.screen.Screen, "_compositor_refresh", settled.draw_later)  # noqa: B010
 
 ROOT_FIXTURES = {"mounted", "device", "lab", "new_lab"}
+WITH_PROCESSES = {"end_to_end", "on_browser", "on_lab", "on_terminal"}
+"""Folders of tests that start processes."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -39,3 +44,11 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(100_000)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def leaks(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A process that is not waited for is found in the module that has leaked it, not at the end of all."""
+    yield
+    if request.path.parent.name in WITH_PROCESSES:
+        gc.collect()

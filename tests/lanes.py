@@ -1,42 +1,58 @@
 """All tests, and the check of the types, in the least time: lanes side by side.
 
-    python -m tests.lanes [PYTEST OPTION]...
+    python -m tests.lanes [--all] [--load N] [PYTEST OPTION]...
 
 Each lane is a process of its own. What it says goes to ``build/tests/LANE.log``, and to the terminal if it fails.
 Nothing runs, at the end, beside the tests marked ``timing``, which assert how long something takes.
+
+A test that fails is run again, alone, three times. If it passes each time it is flaky: that is said, and kept in
+``build/flaky.jsonl``, and fails nothing; more than a few of them do.
 """
 
 from __future__ import annotations
 
+import argparse
+import contextlib
 import os
 import re
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from . import flaky, outcomes
+from .costs import Group, Meter
+from .outcomes import Outcome
 
 LAB, PROCESSES = ("tests/on_lab",), ("tests/end_to_end", "tests/on_terminal", "tests/on_browser")
 UNITS = tuple(f"--ignore={folder}" for folder in (*LAB, *PROCESSES))
 TIMED = tuple(str(path) for path in Path("tests").rglob("test_*.py") if "pytest.mark.timing" in path.read_text())
-LAST = "timing"
-PYTEST = ("pytest", "--durations=25")
+AGAIN = ("pytest", "-c", "pyproject.toml", "-p", "tests.outcomes")
+"""The file names what ids of tests are relative to, wherever they are."""
+PYTEST = (*AGAIN, "--durations=25")
 LANES = {
     "types": ("mypy",),
-    "lab": (*PYTEST, "-m", "not timing", *LAB, "-v", "-n", "3", "--dist", "loadscope", "--no-loadscope-reorder"),
-    "processes": (*PYTEST, "-m", "not timing", *PROCESSES, "-n", "2", "--dist", "loadfile"),
-    "units": (*PYTEST, "-m", "not timing", "tests", *UNITS, "-n", "2", "--dist", "worksteal"),
-    LAST: (*PYTEST, "-m", "timing", *TIMED),
+    "lab": (*PYTEST, *LAB, "-v", "-n", "3", "--dist", "loadscope", "--no-loadscope-reorder"),
+    "processes": (*PYTEST, *PROCESSES, "-n", "2", "--dist", "loadfile"),
+    "units": (*PYTEST, "tests", *UNITS, "-n", "2", "--dist", "worksteal"),
 }
-PRIORITIES = {"lab": -5, "processes": 0, LAST: 0}
+LAST = {"timing": (*PYTEST, *TIMED)}
+"""With nothing beside it."""
+CHOSEN = "chosen"
+"""The lane of tests that are named."""
+PRIORITIES = {"lab": -5, "processes": 0, "timing": 0, CHOSEN: 0}
 """As nice(1) has them, of lanes that wait for other processes; who may not have the first one runs as the others do."""
 LOGS = Path("build") / "tests"
 _PROGRESS_EVERY_SECONDS = 30.0
 _SHOWN_CHARACTERS = 4000
+_SLOWEST = 10
 _NO_TESTS = 5
 """pytest's exit status where all tests were deselected."""
+_LEFT_SECONDS, _SHOWN_COMMAND = 30.0, 200
+_BUSY = "while True: pass"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +62,7 @@ class Lane:
     name: str
     process: subprocess.Popen[bytes]
     began: float
+    group: Group | None
 
     @property
     def log(self) -> Path:
@@ -53,26 +70,62 @@ class Lane:
         return LOGS / f"{self.name}.log"
 
     @property
+    def text(self) -> str:
+        """All that it has said."""
+        return self.log.read_text(errors="replace").rstrip()
+
+    @property
     def percent(self) -> str:
         """How far it is, in pytest's own words."""
-        found = re.findall(r"\[ *(\d+%)\]", self.log.read_text(errors="replace"))
-        return found[-1] if found else "begins"
+        percents = re.findall(r"\[ *(\d+%)\]", self.text)
+        return percents[-1] if percents else "begins"
 
 
-def start(name: str, options: Sequence[str]) -> Lane:
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A lane that has ended."""
+
+    name: str
+    status: int
+    outcome: Outcome
+    seconds: float
+    cpu_seconds: float | None
+    """None where it can't be counted."""
+    left: tuple[str, ...]
+    """What still ran then."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether all that it was to do was done, and nothing failed."""
+        return self.status in (0, _NO_TESTS) and not self.outcome.failures and not self.left
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether it failed in a way that no other try can mend."""
+        return bool(self.outcome.internal or self.left) or not (self.passed or self.outcome.failures)
+
+
+def start(name: str, words: Sequence[str]) -> Lane:
     """Start a lane."""
-    program, *words = LANES[name]
-    command = [*_priority(name), sys.executable, "-m", program, *words, *(options if program == "pytest" else ())]
     LOGS.mkdir(parents=True, exist_ok=True)
+    records = _records(name)
+    records.unlink(missing_ok=True)
+    command = ["nice", "-n", str(PRIORITIES.get(name, 10)), sys.executable, "-m", *words]
+    group = Group.make(name)
     with (LOGS / f"{name}.log").open("wb") as log:
-        # A group of its own: Ctrl+C comes from here, and once, so that what was started is ended in order.
-        process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=_environment(), process_group=0)
-    return Lane(name, process, time.monotonic())
+        # A process group of its own: Ctrl+C comes from here, and once, so that what was started is ended in order.
+        process = subprocess.Popen(
+            group.command(command) if group else command,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            env={**_environment(), outcomes.VARIABLE: str(records.resolve())},
+            process_group=0,
+        )
+    return Lane(name, process, time.monotonic(), group)
 
 
-def _priority(name: str) -> Sequence[str]:
-    """A Ceph that gets no time calls its own OSDs down, and who waits for a process waits only so long."""
-    return ("nice", "-n", str(PRIORITIES.get(name, 10)))
+def _records(name: str) -> Path:
+    return LOGS / f"{name}.jsonl"
 
 
 def _environment() -> dict[str, str]:
@@ -80,34 +133,52 @@ def _environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
-def run(names: Sequence[str], options: Sequence[str]) -> int:
-    """Run lanes side by side, saying how far they are; gives how many have failed."""
-    running, failed, shown = [start(name, options) for name in names], 0, time.monotonic()
+def end(lane: Lane) -> Ended:
+    """What a lane came to that has ended."""
+    cpu, left = None, tuple[str, ...]()
+    if lane.group:
+        left = tuple(_left(lane.group))
+        cpu = lane.group.cpu_seconds()
+        lane.group.remove()
+    seconds = time.monotonic() - lane.began
+    return Ended(lane.name, lane.process.returncode, outcomes.read(_records(lane.name)), seconds, cpu, left)
+
+
+def _left(group: Group) -> list[str]:
+    """What still runs in a group a while after its lane has ended."""
+    until = time.monotonic() + _LEFT_SECONDS
+    while (processes := group.processes()) and time.monotonic() < until:
+        time.sleep(0.5)
+    return [f"{pid}: {command[:_SHOWN_COMMAND]}" for pid, command in processes.items()]
+
+
+def run(lanes: dict[str, Sequence[str]]) -> list[Ended]:
+    """Run lanes side by side, saying how far they are."""
+    running, ended, shown = [start(name, words) for name, words in lanes.items()], list[Ended](), time.monotonic()
     try:
         while running:
             time.sleep(0.5)
-            for lane in [each for each in running if each.process.poll() is not None]:
+            for lane in [lane for lane in running if lane.process.poll() is not None]:
                 running.remove(lane)
-                failed += _has_failed(lane)
+                ended.append(end(lane))
+                _show(lane, ended[-1])
             if running and time.monotonic() - shown > _PROGRESS_EVERY_SECONDS:
                 shown = time.monotonic()
                 print("  ".join(f"{lane.name} {lane.percent}" for lane in running), flush=True)
     except KeyboardInterrupt:
         for lane in running:
             lane.process.send_signal(signal.SIGINT)
-            print(f"--- {lane.name}\n{lane.log.read_text(errors='replace')[-_SHOWN_CHARACTERS:]}", flush=True)
+            print(f"--- {lane.name}\n{lane.text[-_SHOWN_CHARACTERS:]}", flush=True)
         for lane in running:
             lane.process.wait()
         raise
-    return failed
+    return ended
 
 
-def _has_failed(lane: Lane) -> bool:
-    is_bad = lane.process.returncode not in (0, _NO_TESTS)
-    text = lane.log.read_text(errors="replace").rstrip()
-    shown = text if is_bad else "\n".join(_summary(text))
-    print(f"--- {lane.name}, {(time.monotonic() - lane.began) / 60:.1f} min\n{shown}", flush=True)
-    return is_bad
+def _show(lane: Lane, ended: Ended) -> None:
+    text = "\n".join(_summary(lane.text)) if ended.passed else lane.text
+    left = [f"left running: {process}" for process in ended.left]
+    print("\n".join([f"--- {lane.name}, {ended.seconds / 60:.1f} min", text, *left]), flush=True)
 
 
 def _summary(text: str) -> list[str]:
@@ -117,20 +188,99 @@ def _summary(text: str) -> list[str]:
     return lines[begins:]
 
 
-def main(options: Sequence[str]) -> int:
+# ---------------------------------------------------------------------------------------------- what failed
+
+
+def all_passed(ended: Sequence[Ended], lanes: dict[str, Sequence[str]]) -> bool:
+    """Whether nothing failed but what is flaky; runs that again, and each lane that did not come to all its tests."""
+    failures = list[outcomes.Failure]()
+    while not any(lane.is_broken for lane in ended):
+        new = [failure for lane in ended for failure in lane.outcome.failures]
+        failures += new
+        if not flaky.are_few(failures) or not all(flaky.is_flaky(failure, run_again) for failure in new):
+            return False
+        incomplete = [lane.name for lane in ended if not lane.passed and not lane.outcome.is_complete]
+        if not incomplete:
+            return True
+        ended = run({name: lanes[name] for name in incomplete})
+    return False
+
+
+def run_again(failure: outcomes.Failure) -> str:
+    """What fails of this where it runs alone; empty if nothing does."""
+    lane = start("again", [*AGAIN, *failure.tests])
+    lane.process.wait()
+    ended = end(lane)
+    return "" if ended.passed and ended.status == 0 else lane.text
+
+
+# ---------------------------------------------------------------------------------------------- what it cost
+
+
+def costs(ended: Sequence[Ended], minutes: float, cpu_seconds: float) -> str:
+    """What each lane took, the whole, and the modules that took longest."""
+    rows = [(lane.name, f"{lane.seconds / 60:.1f}", _minutes(lane.cpu_seconds)) for lane in ended]
+    rows.append(("whole machine", f"{minutes:.1f}", _minutes(cpu_seconds)))
+    modules = sorted((cost for lane in ended for cost in lane.outcome.costs), key=lambda cost: -cost.seconds)
+    return "\n".join(
+        [
+            f"{'lane':50} {'min':>7} {'CPU min':>8}",
+            *(f"{name:50} {wall:>7} {cpu:>8}" for name, wall, cpu in rows),
+            f"{'slowest modules':50} {'s':>7} {'CPU s':>8}",
+            *(f"{cost.module:50} {cost.seconds:7.1f} {cost.cpu_seconds:8.1f}" for cost in modules[:_SLOWEST]),
+        ]
+    )
+
+
+def _minutes(seconds: float | None) -> str:
+    return "unknown" if seconds is None else f"{seconds / 60:.1f}"
+
+
+@contextlib.contextmanager
+def kept_busy(cores: int) -> Iterator[None]:
+    """In the block so many cores do something else."""
+    loads = [subprocess.Popen([sys.executable, "-c", _BUSY]) for _ in range(cores)]
+    try:
+        yield
+    finally:
+        for load in loads:
+            load.kill()
+            load.wait()
+
+
+def main(words: Sequence[str]) -> int:
     """Run all lanes, or just what the options name; gives the exit status."""
-    if any(Path(option.partition("::")[0]).exists() for option in options):
-        return subprocess.call([sys.executable, "-m", "pytest", *options])
+    parser = argparse.ArgumentParser(prog="python -m tests.lanes", description=__doc__.partition("\n")[0])
+    parser.add_argument("--all", action="store_true", help="also what takes long: tests marked matrix")
+    parser.add_argument("--load", type=int, default=0, metavar="N", help="keep N cores busy meanwhile")
+    chosen, options = parser.parse_known_args(words)
     # Ended from outside, it says which tests were waited for; and what is started does not inherit that INT is ignored.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
-    began = time.monotonic()
+    beside, last = _lanes(options, everything=chosen.all)
+    began, meter = time.monotonic(), Meter.start()
     try:
-        failed = run([name for name in LANES if name != LAST], options) + run([LAST], options)
+        with kept_busy(chosen.load):
+            ended = run(beside) + run(last)
+            passed = all_passed(ended, beside | last)
     except KeyboardInterrupt:
         return 130
-    print(f"{'FAILED' if failed else 'passed'} after {(time.monotonic() - began) / 60:.1f} min", flush=True)
-    return 1 if failed else 0
+    minutes = (time.monotonic() - began) / 60
+    print(costs(ended, minutes, meter.cpu_seconds() - chosen.load * 60 * minutes))
+    print(f"{'passed' if passed else 'FAILED'} after {minutes:.1f} min", flush=True)
+    return 0 if passed else 1
+
+
+def _lanes(options: Sequence[str], *, everything: bool) -> tuple[dict[str, Sequence[str]], dict[str, Sequence[str]]]:
+    """Those that run side by side, and then the last: with these options, or for the tests that they name."""
+    if any(Path(option.partition("::")[0]).exists() for option in options):
+        return {CHOSEN: (*PYTEST, *options)}, {}
+    not_all = "" if everything else " and not matrix"
+    beside: dict[str, Sequence[str]] = {
+        name: (*words, "-m", f"not timing{not_all}", *options) if words[0] == "pytest" else words
+        for name, words in LANES.items()
+    }
+    return beside, {name: (*words, "-m", f"timing{not_all}", *options) for name, words in LAST.items()}
 
 
 if __name__ == "__main__":

@@ -122,11 +122,16 @@ connector_to = fakes.connector
 
 
 async def until(
-    pilot: Pilot[None], condition: Callable[[*_Given], bool], *given: *_Given, seconds: float = 120.0
+    pilot: Pilot[None],
+    condition: Callable[[*_Given], bool],
+    *given: *_Given,
+    seconds: float = 120.0,
+    settles: bool = True,
 ) -> None:
     """Wait for what another thread or a timer brings about, and until all that follows from it is on the screen too.
 
-    ``given`` are the condition's arguments. Raises TimeoutError, and what the application has failed with.
+    ``given`` are the condition's arguments. ``settles`` says whether something is not held back on purpose. Raises
+    TimeoutError, and what the application has failed with.
     """
     pause = 0.01
     async with asyncio.timeout(seconds):
@@ -135,7 +140,8 @@ async def until(
                 raise pilot.app._exception
             await asyncio.sleep(pause)
             pause = min(1.3 * pause, 0.25)
-        await settled(pilot.app)
+        if settles:
+            await settled(pilot.app)
 
 
 # ------------------------------------------------------------------ what is seen, and what is kept

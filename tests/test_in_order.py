@@ -88,7 +88,7 @@ async def test_what_is_typed_ahead_of_a_screen_is_for_that_screen() -> None:
         await pilot.pause(0.1)
         assert app.got == ["w"], "all others wait"
         app.worked.set()
-        await until(pilot, lambda: app.screen is app.fields)
+        await until(pilot, lambda: app.screen is app.fields, settles=False)
         assert texts(app) == ["", ""]
         app.mounted.set()
         await until(pilot, lambda: app.got[-1:] == ["8"])
@@ -130,7 +130,7 @@ async def test_the_keys_that_quit_wait_for_nothing() -> None:
     app = Typed()
     async with app.run_test() as pilot:
         burst(app, "w1", "ctrl+c")
-        await until(pilot, lambda: sorted(app.got) == ["now", "w"])
+        await until(pilot, lambda: sorted(app.got) == ["now", "w"], settles=False)
         app.worked.set()
         app.mounted.set()
         await until(pilot, lambda: texts(app) == ["1", ""])

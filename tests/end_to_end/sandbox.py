@@ -13,17 +13,19 @@ import signal
 import subprocess
 import sys
 import termios
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, TypedDict, Unpack
 
+from tests.waiting import LEAST_SECONDS
+from tests.waiting import wait_for as wait_for
+
 from .forks import Forked, fork
 
 MARK = "CEPHTUI_TEST_SANDBOX"
 """In the environment of everything that a sandbox starts, forked fio workers included."""
-GONE_SECONDS = 20.0
+GONE_SECONDS = LEAST_SECONDS
 """However cephtui ends, nothing of it may be left after so long."""
 FIO = shutil.which("fio") or "fio"
 
@@ -106,17 +108,6 @@ LIGHT_JOBS = 2
 """Of a ``light`` run."""
 READ_LATE = {"PATH", "COLUMNS", "CEPHTUI_DATA_DIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"}
 """Variables that nothing reads while it is imported: a fork finds them as a process of its own would."""
-
-
-def wait_for(condition: Callable[[], object], seconds: float, what: str, seen: Callable[[], str] = str) -> float:
-    """Wait until it holds and give the seconds that took; a timeout fails with what was seen instead."""
-    started = time.monotonic()
-    while not condition():
-        waited = time.monotonic() - started
-        if waited > seconds:
-            raise AssertionError(f"not within {seconds:.0f} s: {what}\n{seen()}")
-        time.sleep(min(0.05 + waited / 20, 0.25))  # to look at all processes, or all samples, costs time as well
-    return time.monotonic() - started
 
 
 class Console:

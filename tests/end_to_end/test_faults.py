@@ -105,7 +105,7 @@ def test_a_name_with_special_characters_is_used_as_it_is(named: tuple[list[Conso
     """fio gives some of them a meaning, and would write to a file of another name."""
     consoles, seen = named
     for console in consoles:
-        assert console.wait(1) == 0, console.describe()
+        assert console.wait() == 0, console.describe()
     assert seen == set(NAMES)
     consoles[0].sandbox.assert_clean()
 

@@ -74,7 +74,7 @@ def test_a_disk_that_fills_up_stops_the_run(sandbox: Sandbox, mounted: Mount) ->
     console = sandbox.start(*LONG, env=env)
     console.wait_for_samples(2)
     fill(folder)
-    assert console.wait(20) == 4, console.describe()
+    assert console.wait() == 4, console.describe()
     (run,) = console.runs
     assert run["outcome"] == "stopped"
     directory = folder / "sessions" / "long" / "001"

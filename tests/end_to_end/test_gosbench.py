@@ -115,7 +115,7 @@ class Bench:
         await self.until(process, "")
         self.readings += self.parser.finish()
         status = await process.wait()
-        wait_for(lambda: not self.living(), 5, "the end of every process", lambda: str(self.living()))
+        wait_for(lambda: not self.living(), 30, "the end of every process", lambda: str(self.living()))
         return status
 
     def living(self) -> list[Process]:

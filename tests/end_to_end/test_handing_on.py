@@ -20,7 +20,7 @@ RESULTS = "14 runs in session demo: cephtui show demo"
 
 def after_the_end(each: Terminal) -> str:
     """What the shell's screen has then."""
-    each.console.wait(20)
+    each.console.wait()
     sent = each.all_sent()
     return sent[sent.rindex(LEAVE_ALTERNATE) :].decode()
 
@@ -33,13 +33,13 @@ def test_copying_gives_the_terminal_the_markdown(sandbox: Sandbox, terminal: New
     each.type("y")
     each.shows("copied #13 as Markdown")
     pattern = re.compile(rb"\x1b\]52;c;([A-Za-z0-9+/=]+)\x07")
-    wait_for(lambda: pattern.search(each.sent), 20, "the clipboard", each.describe)
+    wait_for(lambda: pattern.search(each.sent), 30, "the clipboard", each.describe)
     found = pattern.search(each.sent)
     assert found is not None
     run = store.read_run(sandbox.data / "sessions" / "demo", 13)
     assert base64.b64decode(found[1], validate=True).decode() == runs_markdown([run])
     each.type("q")
-    assert each.console.wait(20) == 0
+    assert each.console.wait() == 0
 
 
 @pytest.mark.parametrize("how", ["q", "INT", "TERM"])

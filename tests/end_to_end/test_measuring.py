@@ -434,4 +434,4 @@ def test_without_json_there_is_a_table(new_sandbox: NewSandbox) -> None:
     for word in ("mixed-75-25", "read", "write", "ok", sandbox.session().name):
         assert word in console.stdout
     assert "Traceback" not in console.stderr
-    wait_for(lambda: not sandbox.left(), 1, "an empty scratch directory", sandbox.describe)
+    wait_for(lambda: not sandbox.left(), 30, "an empty scratch directory", sandbox.describe)

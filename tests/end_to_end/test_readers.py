@@ -84,7 +84,7 @@ def stalled(new_sandbox: NewSandbox) -> Iterator[dict[str, tuple[Console, int]]]
     for name in ("stopped", "stopped terminal"):
         console = consoles[name][0]
         samples = console.sandbox.data / "sessions" / "S" / "001" / "samples.jsonl"
-        wait_for(lambda: samples.exists() and samples.read_bytes().count(b"\n") > 9, 20, "samples", console.describe)  # noqa: B023
+        wait_for(lambda: samples.exists() and samples.read_bytes().count(b"\n") > 9, 30, "samples", console.describe)  # noqa: B023
         console.process.send_signal(signal.SIGTERM)
     yield consoles
     for console, _ in consoles.values():
@@ -93,10 +93,10 @@ def stalled(new_sandbox: NewSandbox) -> Iterator[dict[str, tuple[Console, int]]]
 
 def test_a_run_whose_reader_stands_still_completes_and_is_saved(stalled: dict[str, tuple[Console, int]]) -> None:
     console, pipe = stalled["pipe"]
-    console.wait_for(lambda: outcome(console.sandbox) == "ok", 20, "the end of the run")
+    console.wait_for(lambda: outcome(console.sandbox) == "ok", 30, "the end of the run")
     assert console.process.poll() is None, "it has more to say than the pipe holds"
     lines = read_all(pipe).splitlines()
-    assert console.wait(5) == 0, console.describe()
+    assert console.wait() == 0, console.describe()
     events = [json.loads(line) for line in lines]
     assert [event["event"] for event in events if event["event"] != "sample"] == ["plan", "run"]
     assert events[1:-1] == read_samples(console.sandbox.session() / "001"), "not a sample was lost"
@@ -110,7 +110,7 @@ def test_a_run_on_a_terminal_that_stands_still_completes_and_is_saved(
     console.wait_for(lambda: outcome(console.sandbox) == "ok", 30, "the end of the run")
     assert console.process.poll() is None, "the terminal was never full, the test is void"
     text = read_all(terminal).decode()
-    assert console.wait(5) == 0, console.describe()
+    assert console.wait() == 0, console.describe()
     assert "write-iops" in text
     assert "1 run in session S: cephtui show S" in text
     console.sandbox.assert_clean()
@@ -119,7 +119,7 @@ def test_a_run_on_a_terminal_that_stands_still_completes_and_is_saved(
 def test_a_reader_that_goes_away_stops_the_run(stalled: dict[str, tuple[Console, int]]) -> None:
     """As with ``| head -1``."""
     console, _ = stalled["gone"]
-    assert console.wait(20) == 4, console.describe()
+    assert console.wait() == 4, console.describe()
     assert outcome(console.sandbox) == "stopped"
     assert console.complaints == ["cephtui: write-iops #1 stopped"]
     console.sandbox.assert_clean()
@@ -128,7 +128,7 @@ def test_a_reader_that_goes_away_stops_the_run(stalled: dict[str, tuple[Console,
 def test_a_table_that_nobody_reads_is_no_failure(stalled: dict[str, tuple[Console, int]]) -> None:
     """The run was over when the reader was found to be gone."""
     console, _ = stalled["gone before the table"]
-    assert console.wait(20) == 0, console.describe()
+    assert console.wait() == 0, console.describe()
     assert outcome(console.sandbox) == "ok"
     assert "Traceback" not in console.stderr
     console.sandbox.assert_clean()
@@ -181,7 +181,7 @@ def test_the_live_display_of_a_terminal(sandbox: Sandbox) -> None:
         while select.select([file], [], [], 20)[0]:
             parts.append(file.read(65536))
     text = b"".join(parts).decode()
-    assert console.wait(5) == 0, console.describe()
+    assert console.wait() == 0, console.describe()
     assert "\x1b[?25l" in text, "the cursor is hidden while it runs"
     assert text.rindex("\x1b[?25h") > text.rindex("\x1b[?25l"), "and shown again"
     assert "left" in text, "no estimate of the time that is left"
@@ -207,8 +207,8 @@ def test_a_stop_with_a_reader_that_stands_still_saves_the_run_and_ends(
     stalled: dict[str, tuple[Console, int]], name: str
 ) -> None:
     console, descriptor = stalled[name]
-    console.wait_for(lambda: outcome(console.sandbox) == "stopped", 20, "the end of the run")
-    assert console.wait(25) == 4, console.describe()
+    console.wait_for(lambda: outcome(console.sandbox) == "stopped", 30, "the end of the run")
+    assert console.wait() == 4, console.describe()
     assert "Traceback" not in console.stderr
     os.close(descriptor)
     console.sandbox.assert_clean()

@@ -219,7 +219,7 @@ def test_it_is_one_line_that_says_what_to_do(refused: dict[str, tuple[Console, d
 def test_nothing_is_written(refused: dict[str, tuple[Console, dict[str, str]]], name: str) -> None:
     console, before = refused[name]
     assert tree(console.sandbox) == before
-    console.sandbox.wait_gone(1)
+    console.sandbox.wait_gone()
     if CASES[name].code == USAGE:
         assert console.stdout == "", "an error of usage comes before the plan"
         assert not console.sandbox.data.exists()

@@ -26,7 +26,7 @@ from cephtui.sessions import demo, store
 from .sandbox import Console, Sandbox, on_terminal, wait_for
 
 COLUMNS, ROWS = 120, 36
-SEEN_SECONDS, EXIT_SECONDS = 60.0, 10.0
+SEEN_SECONDS = 60.0
 LEAVE_ALTERNATE, SHOW_CURSOR = b"\x1b[?1049l", b"\x1b[?25h"
 IDLE, RUNNING = "p presets", " running "
 PRESET = """
@@ -229,7 +229,7 @@ def end_each(sandbox: Sandbox, terminals: dict[str, Terminal]) -> None:
     for how, each in terminals.items():
         ENDINGS[how](each)
     for each in terminals.values():
-        each.console.wait(EXIT_SECONDS)
+        each.console.wait()
     sandbox.wait_gone()
     if "KILL" in terminals:
         assert terminals["KILL"].console.process.returncode == -signal.SIGKILL
@@ -257,7 +257,7 @@ def assert_next_start_tidies(sandbox: Sandbox, terminal: NewTerminal) -> None:
     after.shows(IDLE)
     wait_for(lambda: not left.exists(), SEEN_SECONDS, f"the end of {left}", sandbox.describe)
     after.type("q")
-    assert after.console.wait(EXIT_SECONDS) == 0, after.describe()
+    assert after.console.wait() == 0, after.describe()
     sandbox.assert_clean()
 
 
@@ -317,7 +317,7 @@ def test_a_terminal_that_ends_without_a_signal_ends_it_in_order(sandbox: Sandbox
     wait_for(lambda: has_lines(sandbox.session("S") / "001" / "samples.jsonl"), SEEN_SECONDS, "samples", busy.describe)
     for each, code in ((idle, 0), (busy, 4)):
         each.hang_up()
-        assert each.console.wait(EXIT_SECONDS) == code, each.describe()
+        assert each.console.wait() == code, each.describe()
     sandbox.assert_clean()
     assert scratches(sandbox) == []
     assert store.read_run(sandbox.session("S"), 1).outcome == "stopped"
@@ -331,7 +331,7 @@ def test_a_signal_while_it_starts_ends_it_in_order(sandbox: Sandbox, terminal: N
         each = terminal(*words)
         each.sends(more)
         each.signal(signal.SIGTERM)
-        assert each.console.wait(EXIT_SECONDS) == 0, each.describe()
+        assert each.console.wait() == 0, each.describe()
         sent = each.all_sent()
         assert sent.rindex(LEAVE_ALTERNATE) > sent.rindex(b"\x1b[?1049h")
         assert b"rror" not in sent[sent.rindex(LEAVE_ALTERNATE) :]

@@ -99,7 +99,7 @@ def test_runs_killed_one_after_another_leave_nothing_after_the_next(sandbox: San
         console.wait_for_samples(1)
         time.sleep(0.2 * number)
         console.process.send_signal(signal.SIGKILL if number % 2 else signal.SIGTERM)
-        console.wait(10)
+        console.wait()
     sandbox.wait_gone()
     last = sandbox.run(*RUN, *sets(runtime=1))
     assert last.process.returncode == 0, last.describe()
@@ -148,7 +148,7 @@ def test_many_at_once_on_a_new_file_never_share_it(sandbox: Sandbox) -> None:
     def running() -> list[Console]:
         return [console for console in consoles if console.process.poll() is None]
 
-    wait_for(lambda: len(running()) == 1, 20, "all but one refused", sandbox.describe)
+    wait_for(lambda: len(running()) == 1, 30, "all but one refused", sandbox.describe)
     (first,) = running()
     first.wait_for_samples(1)
     first.process.send_signal(signal.SIGINT)

@@ -20,7 +20,6 @@ from .test_screens_end import IDLE, LEAVE_ALTERNATE, PRESET, Terminal
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 RUN = ["run", "write-iops", *light(1, numjobs=1), "--session", "S"]
 LONG = [*RUN, *sets(runtime=300), "--json"]
-EXIT_SECONDS = 20.0
 
 
 class Held:
@@ -85,7 +84,7 @@ def held(new_sandbox: NewSandbox) -> Iterator[Callable[[], Held]]:
 
 def says(console: Console, words: str) -> None:
     """Wait until it has complained of this."""
-    console.wait_for(lambda: words in console.stderr, EXIT_SECONDS, repr(words))
+    console.wait_for(lambda: words in console.stderr, 60, repr(words))
 
 
 def again(console: Console, number: signal.Signals) -> None:
@@ -108,12 +107,12 @@ def test_the_first_signal_lets_a_removal_finish_and_a_second_says_what_is_left(h
         assert cases[number].target.exists()
     twice = cases.pop(signal.SIGTERM)
     again(consoles[signal.SIGTERM], signal.SIGHUP)
-    assert consoles[signal.SIGTERM].wait(EXIT_SECONDS) == 4, consoles[signal.SIGTERM].describe()
+    assert consoles[signal.SIGTERM].wait() == 4, consoles[signal.SIGTERM].describe()
     assert consoles[signal.SIGTERM].stderr.endswith(f"cephtui: interrupted\n{twice.left}")
     assert twice.target.exists()
     for number, case in cases.items():
         case.let_go()
-        assert consoles[number].wait(EXIT_SECONDS) == 4, consoles[number].describe()
+        assert consoles[number].wait() == 4, consoles[number].describe()
         assert "was not removed" not in consoles[number].stderr
         case.assert_clean()
     twice.let_go()
@@ -133,10 +132,10 @@ def test_a_cleanup_that_is_ended_says_what_is_left(held: Callable[[], Held]) -> 
         console.process.send_signal(signal.SIGINT)
         says(console, "finishing the removal")
     again(consoles[twice], signal.SIGTERM)
-    assert consoles[twice].wait(EXIT_SECONDS) == 4, consoles[twice].describe()
+    assert consoles[twice].wait() == 4, consoles[twice].describe()
     assert consoles[twice].stderr.endswith(f"cephtui: interrupted\n{twice.left}")
     once.let_go()
-    assert consoles[once].wait(EXIT_SECONDS) == 4, consoles[once].describe()
+    assert consoles[once].wait() == 4, consoles[once].describe()
     assert f"local: removed {once.spec}" in consoles[once].stderr
     once.assert_clean()
 
@@ -150,7 +149,7 @@ def test_what_another_console_left_is_removed_to_its_end_too(held: Callable[[], 
     console.process.send_signal(signal.SIGTERM)
     says(console, f"removing 1 of 1: {case.spec} (")
     case.let_go()
-    assert console.wait(EXIT_SECONDS) == 4, console.describe()
+    assert console.wait() == 4, console.describe()
     assert console.runs == []
     assert "stopped before the first run began" in console.stderr
     case.assert_clean()
@@ -166,7 +165,7 @@ def test_a_signal_ends_every_command_in_order(held: Callable[[], Held], words: l
         console = case.sandbox.start(*words, env=hanging)
         case.wait_asked()
         console.process.send_signal(number)
-        assert console.wait(EXIT_SECONDS) == 4, console.describe()
+        assert console.wait() == 4, console.describe()
         assert console.stderr == "cephtui: interrupted\n"
         case.sandbox.assert_clean()
 
@@ -211,7 +210,7 @@ def test_the_console_shows_its_removal_and_finishes_it(after_a_run: Callable[...
             terminal.signal(number)
         terminal.shows("q ends at once")
         case.let_go()
-        assert terminal.console.wait(EXIT_SECONDS) == code, terminal.describe()
+        assert terminal.console.wait() == code, terminal.describe()
         assert "was not removed" not in after_the_screen(terminal)
         case.assert_clean()
 
@@ -230,7 +229,7 @@ def test_a_second_time_ends_the_console_at_once_and_says_what_is_left(
         again(terminal.console, signal.SIGHUP)
     else:
         terminal.type(how)
-    assert terminal.console.wait(EXIT_SECONDS) == 4, terminal.describe()
+    assert terminal.console.wait() == 4, terminal.describe()
     assert case.left.strip() in after_the_screen(terminal)
     assert case.target.exists()
 
@@ -242,6 +241,6 @@ def test_a_signal_in_mid_run_of_the_console_is_no_good_end(
     case, terminal = after_a_run(300)
     case.let_go()
     terminal.signal(number)
-    assert terminal.console.wait(EXIT_SECONDS) == 4, terminal.describe()
+    assert terminal.console.wait() == 4, terminal.describe()
     assert (Path(case.sandbox.session("S")) / "001" / "run.json").read_text().count('"stopped"') > 0
     case.assert_clean()

@@ -92,7 +92,7 @@ class Watched:
 
     def assert_gone(self) -> None:
         """The watchdog has ended: it must have left nothing."""
-        wait_for(lambda: not self.living(), 1, "the end of every process", lambda: str(self.living()))
+        wait_for(lambda: not self.living(), 30, "the end of every process", lambda: str(self.living()))
 
 
 @pytest.fixture
@@ -377,7 +377,7 @@ async def test_a_command_that_ignores_term_is_killed(watched: Watched) -> None:
 async def test_children_that_left_the_process_group_are_swept_on_a_stop(watched: Watched) -> None:
     process = await watched.shell("setsid bash -c 'setsid sleep 1000 & setsid sleep 1000 &' & echo up; sleep 1000")
     await first_line(process)
-    wait_for(lambda: len(watched.sleeping()) == 3, 5, "two daemons", lambda: str(watched.living()))
+    wait_for(lambda: len(watched.sleeping()) == 3, 30, "two daemons", lambda: str(watched.living()))
     await process.stop()
     await outcome(process)
     watched.assert_gone()
@@ -394,7 +394,7 @@ async def test_children_that_are_left_by_a_command_that_ended_are_swept(watched:
 async def test_workers_of_a_killed_command_are_swept(watched: Watched) -> None:
     process = await watched.shell("for _ in 1 2 3; do setsid sleep 1000 & done; echo up; wait; echo never")
     await first_line(process)
-    wait_for(lambda: len(watched.sleeping()) == 3, 5, "three workers", lambda: str(watched.living()))
+    wait_for(lambda: len(watched.sleeping()) == 3, 30, "three workers", lambda: str(watched.living()))
     (main,) = [p for p in watched.living() if p.program == "bash"]
     main.kill()
     assert (await outcome(process))[0] == 137
@@ -497,7 +497,7 @@ async def test_a_killed_watchdog_says_nothing_of_the_commands_end(watched: Watch
     process = await watched.shell("ps -o ppid= $PPID; exec >&- 2>&-; sleep 1000")
     os.kill(int(await first_line(process)), signal.SIGKILL)
     assert (await outcome(process))[0] is None
-    wait_for(lambda: not watched.living(), 10, "the end of the command", lambda: str(watched.living()))
+    wait_for(lambda: not watched.living(), 30, "the end of the command", lambda: str(watched.living()))
 
 
 @pytest.mark.timing
@@ -550,7 +550,7 @@ def test_nothing_waits_for_a_start_that_the_end_comes_into(turns: int) -> None:
 
     ending = threading.Thread(target=lambda: asyncio.run(end_in_the_middle()), daemon=True)
     ending.start()
-    ending.join(10)
+    ending.join(60)
     assert not ending.is_alive()
 
 

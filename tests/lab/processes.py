@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.waiting import LEAST_SECONDS, FairClock
+
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
@@ -139,8 +141,8 @@ def run(argv: Sequence[str | Path], *, input: str | None = None, timeout: float 
 
 def wait_until(what: str, holds: Callable[[], object], seconds: float, every: float = 0.2) -> None:
     """Calls until the answer is true; says what did not come true otherwise."""
-    end = time.monotonic() + seconds
+    clock, limit = FairClock(), max(seconds, LEAST_SECONDS)
     while not holds():
-        if time.monotonic() > end:
-            raise LabError(f"not within {seconds:g} s: {what}")
+        if clock.seconds() > limit:
+            raise LabError(f"not within {limit:g} s: {what}")
         time.sleep(every)

@@ -177,7 +177,7 @@ def opened(lab: Lab, image: str) -> Iterator[None]:
     command = lab.command("ceph", "rbd", "--conf", lab.ceph_conf, "watch", image)
     nowhere = subprocess.DEVNULL
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=nowhere, stderr=nowhere) as process:  # ends with stdin
-        wait_for(lambda: "watcher=" in lab.rbd("status", image), 20, f"a watcher of {image}")
+        wait_for(lambda: "watcher=" in lab.rbd("status", image), 30, f"a watcher of {image}")
         yield
         assert process.poll() is None
     wait_for(lambda: "watcher=" not in lab.rbd("status", image), 60, f"no watcher of {image}")

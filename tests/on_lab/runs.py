@@ -19,6 +19,7 @@ from typing import Any
 from tests.end_to_end.sandbox import Console, Event, Sandbox, fio_documents, read_samples, sets, wait_for
 from tests.lab import Lab
 from tests.lab.processes import Process, all_pids, command_of, environment_of
+from tests.waiting import LEAST_SECONDS
 
 __all__ = ["Bench", "Console", "Event", "benches_on", "fio_documents", "left_on", "read_samples", "sets", "wait_for"]
 
@@ -127,11 +128,11 @@ class Bench:
         found = processes_on(self.lab, nodes or self.lab.nodes)
         return {pid: command for pid, command in found.items() if program in (Path(command.split(" ")[0]).name, "")}
 
-    def wait_nothing_runs(self, seconds: float = 20.0, nodes: Sequence[str] = Lab.nodes) -> float:
+    def wait_nothing_runs(self, *nodes: str) -> float:
         """Until no benchmark and no watchdog is left on these nodes; gives the seconds that took."""
         return wait_for(
             lambda: not self.running(*nodes),
-            seconds,
+            LEAST_SECONDS,
             "the end of every process on the nodes",
             lambda: str(self.running()),
         )

@@ -87,11 +87,11 @@ def test_nothing_of_it_stays_after_a_kill(behind: Bench, fault: str) -> None:
     if fault == "link":
         with behind.lab.cut("lab1"):
             wait_for(lambda: not fetched(behind), 60, "the end of the key on a node that was cut off")
-            behind.wait_nothing_runs(30, ["lab1"])
+            behind.wait_nothing_runs("lab1")
     console.process.kill()
     console.process.wait(90)
     wait_for(lambda: not fetched(behind), 60, "the end of the key")
-    behind.wait_nothing_runs(30)
+    behind.wait_nothing_runs()
     behind.clean_up()
     assert all(noted(behind).values())
 

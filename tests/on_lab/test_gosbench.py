@@ -115,7 +115,7 @@ def holders(word: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("step", ["made", "preparing", "measuring"])
+@pytest.mark.parametrize("step", ["made", pytest.param("preparing", marks=pytest.mark.matrix), "measuring"])
 def test_nothing_is_left_after_the_kill_of_the_console_at_each_step(bench: Bench, step: str) -> None:
     endpoint = configure(bench)
     console = bench.start("s3-mixed", on=TWO, target=f"s3:{endpoint}", **LONG)

@@ -194,18 +194,20 @@ def gated(bench: Bench, gate: Path, what: str) -> None:
 # ---------------------------------------------------------------------------------------------- what is measured
 
 
-def test_devices_and_file_systems_are_measured(bench: Bench, gate: Path) -> None:
-    runs = measured(bench, gate, ["write-iops"], ["krbd:bench", "krbd:bench+ext4", "krbd:bench+xfs"], FEW)
+@pytest.mark.parametrize(
+    "file_systems", [("xfs",), pytest.param((None, "ext4", "xfs"), marks=pytest.mark.matrix)], ids=str
+)
+def test_devices_and_file_systems_are_measured(bench: Bench, gate: Path, file_systems: tuple[str | None, ...]) -> None:
+    targets = [f"krbd:bench+{name}" if name else "krbd:bench" for name in file_systems]
+    runs = measured(bench, gate, ["write-iops"], targets, FEW)
 
-    assert [run["environment"][bench.lab.kernel_node]["filesystem"] for run in runs] == [None, "ext4", "xfs"]
+    assert tuple(run["environment"][bench.lab.kernel_node]["filesystem"] for run in runs) == file_systems
     assert all(run["summary"]["write"]["ios"] > 0 for run in runs)
     assert_nothing_left(bench)
 
 
 def test_every_tool_measures_what_the_kernel_maps(bench: Bench, gate: Path) -> None:
-    runs = measured(
-        bench, gate, ["ping", "dd-read"], ["krbd:bench+ext4"], {"size": "1M", "work-size": "1M", "runtime": 2}
-    )
+    runs = measured(bench, gate, ["ping", "dd-read"], ["krbd:bench"], {"size": "1M", "work-size": "1M", "runtime": 2})
 
     assert [run["tool"] for run in runs] == ["ioping", "dd"]
     assert all(run["summary"]["read"]["ios"] > 0 for run in runs)
@@ -261,6 +263,8 @@ STEPS = (
     Step("", "rbd rm"),
 )
 """The first alone: what it asks is known to the others."""
+FEW_STEPS = tuple(step for step in STEPS if step.held not in ("mount", "", "rbd rm"))
+"""Without those beside which another does the same."""
 AT_ONCE = 2
 
 
@@ -295,17 +299,20 @@ def release_users(lab: Lab, cleanup: Console, number: int) -> None:
     in_kernel(lab, f"kill {' '.join(pid for _, pid in named())} 2>/dev/null; true")
 
 
-def test_a_console_killed_at_any_step_leaves_what_cleanup_removes(bench: Bench, gate: Path) -> None:
+@pytest.mark.parametrize("steps", [FEW_STEPS, pytest.param(STEPS, marks=pytest.mark.matrix)], ids=len)
+def test_a_console_killed_at_any_step_leaves_what_cleanup_removes(
+    bench: Bench, gate: Path, steps: Sequence[Step]
+) -> None:
     """A file system and a device that are still in use are waited for, and who uses them is named."""
     lab = bench.lab
-    kill_at(bench, gate, STEPS[0])
-    for first in range(1, len(STEPS), AT_ONCE):
-        kill_at(bench, gate, *STEPS[first : first + AT_ONCE])
+    kill_at(bench, gate, steps[0])
+    for first in range(1, len(steps), AT_ONCE):
+        kill_at(bench, gate, *steps[first : first + AT_ONCE])
     in_kernel(lab, "touch /run/open; while pgrep -f '[c]ephtui-|/[g]ate '; do sleep 0.2; done")
     wait_nothing_runs(lab)
 
     made = images(lab)
-    assert len(made) == len(STEPS)
+    assert len(made) == len(steps)
     assert noted(bench.sandbox) == {f"krbd:bench/{image}" for image in made}
     assert set(in_kernel(lab, _IMAGES).split()) < set(made)
 
@@ -391,6 +398,7 @@ def reboot(lab: Lab) -> None:
     wait_for(lambda: subprocess.run(greets, check=False).returncode == 0, PATIENCE_SECONDS, "its sshd")
 
 
+@pytest.mark.matrix
 def test_what_is_lost_while_it_measures_is_removed(bench: Bench, new_bench: NewBench, gate: Path) -> None:
     """By the console where it lives and reaches the node, else by cleanup: once the link is back, or after a reboot."""
     lab, other = bench.lab, new_bench()

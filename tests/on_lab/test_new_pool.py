@@ -113,7 +113,7 @@ def test_objects_that_osds_do_not_take_are_refused_before_a_pool_is_made(bench: 
     assert state(bench.lab) == before
 
 
-@pytest.mark.parametrize("preset", ["load-gen", "rbd-bench-write"])
+@pytest.mark.parametrize("preset", ["load-gen", pytest.param("rbd-bench-write", marks=pytest.mark.matrix)])
 def test_a_stop_ends_it_and_a_kill_leaves_what_cleanup_removes(bench: Bench, before: list[object], preset: str) -> None:
     lab = bench.lab
     options = LOAD if preset == "load-gen" else {"size": "16M"}
@@ -154,7 +154,13 @@ def kills(bench: Bench, after: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "after", [f"config set mon {OPTION} true", "osd pool rm", f"config set mon {OPTION} false", "crush rule rm"]
+    "after",
+    [
+        pytest.param(f"config set mon {OPTION} true", marks=pytest.mark.matrix),
+        "osd pool rm",
+        f"config set mon {OPTION} false",
+        pytest.param("crush rule rm", marks=pytest.mark.matrix),
+    ],
 )
 def test_a_removal_that_is_killed_is_finished_by_cleanup(bench: Bench, before: list[object], after: str) -> None:
     kills(bench, after)
@@ -165,7 +171,15 @@ def test_a_removal_that_is_killed_is_finished_by_cleanup(bench: Bench, before: l
     assert state(bench.lab) == before
 
 
-@pytest.mark.parametrize("what", ["osd erasure-code-profile set", "osd pool create", "application set", "pool rename"])
+@pytest.mark.parametrize(
+    "what",
+    [
+        pytest.param("osd erasure-code-profile set", marks=pytest.mark.matrix),
+        "osd pool create",
+        pytest.param("application set", marks=pytest.mark.matrix),
+        "pool rename",
+    ],
+)
 def test_a_console_that_is_killed_while_a_pool_is_made_leaves_nothing_that_cleanup_does_not_find(
     bench: Bench, before: list[object], what: str
 ) -> None:

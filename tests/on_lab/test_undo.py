@@ -197,7 +197,7 @@ def test_cleanup_right_after_a_kill_removes_objects_and_files(bench: Bench, pool
     mine.unlink()
     assert_nothing_to_clean(bench)
     bench.wait_nothing_runs()
-    wait_for(lambda: running(lab) == before, 20, "the processes of before", lambda: str(running(lab)))
+    wait_for(lambda: running(lab) == before, 30, "the processes of before", lambda: str(running(lab)))
 
 
 # --- Without a kill ------------------------------------------------------------------------------
@@ -263,7 +263,7 @@ def test_nothing_is_left_by_any_kind_of_run_to_its_end_or_to_a_stop(bench: Bench
     wait_counted()
     stopped("at random", "theirs")
 
-    wait_for(lambda: running(lab) == before, 20, "the processes of before", lambda: str(running(lab)))
+    wait_for(lambda: running(lab) == before, 30, "the processes of before", lambda: str(running(lab)))
     assert all(listed(bench).values())
     assert_nothing_to_clean(bench)
     assert not list(lab.outside("lab3", "/var/tmp").glob("cephtui-*"))

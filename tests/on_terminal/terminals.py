@@ -12,10 +12,11 @@ import subprocess
 import sys
 import termios
 import threading
-import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+
+from tests.waiting import wait_for
 
 PATIENCE_SECONDS = 60.0
 CONSOLE = (sys.executable, "-m", "cephtui.cli.main", "--session", "s")
@@ -36,10 +37,7 @@ ramp_time = 0
 
 def until(condition: Callable[[], bool], what: Callable[[], str]) -> None:
     """Wait for what another process brings about; `what` describes the present state where it does not come."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not condition():
-        assert time.monotonic() < deadline, what()
-        time.sleep(0.05)
+    wait_for(condition, PATIENCE_SECONDS, "this", what)
 
 
 def environment(home: Path, term: str, **more: str) -> dict[str, str]:

@@ -1,0 +1,69 @@
+"""The clock by which tests wait for other processes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from tests import waiting
+from tests.waiting import FairClock, wait_for
+
+CORES = 2
+
+
+@pytest.fixture
+def machine(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Sets what there is to see of a machine: the time, how many want a processor, and what was stolen."""
+    now = {"time": 0.0, "running": 1, "stolen": 0.0}
+
+    def see(**values: float) -> None:
+        now.update(values)
+
+    monkeypatch.setattr(waiting, "_CORES", CORES)
+    monkeypatch.setattr(waiting, "_busy", lambda: (now["running"], now["stolen"]))
+    monkeypatch.setattr(time, "monotonic", lambda: now["time"])
+    monkeypatch.setattr(time, "sleep", lambda seconds: see(time=now["time"] + seconds))
+    return see
+
+
+def test_on_a_quiet_machine_it_is_the_clock_on_the_wall(machine: Callable[..., None]) -> None:
+    clock = FairClock()
+    for seconds in (1, 5, 9):
+        machine(time=seconds, running=CORES)
+        assert clock.seconds() == seconds
+
+
+def test_it_goes_slower_the_more_want_a_processor(machine: Callable[..., None]) -> None:
+    clock = FairClock()
+    machine(time=10, running=20)
+    assert clock.seconds() == 1
+    machine(time=20, running=1)
+    assert clock.seconds() == 11
+
+
+def test_it_stands_still_while_the_processors_are_stolen(machine: Callable[..., None]) -> None:
+    clock = FairClock()
+    machine(time=10, stolen=20)
+    assert clock.seconds() == 0
+    machine(time=20, stolen=30)
+    assert clock.seconds() == 5
+
+
+@pytest.mark.parametrize(("running", "at_least"), [(1, 40), (20, 400)])
+def test_a_limit_is_one_of_that_clock(machine: Callable[..., None], running: int, at_least: float) -> None:
+    machine(running=running)
+    with pytest.raises(AssertionError, match=r"^not within 40 s \(\d+ s on this busy machine\): the end\nsomething"):
+        wait_for(lambda: False, 40, "the end", lambda: "something")
+    assert at_least < time.monotonic() < 1.1 * at_least
+
+
+def test_no_limit_is_shorter_than_the_least(machine: Callable[..., None]) -> None:
+    with pytest.raises(AssertionError, match=r"^not within 30 s"):
+        wait_for(lambda: False, 1, "the end")
+
+
+def test_what_holds_gives_the_seconds_on_the_wall(machine: Callable[..., None]) -> None:
+    machine(running=20)
+    assert wait_for(lambda: time.monotonic() > 3, 1, "a while") == pytest.approx(3.1, abs=0.2)

@@ -1,0 +1,55 @@
+"""Waiting for something that another process does, on a machine that may be busy with other work."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+LEAST_SECONDS = 30.0
+"""A shorter limit says more about the machine than about what is waited for."""
+_CORES = len(os.sched_getaffinity(0))
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+class FairClock:
+    """The seconds in which a process that wanted a processor had one: fewer, the more of them wait.
+
+    Processes that run or wait to run are counted by ``procs_running`` of /proc/stat, what a hypervisor gave to others
+    by its ``steal`` (proc_stat(5)). It has to be looked at often: what it sees is taken for what was since the last
+    look.
+    """
+
+    def __init__(self) -> None:
+        self._seconds, self._looked, (_, self._stolen) = 0.0, time.monotonic(), _busy()
+
+    def seconds(self) -> float:
+        """Since it was made."""
+        now, (running, stolen) = time.monotonic(), _busy()
+        had = max(0.0, now - self._looked - (stolen - self._stolen) / _CORES)
+        self._seconds += had * min(1.0, _CORES / max(1, running))
+        self._looked, self._stolen = now, stolen
+        return self._seconds
+
+
+def _busy() -> tuple[int, float]:
+    """How many processes want a processor, and the seconds that were stolen since the machine was booted."""
+    values = dict(line.split(maxsplit=1) for line in Path("/proc/stat").read_text().splitlines())
+    return int(values["procs_running"]), int(values["cpu"].split()[7]) / _TICKS
+
+
+def wait_for(condition: Callable[[], object], seconds: float, what: str, seen: Callable[[], str] = str) -> float:
+    """Wait until it holds, and give the seconds that took; a timeout fails with what was seen instead.
+
+    ``seconds`` are those of a fair clock, and at least LEAST_SECONDS; what is given are those of the wall.
+    """
+    started, clock, limit = time.monotonic(), FairClock(), max(seconds, LEAST_SECONDS)
+    while not condition():
+        waited = clock.seconds()
+        if waited > limit:
+            raise AssertionError(
+                f"not within {limit:.0f} s ({time.monotonic() - started:.0f} s on this busy machine): {what}\n{seen()}"
+            )
+        time.sleep(min(0.05 + waited / 20, 0.25))  # to look at all processes, or all samples, costs time as well
+    return time.monotonic() - started
