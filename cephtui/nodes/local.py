@@ -99,8 +99,12 @@ class LocalConnection:
         return Completed(128 - status if status < 0 else status, decoded(stdout), decoded(stderr))
 
     async def start(self, command: Command) -> WatchedProcess:
-        _, pipes = await self._spawn(watchdog_argv(command), partial(_begin_watched, command))
-        await until_ready(pipes.process, self.node.name)
+        transport, pipes = await self._spawn(watchdog_argv(command), partial(_begin_watched, command))
+        try:
+            await until_ready(pipes.process, self.node.name)
+        except (TransportError, asyncio.CancelledError):
+            await _let_go(transport)  # or the end of the event loop could be before that of the process
+            raise
         return pipes.process
 
     async def close(self) -> None:

@@ -11,23 +11,28 @@ from cephtui.tools import TOOLS
 
 _FACTS = r"""
 say() { printf '%s\t%s\n' "$1" "$2"; }
-setting() { { IFS= read -r value < "$2"; } 2>/dev/null && say "$1" "$value"; }
-say hostname "$(cat /proc/sys/kernel/hostname)"
+get() { { IFS= read -r value < "$1"; } 2>/dev/null; } # a process for each file would take most of the time
+setting() { get "$2" && say "$1" "$value"; }
+setting hostname /proc/sys/kernel/hostname
 say os "$( . /etc/os-release 2>/dev/null && printf %s "$PRETTY_NAME" )"
-say kernel "$(uname -r)"
-say cpu "$(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -n 1)"
+setting kernel /proc/sys/kernel/osrelease
+while IFS= read -r value; do
+    case $value in "model name"*:*) say cpu "${value#*: }"; break ;; esac
+done < /proc/cpuinfo
 say cpu_count "$(nproc)"
-say memory_bytes "$(( $(sed -n 's/^MemTotal: *\([0-9]*\) kB/\1/p' /proc/meminfo) * 1024 ))"
-say load_1m "$(cut -d ' ' -f 1 /proc/loadavg)"
+while read -r name value _; do
+    case $name in MemTotal:) say memory_bytes "$(( value * 1024 ))"; break ;; esac
+done < /proc/meminfo
+get /proc/loadavg && say load_1m "${value%% *}"
 for nic in /sys/class/net/*; do
     case ${nic##*/} in tap*|fwbr*|fwln*|fwpr*|vnet*|veth*) continue; esac # of guests, which come and go
-    [ "$(cat "$nic/operstate" 2>/dev/null)" = up ] || continue
+    get "$nic/operstate" && [ "$value" = up ] || continue
     setting "mtu.${nic##*/}" "$nic/mtu"
-    speed=$(cat "$nic/speed" 2>/dev/null) && [ "${speed:-0}" -gt 0 ] && say "nics.${nic##*/}" "${speed}000000"
+    get "$nic/speed" && [ "${value:-0}" -gt 0 ] && say "nics.${nic##*/}" "${value}000000"
 done
 for name in $SYSCTLS; do setting "settings.$name" "/proc/sys/${name//./\/}"; done
-say settings.cpufreq/scaling_governor \
-    "$(cat /sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor 2>/dev/null | sort -u | paste -s -d ,)"
+set -- /sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor
+[ ! -e "$1" ] || say settings.cpufreq/scaling_governor "$(cat "$@" 2>/dev/null | sort -u | paste -s -d ,)"
 for needed in flock:util-linux wipefs:util-linux timeout:coreutils stat:coreutils; do
     command -v "${needed%:*}" >/dev/null 2>&1 || say "missing.${needed%:*}" "${needed#*:}"
 done

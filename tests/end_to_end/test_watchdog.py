@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import fcntl
+import gc
 import os
 import re
 import secrets
@@ -328,6 +329,25 @@ async def test_a_start_that_is_called_off(watched: Watched) -> None:
     starting.cancel()
     await asyncio.gather(starting, return_exceptions=True)
     await asleep("1000.5", awake=True)
+
+
+@pytest.mark.parametrize("calls_off", [False, True])
+def test_an_event_loop_may_end_right_behind_a_start_that_failed(
+    monkeypatch: pytest.MonkeyPatch, calls_off: bool
+) -> None:
+    """The process has ended by then: one that is left behind is a warning, which fails here."""
+    monkeypatch.setattr(watchdog, "READY_SECONDS", 0.2)
+
+    async def start() -> None:
+        starting = asyncio.create_task(Watched().ready("true", prefix=("sh", "-c", "exec sleep 1000.75")))
+        await asleep("1000.75")
+        if calls_off:
+            starting.cancel()
+        with pytest.raises((TransportError, asyncio.CancelledError)):
+            await starting
+
+    asyncio.run(start())
+    gc.collect()
 
 
 async def asleep(seconds: str, *, awake: bool = False) -> None:

@@ -16,7 +16,7 @@ from tests.lab.cluster import OSDS
 from .others import Others, pool_on
 from .runs import Bench, benches_on
 
-LONGEST_FIRST = ("kernel", "pool_guards", "faults", "undo", "guards")
+LONGEST_FIRST = ("kernel", "new_pool", "pool_guards", "faults", "lost", "undo", "check", "guards")
 """The modules that take the most time: those that come last would be waited for."""
 SLOW_OSDS = {
     "osd_debug_inject_dispatch_delay_duration": "0.002",

@@ -263,7 +263,7 @@ STEPS = (
     Step("", "rbd rm"),
 )
 """The first alone: what it asks is known to the others."""
-FEW_STEPS = tuple(step for step in STEPS if step.held not in ("mount", "", "rbd rm"))
+FEW_STEPS = tuple(step for step in STEPS if step.held not in ("mount", "rbd unmap", "rbd rm"))
 """Without those beside which another does the same."""
 AT_ONCE = 2
 

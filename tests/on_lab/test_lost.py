@@ -286,7 +286,7 @@ def _time(lab: Lab, cases: Mapping[Key, Case]) -> None:
         for key, case in waiting.items():
             if not run_on[key]:
                 case.gone_after = clock.seconds()
-        time.sleep(0.5)
+        time.sleep(1.5)  # each look is at all processes of the machine
 
 
 # ---------------------------------------------------------------------------------------------- what is left

@@ -1,8 +1,13 @@
-"""Every preset measures every target that it is for, on a node that is reached by ssh."""
+"""Every preset measures every target that it is for, on a node that is reached by ssh.
+
+All of them in the matrix; else every kind of target, every preset's directions and each tool in some pair of them.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +42,17 @@ RADOS = {"rados-write": ["write"], "rados-seq": ["read"], "rados-rand": ["read"]
 FIO_TARGETS = ["rbd", "file", "device"]
 FIO_CASES = [(target, preset) for target in FIO_TARGETS for preset in PRESETS]
 CASES = [*FIO_CASES, *(("pool", preset) for preset in RADOS)]
+ALWAYS = {
+    ("rbd", "write-throughput"),
+    ("rbd", "latency"),
+    ("file", "write-iops"),
+    ("file", "mixed-75-25"),
+    ("device", "write-iops"),
+    ("device", "read-iops"),
+    ("pool", "rados-write"),
+    ("pool", "rados-seq"),
+}
+"""The kinds of targets with presets that write, read and do both."""
 THROUGHPUT = [preset for preset in PRESETS if "throughput" in preset]
 """Held back: 512 MiB in flight take longer than a short run."""
 OTHERS = [preset for preset in PRESETS if preset not in THROUGHPUT]
@@ -48,14 +64,23 @@ RATE = 20
 Measured = dict[tuple[str, str], Console]
 
 
+def of_cases(cases: Sequence[tuple[str, str]]) -> list[Any]:
+    """Parameters: those that are not always measured are of the matrix."""
+    return [pytest.param(*case, marks=() if case in ALWAYS else pytest.mark.matrix) for case in cases]
+
+
 @pytest.fixture(scope="module")
-def measured(lab: Lab, new_bench: NewBench) -> Measured:
-    """All presets on all targets, side by side; by target and preset."""
+def measured(request: pytest.FixtureRequest, lab: Lab, new_bench: NewBench) -> Measured:
+    """Presets on targets, side by side; by target and preset."""
     started: list[tuple[str, list[str], Console]] = []
     shared = ["--shared-pool"]
+    here = [item for item in request.session.items if item.path == request.path]
+    wanted = {*CASES} if any(item.get_closest_marker("matrix") for item in here) else ALWAYS
 
     def start(kind: str, presets: list[str], node: str, **how: Any) -> None:
-        started.append((kind, presets, new_bench().start(*presets, on=[node], **how)))
+        presets = [preset for preset in presets if (kind, preset) in wanted]
+        if presets:
+            started.append((kind, presets, new_bench().start(*presets, on=[node], **how)))
 
     with lab.loop_device(JOBS * SIZE) as one, lab.loop_device(JOBS * SIZE) as two:
         start("pool", [*RADOS], "lab3", target=f"pool:{lab.pool}", words=shared, runtime=4, **{"concurrent-ios": 4})
@@ -82,7 +107,7 @@ def seen_of_cluster(directory: Path) -> list[Event]:
     return [json.loads(line) for line in (directory / "cluster.jsonl").read_text().splitlines()]
 
 
-@pytest.mark.parametrize(("target", "preset"), CASES)
+@pytest.mark.parametrize(("target", "preset"), of_cases(CASES))
 def test_a_preset_measures_its_directions(measured: Measured, target: str, preset: str) -> None:
     runs = of_preset(measured, target, preset)
     assert [run["outcome"] for run, _ in runs] == ["ok"] * (2 if preset == "latency" else 1)
@@ -95,19 +120,19 @@ def test_a_preset_measures_its_directions(measured: Measured, target: str, prese
             assert total["latency_mean_seconds"] > 0
 
 
-@pytest.mark.parametrize(("target", "preset"), CASES)
+@pytest.mark.parametrize(("target", "preset"), of_cases(CASES))
 def test_the_totals_are_the_tools_own(measured: Measured, target: str, preset: str) -> None:
     for run, directory in of_preset(measured, target, preset):
         assert assert_agrees_with_the_tool(directory) == run
 
 
-@pytest.mark.parametrize(("target", "preset"), CASES)
+@pytest.mark.parametrize(("target", "preset"), of_cases(CASES))
 def test_the_samples_add_up_to_the_totals(measured: Measured, target: str, preset: str) -> None:
     for _, directory in of_preset(measured, target, preset):
         assert_samples_add_up(directory)
 
 
-@pytest.mark.parametrize(("target", "preset"), CASES)
+@pytest.mark.parametrize(("target", "preset"), of_cases(CASES))
 def test_the_command_that_was_shown_was_run(measured: Measured, lab: Lab, target: str, preset: str) -> None:
     steps = measured[target, preset].events[0]["steps"]
     planned = [step for step in steps if step["preset"] == preset]
@@ -123,8 +148,7 @@ def test_the_command_that_was_shown_was_run(measured: Measured, lab: Lab, target
         assert [word for word in words if word not in run["command"]] == []
 
 
-@pytest.mark.parametrize("target", FIO_TARGETS)
-@pytest.mark.parametrize("first", ["write-throughput", "write-iops"])
+@pytest.mark.parametrize(("target", "first"), of_cases(list(product(FIO_TARGETS, ["write-throughput", "write-iops"]))))
 def test_all_that_is_used_is_written_first_and_once(measured: Measured, target: str, first: str) -> None:
     """By the first preset that uses it, and by no later one: each of the 8 jobs has its own part."""
     console = measured[target, first]
@@ -137,7 +161,7 @@ def test_all_that_is_used_is_written_first_and_once(measured: Measured, target: 
     assert written == [JOBS * SIZE, *[0] * (len(steps) - 1)]
 
 
-@pytest.mark.parametrize("preset", ["rados-seq", "rados-rand"])
+@pytest.mark.parametrize("preset", ["rados-seq", pytest.param("rados-rand", marks=pytest.mark.matrix)])
 def test_objects_are_written_before_they_are_read(measured: Measured, preset: str) -> None:
     ((run, directory),) = of_preset(measured, "pool", preset)
     written = [s["write"]["bytes"] for s in read_samples(directory) if s["phase"] == "prepare" and s["write"]]
@@ -145,7 +169,7 @@ def test_objects_are_written_before_they_are_read(measured: Measured, preset: st
     assert run["summary"]["read"]["ios"] > 0
 
 
-@pytest.mark.parametrize(("target", "preset"), [case for case in CASES if case[0] in ("rbd", "pool")])
+@pytest.mark.parametrize(("target", "preset"), of_cases([case for case in CASES if case[0] in ("rbd", "pool")]))
 def test_a_run_keeps_the_conditions_of_the_cluster(measured: Measured, lab: Lab, target: str, preset: str) -> None:
     for run, directory in of_preset(measured, target, preset):
         cluster = run["cluster"]
@@ -158,14 +182,14 @@ def test_a_run_keeps_the_conditions_of_the_cluster(measured: Measured, lab: Lab,
 @pytest.mark.parametrize("target", ["rbd", "pool"])
 def test_the_cluster_is_looked_at_during_the_runs(measured: Measured, target: str) -> None:
     """Every 2 s: a run as short as these may lie between two looks, not all of them do."""
-    of_target = [preset for kind, preset in CASES if kind == target]
+    of_target = [preset for kind, preset in measured if kind == target]
     kept = [directory for preset in of_target for _, directory in of_preset(measured, target, preset)]
     assert "run" in {sample["phase"] for directory in kept for sample in seen_of_cluster(directory)}
 
 
 @pytest.mark.parametrize("target", ["file", "device"])
 def test_a_run_keeps_what_it_was_measured_on(measured: Measured, target: str) -> None:
-    for run in measured[target, "read-iops"].runs:
+    for run in measured[target, "write-iops"].runs:
         (environment,) = run["environment"].values()
         assert environment["tools"]["fio"].startswith("fio-3")
         assert environment["device"].startswith("/dev/")
