@@ -1,6 +1,6 @@
 """All tests, and the check of the types, in the least time: lanes side by side.
 
-    python -m tests.lanes [--all] [--load N] [PYTEST OPTION]...
+    python -m tests.lanes [--all [--soak-minutes N]] [--load N] [PYTEST OPTION]...
 
 Each lane is a process of its own. What it says goes to ``build/tests/LANE.log``, and to the terminal if it fails.
 Nothing runs, at the end, beside the tests marked ``timing``, which assert how long something takes.
@@ -43,7 +43,7 @@ LAST = {"timing": (*PYTEST, *TIMED)}
 """With nothing beside it."""
 CHOSEN = "chosen"
 """The lane of tests that are named."""
-PRIORITIES = {"lab": -5, "processes": 0, "timing": 0, CHOSEN: 0}
+PRIORITIES = {"lab": -5, "soak": -5, "processes": 0, "timing": 0, CHOSEN: 0}
 """As nice(1) has them, of lanes that wait for other processes; who may not have the first one runs as the others do."""
 LOGS = Path("build") / "tests"
 _PROGRESS_EVERY_SECONDS = 30.0
@@ -251,13 +251,16 @@ def kept_busy(cores: int) -> Iterator[None]:
 def main(words: Sequence[str]) -> int:
     """Run all lanes, or just what the options name; gives the exit status."""
     parser = argparse.ArgumentParser(prog="python -m tests.lanes", description=__doc__.partition("\n")[0])
-    parser.add_argument("--all", action="store_true", help="also what takes long: tests marked matrix")
+    parser.add_argument("--all", action="store_true", help="also what takes long: tests marked matrix, and the soak")
+    parser.add_argument("--soak-minutes", type=float, default=60.0, metavar="N", help="of the soak; default: 60")
     parser.add_argument("--load", type=int, default=0, metavar="N", help="keep N cores busy meanwhile")
     chosen, options = parser.parse_known_args(words)
     # Ended from outside, it says which tests were waited for; and what is started does not inherit that INT is ignored.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
     beside, last = _lanes(options, everything=chosen.all)
+    if chosen.all and CHOSEN not in beside:
+        beside = {"soak": ("tests.soak", "--minutes", str(chosen.soak_minutes)), **beside}
     began, meter = time.monotonic(), Meter.start()
     try:
         with kept_busy(chosen.load):
