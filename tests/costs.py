@@ -92,6 +92,12 @@ class Meter:
         return _busy_seconds() - self.busy - self.before * (time.monotonic() - self.began)
 
 
+def cpu_seconds_of(pid: int) -> float:
+    """What a process has used so far; proc_pid_stat(5)."""
+    user, system = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / _TICKS
+
+
 def _busy_seconds() -> float:
     """Of proc_stat(5): user, nice, system, irq and softirq; guests are part of the first two."""
     user, nice, system, _idle, _iowait, irq, softirq, *_ = map(int, _lines(Path("/proc/stat"))[0].split()[1:])

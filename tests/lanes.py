@@ -19,12 +19,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from . import flaky, outcomes
-from .costs import Group, Meter
+from .costs import Group, Meter, cpu_seconds_of
 from .outcomes import Outcome
 
 LAB, PROCESSES = ("tests/on_lab",), ("tests/end_to_end", "tests/on_terminal", "tests/on_browser")
@@ -87,6 +87,8 @@ class Ended:
 
     name: str
     status: int
+    text: str
+    """All that it has said."""
     outcome: Outcome
     seconds: float
     cpu_seconds: float | None
@@ -141,7 +143,7 @@ def end(lane: Lane) -> Ended:
         cpu = lane.group.cpu_seconds()
         lane.group.remove()
     seconds = time.monotonic() - lane.began
-    return Ended(lane.name, lane.process.returncode, outcomes.read(_records(lane.name)), seconds, cpu, left)
+    return Ended(lane.name, lane.process.returncode, lane.text, outcomes.read(_records(lane.name)), seconds, cpu, left)
 
 
 def _left(group: Group) -> list[str]:
@@ -152,8 +154,8 @@ def _left(group: Group) -> list[str]:
     return [f"{pid}: {command[:_SHOWN_COMMAND]}" for pid, command in processes.items()]
 
 
-def run(lanes: dict[str, Sequence[str]]) -> list[Ended]:
-    """Run lanes side by side, saying how far they are."""
+def run(lanes: Mapping[str, Sequence[str]], *, quietly: bool = False) -> list[Ended]:
+    """Run lanes side by side, saying how far they are and what they came to."""
     running, ended, shown = [start(name, words) for name, words in lanes.items()], list[Ended](), time.monotonic()
     try:
         while running:
@@ -161,8 +163,9 @@ def run(lanes: dict[str, Sequence[str]]) -> list[Ended]:
             for lane in [lane for lane in running if lane.process.poll() is not None]:
                 running.remove(lane)
                 ended.append(end(lane))
-                _show(lane, ended[-1])
-            if running and time.monotonic() - shown > _PROGRESS_EVERY_SECONDS:
+                if not quietly:
+                    _show(ended[-1])
+            if running and not quietly and time.monotonic() - shown > _PROGRESS_EVERY_SECONDS:
                 shown = time.monotonic()
                 print("  ".join(f"{lane.name} {lane.percent}" for lane in running), flush=True)
     except KeyboardInterrupt:
@@ -171,14 +174,15 @@ def run(lanes: dict[str, Sequence[str]]) -> list[Ended]:
             print(f"--- {lane.name}\n{lane.text[-_SHOWN_CHARACTERS:]}", flush=True)
         for lane in running:
             lane.process.wait()
+            end(lane)
         raise
     return ended
 
 
-def _show(lane: Lane, ended: Ended) -> None:
-    text = "\n".join(_summary(lane.text)) if ended.passed else lane.text
+def _show(ended: Ended) -> None:
+    text = "\n".join(_summary(ended.text)) if ended.passed else ended.text
     left = [f"left running: {process}" for process in ended.left]
-    print("\n".join([f"--- {lane.name}, {ended.seconds / 60:.1f} min", text, *left]), flush=True)
+    print("\n".join([f"--- {ended.name}, {ended.seconds / 60:.1f} min", text, *left]), flush=True)
 
 
 def _summary(text: str) -> list[str]:
@@ -191,7 +195,7 @@ def _summary(text: str) -> list[str]:
 # ---------------------------------------------------------------------------------------------- what failed
 
 
-def all_passed(ended: Sequence[Ended], lanes: dict[str, Sequence[str]]) -> bool:
+def all_passed(ended: Sequence[Ended], lanes: Mapping[str, Sequence[str]]) -> bool:
     """Whether nothing failed but what is flaky; runs that again, and each lane that did not come to all its tests."""
     failures = list[outcomes.Failure]()
     while not any(lane.is_broken for lane in ended):
@@ -208,10 +212,8 @@ def all_passed(ended: Sequence[Ended], lanes: dict[str, Sequence[str]]) -> bool:
 
 def run_again(failure: outcomes.Failure) -> str:
     """What fails of this where it runs alone; empty if nothing does."""
-    lane = start("again", [*AGAIN, *failure.tests])
-    lane.process.wait()
-    ended = end(lane)
-    return "" if ended.passed and ended.status == 0 else lane.text
+    (again,) = run({"again": [*AGAIN, *failure.tests]}, quietly=True)
+    return "" if again.passed and again.status == 0 else again.text
 
 
 # ---------------------------------------------------------------------------------------------- what it cost
@@ -237,11 +239,11 @@ def _minutes(seconds: float | None) -> str:
 
 
 @contextlib.contextmanager
-def kept_busy(cores: int) -> Iterator[None]:
-    """In the block so many cores do something else."""
+def kept_busy(cores: int) -> Iterator[Callable[[], float]]:
+    """In the block so many cores do something else; gives the CPU seconds that this took so far."""
     loads = [subprocess.Popen([sys.executable, "-c", _BUSY]) for _ in range(cores)]
     try:
-        yield
+        yield lambda: sum(cpu_seconds_of(load.pid) for load in loads)
     finally:
         for load in loads:
             load.kill()
@@ -263,13 +265,13 @@ def main(words: Sequence[str]) -> int:
         beside = {"soak": ("tests.soak", "--minutes", str(chosen.soak_minutes)), **beside}
     began, meter = time.monotonic(), Meter.start()
     try:
-        with kept_busy(chosen.load):
+        with kept_busy(chosen.load) as busy_seconds:
             ended = run(beside) + run(last)
             passed = all_passed(ended, beside | last)
+            minutes, cpu_seconds = (time.monotonic() - began) / 60, meter.cpu_seconds() - busy_seconds()
     except KeyboardInterrupt:
         return 130
-    minutes = (time.monotonic() - began) / 60
-    print(costs(ended, minutes, meter.cpu_seconds() - chosen.load * 60 * minutes))
+    print(costs(ended, minutes, cpu_seconds))
     print(f"{'passed' if passed else 'FAILED'} after {minutes:.1f} min", flush=True)
     return 0 if passed else 1
 

@@ -111,6 +111,8 @@ def test_any_answer_of_a_node_is_read(text: str) -> None:
 def test_the_features_are_those_of_the_kernel() -> None:
     old = parse_facts(KERNEL.replace("0x1bf", "0x5"))  # layering and exclusive-lock
     assert usable_features(old) == ("layering", "exclusive-lock")
+    with_gaps = parse_facts(KERNEL.replace("0x1bf", "0x21"))
+    assert usable_features(with_gaps) == ("layering", "deep-flatten")
     assert parse_facts(THERE).identity == "5e8d 251:0 12"
 
 

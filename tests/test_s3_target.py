@@ -223,10 +223,11 @@ def configured(tmp_path: Path, text: str, mode: int = 0o644) -> config.Config:
     return config.load(path, required=True)
 
 
-def test_keys_in_the_config_are_read_if_nobody_else_can_read_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("mode", [0o644, 0o640, 0o602])
+def test_keys_in_the_config_are_read_if_nobody_else_can_read_it(tmp_path: Path, mode: int) -> None:
     text = '[s3.prod]\nendpoint = "gw:7480"\naccess_key = "canary-access"\nsecret_key = "canary-secret"\n'
     with pytest.raises(ConfigError, match=r"s3.prod: it has a key, and others can read this file: chmod 600") as error:
-        configured(tmp_path, text)
+        configured(tmp_path, text, mode)
     found = configured(tmp_path, text, 0o600)
     vault = keys.vault(found.s3)
     assert vault.named(GATEWAY) == KEYS
