@@ -111,7 +111,7 @@ def lanes(folder: Path, *options: str, **modules: str) -> Said:
     return Said(done.returncode, done.stdout + done.stderr, [json.loads(line) for line in lines])
 
 
-WORKERS = ("-p", "xdist", "-n", "2")
+WORKERS = ("-p", "xdist", "-n", "2", "--dist", "loadfile")
 ONCE = {
     "call": (FAILS_ONCE, "made/test_call.py::test_it"),
     "import": (AT_IMPORT, "made/test_import.py: import"),
@@ -127,8 +127,9 @@ ONCE = {
     [
         (("call", "import", "setup"), ()),
         (("call", "import", "setup"), WORKERS),
-        (("teardown", "end"), WORKERS),
+        (("teardown",), WORKERS),
         (("end",), ()),
+        (("end",), WORKERS),
         (("leak",), ()),
         (("leak",), WORKERS),
     ],
