@@ -183,13 +183,15 @@ def test_an_error_of_pytest_itself_is_red(tmp_path: Path) -> None:
     assert "unrecognized arguments: --no-such-option" in said.text
 
 
-@pytest.mark.root
-def test_what_a_lane_leaves_running_is_red_and_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_lane_leaves_running_is_red_and_named_where_it_can_be_known(tmp_path: Path) -> None:
     leaves = 'import subprocess\ndef test_it(): subprocess.Popen(["setsid", "sleep", "45.67"]).returncode = 0'
     group = Group.make("probe")
-    assert group, "no control group can be made here"
-    group.remove()
     said = lanes(tmp_path, leaves=leaves)
+    if not group:
+        assert said.status == 0, said.text
+        assert ["chosen", "unknown"] in [line.split()[::2] for line in said.text.splitlines()]
+        return
+    group.remove()
     assert said.status == 1, said.text
     (left,) = said.of("left running: ")
     assert left.endswith("sleep 45.67")
