@@ -6,6 +6,7 @@ rights that not everybody has; the second by /proc/stat.
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ from pathlib import Path
 
 _ROOTS = (Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/unified"))
 _ENTER = 'echo $$ > "$1/cgroup.procs"; shift; exec "$@"'
-_LOOK_BEFORE_SECONDS = 2.0
+_LOOKS_BEFORE, _LOOK_SECONDS = 5, 0.5
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -81,11 +82,13 @@ class Meter:
 
     @classmethod
     def start(cls) -> Meter:
-        """From now on; it looks a little first."""
-        busy = _busy_seconds()
-        time.sleep(_LOOK_BEFORE_SECONDS)
-        now = _busy_seconds()
-        return cls(time.monotonic(), now, (now - busy) / _LOOK_BEFORE_SECONDS)
+        """From now on; it looks a little first, for what goes on and on: that is there at each look."""
+        before, busy = math.inf, _busy_seconds()
+        for _ in range(_LOOKS_BEFORE):
+            time.sleep(_LOOK_SECONDS)
+            then, busy = busy, _busy_seconds()
+            before = min(before, (busy - then) / _LOOK_SECONDS)
+        return cls(time.monotonic(), busy, before)
 
     def cpu_seconds(self) -> float:
         """What was used since."""

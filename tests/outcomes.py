@@ -108,7 +108,7 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     recorder, is_worker = _Recorder(path), hasattr(config, "workerinput")
     has_workers = not is_worker and bool(config.getoption("tx", None))
-    recorder.write(worker=is_worker, runs=not has_workers)
+    recorder.write(runs=not has_workers)
     sys.unraisablehook = recorder.unraisable
     atexit.register(recorder.write, ended=True)
     config.pluginmanager.register(_Plugin(recorder, has_workers=has_workers, is_worker=is_worker))
@@ -163,7 +163,7 @@ class Outcome:
 @dataclass(slots=True)
 class _Process:
     runs: bool = True
-    is_worker: bool = False
+    """Whether it runs tests itself."""
     open_module: str = ""
     modules: list[str] = field(default_factory=list)
     ends: list[str] = field(default_factory=list)
@@ -185,8 +185,8 @@ def outcome(records: Iterable[dict[str, Any]]) -> Outcome:
     for record in records:
         process = processes[record["process"]]
         match record:
-            case {"worker": is_worker, "runs": runs}:
-                process.is_worker, process.runs = is_worker, runs
+            case {"runs": runs}:
+                process.runs = runs
             case {"begins": module}:
                 process.open_module = module
                 process.modules.append(module)

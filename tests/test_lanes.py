@@ -211,7 +211,7 @@ def test_what_each_lane_cost_and_the_slowest_modules_are_said(tmp_path: Path) ->
 
 def test_one_setup_that_fails_is_of_its_test() -> None:
     base: dict[str, Any] = {"process": 1, "when": "setup", "text": "no", "load": 1.0}
-    begun: list[dict[str, Any]] = [{"process": 1, "worker": False, "runs": True}, {"process": 1, "begins": "a.py"}]
+    begun: list[dict[str, Any]] = [{"process": 1, "runs": True}, {"process": 1, "begins": "a.py"}]
     ended: list[dict[str, Any]] = [{"process": 1, "finished": 1}, {"process": 1, "ended": True}]
     closed: dict[str, Any] = {"process": 1, "module": "a.py", "seconds": 1.0, "cpu_seconds": 1.0}
     one = [{**base, "test": "a.py::test_one"}]

@@ -23,6 +23,7 @@ from cephtui.nodes.watched import WatchedProcess
 from cephtui.tools.base import Reading
 from cephtui.tools.gosbench.output import GosbenchParser
 from cephtui.tools.gosbench.script import script_argv
+from tests.waiting import LEAST_SECONDS
 
 from .sandbox import Process, processes_marked, wait_for
 
@@ -251,7 +252,7 @@ async def test_a_stop_keeps_the_figures(bench: Bench) -> None:
     await bench.until(process, " prepared ")
     process.go_on()
     await bench.until(process, 'finished_ops{method="PUT"')
-    async with asyncio.timeout(2):
+    async with asyncio.timeout(LEAST_SECONDS):
         await process.stop()
         assert await bench.end(process) == 143, bench.text
     result = bench.parser.result()

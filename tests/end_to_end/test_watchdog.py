@@ -26,6 +26,7 @@ from cephtui.nodes.watched import WatchedProcess
 from cephtui.paths import packaged_text
 from cephtui.running.runner import Runner
 from cephtui.targets import file
+from tests.waiting import LEAST_SECONDS
 
 from .sandbox import Process, processes_marked, wait_for
 
@@ -336,12 +337,13 @@ def test_an_event_loop_may_end_right_behind_a_start_that_failed(
     monkeypatch: pytest.MonkeyPatch, calls_off: bool
 ) -> None:
     """The process has ended by then: one that is left behind is a warning, which fails here."""
-    monkeypatch.setattr(watchdog, "READY_SECONDS", 0.2)
+    if not calls_off:
+        monkeypatch.setattr(watchdog, "READY_SECONDS", 0.5)
 
     async def start() -> None:
         starting = asyncio.create_task(Watched().ready("true", prefix=("sh", "-c", "exec sleep 1000.75")))
-        await asleep("1000.75")
         if calls_off:
+            await asleep("1000.75")
             starting.cancel()
         with pytest.raises((TransportError, asyncio.CancelledError)):
             await starting
@@ -352,7 +354,7 @@ def test_an_event_loop_may_end_right_behind_a_start_that_failed(
 
 async def asleep(seconds: str, *, awake: bool = False) -> None:
     """Until a ``sleep`` of a length that nobody else uses lives, or has ended; the event loop must go on meanwhile."""
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(10 * LEAST_SECONDS):
         while awake == any(p.argv == ("sleep", seconds) for p in processes_marked(f"PATH={os.environ['PATH']}")):
             await asyncio.sleep(0.05)
 
