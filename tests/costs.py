@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.lab.processes import command_of
+
 _ROOTS = (Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/unified"))
 _ENTER = 'echo $$ > "$1/cgroup.procs"; shift; exec "$@"'
 _LOOKS_BEFORE, _LOOK_SECONDS = 5, 0.5
@@ -48,14 +50,7 @@ class Group:
 
     def processes(self) -> dict[int, str]:
         """Those that run, with their commands."""
-        found = {}
-        for pid in map(int, _lines(self.path / "cgroup.procs")):
-            command = Path(f"/proc/{pid}/cmdline")
-            try:
-                found[pid] = command.read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
-            except OSError:
-                continue
-        return found
+        return {pid: command_of(pid) for pid in map(int, _lines(self.path / "cgroup.procs"))}
 
     def remove(self) -> None:
         """Forget it; what still runs goes to the group above."""

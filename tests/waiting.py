@@ -44,12 +44,23 @@ def wait_for(condition: Callable[[], object], seconds: float, what: str, seen: C
 
     ``seconds`` are those of a fair clock, and at least LEAST_SECONDS; what is given are those of the wall.
     """
-    started, clock, limit = time.monotonic(), FairClock(), max(seconds, LEAST_SECONDS)
+    started = time.monotonic()
+    if not comes_true(condition, seconds):
+        limit, waited = max(seconds, LEAST_SECONDS), time.monotonic() - started
+        raise AssertionError(f"not within {limit:.0f} s ({waited:.0f} s on this busy machine): {what}\n{seen()}")
+    return time.monotonic() - started
+
+
+def comes_true(condition: Callable[[], object], seconds: float = LEAST_SECONDS, every: float | None = None) -> bool:
+    """Whether it holds within so many seconds of a fair clock, LEAST_SECONDS at least.
+
+    It is asked ``every`` so many seconds, or else less often the longer that takes.
+    """
+    clock, limit = FairClock(), max(seconds, LEAST_SECONDS)
     while not condition():
         waited = clock.seconds()
         if waited > limit:
-            raise AssertionError(
-                f"not within {limit:.0f} s ({time.monotonic() - started:.0f} s on this busy machine): {what}\n{seen()}"
-            )
-        time.sleep(min(0.05 + waited / 20, 0.25))  # to look at all processes, or all samples, costs time as well
-    return time.monotonic() - started
+            return False
+        # to look at all processes, or all samples, costs time as well
+        time.sleep(every or min(0.05 + waited / 20, 0.25))
+    return True

@@ -6,12 +6,11 @@ import os
 import select
 import signal
 import subprocess
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.waiting import LEAST_SECONDS, FairClock
+from tests.waiting import LEAST_SECONDS, comes_true
 
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
@@ -141,8 +140,5 @@ def run(argv: Sequence[str | Path], *, input: str | None = None, timeout: float 
 
 def wait_until(what: str, holds: Callable[[], object], seconds: float, every: float = 0.2) -> None:
     """Calls until the answer is true; says what did not come true otherwise."""
-    clock, limit = FairClock(), max(seconds, LEAST_SECONDS)
-    while not holds():
-        if clock.seconds() > limit:
-            raise LabError(f"not within {limit:g} s: {what}")
-        time.sleep(every)
+    if not comes_true(holds, seconds, every):
+        raise LabError(f"not within {max(seconds, LEAST_SECONDS):g} s: {what}")

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,21 +17,11 @@ from typing import Any
 import pytest
 
 from tests.lab import Lab, LabError
-from tests.waiting import LEAST_SECONDS, FairClock
+from tests.waiting import comes_true
 
 from .conftest import NewLab
 
 CHECKOUT = Path(__file__).parents[2]
-
-
-def eventually(holds: Callable[[], object]) -> bool:
-    """Whether this comes true within half a minute."""
-    clock = FairClock()
-    while not holds():
-        if clock.seconds() > LEAST_SECONDS:
-            return False
-        time.sleep(0.05)
-    return True
 
 
 def ssh(lab: Lab, node: str, command: str, *options: str) -> list[str]:
@@ -114,7 +104,7 @@ def test_hosts_share_neither_processes_nor_temporary_files(lab: Lab) -> None:
     token = "only-on-lab1"
     lab.on("lab1", "touch", f"/tmp/{token}")
     with beside(ssh(lab, "lab1", f"exec sleep 60 # {token}")):
-        assert eventually(lambda: "sleep 60" in said(ssh(lab, "lab1", "ps ax")))
+        assert comes_true(lambda: "sleep 60" in said(ssh(lab, "lab1", "ps ax")))
         assert "sleep 60" not in said(ssh(lab, "lab2", "ps ax"))
 
     assert lab.outside("lab1", f"/tmp/{token}").exists()
@@ -154,7 +144,7 @@ def test_a_cut_link_stops_everything_and_heals(lab: Lab, machine: str, tmp_path:
     output = tmp_path / "output"
     ticking = ssh(lab, "lab2", "while sleep 0.1; do echo tick; done")
     with output.open("wb") as file, beside(ticking, stdout=file) as process:
-        assert eventually(lambda: output.stat().st_size)
+        assert comes_true(lambda: output.stat().st_size)
         (session,) = lab.session_pids("lab2")
         with lab.cut(machine):
             time.sleep(0.3)
@@ -165,26 +155,26 @@ def test_a_cut_link_stops_everything_and_heals(lab: Lab, machine: str, tmp_path:
             assert output.stat().st_size == before
             assert process.poll() is None
             assert lab.session_pids("lab2") == [session]
-        assert eventually(lambda: output.stat().st_size > before)
+        assert comes_true(lambda: output.stat().st_size > before)
 
     if machine == "lab2":
         assert said(ssh(lab, "lab1", "hostname")).strip() == "lab1"
-    assert eventually(lambda: not lab.session_pids("lab2"))
+    assert comes_true(lambda: not lab.session_pids("lab2"))
 
 
 def test_a_client_that_is_killed_leaves_no_relay(lab: Lab) -> None:
     relays = f"relay.py {lab.directory}"
     with beside(ssh(lab, "lab1", "exec sleep 60")) as process:
-        assert eventually(lambda: commands_with(relays))
+        assert comes_true(lambda: commands_with(relays))
         with lab.cut("lab1"):
             process.kill()
-            assert eventually(lambda: not commands_with(relays))
+            assert comes_true(lambda: not commands_with(relays))
 
 
 def test_a_killed_session_ends_its_connection_alone(lab: Lab) -> None:
     sleeping = ssh(lab, "lab3", "exec sleep 60")
     with beside(sleeping, stderr=subprocess.DEVNULL) as process:
-        assert eventually(lambda: lab.processes("sleep 60", "lab3"))
+        assert comes_true(lambda: lab.processes("sleep 60", "lab3"))
         (session,) = lab.session_pids("lab3")
         os.kill(session, signal.SIGKILL)
         assert process.wait(10) == 255
@@ -217,7 +207,7 @@ def test_every_machine_sees_a_block_device(lab: Lab) -> None:
         backing = Path(f"/sys/block/{device.name}/loop/backing_file")
         assert backing.read_text().startswith(f"{lab.directory}/")
 
-    assert eventually(lambda: not backing.exists())
+    assert comes_true(lambda: not backing.exists())
 
 
 # --- The end -------------------------------------------------------------------------------------
@@ -340,7 +330,7 @@ def killed_in_mid_up() -> Iterator[Path]:
     try:
         with subprocess.Popen(command, cwd=CHECKOUT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
             try:
-                assert eventually(lambda: any("ceph-mgr" in found for found in commands_with(str(directory))))
+                assert comes_true(lambda: any("ceph-mgr" in found for found in commands_with(str(directory))))
             finally:
                 process.kill()
         assert directory.exists()
@@ -374,7 +364,7 @@ def test_a_lab_ends_with_its_owner() -> None:
             traces = Traces.of(lab)
             time.sleep(0.5)
             assert said(ssh(lab, "lab1", "hostname")).strip() == "lab1"
-        assert eventually(lambda: not traces.left())
+        assert comes_true(lambda: not traces.left())
     finally:
         command_line("down", directory)
 
@@ -384,7 +374,7 @@ def test_a_lab_whose_directory_was_removed_ends(new_lab: NewLab) -> None:
     traces = Traces.of(lab)
 
     shutil.rmtree(lab.directory)
-    assert eventually(lambda: not traces.left())
+    assert comes_true(lambda: not traces.left())
 
 
 # --- Refusals ------------------------------------------------------------------------------------

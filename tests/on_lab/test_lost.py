@@ -57,8 +57,8 @@ OF_EACH_TOOL = {"console killed", "tool killed"}
 
 def params(keys: Sequence[Key]) -> list[Any]:
     """Every tool in some way, every way with some tool; the others in the matrix."""
-    beside = [key for key in keys if key[1] not in ALWAYS.get(key[0], OF_EACH_TOOL)]
-    return [pytest.param(key, marks=pytest.mark.matrix if key in beside else (), id="-".join(key)) for key in keys]
+    marks = [() if way in ALWAYS.get(tool, OF_EACH_TOOL) else pytest.mark.matrix for tool, way in keys]
+    return [pytest.param(key, marks=mark, id="-".join(key)) for key, mark in zip(keys, marks, strict=True)]
 
 
 TOLD = [(tool, way) for tool, way in KEYS if way not in KILLED]

@@ -37,7 +37,7 @@ ramp_time = 0
 
 def until(condition: Callable[[], bool], what: Callable[[], str]) -> None:
     """Wait for what another process brings about; `what` describes the present state where it does not come."""
-    wait_for(condition, PATIENCE_SECONDS, "this", what)
+    wait_for(condition, PATIENCE_SECONDS, "another state than this:", what)
 
 
 def environment(home: Path, term: str, **more: str) -> dict[str, str]:
