@@ -124,7 +124,8 @@ def hung_up_with(descriptor: int) -> Iterator[None]:
         while not done.wait(_TICK_SECONDS):
             if not os.isatty(descriptor):
                 if os.fstat(descriptor).st_rdev == device:  # else it was replaced, by what ends the program already
-                    signal.raise_signal(signal.SIGHUP)
+                    # raised in this thread it would not interrupt the main one, which handles it
+                    os.kill(os.getpid(), signal.SIGHUP)
                 return
 
     if os.isatty(descriptor):

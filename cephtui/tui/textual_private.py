@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TextIO, TypeAlias, cast
@@ -78,8 +79,27 @@ class TerminalDriver(LinuxDriver):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self._is_suspended = False
         if self._file is not None:
             self._file = Output(self._file)  # type: ignore[assignment]
+
+    def suspend_application_mode(self) -> None:
+        """As Textual's."""
+        self._is_suspended = True
+        super().suspend_application_mode()
+
+    def resume_application_mode(self) -> None:
+        """As Textual's, on a terminal that is still there: with each hang-up comes a SIGCONT.
+
+        It also comes after a SIGSTOP. Without a suspension before it, two threads would read the keys from then on.
+        """
+        if not os.isatty(self.fileno):
+            return
+        if not self._is_suspended:
+            self._must_signal_resume = True
+            self.suspend_application_mode()
+        self._is_suspended = False
+        super().resume_application_mode()
 
 
 def _pieces(frame: LayoutUpdate | ChopsUpdate) -> Iterator[Piece]:

@@ -5,6 +5,7 @@ three streams; the answers are that it was started, and later that it has ended,
 On a terminal, the terminal becomes that of the process: its end is then the process's SIGHUP.
 """
 
+import faulthandler
 import fcntl
 import gc
 import importlib
@@ -12,6 +13,7 @@ import json
 import os
 import pkgutil
 import select
+import signal
 import socket
 import sys
 import termios
@@ -20,6 +22,8 @@ from typing import Any
 
 STREAMS = 3
 MESSAGE_BYTES = 1 << 17
+STACKS = "stacks.{}"
+"""A file in its folder, by its process id, where it writes what each of its threads does when it gets a SIGUSR1."""
 
 
 def modules() -> Iterator[str]:
@@ -65,6 +69,7 @@ def become(what: Any, streams: list[int]) -> None:
         fcntl.ioctl(0, termios.TIOCSCTTY, 0)
     os.closerange(STREAMS, max(streams) + 64)
     os.chdir(what["cwd"])
+    faulthandler.register(signal.SIGUSR1, os.open(STACKS.format(os.getpid()), os.O_CREAT | os.O_WRONLY))
     os.environ.clear()
     os.environ.update(what["env"])
     sys.argv = what["argv"]

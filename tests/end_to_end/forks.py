@@ -14,8 +14,11 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from functools import cache
+from pathlib import Path
 
 from . import fork_server
+
+_DUMP_SECONDS = 1.0
 
 
 class Forked:
@@ -44,6 +47,13 @@ class Forked:
         if self.poll() is None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, sig)
+
+    def stacks(self, folder: Path) -> str:
+        """What each of its threads does, if it has not ended, and ``folder`` is where it was started."""
+        written = folder / fork_server.STACKS.format(self.pid)
+        self.send_signal(signal.SIGUSR1)
+        time.sleep(_DUMP_SECONDS)
+        return written.read_text(errors="replace") if written.exists() else ""
 
     def terminate(self) -> None:
         """Send SIGTERM."""

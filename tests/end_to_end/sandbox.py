@@ -196,12 +196,14 @@ class Console:
     def describe(self) -> str:
         """What a failed test needs to know."""
         lines = [line[:300] for line in self.stdout.splitlines()[-6:]]
+        stacks = self.process.stacks(self.sandbox.root) if isinstance(self.process, Forked) else ""
         return "\n".join(
             [
                 f"$ cephtui {shlex.join(self.args)}",
                 f"status: {self.process.poll()}",
                 *(f"stdout: {line}" for line in lines),
                 *(f"stderr: {line}" for line in self.stderr.splitlines()),
+                stacks,
                 self.sandbox.describe(),
             ]
         )

@@ -54,12 +54,13 @@ def _on_a_terminal(sandbox: Sandbox, answers: list[str], *args: str) -> str:
     console = sandbox.start(*args, stdin=theirs, stdout=theirs, stderr=theirs, env={"COLUMNS": "200"})
     os.close(theirs)
     os.set_blocking(ours, False)
-    said, clock = "", FairClock()
+    said, asked, clock = "", "", FairClock()
     while clock.seconds() < 60:
         try:
             piece = os.read(ours, 4096).decode()
         except BlockingIOError:
-            if said.endswith(": ") and answers:
+            if said.endswith(": ") and said != asked and answers:  # typed ahead of a question, it is thrown away
+                asked = said
                 os.write(ours, answers.pop(0).encode())
             time.sleep(0.1)
             continue

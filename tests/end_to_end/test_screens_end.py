@@ -27,7 +27,7 @@ from .sandbox import Console, Sandbox, on_terminal, wait_for
 
 COLUMNS, ROWS = 120, 36
 SEEN_SECONDS = 60.0
-LEAVE_ALTERNATE, SHOW_CURSOR = b"\x1b[?1049l", b"\x1b[?25h"
+ALTERNATE, LEAVE_ALTERNATE, SHOW_CURSOR = b"\x1b[?1049h", b"\x1b[?1049l", b"\x1b[?25h"
 IDLE, RUNNING = "p presets", " running "
 PRESET = """
 title = "Write IOPS"
@@ -237,7 +237,7 @@ def end_each(sandbox: Sandbox, terminals: dict[str, Terminal]) -> None:
         assert terminals[how].console.process.returncode in (0, 4), terminals[how].describe()
         assert b"Traceback" not in terminals[how].sent
     restored = terminals["TERM"].all_sent()
-    assert restored.rindex(LEAVE_ALTERNATE) > restored.rindex(b"\x1b[?1049h")
+    assert restored.rindex(LEAVE_ALTERNATE) > restored.rindex(ALTERNATE)
     assert restored.rindex(SHOW_CURSOR) > restored.rindex(b"\x1b[?25l")
     for mode in (b"1000", b"1003", b"2004"):  # mouse and paste
         assert restored.rindex(b"\x1b[?%bl" % mode) > restored.rindex(b"\x1b[?%bh" % mode), mode
@@ -323,6 +323,25 @@ def test_a_terminal_that_ends_without_a_signal_ends_it_in_order(sandbox: Sandbox
     assert store.read_run(sandbox.session("S"), 1).outcome == "stopped"
 
 
+def test_a_console_that_was_stopped_goes_on_with_as_many_threads(sandbox: Sandbox, terminal: NewTerminal) -> None:
+    """SIGCONT also comes with a hang-up, and from whoever likes to send it."""
+    prepare(sandbox)
+    each = terminal()
+    each.shows(IDLE)
+    each.go(SCREENS["help"])
+    threads = Path(f"/proc/{each.console.process.pid}/task")
+    before = len([*threads.iterdir()])
+    for number in (signal.SIGCONT, signal.SIGSTOP, signal.SIGCONT):
+        drawn = each.sent.count(ALTERNATE)
+        each.signal(number)
+        if number == signal.SIGCONT:
+            wait_for(lambda: each.sent.count(ALTERNATE) > drawn, SEEN_SECONDS, "a new screen", each.describe)  # noqa: B023
+    wait_for(lambda: len([*threads.iterdir()]) <= before, SEEN_SECONDS, f"{before} threads", each.describe)
+    each.go((("\x1b", "-esc closes"), *SCREENS["preset list"], ("\x1b", "-type to filter")))
+    each.type("q")
+    assert each.console.wait() == 0, each.describe()
+
+
 @pytest.mark.parametrize("words", [[], ["demo"]])
 def test_a_signal_while_it_starts_ends_it_in_order(sandbox: Sandbox, terminal: NewTerminal, words: list[str]) -> None:
     """From the moment on at which it has changed the terminal."""
@@ -333,7 +352,7 @@ def test_a_signal_while_it_starts_ends_it_in_order(sandbox: Sandbox, terminal: N
         each.signal(signal.SIGTERM)
         assert each.console.wait() == 0, each.describe()
         sent = each.all_sent()
-        assert sent.rindex(LEAVE_ALTERNATE) > sent.rindex(b"\x1b[?1049h")
+        assert sent.rindex(LEAVE_ALTERNATE) > sent.rindex(ALTERNATE)
         assert b"rror" not in sent[sent.rindex(LEAVE_ALTERNATE) :]
         sandbox.assert_clean()
         assert scratches(sandbox) == []
