@@ -89,6 +89,7 @@ def stalled(new_sandbox: NewSandbox) -> Iterator[dict[str, tuple[Console, int]]]
     yield consoles
     for console, _ in consoles.values():
         console.process.kill()
+        console.sandbox.wait_gone()
 
 
 def test_a_run_whose_reader_stands_still_completes_and_is_saved(stalled: dict[str, tuple[Console, int]]) -> None:
