@@ -46,9 +46,20 @@ def sandbox(disk: Path) -> Iterator[Sandbox]:
 
 @pytest.fixture(scope="module")
 def new_sandbox(disk: Path) -> Iterator[NewSandbox]:
-    """The same for tests that share what is started, several of them side by side."""
+    """The same for tests that share what is started, several of them side by side.
+
+    A console still runs at the end where the test that ends it was not to run: it is killed, and nothing may be left.
+    """
+    sandboxes: list[Sandbox] = []
     with ExitStack() as stack:
-        yield lambda: stack.enter_context(_sandbox(disk))
+
+        def new() -> Sandbox:
+            sandboxes.append(stack.enter_context(_sandbox(disk)))
+            return sandboxes[-1]
+
+        yield new
+        for sandbox in sandboxes:
+            sandbox.kill_consoles()
 
 
 @pytest.fixture

@@ -331,6 +331,14 @@ class Sandbox:
         living = [f"process: {p.pid} (of {p.parent}) {p.state} {shlex.join(p.argv)[:160]}" for p in self.processes()]
         return "\n".join([*living, *(f"file: {path}" for path in self.left())])
 
+    def kill_consoles(self) -> None:
+        """Kill those that still run, and wait for the end of what they have started."""
+        running = [console for console in self.consoles if console.process.poll() is None]
+        for console in running:
+            console.process.kill()
+        if running:
+            self.wait_gone()
+
     def kill_all(self) -> list[Process]:
         """End what a failed test has left, and tell what it was."""
         left = self.processes()

@@ -8,7 +8,7 @@ import json
 import os
 import select
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -56,7 +56,7 @@ def read_all(descriptor: int) -> bytes:
 
 
 @pytest.fixture(scope="module")
-def stalled(new_sandbox: NewSandbox) -> Iterator[dict[str, tuple[Console, int]]]:
+def stalled(new_sandbox: NewSandbox) -> dict[str, tuple[Console, int]]:
     """Runs whose output nobody has read until they were saved, with the end to read."""
     pipe, written = small_pipe()
     terminal, shown = os.openpty()
@@ -86,10 +86,7 @@ def stalled(new_sandbox: NewSandbox) -> Iterator[dict[str, tuple[Console, int]]]
         samples = console.sandbox.data / "sessions" / "S" / "001" / "samples.jsonl"
         wait_for(lambda: samples.exists() and samples.read_bytes().count(b"\n") > 9, 30, "samples", console.describe)  # noqa: B023
         console.process.send_signal(signal.SIGTERM)
-    yield consoles
-    for console, _ in consoles.values():
-        console.process.kill()
-        console.sandbox.wait_gone()
+    return consoles
 
 
 def test_a_run_whose_reader_stands_still_completes_and_is_saved(stalled: dict[str, tuple[Console, int]]) -> None:
