@@ -44,7 +44,10 @@ LAST = {"timing": (*PYTEST, *TIMED)}
 CHOSEN = "chosen"
 """The lane of tests that are named."""
 PRIORITIES = {"lab": -5, "soak": -5, "processes": 0, "timing": 0, CHOSEN: 0}
-"""As nice(1) has them, of lanes that wait for other processes; who may not have the first one runs as the others do."""
+"""As nice(1) has them, of lanes that wait for other processes; who may not have the first one runs as the others do.
+
+The rest comes after them, until those with the first one have ended: from then on, no other work is before it either.
+"""
 LOGS = Path("build") / "tests"
 _PROGRESS_EVERY_SECONDS = 30.0
 _SHOWN_CHARACTERS = 4000
@@ -163,6 +166,7 @@ def run(lanes: Mapping[str, Sequence[str]], *, quietly: bool = False) -> list[En
             for lane in [lane for lane in running if lane.process.poll() is not None]:
                 running.remove(lane)
                 ended.append(end(lane))
+                _let_run(running)
                 if not quietly:
                     _show(ended[-1])
             if running and not quietly and time.monotonic() - shown > _PROGRESS_EVERY_SECONDS:
@@ -177,6 +181,14 @@ def run(lanes: Mapping[str, Sequence[str]], *, quietly: bool = False) -> list[En
             end(lane)
         raise
     return ended
+
+
+def _let_run(running: Sequence[Lane]) -> None:
+    """Where none that waits for others is left, all go on as other processes of the machine do."""
+    if not any(PRIORITIES.get(lane.name, 0) < 0 for lane in running):
+        for lane in running:
+            with contextlib.suppress(OSError):  # only root may, and it may have ended
+                os.setpriority(os.PRIO_PGRP, lane.process.pid, 0)
 
 
 def _show(ended: Ended) -> None:

@@ -16,6 +16,7 @@ import pytest
 from cephtui.frozen import dataclass
 from tests import flaky
 from tests.costs import Group
+from tests.lanes import run
 from tests.outcomes import outcome
 
 CHECKOUT = Path(__file__).parents[1]
@@ -218,3 +219,17 @@ def test_one_setup_that_fails_is_of_its_test() -> None:
     two = [*one, {**base, "test": "a.py::test_two"}]
     assert [f.tests for f in outcome([*begun, *one, closed, *ended]).failures] == [("a.py::test_one",)]
     assert [f.tests for f in outcome([*begun, *two, closed, *ended]).failures] == [("a.py",)]
+
+
+@pytest.mark.root
+def test_what_comes_last_is_behind_no_other_work_once_the_first_have_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{CHECKOUT}")
+    Path("first.py").write_text("import os, time\ntime.sleep(1)\nprint(os.nice(0))")
+    Path("second.py").write_text(
+        "import os, time\nprint(os.nice(0))\nwhile os.nice(0): time.sleep(0.1)\nprint(os.nice(0))"
+    )
+    ended = run({"lab": ["first"], "units": ["second"]}, quietly=True)
+    assert [(lane.name, lane.text.split()) for lane in ended] == [("lab", ["-5"]), ("units", ["10", "0"])]
