@@ -106,6 +106,8 @@ CERTAIN = '{ chrt -f -p 1 $$ || renice -n -15 -p $$; } > /dev/null 2>&1; exec "$
 WAITS = ("cephtui: connecting ...", "cephtui: inspecting the target ...", "cephtui: removing ")
 LIGHT_JOBS = 2
 """Of a ``light`` run."""
+ENDLESS = 3600
+"""The seconds of a run that a test ends: on a busy machine a shorter one may have come to its end by then."""
 READ_LATE = {"PATH", "COLUMNS", "CEPHTUI_DATA_DIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"}
 """Variables that nothing reads while it is imported: a fork finds them as a process of its own would."""
 

@@ -22,7 +22,7 @@ from cephtui.reports.facts import ranges
 from cephtui.sessions.writer import append_lines
 
 from .conftest import NewSandbox
-from .sandbox import CERTAIN, Console, Event, Sandbox, sets, wait_for
+from .sandbox import CERTAIN, ENDLESS, Console, Event, Sandbox, sets, wait_for
 from .test_screens_end import IDLE, Terminal
 
 RATE, SLOWER = 100, 40
@@ -32,7 +32,7 @@ FIO = f"""
 case " $* " in *" --name={PRESET} "*) ;; *) exec "$FIO" "$@";; esac
 echo run >> log
 if [ -e slow ]; then set -- "$@" --rate_iops={SLOWER}; fi
-if [ -e slow ] && [ -e hold ]; then set -- "$@" --runtime=300; fi
+if [ -e slow ] && [ -e hold ]; then set -- "$@" --runtime={ENDLESS}; fi
 {CERTAIN}
 """
 """With the file ``hold`` a run after the change goes on until it is stopped."""

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from .conftest import NewSandbox
-from .sandbox import Console, Sandbox, light, on_terminal, read_samples, sets, wait_for
+from .sandbox import ENDLESS, Console, Sandbox, light, on_terminal, read_samples, sets, wait_for
 
 RUN = ["run", "write-iops", *light(3), "--session", "S"]
 F_SETPIPE_SZ = 1031
@@ -65,16 +65,16 @@ def stalled(new_sandbox: NewSandbox) -> dict[str, tuple[Console, int]]:
     consoles = {
         "pipe": (new_sandbox().start(*RUN, "--json", stdout=written), pipe),
         "terminal": (new_sandbox().start(*RUN, *sets(runtime=8), **on_terminal(shown)), terminal),
-        "stopped": (new_sandbox().start(*RUN, *sets(runtime=60), "--json", stdout=unread), stopping),
-        "stopped terminal": (new_sandbox().start(*RUN, *sets(runtime=60), **on_terminal(filled)), full),
+        "stopped": (new_sandbox().start(*RUN, *sets(runtime=ENDLESS), "--json", stdout=unread), stopping),
+        "stopped terminal": (new_sandbox().start(*RUN, *sets(runtime=ENDLESS), **on_terminal(filled)), full),
     }
     for descriptor in (written, shown, unread, filled):
         os.close(descriptor)
     for numbers in CLOSED:
         console = new_sandbox().start(*RUN, *sets(runtime=1), "--json", preexec_fn=closing(numbers))
         consoles[f"closed {numbers}"] = console, -1
-    consoles["followed"] = new_sandbox().start(*RUN, *sets(runtime=120), "--json"), -1
-    for name, options in (("gone", sets(runtime=60)), ("gone before the table", sets(runtime=1))):
+    consoles["followed"] = new_sandbox().start(*RUN, *sets(runtime=ENDLESS), "--json"), -1
+    for name, options in (("gone", sets(runtime=ENDLESS)), ("gone before the table", sets(runtime=1))):
         ours, theirs = os.pipe()
         how = ["--json"] if name == "gone" else []
         consoles[name] = new_sandbox().start(*RUN, *options, *how, stdout=theirs), -1
@@ -134,7 +134,7 @@ def test_a_table_that_nobody_reads_is_no_failure(stalled: dict[str, tuple[Consol
 
 def test_a_full_disk_behind_stdout_stops_the_run(sandbox: Sandbox) -> None:
     with Path("/dev/full").open("w") as full:
-        console = sandbox.run(*RUN, *sets(runtime=60), "--json", stdout=full)
+        console = sandbox.run(*RUN, *sets(runtime=ENDLESS), "--json", stdout=full)
     assert console.process.returncode == 4, console.describe()
     assert console.stderr.startswith("cephtui: ")
     assert "Traceback" not in console.stderr

@@ -38,7 +38,7 @@ bs = "4k"
 iodepth = 4
 numjobs = 2
 size = "4M"
-runtime = 300
+runtime = 3600
 ramp_time = 0
 rate_iops = 20
 """

@@ -14,7 +14,7 @@ from cephtui.nodes.local import LocalConnection
 from cephtui.targets import file
 
 from .conftest import NewSandbox
-from .sandbox import Console, Sandbox, light, sets, wait_for
+from .sandbox import ENDLESS, Console, Sandbox, light, sets, wait_for
 
 RUN = ["run", "read-iops", *light(3), "--json"]
 
@@ -24,7 +24,7 @@ def shared(new_sandbox: NewSandbox) -> dict[str, Console]:
     """Several in one sandbox: one that measures, and those that come into its way after it has begun."""
     sandbox = new_sandbox()
     target = ["--target", f"file:{sandbox.files}/target"]
-    first = sandbox.start(*RUN, *sets(runtime=120), *target, "--session", "S")
+    first = sandbox.start(*RUN, *sets(runtime=ENDLESS), *target, "--session", "S")
     first.wait_for_samples(1)
     consoles = {
         "same target": sandbox.start(*RUN, *target),
@@ -95,7 +95,7 @@ async def test_a_file_that_came_into_being_since_the_guard_is_not_taken(tmp_path
 
 def test_runs_killed_one_after_another_leave_nothing_after_the_next(sandbox: Sandbox) -> None:
     for number in range(4):
-        console = sandbox.start(*RUN, *sets(runtime=60, numjobs=2))
+        console = sandbox.start(*RUN, *sets(runtime=ENDLESS, numjobs=2))
         console.wait_for_samples(1)
         time.sleep(0.2 * number)
         console.process.send_signal(signal.SIGKILL if number % 2 else signal.SIGTERM)
@@ -143,7 +143,7 @@ def test_what_was_left_is_only_removed_while_it_carries_the_mark(left: dict[str,
 def test_many_at_once_on_a_new_file_never_share_it(sandbox: Sandbox) -> None:
     """All look before one of them has created it: one measures, the others are refused."""
     target = ["--target", f"file:{sandbox.files}/target"]
-    consoles = [sandbox.start(*RUN, *sets(runtime=120), *target, "--session", name) for name in "ABCD"]
+    consoles = [sandbox.start(*RUN, *sets(runtime=ENDLESS), *target, "--session", name) for name in "ABCD"]
 
     def running() -> list[Console]:
         return [console for console in consoles if console.process.poll() is None]

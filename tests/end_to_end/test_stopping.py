@@ -20,9 +20,21 @@ import pytest
 from tests.waiting import FairClock
 
 from .conftest import NewSandbox
-from .sandbox import GONE_SECONDS, LIGHT_JOBS, Console, Event, Sandbox, light, on_terminal, read_samples, sets, wait_for
+from .sandbox import (
+    ENDLESS,
+    GONE_SECONDS,
+    LIGHT_JOBS,
+    Console,
+    Event,
+    Sandbox,
+    light,
+    on_terminal,
+    read_samples,
+    sets,
+    wait_for,
+)
 
-RUN = ["run", "write-iops", *light(300, ramp_time=1), "--session", "S", "--json"]
+RUN = ["run", "write-iops", *light(ENDLESS, ramp_time=1), "--session", "S", "--json"]
 NEXT = ["run", "read-iops", *light(1), "--json"]
 
 
@@ -205,10 +217,10 @@ def test_when_the_watchdog_is_killed_fio_goes_too(ended: dict[str, Ended]) -> No
 SLOW_FILL = 'case " $* " in *" --name=fill "*) exec "$FIO" "$@" --rate=4m;; esac; exec "$FIO" "$@"'
 READ = ["run", "read-iops", "--session", "S"]
 BEGUN = {
-    "filling": light(600, size="1G"),
-    "ramp": light(600, ramp_time=600),
-    "steps": light(600, iodepth="1,2,4"),
-    "twice": light(600),
+    "filling": light(ENDLESS, size="1G"),
+    "ramp": light(ENDLESS, ramp_time=ENDLESS),
+    "steps": light(ENDLESS, iodepth="1,2,4"),
+    "twice": light(ENDLESS),
 }
 
 
@@ -225,7 +237,7 @@ def begun(new_sandbox: NewSandbox) -> dict[str, Console]:
 
 def test_a_signal_in_every_phase_leaves_nothing(new_sandbox: NewSandbox, begun: dict[str, Console]) -> None:
     """From the first moment on, the fill and the ramp included."""
-    command = [*READ, *light(30, ramp_time=2, size="8M"), "--json"]
+    command = [*READ, *light(ENDLESS, ramp_time=2, size="8M"), "--json"]
     consoles = []
     for delay in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.5, 2.5, 4.0):
         sandbox = new_sandbox()
@@ -289,7 +301,7 @@ def test_two_signals_at_once_leave_nothing(begun: dict[str, Console]) -> None:
 def test_the_end_of_the_terminal_stops_the_run(sandbox: Sandbox) -> None:
     """As when a browser terminal or an SSH session is closed: its processes get SIGHUP, and EIO for every write."""
     ours, theirs = os.openpty()
-    options = light(30)
+    options = light(ENDLESS)
     console = sandbox.start(*READ, *options, start_new_session=True, **on_terminal(theirs))
     os.close(theirs)
     samples = sandbox.data / "sessions" / "S" / "001" / "samples.jsonl"

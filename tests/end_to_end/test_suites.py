@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from .conftest import NewSandbox
-from .sandbox import Console, Event, light
+from .sandbox import ENDLESS, Console, Event, light
 
 SUITE = """
 title = "Mine"
@@ -40,7 +40,7 @@ ENDINGS: dict[str, Callable[[Console], None]] = {
 THIRD_IS_LONG = """
 case " $* " in *" --name=fill "* | *" --version "*) exec "$FIO" "$@";; esac
 echo x >> runs
-[ "$(wc -l < runs)" -ne 3 ] || set -- "$@" --runtime=300
+[ "$(wc -l < runs)" -ne 3 ] || set -- "$@" --runtime=3600
 exec "$FIO" "$@"
 """
 """So that it is in the middle when it is ended."""
@@ -150,7 +150,7 @@ def test_a_stop_says_how_to_continue(resumed: dict[str, Resumed], start: str) ->
 def test_what_others_measure_is_not_resumed(resumed: dict[str, Resumed]) -> None:
     """The session is being written: by a console that was stopped and not ended."""
     sandbox = resumed["suite killed"].first.sandbox
-    console = sandbox.start("run", "write-iops", *light(300), "--session", "S", "--json")
+    console = sandbox.start("run", "write-iops", *light(ENDLESS), "--session", "S", "--json")
     console.wait_for(lambda: console.samples(run=8), 90, "its run")
     refused = sandbox.run("run", "--resume", "S")
     assert refused.process.returncode == 3

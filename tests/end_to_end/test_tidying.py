@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 from .conftest import NewSandbox
-from .sandbox import Console, Sandbox, light, sets, wait_for
+from .sandbox import ENDLESS, Console, Sandbox, light, sets, wait_for
 from .test_screens_end import IDLE, LEAVE_ALTERNATE, PRESET, Terminal
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 RUN = ["run", "write-iops", *light(1, numjobs=1), "--session", "S"]
-LONG = [*RUN, *sets(runtime=300), "--json"]
+LONG = [*RUN, *sets(runtime=ENDLESS), "--json"]
 
 
 class Held:

@@ -16,12 +16,23 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tests.end_to_end.sandbox import Console, Event, Sandbox, fio_documents, read_samples, sets, wait_for
+from tests.end_to_end.sandbox import ENDLESS, Console, Event, Sandbox, fio_documents, read_samples, sets, wait_for
 from tests.lab import Lab
 from tests.lab.processes import Process, all_pids, command_of, environment_of
 from tests.waiting import LEAST_SECONDS
 
-__all__ = ["Bench", "Console", "Event", "benches_on", "fio_documents", "left_on", "read_samples", "sets", "wait_for"]
+__all__ = [
+    "ENDLESS",
+    "Bench",
+    "Console",
+    "Event",
+    "benches_on",
+    "fio_documents",
+    "left_on",
+    "read_samples",
+    "sets",
+    "wait_for",
+]
 
 OWN = "cephtui-"
 RUN = "CEPHTUI_RUN="

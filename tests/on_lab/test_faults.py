@@ -21,6 +21,7 @@ from tests.waiting import LEAST_SECONDS
 from .conftest import NewBench
 from .others import peer_again, wait_pgs
 from .runs import (
+    ENDLESS,
     Bench,
     Console,
     assert_agrees_with_the_tool,
@@ -39,7 +40,7 @@ from .runs import (
 
 SHARED = ["--shared-pool"]
 CONTAINER = ["unshare", "--pid", "--fork", "--mount-proc"]
-GENTLE = sets(size="4M", numjobs=1, runtime=60, ramp_time=0, rate_iops=20)
+GENTLE = sets(size="4M", numjobs=1, runtime=ENDLESS, ramp_time=0, rate_iops=20)
 
 
 # ---------------------------------------------------------------------------------------------- refused at once
@@ -334,7 +335,7 @@ def test_an_osd_that_becomes_nearly_full_stops_the_run(bench: Bench, cluster: La
 
 def test_slow_operations_stop_the_run(bench: Bench, cluster: Lab) -> None:
     """What is slow is for Ceph to say: here it says so of whatever takes 10 ms."""
-    console = bench.start("write-iops", words=SHARED, size="8M", numjobs=2, runtime=60, ramp_time=0)
+    console = bench.start("write-iops", words=SHARED, size="8M", numjobs=2, runtime=ENDLESS, ramp_time=0)
     console.wait_for_samples(2, seconds=90)
     cluster.ceph("config", "set", "osd", "osd_op_complaint_time", "0.01")
     assert "the cluster can't keep up: " in stopped(console)
@@ -430,7 +431,7 @@ def test_a_pool_that_is_deleted_in_mid_run_is_told(bench: Bench, cluster: Lab) -
         cluster.rbd("pool", "init", "doomed")
         wait_pgs(cluster, "doomed")
         wait_until_healthy(cluster)
-        console = bench.start("write-iops", target="rbd:doomed", words=SHARED, size="8M", runtime=60, ramp_time=0)
+        console = bench.start("write-iops", target="rbd:doomed", words=SHARED, size="8M", runtime=ENDLESS, ramp_time=0)
         console.wait_for_samples(2, seconds=90)
     finally:
         cluster.ceph("osd", "pool", "rm", "doomed", "doomed", "--yes-i-really-really-mean-it")

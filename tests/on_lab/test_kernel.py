@@ -271,6 +271,7 @@ AT_ONCE = 2
 def kill_at(bench: Bench, gate: Path, *steps: Step) -> None:
     """Kill consoles, side by side, that do not come past these steps."""
     lab, consoles = bench.lab, []
+    before = on_console(lab)
     for step in steps:
         gated(bench, gate, step.held or "nothing")
         where: dict[str, Any] = {"on": [lab.kernel_node], "target": f"krbd:bench{step.file_system}", "words": SHARED}
@@ -278,7 +279,8 @@ def kill_at(bench: Bench, gate: Path, *steps: Step) -> None:
 
     def is_there(console: Console, step: Step) -> Callable[[], object]:
         held = f"reached {step.held}\n"
-        return lambda: held in on_console(lab) if step.held else console.samples("prepare")
+        seen = before.count(held)  # by those of another test
+        return lambda: on_console(lab).count(held) > seen if step.held else console.samples("prepare")
 
     for console, step in zip(consoles, steps, strict=True):
         console.wait_for(is_there(console, step), PATIENCE_SECONDS, str(step))

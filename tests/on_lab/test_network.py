@@ -17,7 +17,7 @@ from tests.lab.machines import CLUSTER_ADDRESSES
 from tests.waiting import LEAST_SECONDS
 
 from .conftest import NewBench
-from .runs import Bench, Console, Event, raw, read_samples, run_directories, shaping, wait_for
+from .runs import ENDLESS, Bench, Console, Event, raw, read_samples, run_directories, shaping, wait_for
 
 NODES = ("lab1", "lab2", "lab3")
 SHAPED, MEGABIT = "lab2", 1e6 / 8
@@ -131,7 +131,7 @@ def test_both_directions_at_once_have_each_their_own_rate(shaped: Lab, new_bench
 
 
 def test_a_stop_keeps_what_was_measured(lab: Lab, bench: Bench) -> None:
-    console = bench.start("network", on=["lab1"], target="host:lab3", runtime=60)
+    console = bench.start("network", on=["lab1"], target="host:lab3", runtime=ENDLESS)
     console.wait_for_samples(2)
     console.process.send_signal(signal.SIGINT)
     console.wait(60)
@@ -188,7 +188,7 @@ class Case:
     def __init__(self, bench: Bench) -> None:
         self.bench, self.lab = bench, bench.lab
         words = ["--session", "S"]
-        self.console = bench.start("network", on=["lab1"], target="host:lab3", words=words, runtime=60)
+        self.console = bench.start("network", on=["lab1"], target="host:lab3", words=words, runtime=ENDLESS)
         self.console.wait_for_samples(2)
 
     def pid(self, node: str, text: str) -> int:

@@ -12,7 +12,7 @@ import pytest
 
 from tests.lab import Lab
 
-from .runs import Bench, Console, assert_samples_add_up, images, noted, raw, sets, wait_for
+from .runs import ENDLESS, Bench, Console, assert_samples_add_up, images, noted, raw, sets, wait_for
 
 SMALL: dict[str, Any] = {"block-size": "64K", "concurrent-ios": 4}
 LOAD: dict[str, Any] = {
@@ -118,7 +118,7 @@ def test_a_stop_ends_it_and_a_kill_leaves_what_cleanup_removes(bench: Bench, bef
     lab = bench.lab
     options = LOAD if preset == "load-gen" else {"size": "16M"}
     for number in (signal.SIGINT, signal.SIGKILL):
-        console = bench.start(preset, target="new-pool:pg=8,size=1", runtime=600, **options)
+        console = bench.start(preset, target="new-pool:pg=8,size=1", runtime=ENDLESS, **options)
         console.wait_for_samples(2, seconds=90)
         assert len(new_pools(lab)) == 1
         console.process.send_signal(number)
@@ -135,7 +135,7 @@ def test_a_stop_ends_it_and_a_kill_leaves_what_cleanup_removes(bench: Bench, bef
 
 def test_an_image_of_a_killed_rbd_bench_is_removed_by_cleanup(bench: Bench) -> None:
     lab = bench.lab
-    console = bench.start("rbd-bench-write", words=["--shared-pool"], runtime=600, size="16M")
+    console = bench.start("rbd-bench-write", words=["--shared-pool"], runtime=ENDLESS, size="16M")
     console.wait_for_samples(2, seconds=90)
     made = images(lab)
     assert {f"rbd:{lab.pool}/{name}" for name in made} == noted(bench.sandbox)
@@ -189,7 +189,7 @@ def test_a_console_that_is_killed_while_a_pool_is_made_leaves_nothing_that_clean
         f'"$REAL" "$@"\nstatus=$?\ncase "$*" in *"{what}"*) touch /tmp/cephtui-test-made; sleep 3 ;; esac\nexit $status'
     )
     bench.configure(lab1={"ceph_prefix": bench.program("lab1", "ceph", script)})
-    console = bench.start("rados-write", target="new-pool:pg=8,k=2,m=1,domain=osd", runtime=600, **SMALL)
+    console = bench.start("rados-write", target="new-pool:pg=8,k=2,m=1,domain=osd", runtime=ENDLESS, **SMALL)
     try:
         wait_for(mark.exists, 60, what, console.describe)
     finally:

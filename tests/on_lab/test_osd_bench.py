@@ -13,7 +13,7 @@ import pytest
 
 from tests.lab import Lab
 
-from .runs import Bench, Console, Event, assert_samples_add_up, raw, run_directories, wait_for
+from .runs import ENDLESS, Bench, Console, Event, assert_samples_add_up, raw, run_directories, wait_for
 
 SHARED = ["--shared-pool"]
 SLOW = {"bluestore_compression_mode": "force", "bluestore_compression_algorithm": "zlib"}
@@ -121,7 +121,7 @@ def wait_until_quiet(lab: Lab) -> int:
 
 
 def begun(bench: Bench) -> Console:
-    console = bench.start("osd-write", target="osd:*", words=SHARED, runtime=300, together="true")
+    console = bench.start("osd-write", target="osd:*", words=SHARED, runtime=ENDLESS, together="true")
     console.wait_for_samples(2, seconds=90)
     return console
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from .others import SMALL, Others, pool_on, said
-from .runs import Bench, Console, sets
+from .runs import ENDLESS, Bench, Console, sets
 
-LONG: dict[str, Any] = {**SMALL, "runtime": 600}
+LONG: dict[str, Any] = {**SMALL, "runtime": ENDLESS}
 
 
 @pytest.fixture
@@ -33,10 +33,10 @@ def test_what_a_killed_console_left_is_removed_without_harm_to_one_that_runs(ben
     words = ["--shared-pool"]
     few = [*words, *sets(**{"block-size": "4K", "concurrent-ios": 1})]
     living = bench.start("write-iops", target=f"rbd:{pool}", words=words, **LONG)
-    objects = bench.start("rados-write", on=["lab2"], target=f"pool:{pool}", words=few, runtime=600)
+    objects = bench.start("rados-write", on=["lab2"], target=f"pool:{pool}", words=few, runtime=ENDLESS)
     dying = [
         bench.start("write-iops", target=f"rbd:{pool}", words=words, **LONG),
-        bench.start("rados-write", on=["lab2"], target=f"pool:{pool}", words=few, runtime=600),
+        bench.start("rados-write", on=["lab2"], target=f"pool:{pool}", words=few, runtime=ENDLESS),
     ]
     for console in (living, objects, *dying):
         console.wait_for_samples(1, seconds=90)

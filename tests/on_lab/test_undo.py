@@ -16,9 +16,9 @@ from cephtui.sessions.undo import Undo
 from tests.lab import Lab
 
 from .others import SMALL, Others, still
-from .runs import Bench, Console, sets, wait_for
+from .runs import ENDLESS, Bench, Console, sets, wait_for
 
-LONG: dict[str, Any] = {**SMALL, "runtime": 600}
+LONG: dict[str, Any] = {**SMALL, "runtime": ENDLESS}
 FEW: dict[str, Any] = {"block-size": "4K", "concurrent-ios": 1}
 """Of rados bench: little is written, however long it takes."""
 
@@ -98,7 +98,7 @@ def test_what_is_to_be_made_is_on_the_list_before_it_is_there(
     path = "/var/tmp/cephtui-gated"
     consoles = [
         bench.start("write-iops", on=["lab1"], target=f"rbd:{pool}", words=["--shared-pool"], **LONG),
-        bench.start("rados-write", on=["lab2"], target=f"pool:{pool}", words=["--shared-pool"], runtime=600, **FEW),
+        bench.start("rados-write", on=["lab2"], target=f"pool:{pool}", words=["--shared-pool"], runtime=ENDLESS, **FEW),
         bench.start("write-iops", on=["lab3"], target=f"file:{path}", **LONG),
     ]
     for console, folder in zip(consoles, gates.values(), strict=True):
@@ -174,7 +174,7 @@ def test_cleanup_right_after_a_kill_removes_objects_and_files(bench: Bench, pool
     mine.write_bytes(b"somebody's" * 1000)
     before = running(lab)
     consoles = [
-        bench.start("rados-write", on=["lab1"], target=f"pool:{pool}", words=["--shared-pool"], runtime=600, **FEW),
+        bench.start("rados-write", on=["lab1"], target=f"pool:{pool}", words=["--shared-pool"], runtime=ENDLESS, **FEW),
         bench.start("write-iops", on=["lab2"], target=f"file:{path}", **LONG),
     ]
     for console in consoles:
