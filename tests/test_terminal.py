@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import os
 import pty
@@ -20,6 +21,7 @@ from textual.app import App
 from textual.drivers._writer_thread import MAX_QUEUED_WRITES, WriterThread
 
 from cephtui.sessions import store
+from cephtui.terminal import handling
 from cephtui.tui.textual_private import TerminalDriver
 from tests.end_to_end.sandbox import own_terminal
 from tests.known import known
@@ -203,3 +205,21 @@ async def test_a_terminal_that_is_gone_holds_nobody_up(monkeypatch: pytest.Monke
         drawing.join(30)
         os.dup2(os.open(os.devnull, os.O_WRONLY), theirs)
     assert not drawing.is_alive()
+
+
+async def test_a_signal_about_the_terminal_does_nothing_until_what_it_has_interrupted_is_done(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """That may hold a lock which the application's output takes too."""
+    done: list[object] = []
+    monkeypatch.setattr(TerminalDriver, "suspend_application_mode", lambda _: done.append("suspended"))
+    monkeypatch.setattr(TerminalDriver, "resume_application_mode", lambda _: done.append("resumed"))
+    monkeypatch.setattr(os, "kill", lambda pid, number: done.append(number))
+    with handling({signal.SIGTSTP: signal.SIG_DFL, signal.SIGCONT: signal.SIG_DFL}):
+        TerminalDriver(App())
+        for number, what in ((signal.SIGTSTP, ["suspended", signal.SIGSTOP]), (signal.SIGCONT, ["resumed"])):
+            done.clear()
+            signal.raise_signal(number)
+            assert done == []
+            await asyncio.sleep(0)
+            assert done == what

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TextIO, TypeAlias, cast
 
 from rich.console import Console, RenderableType
@@ -82,6 +82,17 @@ class TerminalDriver(LinuxDriver):
         self._is_suspended = False
         if self._file is not None:
             self._file = Output(self._file)  # type: ignore[assignment]
+
+    def _sigtstp_application(self, *_: Any) -> None:
+        self._soon(super()._sigtstp_application)
+
+    def _sigcont_application(self, *_: Any) -> None:
+        self._soon(super()._sigcont_application)
+
+    def _soon(self, act: Callable[[], object]) -> None:
+        """From a signal handler: what it has interrupted may hold a lock that this takes, as that of the output."""
+        with contextlib.suppress(RuntimeError):  # the application has ended
+            self._loop.call_soon_threadsafe(act)
 
     def suspend_application_mode(self) -> None:
         """As Textual's."""
