@@ -73,6 +73,10 @@ class Report:
         self.is_closed = False
         """Whether what still happens is the end of the soak's own making."""
 
+    def runs(self, name: str) -> int:
+        """How many have ended on somebody's console."""
+        return sum(number for outcome, number in [*self.outcomes.items()] if outcome.startswith(f"{name}: "))
+
     def check(self, holds: object, otherwise: str) -> None:
         """What is not as it should be is kept as one line."""
         if not (holds or self.is_closed):
