@@ -11,7 +11,7 @@ import pytest
 
 from tests.lab.processes import all_pids, command_of, environment_of
 
-from .runs import Bench, Console, wait_for
+from .runs import ENDLESS, Bench, Console, wait_for
 
 SHARED = ["--shared-pool"]
 SCHEME = "ceph-access:"
@@ -62,7 +62,7 @@ def begun(bench: Bench, runtime: int) -> Console:
 
 def test_fio_on_the_node_has_the_key_for_the_run_only_and_nobody_sees_it(behind: Bench) -> None:
     key = key_of(behind)
-    console = begun(behind, 4)
+    console = begun(behind, 15)  # seconds, in which it is looked at
     (folder,) = fetched(behind)
     file = f"{folder}/ceph.conf"
     assert folder.startswith(("/run/", "/dev/shm/"))
@@ -82,7 +82,7 @@ def test_fio_on_the_node_has_the_key_for_the_run_only_and_nobody_sees_it(behind:
 
 @pytest.mark.parametrize("fault", ["console", "link"])
 def test_nothing_of_it_stays_after_a_kill(behind: Bench, fault: str) -> None:
-    console = begun(behind, 600)
+    console = begun(behind, ENDLESS)
     assert len(fetched(behind)) == 1
     if fault == "link":
         with behind.lab.cut("lab1"):

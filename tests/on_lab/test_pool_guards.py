@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 from collections.abc import Sequence
 from typing import Any
 
@@ -26,7 +27,7 @@ from .others import (
     wait_clean,
     wait_pgs,
 )
-from .runs import Bench, wait_for
+from .runs import ENDLESS, Bench, wait_for
 
 MIB = 1 << 20
 
@@ -338,7 +339,7 @@ def test_images_of_an_erasure_coded_pool_need_another_for_their_names(bench: Ben
         lab.ceph("osd", "pool", "set", coded, "allow_ec_overwrites", "true")
 
         words = ["--data-pool", coded, "--shared-pool"]
-        console = bench.start("write-iops", target=f"rbd:{pool}", words=words, **{**SMALL, "runtime": 8})
+        console = bench.start("write-iops", target=f"rbd:{pool}", words=words, **{**SMALL, "runtime": ENDLESS})
         console.wait_for_samples(2, seconds=60)
         (image,) = lab.rbd("ls", pool).split()
         info = json.loads(lab.rbd("info", "--format", "json", f"{pool}/{image}"))
@@ -346,7 +347,8 @@ def test_images_of_an_erasure_coded_pool_need_another_for_their_names(bench: Ben
         assert info["data_pool"] == coded
         assert len(data) == 2  # 8 MiB
         assert "rbd_data" not in lab.rados("--pool", pool, "ls")
-        assert console.wait() == 0, console.describe()
+        console.process.send_signal(signal.SIGINT)
+        assert console.wait() == 4, console.describe()
 
         (run,) = console.runs
         assert (run["cluster"]["pool"]["name"], run["cluster"]["pool"]["type"]) == (coded, "erasure")
