@@ -18,7 +18,7 @@ from functools import partial
 
 from cephtui import exit_codes
 from tests.end_to_end.sandbox import Console, Sandbox, sets
-from tests.end_to_end.test_screens_end import IDLE, LEAVE_ALTERNATE, PRESET, SHOW_CURSOR, Step, Terminal
+from tests.end_to_end.test_screens_end import IDLE, LEAVE_ALTERNATE, SHOW_CURSOR, Step, Terminal, preset
 from tests.lab import Lab
 from tests.waiting import FairClock
 
@@ -170,8 +170,7 @@ class User:
         presets = sandbox.config / "cephtui" / "presets"
         presets.mkdir(parents=True)
         for key, (name, pattern) in PRESETS.items():
-            text = PRESET.replace("key = 2", f"key = {key}").replace("randwrite", pattern).replace("= 300", "= 4")
-            (presets / f"{name}.toml").write_text(text)
+            (presets / f"{name}.toml").write_text(preset(4, int(key), pattern))
         where = ["--config", str(lab.config), "--node", "lab1", "--target", f"rbd:{lab.pool}"]
         self.terminal = LongTerminal(sandbox, *where, "--session", TERMINAL)
         self.pid = self.terminal.console.process.pid

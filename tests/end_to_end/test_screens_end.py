@@ -23,27 +23,12 @@ import pytest
 
 from cephtui.sessions import demo, store
 
-from .sandbox import Console, Sandbox, on_terminal, wait_for
+from .sandbox import ENDLESS, Console, Sandbox, on_terminal, wait_for
 
 COLUMNS, ROWS = 120, 36
 SEEN_SECONDS = 60.0
 ALTERNATE, LEAVE_ALTERNATE, SHOW_CURSOR = b"\x1b[?1049h", b"\x1b[?1049l", b"\x1b[?25h"
 IDLE, RUNNING = "p presets", " running "
-PRESET = """
-title = "Write IOPS"
-key = 2
-[options]
-rw = "randwrite"
-bs = "4k"
-iodepth = 4
-numjobs = 2
-size = "4M"
-runtime = 3600
-ramp_time = 0
-rate_iops = 20
-"""
-"""Runs until it is stopped, and loads nothing."""
-
 Step = tuple[str, str]
 """A key, and words that are then to be seen; behind a minus, words that are not to be seen any more."""
 SESSIONS: tuple[Step, ...] = (("o", "outcomes"),)
@@ -72,6 +57,24 @@ IN_A_RUN: dict[str, tuple[Step, ...]] = {
     "full-screen chart": (("z", "-Write IOPS"),),
     "log": (("l", "write-iops on local"),),
 }
+
+
+def preset(runtime: int = ENDLESS, key: int = 2, rw: str = "randwrite") -> str:
+    """A user's preset, which loads nothing."""
+    return f"""
+title = "Write IOPS"
+key = {key}
+[options]
+rw = "{rw}"
+bs = "4k"
+iodepth = 4
+numjobs = 2
+size = "4M"
+runtime = {runtime}
+ramp_time = 0
+rate_iops = 20
+"""
+
 
 # ---------------------------------------------------------------------------------------------- a terminal
 
@@ -221,7 +224,7 @@ def prepare(sandbox: Sandbox) -> None:
     demo.unpack(sandbox.data / "sessions")
     presets = sandbox.config / "cephtui" / "presets"
     presets.mkdir(parents=True)
-    (presets / "write-iops.toml").write_text(PRESET)
+    (presets / "write-iops.toml").write_text(preset())
 
 
 def end_each(sandbox: Sandbox, terminals: dict[str, Terminal]) -> None:

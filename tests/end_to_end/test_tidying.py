@@ -15,7 +15,7 @@ import pytest
 
 from .conftest import NewSandbox
 from .sandbox import ENDLESS, Console, Sandbox, light, sets, wait_for
-from .test_screens_end import IDLE, LEAVE_ALTERNATE, PRESET, Terminal
+from .test_screens_end import IDLE, LEAVE_ALTERNATE, Terminal, preset
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 RUN = ["run", "write-iops", *light(1, numjobs=1), "--session", "S"]
@@ -182,7 +182,7 @@ def after_a_run(held: Callable[[], Held]) -> Iterator[Callable[..., tuple[Held, 
         case = held()
         presets = case.sandbox.config / "cephtui" / "presets"
         presets.mkdir(parents=True)
-        (presets / "write-iops.toml").write_text(PRESET.replace("runtime = 300", f"runtime = {runtime}"))
+        (presets / "write-iops.toml").write_text(preset(runtime))
         terminal = Terminal(case.sandbox, "--target", case.spec, "--session", "S", env=case.env)
         terminals.append(terminal)
         terminal.shows(IDLE)
