@@ -43,10 +43,10 @@ LAST = {"timing": (*PYTEST, *TIMED)}
 """With nothing beside it."""
 CHOSEN = "chosen"
 """The lane of tests that are named."""
-PRIORITIES = {"lab": -5, "soak": -5, "processes": 0, "timing": 0, CHOSEN: 0}
-"""As nice(1) has them, of lanes that wait for other processes; who may not have the first one runs as the others do.
+PRIORITIES = {"lab": -5, "soak": -5, "types": 10, "units": 10}
+"""As nice(1) has them: the first wait for other processes; who may not have theirs runs as the rest does, with 0.
 
-The rest comes after them, until those with the first one have ended: from then on, no other work is before it either.
+The last wait for nothing. They come after all others until the first have ended, and from then on after none.
 """
 LOGS = Path("build") / "tests"
 _PROGRESS_EVERY_SECONDS = 30.0
@@ -115,7 +115,7 @@ def start(name: str, words: Sequence[str]) -> Lane:
     LOGS.mkdir(parents=True, exist_ok=True)
     records = _records(name)
     records.unlink(missing_ok=True)
-    command = ["nice", "-n", str(PRIORITIES.get(name, 10)), sys.executable, "-m", *words]
+    command = ["nice", "-n", str(PRIORITIES.get(name, 0)), sys.executable, "-m", *words]
     group = Group.make(name)
     with (LOGS / f"{name}.log").open("wb") as log:
         # A process group of its own: Ctrl+C comes from here, and once, so that what was started is ended in order.

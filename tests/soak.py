@@ -209,7 +209,7 @@ def endure(
             faults.happen()
             fault_at = elapsed + faults.pause()
         if elapsed >= sample_at:
-            samples += sample(user.pid, elapsed, report.runs(TERMINAL))
+            samples += sample(user.pid, elapsed, user.runs)
             sample_at += SAMPLE_SECONDS
         if elapsed >= say_at and samples:
             numbers = f"{report.outcomes.total()} runs ended, {report.faults.total()} faults"
@@ -223,7 +223,7 @@ def endure(
 def leave(user: User, samples: Sequence[Sample], seconds: float, report: Report) -> None:
     """Look at what the console on the terminal takes when nothing has been done for a while, and end it."""
     time.sleep(REST_SECONDS)
-    at_end = [*sample(user.pid, seconds, report.runs(TERMINAL))]
+    at_end = [*sample(user.pid, seconds, user.runs)]
     if user.status is not None or not at_end:
         report.check(False, f"{TERMINAL}: ended before its time: {user.terminal.describe()}")
         return

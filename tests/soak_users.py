@@ -73,10 +73,6 @@ class Report:
         self.is_closed = False
         """Whether what still happens is the end of the soak's own making."""
 
-    def runs(self, name: str) -> int:
-        """How many have ended on somebody's console."""
-        return sum(number for outcome, number in [*self.outcomes.items()] if outcome.startswith(f"{name}: "))
-
     def check(self, holds: object, otherwise: str) -> None:
         """What is not as it should be is kept as one line."""
         if not (holds or self.is_closed):
@@ -165,7 +161,7 @@ class User:
 
     def __init__(self, lab: Lab, sandbox: Sandbox, report: Report, chance: random.Random) -> None:
         self._report, self._chance = report, chance
-        self._runs = 0
+        self.runs = 0
         """How many have ended."""
         presets = sandbox.config / "cephtui" / "presets"
         presets.mkdir(parents=True)
@@ -189,12 +185,12 @@ class User:
             self.terminal.type(self._chance.choice([*PRESETS]) + "\r")
             time.sleep(ESCAPE_SECONDS)
             self._see("a run, or why there is none", partial(self._tells, _BEGUN), seconds=LONGEST_SECONDS)
-            if self._runs:  # some have nothing to show before
+            if self.runs:  # some have nothing to show before
                 self._walk(*self._chance.choice(WALKS))
             self._see("the end of the run", partial(self._tells, _ENDED), seconds=LONGEST_SECONDS)
             number, outcome = latest(_ENDED, self.terminal.text)
-            self._report.outcomes[f"{TERMINAL}: {outcome if number > self._runs else NOT_RUN}"] += 1
-            self._runs = max(number, self._runs)
+            self._report.outcomes[f"{TERMINAL}: {outcome if number > self.runs else NOT_RUN}"] += 1
+            self.runs = max(number, self.runs)
 
     def leave(self) -> None:
         """Quit, and look at what the terminal is left like."""
@@ -227,7 +223,7 @@ class User:
             time.sleep(0.1)
 
     def _tells(self, pattern: re.Pattern[str], text: str) -> bool:
-        return latest(pattern, text)[0] > self._runs or NOT_RUN in text
+        return latest(pattern, text)[0] > self.runs or NOT_RUN in text
 
 
 def shows(words: str, text: str) -> bool:

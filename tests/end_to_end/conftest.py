@@ -50,16 +50,14 @@ def new_sandbox(disk: Path) -> Iterator[NewSandbox]:
 
     A console still runs at the end where the test that ends it was not to run: it is killed, and nothing may be left.
     """
-    sandboxes: list[Sandbox] = []
     with ExitStack() as stack:
 
         def new() -> Sandbox:
-            sandboxes.append(stack.enter_context(_sandbox(disk)))
-            return sandboxes[-1]
+            sandbox = stack.enter_context(_sandbox(disk))
+            stack.callback(sandbox.kill_consoles)
+            return sandbox
 
         yield new
-        for sandbox in sandboxes:
-            sandbox.kill_consoles()
 
 
 @pytest.fixture

@@ -49,11 +49,12 @@ class Forked:
                 os.kill(self.pid, sig)
 
     def stacks(self, folder: Path) -> str:
-        """What each of its threads does, if it has not ended, and ``folder`` is where it was started."""
-        written = folder / fork_server.STACKS.format(self.pid)
+        """What each of its threads does, by the file in the folder where it was started; nothing if it has ended."""
+        if self.poll() is not None:
+            return ""
         self.send_signal(signal.SIGUSR1)
         time.sleep(_DUMP_SECONDS)
-        return written.read_text(errors="replace") if written.exists() else ""
+        return (folder / fork_server.STACKS.format(self.pid)).read_text(errors="replace")
 
     def terminate(self) -> None:
         """Send SIGTERM."""

@@ -205,7 +205,7 @@ class Console:
                 f"status: {self.process.poll()}",
                 *(f"stdout: {line}" for line in lines),
                 *(f"stderr: {line}" for line in self.stderr.splitlines()),
-                stacks,
+                *stacks.splitlines(),
                 self.sandbox.describe(),
             ]
         )

@@ -37,10 +37,10 @@ ENDINGS: dict[str, Callable[[Console], None]] = {
     "killed": lambda console: console.process.send_signal(signal.SIGKILL),
     "stopped": lambda console: console.process.send_signal(signal.SIGINT),
 }
-THIRD_IS_LONG = """
+THIRD_IS_LONG = f"""
 case " $* " in *" --name=fill "* | *" --version "*) exec "$FIO" "$@";; esac
 echo x >> runs
-[ "$(wc -l < runs)" -ne 3 ] || set -- "$@" --runtime=3600
+[ "$(wc -l < runs)" -ne 3 ] || set -- "$@" --runtime={ENDLESS}
 exec "$FIO" "$@"
 """
 """So that it is in the middle when it is ended."""

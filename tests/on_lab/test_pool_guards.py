@@ -350,6 +350,9 @@ def test_images_of_an_erasure_coded_pool_need_another_for_their_names(bench: Ben
         console.process.send_signal(signal.SIGINT)
         assert console.wait() == 4, console.describe()
 
+        console = bench.run("write-iops", target=f"rbd:{pool}", words=words, **SMALL)
+        assert console.process.returncode == 0, console.describe()
+
         (run,) = console.runs
         assert (run["cluster"]["pool"]["name"], run["cluster"]["pool"]["type"]) == (coded, "erasure")
         assert run["cluster"]["pool"]["erasure_code_profile"] == profile
