@@ -15,6 +15,7 @@ from aiohttp import web
 from aiohttp.test_utils import RawTestServer
 
 from tests.chromium import Browser, Tab
+from tests.end_to_end.sandbox import ENDLESS
 
 from .conftest import Serve
 from .serving import Serving
@@ -25,14 +26,14 @@ WATCHED = "watching session demo"
 """On its screen."""
 WRITE = "230,159,0"
 """The colour of writes, as pixels of a picture have it."""
-PRESET = """
+PRESET = f"""
 title = "Write IOPS"
 key = 2
 [options]
 rw = "randwrite"
 bs = "4k"
 size = "4M"
-runtime = 300
+runtime = {ENDLESS}
 rate_iops = 20
 """
 """Runs until it is stopped, and loads nothing."""

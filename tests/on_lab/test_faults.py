@@ -303,7 +303,7 @@ def stopped(console: Console, seconds: float = 60) -> str:
 def test_a_pool_that_becomes_full_stops_the_run(bench: Bench, cluster: Lab, quota: Callable[[int], None]) -> None:
     """On a pool over its quota rados bench never ends by itself, and what it has written is removed all the same."""
     # slowly, or all the objects that it may write are there before the quota is
-    words = [*SHARED, *sets(runtime=120, **{"concurrent-ios": 1, "block-size": "64k"})]
+    words = [*SHARED, *sets(runtime=ENDLESS, **{"concurrent-ios": 1, "block-size": "64k"})]
     console = bench.start("rados-write", on=["lab1", "lab2"], target=f"pool:{cluster.pool}", words=words)
     console.wait_for_samples(2, seconds=90)
     assert len(objects(cluster)) == 2

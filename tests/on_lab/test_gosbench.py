@@ -14,12 +14,12 @@ from tests.end_to_end.sandbox import Process
 from tests.lab import Lab
 from tests.lab.processes import all_pids, command_of, environment_of
 
-from .runs import RUN, Bench, Console, wait_for
+from .runs import ENDLESS, RUN, Bench, Console, wait_for
 from .s3 import admin, configure, own_at, requests
 
 MIX: dict[str, Any] = {"delete_weight": 0, "list_weight": 0, "read_weight": 50, "write_weight": 50}
 SMALL = {**MIX, "size_min": "16k", "objects": 20, "buckets": 1, "parallel_clients": 2, "runtime": 3}
-LONG = {**SMALL, "runtime": 60}
+LONG = {**SMALL, "runtime": ENDLESS}
 PREPARED = 10
 """Of its objects every other one is read."""
 SOMEBODY = "somebody-else"

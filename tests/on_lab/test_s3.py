@@ -13,11 +13,11 @@ import pytest
 
 from tests.lab import Lab
 
-from .runs import Bench, Console, Event
+from .runs import ENDLESS, Bench, Console, Event
 from .s3 import admin, configure, own_at, requests
 
 SMALL: dict[str, Any] = {"size": "16K", "threads": 2, "runtime": 2}
-LONG: dict[str, Any] = {"size": "16K", "threads": 2, "runtime": 60}
+LONG: dict[str, Any] = {"size": "16K", "threads": 2, "runtime": ENDLESS}
 GOSBENCH: dict[str, Any] = {
     **dict.fromkeys(("delete_weight", "list_weight"), 0),
     **dict.fromkeys(("read_weight", "write_weight"), 50),

@@ -228,7 +228,7 @@ def test_nothing_is_left_by_any_kind_of_run_to_its_end_or_to_a_stop(bench: Bench
         others.assert_unchanged()
 
     def stopped(*names: str) -> None:
-        consoles = {kind: start(kind, node, 600) for kind, node in zip(names, lab.nodes, strict=False)}
+        consoles = {kind: start(kind, node, ENDLESS) for kind, node in zip(names, lab.nodes, strict=False)}
         for kind, console in consoles.items():
             phase = "prepare" if kind == "filling" else "run"
             console.wait_for_samples(1, phase, seconds=90)

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cephtui.frozen import dataclass
+from tests.end_to_end.sandbox import ENDLESS
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ ROWS: Mapping[str, Row] = {
         preset="mixed-75-25",
         target="rbd:{pool}",
         program="fio",
-        options={"size": "4M", "numjobs": 1, "runtime": 600, "ramp_time": 0, "rate_iops": 20},
+        options={"size": "4M", "numjobs": 1, "runtime": ENDLESS, "ramp_time": 0, "rate_iops": 20},
         made="rbd:{pool}/cephtui-",
         in_container=True,
     ),
@@ -49,7 +50,7 @@ ROWS: Mapping[str, Row] = {
         preset="rados-write",
         target="pool:{pool}",
         program="rados",
-        options={"runtime": 600, "block-size": "64K", "concurrent-ios": 1},
+        options={"runtime": ENDLESS, "block-size": "64K", "concurrent-ios": 1},
         made="pool:{pool}/cephtui-",
         of_ceph=True,
         in_container=True,
@@ -58,7 +59,7 @@ ROWS: Mapping[str, Row] = {
         preset="ping",
         target="file:/var/tmp/cephtui-{name}",
         program="ioping",
-        options={"runtime": 600, "work-size": "1M"},
+        options={"runtime": ENDLESS, "work-size": "1M"},
         made="file:/var/tmp/cephtui-{name}",
     ),
     "dd": Row(
@@ -72,7 +73,7 @@ ROWS: Mapping[str, Row] = {
         preset="rbd-bench-write",
         target="rbd:{pool}",
         program="rbd",
-        options={"runtime": 600, "io-threads": 1, "size": "4M"},
+        options={"runtime": ENDLESS, "io-threads": 1, "size": "4M"},
         made="rbd:{pool}/cephtui-",
         of_ceph=True,
     ),
@@ -81,7 +82,7 @@ ROWS: Mapping[str, Row] = {
         target="new-pool:pg=1,size=1",
         program="rados",
         options={
-            "runtime": 600,
+            "runtime": ENDLESS,
             "num-objects": 2,
             **dict.fromkeys(("min-object-size", "max-object-size"), "1M"),
             **dict.fromkeys(("min-op-len", "max-op-len", "target-throughput"), "64K"),
@@ -93,14 +94,14 @@ ROWS: Mapping[str, Row] = {
         preset="network",
         target="host:{other}",
         program="iperf3",
-        options={"runtime": 600, "parallel": 1, "window": "4K", "omit": 0},
+        options={"runtime": ENDLESS, "parallel": 1, "window": "4K", "omit": 0},
         gone_seconds=40.0,  # its server, on another node, is ended by the console once that has missed the client
     ),
     "osd-bench": Row(
         preset="osd-write",
         target="osd:0",
         program="python3 cephtui-osd-bench",
-        options={"runtime": 600, "block-size": "4K"},
+        options={"runtime": ENDLESS, "block-size": "4K"},
         of_ceph=True,
         needs_active_pgs=True,
     ),
@@ -108,14 +109,14 @@ ROWS: Mapping[str, Row] = {
         preset="s3-put-get-delete",
         target="s3:{gateway}",
         program="hsbench",
-        options={"runtime": 600, "size": "16K", "threads": 1},
+        options={"runtime": ENDLESS, "size": "16K", "threads": 1},
         made="s3:{gateway}/user:cephtui-",
     ),
     "gosbench": Row(
         preset="s3-mixed",
         target="s3:{gateway}",
         program="worker",
-        options={"runtime": 600, "size_min": "16K", "objects": 10, "buckets": 1, "parallel_clients": 1},
+        options={"runtime": ENDLESS, "size_min": "16K", "objects": 10, "buckets": 1, "parallel_clients": 1},
         made="s3:{gateway}/user:cephtui-",
     ),
 }

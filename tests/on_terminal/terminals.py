@@ -16,11 +16,12 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from tests.end_to_end.sandbox import ENDLESS
 from tests.waiting import wait_for
 
 PATIENCE_SECONDS = 60.0
 CONSOLE = (sys.executable, "-m", "cephtui.cli.main", "--session", "s")
-PRESET = """
+PRESET = f"""
 title = "Write IOPS"
 key = 2
 [options]
@@ -29,7 +30,7 @@ bs = "4k"
 iodepth = 4
 numjobs = 1
 size = "4M"
-runtime = 120
+runtime = {ENDLESS}
 ramp_time = 0
 """
 """Runs until it is stopped, on a small file."""
