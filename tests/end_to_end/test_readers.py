@@ -40,6 +40,18 @@ def small_pipe() -> tuple[int, int]:
     return ours, theirs
 
 
+def nearly_full_terminal() -> tuple[int, int]:
+    """A terminal with room for a few of the lines that a run shows, however seldom a busy machine lets it draw."""
+    ours, theirs = os.openpty()
+    os.set_blocking(theirs, False)
+    with contextlib.suppress(BlockingIOError):
+        while os.write(theirs, b"." * 64):
+            pass
+    os.set_blocking(theirs, True)
+    os.read(ours, 2048)
+    return ours, theirs
+
+
 def outcome(sandbox: Sandbox) -> str | None:
     """What the run's file says; None while it goes on."""
     path = sandbox.data / "sessions" / "S" / "001" / "run.json"
@@ -59,9 +71,9 @@ def read_all(descriptor: int) -> bytes:
 def stalled(new_sandbox: NewSandbox) -> dict[str, tuple[Console, int]]:
     """Runs whose output nobody has read until they were saved, with the end to read."""
     pipe, written = small_pipe()
-    terminal, shown = os.openpty()
+    terminal, shown = nearly_full_terminal()
     stopping, unread = small_pipe()
-    full, filled = os.openpty()
+    full, filled = nearly_full_terminal()
     consoles = {
         "pipe": (new_sandbox().start(*RUN, "--json", stdout=written), pipe),
         "terminal": (new_sandbox().start(*RUN, *sets(runtime=8), **on_terminal(shown)), terminal),
