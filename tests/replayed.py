@@ -34,6 +34,7 @@ from cephtui.tui.widgets import live_view
 from tests import fakes
 from tests.fakes import FakeNode, Log, Script
 from tests.settled import settled
+from tests.waiting import FairClock
 
 SESSION = Path(__file__).parent / "recordings" / "replay"
 WRITE_IOPS, MIXED = 1, 2
@@ -130,18 +131,19 @@ async def until(
 ) -> None:
     """Wait for what another thread or a timer brings about, and until all that follows from it is on the screen too.
 
-    ``given`` are the condition's arguments. ``settles`` says whether something is not held back on purpose. Raises
-    TimeoutError, and what the application has failed with.
+    ``given`` are the condition's arguments, ``seconds`` those of a fair clock. ``settles`` says whether something is
+    not held back on purpose. Raises TimeoutError, and what the application has failed with.
     """
-    pause = 0.01
-    async with asyncio.timeout(seconds):
-        while not condition(*given):
-            if pilot.app._exception:
-                raise pilot.app._exception
-            await asyncio.sleep(pause)
-            pause = min(1.3 * pause, 0.25)
-        if settles:
-            await settled(pilot.app)
+    pause, clock = 0.01, FairClock()
+    while not condition(*given):
+        if pilot.app._exception:
+            raise pilot.app._exception
+        if clock.seconds() > seconds:
+            raise TimeoutError
+        await asyncio.sleep(pause)
+        pause = min(1.3 * pause, 0.25)
+    if settles:
+        await settled(pilot.app)
 
 
 # ------------------------------------------------------------------ what is seen, and what is kept

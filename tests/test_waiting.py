@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 
@@ -15,14 +16,15 @@ CORES = 2
 
 @pytest.fixture
 def machine(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Sets what there is to see of a machine: the time, how many want a processor, and what was stolen."""
-    now = {"time": 0.0, "running": 1, "stolen": 0.0}
+    """Sets what there is to see: the time, how many want a processor, what was stolen, and the own nice value."""
+    now = {"time": 0.0, "running": 1, "stolen": 0.0, "nice": 0}
 
     def see(**values: float) -> None:
         now.update(values)
 
     monkeypatch.setattr(waiting, "_CORES", CORES)
     monkeypatch.setattr(waiting, "_busy", lambda: (now["running"], now["stolen"]))
+    monkeypatch.setattr(os, "getpriority", lambda *_: now["nice"])
     monkeypatch.setattr(time, "monotonic", lambda: now["time"])
     monkeypatch.setattr(time, "sleep", lambda seconds: see(time=now["time"] + seconds))
     return see
@@ -41,6 +43,15 @@ def test_it_goes_slower_the_more_want_a_processor(machine: Callable[..., None]) 
     assert clock.seconds() == 1
     machine(time=20, running=1)
     assert clock.seconds() == 11
+
+
+@pytest.mark.parametrize(("nice", "seconds"), [(10, 1.02), (0, 6.67), (-10, 10)])
+def test_it_goes_as_its_nice_value_lets_it(machine: Callable[..., None], nice: int, seconds: float) -> None:
+    """Beside two others. Of nice 10 the weight is a tenth: see sched_prio_to_weight in kernel/sched/core.c of Linux."""
+    machine(nice=nice)
+    clock = FairClock()
+    machine(time=10, running=3)
+    assert clock.seconds() == pytest.approx(seconds, abs=0.01)
 
 
 def test_it_stands_still_while_the_processors_are_stolen(machine: Callable[..., None]) -> None:
