@@ -23,6 +23,7 @@ import pytest
 
 from cephtui.sessions import demo, store
 
+from .forks import Forked
 from .sandbox import ENDLESS, Console, Sandbox, on_terminal, wait_for
 
 COLUMNS, ROWS = 120, 36
@@ -332,14 +333,22 @@ def test_a_console_that_was_stopped_goes_on_with_as_many_threads(sandbox: Sandbo
     each = terminal()
     each.shows(IDLE)
     each.go(SCREENS["help"])
-    threads = Path(f"/proc/{each.console.process.pid}/task")
-    before = len([*threads.iterdir()])
+    dumped = ""
+
+    def drawing() -> list[int]:
+        """How many threads read keys, and how many write to the terminal; others come and go."""
+        nonlocal dumped
+        assert isinstance(each.console.process, Forked)
+        before, dumped = dumped, each.console.process.stacks(sandbox.root)
+        return [dumped[len(before) :].count(name) for name in ("in _run_input_thread", "_writer_thread.py")]
+
+    wait_for(lambda: drawing() == [1, 1], SEEN_SECONDS, "one thread of each kind", each.describe)
     for number in (signal.SIGCONT, signal.SIGSTOP, signal.SIGCONT):
         drawn = each.sent.count(ALTERNATE)
         each.signal(number)
         if number == signal.SIGCONT:
             wait_for(lambda: each.sent.count(ALTERNATE) > drawn, SEEN_SECONDS, "a new screen", each.describe)  # noqa: B023
-    wait_for(lambda: len([*threads.iterdir()]) <= before, SEEN_SECONDS, f"{before} threads", each.describe)
+    wait_for(lambda: drawing() == [1, 1], SEEN_SECONDS, "one thread of each kind", each.describe)
     each.go((("\x1b", "-esc closes"), *SCREENS["preset list"], ("\x1b", "-type to filter")))
     each.type("q")
     assert each.console.wait() == 0, each.describe()
