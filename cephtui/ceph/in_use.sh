@@ -28,9 +28,10 @@ case $? in 0|6) # 6: an OSD is down, and its watchers are with others
         grep -cxF -f <(printf '%s\n' "$ids"))"
     exit 0
 esac
-end=$(( $(date +%s) + seconds ))
+read -r up _ < /proc/uptime # which nobody sets, unlike the time of day
+end=$(( ${up%.*} + seconds ))
 printf '%s\n' "$ids" | head -n "$most" | xargs -P 4 -I '{}' bash -c '
-    [ "$(date +%s)" -lt "$2" ] || exit 0
+    read -r up _ < /proc/uptime && [ "${up%.*}" -lt "$2" ] || exit 0
     found=$(timeout 5 rados -p "$1" listwatchers "rbd_header.$3" 2>/dev/null) || exit 0
     case $found in *watcher=*) echo used;; *) echo free;; esac
 ' cephtui-watchers "$pool" "$end" '{}' | sort | uniq -c | {

@@ -36,6 +36,17 @@ if [ -n "$lock" ]; then
         { echo "cephtui: $lock is in use by another run" >&2; exit 75; }
 fi
 
+# a line of the console within 15 s, into the variable $1. Only in POSIX mode does bash measure that by a timer; else it
+# compares the time of day, which somebody may set
+line_of_console() {
+    local status
+    set -o posix
+    IFS= read -r -t 15 -u 3 "$1"
+    status=$?
+    set +o posix
+    return "$status"
+}
+
 mine() { grep -lzsx -- "CEPHTUI_RUN=$token" /proc/[0-9]*/environ | cut -d / -f 3; }
 
 # KILL, for a second: a process may fork while the others are searched for
@@ -75,7 +86,7 @@ watch() {
     local silent=0 line
     [ -n "$later" ] || exec 5<&-
     while kill -0 $$; do
-        read -r -t 15 -u 3 line && { [ "$line" != on ] || [ -z "$later" ] || echo on >&5; continue; }
+        line_of_console line && { [ "$line" != on ] || [ -z "$later" ] || echo on >&5; continue; }
         [ $? -gt 128 ] && silent=76
         break
     done
@@ -84,7 +95,7 @@ watch() {
     exit "$silent"
 }
 
-read -r -t 15 -u 3 _ ||
+line_of_console word ||
     { echo "cephtui: nothing comes in on stdin: does the prefix pass it on (kubectl exec -i)?" >&2; exit 78; }
 has_own() { [ -r /etc/ceph/ceph.conf ] && cat /etc/ceph/*keyring >/dev/null 2>&1; }
 
@@ -105,7 +116,7 @@ printf 'cephtui ready %s\n' "$token" >&2
 printf 'cephtui ready %s\n' "$token"
 word='' secrets='' later=''
 until [ "$word" = go ]; do
-    IFS= read -r -t 15 -u 3 word || { [ $? -gt 128 ] && exit 76; exit 77; }
+    line_of_console word || { [ $? -gt 128 ] && exit 76; exit 77; }
     case $word in "secret "*) secrets+=${word#secret }$'\n' ;; later) later=yes ;; esac
 done
 exec 5</dev/null
