@@ -39,7 +39,7 @@ class RecordedShell:
                 self._answers.setdefault((str(rank), *said["argv"]), known)
         self._ranks = [str(rank) for rank in range(len(folders))]
 
-    async def run(self, argv: Sequence[str], *, timeout_seconds: float = 30.0) -> Completed:
+    async def run(self, argv: Sequence[str], *, timeout_seconds: float = 30.0, stdin: str = "") -> Completed:
         """See Shell."""
         if argv[0] == "python3":
             self.batches += 1

@@ -171,7 +171,7 @@ class FakeConnection:
         self.processes: list[FakeProcess] = []
         self._host = host
 
-    async def run(self, argv: Sequence[str], *, timeout_seconds: float = COMMAND_SECONDS) -> Completed:
+    async def run(self, argv: Sequence[str], *, timeout_seconds: float = COMMAND_SECONDS, stdin: str = "") -> Completed:
         """See Connection."""
         self._check()
         await asyncio.sleep(0)

@@ -136,7 +136,7 @@ class Osds:
     vault: Vault = field(default_factory=Vault)
     asked: list[str] = field(default_factory=list)
 
-    async def run(self, argv: Sequence[str], *, timeout_seconds: float = 30.0) -> Completed:
+    async def run(self, argv: Sequence[str], *, timeout_seconds: float = 30.0, stdin: str = "") -> Completed:
         raise TransportError(f"n: no answer within {timeout_seconds:.0f} s")
 
     async def ceph(self, argv: Sequence[str], *, timeout_seconds: float = 30.0) -> Completed:

@@ -382,7 +382,7 @@ class Watching:
     closed: bool = False
     started: list[tuple[str, ...]] = field(default_factory=list)
 
-    async def run(self, argv: Sequence[str], *, timeout_seconds: float = 30.0) -> Completed:
+    async def run(self, argv: Sequence[str], *, timeout_seconds: float = 30.0, stdin: str = "") -> Completed:
         raise AssertionError(f"not to be run: {argv}")
 
     async def start(self, command: Command) -> Watch:

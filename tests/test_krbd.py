@@ -44,7 +44,7 @@ class FakeNode:
         usual = {"krbd-inspect": ok(THERE), "rbd map": ok("/dev/rbd0\n"), "getomapval": ok(MARK), "rbd info": ok(INFO)}
         self._answers: Mapping[str, Completed] = {**usual, **answers}
 
-    async def run(self, argv: Sequence[str], *, timeout_seconds: float = 30.0) -> Completed:
+    async def run(self, argv: Sequence[str], *, timeout_seconds: float = 30.0, stdin: str = "") -> Completed:
         self.asked.append(tuple(argv))
         words = argv[3:] if argv[0] == "bash" else argv
         text = " ".join(words)

@@ -42,7 +42,7 @@ class Cluster:
         self.dies_at = ""
         self.commands: list[tuple[str, ...]] = []
 
-    async def run(self, argv: Sequence[str], *, timeout_seconds: float = 30.0) -> Completed:
+    async def run(self, argv: Sequence[str], *, timeout_seconds: float = 30.0, stdin: str = "") -> Completed:
         raise AssertionError(f"only Ceph is to be asked: {argv}")
 
     async def ceph(self, argv: Sequence[str], *, timeout_seconds: float = 30.0) -> Completed:

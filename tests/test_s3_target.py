@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -18,7 +19,7 @@ from cephtui.nodes.transport import Completed
 from cephtui.nodes.vault import Vault, VaultError
 from cephtui.targets import TargetError, kind_of, parse_target
 from cephtui.targets.base import Layout, SecretsMissing, TargetFault, Use
-from cephtui.targets.s3 import S3Target, users
+from cephtui.targets.s3 import S3Target, gateway, users
 from cephtui.targets.s3.signing import Request, signed_headers
 
 GATEWAY = "http://gw:7480"
@@ -41,12 +42,17 @@ class Gateways:
     sent: list[str] = field(default_factory=list)
     fails: dict[str, Completed] = field(default_factory=dict)
     """By the first words of a command."""
+    lists_deleted: float = 0
+    """How often it goes on listing objects that it has deleted."""
 
-    async def run(self, argv: Sequence[str], *, timeout_seconds: float = 30.0) -> Completed:
-        _, _, _, name, method, url, body, *headers = argv
-        assert name == "cephtui-s3"
-        assert KEYS[1] not in " ".join(argv)
-        (signature,) = [header for header in headers if header.startswith("authorization: ")]
+    async def run(self, argv: Sequence[str], *, timeout_seconds: float = 30.0, stdin: str = "") -> Completed:
+        assert argv[3:] == ("cephtui-s3",)
+        assert KEYS[1] not in stdin
+        options = [line.partition(" = ") for line in stdin.splitlines()]
+        values = [(name, value[1:-1].replace('\\"', '"').replace("\\\\", "\\")) for name, _, value in options]
+        one = dict(values)
+        method, url, body = one["request"], one["url"], one.get("data-raw", "")
+        (signature,) = [text for name, text in values if name == "header" and text.startswith("authorization: ")]
         if not any(f"Credential={access}/" in signature for access in self.accepted):
             return answer("<Error><Code>InvalidAccessKeyId</Code></Error>", 403)
         path, _, query = url.removeprefix(GATEWAY).partition("?")
@@ -65,7 +71,9 @@ class Gateways:
             return answer("".join(f"<Contents><Key>{key}</Key></Contents>" for key in self.buckets[bucket][:2]))
         elif method == "POST":
             assert query == "delete="
-            self.buckets[bucket] = [key for key in self.buckets[bucket] if f"<Key>{key}</Key>" not in body]
+            kept = [key for key in self.buckets[bucket] if f"<Key>{key}</Key>" not in body]
+            self.buckets[bucket] = self.buckets[bucket] if self.lists_deleted else kept
+            self.lists_deleted -= bool(self.lists_deleted)
         elif self.buckets[bucket]:
             return answer("<Error><Code>BucketNotEmpty</Code></Error>", 409)
         else:
@@ -367,6 +375,44 @@ async def test_a_gateway_of_another_cluster_is_told_from_its_own() -> None:
     with pytest.raises(TargetFault, match=r"is no gateway of this node's cluster: name its keys in the config"):
         await found.create(shell, part, OWNER)
     assert shell.people, "the undo list has it"
+
+
+@pytest.mark.parametrize(("times", "status"), [(3, "done"), (math.inf, "failed")])
+async def test_objects_that_are_listed_after_their_deletion_are_not_deleted_for_ever(
+    monkeypatch: pytest.MonkeyPatch, times: float, status: str
+) -> None:
+    monkeypatch.setattr(gateway, "_LIST_AGAIN_SECONDS", 0)
+    shell, found = Gateways(vault=Vault(named={GATEWAY: KEYS}.get), lists_deleted=times), target()
+    place, (part,) = found.lay_out(shell.node, LAYOUT)
+    await found.create(shell, part, OWNER)
+    shell.buckets[bucket := f"{place.bucket_prefix}{0:012}"] = ["1"]
+    kind = kind_of(part.spec)
+    assert kind
+    removed = await kind.remove(shell, part.spec.partition(":")[2], OWNER)
+    assert removed.status == status, removed
+    if status == "failed":
+        wanted = f"goes on listing objects of bucket {bucket} that were deleted: look at it with radosgw-admin bucket"
+        assert wanted in removed.text
+
+
+def test_curls_config_keeps_every_character() -> None:
+    request = Request("PUT", "http://gw", "/b", {"a": "x y"}, 'back\\slash "quoted"\nline')
+    config = gateway.curl_config(request, {"authorization": "secret"})
+    assert config.splitlines() == [
+        "silent",
+        "show-error",
+        "globoff",
+        "path-as-is",
+        'connect-timeout = "10"',
+        'max-time = "120"',
+        'write-out = "\\n%{http_code}\\n"',
+        'request = "PUT"',
+        'url = "http://gw/b?a=x%20y"',
+        'data-raw = "back\\\\slash \\"quoted\\"\\nline"',
+        'header = "Content-Type:"',
+        'header = "Expect:"',
+        'header = "authorization: secret"',
+    ]
 
 
 async def test_keys_that_are_not_accepted_are_told() -> None:

@@ -81,12 +81,15 @@ class LocalConnection:
         self.closed = False
         self._starting = asyncio.Lock()
 
-    async def run(self, argv: Sequence[str], *, timeout_seconds: float = COMMAND_SECONDS) -> Completed:
-        transport, process = await self._spawn(argv, _begin)
+    async def run(self, argv: Sequence[str], *, timeout_seconds: float = COMMAND_SECONDS, stdin: str = "") -> Completed:
+        transport, process = await self._spawn(argv, partial(_begin, bool(stdin)))
         try:
             async with asyncio.timeout(timeout_seconds):
                 assert process.stdout
                 assert process.stderr
+                if process.stdin:
+                    process.stdin.write(stdin.encode())
+                    process.stdin.close()
                 stdout, stderr = await answer_of(process.stdout, process.stderr)
                 await process.wait()
         except TimeoutError:
@@ -125,11 +128,11 @@ class LocalConnection:
             raise TransportError(f"{self.node.name}: can't start {argv[0]}: {error.strerror}") from None
 
 
-async def _begin(argv: Sequence[str]) -> tuple[asyncio.SubprocessTransport, asyncio.subprocess.Process]:
+async def _begin(reads: bool, argv: Sequence[str]) -> tuple[asyncio.SubprocessTransport, asyncio.subprocess.Process]:
     """A short command."""
     process = await asyncio.create_subprocess_exec(
         *argv,
-        stdin=asyncio.subprocess.DEVNULL,
+        stdin=asyncio.subprocess.PIPE if reads else asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
         start_new_session=True,

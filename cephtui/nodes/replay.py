@@ -89,7 +89,7 @@ class ReplayConnection:
         self.node = node or Node(name="local")
         self._raw, self._environment, self._speed = raw, environment, speed
 
-    async def run(self, argv: Sequence[str], *, timeout_seconds: float = COMMAND_SECONDS) -> Completed:
+    async def run(self, argv: Sequence[str], *, timeout_seconds: float = COMMAND_SECONDS, stdin: str = "") -> Completed:
         answers = {
             "cephtui-probe": {
                 **self._environment.model_dump(exclude_none=True, exclude=_NOT_REPLAYED),

@@ -27,7 +27,7 @@ class Shell(Protocol):
         """Which node it is."""
         ...
 
-    async def run(self, argv: Sequence[str], *, timeout_seconds: float = ...) -> Completed:
+    async def run(self, argv: Sequence[str], *, timeout_seconds: float = ..., stdin: str = ...) -> Completed:
         """A command to its end, where the benchmark runs; raises TransportError."""
         ...
 
@@ -74,8 +74,8 @@ class NodeShell:
     connection: Connection
     vault: Vault = field(default_factory=Vault, repr=False)
 
-    async def run(self, argv: Sequence[str], *, timeout_seconds: float = 30.0) -> Completed:
-        return await self.connection.run((*self.node.prefix, *argv), timeout_seconds=timeout_seconds)
+    async def run(self, argv: Sequence[str], *, timeout_seconds: float = 30.0, stdin: str = "") -> Completed:
+        return await self.connection.run((*self.node.prefix, *argv), timeout_seconds=timeout_seconds, stdin=stdin)
 
     async def ceph(self, argv: Sequence[str], *, timeout_seconds: float = 30.0) -> Completed:
         return await self.connection.run(

@@ -138,8 +138,11 @@ class Connection(Protocol):
         """True once nothing can be run on it any more; a new connection may still be made."""
         ...
 
-    async def run(self, argv: Sequence[str], *, timeout_seconds: float = COMMAND_SECONDS) -> Completed:
-        """Run a short command, with an empty stdin, to its end; raises TransportError."""
+    async def run(self, argv: Sequence[str], *, timeout_seconds: float = COMMAND_SECONDS, stdin: str = "") -> Completed:
+        """Run a short command to its end; raises TransportError.
+
+        ``stdin`` is all that it reads there, and is in no argument, environment or file.
+        """
         ...
 
     async def start(self, command: Command) -> Process:

@@ -66,9 +66,9 @@ class Paced:
     def closed(self) -> bool:
         return self._connection.closed
 
-    async def run(self, argv: Sequence[str], *, timeout_seconds: float = COMMAND_SECONDS) -> Completed:
+    async def run(self, argv: Sequence[str], *, timeout_seconds: float = COMMAND_SECONDS, stdin: str = "") -> Completed:
         async with self._turns.taken(self.node):
-            return await self._connection.run(argv, timeout_seconds=timeout_seconds)
+            return await self._connection.run(argv, timeout_seconds=timeout_seconds, stdin=stdin)
 
     async def start(self, command: Command) -> Process:
         async with self._turns.taken(self.node):

@@ -17,7 +17,6 @@
 # is followed by the command's own output.
 # The exit status is the command's, or 74: no such LOCK, 75: LOCK is held by another, 76: the heartbeat was silent,
 # 77: stdin ended before the start, 78: no input came on stdin, 79: ACCESS failed.
-# A login shell may be fish, which sees an escape in two backslashes and in one before a quote: there are none here.
 set -u +ax  # whatever the login shell has set, no variable is exported and no line is printed
 token=$1 limit=$2 lock=$3 owner=$4 words=$5 files=
 shift 5

@@ -28,6 +28,16 @@ _PLAIN: dict[str, Any] = {"encoding": None, "request_pty": False, "env": {}, "se
 """Of a session: bytes, no terminal, and nothing of the console's environment, whatever ssh_config has."""
 
 
+LOGIN_LINE = 'exec bash -c \'IFS= read -r -d "" line && eval "$line"\''
+"""For a login shell, which may be any (csh, fish): each command is on stdin, so that no shell but bash reads it.
+
+``exec`` because a shell that stays would report the end by a signal as a status. bash reads no byte beyond the NUL.
+"""
+_BEGIN = "cephtui begin"
+"""A line on both streams before anything that a short command prints: what start-up files print ends with it."""
+_BEGINS = f"echo {_BEGIN}; echo {_BEGIN} >&2; "
+
+
 async def open_connection(node: Node, host: str, answers: Mapping[str, str]) -> SshConnection | Question:
     """See ``connect``; the node is at this host."""
     route = Route(node, answers)
@@ -54,13 +64,15 @@ async def _last_words(process: asyncssh.SSHClientProcess[bytes]) -> bytes:
         return b""
 
 
-def command_line(argv: Sequence[str]) -> str:
-    """A command for the login shell, whichever it is.
+def script_of(argv: Sequence[str], before: str = "") -> bytes:
+    """What ``LOGIN_LINE`` reads of its stdin to become a command; the rest is the command's own stdin."""
+    return f"unset line; {before}exec {shlex.join(argv)}\0".encode()
 
-    Quoted as by shlex.join; but fish reads a backslash in quotes as an escape, so it stands outside of them. ``exec``
-    because a shell that stays would report the end by a signal as a status.
-    """
-    return "exec " + " ".join("\\\\".join(shlex.quote(part) for part in word.split("\\")) for word in argv)
+
+def own_output(output: bytes) -> bytes:
+    """What a short command itself has printed, of what came on a stream; all of it where it did not begin."""
+    before, begin, own = output.partition(f"{_BEGIN}\n".encode())
+    return own if begin else before
 
 
 class _Session(asyncssh.SSHClientSession[bytes]):
@@ -68,12 +80,14 @@ class _Session(asyncssh.SSHClientSession[bytes]):
 
     def __init__(self, command: Command, round_trip_seconds: float) -> None:
         self.process = WatchedProcess(self, command, round_trip_seconds)
+        self._script = script_of(watchdog_argv(command))
         self._channel: asyncssh.SSHClientChannel[bytes] | None = None
 
     def connection_made(self, chan: asyncssh.SSHClientChannel[bytes]) -> None:
         self._channel = chan
 
     def session_started(self) -> None:
+        self.write(self._script)
         self.process.opened()
 
     def data_received(self, data: bytes, datatype: int | None) -> None:
@@ -137,14 +151,14 @@ class SshConnection:
         async with self._within(READY_SECONDS, "not ready to run anything"):
             self.round_trip_seconds = await self._echoed()
 
-    async def run(self, argv: Sequence[str], *, timeout_seconds: float = COMMAND_SECONDS) -> Completed:
+    async def run(self, argv: Sequence[str], *, timeout_seconds: float = COMMAND_SECONDS, stdin: str = "") -> Completed:
         async with self._turns, self._within(timeout_seconds, "no answer"):
-            return await self._run(argv)
+            return await self._run(argv, stdin)
 
     async def start(self, command: Command) -> WatchedProcess:
         session = _Session(command, self.round_trip_seconds)
         async with self._within(READY_SECONDS, "no new session"):
-            await self._connection.create_session(lambda: session, command_line(watchdog_argv(command)), **_PLAIN)
+            await self._connection.create_session(lambda: session, LOGIN_LINE, **_PLAIN)
         await until_ready(session.process, self.node.name)
         if self.closed:
             raise self._failed(None)
@@ -159,8 +173,9 @@ class SshConnection:
         for proxy in self._proxies:
             await proxy.ended()
 
-    async def _run(self, argv: Sequence[str]) -> Completed:
-        async with self._process(command_line(argv)) as process:
+    async def _run(self, argv: Sequence[str], stdin: str) -> Completed:
+        async with self._process(argv) as process:
+            process.stdin.write(stdin.encode())
             process.stdin.write_eof()
             try:
                 stdout, stderr = await answer_of(process.stdout, process.stderr)
@@ -170,11 +185,12 @@ class SshConnection:
             status = process.returncode
         if status is None:
             raise self._failed(None)
-        return Completed(128 - status if status < 0 else status, decoded(stdout), decoded(stderr))
+        output, errors = (decoded(own_output(stream)) for stream in (stdout, stderr))
+        return Completed(128 - status if status < 0 else status, output, errors)
 
     async def _echoed(self) -> float:
         times = []
-        async with self._process(command_line(["cat"])) as process:
+        async with self._process(["cat"]) as process:
             for number in range(_PINGS + 1):
                 line = b"cephtui %d\n" % number
                 started = time.monotonic()
@@ -182,17 +198,18 @@ class SshConnection:
                 try:
                     await process.stdout.readuntil(line)
                 except asyncio.IncompleteReadError as error:
-                    said = shortened(one_line(decoded(error.partial + await _last_words(process))), 300)
+                    said = shortened(one_line(decoded(own_output(error.partial) + await _last_words(process))), 300)
                     problem = f"can't run commands there: {said or 'no reason given'}"
                     raise TransportError(f"{self.node.name}: {problem}") from None
                 times.append(time.monotonic() - started)
         return statistics.median(times[1:])  # the first waits for the login shell
 
     @contextlib.asynccontextmanager
-    async def _process(self, line: str) -> AsyncIterator[asyncssh.SSHClientProcess[bytes]]:
+    async def _process(self, argv: Sequence[str]) -> AsyncIterator[asyncssh.SSHClientProcess[bytes]]:
         """A process that is let go of at the end; asyncssh's own context would wait for a node that is silent."""
-        process = await self._connection.create_process(line, **_PLAIN)
+        process = await self._connection.create_process(LOGIN_LINE, **_PLAIN)
         try:
+            process.stdin.write(script_of(argv, _BEGINS))
             yield process
         finally:
             process.close()

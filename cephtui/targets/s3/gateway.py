@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import html
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from datetime import UTC, datetime
 
@@ -16,11 +17,16 @@ from cephtui.printable import one_line
 from cephtui.targets.base import TargetFault
 from cephtui.targets.s3.signing import Request, signed_headers
 
-_REQUEST = packaged_text("cephtui.targets.s3", "request.sh")
+_SEND = ("bash", "-c", packaged_text("cephtui.targets.s3", "request.sh"), "cephtui-s3")
+_OPTIONS = ("silent", "show-error", "globoff", "path-as-is")
+_VALUES = {"connect-timeout": "10", "max-time": "120", "write-out": "\n%{http_code}\n"}
 _REQUEST_SECONDS = 150.0
 _AT_ONCE = 500
-"""Objects of one request that deletes: their names are arguments of a command, of which one has 128 KiB at most."""
+"""Objects of one request that deletes: their names are on one line of curl's config, of 100 KiB in older versions."""
 _EMPTY_TRIES = 5
+_LIST_AGAIN_SECONDS = 1.0
+_ROUNDS_MOST = 100_000
+"""Of listing and deleting: no run makes 50 million objects."""
 _NOT_TRUSTED = 60
 """curl's exit status where it can't verify a certificate."""
 _NOT_ACCEPTED = {"InvalidAccessKeyId", "SignatureDoesNotMatch", "AccessDenied"}
@@ -71,13 +77,27 @@ class Gateway:
                 return
 
     async def _empty(self, bucket: str) -> None:
-        while objects := await self._objects(bucket):
-            named = "".join(f"<Object><Key>{html.escape(name)}</Key></Object>" for name in objects)
-            answer = await self._send(
-                "POST", f"/{bucket}", {"delete": ""}, f"<Delete><Quiet>true</Quiet>{named}</Delete>"
-            )
-            if code := re.search(r"<Error>.*?<Code>(\w+)</Code>", answer, re.DOTALL):
-                raise GatewayError(f"can't delete objects of bucket {bucket}: {code[1]}", code[1])
+        """Delete all its objects; a gateway may go on listing what it has deleted, for a moment or for ever."""
+        before, in_vain = None, 0
+        for _ in range(_ROUNDS_MOST):
+            objects = await self._objects(bucket)
+            if not objects:
+                return
+            in_vain = in_vain + 1 if objects == before else 0
+            if in_vain == _EMPTY_TRIES:
+                break
+            if in_vain:
+                await asyncio.sleep(_LIST_AGAIN_SECONDS)
+            await self._delete(bucket, objects)
+            before = objects
+        text = f"{self.shell.node.name}: {self.endpoint} goes on listing objects of bucket {bucket} that were deleted"
+        raise GatewayError(f"{text}: look at it with radosgw-admin bucket check --bucket {bucket}")
+
+    async def _delete(self, bucket: str, objects: Sequence[str]) -> None:
+        named = "".join(f"<Object><Key>{html.escape(name)}</Key></Object>" for name in objects)
+        answer = await self._send("POST", f"/{bucket}", {"delete": ""}, f"<Delete><Quiet>true</Quiet>{named}</Delete>")
+        if code := re.search(r"<Error>.*?<Code>(\w+)</Code>", answer, re.DOTALL):
+            raise GatewayError(f"can't delete objects of bucket {bucket}: {code[1]}", code[1])
 
     async def _objects(self, bucket: str) -> list[str]:
         query = {"list-type": "2", "max-keys": str(_AT_ONCE)}
@@ -87,9 +107,8 @@ class Gateway:
     async def _send(self, method: str, path: str = "/", query: dict[str, str] | None = None, body: str = "") -> str:
         """The body of the answer to a request."""
         request = Request(method, self.endpoint, path, query or {}, body)
-        headers = [f"{name}: {value}" for name, value in signed_headers(request, self.keys, datetime.now(UTC)).items()]
-        argv = ("bash", "-c", _REQUEST, "cephtui-s3", method, request.url, body, *headers)
-        done = await self.shell.run(argv, timeout_seconds=_REQUEST_SECONDS)
+        config = curl_config(request, signed_headers(request, self.keys, datetime.now(UTC)))
+        done = await self.shell.run(_SEND, timeout_seconds=_REQUEST_SECONDS, stdin=config)
         where = f"{self.shell.node.name}: {self.endpoint}"
         if done.status != 0:
             raise GatewayError(f"{where}: {_why(done)}")
@@ -100,6 +119,25 @@ class Gateway:
         raise GatewayError(
             f"{where}: {method} {path}: {code[1] if code else f'HTTP status {status:.20}'}", code[1] if code else ""
         )
+
+
+def curl_config(request: Request, headers: Mapping[str, str]) -> str:
+    """A request as curl reads it from a file or stdin.
+
+    Format: curl(1), ``--config``.
+    """
+    lines = {**_VALUES, "request": request.method, "url": request.url}
+    named = [f"{name}: {value}" for name, value in headers.items()]
+    body = {"data-raw": request.body} if request.body else {}
+    pairs = [*lines.items(), *body.items(), *(("header", text) for text in ("Content-Type:", "Expect:", *named))]
+    return "".join([*(f"{name}\n" for name in _OPTIONS), *(f"{name} = {_quoted(value)}\n" for name, value in pairs)])
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", r"\\").replace('"', r"\"")
+    for char, name in {"\n": "n", "\r": "r", "\t": "t", "\v": "v"}.items():
+        escaped = escaped.replace(char, f"\\{name}")
+    return f'"{escaped}"'
 
 
 def _why(failed: Completed) -> str:
