@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import functools
 import os
-import shlex
 import shutil
 import socket
 import stat
