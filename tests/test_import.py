@@ -6,6 +6,7 @@ import json
 import math
 import random
 import re
+import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -489,6 +490,25 @@ def test_files_of_any_encoding_and_size(home: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(importing, "FILE_MOST_BYTES", 100)
     assert "too large" in (read_log_file(home / "latin.txt").problem or "")
     assert read_log_file(home / "missing.txt").problem == "No such file or directory"
+
+
+@pytest.mark.parametrize(
+    ("piece", "problem"),
+    [
+        ("{\n", "8,000,000 lines, expected at most 2,000,000"),
+        ("\r\n", "8,000,000 lines, expected at most 2,000,000"),
+        ("{},", "16,000,000 values of JSON, expected at most 4,000,000"),
+    ],
+)
+def test_a_file_of_millions_of_pieces_is_refused_before_it_takes_memory(home: Path, piece: str, problem: str) -> None:
+    path = home / "a.txt"
+    path.write_text(piece * 8_000_000)
+    tracemalloc.start()
+    try:
+        assert read_log_file(path).problem == problem
+        assert tracemalloc.get_traced_memory()[1] < 4 * path.stat().st_size
+    finally:
+        tracemalloc.stop()
 
 
 def test_hostile_names_go_nowhere(home: Path) -> None:

@@ -79,7 +79,10 @@ def read_log_file(path: Path) -> LogFile:
     except OSError as error:
         return LogFile(path, problem=error.strerror or str(error))
     text = data.decode("utf-16" if data.startswith(_UTF_16) else "utf-8-sig", "replace")
-    log = read_log(text)
+    try:
+        log = read_log(text)
+    except ValueError as error:
+        return LogFile(path, problem=str(error))
     runs = [(tool, run) for tool, find in FINDERS.items() for run in find(log)]
     runs.sort(key=lambda found: found[1].line)
     return LogFile(path, text if runs else "", tuple(runs), None if runs else _nothing(path), modified_at)

@@ -14,11 +14,16 @@ from cephtui.frozen import dataclass
 from cephtui.models import DiskUse, Finding, JobResult, OptionValue, Summary
 from cephtui.tools.base import Reading
 
+LINES_MOST = 2_000_000
+VALUES_MOST = 4_000_000
+"""Of JSON. With so many lines or values a log takes a few seconds and half a gigabyte; those of tools are longer."""
 LINE_MOST = 8192
 """Characters of a line that are looked at; a tool's own lines are shorter."""
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_]|[()][0-9A-B])")
 _QUOTED = re.compile(r"(?:\s{0,3}> ?)+")
 _NUMBERED = re.compile(r"\s{0,8}(\d{1,5})(?: (.*)|)", re.DOTALL)
+_FIRST = re.compile(r"(?:^|\r)(?:[^\S\n]|>){0,99}0{0,4}1(?:\s|$)", re.MULTILINE)
+"""Without such a line there is no numbered listing."""
 _FIGURES = re.compile(r"\s*\d+(?:\s+[\d.]+){3}")
 """A row of a table, which may begin with a number that counts."""
 _SECOND_WITHIN = 6
@@ -83,10 +88,21 @@ Finder = Callable[[Log], list[FoundRun]]
 
 
 def read_log(text: str) -> Log:
-    """A log of any origin: with colours, progress lines, prompts, quoted or as a listing with numbered lines."""
+    """A log of any origin: with colours, progress lines, prompts, quoted or as a listing with numbered lines.
+
+    Raises ValueError for one of millions of lines or values, whose parts take far more memory than its text.
+    """
+    _check_number("lines", text.count("\n"), LINES_MOST)
+    _check_number("values of JSON", sum(map(text.count, ",{[")), VALUES_MOST)
     plain = _ESCAPES.sub("", text) if "\x1b" in text else text
     plain = plain.replace("\t", " ").replace("\r\n", "\n")
-    return Log(plain, list(_without_numbers(list(_lines(plain)))))
+    lines = list(_lines(plain))
+    return Log(plain, list(_without_numbers(lines)) if _FIRST.search(plain) else lines)
+
+
+def _check_number(what: str, number: int, most: int) -> None:
+    if number > most:
+        raise ValueError(f"{number:,} {what}, expected at most {most:,}")
 
 
 def _lines(text: str) -> Iterator[LogLine]:

@@ -80,7 +80,10 @@ def _jobs_in(source: str, file_name: str, text: str) -> list[Jobs]:
             return [find_tests(text)]
         except ValueError as error:
             raise click.UsageError(f"{one_line(source):.80}: {error}") from None
-    given = find_given(read_log(text))
+    try:
+        given = find_given(read_log(text))
+    except ValueError as error:
+        raise click.UsageError(f"{one_line(source):.80}: {error}") from None
     if not given:
         raise click.UsageError(f"{one_line(source):.80}: no job file and no fio command with --name found")
     return [[(section.name, partial(adopt, section)) for section in part.sections] for part in given]
