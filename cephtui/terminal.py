@@ -50,8 +50,13 @@ def prepare_streams() -> None:
 
 def say(text: str) -> None:
     """One line on stderr."""
+    say_exactly(one_line(text))
+
+
+def say_exactly(text: str) -> None:
+    """One line on stderr with every character of a command, which is about to run or may be typed again."""
     try:
-        print(f"cephtui: {one_line(text)}", file=sys.stderr)
+        print(f"cephtui: {printable(text)}", file=sys.stderr)
     except OSError:
         silence(sys.stderr)
 

@@ -281,8 +281,10 @@ async def test_a_short_command_that_is_cancelled_twice_is_let_go(monkeypatch: py
     started: list[asyncio.SubprocessTransport] = []
     begin, killed = local._begin, asyncio.Event()
 
-    async def remember(argv: Sequence[str]) -> tuple[asyncio.SubprocessTransport, asyncio.subprocess.Process]:
-        transport, process = await begin(argv)
+    async def remember(
+        reads: bool, argv: Sequence[str]
+    ) -> tuple[asyncio.SubprocessTransport, asyncio.subprocess.Process]:
+        transport, process = await begin(reads, argv)
         started.append(transport)
         return transport, process
 

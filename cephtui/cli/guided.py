@@ -42,7 +42,7 @@ from cephtui.reports.verdict import headline, verdict_text
 from cephtui.running.changing import run_noted
 from cephtui.running.runner import Runner
 from cephtui.sessions import store
-from cephtui.sessions.changes import is_made, not_undone
+from cephtui.sessions.changes import is_made, newest, not_undone
 from cephtui.sessions.jsonlines import as_json as json_of
 from cephtui.sessions.store import GUIDED_FILE, StoreError
 from cephtui.sessions.verdicts import judge_saved
@@ -61,11 +61,11 @@ class Commands:
 
 
 class _Over(Exception):
-    """The guided check ends here, with this exit code; the text is said."""
+    """The guided check ends here, with this exit code; the text is said. What is ``spoiled`` is not judged."""
 
-    def __init__(self, code: int, text: str = "") -> None:
+    def __init__(self, code: int, text: str = "", *, spoiled: bool = False) -> None:
         super().__init__(text)
-        self.code = code
+        self.code, self.spoiled = code, spoiled
 
 
 def request_of_turn(request: Request, turn: Turn, begun_steps: int) -> Request:
@@ -105,7 +105,7 @@ class Guided:
 
     def carry_out(self) -> int:
         """Measure until it is decided, or can't be; the exit code."""
-        code, judged = 0, None
+        code, judged, spoiled = 0, None, False
         try:
             while turn := next_turn(self._guided, *(before := self._counted())):
                 self._switch(turn.side)
@@ -115,7 +115,7 @@ class Guided:
                     if judged.conclusion.answer != "undecided":
                         break
         except _Over as over:
-            code = over.code
+            code, spoiled = over.code, over.spoiled
             if str(over):
                 say(str(over))
             self._say_how_to_continue()
@@ -123,7 +123,7 @@ class Guided:
             self._undo()
         if judged is None and self._runner.directory and all(all((c.before, c.after)) for c in self._changes()):
             judged = self._judged()
-        if judged is not None and not self._desk.is_asked_to_end:
+        if judged is not None and not (spoiled or self._desk.is_asked_to_end):
             print_judgement(judged, self._as_json)
             keep(judged, self._directory)
             return code or judged.conclusion.exit_code
@@ -199,6 +199,7 @@ class Guided:
 
     def _switch(self, side: str) -> None:
         """Make the change, or take it back, where this side wants it so."""
+        self._look_at_the_change()
         if self._saved or (side == "after") == self._is_changed:
             return
         if side == "before":
@@ -208,6 +209,16 @@ class Guided:
             self._is_changed = True
         else:
             self._change(self._commands.change)
+
+    def _look_at_the_change(self) -> None:
+        """Whether it is still as this check has left it, as far as that is noted."""
+        directory = self._runner.directory
+        noted = newest(directory) if directory and self._commands.undo else None
+        if noted and self._is_changed != (noted.kind == "change"):
+            done = "undone" if self._is_changed else "made"
+            self._is_changed = not self._is_changed
+            why = f"the change was {done} by something else than this check, which so can't tell what it measured"
+            raise _Over(EXIT_INCOMPLETE, why, spoiled=True)
 
     def _change(self, command: str) -> None:
         self._is_changed = True  # also where it fails half-way

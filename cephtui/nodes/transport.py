@@ -80,6 +80,8 @@ class Command:
     as the command runs."""
     secrets: tuple[str, ...] = field(default=(), repr=False)
     """The lines of its stdin, which is empty without any."""
+    is_detached: bool = False
+    """Whether what it has left in the background, where it has ended by itself, lives on."""
     goes_on: bool = False
     """Whether it waits on its stdin, behind them, for one more line: ``Process.go_on``."""
 

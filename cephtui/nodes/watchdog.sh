@@ -1,6 +1,6 @@
 # Runs a command on a node and ends all its processes, even where the console was killed.
 #
-#   bash -c SCRIPT cephtui-watchdog TOKEN LIMIT LOCK OWNER WORDS ACCESS... COMMAND...
+#   bash -c SCRIPT cephtui-watchdog TOKEN LIMIT LOCK OWNER DETACHED WORDS ACCESS... COMMAND...
 #
 # stdin is the console's heartbeat, a newline every few seconds, and a line "go" among them begins the command. What
 # stands behind "secret " in lines before that is the command's stdin, and in no argument, environment or file. A line
@@ -9,7 +9,8 @@
 # its figures, then KILL for every process that carries TOKEN in its environment, forked workers that left the process
 # group included. So does the end of this shell itself, for which the watcher checks at each heartbeat.
 # LIMIT seconds are the last bound; LOCK, a file or empty, is held while any of the processes lives. With OWNER it is
-# a file of cephtui's that has to carry this owner in its mark (targets/file.py).
+# a file of cephtui's that has to carry this owner in its mark (targets/file.py). With DETACHED, not empty, what COMMAND
+# has left in the background lives on where it has ended by itself, and LOCK is held until the end of this shell only.
 # ACCESS, a command of so many WORDS, prints a ceph.conf that is a keyring, too. It is kept where only this user can read
 # it, in memory if possible, and COMMAND finds it by its environment; however this ends, it is removed. Where there are
 # a ceph.conf and keyring in /etc/ceph, nothing is fetched.
@@ -18,8 +19,8 @@
 # The exit status is the command's, or 74: no such LOCK, 75: LOCK is held by another, 76: the heartbeat was silent,
 # 77: stdin ended before the start, 78: no input came on stdin, 79: ACCESS failed.
 set -u +ax  # whatever the login shell has set, no variable is exported and no line is printed
-token=$1 limit=$2 lock=$3 owner=$4 words=$5 files=
-shift 5
+token=$1 limit=$2 lock=$3 owner=$4 detached=$5 words=$6 files=
+shift 6
 trap '' PIPE HUP
 exec 3<&0 </dev/null
 
@@ -128,7 +129,11 @@ fi
 unset word secrets
 printf 'cephtui started %s\n' "$token"
 exec 4>&2 2>/dev/null  # the shell has a message of its own on a command that was killed, whenever it learns of it
-env CEPHTUI_RUN="$token" timeout -k 3 "$limit" "$@" <&5 2>&4 3<&- 4>&- 5<&- &
+run() {
+    [ -z "$detached" ] || exec 9<&-
+    exec env CEPHTUI_RUN="$token" timeout -k 3 "$limit" "$@" <&5 2>&4 3<&- 4>&- 5<&-
+}
+run "$@" &
 tool=$!
 watch >/dev/null 4>&- 9<&- &
 watcher=$!
@@ -138,7 +143,9 @@ wait "$tool"
 status=$?
 kill "$watcher" 2>/dev/null
 wait "$watcher"
-[ $? -eq 76 ] && [ "$status" -ne 0 ] && status=76
-sweep
-report >&4
+ended=$?
+[ "$ended" -eq 76 ] && [ "$status" -ne 0 ] && status=76
+case $detached:$status in
+    *:124 | *:137 | :*) sweep; report >&4 ;; # also where the limit has ended what it was
+esac
 exit "$status"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -23,16 +24,22 @@ def run_noted(
     Raises OSError where it can't be noted: then a change is not made. What takes it back runs nevertheless.
     """
     noted = Ran(at=datetime.now(UTC), kind=kind, command=command, undo=undo)
-    try:
-        append_lines(directory / CHANGES_FILE, [noted])
-    except OSError:
-        if kind == "change":
-            raise
-        log.exception("an undo can't be noted")
-    ended = run_command(command, is_stopped)
+    path = directory / CHANGES_FILE
+
+    def begins() -> None:
+        try:
+            append_lines(path, [noted])
+        except OSError:
+            if kind == "change":
+                raise
+            log.exception("an undo can't be noted")
+
+    with contextlib.suppress(OSError):
+        path.touch()
+    ended = run_command(command, path, begins, is_stopped)
     after = {"at": datetime.now(UTC), "status": ended.status, "output": ended.output}
     try:
-        append_lines(directory / CHANGES_FILE, [noted.model_copy(update=after)])
+        append_lines(path, [noted.model_copy(update=after)])
     except OSError:
         log.exception("the end of a command can't be noted")
     last = ended.output.strip().splitlines()

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import signal
-import subprocess
-import threading
+import asyncio
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 from cephtui.frozen import dataclass
+from cephtui.nodes.answers import decoded
+from cephtui.nodes.local import LocalConnection
+from cephtui.nodes.transport import UNLOCKED, Command, Lock, Process, TransportError
+from cephtui.nodes.watched import LOCK_HELD
 
 TIME_LIMIT_SECONDS = 600.0
-_GRACE_SECONDS, _POLL_SECONDS = 3.0, 0.05
+_TIMED_OUT = (124, 137)
+"""Exit statuses of timeout(1), the second where TERM had no effect."""
+_POLL_SECONDS = 0.05
+_HELD_MOST_SECONDS = 30.0
+"""One that is being ended, since its console was killed, is waited for so long."""
 _OUTPUT_MOST_BYTES = 16 << 10
 
 
@@ -22,59 +27,79 @@ class Ended:
     """How a command has ended."""
 
     status: int
-    """Its exit status; -N where signal N ended it."""
+    """Its exit status; as a shell has it, 128 and the signal's number where a signal ended it."""
     output: str
     """Both streams; of a long one the end."""
     problem: str
     """Why it counts as failed, in words; empty where it does not."""
 
 
-def run_command(command: str, is_stopped: Callable[[], bool], limit_seconds: float = TIME_LIMIT_SECONDS) -> Ended:
-    """Run it to its end, to the limit, or until it ``is_stopped``; then its whole process group is ended."""
-    process = subprocess.Popen(
-        ["/bin/sh", "-c", command],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-    )
-    tail = bytearray()
-    reader = threading.Thread(target=_read, args=(process, tail), daemon=True)
-    reader.start()
-    began, problem = time.monotonic(), ""
+def run_command(
+    command: str,
+    lock: Path,
+    begins: Callable[[], None],
+    is_stopped: Callable[[], bool],
+    limit_seconds: float = TIME_LIMIT_SECONDS,
+) -> Ended:
+    """Run it to its end, to the limit, or until it ``is_stopped``; with this process it ends as well.
+
+    ``lock`` is a file that is locked meanwhile: what another process, perhaps killed, has begun so is waited for. Where
+    there is none it runs without. ``begins`` is called before; what it raises is raised.
+    """
+    in_shell, held = ("/bin/sh", "-c", command), Lock(str(lock)) if lock.exists() else UNLOCKED
+    watched = Command(in_shell, limit_seconds=limit_seconds, lock=held, is_detached=True)
+    return asyncio.run(_run(watched, begins, is_stopped))
+
+
+async def _run(command: Command, begins: Callable[[], None], is_stopped: Callable[[], bool]) -> Ended:
     try:
-        while process.poll() is None and not problem:
-            time.sleep(_POLL_SECONDS)
-            if is_stopped():
-                problem = "stopped"
-            elif time.monotonic() - began > limit_seconds:
-                problem = f"it did not end within {limit_seconds:.0f} s"
-        status = _end(process) if problem else process.returncode
-    except BaseException:  # a second signal: nothing is waited for any more
-        _kill(process, signal.SIGKILL)
-        raise
-    reader.join(_GRACE_SECONDS)  # a process that it has left in the background holds its output open
-    if status and not problem:
-        problem = f"status {status}" if status > 0 else f"signal {-status}"
-    return Ended(status, bytes(tail).decode(errors="replace"), problem)
+        process = await _ready(command)
+    except TransportError as error:
+        return Ended(1, "", str(error))
+    try:
+        begins()
+        return await _followed(process, is_stopped, command.limit_seconds)
+    finally:
+        await process.stop()
 
 
-def _read(process: subprocess.Popen[bytes], tail: bytearray) -> None:
-    assert process.stdout
-    with contextlib.suppress(OSError, ValueError):
-        while piece := os.read(process.stdout.fileno(), 65536):
-            tail += piece
-            del tail[:-_OUTPUT_MOST_BYTES]
+async def _ready(command: Command) -> Process:
+    """Raises TransportError."""
+    connection, until = LocalConnection(), time.monotonic() + _HELD_MOST_SECONDS
+    while True:
+        process = await connection.start(command)
+        waiting = asyncio.create_task(process.wait())
+        ended, _ = await asyncio.wait([waiting], timeout=0)
+        if not ended:
+            waiting.cancel()
+            return process
+        if waiting.result() != LOCK_HELD:
+            return process
+        if time.monotonic() > until:
+            raise TransportError("an earlier command of this session still runs")
 
 
-def _end(process: subprocess.Popen[bytes]) -> int:
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        _kill(process, number)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(_GRACE_SECONDS)
-    return process.wait()
+async def _followed(process: Process, is_stopped: Callable[[], bool], limit_seconds: float) -> Ended:
+    process.release()
+    began, problem = time.monotonic(), ""
+    reading = asyncio.create_task(_tail(process))
+    while not (await asyncio.wait([reading], timeout=_POLL_SECONDS))[0]:
+        if is_stopped() and not problem:
+            problem = "stopped"
+            await process.stop()
+    status = await process.wait()
+    if not problem and status in _TIMED_OUT and time.monotonic() - began >= limit_seconds:
+        problem = f"it did not end within {limit_seconds:.0f} s"
+    if not problem and status:
+        problem = f"status {status}"
+    if status is None:
+        problem = problem or "its shell was killed"
+    return Ended(1 if status is None else status, reading.result(), problem)
 
 
-def _kill(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, number)
+async def _tail(process: Process) -> str:
+    tail = bytearray()
+    async for chunk in process.chunks():
+        tail += chunk.data
+        del tail[:-_OUTPUT_MOST_BYTES]
+    return decoded(bytes(tail))

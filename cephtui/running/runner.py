@@ -136,6 +136,10 @@ class Runner:
         known = self._bench.prefilled if self._bench else {}
         return {key: part.bytes for key, part in known.items()}
 
+    def hold(self) -> Future[None]:
+        """Open the session where it exists, so that no other process writes it from now on; or a StoreError."""
+        return self._thread.call(_hold(self._opened if self.directory else lambda: None))
+
     def mark(self, text: str) -> Future[Mark]:
         """Keep a note of what the user did, on the time line of the run in progress; or a StoreError."""
         return self._thread.call(_mark(self._opened, text))
@@ -235,6 +239,10 @@ class Runner:
         if for_good:
             self._tidying_up = True
             self._jobs.put_nowait(None)
+
+
+async def _hold(opened: Callable[[], object]) -> None:
+    opened()
 
 
 async def _mark(opened: Callable[[], Bench], text: str) -> Mark:

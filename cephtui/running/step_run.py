@@ -8,6 +8,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from cephtui import __version__, stats
@@ -30,6 +31,7 @@ from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import NodeShell
 from cephtui.nodes.transport import TransportError
 from cephtui.planning import new_bytes
+from cephtui.printable import one_line
 from cephtui.running.bench import Bench
 from cephtui.running.caches import DroppedOsds, drop_caches
 from cephtui.running.companions import Companion, beside, failure_of, first_failure, inspect_others
@@ -40,6 +42,7 @@ from cephtui.running.outcomes import PARTLY_SAVED, UNSAVED, worst
 from cephtui.running.recorder import Recorder, StopRequest
 from cephtui.running.together import Together
 from cephtui.running.watch_cluster import deleted_pool, monitored
+from cephtui.sessions.changes import in_place
 from cephtui.sessions.cluster_links import keep_links
 from cephtui.sessions.writer import RawLimits, RunWriter, SessionWriter, unwritable
 from cephtui.targets.base import Target
@@ -102,13 +105,21 @@ async def execute(bench: Bench, plan: Plan, step: Step, target: Target, shells: 
     await _explain(work.shell, before, nodes)
     environment = await with_space(environment, target, work.shell)
     lost = {node.name: _named(node) for node in nodes if node.outcome == "lost"}
-    findings = (*before.findings, *dropped.findings, *recorder.course.findings(lost), *writer.findings())
+    changed = _changed_elsewhere(bench.session.directory)
+    findings = (*before.findings, *changed, *dropped.findings, *recorder.course.findings(lost), *writer.findings())
     finished = _finished(run, work, findings, environment, time.monotonic() - started)
     bench.recorder = None
     finished = _saved(finished, writer, recorder)
     _keep_links(bench, finished, step)
     bench.publish(finished)
     return finished
+
+
+def _changed_elsewhere(directory: Path) -> list[Finding]:
+    """Changes that checks of other sessions have made and not taken back."""
+    others = [each for each in in_place(directory.parent) if each.directory != directory]
+    text = "with a change of session {} in place: {}"
+    return [Finding(code="left-changed", text=one_line(text.format(e.directory.name, e.command))) for e in others]
 
 
 async def _admit(work: _StepRun) -> tuple[Preflight, dict[str, NodeEnvironment]]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
 from pydantic import AwareDatetime
 
+from cephtui.frozen import dataclass
 from cephtui.models import Model, Name
 from cephtui.sessions.store import is_locked, readable_lines
 
@@ -30,13 +32,34 @@ class Ran(Model):
     """Both streams, the end of what is long."""
 
 
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A change that is in place: by a check that runs, or left there by one that was killed."""
+
+    directory: Path
+    """The session of the check."""
+    command: str
+    undo: str
+    """What takes it back."""
+    is_left: bool
+    """Whether no process of the check is there that will take it back."""
+
+    @property
+    def remedy(self) -> str:
+        """The command that takes it back."""
+        return f"cephtui cleanup --undo {self.directory.name}"
+
+
 def not_undone(directory: Path) -> str | None:
     """The command that would take back what a session has changed; None where nothing is left of it, or none known."""
-    newest: Ran | None = None
-    for ran in readable_lines(directory / CHANGES_FILE, Ran):
-        if ran.kind == "change" or ran.status == 0:
-            newest = ran
-    return newest.undo if newest is not None and newest.kind == "change" else None
+    ran = newest(directory)
+    return ran.undo if ran and ran.kind == "change" else None
+
+
+def newest(directory: Path) -> Ran | None:
+    """The last change, whether it has ended or not, or the last undo that has ended well, whichever was later."""
+    ran = [ran for ran in readable_lines(directory / CHANGES_FILE, Ran) if ran.kind == "change" or ran.status == 0]
+    return ran[-1] if ran else None
 
 
 def is_made(directory: Path) -> bool:
@@ -45,10 +68,14 @@ def is_made(directory: Path) -> bool:
     return bool(ended) and ended[-1].kind == "change"
 
 
-def left_changed(root: Path) -> list[tuple[Path, str]]:
-    """Sessions that no process writes any more whose change was not undone, and the command that does it."""
-    found = []
+def in_place(root: Path) -> Iterator[Changed]:
+    """The changes of all sessions that can be taken back and were not yet."""
     for path in sorted(root.glob(f"*/{CHANGES_FILE}")):
-        if not is_locked(path.parent) and (undo := not_undone(path.parent)):
-            found.append((path.parent, undo))
-    return found
+        ran = newest(path.parent)
+        if ran and ran.kind == "change" and ran.undo:
+            yield Changed(path.parent, ran.command, ran.undo, not is_locked(path.parent))
+
+
+def left_changed(root: Path) -> list[Changed]:
+    """Those of sessions that no process writes any more."""
+    return [changed for changed in in_place(root) if changed.is_left]

@@ -152,9 +152,12 @@ def read_run(directory: Path, number: int) -> Run:
     run = _load(directory / f"{number:03}" / "run.json", Run)
     if (run.session, run.run) != (printable(directory.name), number):  # the session, or the run, is renamed or copied
         run = run.model_copy(update={"session": printable(directory.name), "run": number})
-    if run.outcome is None and not is_locked(directory):
-        return run.model_copy(update={"outcome": "lost", "error": "the console ended during the run"})
-    return run
+    return run if run.outcome or is_locked(directory) else as_lost(run)
+
+
+def as_lost(run: Run) -> Run:
+    """A run whose console was killed."""
+    return run.model_copy(update={"outcome": "lost", "error": "the console ended during the run"})
 
 
 def read_runs(directory: Path, known: Mapping[int, Run] = MappingProxyType({})) -> tuple[list[Run], list[StoreError]]:

@@ -21,14 +21,16 @@ from cephtui import __version__, units
 from cephtui.analysis.history import History
 from cephtui.frozen import dataclass
 from cephtui.models import ClusterSample, Finding, Mark, Model, Plan, Run, Sample, Session
-from cephtui.reading import open_to_append
+from cephtui.reading import open_to_append, read_bytes
 from cephtui.sessions.jsonlines import as_json, line, sample_line
 from cephtui.sessions.store import (
     ROW_FILE,
     SUITE_FILE,
     StoreError,
+    as_lost,
     check_name,
     is_locked,
+    read_run,
     read_session,
     run_directories,
 )
@@ -227,6 +229,9 @@ class RunWriter:
         return self._files[name]
 
 
+_UNENDED = b'"outcome": null'
+
+
 class SessionWriter:
     """The one writer of a session, from ``open`` to ``close``."""
 
@@ -269,12 +274,23 @@ class SessionWriter:
                 new = Session(session=directory.name, created_at=datetime.now(UTC), cephtui_version=__version__)
                 write_whole(directory / "session.json", as_json(new, indent=1))
             writer = cls(directory, lock)
+            writer._end_lost_runs()
             # given up when the disk is full, so that a run's outcome can still be written
             write_whole(writer._reserve, "0" * _RESERVE_BYTES)
             return writer
         except BaseException:
             lock.close()
             raise
+
+    def _end_lost_runs(self) -> None:
+        """Of consoles that were killed: they would be taken for runs of this one. Raises OSError."""
+        for number, path in run_directories(self.directory):
+            if _UNENDED not in _content(path / "run.json"):  # not all are parsed: there may be a thousand
+                continue
+            with contextlib.suppress(StoreError):
+                run = read_run(self.directory, number)
+                if run.outcome is None:
+                    write_whole(path / "run.json", as_json(as_lost(run), indent=1))
 
     def add_plan(self, plan: Plan) -> None:
         """Keep a plan; raises StoreError."""
@@ -330,6 +346,13 @@ class SessionWriter:
         with open_to_append(self.directory / name) as file:
             _write_all(file, text.encode() + b"\n")
             os.fsync(file.fileno())
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return read_bytes(path)
+    except OSError:
+        return b""
 
 
 def _new_directory(root: Path) -> Path:

@@ -276,7 +276,7 @@ def test_the_shell_has_no_message_of_its_own_on_a_killed_command() -> None:
     script = packaged_text("cephtui.nodes", "watchdog.sh")
     slow = script.replace("watcher=$!\n", "watcher=$!\nsleep 0.5\n")
     assert slow != script
-    argv = ["bash", "-c", slow, "cephtui-watchdog", "token", "10", "", "", "0", "sh", "-c", "kill -KILL $$"]
+    argv = ["bash", "-c", slow, "cephtui-watchdog", "token", "10", "", "", "", "0", "sh", "-c", "kill -KILL $$"]
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdin
         assert process.stderr

@@ -39,6 +39,7 @@ from cephtui.models import Plan, Run
 from cephtui.models.guided_check import GuidedCheck
 from cephtui.planning import Request, apart, make_plan, new_batch
 from cephtui.presets import Choice, Preset, PresetError, PresetFile, choose, parse_overrides
+from cephtui.printable import printable
 from cephtui.running.launch import NotRun
 from cephtui.running.runner import Runner
 from cephtui.sessions import store
@@ -86,7 +87,6 @@ class Asked:
 class _Begun:
     """A check as it begins, or goes on."""
 
-    session: str | None
     question: Question
     request: Request
     guided: GuidedCheck
@@ -100,13 +100,23 @@ def measure_and_judge(asked: Asked) -> int:
     check_session_name(asked.session)
     with ExitStack() as stack:
         try:
+            runner = stack.enter_context(_runner(asked))
+            if not asked.dry_run:
+                runner.hold().result()  # what is read of the session stays so, and no other check undoes the change
             begun = _begin(asked, stack)
-            _check_undone(begun.session, asked.undo if asked.resume is not None else None)
-            return _measure(asked, begun, stack)
+            _check_undone(runner.session, asked.undo if asked.resume is not None else None)
+            return _measure(asked, begun, runner)
         except (PresetError, OptionError) as error:
             raise click.UsageError(str(error)) from None
         except (StoreError, NotRun) as error:
             raise Refused(str(error)) from None
+
+
+def _runner(asked: Asked) -> Runner:
+    """Of the session that is continued or named; raises StoreError."""
+    session = find_session(asked.resume).name if asked.resume is not None else asked.session
+    known = known_secrets(asked.where)
+    return Runner(paths.sessions_dir(), session, stall_seconds=asked.stall_timeout, vault=known)
 
 
 def _begin(asked: Asked, stack: ExitStack) -> _Begun:
@@ -117,19 +127,16 @@ def _begin(asked: Asked, stack: ExitStack) -> _Begun:
     else:
         request = _new_request(asked, stack)
         guided = _new_guided_check(asked, request).model_copy(update={"data_pool": asked.data_pool})
-        begun = _Begun(asked.session, asked.question, request, guided, ())
+        begun = _Begun(asked.question, request, guided, ())
     return replace(begun, guided=begun.guided.model_copy(update={"drop_caches": asked.drop_caches}))
 
 
-def _measure(asked: Asked, begun: _Begun, stack: ExitStack) -> int:
+def _measure(asked: Asked, begun: _Begun, runner: Runner) -> int:
     request = _one(begun.request, asked.where)
     agreed = consents(asked.where, asked.destroy, shared_pool=asked.shared_pool, drop_caches=asked.drop_caches)
     request = replace(request, **agreed)
     most_runs = Turn("after", looks_of(begun.guided).at[-1])
     draft = make_plan(request_of_turn(request, most_runs, 0), ids_of(begun.guided.after))
-    known = known_secrets(asked.where)
-    runner = Runner(paths.sessions_dir(), begun.session, stall_seconds=asked.stall_timeout, vault=known)
-    stack.enter_context(runner)
     if asked.dry_run:
         _describe(begun.guided, draft, begun.saved, asked.as_json)
         return 0
@@ -151,6 +158,9 @@ def _check_options(asked: Asked) -> None:
     """Raises UsageError."""
     if asked.undo and not asked.change:
         raise click.UsageError("--undo belongs to --change")
+    for option, command in (("--change", asked.change), ("--undo", asked.undo)):
+        if command is not None and printable(command) != command:
+            raise click.UsageError(f"{option}: expected one line of what a terminal shows: name a script instead")
     if asked.change and asked.against:
         raise click.UsageError("--change belongs to --preset: with --against the change is already made")
     confidence = asked.question.confidence
@@ -234,7 +244,7 @@ def _of_before(asked: Asked, against: str, stack: ExitStack) -> _Begun:
     request = Request((_preset_of(run),), nodes, target, {})
     guided = _new_guided_check(asked, request).model_copy(update={"before": (run.batch,), "before_runs": 0})
     check_caches(drops_caches(run), asked.drop_caches)
-    return _Begun(asked.session, asked.question, request, guided, before)
+    return _Begun(asked.question, request, guided, before)
 
 
 def _preset_of(run: Run) -> Preset:
@@ -265,7 +275,7 @@ def _of_saved(asked: Asked, resume: str, stack: ExitStack) -> _Begun:
     check_caches(guided.drop_caches, asked.drop_caches)
     if guided.takes_turns and not asked.undo:
         raise click.UsageError("this check takes turns: give its --change and --undo again")
-    return _Begun(directory.name, _asked_in(guided, asked.question), request, guided, ())
+    return _Begun(_asked_in(guided, asked.question), request, guided, ())
 
 
 def _where(asked: Asked, names: tuple[str, ...]) -> Where:

@@ -22,20 +22,21 @@ from cephtui.cli.stopping import AGAIN, stopping
 from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE, EXIT_REFUSED
 from cephtui.models import Node
 from cephtui.nodes.state import NodeState
-from cephtui.printable import one_line
+from cephtui.printable import one_line, printable
 from cephtui.reports.listings import draw_left_behind
 from cephtui.running.changing import run_noted
 from cephtui.running.cleanup import leftovers
 from cephtui.running.inbox import Inbox
 from cephtui.running.runner import Runner
-from cephtui.sessions.changes import left_changed, not_undone
+from cephtui.sessions.changes import CHANGES_FILE, left_changed, not_undone
 from cephtui.sessions.undo import Undo, left_behind, unreadable_lists
 from cephtui.sessions.writer import take_lock
 from cephtui.targets import in_turn
 from cephtui.targets.base import Removed
 from cephtui.targets.leftovers import ConnectionSettings, connection_settings, describe
-from cephtui.terminal import Interrupted, say
+from cephtui.terminal import Interrupted, say, say_exactly
 
+_CONTROLS = "line breaks or characters that a terminal does not show"
 _AT_ONCE, _ASKED_MOST = 32, 32
 """Nodes that are connected, or things that are removed, at the same time; and nodes that the user is asked for."""
 T = TypeVar("T")
@@ -48,9 +49,10 @@ def clean_up(where: Where, dry_run: bool, yes: bool, as_listed: bool, undone: st
         if directory.name != undone:
             raise click.UsageError(f"--undo {undone}: a command is run only for the session's whole name")
         return _undo(directory, dry_run=dry_run, yes=yes)
-    for directory, command in left_changed(paths.sessions_dir()):
-        name = directory.name
-        say(f"session {name}: its change was not undone: cephtui cleanup --undo {name} runs: {command}")
+    for changed in left_changed(paths.sessions_dir()):
+        say_exactly(
+            f"session {changed.directory.name}: its change was not undone: {changed.remedy} runs: {changed.undo}"
+        )
     left = left_behind(paths.sessions_dir())
     unreadable = unreadable_lists(paths.sessions_dir())
     for problem in unreadable:
@@ -71,10 +73,16 @@ def clean_up(where: Where, dry_run: bool, yes: bool, as_listed: bool, undone: st
 
 def _undo(directory: Path, *, dry_run: bool, yes: bool) -> int:
     """Run what takes back the change of a check, which was given on its command line; the exit code."""
-    command = dict(left_changed(directory.parent)).get(directory)
-    if command is None:
+    changed = next((each for each in left_changed(directory.parent) if each.directory == directory), None)
+    if changed is None:
         raise click.UsageError(f"session {directory.name} has no change to undo, or a check of it is running")
-    print_report(f"session {directory.name}, on this machine: {one_line(command)}")
+    command = changed.undo
+    click.echo(f"session {directory.name}, in a shell on this machine: {printable(command)}")
+    if printable(command) != command:
+        raise Refused(
+            f"nothing was run: a check takes no command with {_CONTROLS}, so this is none of a check's: "
+            f"look at {directory / CHANGES_FILE}"
+        )
     if dry_run:
         return 0
     if not yes and not (sys.stdin.isatty() and click.confirm("Run this?", err=True)):
@@ -175,8 +183,10 @@ def _agreed(
     for way in ways:
         name, session = one_line(way.listed.name), wanted[way][0][0].name
         say(f"{name}: session {session} has other connection settings than you:")
-        say(f"  its undo list: {describe(way.listed)}")
-        say(f"  yours: {describe(way.own) if way.own else 'no such node in your config or on the command line'}")
+        say_exactly(f"  its undo list: {describe(way.listed)}")
+        say_exactly(
+            f"  yours: {describe(way.own) if way.own else 'no such node in your config or on the command line'}"
+        )
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
     return click.confirm(
