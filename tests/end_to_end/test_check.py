@@ -6,6 +6,7 @@ A change that slows down is a file: while it exists, the fio of these tests keep
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import signal
 import time
@@ -464,6 +465,107 @@ def test_a_killed_guided_check_is_continued_with_the_change_in_place(desk: Desk)
     assert desk.log[3:] == ["run", "run", "undo", "run", "run", "change", "run", "undo"]
     assert not desk.slow.exists()
     desk.sandbox.assert_clean()
+
+
+def test_a_change_is_not_taken_back_below_the_check_that_measures_it(desk: Desk) -> None:
+    desk.hold.touch()
+    first = desk.start(*desk.guided(), *THERE_AND_BACK)
+    desk.wait_in_after(first)
+    in_use = "session C is being written by another cephtui"
+    assert in_use in desk.run("check", "--continue", "C", *THERE_AND_BACK, code=3).stderr
+    assert in_use in desk.run(*desk.guided(), *THERE_AND_BACK, code=3).stderr
+    assert in_use in desk.run("check", "--against", "C/1", "--session", "C", code=3).stderr
+    assert "a check of it is running" in desk.run("cleanup", "--undo", "C", "--yes", code=2).stderr
+    assert desk.log == ["run", "change", "run"]
+    first.process.send_signal(signal.SIGINT)
+    assert first.wait(END_SECONDS) == 4, first.describe()
+    assert desk.log == ["run", "change", "run", "undo"]
+    desk.sandbox.assert_clean()
+
+
+def test_a_verdict_is_not_given_where_something_else_has_undone_the_change(desk: Desk) -> None:
+    """As by a program that does not keep to the lock of the session."""
+    undone = f'{{"kind": "undo", "command": "x", "undo": "x", "status": 0, "at": "{datetime.now(UTC).isoformat()}"}}'
+    path = desk.sandbox.data / "sessions" / "C" / "changes.jsonl"
+    words = ["--change", f"{CHANGE}; {{ sleep 1; echo '{undone}' >> {path}; }} > /dev/null 2>&1 &", "--undo", UNDO]
+    console = desk.run(*desk.guided(runs=2), *words, "--json", code=4)
+    assert "the change was undone by something else than this check" in console.stderr
+    assert {event["event"] for event in console.events} >= {"run"}
+    assert not {event["event"] for event in console.events} & {"verdict", "conclusion"}
+    assert "undo" not in desk.log
+
+
+@pytest.mark.parametrize("ignores", ["", "trap '' TERM; "])
+def test_a_change_ends_with_its_killed_console_before_it_is_undone(desk: Desk, ignores: str) -> None:
+    change = f"{ignores}touch begun; sleep 6; touch slow"
+    console = desk.start(*desk.guided(), "--change", change, "--undo", "echo undo >> log; rm -f slow")
+    console.wait_for((desk.root / "begun").exists, END_SECONDS, "the change")
+    console.process.kill()
+    console.process.wait()
+    desk.run("cleanup", "--undo", "C", "--yes", code=0)
+    assert desk.sandbox.processes("sleep") == []
+    assert desk.log == ["run", "undo"]
+    assert not desk.slow.exists()
+    desk.sandbox.wait_gone()
+
+
+def test_what_a_change_leaves_in_the_background_lives_on(desk: Desk) -> None:
+    """As the daemon of a mount does, and the session is not in use by it."""
+    console = desk.run(
+        *desk.guided(runs=2), "--change", "sleep 1000 > /dev/null 2>&1 &", "--undo", "true", "--json", code=6
+    )
+    assert len(desk.outcomes()) == 4, console.describe()
+    (daemon,) = desk.sandbox.processes("sleep")
+    os.kill(daemon.pid, signal.SIGKILL)
+    desk.sandbox.assert_clean()
+
+
+def test_a_change_that_was_left_in_place_is_said_by_every_other_run(desk: Desk) -> None:
+    killed(desk)
+    desk.measure("other", runs=1)
+    (run,) = (json.loads(path.read_text()) for path in desk.sandbox.session("other").glob("*/run.json"))
+    said = [each["text"] for each in run["findings"] if each["code"] == "left-changed"]
+    assert said == [f"with a change of session C in place: {CHANGE}"]
+    console = desk.run(*desk.guided("D", runs=2), "--change", "true", "--undo", "true", code=6)
+    said_at = next(at for at, line in enumerate(console.complaints) if "session C was not undone: cephtui cle" in line)
+    assert said_at < console.complaints.index(f"cephtui: {PRESET} (1/1)"), "before the first run"
+    desk.run("cleanup", "--undo", "C", "--yes", code=0)
+    desk.measure("after", runs=1)
+    (run,) = (json.loads(path.read_text()) for path in desk.sandbox.session("after").glob("*/run.json"))
+    assert "left-changed" not in {each["code"] for each in run["findings"]}
+
+
+@pytest.mark.parametrize(
+    ("char", "escaped"),
+    [
+        ("\n", r"\n"),
+        ("\r", r"\r"),
+        ("\t", r"\t"),
+        ("\x1b[2K", r"\x1b[2K"),
+        ("\u202e", r"\u202e"),
+        ("\u00a0", r"\u00a0"),
+    ],
+)
+def test_a_command_that_is_not_shown_as_it_runs_is_not_run(desk: Desk, char: str, escaped: str) -> None:
+    path = desk.sandbox.data / "sessions" / "C" / "changes.jsonl"
+    path.parent.mkdir(parents=True)
+    undo = f"true  # ticket{char}touch PWN"
+    at = datetime.now(UTC).isoformat()
+    path.write_text(json.dumps({"at": at, "kind": "change", "command": "x", "undo": undo}) + "\n")
+    (path.parent / "session.json").write_text(
+        json.dumps({"session": "C", "created_at": at, "cephtui_version": "0", "schema_version": 1})
+    )
+    console = desk.run("cleanup", "--undo", "C", "--yes", code=3)
+    shown = f"true  # ticket{escaped}touch PWN"
+    assert console.stdout.rstrip().endswith(shown)
+    assert "nothing was run" in console.stderr
+    assert shown in desk.run("cleanup", code=0).stderr
+    assert not (desk.root / "PWN").exists()
+
+
+@pytest.mark.parametrize("words", [["--change", "a\nb"], ["--change", "a", "--undo", "b\x1b"]])
+def test_a_command_of_several_lines_is_not_taken(desk: Desk, words: list[str]) -> None:
+    assert "expected one line" in desk.run(*desk.guided(), *words, code=2).stderr
 
 
 def test_the_command_of_a_copied_session_runs_by_its_name_only(desk: Desk, new_sandbox: NewSandbox) -> None:
