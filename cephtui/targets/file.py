@@ -29,7 +29,7 @@ from cephtui.targets.base import (
     is_text,
     page_cache,
 )
-from cephtui.targets.devices import QUEUES_FUNCTION, parse_queues
+from cephtui.targets.devices import LEADS_FUNCTIONS, QUEUES_FUNCTION, listed, openers_of, parse_queues
 from cephtui.tools import TOOLS
 
 MARK_BYTES = 4096
@@ -45,7 +45,7 @@ _SCRIPTS = {name: packaged_text("cephtui.targets", f"file_{name}.sh") for name i
 
 
 def _script(name: str, *arguments: str) -> tuple[str, ...]:
-    functions = _MARK_FUNCTIONS + QUEUES_FUNCTION if name == "inspect" else _MARK_FUNCTIONS
+    functions = _MARK_FUNCTIONS + (QUEUES_FUNCTION + LEADS_FUNCTIONS) * (name == "inspect")
     return ("bash", "-c", functions + _SCRIPTS[name], f"cephtui-{name}", *arguments)
 
 
@@ -63,7 +63,18 @@ class FileFacts:
     busy: bool = False
     directory: bool = False
     osd: str | None = None
-    """The number of the OSD whose data directory it is in; empty where that is not known."""
+    """The number of the OSD whose data directory it is in, by whatever path; empty where that is not known."""
+    is_osd_data: bool = False
+    """Whether it is a file of an OSD, under whatever name."""
+    claim: str | None = None
+    """``free`` where nobody has it open or locked, ``busy`` where somebody has, None where that can't be told."""
+    openers: tuple[str, ...] = ()
+    """Processes that have it open or mapped: ``kvm (4711)``."""
+    holders: tuple[str, ...] = ()
+    """Loop devices and exports that it is behind."""
+    swaps: tuple[str, ...] = ()
+    root: bool = False
+    """True where the script ran as root; others can't see who has it open."""
     free: int | None = None
     total: int | None = None
     filesystem: str | None = None
@@ -194,9 +205,13 @@ def parse_path(text: str, rest: str) -> str:
 
 def parse_facts(text: str) -> FileFacts:
     """What ``inspect_argv`` printed; raises ValueError for anything else."""
-    fields = dict(line.split("\t", 1) for line in text.splitlines() if "\t" in line)
+    pairs = [line.split("\t", 1) for line in text.splitlines() if "\t" in line]
+    fields = dict(pairs)
     if "kind" not in fields:
         raise ValueError(f"unexpected answer: {text[:200]!r}")
+
+    def every(key: str) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(value for name, value in pairs if name == key))
 
     def number(key: str) -> int | None:
         return int(fields[key]) if fields.get(key, "").isdigit() else None
@@ -210,7 +225,13 @@ def parse_facts(text: str) -> FileFacts:
         marked="marked" in fields,
         busy="busy" in fields,
         directory="directory" in fields,
-        osd=fields.get("osd"),
+        osd=max(every("osd"), default=None),
+        is_osd_data="osd-data" in fields,
+        claim=fields.get("claim"),
+        openers=openers_of(every("opened")),
+        holders=every("holder"),
+        swaps=every("swap"),
+        root="root" in fields,
         free=number("free"),
         total=number("total"),
         filesystem=fields.get("filesystem"),
@@ -223,12 +244,14 @@ def guard(path: str, facts: FileFacts, span_bytes: int, destroy: tuple[str, ...]
     """Why ``span_bytes`` may not be written to the file, or None; the only place that decides it."""
     if not facts.directory:
         return Refusal(f"{path}: there is no directory {PurePosixPath(path).parent}", "create it or choose another")
-    if facts.osd is not None:
-        return _is_in_osd(path, facts.osd)
+    if facts.is_osd_data or facts.osd is not None:
+        return _is_osds(path, facts)
     if facts.kind not in ("missing", "file"):
         return Refusal(f"{path} is a {facts.kind}", "choose the path of a new file")
     if facts.busy:
         return Refusal(f"{path} is in use by another run", "wait for its end or choose another file")
+    if refusal := _guard_use(path, facts):
+        return refusal
     if facts.kind == "file" and not facts.marked and not set(names_of(path)) & set(destroy):
         return Refusal(
             f"{path} exists and is not cephtui's ({units.size(facts.size)})",
@@ -240,10 +263,31 @@ def guard(path: str, facts: FileFacts, span_bytes: int, destroy: tuple[str, ...]
     return _guard_space(path, facts, span_bytes)
 
 
-def _is_in_osd(path: str, number: str) -> Refusal:
+def _is_osds(path: str, facts: FileFacts) -> Refusal:
+    number = facts.osd or ""
     osd = number if number.isdecimal() else "N"
     text = f"{path} is in the data directory of osd.{osd}, which is not on the disk that the OSD writes to"
+    if facts.is_osd_data:
+        text = f"{path} is data of an OSD" if osd == "N" else f"{path} is data of osd.{osd}"
     return Refusal(text, f"measure the OSD itself with --target osd:{osd}")
+
+
+def _guard_use(path: str, facts: FileFacts) -> Refusal | None:
+    """Whether anybody else has it open, locked or behind a device; given up or not."""
+    other = "wait for its end or choose another file"
+    if facts.swaps:
+        return Refusal(f"{path} is used as swap space", "choose another file")
+    if facts.holders:
+        return Refusal(f"{path} is behind {listed(facts.holders)}", "choose another file")
+    if facts.openers:
+        return Refusal(f"{path} is in use by {listed(facts.openers)}", other)
+    if facts.claim == "busy":
+        who = "another process, perhaps in a container or on another host"
+        return Refusal(f"{path} is open or locked by {who}", other)
+    if facts.kind == "file" and not (facts.claim or facts.marked or facts.root):
+        remedy = "run on the node as root, for example with prefix sudo -n"
+        return Refusal(f"can't tell who uses {path}", remedy)
+    return None
 
 
 def _guard_space(path: str, facts: FileFacts, span_bytes: int) -> Refusal | None:

@@ -1,11 +1,13 @@
 # Reports what is at a path, and its file system.
 #
-#   bash -c MARK+QUEUES+SCRIPT cephtui-inspect PATH
+#   bash -c MARK+QUEUES+LEADS+SCRIPT cephtui-inspect PATH
 #
-# A line is KEY<tab>VALUE.
+# A line is KEY<tab>VALUE...
 path=$1
-directory=$(dirname -- "$path")
-say() { printf '%s\t%s\n' "$1" "$2"; }
+real=$(readlink -f -- "$path") && [ -n "$real" ] || real=$path
+directory=$(dirname -- "$real")
+say() { printf '%s' "$1"; shift; printf '\t%s' "$@"; printf '\n'; }
+[ "$(id -u)" = 0 ] && say root yes
 if [ -f "$path" ]; then
     say kind file
     say size "$(stat -Lc %s -- "$path")"
@@ -15,6 +17,9 @@ if [ -f "$path" ]; then
     marked "$path" && say marked yes
     # by descriptor: by name, flock would make the file again if it has just been removed
     flock -s -w 1 -E 75 9 9< "$path" 2>/dev/null; [ $? -eq 75 ] && say busy yes
+    claim=$(claim_of "$path")
+    if [ -n "$claim" ]; then echo "$claim"; fi
+    case $claim in *free) ;; *) users_of "$(id_of "$path")" "$path"; esac
 elif [ -e "$path" ] || [ -L "$path" ]; then
     say kind "$(stat -c %F -- "$path")"
 else
@@ -23,12 +28,7 @@ else
 fi
 [ -d "$directory" ] && say directory yes
 # the data directory of an OSD is a tmpfs, or on the system disk: never on the disk that the OSD writes to
-at=$(readlink -f -- "$directory")/
-case $at in /var/lib/ceph/osd/*-[0-9]*/* | /var/lib/ceph/*/osd.[0-9]*/*) say osd ''; esac
-while [ -n "$at" ]; do
-    [ -f "$at/whoami" ] && [ -f "$at/ceph_fsid" ] && say osd "$(head -c 9 -- "$at/whoami" 2>/dev/null)"
-    at=${at%/*}
-done
+osd_of "$path"
 df -B1 --output=avail,size,fstype,source -- "$directory" 2>/dev/null | tail -n 1 | {
     read -r free total fstype source
     say free "$free"; say total "$total"; say filesystem "$fstype"; say device "$source"

@@ -1,17 +1,20 @@
 """Block devices: what a node reports of one, and whether it may be overwritten. Pure; the scripts write nothing."""
 
 from cephtui.targets.devices.facts import (
+    LEADS_FUNCTIONS,
     DeviceFacts,
     RbdMapping,
     inspect_argv,
     list_argv,
+    openers_of,
     parse_device,
     parse_list,
 )
-from cephtui.targets.devices.guards import guard_device, guard_listed, guard_reading, names
+from cephtui.targets.devices.guards import guard_device, guard_listed, guard_reading, listed, names
 from cephtui.targets.devices.queues import QUEUES_FUNCTION, parse_queues
 
 __all__ = [
+    "LEADS_FUNCTIONS",
     "QUEUES_FUNCTION",
     "DeviceFacts",
     "RbdMapping",
@@ -20,7 +23,9 @@ __all__ = [
     "guard_reading",
     "inspect_argv",
     "list_argv",
+    "listed",
     "names",
+    "openers_of",
     "parse_device",
     "parse_list",
     "parse_queues",

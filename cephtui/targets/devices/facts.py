@@ -11,6 +11,7 @@ from cephtui.paths import packaged_text
 from cephtui.reading import load_json
 from cephtui.targets.devices.queues import QUEUES_FUNCTION, parse_queues
 
+LEADS_FUNCTIONS = packaged_text("cephtui.targets", "leads.sh")
 _INSPECT = packaged_text("cephtui.targets.devices", "inspect.sh")
 _LIST = packaged_text("cephtui.targets.devices", "list.sh")
 
@@ -77,7 +78,7 @@ class DeviceFacts:
 
 def inspect_argv(path: str, sys: str = "/sys", pve: str = "/etc/pve") -> tuple[str, ...]:
     """A command that reports DeviceFacts; it writes nothing. ``sys`` and ``pve`` are where those trees are."""
-    return ("bash", "-c", QUEUES_FUNCTION + _INSPECT, "cephtui-device", path, sys, pve)
+    return ("bash", "-c", QUEUES_FUNCTION + LEADS_FUNCTIONS + _INSPECT, "cephtui-device", path, sys, pve)
 
 
 def list_argv(sys: str = "/sys", dev: str = "/dev") -> tuple[str, ...]:
@@ -115,7 +116,7 @@ def parse_device(text: str) -> DeviceFacts:
         holders=_unique(fields.get("holder", ())),
         mounts=_unique(fields.get("mounted", ())),
         swaps=_unique(fields.get("swap", ())),
-        openers=_unique(_opener(value) for value in fields.get("opened", ())),
+        openers=openers_of(fields.get("opened", ())),
         signatures=_signatures(fields),
         claim=one.get("claim"),
         aliases=tuple(fields.get("alias", ())),
@@ -130,14 +131,15 @@ def _unique(values: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(values))
 
 
-def _opener(value: str) -> str:
-    process, _, name = value.partition("\t")
-    return f"{name or 'process'} ({process})"
+def openers_of(values: Iterable[str]) -> tuple[str, ...]:
+    """``kvm (4711)`` of each process that has it open."""
+    named = (value.partition("\t") for value in values)
+    return _unique(f"{name or 'process'} ({process})" for process, _, name in named)
 
 
 def _signatures(fields: Mapping[str, Sequence[str]]) -> tuple[str, ...] | None:
     """wipefs' answer, empty in versions that print nothing for nothing; and OSD labels that it does not know."""
-    osd = ("ceph_bluestore",) if "osd" in fields else ()
+    osd = ("ceph_bluestore",) if {"osd", "osd-data"} & fields.keys() else ()
     if "signatures" not in fields:
         return osd or None
     answer = fields["signatures"][0].strip()

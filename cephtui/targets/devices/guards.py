@@ -84,12 +84,12 @@ def _guard_kind(path: str, facts: DeviceFacts) -> Refusal | None:
 def _guard_use(path: str, facts: DeviceFacts) -> Refusal | None:
     if facts.mounts:
         return Refusal(
-            f"{path} is mounted on {_listed(facts.mounts)}", "unmount it if it is not needed, or choose another"
+            f"{path} is mounted on {listed(facts.mounts)}", "unmount it if it is not needed, or choose another"
         )
     if facts.swaps:
         return Refusal(f"{path} is used as swap space", _ELSEWHERE)
     if facts.holders:
-        return Refusal(f"{path} is held by {_listed(facts.holders)} (LVM, RAID or another mapping)", _ELSEWHERE)
+        return Refusal(f"{path} is held by {listed(facts.holders)} (LVM, RAID or another mapping)", _ELSEWHERE)
     return None
 
 
@@ -99,24 +99,24 @@ def _guard_contents(path: str, facts: DeviceFacts) -> Refusal | None:
     if member:
         return Refusal(f"{path} {member}", _OF_OSD if _OSD in found else _ELSEWHERE)
     if facts.partitions or _TABLES & set(found):
-        shown = f": {_listed(facts.partitions)}" if facts.partitions else ""
+        shown = f": {listed(facts.partitions)}" if facts.partitions else ""
         return Refusal(f"{path} has a partition table{shown}", "choose one of its unused partitions or another device")
     if found:
-        text = f"{path} contains {_listed([_CONTENTS.get(one, one) for one in found])}"
+        text = f"{path} contains {listed([_CONTENTS.get(one, one) for one in found])}"
         return Refusal(text, f"if it is not needed, remove it with wipefs -a {path}; or choose another")
     return None
 
 
 def _guard_guests(path: str, facts: DeviceFacts) -> Refusal | None:
     if facts.references:
-        return Refusal(f"{path} is a guest's disk in {_listed(facts.references)}", _ELSEWHERE)
+        return Refusal(f"{path} is a guest's disk in {listed(facts.references)}", _ELSEWHERE)
     guest = next((name for name in _known_as(path, facts) if _GUEST.match(name)), None)
     if guest:
         return Refusal(f"{path} is {guest}, by its name a guest's disk", _ELSEWHERE)
     if facts.volume_uuid and re.fullmatch(r"LVM-\w{64}-.+", facts.volume_uuid):
         return Refusal(f"{path} ({facts.volume}) is an internal part of an LVM volume", _ELSEWHERE)
     if facts.openers:
-        return Refusal(f"{path} is in use by {_listed(facts.openers)}", "wait for its end or choose another device")
+        return Refusal(f"{path} is in use by {listed(facts.openers)}", "wait for its end or choose another device")
     if facts.claim == "busy":
         return Refusal(
             f"{path} is in use by the system", "find out with lsblk and dmsetup what holds it, or choose another"
@@ -178,6 +178,7 @@ def _ask(path: str, facts: DeviceFacts, destroy: Sequence[str]) -> Refusal | Non
     )
 
 
-def _listed(values: Sequence[str], most: int = 3) -> str:
+def listed(values: Sequence[str], most: int = 3) -> str:
+    """``a, b, c and 2 more``."""
     shown = ", ".join(values[:most])
     return shown if len(values) <= most else f"{shown} and {len(values) - most} more"

@@ -1,6 +1,6 @@
 # Reports what a block device is and who uses it; it writes nothing.
 #
-#   bash -c QUEUES+SCRIPT cephtui-device PATH SYS PVE
+#   bash -c QUEUES+LEADS+SCRIPT cephtui-device PATH SYS PVE
 #
 # SYS and PVE are /sys and /etc/pve. A line is KEY<tab>VALUE; targets/devices/facts.py has the keys.
 
@@ -26,7 +26,15 @@ say() { printf '%s' "$1"; shift; printf '\t%s' "$@"; printf '\n'; }
 # shellcheck disable=SC2046 # two words
 number_of() { set -- $(stat -Lc '%t %T' -- "$1" 2>/dev/null) && [ $# = 2 ] && number=$(( 0x$1 )):$(( 0x$2 )); }
 ours() { case " $family " in *" $1 "*) return 0; esac; return 1; }
-unescaped() { printf -- "${1//%/%%}"; } # the kernel's \040; %b would take a digit after it too
+# the files that it is made of, by loop devices on whatever level, and the name of each of those
+files_below() {
+    local below
+    for below in "$1"/slaves/*; do
+        [ -e "$below" ] && files_below "$(readlink -f -- "$below")"
+    done
+    [ -e "$1/partition" ] && below=${1%/*} || below=$1
+    [ -r "$below/loop/backing_file" ] && printf '%s\t%s\n' "${below##*/}" "$(cat "$below/loop/backing_file")"
+}
 if [ ! -b "$path" ]; then
     if [ -e "$path" ] || [ -L "$path" ]; then say kind "$(stat -Lc %F -- "$path" 2>/dev/null || echo 'dangling link')"
     else say kind missing; fi
@@ -41,6 +49,11 @@ say size "$(( $(cat "$node/size") * 512 ))"
 whole=$node; [ -e "$node/partition" ] && { whole=${node%/*}; say whole "${whole##*/}"; }
 [ -r "$node/dm/name" ] && { say dm.name "$(cat "$node/dm/name")"; say dm.uuid "$(cat "$node/dm/uuid")"; }
 [ -r "$node/loop/backing_file" ] && say backing "$(cat "$node/loop/backing_file")"
+files_below "$node" | while IFS=$'\t' read -r loop file; do
+    [ -e "$file" ] || continue
+    osd_of "$file"
+    users_of "$(id_of "$file")" "$file" | grep -vxF -e "$(say holder "$loop")"
+done
 queues "$node"
 
 family=$number
@@ -64,10 +77,10 @@ while read -r _ _ number _ point rest; do
     rest=${rest#* - } rest=${rest#* } source=${rest%% *}
     # btrfs and some others mount with a device number of their own
     case "$number $source" in 0:*' /dev/'*) [ -b "$source" ] && number_of "$source"; esac
-    ours "$number" && say mounted "$(unescaped "$point")"
+    ours "$number" && unescape "$point" && say mounted "$plain"
 done < /proc/self/mountinfo
 while read -r file _; do
-    file=$(unescaped "$file"); [ -b "$file" ] && number_of "$file" && ours "$number" && say swap "$file"
+    unescape "$file"; [ -b "$plain" ] && number_of "$plain" && ours "$number" && say swap "$plain"
 done < /proc/swaps
 # by device number: in a container the same device has another name. Only links to /dev, since others may hang
 find /proc/[0-9]*/fd -maxdepth 1 -lname '/dev/*' -xtype b -exec stat -Lc '%t %T %n' -- {} + 2>/dev/null |
@@ -77,10 +90,7 @@ find /proc/[0-9]*/fd -maxdepth 1 -lname '/dev/*' -xtype b -exec stat -Lc '%t %T 
     done
 
 if found=$(wipefs -n -J -- "$path" 2>/dev/null); then say signatures "$(printf %s "$found" | tr -d '\n\t')"; fi
-for at in 0 1073741824 10737418240 107374182400 1073741824000; do # BlueStore keeps copies of its label there
-    label=$(dd if="$path" bs=22 count=1 skip="$at" iflag=skip_bytes,fullblock status=none 2>/dev/null | tr -d '\0')
-    [ "$label" = 'bluestore block device' ] && say osd "$at"
-done
+has_label "$path" && say osd-data "$path"
 claim "$path"; case $? in 0) say claim free;; 75) say claim busy;; 77) say claim untried;; esac
 
 find -L /dev -xdev -samefile "$path" 2>/dev/null | sort | while read -r alias; do say alias "$alias"; done
