@@ -8,7 +8,7 @@ unescape() {
 }
 id_of() { stat -Lc %d:%i -- "$1" 2>/dev/null; }
 
-# every path of a directory, through bind mounts too: those of the same file system that show it
+# every path of a file or directory, through bind mounts too: those of the same file system that show it
 paths_of() {
     local real root point number best='' inside='' device=''
     real=$(readlink -f -- "$1") && [ -n "$real" ] || return
@@ -42,11 +42,9 @@ has_label() {
 # for a file that is an OSD's by whatever name
 osd_of() {
     local path at
-    at=$(readlink -f -- "$1") && [ -n "$at" ] || return 0
-    at=${at%/*}
-    paths_of "${at:-/}" | sort -u | while read -r path; do
+    paths_of "$1" | sort -u | while read -r path; do
         case $path/ in /var/lib/ceph/osd/*-[0-9]*/* | /var/lib/ceph/*/osd.[0-9]*/*) say osd ''; esac
-        at=$path
+        at=${path%/*}
         while [ -n "$at" ]; do
             [ -f "$at/whoami" ] && [ -f "$at/ceph_fsid" ] && say osd "$(head -c 9 -- "$at/whoami" 2>/dev/null)"
             at=${at%/*}
