@@ -56,6 +56,9 @@ class Lock:
     """On the node, as the benchmark sees it; empty where nothing is locked."""
     owner: str = ""
     """Of a file of cephtui's: has to be in the file's mark, else another console has taken the file over."""
+    identity: str = ""
+    """Of what the path led to when it was inspected, and has to lead to still: ``DEVICE:INODE``, of a block device
+    ``MAJOR:MINOR``, as stat(1) has them. Empty where that is not known."""
 
 
 UNLOCKED = Lock()

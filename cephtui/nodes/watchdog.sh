@@ -1,6 +1,6 @@
 # Runs a command on a node and ends all its processes, even where the console was killed.
 #
-#   bash -c SCRIPT cephtui-watchdog TOKEN LIMIT LOCK OWNER DETACHED WORDS ACCESS... COMMAND...
+#   bash -c SCRIPT cephtui-watchdog TOKEN LIMIT LOCK OWNER IDENTITY DETACHED WORDS ACCESS... COMMAND...
 #
 # stdin is the console's heartbeat, a newline every few seconds, and a line "go" among them begins the command. What
 # stands behind "secret " in lines before that is the command's stdin, and in no argument, environment or file. A line
@@ -9,7 +9,8 @@
 # its figures, then KILL for every process that carries TOKEN in its environment, forked workers that left the process
 # group included. So does the end of this shell itself, for which the watcher checks at each heartbeat.
 # LIMIT seconds are the last bound; LOCK, a file or empty, is held while any of the processes lives. With OWNER it is
-# a file of cephtui's that has to carry this owner in its mark (targets/file.py). With DETACHED, not empty, what COMMAND
+# a file of cephtui's that has to carry this owner in its mark (targets/file.py); IDENTITY, not empty, is what its path has
+# to lead to: DEVICE:INODE, or MAJOR:MINOR of a block device. With DETACHED, not empty, what COMMAND
 # has left in the background lives on where it has ended by itself, and LOCK is held until the end of this shell only.
 # ACCESS, a command of so many WORDS, prints a ceph.conf that is a keyring, too. It is kept where only this user can read
 # it, in memory if possible, and COMMAND finds it by its environment; however this ends, it is removed. Where there are
@@ -19,10 +20,16 @@
 # The exit status is the command's, or 74: no such LOCK, 75: LOCK is held by another, 76: the heartbeat was silent,
 # 77: stdin ended before the start, 78: no input came on stdin, 79: ACCESS failed.
 set -u +ax  # whatever the login shell has set, no variable is exported and no line is printed
-token=$1 limit=$2 lock=$3 owner=$4 detached=$5 words=$6 files=
-shift 6
+token=$1 limit=$2 lock=$3 owner=$4 identity=$5 detached=$6 words=$7 files=
+shift 7
 trap '' PIPE HUP
 exec 3<&0 </dev/null
+
+identity_of() {
+    [ -b "$1" ] || { stat -Lc %d:%i -- "$1"; return; }
+    set -- $(stat -Lc '0x%t 0x%T' -- "$1")
+    echo "$(( $1 )):$(( $2 ))"
+}
 
 if [ -n "$lock" ]; then
     { exec 9<"$lock"; } 2>/dev/null || { echo "cephtui: $lock can't be opened" >&2; exit 74; }
@@ -31,6 +38,9 @@ if [ -n "$lock" ]; then
     # another run may have removed the file before: the tool would create a new one, which no undo list names
     [ "$(stat -Lc %d:%i "/proc/$$/fd/9")" = "$(stat -Lc %d:%i -- "$lock" 2>/dev/null)" ] ||
         { echo "cephtui: $lock was removed" >&2; exit 74; }
+    # what its path leads to may have been replaced since it was inspected
+    [ -z "$identity" ] || [ "$(identity_of "/proc/$$/fd/9")" = "$identity" ] ||
+        { echo "cephtui: $lock leads to something else than when it was inspected" >&2; exit 74; }
     # another run may have taken the file over before it was held
     [ -z "$owner" ] || [ "$(tail -c 4096 <&9 | tr -d '\0' | sed -n 2p)" = "$owner" ] ||
         { echo "cephtui: $lock is in use by another run" >&2; exit 75; }

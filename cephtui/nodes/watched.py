@@ -31,8 +31,8 @@ _QUEUE_MOST_BYTES = 4 << 20
 def watchdog_argv(command: Command) -> tuple[str, ...]:
     """The command line that runs a command behind the watchdog, and that behind its prefix."""
     limit, lock = str(round(command.limit_seconds)), command.lock
-    detached = "detached" * command.is_detached
-    watchdog = ("bash", "-c", _SCRIPT, "cephtui-watchdog", command.token, limit, lock.path, lock.owner, detached)
+    held, detached = (lock.path, lock.owner, lock.identity), "detached" * command.is_detached
+    watchdog = ("bash", "-c", _SCRIPT, "cephtui-watchdog", command.token, limit, *held, detached)
     return (*command.prefix, *watchdog, str(len(command.access)), *command.access, *command.argv)
 
 

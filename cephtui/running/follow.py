@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from cephtui import stats, units
@@ -99,12 +100,19 @@ class Follow:
     def __init__(self, task: NodeTask, findings: list[Finding]) -> None:
         self.doing = ""
         """When, in words: ``while measuring``."""
+        self.identity = ""
+        """Of what is measured, as in a ``Lock``."""
         self._task, self._findings = task, findings
         self._read_at = 0.0
         self._was_ended = False
         """Whether a stop was sent to the command before its output ended."""
         self._access: Undo | None = None
         """What was fetched for the command that runs."""
+
+    def identify(self, parts: Mapping[str, str]) -> None:
+        """Take note of the identities of parts, by their specs."""
+        known = parts.get(self._task.node_step.parts[0].spec, "") if self._task.node_step.parts else ""
+        self.identity = self._task.target.identity_at_path(known) or self.identity
 
     @property
     def lost(self) -> str:
@@ -127,7 +135,7 @@ class Follow:
             argv,
             prefix=self._task.node_step.prefix,
             limit_seconds=limit_seconds + _LIMIT_SLACK_SECONDS,
-            lock=self._task.lock(),
+            lock=replace(self._task.lock(), identity=self.identity),
             access=self._task.node_step.access,
             secrets=tuple(secrets),
             goes_on=goes_on,

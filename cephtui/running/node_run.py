@@ -89,6 +89,7 @@ class NodeRun:
         if self._found.refusal:
             raise Ended("refused", self._found.refusal.text)
         self.findings += self._found.findings
+        self._follow.identify(self._found.identities)
 
     async def prepare(self, stop: StopRequest) -> None:
         """Create and prefill the missing parts."""

@@ -41,6 +41,7 @@ class Preparation:
         if wanted:
             await note_undo(self._bench, self._task.shell, [part.spec for part in wanted], self._task.target.pool)
         made = dict(zip((p.spec for p in wanted), await asyncio.gather(*map(self._create, wanted)), strict=True))
+        self._follow.identify(made)
         if not self._task.step.filled or not missing:
             return
         parts = self._to_prefill(missing)

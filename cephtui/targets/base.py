@@ -221,6 +221,10 @@ class Target(ABC):
     async def inspect(self, shell: Shell, use: Use) -> Found:
         """Inspect it and apply its guards; writes nothing. Raises TargetFault and TransportError."""
 
+    def identity_at_path(self, identity: str) -> str:
+        """What of a part's identity can be seen at its path, as in a ``Lock``; empty where nothing can."""
+        return ""
+
     async def create(self, shell: Shell, part: Part, owner: str) -> str:
         """Make a part that carries its owner, and give its identity. Raises TargetFault and TransportError."""
         raise TargetFault(f"{self.spec} exists already: cephtui does not create it")

@@ -122,6 +122,9 @@ class FileTarget(Target):
             queues=facts.queues,
         )
 
+    def identity_at_path(self, identity: str) -> str:
+        return identity
+
     async def create(self, shell: Shell, part: Part, owner: str) -> str:
         """Makes the file, or fits and takes over one of cephtui's; its device and inode identify it."""
         path = part.spec.removeprefix("file:")

@@ -54,6 +54,7 @@ class Watched:
         secrets: tuple[str, ...] = (),
         access: tuple[str, ...] = (),
         goes_on: bool = False,
+        is_detached: bool = False,
     ) -> WatchedProcess:
         """Bring one up to its release."""
         connection = LocalConnection()
@@ -65,6 +66,7 @@ class Watched:
             lock=lock,
             secrets=secrets,
             goes_on=goes_on,
+            is_detached=is_detached,
             access=access,
         )
         return await connection.start(command)
@@ -276,7 +278,7 @@ def test_the_shell_has_no_message_of_its_own_on_a_killed_command() -> None:
     script = packaged_text("cephtui.nodes", "watchdog.sh")
     slow = script.replace("watcher=$!\n", "watcher=$!\nsleep 0.5\n")
     assert slow != script
-    argv = ["bash", "-c", slow, "cephtui-watchdog", "token", "10", "", "", "", "0", "sh", "-c", "kill -KILL $$"]
+    argv = ["bash", "-c", slow, "cephtui-watchdog", "token", "10", "", "", "", "", "0", "sh", "-c", "kill -KILL $$"]
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdin
         assert process.stderr
@@ -472,6 +474,46 @@ async def test_a_lock_that_is_not_there(watched: Watched, tmp_path: Path) -> Non
     status, _, stderr = await outcome(await watched.shell("echo never", lock=Lock(str(tmp_path / "none"))))
     assert status == 74
     assert stderr.decode() == f"cephtui: {tmp_path}/none can't be opened\n"
+
+
+async def test_what_its_path_leads_to_has_to_be_what_was_inspected(watched: Watched, tmp_path: Path) -> None:
+    inspected, other, path = tmp_path / "inspected", tmp_path / "other", tmp_path / "path"
+    for file_ in (inspected, other):
+        file_.touch()
+    path.symlink_to(inspected)
+    found = inspected.stat()
+    lock = Lock(str(path), identity=f"{found.st_dev}:{found.st_ino}")
+    assert (await outcome(await watched.shell("echo ran", lock=lock)))[:2] == (0, b"ran\n")
+    path.unlink()
+    path.symlink_to(other)
+    changed = f"cephtui: {path} leads to something else than when it was inspected\n"
+    assert await outcome(await watched.shell("echo ran", lock=lock)) == (watchdog.NO_LOCK, b"", changed.encode())
+
+
+@pytest.mark.root
+async def test_a_device_is_known_by_its_number(watched: Watched) -> None:
+    device = next(path for path in sorted(Path("/dev").iterdir()) if path.is_block_device())
+    number = device.stat().st_rdev
+    is_it, is_not = f"{os.major(number)}:{os.minor(number)}", f"{os.major(number)}:{os.minor(number) + 1}"
+    assert (await outcome(await watched.shell("echo ran", lock=Lock(str(device), identity=is_it))))[0] == 0
+    refused = await outcome(await watched.shell("echo ran", lock=Lock(str(device), identity=is_not)))
+    assert refused[0] == watchdog.NO_LOCK
+
+
+async def test_a_detached_command_leaves_what_is_in_the_background(watched: Watched, tmp_path: Path) -> None:
+    lock = tmp_path / "lock"
+    lock.touch()
+    script = "sleep 1000 > /dev/null 2>&1 & echo $!"
+    for is_detached, lives in ((True, True), (False, False)):
+        process = await watched.ready("sh", "-c", script, lock=Lock(str(lock)), is_detached=is_detached)
+        process.release()
+        status, stdout, _ = await outcome(process)
+        left = Path(f"/proc/{int(stdout)}/cmdline")
+        assert (status, left.exists() and left.read_bytes() == b"sleep\x001000\0") == (0, lives)
+        with lock.open() as file_:
+            fcntl.flock(file_, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if lives:
+            os.kill(int(stdout), signal.SIGKILL)
 
 
 async def test_only_the_last_owner_of_a_file_comes_to_use_it(watched: Watched, tmp_path: Path) -> None:
