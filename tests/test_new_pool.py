@@ -252,28 +252,33 @@ async def test_only_what_is_named_as_cephtui_names_its_pools_is_deleted() -> Non
 # ---------------------------------------------------------------------------------------------- deleted
 
 CEPH = r"""#!/bin/bash
-# a cluster in a folder: a file for each pool, and one for each setting
+# a cluster in a folder: a file for each pool, and one for each setting and each key
 cd "$CLUSTER" || exit 1
 shift 2
 echo "$*" >> log
 case "$*" in
     "osd pool rm "*)
-        [ "$(cat option 2>/dev/null)" = true ] || {
+        allowed=$(cat config:mon.a 2>/dev/null || cat config:mon 2>/dev/null)
+        [ "$allowed" = true ] || {
             echo "Error EPERM: pool deletion is disabled; set the mon_allow_pool_delete config option to true" >&2
             exit 1
         }
         rm -f "$4" ;;
+    "mon dump"*) echo '{"epoch":1,"mons":[{"rank":0,"name":"a"},{"rank":1,"name":"b"}],"quorum":[0,1]}' ;;
     "config dump"*)
         printf '[{"section":"osd","name":"mon_allow_pool_delete","value":"wrong","mask":""}'
-        [ ! -e option ] ||
-            printf ',{"section":"mon","name":"mon_allow_pool_delete","value":"%s","mask":""}' "$(cat option)"
+        for file in config:*; do
+            [ ! -e "$file" ] || printf ',{"section":"%s","name":"mon_allow_pool_delete","value":"%s","mask":""}' \
+                "${file#config:}" "$(cat "$file")"
+        done
         echo "]" ;;
-    "config set "*) printf %s "$5" > option ;;
-    "config rm "*) rm option ;;
-    "config-key exists "*) [ -e key ] || exit 2 ;;
-    "config-key get "*) cat key ;;
-    "config-key set "*) printf %s "$4" > key ;;
-    "config-key rm "*) rm key ;;
+    "config set "*) printf %s "$5" > "config:$3" ;;
+    "config rm "*) rm -f "config:$3" ;;
+    "config-key exists "*) [ -e "key:${3//\//|}" ] || exit 2 ;;
+    "config-key get "*) cat "key:${3//\//|}" ;;
+    "config-key set "*) printf %s "$4" > "key:${3//\//|}" ;;
+    "config-key rm "*) rm -f "key:${3//\//|}" ;;
+    "config-key ls") for file in key:*; do file=${file#key:}; echo "\"${file//|//}\","; done ;;
 esac
 status=$?
 case "$*" in "$KILL_AT"*) kill -KILL 0 ;; esac
@@ -288,37 +293,91 @@ class Cluster:
         program = folder / "ceph"
         program.write_text(CEPH)
         program.chmod(0o755)
-        (self.folder / POOL).touch()
-        (self.folder / "bench").touch()
+        for name in (POOL, f"{POOL}-2", "bench"):
+            (self.folder / name).touch()
         if option is not None:
-            (self.folder / "option").write_text(option)
+            (self.folder / "config:mon").write_text(option)
 
-    def delete(self, **more: str) -> int:
+    def begin(self, pool: str = POOL, **more: str) -> subprocess.Popen[bytes]:
         path = f"{self.folder.parent}:{os.environ['PATH']}"
         env = {**os.environ, "PATH": path, "CLUSTER": str(self.folder), "KILL_AT": "never", **more}
-        done = subprocess.run(delete_argv([POOL], "made-with"), env=env, capture_output=True, start_new_session=True)
-        return done.returncode
+        argv = delete_argv([pool], f"made-with-{pool}")
+        return subprocess.Popen(argv, env=env, stderr=subprocess.PIPE, start_new_session=True)
+
+    def delete(self, pool: str = POOL, **more: str) -> int:
+        with self.begin(pool, **more) as process:
+            process.communicate()
+        return process.returncode
 
     def state(self) -> dict[str, str]:
         return {path.name: path.read_text() for path in self.folder.iterdir() if path.name != "log"}
+
+
+def as_before(option: str | None, *pools: str) -> dict[str, str]:
+    return {**dict.fromkeys((*pools, "bench"), ""), **({} if option is None else {"config:mon": option})}
 
 
 @pytest.mark.parametrize("option", [None, "false", "true"])
 def test_the_option_is_what_it_was_after_a_pool_is_deleted(tmp_path: Path, option: str | None) -> None:
     cluster = Cluster(tmp_path, option)
     assert cluster.delete() == 0
-    assert cluster.state() == {"bench": "", **({} if option is None else {"option": option})}
+    assert cluster.state() == as_before(option, f"{POOL}-2")
     log = (cluster.folder / "log").read_text()
     assert ("config set" in log) == (option != "true"), "what is allowed anyway needs no setting"
-    assert "osd crush rule rm made-with" in log
-    assert "osd erasure-code-profile rm made-with" in log
+    assert "config set mon " not in log
+    assert f"osd crush rule rm made-with-{POOL}" in log
+    assert f"osd erasure-code-profile rm made-with-{POOL}" in log
+
+
+MOMENTS = ("config-key set", "config set mon.a", "config set mon.b", "osd pool rm", "config rm", "config-key rm")
 
 
 @pytest.mark.parametrize("option", [None, "false"])
-@pytest.mark.parametrize("at", ["config-key set", "config set", "osd pool rm", "config rm", "config-key rm"])
+@pytest.mark.parametrize("at", MOMENTS)
 def test_after_a_kill_at_any_moment_the_next_one_puts_it_back(tmp_path: Path, at: str, option: str | None) -> None:
     cluster = Cluster(tmp_path, option)
     cluster.delete(KILL_AT=at)
     assert cluster.delete() == 0
-    assert cluster.state() == {"bench": "", **({} if option is None else {"option": option})}
+    assert cluster.state() == as_before(option, f"{POOL}-2")
     assert cluster.delete() == 0, "twice is harmless"
+
+
+@pytest.mark.parametrize("option", [None, "false"])
+@pytest.mark.parametrize("at", MOMENTS)
+def test_a_deletion_that_was_killed_leaves_nothing_set_by_another(tmp_path: Path, at: str, option: str | None) -> None:
+    cluster = Cluster(tmp_path, option)
+    cluster.delete(KILL_AT=at)
+    assert cluster.delete(f"{POOL}-2") == 0
+    assert not {"config:mon.a", "config:mon.b"} & cluster.state().keys()
+    assert cluster.delete() == 0
+    assert cluster.state() == as_before(option)
+
+
+@pytest.mark.parametrize("option", [None, "false"])
+def test_deletions_at_the_same_time_leave_the_option_as_it_was(tmp_path: Path, option: str | None) -> None:
+    cluster = Cluster(tmp_path, option)
+    pools = [f"{POOL}-{number}" for number in range(3, 9)]
+    for pool in pools:
+        (cluster.folder / pool).touch()
+    processes = [cluster.begin(pool) for pool in pools]
+    for process in processes:
+        _, stderr = process.communicate()
+        assert process.returncode == 0, stderr
+    assert cluster.state() == as_before(option, POOL, f"{POOL}-2")
+
+
+def test_what_is_noted_by_an_earlier_version_is_put_back(tmp_path: Path) -> None:
+    cluster = Cluster(tmp_path, "true")
+    (cluster.folder / "key:cephtui|mon_allow_pool_delete").write_text("unset")
+    assert cluster.delete() == 0
+    assert cluster.state() == as_before(None, f"{POOL}-2")
+
+
+def test_a_monitors_own_setting_is_not_touched(tmp_path: Path) -> None:
+    cluster = Cluster(tmp_path, "true")
+    (cluster.folder / "config:mon.a").write_text("false")
+    with cluster.begin() as process:
+        _, stderr = process.communicate()
+    assert process.returncode == 1
+    assert b"a monitor has a mon_allow_pool_delete of its own" in stderr
+    assert cluster.state() == {**as_before("true", POOL, f"{POOL}-2"), "config:mon.a": "false"}

@@ -156,9 +156,9 @@ def kills(bench: Bench, after: str) -> None:
 @pytest.mark.parametrize(
     "after",
     [
-        pytest.param(f"config set mon {OPTION} true", marks=pytest.mark.matrix),
+        pytest.param(f"config set mon.a {OPTION} true", marks=pytest.mark.matrix),
         "osd pool rm",
-        f"config set mon {OPTION} false",
+        f"config rm mon.a {OPTION}",
         pytest.param("crush rule rm", marks=pytest.mark.matrix),
     ],
 )
