@@ -246,6 +246,24 @@ async def test_nothing_is_started_before_the_gate(tmp_path: Path) -> None:
         assert await wrote(file) == "started"
 
 
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1:80; script-src 'unsafe-inline'", "127.0.0.1 evil", "[::1]x"]
+)
+async def test_nothing_of_a_request_that_was_refused_is_in_its_answer(host: str) -> None:
+    async with served("") as client:
+        for path in ("/", "/ws", "/nothing"):
+            answer = await client.get(path, headers={"Host": host})
+            assert answer.status == 403
+            assert host not in str(answer.headers) + await answer.text()
+            assert "connect-src 'none'" in answer.headers["Content-Security-Policy"]
+
+
+async def test_no_folder_is_listed() -> None:
+    async with served("") as client:
+        for path in ("/static", "/static/", "/static/css/", "/static/images/"):
+            assert (await client.get(path, headers=origin(client))).status == 404, path
+
+
 async def test_the_page_loads_nothing_from_elsewhere() -> None:
     async with served("") as client:
         answer = await client.get("/")

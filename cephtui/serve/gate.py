@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import socket
 from collections.abc import Callable, Mapping
 from hashlib import sha256
 from ipaddress import ip_address
-from urllib.parse import urlsplit
 
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+_HOST = re.compile(r"(?:\[(?P<address>[0-9A-Fa-f:.]+)\]|(?P<name>[A-Za-z0-9_.-]+))(?::[0-9]{1,5})?")
 _OTHER_HOST = "this page has another address: the Host of the request is not this server's"
 _FOREIGN = "opened by another page: the Origin of the request is not this server's"
 _NO_TOKEN = "a token is missing: open the whole link that cephtui serve has printed"
@@ -78,13 +79,15 @@ class Gate:
     def check_address(self, headers: Mapping[str, str], *, is_socket: bool) -> None:
         """Raises Shut for a name that is not this server's, as after DNS rebinding, and for another page's socket."""
         host = headers.get("Host", "")
-        if not self._is_own(_name(host)):
+        if not self.is_own(host):
             raise Shut(_OTHER_HOST)
         origin = headers.get("Origin")
         if (is_socket or origin is not None) and origin != f"http://{host}":
             raise Shut(_FOREIGN)
 
-    def _is_own(self, name: str) -> bool:
+    def is_own(self, host: str) -> bool:
+        """Whether a Host header names this server."""
+        name = _name(host)
         return name in self._names or (self._any_address and _is_address(name))
 
     def admit(self, cookie: str | None, token: str | None) -> str | None:
@@ -97,11 +100,9 @@ class Gate:
 
 
 def _name(host: str) -> str:
-    """Of a Host header; empty where it is none."""
-    try:
-        return urlsplit(f"//{host}").hostname or ""
-    except ValueError:
-        return ""
+    """Of a Host header; empty where it is none, which may go into no header of an answer."""
+    found = _HOST.fullmatch(host)
+    return (found["address"] or found["name"]).lower() if found else ""
 
 
 def _is_address(name: str) -> bool:

@@ -178,6 +178,8 @@ class PageServer(Server):
             raise web.HTTPForbidden(text=f"cephtui: {reason}\n") from None
         if token is not None:
             return self._to_the_page(cookie)
+        if request.path.startswith("/static") and request.path.endswith(("/static", "/")):
+            raise web.HTTPNotFound  # else it would list its files
         if request.path in ("/", "/ws") and len(self._pages) >= _MOST:
             raise web.HTTPServiceUnavailable(text=f"cephtui: {_FULL}\n")
         return await handler(request)
@@ -190,10 +192,14 @@ class PageServer(Server):
         return response
 
     async def _add_headers(self, request: web.Request, response: web.StreamResponse) -> None:
-        """Nothing is loaded from elsewhere, and no other page can show this one or is given its address."""
+        """Nothing is loaded from elsewhere, and no other page can show this one or is given its address.
+
+        A name that is not this server's is in no answer.
+        """
+        own_socket = f"ws://{request.host}" if self._gate.is_own(request.host) else "'none'"
         response.headers["Content-Security-Policy"] = (
             "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self'; "
-            f"img-src data:; connect-src ws://{request.host}; frame-ancestors 'none'; base-uri 'none'"
+            f"img-src data:; connect-src {own_socket}; frame-ancestors 'none'; base-uri 'none'"
         )
         response.headers["Referrer-Policy"] = "no-referrer"
         response.headers["X-Content-Type-Options"] = "nosniff"
