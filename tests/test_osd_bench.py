@@ -225,9 +225,29 @@ def test_what_can_not_begin_says_why(
 
 def test_without_rados_it_says_what_to_install(tmp_path: Path) -> None:
     (tmp_path / "rados.py").write_text("raise ImportError")
-    ended = done(argv_of(), {**os.environ, "PYTHONPATH": str(tmp_path)})
+    others = {"PYTHONPATH": str(tmp_path), "CEPHTUI_PYTHON_TRIED": "/usr/bin/python3"}
+    ended = done(argv_of(), {**os.environ, **others})
     assert ended.returncode == 127
     assert ended.stderr == "Ceph's Python module rados is not installed: apt-get install ceph-common\n"
+
+
+def test_a_python_of_another_gives_way_to_that_of_ceph(cluster: dict[str, str], tmp_path: Path) -> None:
+    """The first ``python3`` of PATH has no module rados, as in a venv."""
+    first = tmp_path / "first"
+    first.mkdir()
+    (tmp_path / "python3-of-ceph").write_text(
+        f'#!/bin/sh\nPYTHONPATH={cluster["PYTHONPATH"]} exec {sys.executable} "$@"\n'
+    )
+    (first / "ceph").write_text(f"#!{tmp_path}/python3-of-ceph\n")
+    (first / "rados.py").write_text("raise ImportError")
+    (first / "python3").write_text(f'#!/bin/sh\nPYTHONPATH={first} exec {sys.executable} "$@"\n')
+    for path in (tmp_path / "python3-of-ceph", first / "ceph", first / "python3"):
+        path.chmod(0o755)
+    environment = {**cluster, "PATH": f"{first}:{cluster['PATH']}"}
+    argv = argv_of("0", runtime=1)
+    ended = subprocess.run(argv, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert [osd["id"] for osd in rows_of(ended.stdout)[0]] == [0]
 
 
 @pytest.mark.parametrize("together", [False, True])

@@ -26,14 +26,12 @@ CONNECT_SECONDS = 20
 OSD_SECONDS = 5
 OSDS_AT_ONCE = 16
 NO_SUCH_OSD = 6
+TRIED = "CEPHTUI_PYTHON_TRIED"
 
 
 def main() -> int:
-    try:
-        import rados
-    except ImportError:
-        return 127
-    if not shutil.which("ceph"):
+    rados = rados_module()
+    if rados is None or not shutil.which("ceph"):
         return 127
     try:
         cluster = connected(rados)
@@ -48,6 +46,41 @@ def main() -> int:
         return repeat(cluster, commands, float(sys.argv[2]))
     print(json.dumps(ask_all(cluster, commands)))
     return 0
+
+
+def rados_module() -> Any:
+    """Ceph's module. The first Python of PATH may be another one's (a venv, pyenv, conda): where it has no such module,
+    the same command begins again with the Python that ``ceph`` itself has. None where no Python has the module.
+    """
+    try:
+        import rados
+
+        return rados
+    except ImportError:
+        pass
+    from pathlib import Path
+
+    tried = [*filter(None, os.environ.pop(TRIED, "").split(":")), sys.executable]
+    words = Path("/proc/self/cmdline").read_bytes().split(b"\0")[1:-1]
+    for python in pythons_of_ceph():
+        if python not in tried and os.access(python, os.X_OK):
+            own = {name: value for name, value in os.environ.items() if name not in ("PYTHONHOME", "PYTHONPATH")}
+            os.execve(python, [os.fsencode(python), *words], dict(own, **{TRIED: ":".join([*tried, python])}))
+    return None
+
+
+def pythons_of_ceph() -> Any:
+    """Those that may have Ceph's modules, the likeliest first."""
+    from pathlib import Path
+
+    try:
+        with Path(shutil.which("ceph") or os.devnull).open("rb") as file:
+            first = file.readline(500)
+    except OSError:
+        first = b""
+    words = first.decode("ascii", "replace").partition("#!")[2].split()[:2]
+    named = [shutil.which(word) for word in words if "python" in Path(word).name]
+    return [*filter(None, named), "/usr/bin/python3"]
 
 
 def connected(rados: Any, osd_seconds: int = OSD_SECONDS) -> Any:

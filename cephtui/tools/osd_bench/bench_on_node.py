@@ -16,7 +16,7 @@ import threading
 import time
 from typing import Any
 
-from cephtui.ceph.commands_on_node import answer, connected
+from cephtui.ceph.commands_on_node import answer, connected, rados_module
 
 PORTION_SECONDS = 120
 """An OSD that takes longer for a portion has failed."""
@@ -107,16 +107,15 @@ def about(cluster: Any, osds: Any) -> Any:
 
 
 def bench() -> int:
+    rados = rados_module()
+    if rados is None:
+        sys.stderr.write("Ceph's Python module rados is not installed: apt-get install ceph-common\n")
+        return 127
     user, which, together, seconds, *sizes = sys.argv[2:]
     if user:
         os.environ["CEPH_ARGS"] = "{} --id {}".format(os.environ.get("CEPH_ARGS", ""), user)
     try:
-        import rados
-
         cluster = connected(rados, PORTION_SECONDS)
-    except ImportError:
-        sys.stderr.write("Ceph's Python module rados is not installed: apt-get install ceph-common\n")
-        return 127
     except rados.Error as error:
         sys.stderr.write(str(error) + "\n")
         return 110
