@@ -6,7 +6,8 @@ import re
 import shlex
 
 from cephtui.models import Node, NodeEnvironment
-from cephtui.nodes.shell import Shell, with_programs
+from cephtui.nodes.shell import Shell, reason, with_programs
+from cephtui.nodes.transport import Completed, TransportError
 from cephtui.tools import TOOLS
 
 _FACTS = r"""
@@ -71,13 +72,24 @@ _CEPH_VERSION_ARGV = ("rados", "--version")
 async def probe(shell: Shell) -> NodeEnvironment:
     """The environment of a node, with the versions of Ceph's programs behind its prefix; raises TransportError."""
     argv = probe_argv(shell.node)
-    environment = parse_environment((await shell.run(argv)).stdout)
+    environment = _environment(shell.node, "prefix", await shell.run(argv))
     if not (shell.node.prefix or shell.node.ceph_prefix):
         return environment
-    behind = parse_environment((await shell.ceph(argv)).stdout)
+    behind = _environment(shell.node, "ceph_prefix", await shell.ceph(argv))
     own = {name: version for name, version in environment.tools.items() if not _is_of_ceph(name)}
     of_ceph = {name: version for name, version in behind.tools.items() if _is_of_ceph(name)}
     return environment.model_copy(update={"tools": {**own, **of_ceph}})
+
+
+def _environment(node: Node, prefix: str, answer: Completed) -> NodeEnvironment:
+    """Raises TransportError where the script, which always succeeds, did not run: the prefix has failed."""
+    if answer.status == 0:
+        return parse_environment(answer.stdout)
+    words = node.prefix if prefix == "prefix" else node.ceph_prefix
+    if not words:
+        raise TransportError(f"{node.name}: bash can't be run there: {reason(answer)}")
+    remedy = ": allow it without a password (NOPASSWD in sudoers)" if words[:1] == ("sudo",) else ""
+    raise TransportError(f"{node.name}: {prefix} {shlex.join(words)}: {reason(answer)}{remedy}")
 
 
 def _is_of_ceph(program: str) -> bool:

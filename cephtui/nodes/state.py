@@ -49,7 +49,7 @@ def diagnosis(
     problems, lacking = [state.problem] if state.problem else [], dict[str, str]()
     tools: list[ToolRow] = []
     if environment:
-        found = {name: tool.check_version(environment.tools.get(name)) for name, tool in TOOLS.items()}
+        found = {name: tool.check_version(environment.tools.get(name), node.programs) for name, tool in TOOLS.items()}
         lacking = {name: problem for name, problem in found.items() if problem}
         tools = [
             ToolRow(

@@ -143,6 +143,6 @@ async def inspect_others(
             environments[name] = found = await probe(shells[name])
         except TransportError as error:
             return str(error), environments
-        if problem := TOOLS[tool].check_version(found.tools.get(tool)):
+        if problem := TOOLS[tool].check_version(found.tools.get(tool), shells[name].node.programs):
             return f"{name}: {problem}", environments
     return "", environments

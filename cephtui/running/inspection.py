@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import cast
 
 from cephtui.frozen import dataclass
 from cephtui.models import NodeEnvironment, NodeStep, Plan, Step
@@ -40,8 +41,11 @@ async def inspect(
     use = Use(
         node_step.parts, step.writes, step.filled, step.options, plan.destroy, largest, prefilled, plan.shared_pool
     )
-    environment, found = await asyncio.gather(probe(shell), target.inspect(shell, use))
-    problem = tool.check_version(environment.tools.get(step.tool))
+    asked = await asyncio.gather(probe(shell), target.inspect(shell, use), return_exceptions=True)
+    for failed in (each for each in asked if isinstance(each, BaseException)):
+        raise failed  # the first: what keeps the node from being asked at all is why the target can't be
+    environment, found = cast("tuple[NodeEnvironment, Found]", asked)
+    problem = tool.check_version(environment.tools.get(step.tool), shell.node.programs)
     if problem:
         return Inspection(environment, f"{shell.node.name}: {problem}", Found())
     settings = {**environment.settings, **found.queues}

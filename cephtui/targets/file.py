@@ -261,6 +261,8 @@ def guard(path: str, facts: FileFacts, span_bytes: int, destroy: tuple[str, ...]
             f"choose a new file, or give up its contents with --destroy {PurePosixPath(path).name}",
             confirm=PurePosixPath(path).name,
         )
+    if facts.kind == "file" and not (facts.claim or facts.marked or facts.root):
+        return Refusal(f"can't tell who uses {path}", "run on the node as root, for example with prefix sudo -n")
     if not facts.writable:
         return Refusal(f"{path} can't be written", "check its permissions and that the file system is writable")
     return _guard_space(path, facts, span_bytes)
@@ -287,9 +289,6 @@ def _guard_use(path: str, facts: FileFacts) -> Refusal | None:
     if facts.claim == "busy":
         who = "another process, perhaps in a container or on another host"
         return Refusal(f"{path} is open or locked by {who}", other)
-    if facts.kind == "file" and not (facts.claim or facts.marked or facts.root):
-        remedy = "run on the node as root, for example with prefix sudo -n"
-        return Refusal(f"can't tell who uses {path}", remedy)
     return None
 
 

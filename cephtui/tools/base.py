@@ -10,6 +10,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
+from types import MappingProxyType
 from typing import ClassVar, Literal, Self, TypeVar
 
 from cephtui.frozen import dataclass
@@ -355,9 +356,15 @@ class Tool(ABC):
         """What makes it available on a node, in words: a command, where there is one."""
         return f"apt-get install {self.package}"
 
-    def check_version(self, text: str | None) -> str | None:
-        """Why the installed version can't be used, or None; ``text`` is what ``version_argv`` has printed."""
+    def check_version(self, text: str | None, programs: Mapping[str, str] = MappingProxyType({})) -> str | None:
+        """Why the installed version can't be used, or None; ``text`` is what ``version_argv`` has printed.
+
+        ``programs`` are the paths that the user has named for programs on the node.
+        """
         if not text or not text.strip():
+            path = programs.get(self.version_argv[0])
+            if path:
+                return f"{path} of [programs] is not on the node, or does not run"
             return f"{self.program} is not installed: {self.how_to_install}"
         if self.minimum_version is None:
             return None
