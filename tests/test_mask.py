@@ -18,8 +18,9 @@ from textual.color import Color
 from textual.pilot import Pilot
 
 from cephtui.models import Node, Run
-from cephtui.reports.mask import WORDS, Kind, Mask, masked, names_of_nodes, names_of_run
+from cephtui.reports.mask import WORDS, Mask, masked, names_of_nodes, names_of_run
 from cephtui.sessions import demo, store
+from cephtui.targets.base import NameKind
 from cephtui.tui.app import CephtuiApp, SavedApp
 from cephtui.tui.screens.replay import ReplayScreen
 from cephtui.tui.screens.session import SessionScreen
@@ -29,7 +30,7 @@ from cephtui.tui.widgets.runs_table import RunsTable
 from tests import screenshots
 from tests.replayed import until
 
-NAMES: dict[str, Kind] = {
+NAMES: dict[str, NameKind] = {
     "lab1": "node",
     "lab2": "node",
     "storage-frankfurt-01": "node",
@@ -37,6 +38,34 @@ NAMES: dict[str, Kind] = {
     "customer-gold": "pool",
     "vm-100-disk-0": "image",
 }
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("osd:host=pve9 is slow", "osd:host=node-1 is slow"),
+        ("osd:0,1 osd:class=ssd osd:*", "osd:0,1 osd:class=ssd osd:*"),
+        ("s3:http://rgw.example.com:7480/customer", "s3:http://node-1:7480/bucket-1"),
+        ("s3:https://[2001:db8::1]:7480", "s3:https://[address-1]:7480"),
+        ("host:pve7@10.0.0.2, host:*", "host:node-1@address-1, host:*"),
+        ("new-pool:pg=32,size=3,rule=fast-ssd", "new-pool:pg=32,size=3,rule=rule-1"),
+        ("new-pool:pg=4,ec=customer", "new-pool:pg=4,ec=profile-1"),
+        ("krbd:vms+ext4", "krbd:pool-1"),
+        ("ceph --id backup-user, client.other", "ceph --id user-1, client.user-2"),
+        (
+            "expected host:NODE, osd:host=NAME or s3:ENDPOINT/BUCKET",
+            "expected host:NODE, osd:host=NAME or s3:ENDPOINT/BUCKET",
+        ),
+    ],
+)
+def test_every_kind_of_target_says_its_names(text: str, expected: str) -> None:
+    assert masked(text, {}) == expected
+
+
+def test_a_name_is_known_in_any_capitals_and_the_programs_own_words_stay() -> None:
+    mask = Mask({"Storage-1": "node", "PVE": "node", "write": "node"})
+    assert mask.text("STORAGE-1 storage-1.example pve Pve") == "node-1 node-1.example node-2 node-2"
+    assert mask.text("Write IOPS of write") == "Write IOPS of node-3"
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,11 @@
 """Names of hosts, pools, images and paths replaced by stand-ins, on a screen that others see.
 
-What is replaced: the names that the application knows, wherever they stand, and what has the shape of a path, of an
-IP address, of a cluster's fsid, of a pool in a command, or of a target, known or not. What is not: names of sessions,
-presets and Ceph's users, what the user has written in marks and notes beside known names, and names that look like a
-number (``100``, ``4k``). A name that is also a word of the program's own (a host called ``write``), or is shorter than
-three characters, is replaced where it is a word by itself, and only where it is known as a name.
+What is replaced: the names that the application knows, wherever they stand and in whatever capitals, and what has the
+shape of a path, of an IP address, of a cluster's fsid, of a pool or user in a command of Ceph's, or of a target, known
+or not. What is not: names of sessions and presets, what the user has written in marks and notes beside known names, and
+names that look like a number (``100``, ``4k``). A name that is also a word of the program's own (a host called
+``write``), or is shorter than three characters, is replaced where it is a word by itself, as it is written, and only
+where it is known as a name.
 """
 
 from __future__ import annotations
@@ -12,16 +13,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from rich.cells import cell_len
 
-from cephtui.models import Node, Run
+from cephtui.models import ClusterEnvironment, Node, Run
 from cephtui.targets import KINDS, every_kind
+from cephtui.targets.base import NameKind
 from cephtui.tools import TOOLS
 
-Kind: TypeAlias = Literal["node", "address", "fsid", "pool", "image", "device", "path"]
-Names: TypeAlias = Mapping[str, Kind]
+Names: TypeAlias = Mapping[str, NameKind]
 """What each name is; the order gives the numbers of the stand-ins."""
 
 _WORDS = """
@@ -45,9 +46,13 @@ _ADDRESS_6 = re.compile(
 _FSID = re.compile(r"(?<![\w-])[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}(?![\w-])")
 _POOL = re.compile(r"(?:\bosd pool (?!application)\w+ |--(?:data-)?pool[= ]|\bpools? ')([\w.-]{2,})")
 """In a command, or in what Ceph's health says."""
+_USER = re.compile(r"(?:--(?:id|user|clientname)[= ]|(?:--name[= ]|-n )client\.|\bclient\.)([A-Za-z][\w.-]{2,})")
+"""Of Ceph, in a command or in what Ceph says."""
 _HOST_OF_DAEMON = re.compile(r"\b(?:mon|mgr|mds)\.([A-Za-z][\w-]{2,})")
 _HOST_OF_OPTION = re.compile(r"(?:/host:|^(?:mon|mgr|mds|client\.rgw)\.)([^\s./]{3,})")
 """In the section and the mask of an option of ``ceph config dump``."""
+_USUAL = {"replicated_rule", "erasure-code", "default"}
+"""Names of Ceph's own, which say nothing."""
 _PLACEHOLDER = re.compile(r"[A-Z_.]+|<.*")
 _NUMBER = re.compile(r"\d{1,4}[A-Za-z%]?")
 _EDGE = " │┃║|▌▐▏▎▕"
@@ -58,7 +63,7 @@ _BEGIN_LEAST, _END_LEAST = 2, 4
 """A shorter part of a name says nothing."""
 
 
-def stand_in(kind: Kind, number: int, name: str, room: int | None = None) -> str:
+def stand_in(kind: NameKind, number: int, name: str, room: int | None = None) -> str:
     """``node-1`` of a kind and a number, or what fits into ``room`` cells, filled up with blanks."""
     slash = "/" if name.startswith(("/", "~/")) else ""
     forms = [f"{slash}{kind}-{number}", f"{slash}{kind}{number}", f"{slash}{kind[0]}{number}", f"{kind[0]}{number}"]
@@ -70,18 +75,20 @@ def stand_in(kind: Kind, number: int, name: str, room: int | None = None) -> str
 def _pattern(name: str) -> str:
     """Where a name is replaced: anywhere if no word is like it, else as a word by itself."""
     found = re.escape(name)
-    if len(name) < 3 or name in WORDS:
+    if len(name) < 3 or name.lower() in WORDS:
         return rf"(?<![\w-]){found}(?![\w-])"
     if len(name) > 3 and not name.isalpha():
-        return found
-    return rf"(?<![^\W_]){found}(?![^\W_])"
+        return rf"(?i:{found})"
+    return rf"(?<![^\W_])(?i:{found})(?![^\W_])"
 
 
 class Mask:
     """Knows names, and learns those that it sees by their shape; a name keeps its stand-in."""
 
     def __init__(self, names: Names | None = None) -> None:
-        self._known: dict[str, tuple[Kind, int]] = {}
+        self._known: dict[str, tuple[NameKind, int]] = {}
+        """By the names as they were learned; those that differ in capitals only have the same stand-in."""
+        self._folded: dict[str, tuple[NameKind, int]] = {}
         self._compiled = -1
         self._found = re.compile("")
         self._begins: dict[str, str] = {}
@@ -96,7 +103,8 @@ class Mask:
         """Take in more names."""
         for name, kind in names.items():
             if name.strip() and name not in self._known and not _NUMBER.fullmatch(name):
-                self._known[name] = kind, 1 + sum(of == kind for of, _ in self._known.values())
+                new = kind, 1 + len({number for of, number in self._known.values() if of == kind})
+                self._known[name] = self._folded.setdefault(name.casefold(), new)
 
     def text(self, text: str) -> str:
         """With stand-ins of any length."""
@@ -110,7 +118,8 @@ class Mask:
         return self._without_ends(self._without_begins(text))
 
     def _replaced(self, found: str, room: int | None) -> str:
-        return stand_in(*self._known[found], found, room) if found in self._known else found
+        known = self._known.get(found) or (None if found in _KEPT else self._folded.get(found.casefold()))
+        return stand_in(*known, found, room) if known else found
 
     def _look_at(self, text: str) -> None:
         self.learn({name: kind for name, kind in shaped(text) if name not in WORDS})
@@ -166,11 +175,25 @@ def masked(text: str, names: Names) -> str:
 @cache
 def _spec() -> re.Pattern[str]:
     """A target in a pool: the pool, and the image."""
-    pooled = "|".join(kind.scheme for kind in every_kind() if kind.in_pool)
-    return re.compile(rf"\b(?:{pooled}):([^\s/'\",;:()…]+)(?:/([^\s'\",;()…]+))?")
+    pooled = "|".join(kind.scheme for kind in every_kind() if kind.in_pool and not kind.holds_parts)
+    return re.compile(rf"(?<![\w-])(?:{pooled}):([^\s/'\",;:()…]+)(?:/([^\s'\",;()…]+))?")
 
 
-def shaped(text: str) -> Iterator[tuple[str, Kind]]:
+@cache
+def _other_spec() -> re.Pattern[str]:
+    """A target of another kind: its scheme, and all that is behind it."""
+    return re.compile(rf"(?<![\w-])({'|'.join(map(re.escape, KINDS))}):([^\s'\"()…]+)")
+
+
+def _in_specs(text: str) -> Iterator[tuple[str, NameKind]]:
+    """What targets say of themselves."""
+    for match in _other_spec().finditer(text):
+        scheme, rest = match.groups()
+        named = KINDS[scheme]().names_in(rest.rstrip(".,;:"))
+        yield from ((name, kind) for name, kind in named.items() if not _PLACEHOLDER.fullmatch(name))
+
+
+def shaped(text: str) -> Iterator[tuple[str, NameKind]]:
     """What is a pool, an image, a path or an address by its shape."""
     for match in _spec().finditer(text):
         pool, image = match.groups()
@@ -178,6 +201,9 @@ def shaped(text: str) -> Iterator[tuple[str, Kind]]:
             yield pool.rstrip("."), "pool"
             if image and image != "...":
                 yield image.rstrip("."), "image"
+    yield from _in_specs(text)
+    for match in _USER.finditer(text):
+        yield match[1].rstrip("."), "user"
     for match in _PATH.finditer(text):
         yield match[1].rstrip("."), "device" if match[1].startswith("/dev/") else "path"
     for pattern in (_ADDRESS, _ADDRESS_6):
@@ -189,9 +215,9 @@ def shaped(text: str) -> Iterator[tuple[str, Kind]]:
         yield match[1], "pool"
 
 
-def names_of_nodes(nodes: Iterable[Node]) -> dict[str, Kind]:
+def names_of_nodes(nodes: Iterable[Node]) -> dict[str, NameKind]:
     """Names, addresses and files of nodes; the console's own machine has none of the first two."""
-    found: dict[str, Kind] = {}
+    found: dict[str, NameKind] = {}
     for node in nodes:
         hosts = [f"{node.user}@{node.host}"] if node.user and node.host else []
         found |= dict.fromkeys([*hosts, *_parts(node.name), *_parts(node.host or "")], "node")
@@ -200,21 +226,34 @@ def names_of_nodes(nodes: Iterable[Node]) -> dict[str, Kind]:
     return _without_local(found)
 
 
-def names_of_hosts(names: Iterable[str]) -> dict[str, Kind]:
+def names_of_hosts(names: Iterable[str]) -> dict[str, NameKind]:
     """Of hosts that are known by what was typed."""
     return _without_local({part: "node" for name in names for part in _parts(name)})
 
 
-def names_of_run(run: Run) -> dict[str, Kind]:
-    """Its nodes, its target, and what the cluster named: the pool, and hosts and pools in its configuration."""
-    pool = run.cluster.pool.get("name") if run.cluster else None
-    named: dict[str, Kind] = {pool: "pool"} if isinstance(pool, str) else {}
+def names_of_run(run: Run) -> dict[str, NameKind]:
+    """Its nodes, its target, and what the cluster named: hosts, and the pool and what that was made with."""
+    jobs = (job for node in run.nodes for job in node.jobs)
+    places = {name: kind for job in jobs for name, kind in shaped(f"{job.place or ''} rbd:x/{job.image or '...'}")}
     hosts = names_of_hosts([*(node.node for node in run.nodes), *run.environment])
     config = (run.cluster and run.cluster.config) or {}
-    return hosts | named | names_of_target(run.target) | _names_of_config(config) | _names_of_machines(run)
+    of_cluster = {**hosts, **_names_of_cluster(run.cluster), **_names_of_config(config), **_names_of_machines(run)}
+    return {**of_cluster, **names_of_target(run.target), **{name: of for name, of in places.items() if name != "x"}}
 
 
-def _names_of_machines(run: Run) -> dict[str, Kind]:
+def _names_of_cluster(cluster: ClusterEnvironment | None) -> dict[str, NameKind]:
+    """The pool, its rule and its profile, and hosts of OSDs."""
+    if cluster is None:
+        return {}
+    fields: dict[str, NameKind] = {"name": "pool", "crush_rule": "rule", "erasure_code_profile": "profile"}
+    found = {
+        str(cluster.pool[name]).partition(" (")[0]: kind for name, kind in fields.items() if cluster.pool.get(name)
+    }
+    usual = {name: kind for name, kind in found.items() if name not in _USUAL}
+    return {**usual, **names_of_hosts(cluster.osds_by_host)}
+
+
+def _names_of_machines(run: Run) -> dict[str, NameKind]:
     """What nodes call themselves, and hosts of monitors that Ceph's health names."""
     own = [found.hostname for found in run.environment.values() if found.hostname]
     checks = run.cluster.checks if run.cluster else ()
@@ -222,19 +261,19 @@ def _names_of_machines(run: Run) -> dict[str, Kind]:
     return names_of_hosts([*own, *(host for text in texts for host in _HOST_OF_DAEMON.findall(text))])
 
 
-def _names_of_config(config: Mapping[str, str]) -> dict[str, Kind]:
+def _names_of_config(config: Mapping[str, str]) -> dict[str, NameKind]:
     """Hosts that options are set for, or for daemons that have the names of hosts; pools that options name."""
     pools = (value for name, value in config.items() if name.endswith((" rbd_default_pool", " rbd_default_data_pool")))
     hosts = names_of_hosts(host for name in config for host in _HOST_OF_OPTION.findall(name))
     return {**dict.fromkeys(pools, "pool"), **hosts}
 
 
-def names_of_target(spec: str) -> dict[str, Kind]:
+def names_of_target(spec: str) -> dict[str, NameKind]:
     """Pool and image of ``rbd:pool/image``, and the like."""
     return dict(shaped(spec))
 
 
-def _without_local(names: dict[str, Kind]) -> dict[str, Kind]:
+def _without_local(names: dict[str, NameKind]) -> dict[str, NameKind]:
     return {name: kind for name, kind in names.items() if name and name != "local"}
 
 

@@ -6,7 +6,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 from cephtui.frozen import dataclass
 from cephtui.models import Finding, Kind, Node, OptionValue, Part, Place, Step
@@ -263,6 +263,12 @@ class Target(ABC):
         return Limits()
 
 
+NameKind: TypeAlias = Literal[
+    "node", "address", "fsid", "pool", "image", "device", "path", "bucket", "rule", "profile", "user"
+]
+"""What something is that has a name of its own."""
+
+
 class TargetKind(ABC):
     """All that is known of a scheme, before there is a target of it."""
 
@@ -293,6 +299,10 @@ class TargetKind(ABC):
     @abstractmethod
     def parse(self, name: str, owner_id: str | None = None) -> Target:
         """The target of this name; raises TargetError. ``owner_id`` makes the names of new images unique."""
+
+    def names_in(self, name: str) -> Mapping[str, NameKind]:
+        """The names that users have given, in a target or a part of this name: of hosts, pools, buckets."""
+        return {}
 
     def service(self, name: str) -> str:
         """Of what the secrets are that the removal of a part needs; empty where it needs none."""

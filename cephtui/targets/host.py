@@ -20,7 +20,7 @@ from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import Shell, reason
 from cephtui.nodes.transport import TransportError
 from cephtui.paths import packaged_text
-from cephtui.targets.base import Found, Layout, Target, TargetError, TargetFault, TargetKind, Use, is_text
+from cephtui.targets.base import Found, Layout, NameKind, Target, TargetError, TargetFault, TargetKind, Use, is_text
 from cephtui.targets.candidates import Candidate
 
 _EVERY = "*"
@@ -163,6 +163,11 @@ class HostKind(TargetKind):
     async def on_node(self, shell: Shell) -> Sequence[Candidate]:
         """All pairs; a single node is named."""
         return [self.candidate(_EVERY, "the network between every pair of the chosen nodes", None)]
+
+    def names_in(self, name: str) -> Mapping[str, NameKind]:
+        node, _, address = name.rpartition("@")
+        named: Mapping[str, NameKind] = {node: "node", address: "address"} if node else {name: "node"}
+        return {} if name == _EVERY else named
 
     def measured_by(self, name: str, nodes: str) -> str:
         """A link by its two ends."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from collections.abc import Mapping
 from typing import ClassVar
 
 from cephtui import units
@@ -21,6 +22,7 @@ from cephtui.targets.base import (
     OWN_PREFIX,
     Found,
     Layout,
+    NameKind,
     OwnPool,
     Removed,
     Target,
@@ -180,6 +182,11 @@ class NewPoolKind(TargetKind):
             return NewPool(new_pool.parse_shape(name), owner_id)
         except ValueError as error:
             raise TargetError(f"target {self.spec(name)!r}: {error}") from None
+
+    def names_in(self, name: str) -> Mapping[str, NameKind]:
+        kinds: Mapping[str, NameKind] = {"rule": "rule", "ec": "profile"}
+        words = (word.partition("=") for word in name.split(","))
+        return {value: kinds[key] for key, _, value in words if key in kinds}
 
     def in_any_cluster(self) -> Candidate:
         text = "a new pool for the session, deleted with all that is in it; or k=2,m=1, ec=PROFILE, rule=NAME"

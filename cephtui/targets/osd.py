@@ -18,11 +18,12 @@ from cephtui.frozen import dataclass
 from cephtui.models import Kind, Node, OsdPlace, Part, Place, Step
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import Shell, reason
-from cephtui.targets.base import Found, Layout, Target, TargetError, TargetKind, Use, is_text
+from cephtui.targets.base import Found, Layout, NameKind, Target, TargetError, TargetKind, Use, is_text
 from cephtui.targets.candidates import ASKS_FIRST, Candidate
 
 _NUMBERS = re.compile(r"[0-9]{1,9}(,[0-9]{1,9})*")
 _NAME = re.compile(r"(host|class)=([^\s,*/=-][^\s,*/=]*)")
+_OF_HOST = "host="
 _ROOM = 4
 """Times the most that an OSD has written before it removes it: space is free again some seconds later."""
 _SHOWN_MOST = 8
@@ -80,6 +81,9 @@ class OsdKind(TargetKind):
         if _NUMBERS.fullmatch(name):
             name = ",".join(dict.fromkeys(str(int(number)) for number in name.split(",")))
         return OsdTarget(name)
+
+    def names_in(self, name: str) -> Mapping[str, NameKind]:
+        return {name.removeprefix(_OF_HOST): "node"} if name.startswith(_OF_HOST) else {}
 
     def measured_by(self, name: str, nodes: str) -> str:
         """One node asks, whichever are chosen."""

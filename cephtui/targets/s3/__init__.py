@@ -26,6 +26,7 @@ from cephtui.targets.base import (
     OWN_PREFIX,
     Found,
     Layout,
+    NameKind,
     Removed,
     SecretsMissing,
     Target,
@@ -165,6 +166,11 @@ class S3Kind(TargetKind):
         found = dict.fromkeys(await ClusterReader(shell).optional(reader.GATEWAYS) or (), "an object gateway")
         found |= dict.fromkeys(shell.vault.services, "an endpoint of your config")
         return [self.candidate(each, f"new buckets at {what}", None) for each, what in found.items()]
+
+    def names_in(self, name: str) -> Mapping[str, NameKind]:
+        endpoint, _, bucket = _split(name)
+        host = endpoint.rpartition("://")[2].rpartition(":")[0] or endpoint.rpartition("://")[2]
+        return {host.strip("[]"): "node", **({bucket: "bucket"} if _BUCKET.fullmatch(bucket) else {})}
 
     def service(self, name: str) -> str:
         endpoint, _, part = _split(name)
