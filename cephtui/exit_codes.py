@@ -5,7 +5,7 @@ EXIT_FAILED = 1
 EXIT_REFUSED = 3
 """Nothing was run: a guard, a node or an answer refused it."""
 EXIT_INCOMPLETE = 4
-"""Stopped or lost before its end, or not all of it was saved."""
+"""Stopped or lost before its end, or not all of it was saved, or removed."""
 EXIT_NOT_MET = 5
 """A check has shown that the change does not bring what is required, or an expected figure was not reached."""
 EXIT_NO_VERDICT = 6

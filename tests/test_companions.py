@@ -139,7 +139,24 @@ async def test_the_connection_to_it_is_lost(served: Plan, new_stage: Callable[..
     async with stage.running() as task:
         await until(lambda: bool(stage.log.of(f"waits in {PRESET}")), task)
         stage.hosts["z"].lose()
-    assert errors(task.result())["a"] == "server on z: the connection was lost"
+    run = task.result()
+    why = "server on z: the connection was lost"
+    assert (outcomes(run)["a"], errors(run)["a"], run.outcome) == ("lost", why, "lost"), "as of a node that measures"
+
+
+async def test_a_failed_node_is_lost_with_the_connection_to_its_server(
+    served: Plan, new_stage: Callable[..., Stage]
+) -> None:
+    stage = new_stage(served)
+    with_server(stage)
+    for name in ("a", "b"):
+        stage.hosts[name].scripts[PRESET] = Script(status=1, stderr="fio: control socket has closed\n")
+    async with stage.running() as task:
+        await until(lambda: len(stage.log.of(f"ended {PRESET}")) == 2, task)
+        stage.hosts["z"].lose()
+    run = task.result()
+    assert run.outcome == "lost"
+    assert errors(run)["a"] == "fio: control socket has closed; server on z: the connection was lost"
 
 
 async def test_it_may_end_by_itself_as_one_that_serves_once(served: Plan, new_stage: Callable[..., Stage]) -> None:

@@ -734,6 +734,25 @@ def test_what_was_created_is_noted_before_and_removed_at_the_end(desk: Callable[
     assert sorted(this.log.of("connected")) == sorted(this.log.of("closed")) == [*THREE]
 
 
+def test_what_is_removed_and_can_not_be_taken_off_the_list_is_told(
+    desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(self: object, entry: Undo) -> None:
+        raise OSError(28, "No space left on device")
+
+    this = desk(plan(nodes=("a",)))
+    this.submit()
+    monkeypatch.setattr(SessionWriter, "undo", full)
+    (problem,) = this.runner.close()
+    assert problem == (
+        "a: file:/mnt/bench/test is removed and still on the undo list: can't write the session: "
+        "No space left on device: cephtui cleanup tries again"
+    )
+    assert this.runner.leaves
+    assert this.hosts["a"].there == {}
+    assert [undo.target for _, undo in left_behind(this.directory.parent)] == ["file:/mnt/bench/test"]
+
+
 @pytest.mark.usefixtures("no_cluster")
 def test_images_are_created_for_each_job_and_removed(desk: Callable[..., Desk]) -> None:
     this = desk(plan(target=RBD))
@@ -770,6 +789,7 @@ def test_an_image_that_stays_in_use_is_told_with_what_removes_it_later(
     this.submit()
     this.hosts["b"].busy = 1
     (problem,) = this.runner.close()
+    assert this.runner.leaves
     assert problem.startswith(f"b: rbd:bench/cephtui-{GUIDED}-b-")
     assert problem.endswith(" was not removed: rbd: error: image still has watchers: cephtui cleanup tries again")
     (left,) = this.hosts["b"].there
@@ -792,6 +812,7 @@ def test_a_node_that_was_lost_is_reached_again_to_clean_up(desk: Callable[..., D
     (run,) = this.submit()
     assert run.outcome == "lost"
     assert this.runner.close() == []
+    assert not this.runner.leaves
     assert [host.there for host in hosts.values()] == [{}, {}, {}]
     assert sorted(this.log.of("connected")) == ["a", "b", "b", "c"]
 

@@ -14,7 +14,7 @@ import pytest
 
 from cephtui import config, keys
 from cephtui.config import ConfigError, endpoint_of
-from cephtui.models import Node
+from cephtui.models import Node, Part
 from cephtui.nodes.transport import Completed
 from cephtui.nodes.vault import Vault, VaultError
 from cephtui.targets import TargetError, kind_of, parse_target
@@ -367,6 +367,17 @@ async def test_what_is_not_named_as_its_own_is_not_removed(name: str, owner: str
     assert kind
     assert (await kind.remove(shell, f"{GATEWAY}/{name}", owner)).status == "not ours"
     assert not shell.sent
+
+
+def test_a_quota_that_is_the_runs_own_is_said_with_how_much_it_is() -> None:
+    said = "PUT: 12 requests failed (QuotaExceeded): 4 of 4 threads ended early"
+    parts = (Part(spec=f"s3:{GATEWAY}/user:cephtui-1a2b3c4d-n1", bytes=3 << 30),)
+    assert target().explained(said, parts) == said, "of another user nothing is known"
+    assert target(own_users=True).explained("AccessDenied", parts) == "AccessDenied"
+    assert target(own_users=True).explained(said, parts) == (
+        "PUT: 12 requests failed (QuotaExceeded: the run's own user may write 3.00 GiB, so that the pool can't become "
+        "full: give a shorter run): 4 of 4 threads ended early"
+    )
 
 
 async def test_a_gateway_of_another_cluster_is_told_from_its_own() -> None:

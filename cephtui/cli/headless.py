@@ -40,6 +40,11 @@ class Measuring:
         """Whether the user has asked for the end."""
         return self._progress.is_awaited
 
+    @property
+    def leaves(self) -> bool:
+        """Whether something of it stays on the undo list, as is known behind the block of ``measuring``."""
+        return self._runner.leaves
+
     @contextlib.contextmanager
     def undoing(self) -> Iterator[None]:
         """In the block a change is taken back, which has its own limit of time."""

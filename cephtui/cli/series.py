@@ -78,7 +78,7 @@ def in_series(
         with contextlib.suppress(_Over):
             work(series)
         code = series.end(show)
-    return code or (EXIT_INCOMPLETE if desk.is_asked_to_end else 0)
+    return code or (EXIT_INCOMPLETE if desk.is_asked_to_end or desk.leaves else 0)
 
 
 class Series:

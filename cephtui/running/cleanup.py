@@ -113,25 +113,26 @@ class Cleanup:
             await asyncio.gather(*(self._undo(bench, key) for key in some))
 
     async def _undo(self, bench: Bench, key: tuple[str, str]) -> None:
-        undo, again = bench.created[key], ": cephtui cleanup tries again"
+        undo, stays, problem = bench.created[key], True, ""
         assert undo.at is not None
         try:
             removed = await self._remove(undo.at, undo)
-            problem = removed.text if removed.status != "done" else ""
+            if removed.status != "done":
+                problem = f"{undo.target} was not removed: {removed.text}"
             if removed.is_settled:
-                again = ""
-                with contextlib.suppress(OSError):  # cephtui cleanup will then find it removed
-                    bench.session.undo(undo.model_copy(update={"done": True}))
+                unnoted = _note_undone(bench, undo)
+                problem, stays = problem or unnoted, bool(unnoted)
         except TransportError as error:
-            problem = str(error)
+            problem = f"{undo.target} was not removed: {error}"
         except Exception as error:  # one part's trouble must not leave the others behind
             log.exception("can't remove %s", undo.target)
-            problem = f"unexpected error: {error!r}"
+            problem = f"{undo.target} was not removed: unexpected error: {error!r}"
         bench.removed_at = time.monotonic()
         del bench.created[key]
         bench.prefilled.pop(key, None)
+        bench.leaves |= stays
         if problem:
-            bench.problems.append(f"{undo.node}: {undo.target} was not removed: {problem}{again}")
+            bench.problems.append(f"{undo.node}: {problem}{': cephtui cleanup tries again' if stays else ''}")
 
     async def _remove(self, node: Node, undo: Undo) -> Removed:
         """Raises TransportError."""
@@ -167,6 +168,15 @@ async def remove_patiently(shell: NodeShell, undo: Undo, say: Callable[[str], No
             say(f"{undo.target} is still in use, waiting for the end of it ({removed.text})")
             is_announced = True
         await asyncio.sleep(2.0)
+
+
+def _note_undone(bench: Bench, undo: Undo) -> str:
+    """Take a part off the undo list; why it stays there, else empty."""
+    try:
+        bench.session.undo(undo.model_copy(update={"done": True}))
+    except OSError as error:
+        return f"{undo.target} is removed and still on the undo list: {writer.unwritable(error)}"
+    return ""
 
 
 def leftovers(left: Iterable[tuple[str, str]]) -> list[str]:

@@ -6,16 +6,17 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 
-from cephtui.models import CompanionStep, NodeEnvironment, Step
+from cephtui.models import CompanionStep, NodeEnvironment, Outcome, Step
 from cephtui.nodes.probe import probe
 from cephtui.nodes.shell import NodeShell
 from cephtui.nodes.transport import Command, Process, TransportError
 from cephtui.nodes.watched import READY_SECONDS
 from cephtui.printable import one_line
 from cephtui.running.follow import CONNECTION_LOST
-from cephtui.running.outcomes import ended_with
+from cephtui.running.outcomes import Ended, decide, ended_with
 from cephtui.running.recorder import Recorder, StopRequest
 from cephtui.tools import TOOLS
+from cephtui.tools.base import ToolResult
 from cephtui.tools.stderr import Errors, spoken
 
 _SLACK_SECONDS = 600.0
@@ -28,8 +29,8 @@ class Companion:
     """One of them, on its node."""
 
     def __init__(self, step: CompanionStep, shell: NodeShell, recorder: Recorder, limit_seconds: float) -> None:
-        self.failure = ""
-        """Why it could not begin, or has ended before its time; empty where it did not."""
+        self.failure: Ended | None = None
+        """Why it could not begin, or has ended before its time; None where it did not."""
         self._step, self._shell, self._recorder = step, shell, recorder
         self._limit_seconds = limit_seconds
         self._process: Process | None = None
@@ -48,7 +49,7 @@ class Companion:
         try:
             self._process = await self._shell.connection.start(command)
         except TransportError as error:
-            self.failure = f"{self._name}: {str(error).removeprefix(f'{self._step.node}: ')}"
+            self._fail("failed", str(error).removeprefix(f"{self._step.node}: "))
             self._ended.set()
             return
         self._following = asyncio.create_task(self._follow(self._process))
@@ -61,7 +62,10 @@ class Companion:
         for task in tasks:
             task.cancel()
         if not (self._ready.is_set() or self._ended.is_set()) and stop.reason is None:
-            self.failure = f"{self._name}: not ready within {READY_SECONDS:.0f} s"
+            self._fail("failed", f"not ready within {READY_SECONDS:.0f} s")
+
+    def _fail(self, outcome: Outcome, why: str) -> None:
+        self.failure = self.failure or Ended(outcome, one_line(f"{self._name}: {why}"))
 
     async def wait(self) -> None:
         """Until it has ended."""
@@ -87,17 +91,19 @@ class Companion:
                 errors.add(chunk.data)
         status = await process.wait()
         is_early = not self._ending and (status != 0 or not self._ready.is_set())
-        if is_early and not self.failure:
-            self.failure = one_line(f"{self._name}: {self._why(process, status, errors.text)}")
+        if is_early:
+            self._fail(*self._why(process, status, errors.text))
         self._ended.set()
 
-    def _why(self, process: Process, status: int | None, stderr: str) -> str:
-        """Why it has ended: its own last words where they name an error."""
-        if status is None and (process.connection_lost or self._shell.connection.closed):
-            return CONNECTION_LOST
+    def _why(self, process: Process, status: int | None, stderr: str) -> tuple[Outcome, str]:
+        """The outcome, and why it has ended: its own last words where it has failed and they name an error."""
+        outcome, said = decide(status, None, ToolResult(), process.longest_pause_seconds)
+        if outcome == "lost":
+            away = process.connection_lost or self._shell.connection.closed
+            return outcome, CONNECTION_LOST if away else said or ""
         lines = spoken(stderr)
         error = next((line for line in reversed(lines) if "error" in line.lower()), "")
-        return error or "; ".join([ended_with(status), *lines[-1:]])
+        return "failed", error or "; ".join([ended_with(status), *lines[-1:]])
 
 
 @contextlib.asynccontextmanager
@@ -118,18 +124,18 @@ async def beside(
         await asyncio.gather(*(each.end() for each in found))
 
 
-async def first_failure(companions: Sequence[Companion]) -> str:
-    """Wait until all have ended, or one has failed; why, or empty."""
+async def first_failure(companions: Sequence[Companion]) -> Ended | None:
+    """Wait until all have ended, or one has failed; why, or None."""
     for ended in asyncio.as_completed([each.wait() for each in companions]):
         await ended
         if found := failure_of(companions):
             return found
-    return ""
+    return None
 
 
-def failure_of(companions: Sequence[Companion]) -> str:
-    """Why the first of them has failed; empty where none has."""
-    return next((each.failure for each in companions if each.failure), "")
+def failure_of(companions: Sequence[Companion]) -> Ended | None:
+    """Why the first of them has failed; None where none has."""
+    return next((each.failure for each in companions if each.failure), None)
 
 
 async def inspect_others(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Coroutine
+from dataclasses import replace
 from typing import Any
 
 from cephtui import stats
@@ -38,7 +39,7 @@ class NodeRun:
         self.result = ToolResult()
         self.process: Process | None = None
         self.ended_at: float | None = None
-        self._failure = ""
+        self._failure: Ended | None = None
         """Of a companion, which ends this node's part."""
         self._task, self._follow = task, Follow(task, self.findings)
         self._found = Found()
@@ -150,11 +151,11 @@ class NodeRun:
         self._task.recorder.end(self.name, preparing=False)
         self.end("stopped", stop.reason or None)
 
-    async def fail(self, reason: str) -> None:
+    async def fail(self, failure: Ended) -> None:
         """End this node's part for a reason that lies elsewhere; where it has failed already, that is why."""
-        self._failure = reason
-        if self.outcome in ("failed", "lost") and self.error != reason:
-            self.error = shortened("; ".join(filter(None, (self.error, reason))))
+        self._failure = failure
+        if self.outcome in ("failed", "lost") and self.error != failure.error:
+            self.outcome, self.error = self._failed_with(failure, self.error)
         elif self.outcome is None and self.process is not None:
             await self.process.stop()
 
@@ -172,11 +173,25 @@ class NodeRun:
         if self.prepares_itself:
             self._follow.doing = f"while {self._task.target.spec} was being prepared"
         parser = self._workload.parser(ramp=step.ramp_seconds > 0, seconds=step.run_seconds)
-        outcome, error, self.result = await self._follow.to_end(self.process, parser, stop, preparing=False)
+        outcome, error, result = await self._follow.to_end(self.process, parser, stop, preparing=False)
+        error, self.result = error and self._explained(error), self._with_causes(result)
         self.ended_at = time.monotonic()
         if self._failure and outcome != "stopped":
-            outcome, error = "failed", "; ".join(filter(None, (self.result.error, self._failure)))
+            outcome, error = self._failed_with(self._failure, self.result.error)
         self.end(outcome, error)
+
+    def _explained(self, text: str) -> str:
+        return self._task.target.explained(text, self._task.node_step.parts)
+
+    def _with_causes(self, result: ToolResult) -> ToolResult:
+        """With what the target knows of the causes that the tool names."""
+        findings = tuple(each.model_copy(update={"text": self._explained(each.text)}) for each in result.findings)
+        return replace(result, error=result.error and self._explained(result.error), findings=findings)
+
+    @staticmethod
+    def _failed_with(failure: Ended, error: str | None) -> tuple[Outcome, str]:
+        """The outcome of a companion's failure, and both reasons."""
+        return failure.outcome, shortened("; ".join(filter(None, (error, failure.error))))
 
     # ------------------------------------------------------------------ after
 

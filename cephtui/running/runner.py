@@ -166,6 +166,11 @@ class Runner:
         """Nodes and parts of all that is still to be removed."""
         return tuple(dict.fromkeys([*list(self._bench.created if self._bench else ()), *self.cleanup.removing]))
 
+    @property
+    def leaves(self) -> bool:
+        """Whether something that was created could not be removed and stays on the undo list."""
+        return self._bench is not None and self._bench.leaves
+
     def abandon(self) -> list[str]:
         """Wait for nothing any more, since the process ends; the result names what stays behind."""
         self._abandoned = True

@@ -259,8 +259,9 @@ async def _measure(work: _StepRun) -> None:
         await _release(nodes, recorder, stop)
         return
     async with beside(work.step, work.shells, recorder, stop) as companions:
-        for node in nodes if failure_of(companions) else ():
-            node.end("failed", failure_of(companions))
+        if failure := failure_of(companions):
+            for node in nodes:
+                node.end(failure.outcome, failure.error)
         await _on_all(nodes, lambda node: node.hold(stop), _progress(work.bench, "ready to begin"))
         async with _ended_with(companions, nodes):
             await _release(nodes, recorder, stop)

@@ -252,6 +252,10 @@ class Target(ABC):
         """As in ``Found``, of a part that had to be made first; raises TransportError."""
         return {}
 
+    def explained(self, text: str, parts: Sequence[Part]) -> str:
+        """What a tool says of its end on these parts, with what only the target knows of a cause."""
+        return text
+
     async def room(self, shell: Shell, nodes: int) -> int | None:
         """Bytes that it has for the default span on each of so many nodes; None where that is no question."""
         return None

@@ -121,6 +121,19 @@ def test_the_first_signal_lets_a_removal_finish_and_a_second_says_what_is_left(h
     twice.assert_clean()
 
 
+def test_what_can_not_be_removed_is_said_and_the_run_is_no_success(new_sandbox: NewSandbox) -> None:
+    sandbox = new_sandbox()
+    env = sandbox.program("rm", "echo \"rm: cannot remove '$2': Read-only file system\" >&2; exit 1")
+    console = sandbox.run(*RUN, "--json", "--target", f"file:{sandbox.files / 'target'}", env=env)
+    assert [run["outcome"] for run in console.runs] == ["ok"]
+    assert console.process.returncode == 4, console.describe()
+    (line,) = [line for line in console.complaints if "was not removed" in line]
+    assert "Read-only file system" in line
+    assert line.endswith(": cephtui cleanup tries again")
+    assert sandbox.run("cleanup", "--yes").process.returncode == 0
+    sandbox.assert_clean()
+
+
 def test_a_cleanup_that_is_ended_says_what_is_left(held: Callable[[], Held]) -> None:
     once, twice = held(), held()
     consoles = {}

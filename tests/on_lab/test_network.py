@@ -235,6 +235,7 @@ def test_the_sessions_of_a_node_are_killed(lab: Lab, bench: Bench, node: str) ->
     case.console.wait(60)
     where = {"lab1": "lab1: the connection was lost", "lab3": "server on lab3: the connection was lost"}
     assert where[node] in case.run["error"]
+    assert (case.run["outcome"], case.console.process.returncode) == ("lost", 4)
     assert_nothing_is_left(bench)
 
 
@@ -243,7 +244,7 @@ def test_the_link_to_the_server_is_cut(lab: Lab, bench: Bench) -> None:
     with lab.cut("lab3"):
         wait_for(lambda: not bench.running("lab3"), 2 * LEAST_SECONDS, "the end of the server", case.console.describe)
         case.console.wait(120)
-    assert case.run["outcome"] in ("failed", "lost")
+    assert (case.run["outcome"], case.console.process.returncode) == ("lost", 4)
     assert_nothing_is_left(bench)
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import pytest
 from tests.lab import Lab
 
 from .runs import ENDLESS, Bench, Console, Event
-from .s3 import admin, configure, own_at, requests
+from .s3 import admin, configure, own_at, requests, wait_nothing_left
 
 SMALL: dict[str, Any] = {"size": "16K", "threads": 2, "runtime": 2}
 LONG: dict[str, Any] = {"size": "16K", "threads": 2, "runtime": ENDLESS}
@@ -75,7 +76,8 @@ def test_keys_are_seen_by_nobody(bench: Bench, somebody: tuple[str, str]) -> Non
     endpoint = configure(bench, *section(bench.lab.gateway(), somebody))
     seen: set[str] = set()
     over = threading.Event()
-    watching = threading.Thread(target=watch_proc, args=(somebody[1].encode(), seen, over))
+    secrets = (*(key.encode() for key in somebody), b"Signature=")
+    watching = threading.Thread(target=watch_proc, args=(secrets, seen, over))
     watching.start()
     try:
         console = bench.run("s3-put-get-delete", target=f"s3:{endpoint}", **SMALL)
@@ -92,13 +94,13 @@ def test_keys_are_seen_by_nobody(bench: Bench, somebody: tuple[str, str]) -> Non
     assert admin(bench.lab, "bucket", "list", "--uid", SOMEBODY) == []
 
 
-def watch_proc(secret: bytes, seen: set[str], over: threading.Event) -> None:
+def watch_proc(secrets: Sequence[bytes], seen: set[str], over: threading.Event) -> None:
     """Look into all arguments and environments of this machine, again and again."""
     while not over.is_set():
         for path in (path / name for path in Path("/proc").iterdir() for name in ("cmdline", "environ")):
             with contextlib.suppress(OSError):
-                if secret in path.read_bytes():
-                    seen.add(str(path))
+                text = path.read_bytes()
+                seen |= {str(path)} if any(secret in text for secret in secrets) else set()
 
 
 @pytest.fixture
@@ -138,6 +140,23 @@ def test_a_certificate_that_is_not_trusted_is_refused(bench: Bench, somebody: tu
     console = bench.run("s3-put-get-delete", target=f"s3:{endpoint}", **SMALL)
     assert console.process.returncode == 3, console.describe()
     assert "SSL certificate problem: self-signed certificate: add its CA to those of the node" in console.stderr
+
+
+def test_the_quota_of_its_own_user_is_said_with_how_much_it_is(bench: Bench) -> None:
+    endpoint = configure(bench)
+    pool = admin(bench.lab, "zone", "get")["placement_pools"][0]["val"]["storage_classes"]["STANDARD"]["data_pool"]
+    bench.lab.ceph("osd", "pool", "set-quota", pool, "max_bytes", str(16 << 20))
+    try:
+        console = bench.run("s3-put-get-delete", target=f"s3:{endpoint}", **{**SMALL, "size": "1M", "runtime": 30})
+    finally:
+        bench.lab.ceph("osd", "pool", "set-quota", pool, "max_bytes", "0")
+    (run,) = console.runs
+    texts = [run["error"] or "", *(finding["text"] for finding in run["findings"])]
+    (text, *_) = [text for text in texts if "QuotaExceeded" in text]
+    assert re.search(
+        r"QuotaExceeded: the run's own user may write [\d.]+ MiB, so that the pool can't become full", text
+    )
+    wait_nothing_left(bench.lab)
 
 
 def test_no_bucket_is_left_after_the_kill_of_the_console(bench: Bench, somebody: tuple[str, str]) -> None:

@@ -34,6 +34,7 @@ from cephtui.cli.options import Question, Where
 from cephtui.cli.printing import print_lines
 from cephtui.cli.saved import find_run, find_session
 from cephtui.cli.work import check_caches, consents
+from cephtui.exit_codes import EXIT_INCOMPLETE
 from cephtui.frozen import dataclass
 from cephtui.models import Plan, Run
 from cephtui.models.guided_check import GuidedCheck
@@ -143,7 +144,8 @@ def _measure(asked: Asked, begun: _Begun, runner: Runner) -> int:
     ready = surveyed(runner, request, draft.steps)
     with measuring(runner) as desk:
         guided = Guided(runner, desk, ready, begun.guided, begun.question, asked.commands, begun.saved, asked.as_json)
-        return guided.carry_out()
+        code = guided.carry_out()
+    return code or (EXIT_INCOMPLETE if desk.leaves else 0)
 
 
 def _one(request: Request, where: Where) -> Request:

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
+from cephtui import units
 from cephtui.cluster import preflight, reader
 from cephtui.cluster.reader import ClusterReader
 from cephtui.config import endpoint_of
@@ -39,6 +40,8 @@ from cephtui.targets.candidates import Candidate
 from cephtui.targets.s3 import users
 from cephtui.targets.s3.gateway import Gateway, GatewayError
 
+_NO_MORE = "QuotaExceeded"
+"""What a gateway says where a user has written as much as its quota allows."""
 _USER = "user:"
 """Before the name of a user in a part's name; others are prefixes of buckets."""
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9-]{0,18}")
@@ -134,6 +137,14 @@ class S3Target(Target):
         uid = place.bucket_prefix.removeprefix(f"{self.bucket}-").removesuffix("-")
         keys = await users.keys_of(shell, uid) if self.has_own_users else self._gateway(shell).keys
         return dict(zip(NAMES, keys, strict=True))
+
+    def explained(self, text: str, parts: Sequence[Part]) -> str:
+        """With how much the run's own user may write, where that was too little."""
+        if not self.has_own_users:
+            return text
+        most = units.size(sum(part.bytes for part in parts))
+        why = f"the run's own user may write {most}, so that the pool can't become full: give a shorter run"
+        return text.replace(_NO_MORE, f"{_NO_MORE}: {why}")
 
     async def room(self, shell: Shell, nodes: int) -> int | None:
         """Half of what the guards allow, where the pool is known: the quota of the run's own users."""
