@@ -111,6 +111,30 @@ def undo(target: str = f"rbd:bench/{IMAGE}", **more: object) -> Undo:
     return Undo.model_validate({"target": target, **known, **more})
 
 
+class Mounted(Cluster):
+    """A node on which a file is not there, and what is mounted above it."""
+
+    async def run(self, argv: Sequence[str], *, timeout_seconds: float = 30.0, stdin: str = "") -> Completed:
+        return Completed(77, "", "/mnt\n")
+
+
+@pytest.mark.parametrize(
+    ("before", "status", "text"),
+    [
+        ("/mnt", "done", "it was removed already"),
+        (None, "done", "it was removed already"),
+        (
+            "/mnt/files",
+            "failed",
+            "it is on the file system of /mnt/files, and /mnt/files/x is on that of /mnt now: mount it first",
+        ),
+    ],
+)
+def test_a_file_whose_file_system_is_not_mounted_stays_on_the_list(before: str | None, status: str, text: str) -> None:
+    found = removed(Mounted(), undo("file:/mnt/files/x", mount=before, cluster=None, pool_id=None))
+    assert (found.status, found.text) == (status, text)
+
+
 def removed(cluster: Cluster, entry: Undo) -> Removed:
     return asyncio.run(remove(cluster, entry))
 

@@ -348,7 +348,7 @@ def test_without_a_directory_nothing_is_made(tmp_path: Path) -> None:
 
 
 def test_removing_what_is_gone_is_no_error(tmp_path: Path) -> None:
-    assert remove(tmp_path / "x").returncode == 0
+    assert remove(tmp_path / "x").returncode == 77
 
 
 def test_a_foreign_file_is_never_changed_or_removed(foreign: Path) -> None:
@@ -386,7 +386,7 @@ def test_a_dangling_link_makes_no_file(tmp_path: Path) -> None:
     link.symlink_to(tmp_path / "elsewhere")
     assert create(link).returncode != 0
     assert not (tmp_path / "elsewhere").exists()
-    assert remove(link).returncode == 0
+    assert remove(link).returncode == 77
     assert link.is_symlink()
 
 
@@ -423,6 +423,34 @@ def test_only_its_owner_removes_a_file(tmp_path: Path) -> None:
     assert owned("create", path, "two").returncode == 0
     assert owned("remove", path, "one").returncode == 76
     assert owned("remove", path, "two").returncode == 0
+
+
+def test_what_is_not_there_is_told_with_the_file_system_that_it_would_be_on(tmp_path: Path) -> None:
+    point = run(("stat", "-c", "%m", str(tmp_path))).stdout
+    for path in (tmp_path / "x", tmp_path / "not" / "there" / "x"):
+        removed = remove(path)
+        assert (removed.returncode, removed.stderr) == (77, point)
+    assert inspect(tmp_path / "x").mount == point.strip()
+
+
+def test_a_given_up_file_is_extended_in_its_place(tmp_path: Path, foreign: Path) -> None:
+    before = foreign.stat()
+
+    def extend(size: int, identity: str = f"{before.st_dev}:{before.st_ino}") -> int:
+        return run(file_target.extend_argv(str(foreign), identity, size)).returncode
+
+    assert extend(before.st_size + 5000) == 0
+    after = foreign.stat()
+    assert (after.st_ino, after.st_size) == (before.st_ino, before.st_size + 5000)
+    assert extend(1) == 0
+    assert foreign.stat().st_size == before.st_size + 5000, "it never becomes smaller"
+    (tmp_path / "other").write_bytes(b"other")
+    (tmp_path / "other").replace(foreign)
+    assert extend(1 << 20) == 1
+    assert foreign.read_bytes() == b"other"
+    foreign.unlink()
+    assert extend(1 << 20) == 1
+    assert not foreign.exists()
 
 
 def test_what_is_no_file_is_not_taken_and_says_so(tmp_path: Path) -> None:

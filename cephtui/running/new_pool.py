@@ -26,13 +26,16 @@ _SETTLED_SECONDS, _SETTLED_STEP_SECONDS = 20.0, 2.5
 log = logging.getLogger(__name__)
 
 
-async def note_undo(bench: Bench, shell: NodeShell, specs: Sequence[str], pool: str | None) -> None:
-    """Store that these parts, in a pool, have to be removed, before they are created; raises Ended."""
+async def note_undo(
+    bench: Bench, shell: NodeShell, specs: Sequence[str], pool: str | None, mount: str | None = None
+) -> None:
+    """Store that these parts, in a pool or on a mount, are to be removed, before they are created; raises Ended."""
     node = shell.node.name
     new = [spec for spec in specs if (node, spec) not in bench.created]
     cluster, pool_id = await _origin(shell, pool) if new and pool else (None, None)
     for spec in new:
-        undo = Undo(node=node, target=spec, at=shell.node, owner=bench.session.owner, cluster=cluster, pool_id=pool_id)
+        origin = {"cluster": cluster, "pool_id": pool_id, "mount": mount}
+        undo = Undo(node=node, target=spec, at=shell.node, owner=bench.session.owner, **origin)
         try:
             bench.session.undo(undo)
         except OSError as error:

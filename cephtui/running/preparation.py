@@ -39,7 +39,10 @@ class Preparation:
         missing = [part for part in self._task.node_step.parts if not self._is_prefilled(part)]
         wanted = [part for part in self._found.to_create if part in missing]
         if wanted:
-            await note_undo(self._bench, self._task.shell, [part.spec for part in wanted], self._task.target.pool)
+            specs, target = [part.spec for part in wanted], self._task.target
+            await note_undo(self._bench, self._task.shell, specs, target.pool, self._found.mount)
+        for part in self._found.to_extend:
+            await self._task.target.extend(self._task.shell, part, self._found.identities.get(part.spec, ""))
         made = dict(zip((p.spec for p in wanted), await asyncio.gather(*map(self._create, wanted)), strict=True))
         self._follow.identify(made)
         if not self._task.step.filled or not missing:

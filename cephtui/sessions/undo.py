@@ -25,6 +25,8 @@ class Undo(Model):
     """The fsid of the Ceph cluster that it is in; null where there is none, or it could not be asked."""
     pool_id: int | None = None
     """Of its pool: one that is deleted and made again has another."""
+    mount: Name | None = None
+    """The mount point of the file system that a file is on; null where it is no file, or that is not known."""
     done: bool = False
 
 

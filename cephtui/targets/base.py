@@ -86,6 +86,10 @@ class Found:
     """Of each part that exists, by its spec; another identity means that it is not the one that was prefilled."""
     to_create: tuple[Part, ...] = ()
     """Parts that have to be created, or resized, before they are prefilled."""
+    to_extend: tuple[Part, ...] = ()
+    """Parts that the user has given up and that are smaller than what is written to them."""
+    mount: str | None = None
+    """The mount point of the file system below it."""
     filesystem: str | None = None
     device: str | None = None
     queues: Mapping[str, str] = field(default_factory=dict)
@@ -99,7 +103,10 @@ class Removed:
     """What became of a removal; ``text`` is the reason where nothing was removed."""
 
     status: Literal["done", "absent", "busy", "not ours", "failed"]
-    """``absent`` was not found under its name; ``not ours`` does not carry its owner."""
+    """``absent`` was not found under its name; ``not ours`` does not carry its owner.
+
+    Of an absent file the text is the mount point of the file system that its path is on.
+    """
     text: str = ""
 
     @property
@@ -228,6 +235,10 @@ class Target(ABC):
     async def create(self, shell: Shell, part: Part, owner: str) -> str:
         """Make a part that carries its owner, and give its identity. Raises TargetFault and TransportError."""
         raise TargetFault(f"{self.spec} exists already: cephtui does not create it")
+
+    async def extend(self, shell: Shell, part: Part, identity: str) -> None:
+        """Give a part that exists at least its size. Raises TargetFault and TransportError."""
+        raise TargetFault(f"{self.spec} can't be extended")
 
     def demand(self, step: Step, new_bytes: int) -> Demand:
         """What a step on it that adds so many bytes needs of the cluster."""

@@ -36,12 +36,18 @@ MARK_BYTES = 4096
 MARK = "cephtui scratch file"
 """The block after the span of a file of cephtui's begins with this, its owner in the second line: no benchmark
 reaches it, every file system keeps it, and it moves with the file."""
-_REMOVE_STATUSES: Mapping[int, Literal["done", "busy", "not ours"]] = {0: "done", 75: "busy", 76: "not ours"}
+_REMOVE_STATUSES: Mapping[int, Literal["done", "absent", "busy", "not ours"]] = {
+    0: "done",
+    75: "busy",
+    76: "not ours",
+    77: "absent",
+}
 _RESERVE_PERCENT, _RESERVE_MOST_BYTES = 5, 10 << 30
 _IN_MEMORY = {"tmpfs", "ramfs"}
 _OWN_CACHE = {"zfs"}
 _MARK_FUNCTIONS = packaged_text("cephtui.targets", "file_mark.sh")
-_SCRIPTS = {name: packaged_text("cephtui.targets", f"file_{name}.sh") for name in ("inspect", "create", "remove")}
+_NAMES = ("inspect", "create", "extend", "remove")
+_SCRIPTS = {name: packaged_text("cephtui.targets", f"file_{name}.sh") for name in _NAMES}
 
 
 def _script(name: str, *arguments: str) -> tuple[str, ...]:
@@ -77,6 +83,8 @@ class FileFacts:
     """True where the script ran as root; others can't see who has it open."""
     free: int | None = None
     total: int | None = None
+    mount: str | None = None
+    """The mount point of the file system."""
     filesystem: str | None = None
     device: str | None = None
     queues: Mapping[str, str] = field(default_factory=dict)
@@ -112,11 +120,14 @@ class FileTarget(Target):
         facts = await inspect_path(shell, path)
         refusal = guard(path, facts, part.bytes, use.destroy)
         taken_as_it_is = facts.kind == "file" and not facts.marked
+        is_small = taken_as_it_is and use.writes and facts.size < part.bytes
         return Found(
             refusal=refusal,
             findings=findings(facts, use.options),
             identities={part.spec: facts.inode} if facts.inode else {},
             to_create=() if taken_as_it_is else (part,),
+            to_extend=(part,) if is_small else (),
+            mount=facts.mount,
             filesystem=facts.filesystem,
             device=facts.device,
             queues=facts.queues,
@@ -132,6 +143,12 @@ class FileTarget(Target):
         if made.status != 0:
             raise TargetFault(f"can't create {path}: {reason(made)}")
         return made.stdout.strip()
+
+    async def extend(self, shell: Shell, part: Part, identity: str) -> None:
+        path = part.spec.removeprefix("file:")
+        done = await shell.run(extend_argv(path, identity, part.bytes))
+        if done.status != 0:
+            raise TargetFault(f"can't extend {path}: {reason(done)}")
 
 
 class FileKind(TargetKind):
@@ -158,6 +175,11 @@ def inspect_argv(path: str) -> tuple[str, ...]:
 def create_argv(path: str, span_bytes: int, owner: str = "") -> tuple[str, ...]:
     """A command that makes the file, or fits one of cephtui's, marks it, and prints its device and inode."""
     return _script("create", path, str(span_bytes), owner)
+
+
+def extend_argv(path: str, identity: str, span_bytes: int) -> tuple[str, ...]:
+    """A command that extends the file with this device and inode to a size, where it is smaller."""
+    return _script("extend", path, identity, str(span_bytes))
 
 
 def remove_argv(path: str, owner: str = "") -> tuple[str, ...]:
@@ -237,6 +259,7 @@ def parse_facts(text: str) -> FileFacts:
         root="root" in fields,
         free=number("free"),
         total=number("total"),
+        mount=fields.get("mount"),
         filesystem=fields.get("filesystem"),
         device=fields.get("device"),
         queues=parse_queues(text),

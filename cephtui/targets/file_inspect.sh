@@ -26,7 +26,7 @@ else
     say kind missing
     [ -w "$directory" ] && [ -x "$directory" ] && say writable yes
 fi
-[ -d "$directory" ] && say directory yes
+[ -d "$directory" ] && say directory yes && say mount "$(stat -Lc %m -- "$directory")"
 # the data directory of an OSD is a tmpfs, or on the system disk: never on the disk that the OSD writes to
 osd_of "$path"
 df -B1 --output=avail,size,fstype,source -- "$directory" 2>/dev/null | tail -n 1 | {

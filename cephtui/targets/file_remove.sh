@@ -3,10 +3,15 @@
 #   bash -c MARK+SCRIPT cephtui-remove PATH OWNER HELD
 #
 # HELD is empty; the script calls itself with it once it holds the lock. The exit status is 75 if a run holds the file,
-# 76 if it is not the owner's.
+# 76 if it is not the owner's, 77 if it is not there: then stderr has the mount point of the file system that it would
+# be on.
 path=$1 owner=$2 held=$3
 refuse() { echo "$path $1" >&2; exit 76; }
-[ -e "$path" ] || exit 0
+if [ ! -e "$path" ]; then
+    while [ -n "$path" ] && [ ! -e "$path" ]; do path=${path%/*}; done
+    stat -Lc %m -- "${path:-/}" >&2
+    exit 77
+fi
 [ ! -L "$path" ] && marked "$path" || refuse "does not carry cephtui's mark any more"
 found=$(owner_of "$path") || { echo "the mark of $path can't be read" >&2; exit 1; }
 [ "$found" = "$owner" ] || refuse "carries the mark of another session"

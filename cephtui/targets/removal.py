@@ -7,6 +7,7 @@ import re
 from cephtui.cluster import reader
 from cephtui.cluster.reader import ClusterError, ClusterReader
 from cephtui.nodes.shell import Shell
+from cephtui.printable import printable
 from cephtui.sessions.undo import Undo
 from cephtui.targets import kind_of
 from cephtui.targets.base import Removed
@@ -23,8 +24,10 @@ async def remove(shell: Shell, undo: Undo) -> Removed:
     if kind is None or (kind.in_pool and not _OWNER.fullmatch(undo.owner or "")):
         return Removed("not ours", "it is nothing that cephtui makes")
     removed = await kind.remove(shell, name, undo.owner)
-    if not kind.in_pool or removed.status != "absent":
+    if removed.status != "absent":
         return removed
+    if not kind.in_pool:
+        return _absent_file(name, undo.mount, removed.text)
     pool, _, part = name.partition("/")
     try:
         now = await _name_now(shell, pool, undo)
@@ -35,6 +38,15 @@ async def remove(shell: Shell, undo: Undo) -> Removed:
     if now != pool:
         removed = await kind.remove(shell, f"{now}/{part}", undo.owner)
     return Removed("done", "it was removed already") if removed.status == "absent" else removed
+
+
+def _absent_file(path: str, before: str | None, now: str) -> Removed:
+    """It was removed by others, unless its file system is not mounted any more, as after a reboot."""
+    if before in (None, printable(now)):
+        return Removed("done", "it was removed already")
+    return Removed(
+        "failed", f"it is on the file system of {before}, and {path} is on that of {now} now: mount it first"
+    )
 
 
 async def _name_now(shell: Shell, pool: str, undo: Undo) -> str | None:

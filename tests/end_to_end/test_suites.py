@@ -106,7 +106,7 @@ def test_what_is_missing_is_measured_and_nothing_else(resumed: dict[str, Resumed
     good = [(run["batch"], run["step"]) for run in runs if run["outcome"] == "ok"]
     assert [number for number in Counter(good).values() if number > 1] == [], "measured twice"
     assert len(good) == (6 if "suite" in name else 4)
-    assert [run["outcome"] for run in runs if run["outcome"] != "ok"] == [None if "killed" in name else "stopped"]
+    assert [run["outcome"] for run in runs if run["outcome"] != "ok"] == ["lost" if "killed" in name else "stopped"]
     assert runs[2]["outcome"] != "ok"
     assert (runs[3]["batch"], runs[3]["step"]) == (runs[2]["batch"], runs[2]["step"]), "it begins where it has ended"
 

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tests.lab import Lab
+from tests.lab import Lab, LabError
 
 from .runs import Bench, Console, wait_for
 
@@ -130,7 +130,10 @@ def wait_pgs(lab: Lab, pool: str, seconds: float = 60) -> None:
     """
 
     def are_there() -> bool:
-        found = lab.ceph("pg", "ls-by-pool", pool)["pg_stats"]
+        try:
+            found = lab.ceph("pg", "ls-by-pool", pool)["pg_stats"]
+        except LabError:  # the manager learns of a new pool later than the monitors
+            return False
         said = lab.ceph("status")["pgmap"]
         known = {one["state_name"]: one["count"] for one in said.get("pgs_by_state", [])}
         asked_for = sum(one["pg_num"] for one in lab.ceph("osd", "dump")["pools"])

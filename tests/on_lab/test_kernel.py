@@ -9,6 +9,7 @@ import itertools
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,6 +19,8 @@ from typing import Any
 import pytest
 
 from cephtui.frozen import dataclass
+from cephtui.nodes.transport import Command
+from cephtui.nodes.watched import watchdog_argv
 from tests.lab import Lab, LabError
 from tests.lab.cluster import FILE_POOLS, FILE_SYSTEM
 
@@ -119,6 +122,29 @@ def test_what_it_writes_stays_in_it(lab: Lab) -> None:
 
     assert lab.on("lab1", "ls", "/etc/of-the-virtual-machine").returncode == 2
     assert lab.processes(f"ifname={lab.kernel_node}", machine="switch")
+
+
+_STEPS_OF_THE_CLOCK = """
+    up() { cut -d . -f 1 /proc/uptime; }
+    begun=$(date +%s) since=$(up)
+    trap 'date --set "@$((begun + $(up) - since))" > /dev/null' EXIT
+    beat() { for _ in 1 2 3; do echo; sleep 1; done; }
+    {
+        echo go
+        for step in '20 seconds' '-1 hour' '3 days' '20 years' '-30 years'; do
+            beat
+            date --set "$step" > /dev/null
+        done
+        while echo; do sleep 1; done
+    } 2> /dev/null | """
+
+
+def test_steps_of_its_clock_end_nothing(lab: Lab) -> None:
+    """As by a time server that finds the clock to be wrong."""
+    words = ("bash", "-c", "sleep 25; echo whole")
+    argv = watchdog_argv(Command(words, token=f"{OWN}clock", limit_seconds=600))
+    said = in_kernel(lab, f"{_STEPS_OF_THE_CLOCK} {shlex.join(argv)}; echo status $?")
+    assert said.splitlines()[-2:] == ["whole", "status 0"]
 
 
 def test_a_node_whose_kernel_has_no_rbd_is_refused(bench: Bench) -> None:

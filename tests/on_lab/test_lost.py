@@ -44,6 +44,7 @@ KILLED = ("console killed", "console of a container killed")
 """The console says nothing any more."""
 OUTCOMES = {"terminal closed": ("stopped", 4), "tool killed": ("failed", 1)}
 """And the exit status; of every other way, the run is lost."""
+WATCH = " cephtui-ceph "
 _MARK = re.compile(rf"{RUN}\S+")
 Key = tuple[str, str]
 """A tool and a way."""
@@ -260,14 +261,15 @@ def _lose(lab: Lab, way: str, cases: Mapping[Key, Case]) -> None:
 
 
 def _outermost(commands: Mapping[int, str], program: str, *words: str) -> int:
-    """The process of a program that has started the others of it."""
+    """The process of a program that has started the others of it; what watches the cluster is not meant."""
     found = {
         pid
         for pid, command in commands.items()
-        if _is_of(command, program) and all(f" {word} " in command for word in words)
+        if _is_of(command, program) and all(f" {word} " in command for word in words) and WATCH not in command
     }
     outermost = [pid for pid in found if parent_of(pid) not in found]
-    assert len(outermost) == 1, f"{outermost} are {program} of {commands}"
+    shown = {pid: f"{command[:60]} ... {command[-200:]}" for pid, command in commands.items()}
+    assert len(outermost) == 1, f"{outermost} are {program} of {shown}"
     return outermost[0]
 
 
