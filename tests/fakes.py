@@ -302,6 +302,8 @@ class FakeNode:
             return self._inspect_file(arguments[0])
         if name == "cephtui-create":
             return Completed(0, f"{self._make(f'file:{arguments[0]}')}\n", "")
+        if name == "cephtui-extend":
+            return Completed(0, "", "")
         if name == "cephtui-remove":
             return self._remove(f"file:{arguments[0]}", Completed(0, "", ""))
         return Completed(127, "", f"{name}: unknown")
@@ -309,7 +311,8 @@ class FakeNode:
     def _inspect_file(self, path: str) -> Completed:
         identity = self.there.get(f"file:{path}")
         known = {"kind": "file", "marked": "yes", "inode": identity} if identity else {"kind": "missing"}
-        usual = {"writable": "yes", "directory": "yes", "free": 100 * GIB, "total": 100 * GIB, "filesystem": "ext4"}
+        space = {"free": 100 * GIB, "total": 100 * GIB, "filesystem": "ext4"}
+        usual = {"writable": "yes", "directory": "yes", "root": "yes", **space}
         return _table(known | usual | self.facts)
 
     def _rbd(self, verb: str, *arguments: str) -> Completed:

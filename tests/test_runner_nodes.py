@@ -23,7 +23,7 @@ from cephtui.models import ClusterSample, Event, Node, NodeEnvironment, Notice, 
 from cephtui.models.refusal import Refusal
 from cephtui.nodes import probe
 from cephtui.nodes import state as state_module
-from cephtui.nodes.shell import NodeShell
+from cephtui.nodes.shell import NodeShell, Shell
 from cephtui.nodes.state import NodeState, diagnosis
 from cephtui.nodes.transport import Completed, Connection, Question, TransportError
 from cephtui.paths import packaged_presets_dir
@@ -42,6 +42,8 @@ from cephtui.sessions.playback import step_of
 from cephtui.sessions.undo import Undo, left_behind
 from cephtui.sessions.writer import SessionWriter
 from cephtui.targets import Target, parse_target
+from cephtui.targets.base import Found, Use
+from cephtui.targets.file import FileTarget
 from cephtui.tools import TOOLS
 from tests.fakes import GIB, FakeNode, Log, Script, connector
 from tests.known import known
@@ -734,6 +736,21 @@ def test_what_was_created_is_noted_before_and_removed_at_the_end(desk: Callable[
     assert sorted(this.log.of("connected")) == sorted(this.log.of("closed")) == [*THREE]
 
 
+async def test_what_the_target_knows_of_a_cause_is_said_with_it(
+    new_stage: Callable[..., Stage], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inspect = FileTarget.inspect
+
+    async def knowing(self: FileTarget, shell: Shell, use: Use) -> Found:
+        return replace(await inspect(self, shell, use), causes={"NoSpace": "the pool has 3 GiB"})
+
+    monkeypatch.setattr(FileTarget, "inspect", knowing)
+    stage = new_stage(plan(nodes=("a",)))
+    stage.hosts["a"].scripts[PRESET] = Script(status=1, stderr="fio: NoSpace, at 4096\n")
+    run = await stage.run()
+    assert run.error == "fio: NoSpace: the pool has 3 GiB, at 4096"
+
+
 def test_what_is_removed_and_can_not_be_taken_off_the_list_is_told(
     desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -748,7 +765,7 @@ def test_what_is_removed_and_can_not_be_taken_off_the_list_is_told(
         "a: file:/mnt/bench/test is removed and still on the undo list: can't write the session: "
         "No space left on device: cephtui cleanup tries again"
     )
-    assert this.runner.leaves
+    assert this.runner.cleanup.leaves
     assert this.hosts["a"].there == {}
     assert [undo.target for _, undo in left_behind(this.directory.parent)] == ["file:/mnt/bench/test"]
 
@@ -789,7 +806,7 @@ def test_an_image_that_stays_in_use_is_told_with_what_removes_it_later(
     this.submit()
     this.hosts["b"].busy = 1
     (problem,) = this.runner.close()
-    assert this.runner.leaves
+    assert this.runner.cleanup.leaves
     assert problem.startswith(f"b: rbd:bench/cephtui-{GUIDED}-b-")
     assert problem.endswith(" was not removed: rbd: error: image still has watchers: cephtui cleanup tries again")
     (left,) = this.hosts["b"].there
@@ -812,7 +829,7 @@ def test_a_node_that_was_lost_is_reached_again_to_clean_up(desk: Callable[..., D
     (run,) = this.submit()
     assert run.outcome == "lost"
     assert this.runner.close() == []
-    assert not this.runner.leaves
+    assert not this.runner.cleanup.leaves
     assert [host.there for host in hosts.values()] == [{}, {}, {}]
     assert sorted(this.log.of("connected")) == ["a", "b", "b", "c"]
 

@@ -43,7 +43,7 @@ class Measuring:
     @property
     def leaves(self) -> bool:
         """Whether something of it stays on the undo list, as is known behind the block of ``measuring``."""
-        return self._runner.leaves
+        return self._runner.cleanup.leaves
 
     @contextlib.contextmanager
     def undoing(self) -> Iterator[None]:

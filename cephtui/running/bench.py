@@ -38,8 +38,6 @@ class Bench:
     """Parts that have to be removed, by node and part."""
     problems: list[str] = field(default_factory=list)
     """Steps that were not run and parts that were not removed, for the user to read at the end."""
-    leaves: bool = False
-    """Whether something that it has created stays on the undo list for another time."""
     recorder: Recorder | None = None
     """Of the run in progress."""
     loaded_at: float | None = None

@@ -34,6 +34,8 @@ class Cleanup:
     """Removes parts of targets; how far it is can be read from any thread."""
 
     def __init__(self, root: Path, connections: Connections, publish: Callable[[Event], None]) -> None:
+        self.leaves = False
+        """Whether something that this console has created stays on the undo list for another time."""
         self._root, self._connections, self._publish = root, connections, publish
         self._at_start = asyncio.Lock()
         """Held while the leftovers of killed consoles are being removed."""
@@ -130,7 +132,7 @@ class Cleanup:
         bench.removed_at = time.monotonic()
         del bench.created[key]
         bench.prefilled.pop(key, None)
-        bench.leaves |= stays
+        self.leaves |= stays
         if problem:
             bench.problems.append(f"{undo.node}: {problem}{': cephtui cleanup tries again' if stays else ''}")
 

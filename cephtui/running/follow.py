@@ -112,7 +112,8 @@ class Follow:
     def identify(self, parts: Mapping[str, str]) -> None:
         """Take note of the identities of parts, by their specs."""
         known = parts.get(self._task.node_step.parts[0].spec, "") if self._task.node_step.parts else ""
-        self.identity = self._task.target.identity_at_path(known) or self.identity
+        at_path = known.partition(" ")[0] if self._task.target.identified_at_path else ""
+        self.identity = at_path or self.identity
 
     @property
     def lost(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -155,7 +155,7 @@ class NodeRun:
         """End this node's part for a reason that lies elsewhere; where it has failed already, that is why."""
         self._failure = failure
         if self.outcome in ("failed", "lost") and self.error != failure.error:
-            self.outcome, self.error = self._failed_with(failure, self.error)
+            self.outcome, self.error = _failed_with(failure, self.error)
         elif self.outcome is None and self.process is not None:
             await self.process.stop()
 
@@ -174,24 +174,11 @@ class NodeRun:
             self._follow.doing = f"while {self._task.target.spec} was being prepared"
         parser = self._workload.parser(ramp=step.ramp_seconds > 0, seconds=step.run_seconds)
         outcome, error, result = await self._follow.to_end(self.process, parser, stop, preparing=False)
-        error, self.result = error and self._explained(error), self._with_causes(result)
+        error, self.result = error and _explained(error, self._found.causes), _with_causes(result, self._found.causes)
         self.ended_at = time.monotonic()
         if self._failure and outcome != "stopped":
-            outcome, error = self._failed_with(self._failure, self.result.error)
+            outcome, error = _failed_with(self._failure, self.result.error)
         self.end(outcome, error)
-
-    def _explained(self, text: str) -> str:
-        return self._task.target.explained(text, self._task.node_step.parts)
-
-    def _with_causes(self, result: ToolResult) -> ToolResult:
-        """With what the target knows of the causes that the tool names."""
-        findings = tuple(each.model_copy(update={"text": self._explained(each.text)}) for each in result.findings)
-        return replace(result, error=result.error and self._explained(result.error), findings=findings)
-
-    @staticmethod
-    def _failed_with(failure: Ended, error: str | None) -> tuple[Outcome, str]:
-        """The outcome of a companion's failure, and both reasons."""
-        return failure.outcome, shortened("; ".join(filter(None, (error, failure.error))))
 
     # ------------------------------------------------------------------ after
 
@@ -220,3 +207,20 @@ class NodeRun:
     @staticmethod
     def _since(released_at: float | None, moment: float | None) -> float | None:
         return None if released_at is None or moment is None else round(moment - released_at, 4)
+
+
+def _failed_with(failure: Ended, error: str | None) -> tuple[Outcome, str]:
+    """The outcome of a companion's failure, and both reasons."""
+    return failure.outcome, shortened("; ".join(filter(None, (error, failure.error))))
+
+
+def _explained(text: str, causes: Mapping[str, str]) -> str:
+    """What a tool says, with what the target knows of the causes that it names."""
+    for word, cause in causes.items():
+        text = text.replace(word, f"{word}: {cause}")
+    return text
+
+
+def _with_causes(result: ToolResult, causes: Mapping[str, str]) -> ToolResult:
+    findings = tuple(each.model_copy(update={"text": _explained(each.text, causes)}) for each in result.findings)
+    return replace(result, error=result.error and _explained(result.error, causes), findings=findings)

@@ -64,6 +64,17 @@ class _Job:
             self.done.set_exception(error)
 
 
+class _Jobs(asyncio.Queue[_Job | None]):
+    """What waits; None is the end."""
+
+    def drop_next(self) -> bool:
+        """End the next one without any run; whether there was one."""
+        if not self.empty() and (job := self.get_nowait()):
+            job.drop()
+            return True
+        return False
+
+
 class Runner:
     """Carries out plans one after the other; the session is opened with the first of them."""
 
@@ -91,7 +102,7 @@ class Runner:
             self.cleanup,
             loaded_at=lambda: self._bench.loaded_at if self._bench else None,
         )
-        self._jobs: asyncio.Queue[_Job | None] = asyncio.Queue()
+        self._jobs = _Jobs()
         self._current: PlanRun | None = None
         self._tidying_up = False
         """Whether no plan is begun any more."""
@@ -146,7 +157,9 @@ class Runner:
 
     def skip(self) -> None:
         """End the run in progress, keeping what was measured, and continue with what is queued."""
-        self._thread.call_soon(self._skip)
+        self._thread.call_soon(
+            lambda: self._current.skip() if self._current else self._tidying_up or self._jobs.drop_next()
+        )
 
     def stop(self) -> None:
         """End the run in progress, keeping what was measured, and drop what is queued."""
@@ -165,11 +178,6 @@ class Runner:
     def left(self) -> tuple[tuple[str, str], ...]:
         """Nodes and parts of all that is still to be removed."""
         return tuple(dict.fromkeys([*list(self._bench.created if self._bench else ()), *self.cleanup.removing]))
-
-    @property
-    def leaves(self) -> bool:
-        """Whether something that was created could not be removed and stays on the undo list."""
-        return self._bench is not None and self._bench.leaves
 
     def abandon(self) -> list[str]:
         """Wait for nothing any more, since the process ends; the result names what stays behind."""
@@ -227,20 +235,13 @@ class Runner:
             self._bench = Bench(session, self._inboxes.publish, self._stall_seconds, problems=self._problems)
         return self._bench
 
-    def _skip(self) -> None:
-        if self._current:
-            self._current.skip()
-        elif not self._tidying_up and not self._jobs.empty() and (job := self._jobs.get_nowait()):
-            job.drop()  # it was about to begin
-
     def _stop(self, *, for_good: bool = False) -> None:
         if self._current:
             self._current.stop()
         if self._tidying_up:
             return
-        while not self._jobs.empty():
-            if job := self._jobs.get_nowait():
-                job.drop()
+        while self._jobs.drop_next():
+            pass
         if for_good:
             self._tidying_up = True
             self._jobs.put_nowait(None)

@@ -86,8 +86,10 @@ class Found:
     """Of each part that exists, by its spec; another identity means that it is not the one that was prefilled."""
     to_create: tuple[Part, ...] = ()
     """Parts that have to be created, or resized, before they are prefilled."""
-    to_extend: tuple[Part, ...] = ()
-    """Parts that the user has given up and that are smaller than what is written to them."""
+    to_extend: tuple[tuple[str, ...], ...] = ()
+    """Commands that extend parts which the user has given up to the size of what is written to them."""
+    causes: Mapping[str, str] = field(default_factory=dict)
+    """What only the target knows of a cause, by the word for it in what a tool says."""
     mount: str | None = None
     """The mount point of the file system below it."""
     filesystem: str | None = None
@@ -157,6 +159,8 @@ class Target(ABC):
     """How much of it is used on each node where no size is asked for."""
     opens_for_writing: ClassVar[bool] = False
     """Whether it is opened for writing even where it is only read: in a full pool that hangs."""
+    identified_at_path: ClassVar[bool] = False
+    """Whether the first word of a part's identity can be seen at its path, as in a ``Lock``."""
     marks_paths: ClassVar[bool] = True
     """Whether a path of its own carries its owner where a file of cephtui's has it."""
     creates_images: ClassVar[bool] = False
@@ -228,17 +232,9 @@ class Target(ABC):
     async def inspect(self, shell: Shell, use: Use) -> Found:
         """Inspect it and apply its guards; writes nothing. Raises TargetFault and TransportError."""
 
-    def identity_at_path(self, identity: str) -> str:
-        """What of a part's identity can be seen at its path, as in a ``Lock``; empty where nothing can."""
-        return ""
-
     async def create(self, shell: Shell, part: Part, owner: str) -> str:
         """Make a part that carries its owner, and give its identity. Raises TargetFault and TransportError."""
         raise TargetFault(f"{self.spec} exists already: cephtui does not create it")
-
-    async def extend(self, shell: Shell, part: Part, identity: str) -> None:
-        """Give a part that exists at least its size. Raises TargetFault and TransportError."""
-        raise TargetFault(f"{self.spec} can't be extended")
 
     def demand(self, step: Step, new_bytes: int) -> Demand:
         """What a step on it that adds so many bytes needs of the cluster."""
@@ -262,10 +258,6 @@ class Target(ABC):
     async def queues(self, shell: Shell, part: Part) -> Mapping[str, str]:
         """As in ``Found``, of a part that had to be made first; raises TransportError."""
         return {}
-
-    def explained(self, text: str, parts: Sequence[Part]) -> str:
-        """What a tool says of its end on these parts, with what only the target knows of a cause."""
-        return text
 
     async def room(self, shell: Shell, nodes: int) -> int | None:
         """Bytes that it has for the default span on each of so many nodes; None where that is no question."""

@@ -66,9 +66,6 @@ class DeviceTarget(Target):
         identity = f"{facts.number} {facts.size}"
         return replace(found, queues=facts.queues, identities={self.spec: identity})
 
-    def identity_at_path(self, identity: str) -> str:
-        return identity.partition(" ")[0]
-
     async def room(self, shell: Shell, nodes: int) -> int | None:
         return (await self._facts(shell)).size or None
 

@@ -97,6 +97,7 @@ class FileTarget(Target):
 
     kind: ClassVar[Kind] = "file"
     default_span_bytes: ClassVar[int] = 1 << 30
+    identified_at_path: ClassVar[bool] = True
 
     path: str
 
@@ -126,15 +127,12 @@ class FileTarget(Target):
             findings=findings(facts, use.options),
             identities={part.spec: facts.inode} if facts.inode else {},
             to_create=() if taken_as_it_is else (part,),
-            to_extend=(part,) if is_small else (),
+            to_extend=(extend_argv(path, facts.inode or "", part.bytes),) if is_small else (),
             mount=facts.mount,
             filesystem=facts.filesystem,
             device=facts.device,
             queues=facts.queues,
         )
-
-    def identity_at_path(self, identity: str) -> str:
-        return identity
 
     async def create(self, shell: Shell, part: Part, owner: str) -> str:
         """Makes the file, or fits and takes over one of cephtui's; its device and inode identify it."""
@@ -143,12 +141,6 @@ class FileTarget(Target):
         if made.status != 0:
             raise TargetFault(f"can't create {path}: {reason(made)}")
         return made.stdout.strip()
-
-    async def extend(self, shell: Shell, part: Part, identity: str) -> None:
-        path = part.spec.removeprefix("file:")
-        done = await shell.run(extend_argv(path, identity, part.bytes))
-        if done.status != 0:
-            raise TargetFault(f"can't extend {path}: {reason(done)}")
 
 
 class FileKind(TargetKind):

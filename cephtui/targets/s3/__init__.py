@@ -104,7 +104,9 @@ class S3Target(Target):
     async def inspect(self, shell: Shell, use: Use) -> Found:
         """Whether the endpoint answers and takes the keys; a user of the run's own shows that when it is made."""
         if self.has_own_users:
-            return Found(to_create=use.parts)
+            most = units.size(sum(part.bytes for part in use.parts))
+            why = f"the run's own user may write {most}, so that the pool can't become full: give a shorter run"
+            return Found(to_create=use.parts, causes={_NO_MORE: why})
         prefix = use.parts[0].spec.rpartition("/")[2]
         try:
             there = await self._gateway(shell).buckets(prefix)
@@ -137,14 +139,6 @@ class S3Target(Target):
         uid = place.bucket_prefix.removeprefix(f"{self.bucket}-").removesuffix("-")
         keys = await users.keys_of(shell, uid) if self.has_own_users else self._gateway(shell).keys
         return dict(zip(NAMES, keys, strict=True))
-
-    def explained(self, text: str, parts: Sequence[Part]) -> str:
-        """With how much the run's own user may write, where that was too little."""
-        if not self.has_own_users:
-            return text
-        most = units.size(sum(part.bytes for part in parts))
-        why = f"the run's own user may write {most}, so that the pool can't become full: give a shorter run"
-        return text.replace(_NO_MORE, f"{_NO_MORE}: {why}")
 
     async def room(self, shell: Shell, nodes: int) -> int | None:
         """Half of what the guards allow, where the pool is known: the quota of the run's own users."""

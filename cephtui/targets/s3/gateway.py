@@ -90,7 +90,7 @@ class Gateway:
                 await asyncio.sleep(_LIST_AGAIN_SECONDS)
             await self._delete(bucket, objects)
             before = objects
-        text = f"{self.shell.node.name}: {self.endpoint} goes on listing objects of bucket {bucket} that were deleted"
+        text = f"{self.shell.node.name}: {self.endpoint} still lists objects of bucket {bucket} that were deleted"
         raise GatewayError(f"{text}: look at it with radosgw-admin bucket check --bucket {bucket}")
 
     async def _delete(self, bucket: str, objects: Sequence[str]) -> None:
