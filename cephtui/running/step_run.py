@@ -42,7 +42,7 @@ from cephtui.running.outcomes import PARTLY_SAVED, UNSAVED, worst
 from cephtui.running.recorder import Recorder, StopRequest
 from cephtui.running.together import Together
 from cephtui.running.watch_cluster import deleted_pool, monitored
-from cephtui.sessions.changes import in_place
+from cephtui.sessions.changes import in_place, meanwhile
 from cephtui.sessions.cluster_links import keep_links
 from cephtui.sessions.writer import RawLimits, RunWriter, SessionWriter, unwritable
 from cephtui.targets.base import Target
@@ -105,7 +105,7 @@ async def execute(bench: Bench, plan: Plan, step: Step, target: Target, shells: 
     await _explain(work.shell, before, nodes)
     environment = await with_space(environment, target, work.shell)
     lost = {node.name: _named(node) for node in nodes if node.outcome == "lost"}
-    changed = _changed_elsewhere(bench.session.directory)
+    changed = _changed_elsewhere(bench.session.directory, run.started_at)
     findings = (*before.findings, *changed, *dropped.findings, *recorder.course.findings(lost), *writer.findings())
     finished = _finished(run, work, findings, environment, time.monotonic() - started)
     bench.recorder = None
@@ -115,11 +115,14 @@ async def execute(bench: Bench, plan: Plan, step: Step, target: Target, shells: 
     return finished
 
 
-def _changed_elsewhere(directory: Path) -> list[Finding]:
-    """Changes that checks of other sessions have made and not taken back."""
-    others = [each for each in in_place(directory.parent) if each.directory != directory]
-    text = "with a change of session {} in place: {}"
-    return [Finding(code="left-changed", text=one_line(text.format(e.directory.name, e.command))) for e in others]
+def _changed_elsewhere(directory: Path, since: datetime) -> list[Finding]:
+    """Changes that checks of other sessions have made and not taken back, and what they have run since a time."""
+    others = {each.directory.name: each.command for each in in_place(directory.parent) if each.directory != directory}
+    texts = [f"with a change of session {name} in place: {command}" for name, command in others.items()]
+    texts += [
+        f"session {name} has run {command}" for name, command in meanwhile(directory, since) if name not in others
+    ]
+    return [Finding(code="left-changed", text=one_line(text)) for text in texts]
 
 
 async def _admit(work: _StepRun) -> tuple[Preflight, dict[str, NodeEnvironment]]:

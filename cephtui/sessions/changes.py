@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
@@ -74,6 +75,20 @@ def in_place(root: Path) -> Iterator[Changed]:
         ran = newest(path.parent)
         if ran and ran.kind == "change" and ran.undo:
             yield Changed(path.parent, ran.command, ran.undo, not is_locked(path.parent))
+
+
+def meanwhile(directory: Path, since: datetime) -> Iterator[tuple[str, str]]:
+    """What other sessions have run since a time, as (session, command): changes and what takes them back.
+
+    While this session has a change in place, since that began to be made: theirs may have taken it back.
+    """
+    own, last = readable_lines(directory / CHANGES_FILE, Ran), newest(directory)
+    begun = [ran.at for ran in own if ran.kind == "change" and ran.status is None]
+    since = min([since, *begun[-1:]]) if last and last.kind == "change" else since
+    for path in sorted(directory.parent.glob(f"*/{CHANGES_FILE}")):
+        if path.parent != directory:
+            ran = [each.command for each in readable_lines(path, Ran) if each.at >= since]
+            yield from ((path.parent.name, command) for command in dict.fromkeys(ran))
 
 
 def left_changed(root: Path) -> list[Changed]:

@@ -483,6 +483,56 @@ def test_a_change_is_not_taken_back_below_the_check_that_measures_it(desk: Desk)
     desk.sandbox.assert_clean()
 
 
+GATE = "while [ -e held-{0} ]; do sleep 0.1; done"
+HELD = ["--change", f"{CHANGE}; {GATE.format('change')}", "--undo", f"{GATE.format('undo')}; {UNDO} -f"]
+OTHERS = {
+    "continue": (["check", "--continue", "C", *HELD], 3),
+    "run": (["run", PRESET, *steady(), "--session", "C"], 3),
+    "against": (["check", "--against", "C/1", "--session", "C"], 3),
+    "undo": (["cleanup", "--undo", "C", "--yes"], 2),
+    "cleanup": (["cleanup", "--yes"], 0),
+}
+"""What another console may do, and its exit code."""
+
+
+@pytest.mark.parametrize("phase", ["change", pytest.param("undo", marks=pytest.mark.matrix)])
+def test_a_check_in_any_phase_is_touched_by_no_other_console(desk: Desk, phase: str) -> None:
+    held = desk.root / f"held-{phase}"
+    held.touch()
+    first = desk.start(*desk.guided(runs=2), *HELD, "--json")
+    log = ["run", "change"] + ["run", "run"] * (phase == "undo")
+    first.wait_for(lambda: desk.log == log and f"cephtui: {phase}:" in first.stderr, END_SECONDS, phase)
+    others = {**OTHERS, "check": ([*desk.guided(), *HELD], 3)}
+    for words, code in others.values():
+        desk.run(*words, code=code)
+    assert desk.log == log
+    held.unlink()
+    assert first.wait(END_SECONDS) == 6, first.describe()
+    assert desk.log == ["run", "change", "run", "run", "undo", "run"]
+    desk.sandbox.assert_clean()
+
+
+def test_a_change_and_an_undo_of_another_check_meanwhile_are_findings(desk: Desk) -> None:
+    """They may have been the same: then a part of what is measured after the change is measured without it."""
+    held = desk.root / "held-change"
+    held.touch()
+    first = desk.start(*desk.guided(runs=2), *HELD, "--json")
+    first.wait_for(lambda: desk.log == ["run", "change"], END_SECONDS, "the change")
+    second = ["check", "--preset", PRESET, *steady(), "--target", f"{desk.target}-2", "--runs", "2", "--session", "D"]
+    other = desk.run(*second, "--change", "true", "--undo", "rm slow", "--json", code=6)
+    held.unlink()
+    assert first.wait(END_SECONDS) == 6, first.describe()
+    in_place = [f"with a change of session C in place: {HELD[1]}"]
+    assert [left_changed(run) for run in other.runs] == [in_place] * 4
+    ran = ["session D has run true", "session D has run rm slow"]
+    assert [left_changed(run) for run in first.runs] == [[], ran, ran, []]
+    assert {each["why"] for each in conclusion(first)["limited"]} >= {*ran}
+
+
+def left_changed(run: Event) -> list[str]:
+    return [each["text"] for each in run["findings"] if each["code"] == "left-changed"]
+
+
 def test_a_verdict_is_not_given_where_something_else_has_undone_the_change(desk: Desk) -> None:
     """As by a program that does not keep to the lock of the session."""
     undone = f'{{"kind": "undo", "command": "x", "undo": "x", "status": 0, "at": "{datetime.now(UTC).isoformat()}"}}'
