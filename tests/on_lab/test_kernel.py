@@ -130,6 +130,7 @@ _STEPS_OF_THE_CLOCK = """
     trap 'date --set "@$((begun + $(up) - since))" > /dev/null' EXIT
     beat() { for _ in 1 2 3; do echo; sleep 1; done; }
     {
+        echo
         echo go
         for step in '20 seconds' '-1 hour' '3 days' '20 years' '-30 years'; do
             beat
@@ -141,7 +142,7 @@ _STEPS_OF_THE_CLOCK = """
 
 def test_steps_of_its_clock_end_nothing(lab: Lab) -> None:
     """As by a time server that finds the clock to be wrong."""
-    words = ("bash", "-c", "sleep 25; echo whole")
+    words = ("bash", "-c", "sleep 18; echo whole")
     argv = watchdog_argv(Command(words, token=f"{OWN}clock", limit_seconds=600))
     said = in_kernel(lab, f"{_STEPS_OF_THE_CLOCK} {shlex.join(argv)}; echo status $?")
     assert said.splitlines()[-2:] == ["whole", "status 0"]
@@ -365,14 +366,20 @@ def test_a_console_killed_at_any_step_leaves_what_cleanup_removes(
     assert "nothing was left behind" in bench.cleanup("--yes").stdout
 
 
-@pytest.fixture
-def mounted(lab: Lab) -> Iterator[str]:
-    """Where the CephFS of the lab is mounted."""
+def mount_files(lab: Lab) -> str:
+    """Mounts the CephFS of the lab, and gives where."""
     address, folder = lab.address("ceph"), "/mnt/files"
     # mount.ceph would look for the key in files of its own
     secret = f"$(sed -n 's/^.*key = //p' {lab.ceph_keyring})"
     mount = f"mount -t ceph {address}:6789:/ {folder} -o name=admin,mds_namespace={FILE_SYSTEM},secret={secret}"
     in_kernel(lab, f"mkdir -p {folder} && {mount}")
+    return folder
+
+
+@pytest.fixture
+def mounted(lab: Lab) -> Iterator[str]:
+    """Where the CephFS of the lab is mounted."""
+    folder = mount_files(lab)
     yield folder
     in_kernel(lab, f"umount {folder}")
 
@@ -417,30 +424,98 @@ _KILL_SESSION = """
 
 def reboot(lab: Lab) -> None:
     """Without any warning to what runs there."""
-    subprocess.run(ssh(lab, lab.kernel_node, "", "-S", str(connection(lab)), "-O", "exit"), check=True)
+    before = on_console(lab).count("booted after")
+    subprocess.run(ssh(lab, lab.kernel_node, "", "-S", str(connection(lab)), "-O", "exit"), check=False)
     options = ("-o", "ServerAliveInterval=5")
     command = "(sleep 2; echo b > /proc/sysrq-trigger) > /dev/null 2>&1 &"
     subprocess.run(ssh(lab, lab.kernel_node, command, *options), check=False)
-    wait_for(lambda: on_console(lab).count("booted after") == 2, PATIENCE_SECONDS, "the boot")
+    wait_for(lambda: on_console(lab).count("booted after") > before, PATIENCE_SECONDS, "the boot")
     greets = ssh(lab, lab.kernel_node, "true", *options)
     wait_for(lambda: subprocess.run(greets, check=False).returncode == 0, PATIENCE_SECONDS, "its sshd")
+
+
+def begun(gate: Path, wanted: Sequence[tuple[Bench, str, str]]) -> list[Console]:
+    """Consoles side by side that measure, each with the way in which it will be lost and its target."""
+
+    def start(bench: Bench, way: str, target: str) -> Console:
+        gated(bench, gate, way)
+        where = ["--config", str(bench.config), "--node", bench.lab.kernel_node, "--target", target]
+        command = ["run", "write-iops", *where, *SHARED, *sets(**LONG), "--json"]
+        return bench.sandbox.start(*command, env={"PYTHONPATH": _CHECKOUT}, start_new_session=True)
+
+    consoles = [start(*each) for each in wanted]
+    for console in consoles:
+        console.wait_for_samples(1, seconds=PATIENCE_SECONDS)
+    return consoles
+
+
+@pytest.mark.matrix
+def test_runs_on_cephfs_that_are_stopped_killed_or_cut_off_leave_nothing(
+    bench: Bench, new_bench: NewBench, gate: Path, mounted: str
+) -> None:
+    """And one on a mapped image that is stopped."""
+    lab, other = bench.lab, new_bench()
+    stopped = (bench, "stopped", f"cephfs:{mounted}/stopped"), (bench, "stopped", "krbd:bench+xfs")
+    lost = (other, "console killed", f"cephfs:{mounted}/killed"), (bench, "link down", f"cephfs:{mounted}/cut")
+    *ended, killed, cut = begun(gate, [*stopped, *lost])
+
+    for console in ended:
+        console.process.send_signal(signal.SIGTERM)
+    for console in ended:
+        assert console.wait(PATIENCE_SECONDS) == 4, console.describe()
+        assert [run["outcome"] for run in console.runs] == ["stopped"]
+    assert in_kernel(lab, f"ls {mounted}").split() == ["cut", "killed"]
+
+    os.killpg(killed.process.pid, signal.SIGKILL)
+    wait_nothing_runs(lab, "what=console killed")
+    with lab.cut(lab.kernel_node):
+        assert cut.wait(PATIENCE_SECONDS) == 4, cut.describe()
+    assert [run["outcome"] for run in cut.runs] == ["lost"]
+    assert "cephtui cleanup tries again" in cut.stderr
+    wait_nothing_runs(lab)
+    for each in (bench, other):
+        cleanup = each.cleanup("--yes", "--as-listed", seconds=PATIENCE_SECONDS)
+        assert cleanup.process.returncode == 0, cleanup.describe()
+        assert_nothing_left(each)
+    assert in_kernel(lab, f"ls {mounted}") == ""
+
+
+@pytest.mark.matrix
+def test_a_node_that_reboots_while_it_measures_is_lost_and_what_it_made_stays_known(
+    lab: Lab, bench: Bench, gate: Path
+) -> None:
+    """A file is not gone where its file system is not mounted any more."""
+    where = mount_files(lab)
+    targets = (f"cephfs:{where}/left", "krbd:bench+ext4", "file:/tmp/in-memory")
+    consoles = begun(gate, [(bench, "reboot", target) for target in targets])
+
+    reboot(lab)
+    for console in consoles:
+        assert console.wait(PATIENCE_SECONDS) == 4, console.describe()
+        (run,) = console.runs
+        assert run["outcome"] == "lost"
+        assert re.search("the connection was lost|did not come through", run["error"])
+
+    cleanup = bench.cleanup("--yes", "--as-listed", seconds=PATIENCE_SECONDS)
+    assert cleanup.process.returncode == 1, cleanup.describe()
+    assert (
+        f"it is on the file system of {where}, and {where}/left is on that of / now: mount it first" in cleanup.stderr
+    )
+    assert noted(bench.sandbox) == {f"file:{where}/left"}
+
+    mount_files(lab)
+    cleanup = bench.cleanup("--yes", "--as-listed", seconds=PATIENCE_SECONDS)
+    assert cleanup.process.returncode == 0, cleanup.describe()
+    assert in_kernel(lab, f"ls {where}; umount {where}") == ""
+    assert_nothing_left(bench)
 
 
 @pytest.mark.matrix
 def test_what_is_lost_while_it_measures_is_removed(bench: Bench, new_bench: NewBench, gate: Path) -> None:
     """By the console where it lives and reaches the node, else by cleanup: once the link is back, or after a reboot."""
     lab, other = bench.lab, new_bench()
-
-    def begun(bench: Bench, way: str) -> Console:
-        gated(bench, gate, way)
-        where = ["--config", str(bench.config), "--node", lab.kernel_node, "--target", "krbd:bench+ext4"]
-        command = ["run", "write-iops", *where, *SHARED, *sets(**LONG), "--json"]
-        return bench.sandbox.start(*command, env={"PYTHONPATH": _CHECKOUT}, start_new_session=True)
-
-    consoles = [begun(other, "console killed"), begun(bench, "session killed"), begun(bench, "link down")]
-    for console in consoles:
-        console.wait_for_samples(1, seconds=PATIENCE_SECONDS)
-    killed, broken, cut = consoles
+    ways = {"console killed": other, "session killed": bench, "link down": bench}
+    killed, broken, cut = begun(gate, [(each, way, "krbd:bench+ext4") for way, each in ways.items()])
 
     os.killpg(killed.process.pid, signal.SIGKILL)
     in_kernel(lab, _KILL_SESSION)
