@@ -143,7 +143,7 @@ class Follow:
         )
         if command.access:
             self._note_access(command.token)
-        return await self._task.shell.connection.start(command)
+        return await stop.unless_asked(self._task.shell.connection.start(command))
 
     def _note_access(self, token: str) -> None:
         """Store that the fetched keyring has to be removed, before it is there; raises Ended."""

@@ -6,19 +6,24 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from datetime import UTC, datetime
+from typing import Any, TypeVar
 
 from cephtui.analysis.incidents import Course
 from cephtui.analysis.merge import Merged, Merger, as_sample
 from cephtui.models import ClusterSample, Event, Mark, Phase, Sample, Step
 from cephtui.nodes.transport import Chunk
+from cephtui.running.outcomes import Ended
 from cephtui.sessions.writer import RunWriter
 from cephtui.tools.base import Reading
 
 CUT_SHORT = "the session can no longer be written"
 _LATE_SECONDS = 5.0
 """A longer time since the last tick means that the console stood still."""
+_BEGINNING_SECONDS = 5.0
+"""How long what has begun to start may still take where the end is asked for; it is ended in order then."""
+T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 
@@ -40,6 +45,19 @@ class StopRequest:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._event.wait(), seconds)
         return self._event.is_set()
+
+    async def unless_asked(self, work: Coroutine[Any, Any, T]) -> T:
+        """The result of work that is cancelled some seconds after the request; raises Ended then."""
+        asked, doing = asyncio.ensure_future(self._event.wait()), asyncio.ensure_future(work)
+        try:
+            await asyncio.wait([asked, doing], return_when=asyncio.FIRST_COMPLETED)
+            if not (await asyncio.wait([doing], timeout=_BEGINNING_SECONDS if asked.done() else None))[0]:
+                raise Ended("stopped", self.reason or None)
+            return doing.result()
+        finally:
+            asked.cancel()
+            doing.cancel()
+            await asyncio.gather(doing, return_exceptions=True)
 
 
 class Recorder:

@@ -43,7 +43,7 @@ async def remove(shell: Shell, undo: Undo) -> Removed:
 def _absent_file(path: str, before: str | None, now: str) -> Removed:
     """It was removed by others, unless its file system is not mounted any more, as after a reboot."""
     if before in (None, printable(now)):
-        return Removed("done", "it was removed already")
+        return Removed("done")
     return Removed(
         "failed", f"it is on the file system of {before}, and {path} is on that of {now} now: mount it first"
     )

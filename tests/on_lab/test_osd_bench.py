@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import time
@@ -13,8 +14,12 @@ import pytest
 
 from tests.lab import Lab
 
-from .runs import ENDLESS, Bench, Console, Event, assert_samples_add_up, raw, run_directories, wait_for
+from .runs import ENDLESS, Bench, Console, Event, assert_samples_add_up, noted, raw, run_directories, wait_for
+from .test_faults import wait_until_healthy
+from .test_undo import gate, gates_folder
 
+__all__ = ["gates_folder"]
+STORE = ("ceph-objectstore-tool", "--no-mon-config")
 SHARED = ["--shared-pool"]
 SLOW = {"bluestore_compression_mode": "force", "bluestore_compression_algorithm": "zlib"}
 """An OSD that compresses all that it writes is several times as slow."""
@@ -137,3 +142,103 @@ def test_a_stop_leaves_at_most_the_portion_in_flight(bench: Bench) -> None:
     assert run["summary"]["write"]["bytes"] > 0
     assert not bench.running()
     assert wait_until_quiet(bench.lab) - before <= 3 * 2 * PORTION_BLOCKS + OTHER_TRANSACTIONS
+
+
+# ---------------------------------------------------------------------------------------------- what is killed
+
+
+PHASES = ("before it begins", "in its first portion", "in a later portion")
+WAYS = ("console killed", "console terminated", "session killed", "tool killed")
+ALWAYS = {("before it begins", "console killed"), ("in a later portion", "console killed")}
+ENDS = [
+    pytest.param(phase, way, marks=() if (phase, way) in ALWAYS else pytest.mark.matrix)
+    for phase in PHASES
+    for way in WAYS
+    if (phase, way) != ("before it begins", "tool killed")
+]
+
+
+def in_phase(bench: Bench, phase: str, folder: Path) -> Console:
+    """A run that has come so far, with OSDs that write one after the other."""
+    held = gate(folder / "gate", "cephtui-osd-bench") if phase == PHASES[0] else None
+    if held:
+        bench.configure(lab1={"ceph_prefix": [str(held / "gate")]})
+    console = bench.start("osd-write", target="osd:*", words=SHARED, runtime=ENDLESS)
+    if held:
+        console.wait_for((held / "reached").exists, 90, "the command")
+    elif phase == PHASES[1]:
+        console.wait_for(lambda: bench.running("lab1", program="python3"), 90, "the bench")
+    else:
+        console.wait_for_samples(2, seconds=90)
+    return console
+
+
+def end(bench: Bench, console: Console, way: str) -> None:
+    if way.startswith("console"):
+        console.process.send_signal(signal.SIGKILL if way == "console killed" else signal.SIGTERM)
+    pids = bench.lab.session_pids("lab1") if way == "session killed" else []
+    for pid in [*pids, *(bench.running("lab1", program="python3") if way == "tool killed" else [])]:
+        os.kill(pid, signal.SIGKILL)
+
+
+@pytest.mark.parametrize(("phase", "way"), ENDS)
+def test_however_it_ends_no_osd_writes_on(bench: Bench, gates_folder: Path, phase: str, way: str) -> None:
+    """But for the portion that it writes, of a second."""
+    console = in_phase(bench, phase, gates_folder)
+    end(bench, console, way)
+    console.wait(60)
+    for held in gates_folder.glob("*/reached"):
+        held.with_name("open").touch()
+    bench.wait_nothing_runs()
+    before = transactions(bench.lab)
+    assert wait_until_quiet(bench.lab) - before <= 2 * PORTION_BLOCKS + OTHER_TRANSACTIONS
+    expected = {
+        "console killed": None,
+        "console terminated": "stopped",
+        "session killed": "lost",
+        "tool killed": "failed",
+    }
+    if outcome := expected[way]:
+        assert console.process.returncode == (1 if outcome == "failed" else 4), console.describe()
+        assert [run["outcome"] for run in console.runs] == [outcome]
+    assert noted(bench.sandbox) == set()
+    assert "nothing was left behind" in bench.cleanup("--yes").stdout
+
+
+def test_what_an_osd_keeps_of_a_portion_in_which_it_was_killed_is_said_with_what_removes_it(bench: Bench) -> None:
+    lab = bench.lab
+
+    def kill_osd() -> None:
+        daemons = lab.processes("ceph-osd", "ceph")
+        (pid,) = [pid for pid, command in daemons.items() if "--id 1" in command]
+        os.kill(pid, signal.SIGKILL)
+
+    def start_osd() -> None:
+        lab.on("ceph", "ceph-osd", "--conf", lab.ceph_conf, "--id", "1")
+        wait_for(lambda: lab.ceph("status")["osdmap"]["num_up_osds"] == 3, 60, "the OSD that was started again")
+
+    def kept() -> bool:
+        listed = lab.on("ceph", *STORE, "--data-path", str(lab.directory / "osd.1"), "--op", "meta-list")
+        assert '"osdmap.' in listed.stdout, listed.stderr
+        return "disk_bw_test" in listed.stdout
+
+    console = begun(bench)
+    kill_osd()
+    try:
+        assert console.wait(90) == 1, console.describe()
+        (run,) = console.runs
+        assert (run["outcome"], "osd.1" in run["error"]) == ("failed", True), run["error"]
+        assert run["summary"]["write"]["bytes"] > 0, "what was measured until then is kept"
+        (text,) = [finding["text"] for finding in run["findings"] if finding["code"] == "residue"]
+        removal = re.search(r"ceph (tell osd\.1 bench \d+ \d+) removes them", text)
+        assert removal, text
+        assert kept()
+        start_osd()
+        done = lab.on("ceph", "ceph", "--conf", lab.ceph_conf, *removal[1].split())
+        assert done.returncode == 0, done.stderr
+        kill_osd()
+        assert not kept()
+    finally:
+        start_osd()
+    bench.wait_nothing_runs()
+    wait_until_healthy(lab)

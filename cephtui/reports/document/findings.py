@@ -32,6 +32,7 @@ CURES: Mapping[str, str] = {
     "stuck": "look for slow operations: ceph health detail",
     "stalled": "look for slow operations in that time: ceph health detail, the logs of the OSDs",
     "unreadable": "measure again; its raw output is in the session",
+    "residue": "where the OSD was killed run the command that the finding names",
     "left-changed": "take the change back, or wait for the end of that check: cephtui cleanup",
     "raw-cut": "nothing: all samples are kept",
     "partly-saved": "make room for the session and measure again",

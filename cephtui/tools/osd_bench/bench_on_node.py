@@ -4,7 +4,8 @@
 
 ID is Ceph's user, or empty. OSDS are ``*`` for all, ``0,1`` by number, ``host=NAME`` or ``class=NAME``; TOGETHER is
 ``yes`` or ``no``. The first line is an object with what these OSDs are; then comes one for each portion that has ended,
-as ``ceph tell osd.N bench`` reports it, with the OSD's number. An OSD can't be stopped in a portion: the first has
+as ``ceph tell osd.N bench`` reports it, with the OSD's number; of a portion that has failed its OSD, ``unanswered``,
+with the parameters of the command. An OSD can't be stopped in a portion: the first has
 FIRST bytes, each later one as many as the OSD writes in about a second, at most MOST, in whole blocks. Each OSD has one
 portion at least. It ends with the number of the error where an OSD can't be told to write.
 """
@@ -36,11 +37,13 @@ class Bench:
         return not self.failed and time.monotonic() < self.until
 
     def portion(self, osd: int) -> None:
-        command = {"prefix": "bench", "count": self.next.get(osd, self.first), "size": self.block, "format": "json"}
+        count = self.next.get(osd, self.first)
+        command = {"prefix": "bench", "count": count, "size": self.block, "format": "json"}
         status, output, error = answer(self.cluster.osd_command(osd, json.dumps(command), b""))
         if status:
             self.failed = self.failed or status
             sys.stderr.write(f"osd.{osd}: {error.strip()}\n")
+            self.say({"unanswered": osd, "count": count, "size": self.block})
             return
         done = json.loads(output)
         blocks = int(done["bytes_per_sec"]) // self.block

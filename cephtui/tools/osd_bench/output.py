@@ -3,7 +3,8 @@
 Format: an object a line. The first has what the OSDs are, ``{"osds": [{"id", "class", "host", "devices"}]}``, each
 other one is a portion as ``ceph tell osd.N bench -f json`` reports it, ``bytes_written``, ``blocksize`` and
 ``elapsed_sec`` by the OSD's own clock, with its number as ``osd``. The time between two portions, in which an OSD waits
-to be told the next, is in no figure.
+to be told the next, is in no figure. Of a portion that has failed it is the OSD as ``unanswered``, with ``count`` and
+``size`` of the command.
 
 OSDs that write one after the other have as their rate all bytes over all the time in which one was writing: that of the
 mean OSD. Of OSDs that write together it is the sum of their own rates, each over the time in which it was writing; a
@@ -16,7 +17,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from cephtui import stats
+from cephtui import stats, units
 from cephtui.ceph import answers
 from cephtui.frozen import dataclass
 from cephtui.models import Finding, JobResult, JobSample
@@ -61,6 +62,8 @@ class OsdBenchParser(Parser):
         """All that take part."""
         self._all: dict[int, list[_Done]] = {}
         self._round: dict[int, list[_Done]] = {}
+        self._unanswered: dict[int, tuple[int, int]] = {}
+        """Bytes and block size of the portion that an OSD has not reported."""
         self._elapsed = 0.0
         self._is_ending = False
 
@@ -78,6 +81,9 @@ class OsdBenchParser(Parser):
             found = load_json(line)
             if "osds" in found:
                 self._osds = {one["id"]: _about(one) for one in found["osds"] if isinstance(one["id"], int)}
+                return []
+            if "unanswered" in found:
+                self._unanswered[int(found["unanswered"])] = int(found["count"]), int(found["size"])
                 return []
             osd, done = int(found["osd"]), _portion(found)
         except (ValueError, LookupError, TypeError, OverflowError):
@@ -108,7 +114,7 @@ class OsdBenchParser(Parser):
     def result(self) -> ToolResult:
         error = next((_explained(line) for line in spoken(self._errors.text)), None)
         if not self._all:
-            return ToolResult(error=error)
+            return ToolResult(error=error, findings=self._findings())
         jobs = tuple(self._job(osd, done) for osd, done in sorted(self._all.items()))
         flow = _flow(self._all, together=self._together)
         return ToolResult(write=flow, jobs=jobs, error=error, findings=self._findings())
@@ -119,11 +125,17 @@ class OsdBenchParser(Parser):
         return JobResult(job=f"osd.{osd}", group=about.device_class or None, place=about.place or None, summary=summary)
 
     def _findings(self) -> tuple[Finding, ...]:
-        """What was still written after a stop."""
-        if not self._is_ending:
-            return ()
+        """What was still written after a stop, and what an OSD may keep that has ended in a portion."""
+        is_denied = _DENIED.search(self._errors.text)
+        kept = [Finding(code="residue", text=_kept(osd, *each)) for osd, each in self._unanswered.items()]
         text = "an OSD can't be stopped: what it had begun, about a second's, it has written to the end"
-        return (Finding(code="portion", text=text),)
+        return (*([] if is_denied else kept), *[Finding(code="portion", text=text)] * self._is_ending)
+
+
+def _kept(osd: int, count: int, size: int) -> str:
+    """An OSD removes what it has written at the end of a portion, and what it finds of an earlier one."""
+    objects = f"osd.{osd} has not reported its last portion: if it was killed, its store keeps objects disk_bw_test_*"
+    return f"{objects} of up to {units.size(count)}: ceph tell osd.{osd} bench {count} {size} removes them"
 
 
 def _about(one: Mapping[str, Any]) -> _About:
