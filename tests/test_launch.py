@@ -56,6 +56,7 @@ class FakeRunner:
         self.questions, self.surveyed, self.refusals = list(questions), survey or Survey(), list(refusals)
         self.given: list[tuple[str, dict[str, str]]] = []
         self.plans: list[Plan] = []
+        self.waits: tuple[str, ...] = ()
 
     def reach(self, node: Node, answers: dict[str, str] | None = None, pool: str | None = None) -> Future[NodeState]:
         self.given.append((node.name, answers or {}))
@@ -150,6 +151,26 @@ async def test_what_takes_longer_is_announced_with_how_far_it_is(monkeypatch: py
     monkeypatch.setattr(ask, "say", say)
     assert len(await connected(runner, ask)) == 2
     assert ask.said == ["connecting ... 1 of 2 nodes are connected"]
+
+
+async def test_a_node_that_failed_is_none_that_is_connected_and_each_wait_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("cephtui.running.launch.PATIENCE_SECONDS", 0.01)
+    runner, ask = FakeRunner(), Script()
+    late: Future[NodeState] = Future()
+    failed = done(NodeState(NODES[0], problem="pve1: no route"))
+    monkeypatch.setattr(runner, "reach", lambda node, pool: late if node.name == "pve2" else failed)
+
+    def say(text: str) -> None:
+        ask.said.append(text)
+        if runner.waits:
+            late.set_result(NodeState(NODES[1]))
+        runner.waits = ("pve2: the server hangs up",)
+
+    monkeypatch.setattr(ask, "say", say)
+    assert len(await connected(runner, ask)) == 2
+    assert ask.said == ["connecting ...", "connecting ...; pve2: the server hangs up"]
 
 
 async def test_a_request_becomes_a_plan_with_what_the_survey_found() -> None:

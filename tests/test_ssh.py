@@ -27,7 +27,10 @@ from cephtui.nodes.ssh import attempt, config, route
 from cephtui.nodes.ssh.connection import LOGIN_LINE, SshConnection, script_of
 from cephtui.nodes.ssh.hostkeys import HostKey
 from cephtui.nodes.transport import Command, Question, TransportError
+from cephtui.nodes.vault import Vault
 from cephtui.nodes.watched import WatchedProcess
+from cephtui.running import connections
+from cephtui.running.connections import Connections
 
 USER, PASSWORD = "tester", "a pass word"
 CHECK = "check the user, and the key that IdentityFile names"
@@ -300,6 +303,14 @@ async def connected(server: Server) -> AsyncIterator[SshConnection]:
     connection = await connect(server)
     yield connection
     await connection.close()
+
+
+@pytest.fixture
+async def all_connections() -> AsyncIterator[Connections]:
+    """Connections to nodes, which are closed at the end."""
+    made = Connections(ssh.connect, Vault())
+    yield made
+    await made.close()
 
 
 def add_key(home: Path, name: str = "user", file: str = "id_ed25519", passphrase: str | None = None) -> Path:
@@ -912,9 +923,7 @@ async def test_a_server_that_says_nothing(monkeypatch: pytest.MonkeyPatch) -> No
         assert await refused(node) == "n1: timed out: not connected and logged in within 0 s"
 
 
-async def test_a_server_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(route, "CONNECT_SECONDS", 0.5)
-
+async def test_a_server_that_is_none() -> None:
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
         writer.close()
@@ -925,20 +934,56 @@ async def test_a_server_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
         assert "the server hangs up before the login" in await refused(node)
 
 
-async def test_a_server_that_hangs_up_on_the_first_is_asked_again(server: Server, home: Path) -> None:
+async def test_a_server_that_hangs_up_on_the_first_is_asked_again(
+    all_connections: Connections, server: Server, home: Path
+) -> None:
     async with Cable(server.port).plugged() as cable:
         know(home, server, hosts=f"[127.0.0.1]:{cable.port}")
         cable.refuse = 3
-        await check(cable)
+        await (await all_connections.shell(node_of(cable))).run(["true"])
         assert cable.refused == 3
+        assert all_connections.waits == ()
 
 
-async def test_a_server_that_always_hangs_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(route, "CONNECT_SECONDS", 1.0)
+async def test_a_server_that_always_hangs_up(all_connections: Connections, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "COME_BACK_SECONDS", 1.0)
     async with Cable(1).plugged() as cable:
         cable.refuse = 1000
-        assert await refused(node_of(cable)) == "n1: the server hangs up before the login, for 1 s"
+        with pytest.raises(TransportError, match="^n1: the server hangs up before the login, for 1 s: .*MaxStartups"):
+            await all_connections.shell(node_of(cable))
         assert cable.refused > 1
+
+
+async def test_nodes_that_are_waited_for_keep_no_other_from_connecting(
+    all_connections: Connections, server: Server
+) -> None:
+    async with Cable(1).plugged() as cable:
+        cable.refuse = 1000
+        names = [f"full{number}" for number in range(2 * connections.CONNECTS_AT_ONCE)]
+        waiting = [asyncio.create_task(all_connections.shell(node_of(cable, name=name))) for name in names]
+        while len(all_connections.waits) < len(names):
+            await asyncio.sleep(0.01)
+        assert all_connections.waits[0].endswith(": the server hangs up before the login: trying again for 130 s")
+        await all_connections.shell(node_of(server))
+        assert not any(task.done() for task in waiting)
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+    assert all_connections.waits == ()
+
+
+async def test_a_proxy_command_that_is_turned_away_is_run_again(
+    all_connections: Connections, server: Server, home: Path, tmp_path: Path
+) -> None:
+    """OpenSSH's ssh says so, as a jump host that is full hangs up."""
+    (tmp_path / "relay.py").write_text(RELAY)
+    away = "echo kex_exchange_identification: Connection closed by remote host >&2; exit 255"
+    relay = f"exec {sys.executable} {tmp_path}/relay.py {server.port}"
+    script = f"test -e {tmp_path}/again || {{ touch {tmp_path}/again; {away}; }}; {relay}"
+    (tmp_path / "proxy").write_text(script)
+    configure(home, f"Host 127.0.0.1\nProxyCommand sh {tmp_path}/proxy\n")
+    await (await all_connections.shell(node_of(server))).run(["true"])
+    assert (tmp_path / "again").exists()
 
 
 RELAY = """import socket, sys, threading

@@ -19,6 +19,10 @@ class TransportError(Exception):
     """A node can't be reached, or can't start a command; the text is for the user."""
 
 
+class TurnedAway(TransportError):
+    """The server has hung up before the login: it may be busy, and let us in another time."""
+
+
 @dataclass(frozen=True, slots=True)
 class Chunk:
     """A piece of output as it arrived, cut anywhere."""

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import random
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from cephtui.models import Node
 from cephtui.nodes.probe import probe
 from cephtui.nodes.shell import NodeShell
 from cephtui.nodes.state import NodeState
-from cephtui.nodes.transport import Connection, Question, TransportError
+from cephtui.nodes.transport import Connection, Question, TransportError, TurnedAway
 from cephtui.nodes.turns import Paced, Turns
 from cephtui.nodes.vault import Vault
 
 CONNECTS_AT_ONCE = 4
 """An sshd refuses some of more than ten connections that have not yet logged in (MaxStartups)."""
+COME_BACK_SECONDS = 130.0
+"""How long a server that hangs up is tried again: an sshd that is full of clients that don't log in has a place again
+after its LoginGraceTime, 120 s by default."""
+_FULL = (
+    "it has no place for another login (MaxStartups), does not let this machine in (PerSourcePenalties, hosts.deny), "
+    "or is no sshd: look at its log"
+)
+_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.25, 4.0
 
 Connect = Callable[[Node, Mapping[str, str]], Awaitable[Connection | Question]]
 
@@ -30,6 +40,12 @@ class Connections:
         self._connecting = asyncio.Semaphore(CONNECTS_AT_ONCE)
         self._turns = Turns()
         self._ending = False
+        self._waits: dict[str, str] = {}
+
+    @property
+    def waits(self) -> tuple[str, ...]:
+        """What nodes are waited for, each with its name; may be read from any thread."""
+        return tuple(self._waits.values())
 
     async def reach(self, node: Node, answers: Mapping[str, str], pool: str | None) -> NodeState:
         """Connect to a node, with the answers to its questions, and probe it; raises nothing."""
@@ -69,17 +85,33 @@ class Connections:
             known = self._connections.get(node.name)
             if known is not None and not known.closed and _is_same_address(known.node, node):
                 return known
-            async with self._connecting:
-                if self._ending:
-                    raise TransportError(f"{node.name}: cephtui is ending")
-                answers = self._answers.get(node.name, {})
-                made = await self._connect(node, answers)
+            answers = self._answers.get(node.name, {})
+            try:
+                made = await self._made(node, answers)
+            finally:
+                self._waits.pop(node.name, None)
             if not isinstance(made, Question):
                 self._connections[node.name] = paced = Paced(made, self._turns)
                 return paced
             for key in (made.key, *made.refused):
                 answers.pop(key, None)
             return made
+
+    async def _made(self, node: Node, answers: Mapping[str, str]) -> Connection | Question:
+        """Connect, again and again while the server hangs up: others may connect meanwhile. Raises TransportError."""
+        until, pause = time.monotonic() + COME_BACK_SECONDS, _PAUSE_SECONDS
+        while True:
+            async with self._connecting:
+                if self._ending:
+                    raise TransportError(f"{node.name}: cephtui is ending")
+                try:
+                    return await self._connect(node, answers)
+                except TurnedAway as error:
+                    if time.monotonic() + pause > until:
+                        raise TransportError(f"{error}, for {COME_BACK_SECONDS:.0f} s: {_FULL}") from None
+                    self._waits[node.name] = f"{error}: trying again for {COME_BACK_SECONDS:.0f} s"
+            await asyncio.sleep(pause * random.uniform(0.5, 1.5))  # those who came together come back apart
+            pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
 
 
 def _is_same_address(one: Node, other: Node) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
@@ -30,6 +29,7 @@ _QUESTIONS_MOST = 12
 """Of one node: a server that asks for more is not going to be satisfied."""
 PATIENCE_SECONDS = 2.0
 """Longer waits are announced."""
+_INSPECTING = "inspecting the target ..."
 T = TypeVar("T")
 
 
@@ -73,9 +73,18 @@ class Launcher:
         ``pool`` helps to choose between several Ceph accesses that a node has.
         """
         asked = [self._runner.nodes.reach(node, pool=pool) for node in nodes]
-        for number, future in enumerate(asked):
-            so_far = f" {number} of {len(nodes)} nodes are connected" if number else ""
-            yield await self._answered(await self._patiently(future, f"connecting ...{so_far}"), pool)
+        answered = 0
+
+        def so_far() -> str:
+            done = answered + sum(future.done() and _is_connected(future.result()) for future in asked)
+            number = f" {done} of {len(nodes)} nodes are connected" if done else ""
+            return "; ".join([f"connecting ...{number}", *self._runner.nodes.waits[:1]])
+
+        for future in asked:
+            reached = await self._patiently(future, so_far)
+            state = await self._answered(reached, pool)
+            answered += _is_connected(state) and not _is_connected(reached)
+            yield state
 
     async def survey(self, request: Request, *, patient: bool = True) -> Request:
         """The request with its target as the nodes can use it, the room that this has, and its pool's other clients.
@@ -85,7 +94,7 @@ class Launcher:
         """
         request = replace(request, target=await self._settled(request))
         asked = self._runner.nodes.survey(request.target, request.nodes, request.ceph_node, patient=patient)
-        survey = await self._patiently(asked, "inspecting the target ...")
+        survey = await self._patiently(asked, lambda: _INSPECTING)
         if survey.refusal:
             await self._confirm([survey.refusal])
         target = survey.target or request.target
@@ -112,9 +121,8 @@ class Launcher:
         """The target, with the secrets that it needs of the user; raises NotRun, TransportError and TargetFault."""
         while True:
             try:
-                return await self._patiently(
-                    self._runner.nodes.settle(request.target, request.nodes), "inspecting the target ..."
-                )
+                settled = self._runner.nodes.settle(request.target, request.nodes)
+                return await self._patiently(settled, lambda: _INSPECTING)
             except SecretsMissing as missing:
                 await give_secrets(self._ask, self._runner.vault, request.nodes[0], missing)
 
@@ -137,13 +145,16 @@ class Launcher:
             if not await self._ask.agree(refusal):
                 raise NotRun
 
-    async def _patiently(self, future: Future[T], text: str) -> T:
-        """The result; announced where it takes longer than PATIENCE_SECONDS."""
-        result = asyncio.wrap_future(future)
-        with contextlib.suppress(TimeoutError):
-            return await asyncio.wait_for(asyncio.shield(result), PATIENCE_SECONDS)
-        self._ask.say(text)
-        return await result
+    async def _patiently(self, future: Future[T], text: Callable[[], str]) -> T:
+        """The result; where it takes longer than PATIENCE_SECONDS the text is said, and again where it has changed."""
+        result, said = asyncio.wrap_future(future), ""
+        try:
+            while not (await asyncio.wait([result], timeout=PATIENCE_SECONDS))[0]:
+                if (now := text()) != said:
+                    self._ask.say(said := now)
+            return result.result()
+        finally:
+            result.cancel()  # where nobody waits any more
 
 
 async def give_secrets(ask: Ask, vault: Vault, node: Node, missing: SecretsMissing) -> None:
@@ -158,6 +169,10 @@ async def give_secrets(ask: Ask, vault: Vault, node: Node, missing: SecretsMissi
         if not typed[-1].isprintable() or not typed[-1]:
             raise NotRun(f"{missing.service}: no {name} was typed")
     vault.put(missing.service, tuple(typed))
+
+
+def _is_connected(state: NodeState) -> bool:
+    return state.problem is None and state.question is None
 
 
 def _go_on(cancelled: Callable[[], bool]) -> None:

@@ -50,6 +50,11 @@ class NodeRequests:
         self._call, self._root = call, root
         self._connections, self._cleanup, self._loaded_at = connections, cleanup, loaded_at
 
+    @property
+    def waits(self) -> tuple[str, ...]:
+        """What nodes are waited for, which are being connected, each with its name."""
+        return self._connections.waits
+
     def reach(self, node: Node, answers: Mapping[str, str] | None = None, pool: str | None = None) -> Future[NodeState]:
         """Connect to a node, with the answers to its questions, and probe it; raises nothing.
 

@@ -16,7 +16,7 @@ from cephtui.nodes.ssh.config import Hop
 from cephtui.nodes.ssh.hostkeys import HostKey, Known
 from cephtui.nodes.ssh.login import Login
 from cephtui.nodes.ssh.proxy import Proxy
-from cephtui.nodes.transport import Question
+from cephtui.nodes.transport import Question, TurnedAway
 from cephtui.printable import one_line
 
 Reached: TypeAlias = asyncssh.SSHClientConnection | Question
@@ -38,6 +38,8 @@ _ERRORS = {
     errno.ENETUNREACH: "no route to",
     errno.ETIMEDOUT: "timed out: no answer from",
 }
+_TURNED_AWAY = "kex_exchange_identification"
+"""What OpenSSH's ssh, as a ProxyCommand, says of a server that hangs up before the login."""
 _OPTIONS: dict[str, Any] = {
     "client_keys": None,
     "x509_trusted_certs": None,
@@ -50,10 +52,6 @@ _OPTIONS: dict[str, Any] = {
     "login_timeout": 0,
 }
 """What asyncssh would do by itself, or because of ssh_config."""
-
-
-class TurnedAway(Exception):
-    """The server dropped the connection before authentication: it may be busy (MaxStartups)."""
 
 
 class NoSuchAuthority(Exception):
@@ -88,8 +86,7 @@ class Attempt:
     async def make(self) -> Reached:
         """The connection, or what was missing.
 
-        Raises TransportError, TimeoutError, and TurnedAway, NoSuchAuthority and AsksNothing, after which it may be
-        tried again.
+        Raises TransportError, TimeoutError, and NoSuchAuthority and AsksNothing, after which it may be tried again.
         """
         try:
             return await self._log_in()
@@ -167,10 +164,11 @@ class Attempt:
 
     async def _lost(self) -> Exception:
         if self.proxy and (why := await self.proxy.failure()):
-            return self._hop.error(f"the ProxyCommand failed: {why}")
+            failed = self._hop.error(f"the ProxyCommand failed: {why}")
+            return TurnedAway(str(failed)) if _TURNED_AWAY in why else failed
         if self._login.began:
             return self._hop.error("the connection was lost during the login")
-        return TurnedAway("the server hangs up before the login")
+        return TurnedAway(str(self._hop.error("the server hangs up before the login")))
 
 
 async def _tcp(hop: Hop) -> socket.socket:

@@ -1,25 +1,21 @@
-"""The connection to a node through its jump hosts; a busy server is asked again."""
+"""The connection to a node through its jump hosts."""
 
 from __future__ import annotations
 
 import asyncio
-import random
-import time
 from collections.abc import Mapping
 from dataclasses import replace
 
 import asyncssh
 
 from cephtui.models import Node
-from cephtui.nodes.ssh.attempt import AsksNothing, Attempt, NoSuchAuthority, Reached, TurnedAway
+from cephtui.nodes.ssh.attempt import AsksNothing, Attempt, NoSuchAuthority, Reached
 from cephtui.nodes.ssh.config import Hop, look_up, split_host
 from cephtui.nodes.ssh.proxy import Proxy
 from cephtui.nodes.transport import Question
 
 ATTEMPT_SECONDS = 15.0
 """Bound of one attempt to connect and log in; an sshd under load or a slow PAM takes seconds."""
-CONNECT_SECONDS = 20.0
-"""For so long we come back to a server that hangs up: an sshd does with ten others at its door (MaxStartups)."""
 HOPS_MOST = 8
 
 
@@ -76,7 +72,7 @@ class Route:
         return replace(jump, jumps=hop.jumps[:-1]) if len(hop.jumps) > 1 else jump
 
     async def _keep_trying(self, hop: Hop, tunnel: asyncssh.SSHClientConnection | None) -> Reached:
-        end, pause, certificates, interactive = time.monotonic() + CONNECT_SECONDS, 0.25, True, True
+        certificates = interactive = True
         while True:
             attempt = Attempt(hop, self._answers, tunnel, certificates=certificates, interactive=interactive)
             try:
@@ -84,16 +80,9 @@ class Route:
                     return await attempt.make()
             except NoSuchAuthority:
                 certificates = False
-                continue
             except AsksNothing:
                 interactive = False
-                continue
-            except TurnedAway as error:
-                if time.monotonic() + pause > end:
-                    raise hop.error(f"{error}, for {CONNECT_SECONDS:.0f} s") from None
             except TimeoutError:
                 raise hop.error(f"timed out: not connected and logged in within {ATTEMPT_SECONDS:.0f} s") from None
             finally:
                 self.proxies += [attempt.proxy] if attempt.proxy else []
-            await asyncio.sleep(pause * random.uniform(0.5, 1.5))  # those who came together come back apart
-            pause = min(2 * pause, 4.0)
