@@ -269,7 +269,7 @@ def row(name: str, **fields: object) -> NodeRow:
     tools = {"fio": "fio-3.33", "ceph": "ceph version 18.2.4 (x)"}
     state = NodeState(Node(name=name), NodeEnvironment(os="Debian GNU/Linux 12 (bookworm)", tools=tools))
     presets = {"fio": ["write-iops", "read-iops", "latency", "ping-pong", "more"], "ioping": ["ping"]}
-    return diagnosis(state, ["fio"], "HEALTH_OK", presets).model_copy(update=fields)
+    return diagnosis(state, ["fio"], presets).model_copy(update={"cluster": "HEALTH_OK", **fields})
 
 
 def test_a_tool_is_shown_with_its_version_and_what_it_is_for() -> None:

@@ -679,7 +679,9 @@ async def test_a_password(start_server: StartServer, home: Path) -> None:
     assert again == Question("n1", question.key, f"That was wrong. {question.text}", secret=True)
     await check(server, {question.key: PASSWORD})
     assert server.passwords == ["wrong", PASSWORD]
-    assert "no password is given" in await refused(node_of(server), {question.key: ""})
+    assert await refused(node_of(server), {question.key: ""}) == (
+        f"n1: permission denied for {USER}: tried nothing: a question was left without an answer"
+    )
     server.expired = True
     assert "password of tester@127.0.0.1 has expired: change it" in await refused(
         node_of(server), {question.key: PASSWORD}
@@ -949,7 +951,7 @@ async def test_a_server_that_always_hangs_up(all_connections: Connections, monke
     monkeypatch.setattr(connections, "COME_BACK_SECONDS", 1.0)
     async with Cable(1).plugged() as cable:
         cable.refuse = 1000
-        with pytest.raises(TransportError, match="^n1: the server hangs up before the login, for 1 s: .*MaxStartups"):
+        with pytest.raises(TransportError, match=r"^n1: the server hangs up before the login, for 1 s: .*MaxStartups"):
             await all_connections.shell(node_of(cable))
         assert cable.refused > 1
 

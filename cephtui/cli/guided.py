@@ -40,6 +40,7 @@ from cephtui.models.guided_check import GuidedCheck
 from cephtui.planning import Order, Request, make_plan
 from cephtui.reports.verdict import headline, verdict_text
 from cephtui.running.changing import run_noted
+from cephtui.running.command import time_limit
 from cephtui.running.runner import Runner
 from cephtui.sessions import store
 from cephtui.sessions.changes import is_made, newest, not_undone
@@ -223,7 +224,7 @@ class Guided:
     def _change(self, command: str) -> None:
         self._is_changed = True  # also where it fails half-way
         try:
-            ran = self._ran("change", command, lambda: self._desk.is_asked_to_end)
+            ran = self._ran("change", command)
         except OSError as error:
             self._is_changed = False
             raise _Over(EXIT_INCOMPLETE, f"--change was not run: {unwritable(error)}") from None
@@ -238,7 +239,7 @@ class Guided:
         remedy = f"cephtui cleanup --undo {self._directory.name}"
         try:
             with self._desk.undoing():
-                problem = self._ran("undo", command, lambda: False)
+                problem = self._ran("undo", command)
         except Interrupted as ended:
             raise Interrupted(*ended.args, f"the change was not undone: {remedy}") from None
         if not problem:
@@ -248,9 +249,19 @@ class Guided:
             raise _Over(EXIT_FAILED, f"--undo failed: {problem}")
         say(f"the change was not undone: {problem}: {remedy}")
 
-    def _ran(self, kind: Literal["change", "undo"], command: str, is_stopped: Callable[[], bool]) -> str:
-        """Run it, noted before and after; why it failed, or empty."""
-        say(f"{kind}: {command}{AGAIN if self._desk.is_asked_to_end else ''}")
+    def _ran(self, kind: Literal["change", "undo"], command: str) -> str:
+        """Run it, noted before and after; why it failed, or empty. An undo goes on where the user asks for the end."""
+        is_told = self._desk.is_asked_to_end
+        say(f"{kind}, {time_limit()}: {command}{AGAIN if is_told else ''}")
+
+        def is_stopped() -> bool:
+            nonlocal is_told
+            is_asked = self._desk.is_asked_to_end
+            if is_asked and not is_told and kind == "undo":
+                say(f"the change is still being undone, {time_limit()}{AGAIN}")
+            is_told = is_asked
+            return is_asked and kind == "change"
+
         problem = run_noted(self._directory, kind, command, self._commands.undo, is_stopped)
         with contextlib.suppress(OSError, StoreError):
             self._runner.mark(f"{CHANGED if kind == 'change' else UNDONE}{command}").result()

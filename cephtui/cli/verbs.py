@@ -194,8 +194,16 @@ Exit codes:
     shell_complete=complete_presets,
     help="Measure before and after a change; repeatable.",
 )
-@click.option("--change", metavar="COMMAND", help="Makes the change, on this machine. Default: you are asked to.")
-@click.option("--undo", metavar="COMMAND", help="Takes it back: the order is A B B A then, and nothing stays changed.")
+@click.option(
+    "--change",
+    metavar="COMMAND",
+    help="Makes the change, on this machine, in 10 minutes at most. Default: you are asked to.",
+)
+@click.option(
+    "--undo",
+    metavar="COMMAND",
+    help="Takes it back, in 10 minutes at most: the order is A B B A then, and nothing stays changed.",
+)
 @click.option("--continue", "resume", metavar="SESSION", help="Continue a check that was left.")
 @judging_options
 @click.option("--runs", type=int, callback=within(2, 100), metavar="N", help="Measure N a side and look once.")

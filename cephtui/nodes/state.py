@@ -34,7 +34,6 @@ _OF_DEVICES = "wipefs"
 def diagnosis(
     state: NodeState,
     needed: Collection[str] = (),
-    cluster: str | None = None,
     presets: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> NodeRow:
     """A node's state as a row: missing tools and commands, each with the command that installs it.
@@ -68,7 +67,6 @@ def diagnosis(
         ready=environment is not None and not problems,
         round_trip_seconds=state.round_trip_seconds or None if node.host else None,
         environment=environment,
-        cluster=cluster,
         problems=tuple(problems),
         lacking=tuple(problem for name, problem in lacking.items() if name not in needed),
         tools=tuple(tools),

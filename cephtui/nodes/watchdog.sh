@@ -11,7 +11,7 @@
 # LIMIT seconds are the last bound; LOCK, a file or empty, is held while any of the processes lives. With OWNER it is
 # a file of cephtui's that has to carry this owner in its mark (targets/file.py); IDENTITY, not empty, is what its path has
 # to lead to: DEVICE:INODE, or MAJOR:MINOR of a block device. With DETACHED, not empty, what COMMAND
-# has left in the background lives on where it has ended by itself, and LOCK is held until the end of this shell only.
+# has left in the background lives on where it has ended by itself, and LOCK is held by this shell and its watcher only.
 # ACCESS, a command of so many WORDS, prints a ceph.conf that is a keyring, too. It is kept where only this user can read
 # it, in memory if possible, and COMMAND finds it by its environment; however this ends, it is removed. Where there are
 # a ceph.conf and keyring in /etc/ceph, nothing is fetched.
@@ -145,7 +145,7 @@ run() {
 }
 run "$@" &
 tool=$!
-watch >/dev/null 4>&- 9<&- &
+watch >/dev/null 4>&- &
 watcher=$!
 exec 5<&-
 

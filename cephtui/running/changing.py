@@ -42,5 +42,4 @@ def run_noted(
         append_lines(path, [noted.model_copy(update=after)])
     except OSError:
         log.exception("the end of a command can't be noted")
-    last = ended.output.strip().splitlines()
-    return f"{ended.problem}{f': {last[-1]}' if last else ''}" if ended.problem else ""
+    return ended.problem

@@ -7,8 +7,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from cephtui import units
 from cephtui.frozen import dataclass
-from cephtui.nodes.answers import decoded
+from cephtui.nodes.answers import decoded, shortened
 from cephtui.nodes.local import LocalConnection
 from cephtui.nodes.transport import UNLOCKED, Command, Lock, Process, TransportError
 from cephtui.nodes.watched import LOCK_HELD
@@ -20,6 +21,12 @@ _POLL_SECONDS = 0.05
 _HELD_MOST_SECONDS = 30.0
 """One that is being ended, since its console was killed, is waited for so long."""
 _OUTPUT_MOST_BYTES = 16 << 10
+_LINE_MOST = 300
+
+
+def time_limit() -> str:
+    """How long a command may take, in words."""
+    return f"{units.duration(TIME_LIMIT_SECONDS)} at most"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +38,7 @@ class Ended:
     output: str
     """Both streams; of a long one the end."""
     problem: str
-    """Why it counts as failed, in words; empty where it does not."""
+    """Why it counts as failed, in words, with the last line of its output; empty where it does not."""
 
 
 def run_command(
@@ -39,7 +46,6 @@ def run_command(
     lock: Path,
     begins: Callable[[], None],
     is_stopped: Callable[[], bool],
-    limit_seconds: float = TIME_LIMIT_SECONDS,
 ) -> Ended:
     """Run it to its end, to the limit, or until it ``is_stopped``; with this process it ends as well.
 
@@ -47,7 +53,7 @@ def run_command(
     there is none it runs without. ``begins`` is called before; what it raises is raised.
     """
     in_shell, held = ("/bin/sh", "-c", command), Lock(str(lock)) if lock.exists() else UNLOCKED
-    watched = Command(in_shell, limit_seconds=limit_seconds, lock=held, is_detached=True)
+    watched = Command(in_shell, limit_seconds=TIME_LIMIT_SECONDS, lock=held, is_detached=True)
     return asyncio.run(_run(watched, begins, is_stopped))
 
 
@@ -89,12 +95,15 @@ async def _followed(process: Process, is_stopped: Callable[[], bool], limit_seco
             await process.stop()
     status = await process.wait()
     if not problem and status in _TIMED_OUT and time.monotonic() - began >= limit_seconds:
-        problem = f"it did not end within {limit_seconds:.0f} s"
+        problem = f"it did not end within {units.duration(limit_seconds)}"
     if not problem and status:
         problem = f"status {status}"
     if status is None:
         problem = problem or "its shell was killed"
-    return Ended(1 if status is None else status, reading.result(), problem)
+    output = reading.result()
+    last = output.strip().splitlines()
+    text = f"{problem}: {shortened(last[-1], _LINE_MOST)}" if problem and last else problem
+    return Ended(1 if status is None else status, output, text)
 
 
 async def _tail(process: Process) -> str:

@@ -26,6 +26,7 @@ from cephtui.printable import one_line, printable
 from cephtui.reports.listings import draw_left_behind
 from cephtui.running.changing import run_noted
 from cephtui.running.cleanup import leftovers
+from cephtui.running.command import time_limit
 from cephtui.running.inbox import Inbox
 from cephtui.running.runner import Runner
 from cephtui.sessions.changes import CHANGES_FILE, left_changed, not_undone
@@ -77,7 +78,7 @@ def _undo(directory: Path, *, dry_run: bool, yes: bool) -> int:
     if changed is None:
         raise click.UsageError(f"session {directory.name} has no change to undo, or a check of it is running")
     command = changed.undo
-    click.echo(f"session {directory.name}, in a shell on this machine: {printable(command)}")
+    click.echo(f"session {directory.name}, in a shell on this machine, {time_limit()}: {printable(command)}")
     if printable(command) != command:
         raise Refused(
             f"nothing was run: a check takes no command with {_CONTROLS}, so this is none of a check's: "
@@ -93,8 +94,11 @@ def _undo(directory: Path, *, dry_run: bool, yes: bool) -> int:
     with lock:
         if not_undone(directory) != command:
             raise Refused(f"the change of session {directory.name} was undone meanwhile: nothing was run")
-        problem = run_noted(directory, "undo", command, command, lambda: False)
-    say(f"the change was not undone: {problem}" if problem else "the change is undone")
+        try:
+            problem = run_noted(directory, "undo", command, command, lambda: False)
+        except Interrupted:
+            raise Interrupted(f"the change was not undone: {changed.remedy}") from None
+    say(f"the change was not undone: {problem}: {changed.remedy}" if problem else "the change is undone")
     return EXIT_FAILED if problem else 0
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
 from typing import TypeVar
 
@@ -17,7 +17,6 @@ from cephtui.cli.printing import print_lines, print_report
 from cephtui.cli.prompts import connect
 from cephtui.exit_codes import EXIT_REFUSED
 from cephtui.models import Node
-from cephtui.models.inventory import Inventory
 from cephtui.models.rows import NodeRow
 from cephtui.nodes.state import diagnosis
 from cephtui.nodes.transport import TransportError
@@ -54,20 +53,26 @@ def _diagnose(
     hardware = [runner.nodes.inventory(state) if state.environment else None for state in states]
     asked = [runner.nodes.health(s.node) if s.environment and s.environment.tools.get("ceph") else None for s in states]
     rows = [
-        diagnosis(state, needed, _patiently(health, "querying the cluster ...") if health else None, presets)
+        _with(_with_cluster, diagnosis(state, needed, presets=presets), health, "querying the cluster ...")
         for state, health in zip(states, asked, strict=True)
     ]
-    return with_findings([_with_hardware(row, found) for row, found in zip(rows, hardware, strict=True)])
+    reading = "reading disks and network interfaces ..."
+    return with_findings([_with(with_hardware, row, found, reading) for row, found in zip(rows, hardware, strict=True)])
 
 
-def _with_hardware(row: NodeRow, asked: Future[Inventory] | None) -> NodeRow:
-    """A connection that was lost meanwhile is a problem of the node's."""
+def _with(adds: Callable[[NodeRow, T], NodeRow], row: NodeRow, asked: Future[T] | None, text: str) -> NodeRow:
+    """The row with what was asked for; a connection that was lost meanwhile is a problem of the node's."""
     if asked is None:
         return row
     try:
-        return with_hardware(row, _patiently(asked, "reading disks and network interfaces ..."))
+        return adds(row, _patiently(asked, text))
     except TransportError as error:
-        return row.model_copy(update={"ready": False, "problems": (*row.problems, str(error))})
+        problems = tuple(dict.fromkeys([*row.problems, str(error)]))
+        return row.model_copy(update={"ready": False, "problems": problems})
+
+
+def _with_cluster(row: NodeRow, health: str) -> NodeRow:
+    return row.model_copy(update={"cluster": health})
 
 
 def _patiently(asked: Future[T], text: str) -> T:

@@ -145,8 +145,7 @@ class Attempt:
             case asyncssh.HostKeyNotVerifiable():
                 return hop.error(f"the host key can't be trusted: {reason}")
             case asyncssh.PermissionDenied():
-                what = "check the user, and the key that IdentityFile names"
-                return hop.error(f"permission denied for {hop.user}: tried {login.tried}: {what}")
+                return hop.error(f"permission denied for {hop.user}: tried {login.tried}: {login.remedy}")
             case asyncssh.KeyExchangeFailed():
                 return hop.error(f"no algorithm in common: {reason}")
             case asyncssh.ChannelOpenError():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -13,6 +14,9 @@ from cephtui.nodes.ssh.hostkeys import HostKey
 from cephtui.nodes.ssh.keys import Keys
 from cephtui.nodes.ssh.questions import Questions
 from cephtui.printable import one_line
+
+_NEW_PASSWORD = re.compile(r"\b(chang(e|ing)|new)( your| unix)? password\b|\bpassword( has)? expired\b", re.IGNORECASE)
+"""In what PAM asks once a password was right that has expired."""
 
 
 class Login(asyncssh.SSHClient):
@@ -46,9 +50,16 @@ class Login(asyncssh.SSHClient):
         tried += (
             ["keyboard-interactive (the server asks nothing)"] if self.asks_nothing or not self._interactive else []
         )
-        password = "given" if self.questions.passed_over else "taken"
-        text = ", ".join(tried) or f"nothing, there is no key, and no password is {password}"
+        nothing = "nothing" if self.questions.passed_over else "nothing, there is no key, and no password is taken"
+        text = ", ".join(tried) or nothing
         return f"{text} ({', '.join(missing)} is not there)" if missing else text
+
+    @property
+    def remedy(self) -> str:
+        """What to look at where the server refuses all that was tried."""
+        if self.questions.passed_over:
+            return "a question was left without an answer"
+        return "check the user, and the key that IdentityFile names"
 
     @property
     def asks_nothing(self) -> bool:
@@ -110,8 +121,7 @@ class Login(asyncssh.SSHClient):
 
     def password_change_requested(self, prompt: str, lang: str) -> Any:
         """The password is right and has expired."""
-        self.questions.forget()
-        self.problem = f"the password of {self._hop.login} has expired: change it with ssh, then try again"
+        self._expire()
         return NotImplemented
 
     def kbdint_auth_requested(self) -> str | None:
@@ -127,6 +137,9 @@ class Login(asyncssh.SSHClient):
     ) -> list[str] | None:
         """Answers to what the server asks."""
         assert self._asked is not None
+        if any(_NEW_PASSWORD.search(f"{instructions} {prompt}") for prompt, _ in prompts):
+            self._expire()
+            return None
         answers = []
         for prompt, _ in prompts:
             asked = one_line(prompt)
@@ -142,6 +155,11 @@ class Login(asyncssh.SSHClient):
         return answers
 
     # ------------------------------------------------------------------
+
+    def _expire(self) -> None:
+        """The password is right, and has to be changed: where a new one is typed twice, the answers are not kept."""
+        self.questions.forget()
+        self.problem = f"the password of {self._hop.login} has expired: change it with ssh, then try again"
 
     def _accept(self, key: HostKey) -> bool:
         entry = self._hop.entry
