@@ -20,6 +20,7 @@ import pytest
 import cephtui
 from cephtui.models import Mark
 from cephtui.reports.facts import ranges
+from cephtui.sessions.changes import Ran
 from cephtui.sessions.writer import append_lines
 
 from .conftest import NewSandbox
@@ -91,6 +92,23 @@ class Desk:
     def outcomes(self, session: str = "C") -> list[str]:
         paths = sorted(self.sandbox.session(session).glob("*/run.json"))
         return [json.loads(path.read_text())["outcome"] for path in paths]
+
+    def left(self, undo: str, session: str = "C") -> None:
+        """A session as a killed check leaves it, with its change in place."""
+        folder, at = self.sandbox.data / "sessions" / session, datetime.now(UTC).isoformat()
+        folder.mkdir(parents=True)
+        append_lines(folder / "changes.jsonl", [Ran(at=datetime.now(UTC), kind="change", command="x", undo=undo)])
+        (folder / "session.json").write_text(
+            json.dumps({"session": session, "created_at": at, "cephtui_version": "0", "schema_version": 1})
+        )
+
+    def in_time(self, seconds: int, *words: str) -> Console:
+        """Started with so short a time limit for changes and undos."""
+        folder = self.root / "site"
+        folder.mkdir(exist_ok=True)
+        limit = f"from cephtui.running import command\ncommand.TIME_LIMIT_SECONDS = {seconds}\n"
+        (folder / "sitecustomize.py").write_text(limit)
+        return self.sandbox.start(*words, env={**self.env, "PYTHONPATH": f"{folder}:{OWN_TREE}"})
 
     def wait_in_after(self, console: Console) -> None:
         """Until it measures after the change."""
@@ -326,7 +344,7 @@ def test_an_undo_that_fails_is_said_and_can_be_repeated(desk: Desk) -> None:
     console = desk.run(*desk.guided(), *words, code=1)
     assert "the change was not undone: status 1: cephtui cleanup --undo C" in console.stderr
     (line,) = desk.run("cleanup", "--undo", "C", "--yes", code=1).complaints
-    assert line.startswith("cephtui: the change was not undone")
+    assert line == "cephtui: the change was not undone: status 1: cephtui cleanup --undo C"
     blocked.unlink()
     desk.run("cleanup", "--undo", "C", "--yes", code=0)
     assert desk.log == ["run", "change", "undo"]
@@ -351,11 +369,59 @@ def test_an_undo_that_hangs_is_left_with_a_second_signal(desk: Desk) -> None:
     console = desk.start(*desk.guided(), *words)
     console.wait_for((desk.root / "undoing").exists, END_SECONDS, "the undo")
     console.process.send_signal(signal.SIGTERM)
+    goes_on = "the change is still being undone, 10:00 min at most (a second Ctrl+C or signal ends at once)"
+    console.wait_for(lambda: goes_on in console.stderr, END_SECONDS, "that it goes on")
     time.sleep(0.5)  # signals that come together are one
     console.process.send_signal(signal.SIGINT)
     assert console.wait(END_SECONDS) == 4, console.describe()
     assert "Traceback" not in console.stderr
     assert "the change was not undone: cephtui cleanup --undo C" in console.stderr
+    desk.sandbox.assert_clean()
+
+
+@pytest.mark.parametrize(
+    ("undo", "why"),
+    [
+        ("sleep 1000 & setsid sleep 1000 & sleep 1000", "it did not end within 2 s"),
+        ("trap '' TERM; while :; do sleep 1; done", "it did not end within 2 s"),
+        ("yes", "it did not end within 2 s: y"),
+        ("head -c 999999 /dev/zero | tr '\\0' x; exit 3", "status 3: xxx"),
+        ("echo no quorum; kill -KILL $$", "status 137: no quorum"),
+    ],
+)
+def test_an_undo_that_does_not_end_well_is_said_and_stays(desk: Desk, undo: str, why: str) -> None:
+    desk.left(undo)
+    console = desk.in_time(2, "cleanup", "--undo", "C", "--yes")
+    assert console.wait(END_SECONDS) == 1, console.describe()
+    assert console.stdout == f"session C, in a shell on this machine, 2 s at most: {undo}\n"
+    (line,) = console.complaints
+    assert line.startswith(f"cephtui: the change was not undone: {why}")
+    assert line.endswith(": cephtui cleanup --undo C")
+    assert len(line) < 500
+    desk.sandbox.assert_clean()
+    assert "its change was not undone: cephtui cleanup --undo C runs" in desk.run("cleanup", code=0).stderr
+
+
+def test_a_check_whose_undo_hangs_ends_in_time_and_says_so(desk: Desk) -> None:
+    words = ["--change", f"{CHANGE}; exit 1", "--undo", "echo undo >> log; sleep 1000"]
+    console = desk.in_time(2, *desk.guided(), *words)
+    assert console.wait(END_SECONDS) == 1, console.describe()
+    assert "cephtui: undo, 2 s at most: echo undo >> log; sleep 1000" in console.complaints
+    said = "cephtui: the change was not undone: it did not end within 2 s: cephtui cleanup --undo C"
+    assert console.complaints[-1] == said
+    assert desk.log == ["run", "change", "undo"]
+    desk.sandbox.assert_clean()
+
+
+def test_an_undo_does_not_begin_before_the_end_of_one_whose_console_and_watchdog_were_killed(desk: Desk) -> None:
+    alone = "exec 8>> held; flock -n 8 || echo twice >> log"
+    desk.left(f"trap '' TERM; {alone}; echo undo >> log; test -e stays || {{ touch stays; sleep 1000; }}")
+    first = desk.start("cleanup", "--undo", "C", "--yes")
+    first.wait_for((desk.root / "stays").exists, END_SECONDS, "the undo")
+    desk.sandbox.watchdog().kill()
+    first.process.kill()
+    assert "the change is undone" in desk.run("cleanup", "--undo", "C", "--yes", code=0).stderr
+    assert desk.log == ["undo", "undo"]
     desk.sandbox.assert_clean()
 
 
@@ -452,6 +518,7 @@ def test_an_undo_by_name_runs_once_at_a_time_and_can_be_stopped(desk: Desk) -> N
     assert "its change was not undone" not in desk.run("cleanup", "--yes", code=0).stderr
     first.process.send_signal(signal.SIGTERM)
     assert first.wait(END_SECONDS) == 4, first.describe()
+    assert first.complaints == ["cephtui: interrupted", "cephtui: the change was not undone: cephtui cleanup --undo C"]
     desk.sandbox.wait_gone()
     assert "its change was not undone" in desk.run("cleanup", "--yes", code=0).stderr
     assert desk.log.count("undo") == 1
@@ -597,14 +664,7 @@ def test_a_change_that_was_left_in_place_is_said_by_every_other_run(desk: Desk) 
     ],
 )
 def test_a_command_that_is_not_shown_as_it_runs_is_not_run(desk: Desk, char: str, escaped: str) -> None:
-    path = desk.sandbox.data / "sessions" / "C" / "changes.jsonl"
-    path.parent.mkdir(parents=True)
-    undo = f"true  # ticket{char}touch PWN"
-    at = datetime.now(UTC).isoformat()
-    path.write_text(json.dumps({"at": at, "kind": "change", "command": "x", "undo": undo}) + "\n")
-    (path.parent / "session.json").write_text(
-        json.dumps({"session": "C", "created_at": at, "cephtui_version": "0", "schema_version": 1})
-    )
+    desk.left(f"true  # ticket{char}touch PWN")
     console = desk.run("cleanup", "--undo", "C", "--yes", code=3)
     shown = f"true  # ticket{escaped}touch PWN"
     assert console.stdout.rstrip().endswith(shown)
