@@ -402,3 +402,14 @@ def test_info_tells_the_places(new_sandbox: NewSandbox) -> None:
     assert info["sessions"] == str(sandbox.data / "sessions")
     assert info["log"].startswith(str(sandbox.state))
     assert json.dumps(info)
+
+
+def test_a_cluster_whose_answer_has_no_end_is_a_problem_of_the_node(sandbox: Sandbox) -> None:
+    env = sandbox.program("ceph", 'case $* in *-v*) echo "ceph version 18.2.1 (0) reef (stable)";; *) exec yes;; esac')
+    console = sandbox.run("nodes", "--json", env=env)
+    assert console.process.returncode == 3, console.describe()
+    (row,) = console.events
+    assert not row["ready"]
+    assert row["environment"]["tools"]["ceph"]
+    assert [problem for problem in row["problems"] if "more than 64 MiB" in problem], row["problems"]
+    sandbox.assert_clean()
