@@ -17,10 +17,9 @@ from rich.style import Style
 from textual.color import Color
 from textual.pilot import Pilot
 
-from cephtui.models import Node, Run
-from cephtui.reports.mask import WORDS, Mask, masked, names_of_nodes, names_of_run
+from cephtui.models import NameKind, Node, Run
+from cephtui.reports.mask import WORDS, Mask, masked, names_in
 from cephtui.sessions import demo, store
-from cephtui.targets.base import NameKind
 from cephtui.tui.app import CephtuiApp, SavedApp
 from cephtui.tui.screens.replay import ReplayScreen
 from cephtui.tui.screens.session import SessionScreen
@@ -64,7 +63,7 @@ def test_every_kind_of_target_says_its_names(text: str, expected: str) -> None:
 
 def test_a_name_is_known_in_any_capitals_and_the_programs_own_words_stay() -> None:
     mask = Mask({"Storage-1": "node", "PVE": "node", "write": "node"})
-    assert mask.text("STORAGE-1 storage-1.example pve Pve") == "node-1 node-1.example node-2 node-2"
+    assert mask.text("STORAGE-1 storage-1-a pve Pve") == "node-1 node-1-a node-2 node-2"
     assert mask.text("Write IOPS of write") == "Write IOPS of node-3"
 
 
@@ -145,10 +144,10 @@ def test_text_that_is_handed_on_has_whole_stand_ins() -> None:
 
 def test_a_host_has_several_names() -> None:
     node = Node(name="root@pve1.example.com:22", host="pve1.example.com", user="root", ceph_keyring="/k/r")
-    hidden = masked("root@pve1.example.com pve1 pve1.example.com /k/r", names_of_nodes([node, Node(name="local")]))
+    hidden = masked("root@pve1.example.com pve1 pve1.example.com /k/r", names_in([node, Node(name="local")]))
     assert "pve1" not in hidden
     assert "/k/r" not in hidden
-    assert masked("local", names_of_nodes([Node(name="local")])) == "local"
+    assert masked("local", names_in([Node(name="local")])) == "local"
 
 
 LETTERS = string.ascii_lowercase + string.digits + "-._"
@@ -219,7 +218,7 @@ async def saved_app(session: Path, *screens: Any, size: tuple[int, int] = (120, 
 
 
 def test_the_demo_has_the_names_that_are_looked_for(session: Path) -> None:
-    found = names_of_run(store.read_run(session, demo.STAR))
+    found = names_in([store.read_run(session, demo.STAR)])
     assert {"lab1", "lab2", "lab3", "bench"} <= set(found)
     assert not WORDS & {"lab1"}
 
@@ -248,7 +247,7 @@ def test_hosts_and_pools_in_options_are_names() -> None:
         }
     )
     named = {"customer-ec": "pool", **dict.fromkeys(("ceph-a1", "ceph-b1", "ceph-c1"), "node")}
-    assert names_of_run(run) == {**named, "/x": "path"}
+    assert names_in([run]) == {**named, "/x": "path"}
 
 
 async def test_a_saved_session_is_masked_on_each_of_its_screens(session: Path) -> None:

@@ -19,9 +19,12 @@ from cephtui.models.base import (
     Line,
     Model,
     Name,
+    NameKind,
+    NamesOf,
     OptionValue,
     Outcome,
     Phase,
+    Said,
 )
 from cephtui.models.nodes import ClusterEnvironment, ClusterLink, Node, NodeEnvironment, PoolActivity
 from cephtui.models.plan import (
@@ -71,6 +74,8 @@ __all__ = [
     "Mark",
     "Model",
     "Name",
+    "NameKind",
+    "NamesOf",
     "Node",
     "NodeEnvironment",
     "NodeResult",
@@ -89,6 +94,7 @@ __all__ = [
     "Refusal",
     "Run",
     "S3Place",
+    "Said",
     "Sample",
     "Seconds",
     "Session",

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetCoreSchemaHandler
 from pydantic_core import CoreSchema
 
+from cephtui.frozen import dataclass
 from cephtui.models.pydantic_private import use_no_plugins
 from cephtui.printable import one_line, printable
 
@@ -20,6 +21,12 @@ Kind: TypeAlias = Literal["file", "device", "rbd", "image", "pool", "host", "s3"
 """``rbd`` is images of cephtui's own in a pool, one for each job; ``image`` is one that exists, for a single job;
 ``host`` is another node; ``new-pool`` is a pool of cephtui's own as a whole."""
 Phase: TypeAlias = Literal["prepare", "ramp", "run"]
+NameKind: TypeAlias = Literal[
+    "node", "address", "fsid", "pool", "image", "device", "path", "bucket", "rule", "profile", "user"
+]
+"""What something is that has a name of its own."""
+Said: TypeAlias = NameKind | Literal["target"]
+"""What a text is; in that of a target, or in another with the same shapes, are several names."""
 FIGURE_MOST = 1e60
 """Above every figure there is; sums, quotients and squares of smaller ones are still finite."""
 ELAPSED_MOST_SECONDS = 1e9
@@ -42,6 +49,16 @@ _BOUNDS: Mapping[str, Mapping[str, Any]] = {
 """By type what holds for every value of it in a model, unless the field has its own."""
 
 
+@dataclass(frozen=True, slots=True)
+class NamesOf:
+    """Beside the type of a field: what its texts are names of, or the keys of its mapping.
+
+    A text without it is words, in which names may be.
+    """
+
+    kind: Said
+
+
 class Model(BaseModel):
     """Metadata: validated when read, unknown keys ignored so that newer minor versions stay readable.
 
@@ -54,6 +71,11 @@ class Model(BaseModel):
         json_schema_serialization_defaults_required=True,
         defer_build=True,  # most are not used before something is seen
     )
+
+    def __hash__(self) -> int:
+        """Of its plain values: mappings can be compared, and not hashed."""
+        values = (getattr(self, name) for name in type(self).model_fields)
+        return hash(tuple(value for value in values if isinstance(value, str | int | float)))
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:

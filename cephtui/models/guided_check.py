@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import AwareDatetime
 
-from cephtui.models.base import SCHEMA_VERSION, Line, Model, Name, OptionValue
+from cephtui.models.base import SCHEMA_VERSION, Line, Model, Name, NamesOf, OptionValue
 
 SideName: TypeAlias = Literal["before", "after"]
 
@@ -18,9 +18,9 @@ class GuidedCheck(Model):
     at: AwareDatetime
     presets: tuple[Name, ...]
     overrides: dict[Name, OptionValue | list[OptionValue]] = {}
-    target: Name
-    data_pool: Name | None = None
-    nodes: tuple[Name, ...]
+    target: Annotated[Name, NamesOf("target")]
+    data_pool: Annotated[Name | None, NamesOf("pool")] = None
+    nodes: Annotated[tuple[Name, ...], NamesOf("node")]
     """As they were named."""
     drop_caches: bool = False
     """Whether caches are dropped before each run."""

@@ -2,44 +2,42 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from pydantic import AwareDatetime, Field
 
-from cephtui.models.base import Line, Model, Name, OptionValue
+from cephtui.models.base import Line, Model, Name, NamesOf, OptionValue
 
 
 class Node(Model):
     """A host that runs benchmarks, and its Ceph access. Paths are paths on that host."""
 
-    name: Name
+    name: Annotated[Name, NamesOf("node")]
     """As it stands in figures and files: the key in the config file, or what was typed."""
-    host: str | None = None
+    host: Annotated[str | None, NamesOf("node")] = None
     """Name or address for SSH, looked up in ``ssh_config``; None is the console's own machine."""
     user: str | None = None
     port: int | None = None
-    ssh_config: str | None = None
+    ssh_config: Annotated[str | None, NamesOf("path")] = None
     """A file in the format of ssh_config(5) instead of ``~/.ssh/config``."""
     prefix: tuple[str, ...] = ()
     """Stands before the benchmark's command line: ``sudo -n``, ``kubectl exec ... --``."""
     ceph_prefix: tuple[str, ...] = ()
     """Stands before ceph, rbd and rados instead: ``cephadm shell --``."""
-    ceph_conf: str | None = None
-    ceph_keyring: str | None = None
-    ceph_id: str | None = None
+    ceph_conf: Annotated[str | None, NamesOf("path")] = None
+    ceph_keyring: Annotated[str | None, NamesOf("path")] = None
+    ceph_id: Annotated[str | None, NamesOf("user")] = None
     """Ceph's user without ``client.``."""
     ceph_mon_host: str | None = None
     """The monitors, where there is no ``ceph_conf`` that names them."""
     programs: dict[str, str] = Field(default_factory=dict)
     """Paths of benchmark programs that are not found by their names, by these."""
 
-    def __hash__(self) -> int:
-        """Without what can't be hashed."""
-        return hash((self.name, self.host, self.user, self.port, self.prefix))
-
 
 class NodeEnvironment(Model):
     """The conditions on one node when a run began."""
 
-    hostname: Line | None = None
+    hostname: Annotated[Line | None, NamesOf("node")] = None
     os: Line | None = None
     kernel: Line | None = None
     cpu: Line | None = None
@@ -66,7 +64,7 @@ class NodeEnvironment(Model):
 class ClusterEnvironment(Model):
     """The conditions in the cluster when a run began; null where the cephx caps deny the query."""
 
-    fsid: Line | None = None
+    fsid: Annotated[Line | None, NamesOf("fsid")] = None
     """The id of the cluster."""
     ceph_version: Line | None = None
     health: Line | None = None
@@ -76,7 +74,7 @@ class ClusterEnvironment(Model):
     osds_in: int | None = None
     osds_by_class: dict[Name, int] = Field(default_factory=dict)
     """By their device class; those without one are not counted."""
-    osds_by_host: dict[Name, int] = Field(default_factory=dict)
+    osds_by_host: Annotated[dict[Name, int], NamesOf("node")] = Field(default_factory=dict)
     """Those that the pool's rule uses, by the names of their hosts; empty where that is not known."""
     failure_domain: Name | None = None
     """What no two copies of the pool share: ``host``, ``osd``."""
@@ -119,9 +117,9 @@ class ClusterEnvironment(Model):
 class ClusterLink(Model):
     """What was measured of the network from one host of a cluster to another."""
 
-    source: Name
+    source: Annotated[Name, NamesOf("node")]
     """The name that the host itself has, as ``destination``."""
-    destination: Name
+    destination: Annotated[Name, NamesOf("node")]
     network: Name
     """``public``, ``cluster``; empty where an address was typed."""
     bandwidth_bytes: float
@@ -133,7 +131,7 @@ class ClusterLink(Model):
 class PoolActivity(Model):
     """Who else uses a pool; null where the cephx caps deny the query."""
 
-    pool: Name
+    pool: Annotated[Name, NamesOf("pool")]
     images_in_use: int | None = None
     images: int | None = None
     images_looked_at: int | None = None

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from cephtui.models.base import Amount, Elapsed, Line, Model, Name, Outcome
+from cephtui.models.base import Amount, Elapsed, Line, Model, Name, NamesOf, Outcome
 from cephtui.models.samples import BUCKETS_ABOUT, GRID_BUCKETS, flows_of
 
 
@@ -108,11 +108,11 @@ class JobResult(Model):
     """The figures of one job, where the tool reports jobs apart."""
 
     job: Name
-    image: Name | None = None
+    image: Annotated[Name | None, NamesOf("image")] = None
     """The one that it worked on; null where jobs have none of their own."""
     group: Name | None = Field(default=None, exclude_if=lambda group: group is None)
     """What it is compared within, such as the device class of an OSD; left out where it is compared with none."""
-    place: Name | None = Field(default=None, exclude_if=lambda place: place is None)
+    place: Annotated[Name | None, NamesOf("node")] = Field(default=None, exclude_if=lambda place: place is None)
     """Where it is, in words: host and device of an OSD; left out where that says nothing."""
     summary: Summary
 
@@ -120,7 +120,7 @@ class JobResult(Model):
 class NodeResult(Model):
     """One node's part in a run."""
 
-    node: Name
+    node: Annotated[Name, NamesOf("node")]
     outcome: Outcome | None = None
     error: Line | None = None
     command: Name

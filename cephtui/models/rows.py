@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Field
 
-from cephtui.models.base import SCHEMA_VERSION, Line, Model, Name, OptionValue
+from cephtui.models.base import SCHEMA_VERSION, Line, Model, Name, NamesOf, OptionValue
 from cephtui.models.inventory import Disk, Nic, ToolRow
 from cephtui.models.nodes import NodeEnvironment
 
@@ -24,9 +24,9 @@ class SessionRow(Model):
     outcomes: dict[Name, int] = Field(default_factory=dict)
     cluster: Line | None = None
     """Short, such as ``ceph 16.2.15``: of the last run that asked one; null where none did."""
-    nodes: tuple[Name, ...] = ()
+    nodes: Annotated[tuple[Name, ...], NamesOf("node")] = ()
     """Their names, in the order in which they came into use."""
-    targets: tuple[Name, ...] = ()
+    targets: Annotated[tuple[Name, ...], NamesOf("target")] = ()
     """Of its runs, in the order in which they came into use."""
     best_read_iops: float | None = None
     """The greatest of its runs that ended ``ok``, as the three below; null where none has measured it."""

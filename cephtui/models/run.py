@@ -7,7 +7,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import AwareDatetime, Field
 
 from cephtui.frozen import dataclass
-from cephtui.models.base import NODES_MOST, SCHEMA_VERSION, Elapsed, Line, Model, Name, OptionValue, Outcome
+from cephtui.models.base import NODES_MOST, SCHEMA_VERSION, Elapsed, Line, Model, Name, NamesOf, OptionValue, Outcome
 from cephtui.models.nodes import ClusterEnvironment, NodeEnvironment
 from cephtui.models.plan import Plan
 from cephtui.models.results import Finding, NodeResult, Seconds, Summary
@@ -28,14 +28,14 @@ class Run(Model):
     """The ``number`` of the step in its plan; null where an earlier cephtui has written it."""
     preset: Name
     tool: Name
-    target: Name
+    target: Annotated[Name, NamesOf("target")]
     options: dict[Name, OptionValue]
     outcome: Outcome | None = None
     error: Line | None = None
     command: Name
     """On the first node; ``nodes`` has that of each."""
     cephtui_version: Line | None = None
-    imported_from: Line | None = Field(default=None, exclude_if=lambda file: file is None)
+    imported_from: Annotated[Line | None, NamesOf("path")] = Field(default=None, exclude_if=lambda file: file is None)
     """The file that it was read from; left out of a run that cephtui has measured."""
     started_at: AwareDatetime
     duration_seconds: Elapsed = 0.0
@@ -44,7 +44,9 @@ class Run(Model):
     """Between the first node's start and the last's; null for a single node."""
     findings: tuple[Finding, ...] = ()
     cluster: ClusterEnvironment | None = None
-    environment: dict[Name, NodeEnvironment] = Field(default_factory=dict, max_length=NODES_MOST)
+    environment: Annotated[dict[Name, NodeEnvironment], NamesOf("node")] = Field(
+        default_factory=dict, max_length=NODES_MOST
+    )
     summary: Summary = Field(default_factory=Summary)
     seconds: Seconds | None = Field(default=None, exclude_if=lambda seconds: seconds is None)
     """Left out where it is not known."""

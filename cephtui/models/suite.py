@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Field
 
-from cephtui.models.base import SCHEMA_VERSION, Line, Model, Name, OptionValue
+from cephtui.models.base import SCHEMA_VERSION, Line, Model, Name, NamesOf, OptionValue
 
 
 class Cell(Model):
@@ -19,9 +19,9 @@ class Cell(Model):
     """Options that are not as in the preset; a list is a sweep."""
     of_preset: dict[Name, OptionValue | list[OptionValue]] = {}
     """All options of the preset as it was: they count if its file has changed before the cell is done."""
-    target: str
-    data_pool: str | None = None
-    nodes: tuple[Name, ...]
+    target: Annotated[str, NamesOf("target")]
+    data_pool: Annotated[str | None, NamesOf("pool")] = None
+    nodes: Annotated[tuple[Name, ...], NamesOf("node")]
     """As they were named; all of them run at once."""
     repeats: int = Field(default=1, ge=1)
     batch: Name

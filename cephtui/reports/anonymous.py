@@ -2,36 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from cephtui.models import Model
-from cephtui.reports.mask import Mask
+from cephtui.reports.mask import WORDS, Mask
 
 M = TypeVar("M", bound=Model)
-_WORDS = ("event", "outcome", "preset", "tool", "options", "summary", "tools", "code", "batch")
+_OF_RUNS = ("event", "outcome", "tool", "summary", "code")
 _OF_VERDICTS = ("figure", "direction", "word", "answer", "method", "differs")
-_KEPT = frozenset({*_WORDS, *_OF_VERDICTS})
+_KEPT = frozenset({*_OF_RUNS, *_OF_VERDICTS})
 """Fields with words of the program's own, by which it looks things up."""
+_OPTIONS = ("options", "of_preset")
+"""Fields whose values may be such words."""
+_KEYS_KEPT = (*_OPTIONS, "tools", "pool")
+"""Fields whose keys are such words."""
 
 
 def anonymous(model: M, mask: Mask) -> M:
     """The same with a stand-in for each name that the mask knows or sees."""
-    return model.model_copy(update={name: _masked(value, mask) for name, value in _texts(model)})
+    texts = {name: getattr(model, name) for name in type(model).model_fields if name not in _KEPT}
+    return model.model_copy(update={name: _masked(value, mask, name) for name, value in texts.items()})
 
 
-def _texts(model: Model) -> Iterable[tuple[str, Any]]:
-    return ((name, getattr(model, name)) for name in type(model).model_fields if name not in _KEPT)
-
-
-def _masked(value: Any, mask: Mask) -> Any:
+def _masked(value: Any, mask: Mask, field: str) -> Any:
     """A text; or what texts are in."""
     if isinstance(value, str):
-        return mask.text(value)
+        return value if field in _OPTIONS and value in WORDS else mask.text(value)
     if isinstance(value, Model):
         return anonymous(value, mask)
     if isinstance(value, tuple | list):
-        return type(value)(_masked(each, mask) for each in value)
+        return type(value)(_masked(each, mask, field) for each in value)
     if isinstance(value, Mapping):
-        return {_masked(key, mask): _masked(each, mask) for key, each in value.items()}
+        keys = {key: key if field in _KEYS_KEPT else _masked(key, mask, field) for key in value}
+        return {keys[key]: _masked(each, mask, field) for key, each in value.items()}
     return value

@@ -1,25 +1,26 @@
 """Names of hosts, pools, images and paths replaced by stand-ins, on a screen that others see.
 
 What is replaced: the names that the application knows, wherever they stand and in whatever capitals, and what has the
-shape of a path, of an IP address, of a cluster's fsid, of a pool or user in a command of Ceph's, or of a target, known
-or not. What is not: names of sessions and presets, what the user has written in marks and notes beside known names, and
-names that look like a number (``100``, ``4k``). A name that is also a word of the program's own (a host called
-``write``), or is shorter than three characters, is replaced where it is a word by itself, as it is written, and only
-where it is known as a name.
+shape of a path, of an IP address, of a cluster's fsid, of a host with its domain or in what programs say of it, of a
+pool or user in a command of Ceph's, of an image behind its pool, or of a target, known or not. What is not: names of
+sessions and presets, what the user has written in marks and notes beside such names, and names that look like a number
+(``100``, ``4k``). A name that is also a word of the program's own (a host called ``write``), or is shorter than three
+characters, is replaced where it is a word by itself, as it is written, and only where it is known as a name.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+from functools import lru_cache
 from typing import TypeAlias
 
 from rich.cells import cell_len
 
-from cephtui.models import ClusterEnvironment, Node, Run
-from cephtui.targets import KINDS, every_kind
-from cephtui.targets.base import NameKind
+from cephtui.config import LOCAL
+from cephtui.models import Model, NameKind, NamesOf, Said
+from cephtui.reports.shapes import USUAL, host_names, setting, shaped
+from cephtui.targets import KINDS
 from cephtui.tools import TOOLS
 
 Names: TypeAlias = Mapping[str, NameKind]
@@ -36,24 +37,10 @@ WORDS = frozenset([*_WORDS.split(), *KINDS, *(word for tool in _TOOLS for word i
 """Words of the program's own."""
 _KEPT = (*_TOOLS, *(f"{scheme}:" for scheme in KINDS), *(f"--ioengine={scheme}" for scheme in KINDS))
 """Where such a word is no name."""
-_PATH = re.compile(r"(?<![\w/.~-])((?>~?/[\w.+@%=-]+(?:/[\w.+@%=-]+)*))(?!…)")
 _PATH_CUT = re.compile(r"(?<![\w/.~-])~?/[\w.+@%=/-]+(?=…)")
-_ADDRESS = re.compile(r"(?<![\w.])(?!127\.|0\.0\.0\.0)(?:\d{1,3}\.){3}\d{1,3}(?!\w|\.\d)")
-_ADDRESS_6 = re.compile(
-    r"(?<![\w:.])(?!::1\b)(?:(?:[0-9A-Fa-f]{1,4}:){7}[0-9A-Fa-f]{1,4}"
-    r"|(?:[0-9A-Fa-f]{1,4}:){1,6}(?::[0-9A-Fa-f]{1,4}){1,6}|(?:[0-9A-Fa-f]{1,4}:){1,7}:)(?![\w:])"
-)
-_FSID = re.compile(r"(?<![\w-])[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}(?![\w-])")
-_POOL = re.compile(r"(?:\bosd pool (?!application)\w+ |--(?:data-)?pool[= ]|\bpools? ')([\w.-]{2,})")
-"""In a command, or in what Ceph's health says."""
-_USER = re.compile(r"(?:--(?:id|user|clientname)[= ]|(?:--name[= ]|-n )client\.|\bclient\.)([A-Za-z][\w.-]{2,})")
-"""Of Ceph, in a command or in what Ceph says."""
-_HOST_OF_DAEMON = re.compile(r"\b(?:mon|mgr|mds)\.([A-Za-z][\w-]{2,})")
-_HOST_OF_OPTION = re.compile(r"(?:/host:|^(?:mon|mgr|mds|client\.rgw)\.)([^\s./]{3,})")
-"""In the section and the mask of an option of ``ceph config dump``."""
-_USUAL = {"replicated_rule", "erasure-code", "default"}
-"""Names of Ceph's own, which say nothing."""
-_PLACEHOLDER = re.compile(r"[A-Z_.]+|<.*")
+_IMAGE = r"[A-Za-z0-9](?:[\w.-]*\w)?"
+_NO_IMAGE = r"\d+/|marks\.jsonl"
+"""Behind the name of a session, which may be that of a pool."""
 _NUMBER = re.compile(r"\d{1,4}[A-Za-z%]?")
 _EDGE = " │┃║|▌▐▏▎▕"
 """Padding and borders beside a text."""
@@ -91,6 +78,8 @@ class Mask:
         self._folded: dict[str, tuple[NameKind, int]] = {}
         self._compiled = -1
         self._found = re.compile("")
+        self._images = re.compile("(?!)")
+        """What stands behind a known pool and a slash."""
         self._begins: dict[str, str] = {}
         """By each proper beginning, a name."""
         self._ends: dict[str, str] = {}
@@ -122,7 +111,11 @@ class Mask:
         return stand_in(*known, found, room) if known else found
 
     def _look_at(self, text: str) -> None:
-        self.learn({name: kind for name, kind in shaped(text) if name not in WORDS})
+        self._learn_more(dict(_seen(text)))
+        self._learn_more({name: "image" for found in self._images.findall(text) for name in found if name not in WORDS})
+
+    def _learn_more(self, names: Names) -> None:
+        self.learn(names)
         if self._compiled != len(self._known):
             self._compiled = len(self._known)
             self._compile()
@@ -130,6 +123,8 @@ class Mask:
     def _compile(self) -> None:
         patterns = {**{name: _pattern(name) for name in self._known}, **{kept: re.escape(kept) for kept in _KEPT}}
         self._found = re.compile("|".join(patterns[text] for text in sorted(patterns, key=len, reverse=True)))
+        pools = "|".join(re.escape(name) for name, (kind, _) in self._known.items() if kind == "pool") or "(?!)"
+        self._images = re.compile(rf"(?<![\w./-])(?i:{pools})/(?!{_NO_IMAGE})({_IMAGE})(?:/({_IMAGE}))?")
         self._begins = {name[:end]: name for name in self._known for end in range(_BEGIN_LEAST, len(name))}
         self._ends = {name[start:]: name for name in self._known for start in range(1, len(name) - _END_LEAST + 1)}
 
@@ -172,117 +167,63 @@ def masked(text: str, names: Names) -> str:
 # ---------------------------------------------------------------------------------------------- where names are found
 
 
-@cache
-def _spec() -> re.Pattern[str]:
-    """A target in a pool: the pool, and the image."""
-    pooled = "|".join(kind.scheme for kind in every_kind() if kind.in_pool and not kind.holds_parts)
-    return re.compile(rf"(?<![\w-])(?:{pooled}):([^\s/'\",;:()…]+)(?:/([^\s'\",;()…]+))?")
+def names_in(models: Iterable[Model]) -> dict[str, NameKind]:
+    """What the fields of models say that they name, and what is a name by its shape in all other text of theirs."""
+    return {name: kind for model in models for name, kind in _names_in_model(model).items()}
 
 
-@cache
-def _other_spec() -> re.Pattern[str]:
-    """A target of another kind: its scheme, and all that is behind it."""
-    return re.compile(rf"(?<![\w-])({'|'.join(map(re.escape, KINDS))}):([^\s'\"()…]+)")
+@lru_cache(10_000)
+def _names_in_model(model: Model) -> Names:
+    """Those that fields say first. Kept, since a screen asks for those of the same runs again with each frame."""
+    texts = list(_texts(model))
+    said = {name: of for text, kind in texts if kind for name, of in _said(text, kind)}
+    return {**said, **{name: of for text, kind in texts if not kind for name, of in _seen(text) if name not in said}}
 
 
-def _in_specs(text: str) -> Iterator[tuple[str, NameKind]]:
-    """What targets say of themselves."""
-    for match in _other_spec().finditer(text):
-        scheme, rest = match.groups()
-        named = KINDS[scheme]().names_in(rest.rstrip(".,;:"))
-        yield from ((name, kind) for name, kind in named.items() if not _PLACEHOLDER.fullmatch(name))
+def _texts(model: Model) -> Iterator[tuple[str, Said | None]]:
+    """All texts of a model, each with what its field says of it."""
+    for field, about in type(model).model_fields.items():
+        said = next((each.kind for each in about.metadata if isinstance(each, NamesOf)), None)
+        yield from _texts_in(getattr(model, field), said, field)
 
 
-def shaped(text: str) -> Iterator[tuple[str, NameKind]]:
-    """What is a pool, an image, a path or an address by its shape."""
-    for match in _spec().finditer(text):
-        pool, image = match.groups()
-        if not _PLACEHOLDER.fullmatch(pool):
-            yield pool.rstrip("."), "pool"
-            if image and image != "...":
-                yield image.rstrip("."), "image"
-    yield from _in_specs(text)
-    for match in _USER.finditer(text):
-        yield match[1].rstrip("."), "user"
-    for match in _PATH.finditer(text):
-        yield match[1].rstrip("."), "device" if match[1].startswith("/dev/") else "path"
-    for pattern in (_ADDRESS, _ADDRESS_6):
-        for match in pattern.finditer(text):
-            yield match[0], "address"
-    for match in _FSID.finditer(text):
-        yield match[0], "fsid"
-    for match in _POOL.finditer(text):
-        yield match[1], "pool"
+def _texts_in(value: object, said: Said | None, field: str) -> Iterator[tuple[str, Said | None]]:
+    if isinstance(value, str):
+        yield value, said
+    elif isinstance(value, Model):
+        yield from _texts(value)
+    elif isinstance(value, tuple | list):
+        for each in value:
+            yield from _texts_in(each, said, field)
+    elif isinstance(value, Mapping):
+        for key, each in value.items():
+            yield from _texts_in(key, said, field)
+            if isinstance(each, str):
+                yield setting(field, key, each), "target"
+            else:
+                yield from _texts_in(each, None, field)
 
 
-def names_of_nodes(nodes: Iterable[Node]) -> dict[str, NameKind]:
-    """Names, addresses and files of nodes; the console's own machine has none of the first two."""
-    found: dict[str, NameKind] = {}
-    for node in nodes:
-        hosts = [f"{node.user}@{node.host}"] if node.user and node.host else []
-        found |= dict.fromkeys([*hosts, *_parts(node.name), *_parts(node.host or "")], "node")
-        paths = [path for path in (node.ssh_config, node.ceph_conf, node.ceph_keyring) if path]
-        found |= dict.fromkeys(paths, "path")
-    return _without_local(found)
+def _said(text: str, said: Said) -> Iterator[tuple[str, NameKind]]:
+    """The names in a text that has them by what is said of it; behind a host there may be its device."""
+    if said == "target":
+        yield from shaped(text)
+    elif said == "node":
+        yield from names_of_hosts([text.partition(" ")[0]]).items()
+    elif text not in USUAL:
+        yield re.sub(r":\d+$", "", text) if said == "path" else text, said
+
+
+def _seen(text: str) -> Iterator[tuple[str, NameKind]]:
+    """The names in words, none of which is a word of the program's own."""
+    return ((name, kind) for name, kind in shaped(text) if name not in WORDS)
 
 
 def names_of_hosts(names: Iterable[str]) -> dict[str, NameKind]:
-    """Of hosts that are known by what was typed."""
-    return _without_local({part: "node" for name in names for part in _parts(name)})
-
-
-def names_of_run(run: Run) -> dict[str, NameKind]:
-    """Its nodes, its target, and what the cluster named: hosts, and the pool and what that was made with."""
-    jobs = (job for node in run.nodes for job in node.jobs)
-    places = {name: kind for job in jobs for name, kind in shaped(f"{job.place or ''} rbd:x/{job.image or '...'}")}
-    hosts = names_of_hosts([*(node.node for node in run.nodes), *run.environment])
-    config = (run.cluster and run.cluster.config) or {}
-    of_cluster = {**hosts, **_names_of_cluster(run.cluster), **_names_of_config(config), **_names_of_machines(run)}
-    return {**of_cluster, **names_of_target(run.target), **{name: of for name, of in places.items() if name != "x"}}
-
-
-def _names_of_cluster(cluster: ClusterEnvironment | None) -> dict[str, NameKind]:
-    """The pool, its rule and its profile, and hosts of OSDs."""
-    if cluster is None:
-        return {}
-    fields: dict[str, NameKind] = {"name": "pool", "crush_rule": "rule", "erasure_code_profile": "profile"}
-    found = {
-        str(cluster.pool[name]).partition(" (")[0]: kind for name, kind in fields.items() if cluster.pool.get(name)
-    }
-    usual = {name: kind for name, kind in found.items() if name not in _USUAL}
-    return {**usual, **names_of_hosts(cluster.osds_by_host)}
-
-
-def _names_of_machines(run: Run) -> dict[str, NameKind]:
-    """What nodes call themselves, and hosts of monitors that Ceph's health names."""
-    own = [found.hostname for found in run.environment.values() if found.hostname]
-    checks = run.cluster.checks if run.cluster else ()
-    texts = [*checks, *(finding.text for finding in run.findings)]
-    return names_of_hosts([*own, *(host for text in texts for host in _HOST_OF_DAEMON.findall(text))])
-
-
-def _names_of_config(config: Mapping[str, str]) -> dict[str, NameKind]:
-    """Hosts that options are set for, or for daemons that have the names of hosts; pools that options name."""
-    pools = (value for name, value in config.items() if name.endswith((" rbd_default_pool", " rbd_default_data_pool")))
-    hosts = names_of_hosts(host for name in config for host in _HOST_OF_OPTION.findall(name))
-    return {**dict.fromkeys(pools, "pool"), **hosts}
+    """Of hosts that are known by what was typed; the console's own machine has no name by that."""
+    return {part: "node" for name in names for part in host_names(name) if part and part != LOCAL}
 
 
 def names_of_target(spec: str) -> dict[str, NameKind]:
     """Pool and image of ``rbd:pool/image``, and the like."""
-    return dict(shaped(spec))
-
-
-def _without_local(names: dict[str, NameKind]) -> dict[str, NameKind]:
-    return {name: kind for name, kind in names.items() if name and name != "local"}
-
-
-def _parts(name: str) -> Iterator[str]:
-    """A host as it was typed, without user and port, and the first part of a domain name."""
-    yield name
-    host = name.rpartition("@")[2]
-    host = host.partition(":")[0] if host.count(":") == 1 else host
-    yield host
-    first = host.partition(".")[0]
-    if not first.isdigit():
-        yield first
+    return dict(_said(spec, "target"))

@@ -6,10 +6,10 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from cephtui.frozen import dataclass
-from cephtui.models import Finding, Kind, Node, OptionValue, Part, Place, Step
+from cephtui.models import Finding, Kind, NameKind, Node, OptionValue, Part, Place, Step
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import Shell
 from cephtui.targets.candidates import ASKS_FIRST, Candidate, OnFound, PoolFacts
@@ -268,12 +268,6 @@ class Target(ABC):
         from cephtui.ceph.qos import Limits
 
         return Limits()
-
-
-NameKind: TypeAlias = Literal[
-    "node", "address", "fsid", "pool", "image", "device", "path", "bucket", "rule", "profile", "user"
-]
-"""What something is that has a name of its own."""
 
 
 class TargetKind(ABC):

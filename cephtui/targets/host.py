@@ -15,12 +15,12 @@ from cephtui.ceph.networks import CLUSTER, PUBLIC, Interface
 from cephtui.cluster import reader
 from cephtui.cluster.reader import ClusterReader
 from cephtui.frozen import dataclass
-from cephtui.models import Finding, HostPlace, Kind, Node, Part, Place
+from cephtui.models import Finding, HostPlace, Kind, NameKind, Node, Part, Place
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import Shell, reason
 from cephtui.nodes.transport import TransportError
 from cephtui.paths import packaged_text
-from cephtui.targets.base import Found, Layout, NameKind, Target, TargetError, TargetFault, TargetKind, Use, is_text
+from cephtui.targets.base import Found, Layout, Target, TargetError, TargetFault, TargetKind, Use, is_text
 from cephtui.targets.candidates import Candidate
 
 _EVERY = "*"

@@ -13,7 +13,7 @@ from cephtui.ceph.new_pool import Shape
 from cephtui.cluster import reader
 from cephtui.cluster.reader import ClusterError, ClusterReader
 from cephtui.frozen import dataclass
-from cephtui.models import Kind, Node, Part, Place, RadosPlace
+from cephtui.models import Kind, NameKind, Node, Part, Place, RadosPlace
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import Shell, reason
 from cephtui.nodes.transport import Completed
@@ -22,7 +22,6 @@ from cephtui.targets.base import (
     OWN_PREFIX,
     Found,
     Layout,
-    NameKind,
     OwnPool,
     Removed,
     Target,

@@ -15,10 +15,10 @@ from cephtui.cluster import reader
 from cephtui.cluster.preflight import Demand
 from cephtui.cluster.reader import ClusterError, ClusterReader, Pools
 from cephtui.frozen import dataclass
-from cephtui.models import Kind, Node, OsdPlace, Part, Place, Step
+from cephtui.models import Kind, NameKind, Node, OsdPlace, Part, Place, Step
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import Shell, reason
-from cephtui.targets.base import Found, Layout, NameKind, Target, TargetError, TargetKind, Use, is_text
+from cephtui.targets.base import Found, Layout, Target, TargetError, TargetKind, Use, is_text
 from cephtui.targets.candidates import ASKS_FIRST, Candidate
 
 _NUMBERS = re.compile(r"[0-9]{1,9}(,[0-9]{1,9})*")

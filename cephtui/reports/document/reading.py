@@ -18,7 +18,7 @@ from cephtui.analysis.versus import Versus, conclude_versus
 from cephtui.models import Mark, Run, Sample
 from cephtui.reports.anonymous import anonymous
 from cephtui.reports.document.material import Material, digests, lines_of, owner_of
-from cephtui.reports.mask import Mask, names_of_run
+from cephtui.reports.mask import Mask, names_in
 from cephtui.sessions import store
 from cephtui.sessions.cluster_links import kept_links
 from cephtui.sessions.saved_changes import NoChange, SavedChange, change_of_session
@@ -130,16 +130,18 @@ def _seconds(root: Path, name: str) -> Iterator[Sample]:
 
 def with_stand_ins(material: Material) -> Material:
     """The same without names of hosts, addresses, clusters, pools, images, files and users."""
-    mask = Mask()
-    for run in material.runs:
-        mask.learn(names_of_run(run))
-    _masked(material, mask)  # so that a name which stands in a later text is known to the first one
-    return _masked(material, mask)
+    ordered = [material.ordered] if material.ordered else []
+    mask = Mask(names_in([*material.runs, *ordered]))
+    known = -1
+    while known != len(mask):  # until no text has a name that was not known to all others
+        known = len(mask)
+        masked = _masked(material, mask)
+    return masked
 
 
 def _masked(material: Material, mask: Mask) -> Material:
     runs = {name_of(run): anonymous(run, mask) for run in material.runs}
-    own_names = {name_of(masked): name for name, masked in runs.items()}
+    own = {name_of(runs[name_of(run)]): run for run in material.runs}
     judged = material.judged
     if judged is not None:
         verdicts = tuple(anonymous(verdict, mask) for verdict in judged.verdicts)
@@ -165,5 +167,6 @@ def _masked(material: Material, mask: Mask) -> Material:
             for name, found in material.ceilings.items()
         },
         ordered=anonymous(material.ordered, mask) if material.ordered else None,
-        seconds=lambda name: material.seconds(own_names[name]),
+        headline=lambda run: material.headline(own[name_of(run)]),
+        seconds=lambda name: material.seconds(name_of(own[name])),
     )

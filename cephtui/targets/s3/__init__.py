@@ -18,7 +18,7 @@ from cephtui.cluster.reader import ClusterReader
 from cephtui.config import endpoint_of
 from cephtui.frozen import dataclass
 from cephtui.keys import NAMES
-from cephtui.models import Kind, Node, Part, Place, S3Place
+from cephtui.models import Kind, NameKind, Node, Part, Place, S3Place
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import Shell
 from cephtui.nodes.vault import VaultError
@@ -27,7 +27,6 @@ from cephtui.targets.base import (
     OWN_PREFIX,
     Found,
     Layout,
-    NameKind,
     Removed,
     SecretsMissing,
     Target,

@@ -14,7 +14,7 @@ from textual.binding import Binding
 from cephtui import units
 from cephtui.models import Run
 from cephtui.presets import Catalogue, Preset, PresetError, by_key, options_of, the_six
-from cephtui.reports.mask import Names, names_of_nodes, names_of_target
+from cephtui.reports.mask import Names, names_in, names_of_target
 from cephtui.running.dispatcher import Dispatcher
 from cephtui.running.queue import Entry
 from cephtui.running.runner import Runner
@@ -168,7 +168,7 @@ class ConsoleScreen(RunScreen):
         """Of the nodes and the target of the choice, of the config file, and of the runs."""
         known = [*self._start.nodes, *self.choice.nodes.hosts, *self._start.config.nodes.values()]
         targets = names_of_target(self._start.target.spec) | names_of_target(self.choice.target.spec)
-        return {**names_of_nodes(known), **targets, **super().names_to_hide()}
+        return {**names_in(known), **targets, **super().names_to_hide()}
 
     # ------------------------------------------------------------------ what runs next
 

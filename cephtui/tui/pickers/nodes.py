@@ -10,7 +10,7 @@ from textual import work
 from textual.widgets import Static
 
 from cephtui.config import Config, ConfigError, parse_node
-from cephtui.reports.mask import Names, names_of_hosts, names_of_nodes
+from cephtui.reports.mask import Names, names_in, names_of_hosts
 from cephtui.targets.discovery import KnownNode
 from cephtui.tui.dialogs import Details
 from cephtui.tui.keys import ANY_LETTER, key
@@ -82,7 +82,7 @@ class NodePicker(Picker[tuple[str, ...]]):
 
     def names_to_hide(self) -> Names:
         """All that can be chosen."""
-        return {**names_of_hosts(self._known), **names_of_nodes(self._config.nodes.values())}
+        return {**names_of_hosts(self._known), **names_in(self._config.nodes.values())}
 
     # ------------------------------------------------------------------ rows
 

@@ -11,7 +11,7 @@ from textual import on, work
 
 from cephtui import units
 from cephtui.models.metrics import BY_NAME
-from cephtui.reports.mask import Names, names_of_run
+from cephtui.reports.mask import Names, names_in
 from cephtui.reports.text import conditions, short_target
 from cephtui.sessions.saved_runs import SavedRun, candidates
 from cephtui.sessions.store import StoreError
@@ -55,7 +55,7 @@ class RunPicker(Picker[tuple[Path, int]]):
 
     def names_to_hide(self) -> Names:
         """Of the runs that were read."""
-        return {name: kind for saved in self._found.values() for name, kind in names_of_run(saved.run).items()}
+        return names_in(saved.run for saved in self._found.values())
 
     def rows(self) -> list[Row]:
         return list(islice(self._fitting(), self._most))

@@ -17,7 +17,7 @@ from cephtui.models.metrics import DIRECTIONS, LIVE
 from cephtui.paths import packaged_presets_dir, user_presets_dir
 from cephtui.presets import find_presets, headline_metric
 from cephtui.reports.comparison import draw_comparison
-from cephtui.reports.mask import Names, names_of_run
+from cephtui.reports.mask import Names, names_in
 from cephtui.reports.text import metric_of
 from cephtui.tui.charts.overlay import Curves, Overlay
 from cephtui.tui.copying import COPY, CopyingScreen, Handout, handout_of_comparison
@@ -75,7 +75,7 @@ class CompareScreen(CopyingScreen):
 
     def names_to_hide(self) -> Names:
         """Of the runs of both sides."""
-        return {name: kind for side in self._sides for run in side.runs for name, kind in names_of_run(run).items()}
+        return names_in(run for side in self._sides for run in side.runs)
 
     def compose(self) -> ComposeResult:
         """Reads and writes beside each other, then the text."""

@@ -17,7 +17,7 @@ from cephtui.models.metrics import LIVE, Metric
 from cephtui.paths import packaged_presets_dir, user_presets_dir
 from cephtui.presets import find_presets, headline_metric
 from cephtui.reports.curve import draw_points, title_of_curve, words
-from cephtui.reports.mask import Names, names_of_run
+from cephtui.reports.mask import Names, names_in
 from cephtui.tui.charts.curves import hockey_stick, over_axis
 from cephtui.tui.charts.plot import Plot, PlotChart
 from cephtui.tui.copying import COPY, CopyingScreen, Handout
@@ -72,7 +72,7 @@ class CurveScreen(CopyingScreen):
 
     def names_to_hide(self) -> Names:
         """Of its runs."""
-        return {name: kind for run in self._seen[0] for name, kind in names_of_run(run).items()}
+        return names_in(self._seen[0])
 
     def handout(self) -> Callable[[], Handout]:
         curve, metric = self._curve(), self._throughput()

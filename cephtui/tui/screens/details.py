@@ -15,7 +15,7 @@ from textual.widgets import Static
 
 from cephtui.analysis.ceiling import ceilings
 from cephtui.models import Run
-from cephtui.reports.mask import Names, names_of_run
+from cephtui.reports.mask import Names, names_in
 from cephtui.reports.runs import draw_run
 from cephtui.sessions import store
 from cephtui.sessions.cluster_links import kept_links
@@ -69,7 +69,7 @@ class DetailsScreen(CopyingScreen):
 
     def names_to_hide(self) -> Names:
         """Of the run."""
-        return names_of_run(self._run)
+        return names_in([self._run])
 
     def handout(self) -> Callable[[], Handout]:
         return partial(handout_of_details, self._directory, self._run)

@@ -18,7 +18,7 @@ from cephtui.analysis.matrix import CellSummary, Matrix
 from cephtui.models import Run
 from cephtui.presets import find_presets
 from cephtui.reports.links import link_lines, links_markdown
-from cephtui.reports.mask import Names, names_of_hosts, names_of_run, names_of_target
+from cephtui.reports.mask import Names, names_in, names_of_hosts, names_of_target
 from cephtui.reports.matrix import cell_lines, column_titles, progress_text, remarks, row_titles
 from cephtui.sessions import store
 from cephtui.sessions.matrix import MatrixReader
@@ -139,7 +139,7 @@ class MatrixScreen(CopyingScreen):
     def names_to_hide(self) -> Names:
         """Of all runs, and of the targets and nodes that are ordered."""
         runs = self._reader.runs if self._reader else ()
-        found = {name: kind for run in runs for name, kind in names_of_run(run).items()}
+        found = names_in(runs)
         cells = [cell for row in self._shown[0].rows for cell in row.cells if cell] if self._shown else []
         for cell in cells:
             found |= {**names_of_target(cell.target), **names_of_hosts(cell.nodes)}

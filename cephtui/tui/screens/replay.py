@@ -12,7 +12,7 @@ from textual.widgets import Static
 
 from cephtui import units
 from cephtui.models import Event, Run
-from cephtui.reports.mask import Names, names_of_run
+from cephtui.reports.mask import Names, names_in
 from cephtui.reports.text import conditions, tool_command
 from cephtui.sessions.playback import Follower, Playback, lasted_seconds
 from cephtui.sessions.store import StoreError
@@ -134,7 +134,7 @@ class ReplayScreen(PlayedScreen):
 
     def names_to_hide(self) -> Names:
         """Before it has begun, too."""
-        return {**names_of_run(self.player.run), **super().names_to_hide()}
+        return {**names_in([self.player.run]), **super().names_to_hide()}
 
     def compose(self) -> ComposeResult:
         """From the top: the title, the command, the run, the position."""

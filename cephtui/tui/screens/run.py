@@ -14,7 +14,7 @@ from textual.message import Message
 
 from cephtui.models import Run
 from cephtui.models.metrics import HEADLINES
-from cephtui.reports.mask import Names, names_of_run
+from cephtui.reports.mask import Names, names_in
 from cephtui.tui.copying import Handout, handout_of_run
 from cephtui.tui.curving import CurvingScreen
 from cephtui.tui.keys import key
@@ -69,7 +69,7 @@ class RunScreen(CurvingScreen):
         """Of the run that is drawn, and of those in the table."""
         runs = list(self.table.content.runs.values()) if self.table else []
         runs += [self.drawn[1]] if self.drawn else []
-        return {name: kind for run in runs for name, kind in names_of_run(run).items()}
+        return names_in(runs)
 
     def _drawn_or_notified(self) -> tuple[Path, Run] | None:
         if self.drawn is None:

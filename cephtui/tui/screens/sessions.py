@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.widgets import DataTable, Input, Static
 
 from cephtui.models.rows import SessionRow
-from cephtui.reports.mask import Names, names_of_hosts, shaped
+from cephtui.reports.mask import Names, names_in
 from cephtui.sessions.listing import list_sessions
 from cephtui.sessions.store import StoreError
 from cephtui.tui.exporting import EXPORT, ExportingScreen
@@ -81,9 +81,7 @@ class SessionsScreen(ExportingScreen):
 
     def names_to_hide(self) -> Names:
         """Of the nodes and targets in the list."""
-        rows = self._rows or []
-        hosts = names_of_hosts(node for row in rows for node in row.nodes)
-        return hosts | {name: kind for row in rows for spec in row.targets for name, kind in shaped(spec)}
+        return names_in(self._rows or [])
 
     # ------------------------------------------------------------------ the list
 
