@@ -6,7 +6,7 @@ import importlib
 import pkgutil
 import re
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -54,28 +54,35 @@ def public_models() -> list[type[Model]]:
     return [each for each in public if each is not Model]
 
 
-def filled(model: type[Model], **given: Any) -> dict[str, Any]:
-    """What a file of a model may hold: the canary wherever there is text."""
-    fields = {name: _value(field.annotation) for name, field in model.model_fields.items()}
+def filled(model: type[Model], text: Callable[[str], str] = lambda where: CANARY, **given: Any) -> dict[str, Any]:
+    """What a file of a model may hold: the canary wherever there is text, or what ``text`` has for that place.
+
+    A place is ``Run.target``, of a mapping ``Run.options key`` and ``Run.options value``.
+    """
+    fields = {
+        name: _value(field.annotation, f"{model.__name__}.{name}", text) for name, field in model.model_fields.items()
+    }
     return {**fields, "schema_version": 1, **given} if "schema_version" in fields else {**fields, **given}
 
 
-def _value(kind: Any) -> Any:
+def _value(kind: Any, where: str, text: Callable[[str], str]) -> Any:
     origin, parts = get_origin(kind), get_args(kind)
     if origin is Annotated:
-        return _value(parts[0])
+        return _value(parts[0], where, text)
     if origin is Literal:
         return parts[0]
     if origin in (Union, types.UnionType):
         kinds = [part for part in parts if part is not type(None)]
-        return _value(str if str in map(_plain, kinds) else kinds[0])
+        return _value(str if str in map(_plain, kinds) else kinds[0], where, text)
     if origin in (tuple, list):
-        return [_value(part) for part in parts if part is not Ellipsis]
+        return [_value(part, where, text) for part in parts if part is not Ellipsis]
     if origin in (dict, Mapping):
-        return {_value(parts[0]): _value(parts[1])}
+        return {_value(parts[0], f"{where} key", text): _value(parts[1], f"{where} value", text)}
     if isinstance(kind, type) and issubclass(kind, Model):
-        return filled(kind)
-    simple = {str: CANARY, int: 1, float: 1.0, bool: True}
+        return filled(kind, text)
+    if kind is str:
+        return text(where)
+    simple = {int: 1, float: 1.0, bool: True}
     return "2026-11-21T10:15:30Z" if kind is datetime or kind not in simple else simple[kind]
 
 

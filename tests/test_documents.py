@@ -45,7 +45,7 @@ from tests import studies
 from tests.canaries import CANARY, HOSTILE
 from tests.documents import AFTER, AT, BEFORE, cluster, document, environment, material, recorded, study, utc
 from tests.known import known
-from tests.measured import IOPS, STARTED, run
+from tests.measured import IOPS, LATENCY, STARTED, run
 
 __all__ = ["utc"]
 HOSTILE_TEXTS = (
@@ -514,6 +514,37 @@ def test_names_are_replaced_everywhere_and_alike() -> None:
     cells = [str(cell.value) for sheet in book for row in sheet.iter_rows() for cell in row]
     for text in (csv_text_of(found), "\n".join(cells)):
         assert [name for name in NAMES if name in text] == []
+
+
+def test_a_name_is_known_before_any_text_is_masked_whatever_makes_it_known() -> None:
+    of = material(
+        mark="gold-ssd/vm-9 was moved",
+        findings=(Finding(code="health", text="vm-9 is slow, gate9 too"),),
+    )
+    of = replace(of, notes=("rados --pool=gold-ssd", "ssh: Could not resolve hostname gate9"))
+    text = markdown_of(document_of(with_stand_ins(of)))
+    assert [name for name in ("vm-9", "gate9", "gold-ssd") if name in text] == []
+
+
+@pytest.mark.parametrize("pool", ["write", "bs", "fio", "iops"])
+def test_what_is_looked_up_stays_whatever_is_called_like_it(pool: str) -> None:
+    options = {"rw": "write", "bs": "4k"}
+    of = material(target=f"rbd:{pool}", options=options)
+    found = with_stand_ins(of)
+    assert {run.target for run in found.runs} == {"rbd:pool-1"}
+    assert all((run.options, run.tool) == (options, "fio") for run in found.runs)
+    assert [verdict.ratio for verdict in known(found.judged).verdicts] == [
+        verdict.ratio for verdict in known(of.judged).verdicts
+    ]
+    document_of(found)
+
+
+def test_the_figure_of_a_preset_is_known_although_its_name_is_hidden() -> None:
+    named = [run.model_copy(update={"preset": "gold-write", "target": "rbd:gold"}) for run in study().runs]
+    of = replace(study(), runs=tuple(named), headline=lambda run: LATENCY if run.preset == "gold-write" else IOPS)
+    hidden = with_stand_ins(of)
+    assert {run.preset for run in hidden.runs} == {"pool-1-write"}
+    assert hidden.headline(hidden.runs[0]) == LATENCY
 
 
 def charts_of(of: Document) -> list[Chart]:

@@ -61,6 +61,65 @@ def test_every_kind_of_target_says_its_names(text: str, expected: str) -> None:
     assert masked(text, {}) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("ssh: Could not resolve hostname pve9: unknown", "ssh: Could not resolve hostname node-1: unknown"),
+        ("ssh: connect to host PVE9 port 22: refused", "ssh: connect to host node-1 port 22: refused"),
+        ("jump host root@gate: no such host: gate (?)", "jump host node-1: no such host: node-2 (?)"),
+        ("the jump host can't reach inner port 22: lost", "the jump host can't reach node-1 port 22: lost"),
+        ("lead in a circle: gate -> inner -> gate", "lead in a circle: node-1 -> node-2 -> node-1"),
+        ("Connection closed by pve9 port 22", "Connection closed by node-1 port 22"),
+        ("alice@pve9: Permission denied (publickey)", "node-1: Permission denied (publickey)"),
+        ("unable to connect to server pve9: No route", "unable to connect to server node-1: No route"),
+        ("Connecting to host pve9, port 5201", "Connecting to host node-1, port 5201"),
+        ("curl: (6) Could not resolve host: rgw9", "curl: (6) Could not resolve host: node-1"),
+        ("curl: (7) Failed to connect to rgw9 port 80", "curl: (7) Failed to connect to node-1 port 80"),
+        ("rgw9: Name or service not known", "node-1: Name or service not known"),
+        ("dial tcp: lookup rgw9 on 10.0.0.5:53: no", "dial tcp: lookup node-1 on address-1:53: no"),
+        ("http://rgw9:7480/x", "http://node-1:7480/x"),
+        ("on pve9.corp.example. It is pve9", "on node-1. It is node-2"),
+        ("frankfurt.dc2.customer and gate.lan", "node-1 and node-3"),
+        ("[2001:db8::7]:22 [fe80::1%eth0] ::ffff:10.1.2.3", "[address-2]:22 [address-3%eth0] ::ffff:address-1"),
+        ("mds.files.pve9.abcdef mgr.pve8.qwerty", "mds.node-1.node-2.abcdef mgr.node-3.qwerty"),
+        ("osd/host:pve9 x", "osd/host:node-1 x"),
+        ("rados -p gold bench; rbd -p iron ls", "rados -p pool-1 bench; rbd -p pool-2 ls"),
+        ("--pool=gold --rbdname=vm-7", "--pool=pool-1 --rbdname=image-1"),
+        ("hsbench -bp customer -u x", "hsbench -bp bucket-1 -u x"),
+        ("osd pool set gold crush_rule fast", "osd pool set pool-1 crush_rule rule-1"),
+        ("erasure_code_profile=wide", "erasure_code_profile=profile-1"),
+        ("rbd:GOLD/VM", "rbd:pool-1/image-1"),
+        ("rbd:gold; gold/vm-8, vm-8 of GOLD/ns/vm-9", "rbd:pool-1; pool-1/image-1, image-1 of pool-1/image-2/image-3"),
+    ],
+)
+def test_names_have_a_shape_or_words_around_them(text: str, expected: str) -> None:
+    assert masked(text, {}) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "unable to connect to server - server may have stopped running: Connection refused",
+        "Connection reset by peer, getaddrinfo: Name or service not known",
+        "https://docs.ceph.com/en, https://tracker.ceph.com, quay.io/ceph/ceph:v19, http://localhost:7480",
+        "run.json samples.jsonl.gz ceph.conf rc.py cephtui.log",
+        "cephtui.reports.mask asyncssh.misc.DisconnectError concurrent.futures.TimeoutError net.core.somaxconn",
+        "client.rgw, client.admin, osd.3, mon.a, 6.8.12-4-pve, 19.2.1, fio-3.33, 5.14.0-427.el9.x86_64",
+        "osd_op_num_shards 5 -> 8, 10.1k -> 8.25k",
+        "host:NODE@ADDRESS, s3:ENDPOINT/BUCKET, krbd:POOL",
+        "read/write, 12/18, tuning/3, 4k/64k",
+        "crush_rule replicated_rule, erasure_code_profile default",
+    ],
+)
+def test_what_only_looks_like_a_name_stays(text: str) -> None:
+    assert masked(text, {"read": "pool"}).replace("pool-1/write", "read/write") == text
+
+
+def test_a_session_with_the_name_of_its_pool_keeps_its_files() -> None:
+    mask = Mask({"gold": "pool"})
+    assert mask.text("gold/001/run.json gold/12 gold/marks.jsonl") == "pool-1/001/run.json pool-1/12 pool-1/marks.jsonl"
+
+
 def test_a_name_is_known_in_any_capitals_and_the_programs_own_words_stay() -> None:
     mask = Mask({"Storage-1": "node", "PVE": "node", "write": "node"})
     assert mask.text("STORAGE-1 storage-1-a pve Pve") == "node-1 node-1-a node-2 node-2"

@@ -78,10 +78,12 @@ _FSID = re.compile(r"(?<![\w-])[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{
 _LATER = r"\]?[ =]"
 """Between the name of a setting and its value, in a command or as ``setting`` writes it."""
 _POOL = re.compile(
-    rf"(?:\bosd pool (?!application)\w+ |--(?:data-)?pool[= ]|\bpools? '|\brbd_default_(?:data_)?pool{_LATER}"
-    r"|^pool\[name\] )([\w.-]{2,})"
+    rf"(?:\bosd pool (?!application)\w+ |--(?:data-)?pool[= ]|\b(?:rados|rbd)\b[^;|&\n]*? -p |\bpools? '"
+    rf"|\brbd_default_(?:data_)?pool{_LATER}|^pool\[name\] )([\w.-]{{2,}})"
 )
 """In a command, in what Ceph's health says, or in a setting."""
+_IMAGE = re.compile(r"--(?:rbdname|image)[= ]([\w.-]{2,})")
+_BUCKET = re.compile(r"(?:--bucket[= ]| -bp )([\w.-]{3,})")
 _RULE = re.compile(rf"\bcrush_rule{_LATER}([\w.-]+)")
 _PROFILE = re.compile(rf"\berasure_code_profile{_LATER}([\w.-]+)")
 _USER = re.compile(
@@ -100,6 +102,8 @@ _SHAPES: tuple[tuple[re.Pattern[str], NameKind], ...] = (
     (_ADDRESS_6, "address"),
     (_FSID, "fsid"),
     (_POOL, "pool"),
+    (_IMAGE, "image"),
+    (_BUCKET, "bucket"),
     (_RULE, "rule"),
     (_PROFILE, "profile"),
     (_OPTION_OF_HOST, "node"),

@@ -25,6 +25,7 @@ from cephtui.models.guided_check import GuidedCheck
 from cephtui.models.metrics import HEADLINE_BY_NAME, Metric
 from cephtui.planning import Request
 from cephtui.presets import Catalogue, Preset
+from cephtui.reports.mask import Names, names_in
 from cephtui.reports.text import PHASES, conditions
 from cephtui.reports.verdict import (
     ANSWERS,
@@ -154,6 +155,10 @@ class CheckScreen(InLarge):
         self._runs: list[Run] = []
         self._kept = 0
         """Runs after the change when verdicts were kept last, or it was opened."""
+
+    def names_to_hide(self) -> Names:
+        """Of what is measured, and of its runs."""
+        return names_in([self._guided, *self._runs])
 
     def compose(self) -> ComposeResult:
         """From the top: what is measured, the step, the figures, the verdict, what comes next."""
