@@ -17,7 +17,7 @@ from rich.style import Style
 from textual.color import Color
 from textual.pilot import Pilot
 
-from cephtui.models import NameKind, Node, Run
+from cephtui.models import JobResult, NameKind, Node, NodeResult, Run, Summary
 from cephtui.reports.mask import WORDS, Mask, masked, names_in
 from cephtui.sessions import demo, store
 from cephtui.tui.app import CephtuiApp, SavedApp
@@ -307,6 +307,14 @@ def test_hosts_and_pools_in_options_are_names() -> None:
     )
     named = {"customer-ec": "pool", **dict.fromkeys(("ceph-a1", "ceph-b1", "ceph-c1"), "node")}
     assert names_in([run]) == {**named, "/x": "path"}
+
+
+def test_a_file_is_known_without_its_line_and_a_host_without_its_device(session: Path) -> None:
+    jobs = (JobResult(job="osd.0", place="pve9 sdb", summary=Summary()),)
+    node = NodeResult(node="local", command="x", jobs=jobs)
+    run = store.read_run(session, demo.STAR).model_copy(update={"imported_from": "old.txt:12", "nodes": (node,)})
+    mask = Mask(names_in([run]))
+    assert mask.text("old.txt:40, pve9 nvme0n1, sdb") == "path-1:40, node-4 nvme0n1, sdb"
 
 
 async def test_a_saved_session_is_masked_on_each_of_its_screens(session: Path) -> None:

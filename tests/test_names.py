@@ -21,8 +21,9 @@ from cephtui.analysis.ceiling import Ceiling
 from cephtui.analysis.change import Change
 from cephtui.analysis.conclusion import Asked, Judgement, conclude
 from cephtui.analysis.sides import Side
-from cephtui.models import Interval, Mark, Model, NamesOf, Run, Sample
+from cephtui.models import Interval, Mark, Model, NamesOf, Node, Run, Sample
 from cephtui.models.guided_check import GuidedCheck
+from cephtui.models.rows import SessionRow
 from cephtui.models.suite import Ordered
 from cephtui.models.verdict import Conclusion, Verdict
 from cephtui.paths import packaged_presets_dir
@@ -65,11 +66,13 @@ OWN = {
     "LeftOut.run": "tuning/2",
     "Verdict.before": "tuning/1",
     "Verdict.after": "tuning/3",
+    "Node.programs key": "fio",
+    "SessionRow.outcomes key": "ok",
 }
 """Places of words of the program's own, by which it looks things up; with one of them."""
 CHOSEN = {
     *("Run.session", "Run.batch", "Run.preset", "Cell.preset", "Cell.batch", "Ordered.suite", "Verdict.preset"),
-    *("GuidedCheck.presets", "GuidedCheck.before", "GuidedCheck.after"),
+    *("GuidedCheck.presets", "GuidedCheck.before", "GuidedCheck.after", "SessionRow.session", "SessionRow.presets"),
 }
 """Places of what the user has called a session, a preset or a suite: hidden are only names that are known besides."""
 FREE = {
@@ -84,9 +87,11 @@ FREE = {
     *("JobResult.job", "JobResult.group", "Ordered.title", "Cell.step", "Cell.options value", "Cell.of_preset value"),
     *("Cell.expect", "Conclusion.changed", "Conclusion.notes", "GuidedCheck.overrides key"),
     *("GuidedCheck.overrides value", "GuidedCheck.metrics", "GuidedCheck.directions"),
+    *(f"Node.{name}" for name in ("user", "prefix", "ceph_prefix", "ceph_mon_host", "programs value")),
+    *(f"SessionRow.{name}" for name in ("path", "cluster", "note", "tags", "error")),
 }
 """Places of words in which names may be."""
-ROOTS: tuple[type[Model], ...] = (Run, Mark, Ordered, Verdict, Conclusion, GuidedCheck)
+ROOTS: tuple[type[Model], ...] = (Run, Mark, Ordered, Verdict, Conclusion, GuidedCheck, Node, SessionRow)
 """What a report and the screens are made of."""
 KNOWN = "zanzibar-gold"
 """A pool that another run names."""

@@ -117,9 +117,9 @@ class ClusterEnvironment(Model):
 class ClusterLink(Model):
     """What was measured of the network from one host of a cluster to another."""
 
-    source: Annotated[Name, NamesOf("node")]
+    source: Name
     """The name that the host itself has, as ``destination``."""
-    destination: Annotated[Name, NamesOf("node")]
+    destination: Name
     network: Name
     """``public``, ``cluster``; empty where an address was typed."""
     bandwidth_bytes: float
@@ -131,7 +131,7 @@ class ClusterLink(Model):
 class PoolActivity(Model):
     """Who else uses a pool; null where the cephx caps deny the query."""
 
-    pool: Annotated[Name, NamesOf("pool")]
+    pool: Name
     images_in_use: int | None = None
     images: int | None = None
     images_looked_at: int | None = None

@@ -94,8 +94,6 @@ _USER = re.compile(
 _PART = r"([A-Za-z][A-Za-z0-9-]{2,})(?!\w)"
 _DAEMON = re.compile(rf"\b(?:(?:mon|mgr)\.{_PART}|(?:mds|client\.rgw)\.{_PART}(?:\.{_PART})?)")
 """Those of a file system or a gateway have its name before that of the host."""
-_OPTION_OF_HOST = re.compile(r"/host:([^\s./\]]{3,})")
-"""In the mask of an option of ``ceph config dump``."""
 _SHAPES: tuple[tuple[re.Pattern[str], NameKind], ...] = (
     (_USER, "user"),
     (_ADDRESS, "address"),
@@ -106,7 +104,6 @@ _SHAPES: tuple[tuple[re.Pattern[str], NameKind], ...] = (
     (_BUCKET, "bucket"),
     (_RULE, "rule"),
     (_PROFILE, "profile"),
-    (_OPTION_OF_HOST, "node"),
 )
 
 
