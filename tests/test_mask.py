@@ -115,6 +115,14 @@ def test_what_only_looks_like_a_name_stays(text: str) -> None:
     assert masked(text, {"read": "pool"}).replace("pool-1/write", "read/write") == text
 
 
+@pytest.mark.parametrize("node", ["lab1", "alpha", "n1", "write"])
+def test_an_image_of_cephtuis_own_keeps_all_but_its_node(node: str) -> None:
+    image = f"cephtui-94c0b37d-{node}-0"
+    job = JobResult(job="0", image=image, summary=Summary())
+    mask = Mask(names_in([NodeResult(node=node, command=f"fio --rbdname={image}", jobs=(job,))]))
+    assert mask.text(f"--rbdname={image}") == "--rbdname=cephtui-94c0b37d-node-1-0"
+
+
 def test_a_session_with_the_name_of_its_pool_keeps_its_files() -> None:
     mask = Mask({"gold": "pool"})
     assert mask.text("gold/001/run.json gold/12 gold/marks.jsonl") == "pool-1/001/run.json pool-1/12 pool-1/marks.jsonl"

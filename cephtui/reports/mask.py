@@ -19,8 +19,9 @@ from rich.cells import cell_len
 
 from cephtui.config import LOCAL
 from cephtui.models import Model, NameKind, NamesOf, Said
-from cephtui.reports.shapes import USUAL, host_names, setting, shaped
+from cephtui.reports.shapes import OWN_IMAGE, USUAL, host_names, setting, shaped
 from cephtui.targets import KINDS
+from cephtui.targets.base import OWN_PREFIX
 from cephtui.tools import TOOLS
 
 Names: TypeAlias = Mapping[str, NameKind]
@@ -60,10 +61,10 @@ def stand_in(kind: NameKind, number: int, name: str, room: int | None = None) ->
 
 
 def _pattern(name: str) -> str:
-    """Where a name is replaced: anywhere if no word is like it, else as a word by itself."""
+    """Where a name is replaced: anywhere if no word is like it, else as a word by itself, or in an image of a node."""
     found = re.escape(name)
     if len(name) < 3 or name.lower() in WORDS:
-        return rf"(?<![\w-]){found}(?![\w-])"
+        return rf"(?<![\w-]){found}(?![\w-])|(?<={OWN_PREFIX}[0-9a-f]{{8}}-){found}(?=-\d)"
     if len(name) > 3 and not name.isalpha():
         return rf"(?i:{found})"
     return rf"(?<![^\W_])(?i:{found})(?![^\W_])"
@@ -210,7 +211,7 @@ def _said(text: str, said: Said) -> Iterator[tuple[str, NameKind]]:
         yield from shaped(text)
     elif said == "node":
         yield from names_of_hosts([text.partition(" ")[0]]).items()
-    elif text not in USUAL:
+    elif text not in USUAL and not OWN_IMAGE.fullmatch(text):
         yield re.sub(r":\d+$", "", text) if said == "path" else text, said
 
 

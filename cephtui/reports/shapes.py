@@ -9,6 +9,7 @@ from functools import cache, lru_cache
 
 from cephtui.models import NameKind
 from cephtui.targets import KINDS, every_kind
+from cephtui.targets.base import OWN_PREFIX
 
 USUAL = frozenset(("replicated_rule", "erasure-code", "default", "admin"))
 """Names of Ceph's own, which say nothing."""
@@ -82,7 +83,9 @@ _POOL = re.compile(
     rf"|\brbd_default_(?:data_)?pool{_LATER}|^pool\[name\] )([\w.-]{{2,}})"
 )
 """In a command, in what Ceph's health says, or in a setting."""
-_IMAGE = re.compile(r"--(?:rbdname|image)[= ]([\w.-]{2,})")
+OWN_IMAGE = re.compile(rf"{OWN_PREFIX}[0-9a-f]{{8}}-[A-Za-z0-9.-]+-\d+(?![\w.-])")
+"""Made for a node, whose name is all that it says; that of another node differs in it alone."""
+_IMAGE = re.compile(rf"--(?:rbdname|image)[= ](?!{OWN_IMAGE.pattern})([\w.-]{{2,}})")
 _BUCKET = re.compile(r"(?:--bucket[= ]| -bp )([\w.-]{3,})")
 _RULE = re.compile(rf"\bcrush_rule{_LATER}([\w.-]+)")
 _PROFILE = re.compile(rf"\berasure_code_profile{_LATER}([\w.-]+)")
