@@ -65,6 +65,7 @@ def test_every_kind_of_target_says_its_names(text: str, expected: str) -> None:
     ("text", "expected"),
     [
         ("ssh: Could not resolve hostname pve9: unknown", "ssh: Could not resolve hostname node-1: unknown"),
+        ("connection refused by 10.0.0.7 port 22", "connection refused by address-1 port 22"),
         ("ssh: connect to host PVE9 port 22: refused", "ssh: connect to host node-1 port 22: refused"),
         ("jump host root@gate: no such host: gate (?)", "jump host node-1: no such host: node-2 (?)"),
         ("the jump host can't reach inner port 22: lost", "the jump host can't reach node-1 port 22: lost"),
