@@ -205,7 +205,9 @@ def test_however_it_ends_no_osd_writes_on(bench: Bench, gates_folder: Path, phas
     assert "nothing was left behind" in bench.cleanup("--yes").stdout
 
 
-def test_what_an_osd_keeps_of_a_portion_in_which_it_was_killed_is_said_with_what_removes_it(bench: Bench) -> None:
+def test_what_an_osd_keeps_of_a_portion_in_which_it_was_killed_is_said_with_what_removes_it(
+    bench: Bench, slow_osd: str
+) -> None:
     lab = bench.lab
 
     def kill_osd() -> None:
@@ -217,12 +219,17 @@ def test_what_an_osd_keeps_of_a_portion_in_which_it_was_killed_is_said_with_what
         lab.on("ceph", "ceph-osd", "--conf", lab.ceph_conf, "--id", "1")
         wait_for(lambda: lab.ceph("status")["osdmap"]["num_up_osds"] == 3, 60, "the OSD that was started again")
 
-    def kept() -> bool:
-        listed = lab.on("ceph", *STORE, "--data-path", str(lab.directory / "osd.1"), "--op", "meta-list")
-        assert '"osdmap.' in listed.stdout, listed.stderr
-        return "disk_bw_test" in listed.stdout
+    def stored() -> str:
+        """What is in the store, which a process that is being killed holds for a moment."""
+        return lab.on("ceph", *STORE, "--data-path", str(lab.directory / "osd.1"), "--op", "meta-list").stdout
 
-    console = begun(bench)
+    def kept() -> bool:
+        wait_for(lambda: '"osdmap.' in stored(), 60, "the store of an OSD that has ended")
+        return "disk_bw_test" in stored()
+
+    console = bench.start("osd-write", target=f"osd:{slow_osd[-1]}", words=SHARED, runtime=ENDLESS)
+    console.wait_for_samples(3, seconds=90)
+    time.sleep(0.5)  # in the mid of the next portion, which takes a second
     kill_osd()
     try:
         assert console.wait(90) == 1, console.describe()
