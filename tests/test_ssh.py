@@ -922,7 +922,33 @@ async def test_a_server_that_says_nothing(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(route, "ATTEMPT_SECONDS", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         node = Node(name="n1", host="127.0.0.1", port=silent.getsockname()[1])
-        assert await refused(node) == "n1: timed out: not connected and logged in within 0 s"
+        assert await refused(node) == "n1: timed out: no SSH server answers within 0 s"
+
+
+async def test_a_login_may_take_longer_than_the_way_to_it(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As with PAM that waits for somebody to confirm it; with a limit of its own."""
+    limits = list[asyncio.Timeout]()
+    make = attempt.Attempt.make
+
+    async def noted(self: attempt.Attempt, limit: asyncio.Timeout) -> attempt.Reached:
+        limits.append(limit)
+        began = limit.when()
+        reached = await make(self, limit)
+        assert began is not None
+        now = limit.when()
+        assert now is not None
+        assert now - began > attempt.LOGIN_SECONDS - route.ATTEMPT_SECONDS - 1
+        return reached
+
+    monkeypatch.setattr(attempt.Attempt, "make", noted)
+    await (await connect(server)).close()
+    assert len(limits) == 1
+
+
+async def test_a_login_that_does_not_end(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attempt, "LOGIN_SECONDS", 0.0)
+    monkeypatch.setattr(route, "LOGIN_SECONDS", 0.0)
+    assert "timed out: not logged in within 0 s" in await refused(node_of(server))
 
 
 async def test_a_server_that_is_none() -> None:

@@ -20,7 +20,7 @@ import pytest
 import cephtui
 from cephtui.models import Mark
 from cephtui.reports.facts import ranges
-from cephtui.sessions.changes import Ran
+from cephtui.sessions.changes import Ran, not_undone
 from cephtui.sessions.writer import append_lines
 
 from .conftest import NewSandbox
@@ -411,6 +411,19 @@ def test_a_check_whose_undo_hangs_ends_in_time_and_says_so(desk: Desk) -> None:
     assert console.complaints[-1] == said
     assert desk.log == ["run", "change", "undo"]
     desk.sandbox.assert_clean()
+
+
+@pytest.mark.matrix
+def test_an_undo_whose_console_stands_still_says_so_and_stays(desk: Desk) -> None:
+    desk.left("touch begun; sleep 300")
+    console = desk.start("cleanup", "--undo", "C", "--yes")
+    console.wait_for((desk.root / "begun").exists, END_SECONDS, "the undo")
+    console.process.send_signal(signal.SIGSTOP)
+    wait_for(lambda: not desk.sandbox.processes("sleep"), END_SECONDS, "the end of the undo")
+    console.process.send_signal(signal.SIGCONT)
+    assert console.wait(END_SECONDS) == 1
+    assert "the change was not undone: this console stood still for" in console.stderr, console.describe()
+    assert not_undone(desk.sandbox.session("C")) == "touch begun; sleep 300"
 
 
 def test_an_undo_does_not_begin_before_the_end_of_one_whose_console_and_watchdog_were_killed(desk: Desk) -> None:

@@ -21,6 +21,8 @@ from cephtui.printable import one_line
 
 Reached: TypeAlias = asyncssh.SSHClientConnection | Question
 """A connection, or what must be known before."""
+LOGIN_SECONDS = 120.0
+"""Bound of a login, as of an sshd (LoginGraceTime): PAM may wait for somebody who confirms it on a telephone."""
 KEEPALIVE_SECONDS, KEEPALIVE_MISSES = 5, 3
 """A link that is down is noticed after 20 s: three keepalives without an answer, and the time of the next one."""
 _ADDRESS_SECONDS = 10.0
@@ -83,11 +85,18 @@ class Attempt:
         self._login = Login(hop, answers, self._close_proxy, interactive=interactive)
         self._socket: socket.socket | None = None
 
-    async def make(self) -> Reached:
-        """The connection, or what was missing.
+    @property
+    def is_logging_in(self) -> bool:
+        """Whether the server has proved that its key is its own."""
+        return self._login.began
+
+    async def make(self, limit: asyncio.Timeout) -> Reached:
+        """The connection, or what was missing; the limit is put off when the login begins.
 
         Raises TransportError, TimeoutError, and NoSuchAuthority and AsksNothing, after which it may be tried again.
         """
+        loop = asyncio.get_running_loop()
+        self._login.at_begin = lambda: limit.reschedule(loop.time() + LOGIN_SECONDS)
         try:
             return await self._log_in()
         except (asyncssh.Error, OSError, ValueError) as error:

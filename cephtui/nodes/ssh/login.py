@@ -31,6 +31,8 @@ class Login(asyncssh.SSHClient):
         """Whether the host has shown a certificate of an unknown authority."""
         self.began = self.logged_in = False
         self.questions = Questions(hop.node.name, answers)
+        self.at_begin: Callable[[], None] = lambda: None
+        """Called when the host has proved that its key is its own."""
         self._hop, self._at_end = hop, at_end
         self._keys = Keys(hop.identities, self.questions)
         self._accepted: HostKey | None = None
@@ -93,6 +95,7 @@ class Login(asyncssh.SSHClient):
     def begin_auth(self, username: str) -> None:
         """The host has proved that the key is its own."""
         self.began = True
+        self.at_begin()
         if self._accepted:
             self._hop.entry.store(self._accepted)
 

@@ -9,13 +9,13 @@ from dataclasses import replace
 import asyncssh
 
 from cephtui.models import Node
-from cephtui.nodes.ssh.attempt import AsksNothing, Attempt, NoSuchAuthority, Reached
+from cephtui.nodes.ssh.attempt import LOGIN_SECONDS, AsksNothing, Attempt, NoSuchAuthority, Reached
 from cephtui.nodes.ssh.config import Hop, look_up, split_host
 from cephtui.nodes.ssh.proxy import Proxy
 from cephtui.nodes.transport import Question
 
 ATTEMPT_SECONDS = 15.0
-"""Bound of one attempt to connect and log in; an sshd under load or a slow PAM takes seconds."""
+"""Bound of one attempt to connect, up to the login; an sshd under load takes seconds."""
 HOPS_MOST = 8
 
 
@@ -76,13 +76,16 @@ class Route:
         while True:
             attempt = Attempt(hop, self._answers, tunnel, certificates=certificates, interactive=interactive)
             try:
-                async with asyncio.timeout(ATTEMPT_SECONDS):
-                    return await attempt.make()
+                async with asyncio.timeout(ATTEMPT_SECONDS) as limit:
+                    return await attempt.make(limit)
             except NoSuchAuthority:
                 certificates = False
             except AsksNothing:
                 interactive = False
             except TimeoutError:
-                raise hop.error(f"timed out: not connected and logged in within {ATTEMPT_SECONDS:.0f} s") from None
+                late = f"no SSH server answers within {ATTEMPT_SECONDS:.0f} s"
+                if attempt.is_logging_in:
+                    late = f"not logged in within {LOGIN_SECONDS:.0f} s"
+                raise hop.error(f"timed out: {late}") from None
             finally:
                 self.proxies += [attempt.proxy] if attempt.proxy else []
