@@ -128,7 +128,7 @@ def test_the_end_says_what_is_known_less_well() -> None:
 class Desk:
     """Carries out plans: each run has the next figure; of a text it has failed so, and of None the user has stopped."""
 
-    is_asked_to_end = False
+    is_asked_to_end = leaves = False
 
     def __init__(self, *figures: float | str | None) -> None:
         self.figures, self.steps = list(figures), list[Step]()

@@ -31,7 +31,7 @@ WAY = [1, 2, 4, 8, 16, 32, 64, 11, 23]
 class Desk:
     """Carries out plans on a system; the runs of these numbers fail, and the user stops at another."""
 
-    is_asked_to_end = False
+    is_asked_to_end = leaves = False
 
     def __init__(self, system: System, *failing: int, stopping: int = 0) -> None:
         self.system, self.failing, self.stopping = system, failing, stopping

@@ -39,6 +39,7 @@ WORDS = frozenset([*_WORDS.split(), *KINDS, *(word for tool in _TOOLS for word i
 _KEPT = (*_TOOLS, *(f"{scheme}:" for scheme in KINDS), *(f"--ioengine={scheme}" for scheme in KINDS))
 """Where such a word is no name."""
 _PATH_CUT = re.compile(r"(?<![\w/.~-])~?/[\w.+@%=/-]+(?=…)")
+_A_POOL: NameKind = "pool"
 _IMAGE = r"[A-Za-z0-9](?:[\w.-]*\w)?"
 _NO_IMAGE = r"\d+/|marks\.jsonl"
 """Behind the name of a session, which may be that of a pool."""
@@ -124,7 +125,7 @@ class Mask:
     def _compile(self) -> None:
         patterns = {**{name: _pattern(name) for name in self._known}, **{kept: re.escape(kept) for kept in _KEPT}}
         self._found = re.compile("|".join(patterns[text] for text in sorted(patterns, key=len, reverse=True)))
-        pools = "|".join(re.escape(name) for name, (kind, _) in self._known.items() if kind == "pool") or "(?!)"
+        pools = "|".join(re.escape(name) for name, (what, _) in self._known.items() if what == _A_POOL) or "(?!)"
         self._images = re.compile(rf"(?<![\w./-])(?i:{pools})/(?!{_NO_IMAGE})({_IMAGE})(?:/({_IMAGE}))?")
         self._begins = {name[:end]: name for name in self._known for end in range(_BEGIN_LEAST, len(name))}
         self._ends = {name[start:]: name for name in self._known for start in range(1, len(name) - _END_LEAST + 1)}

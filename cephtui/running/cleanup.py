@@ -173,9 +173,11 @@ async def remove_patiently(shell: NodeShell, undo: Undo, say: Callable[[str], No
 
 
 def _note_undone(bench: Bench, undo: Undo) -> str:
-    """Take a part off the undo list; why it stays there, else empty."""
+    """Take a part off the undo list; why it stays there, else empty, also where the session was removed."""
     try:
         bench.session.undo(undo.model_copy(update={"done": True}))
+    except FileNotFoundError:
+        return ""
     except OSError as error:
         return f"{undo.target} is removed and still on the undo list: {writer.unwritable(error)}"
     return ""

@@ -581,7 +581,7 @@ def test_a_check_in_any_phase_is_touched_by_no_other_console(desk: Desk, phase: 
     held.touch()
     first = desk.start(*desk.guided(runs=2), *HELD, "--json")
     log = ["run", "change"] + ["run", "run"] * (phase == "undo")
-    first.wait_for(lambda: desk.log == log and f"cephtui: {phase}:" in first.stderr, END_SECONDS, phase)
+    first.wait_for(lambda: desk.log == log and f"cephtui: {phase}, " in first.stderr, END_SECONDS, phase)
     others = {**OTHERS, "check": ([*desk.guided(), *HELD], 3)}
     for words, code in others.values():
         desk.run(*words, code=code)
