@@ -8,6 +8,7 @@ import os
 import time
 import tracemalloc
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from cephtui.nodes.replay import ReplayProcess, _Piece
 from cephtui.nodes.transport import Chunk, Command, TransportError
 from cephtui.nodes.watched import WatchedProcess, until_ready
 from cephtui.tools.base import Stream
+from tests.lab.processes import all_pids, command_of
 
 READY, STARTED = b"cephtui ready t\n", b"cephtui started t\n"
 COMMAND = Command(["true"], limit_seconds=1, token="t")
@@ -304,3 +306,27 @@ async def test_a_short_command_that_is_cancelled_twice_is_let_go(monkeypatch: py
     while transport.get_returncode() is None:
         await asyncio.sleep(0.01)
     assert is_closed
+
+
+async def test_a_command_that_is_cancelled_while_it_is_started_has_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With its children, which hold its pipes."""
+    loop, mark, begun, cancelled = asyncio.get_running_loop(), f"300.{os.getpid()}", tmp_path / "begun", asyncio.Event()
+    connect_pipe = loop.connect_read_pipe
+
+    async def connect_later(factory: Any, pipe: Any) -> Any:
+        await cancelled.wait()
+        return await connect_pipe(factory, pipe)
+
+    monkeypatch.setattr(loop, "connect_read_pipe", connect_later)
+    task = asyncio.create_task(LocalConnection().run(["bash", "-c", f"x=$(touch {begun}; exec sleep {mark}); true"]))
+    while not begun.exists():
+        await asyncio.sleep(0.01)
+    task.cancel()
+    await asyncio.sleep(0)
+    cancelled.set()
+    ended, _ = await asyncio.wait([task], timeout=30)
+    assert ended
+    assert task.cancelled()
+    assert mark not in [word for pid in all_pids() for word in command_of(pid).split()]

@@ -16,7 +16,7 @@ from cephtui.nodes.asyncio_private import transport_of
 from cephtui.nodes.transport import COMMAND_SECONDS, Command, Completed, TransportError
 from cephtui.nodes.watched import WatchedProcess, until_ready, watchdog_argv
 
-_Spawned = TypeVar("_Spawned")
+_Begun = TypeVar("_Begun", bound=tuple[asyncio.SubprocessTransport, object])
 
 
 class _LocalPipes(asyncio.SubprocessProtocol):
@@ -117,13 +117,19 @@ class LocalConnection:
         async with self._starting:
             self.closed = True
 
-    async def _spawn(self, argv: Sequence[str], begin: Callable[[Sequence[str]], Awaitable[_Spawned]]) -> _Spawned:
-        """In a session of its own, which the terminal's signals do not reach."""
+    async def _spawn(self, argv: Sequence[str], begin: Callable[[Sequence[str]], Awaitable[_Begun]]) -> _Begun:
+        """In a session of its own, which the terminal's signals do not reach; where it is cancelled, it has ended."""
         try:
             async with self._starting:
                 if self.closed:
                     raise TransportError(f"{self.node.name}: the connection is closed")
-                return await begin(argv)
+                starting = asyncio.ensure_future(begin(argv))
+                try:
+                    return await asyncio.shield(starting)
+                except asyncio.CancelledError:  # to cancel the opening of its pipes would lose sight of it
+                    transport, _ = await starting
+                    await _let_go(transport)
+                    raise
         except OSError as error:
             raise TransportError(f"{self.node.name}: can't start {argv[0]}: {error.strerror}") from None
 
