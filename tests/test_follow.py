@@ -2,11 +2,35 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any, cast
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cephtui.running.follow import SILENCE_SECONDS, Stall, StallDetector
+from cephtui.models import Part
+from cephtui.running.follow import SILENCE_SECONDS, Follow, Stall, StallDetector
+from cephtui.targets import parse_target
+
+
+@pytest.mark.parametrize(
+    ("spec", "identity", "at_path"),
+    [
+        ("file:/mnt/x", "64769:12", "64769:12"),
+        ("cephfs:/mnt/x", "64769:12", "64769:12"),
+        ("device:/dev/sdb", "8:16 1000000", "8:16"),
+        ("rbd:bench/disk", "5e8d", ""),
+    ],
+)
+def test_what_has_a_path_is_begun_on_what_was_inspected_only(spec: str, identity: str, at_path: str) -> None:
+    """The watchdog refuses a path that leads to something else."""
+    target, parts = parse_target(spec), (Part(spec=spec, bytes=1),)
+    follow = Follow(cast("Any", SimpleNamespace(target=target, node_step=SimpleNamespace(parts=parts))), [])
+    assert follow.identity == ""
+    for known in ({spec: identity}, {}):
+        follow.identify(known)
+        assert follow.identity == at_path
 
 
 def test_a_tool_that_prints_nothing_is_stalled_for_as_long_as_that() -> None:

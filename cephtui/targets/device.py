@@ -39,6 +39,7 @@ class DeviceTarget(Target):
 
     kind: ClassVar[Kind] = "device"
     own: ClassVar[bool] = False
+    identified_at_path: ClassVar[bool] = True
 
     path: str
 
