@@ -43,7 +43,7 @@ from cephtui.running.changing import run_noted
 from cephtui.running.command import time_limit
 from cephtui.running.runner import Runner
 from cephtui.sessions import store
-from cephtui.sessions.changes import is_made, newest, not_undone
+from cephtui.sessions.changes import is_made, newest, not_undone, remedy_of
 from cephtui.sessions.jsonlines import as_json as json_of
 from cephtui.sessions.store import GUIDED_FILE, StoreError
 from cephtui.sessions.verdicts import judge_saved
@@ -236,7 +236,7 @@ class Guided:
         command = self._commands.undo
         if command is None or not self._is_changed:
             return
-        remedy = f"cephtui cleanup --undo {self._directory.name}"
+        remedy = remedy_of(self._directory.name)
         try:
             with self._desk.undoing():
                 problem = self._ran("undo", command)

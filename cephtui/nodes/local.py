@@ -127,8 +127,8 @@ class LocalConnection:
                 try:
                     return await asyncio.shield(starting)
                 except asyncio.CancelledError:  # to cancel the opening of its pipes would lose sight of it
-                    transport, _ = await starting
-                    await _let_go(transport)
+                    with contextlib.suppress(OSError):
+                        await _let_go((await starting)[0])
                     raise
         except OSError as error:
             raise TransportError(f"{self.node.name}: can't start {argv[0]}: {error.strerror}") from None

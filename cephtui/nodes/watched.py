@@ -10,6 +10,7 @@ import time
 from collections.abc import AsyncIterator
 from typing import Protocol
 
+from cephtui import units
 from cephtui.nodes.answers import decoded
 from cephtui.nodes.transport import Chunk, Command, TransportError
 from cephtui.paths import packaged_text
@@ -222,6 +223,11 @@ class WatchedProcess:
     def _give_up_later(self) -> None:
         if not self._giving_up:
             self._giving_up = asyncio.get_running_loop().call_later(_ABANDON_SECONDS, self.give_up)
+
+
+def stood_still(pause_seconds: float) -> str:
+    """That a console ``stood still for 20 s``, by the longest time between two heartbeats; empty where it did not."""
+    return f"stood still for {units.duration(pause_seconds)}" if pause_seconds > 2 * HEARTBEAT_SECONDS else ""
 
 
 async def until_ready(process: WatchedProcess, node: str) -> None:

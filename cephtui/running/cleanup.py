@@ -15,7 +15,7 @@ from cephtui.nodes.transport import TransportError
 from cephtui.running.bench import Bench
 from cephtui.running.connections import Connections
 from cephtui.sessions import writer
-from cephtui.sessions.changes import left_changed
+from cephtui.sessions.changes import left_changed, remedy_of
 from cephtui.sessions.undo import Undo, left_behind
 from cephtui.targets import in_turn, kind_of
 from cephtui.targets.base import Removed
@@ -77,8 +77,8 @@ class Cleanup:
         """
         async with self._at_start:
             writer.drop_reserves(self._root)
-            for changed in left_changed(self._root):
-                text = f"the change of session {changed.directory.name} was not undone: {changed.remedy}"
+            for directory, _ in left_changed(self._root):
+                text = f"the change of session {directory.name} was not undone: {remedy_of(directory.name)}"
                 self._publish(Notice(0, text))
             left = [(path, undo) for path, undo in left_behind(self._root) if _is_here(undo)]
             for directory, undo in left[:_AT_START_MOST]:

@@ -12,7 +12,7 @@ from cephtui.frozen import dataclass
 from cephtui.nodes.answers import decoded, shortened
 from cephtui.nodes.local import LocalConnection
 from cephtui.nodes.transport import UNLOCKED, Command, Lock, Process, TransportError
-from cephtui.nodes.watched import HEARTBEAT_SECONDS, HEARTBEAT_SILENT, LOCK_HELD
+from cephtui.nodes.watched import HEARTBEAT_SILENT, LOCK_HELD, stood_still
 
 TIME_LIMIT_SECONDS = 600.0
 _TIMED_OUT = (124, 137)
@@ -96,9 +96,8 @@ async def _followed(process: Process, is_stopped: Callable[[], bool], limit_seco
     status = await process.wait()
     if not problem and status in _TIMED_OUT and time.monotonic() - began >= limit_seconds:
         problem = f"it did not end within {units.duration(limit_seconds)}"
-    pause = process.longest_pause_seconds
-    if not problem and status == HEARTBEAT_SILENT and pause > 2 * HEARTBEAT_SECONDS:
-        problem = f"this console stood still for {units.duration(pause)}, so it was ended"
+    if not problem and status == HEARTBEAT_SILENT and (stood := stood_still(process.longest_pause_seconds)):
+        problem = f"this console {stood}, so it was ended"
     if not problem and status:
         problem = f"status {status}"
     if status is None:

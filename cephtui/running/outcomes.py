@@ -9,13 +9,13 @@ from cephtui import units
 from cephtui.analysis.settling import too_short
 from cephtui.models import Finding, Outcome, Run, Step
 from cephtui.nodes.watched import (
-    HEARTBEAT_SECONDS,
     HEARTBEAT_SILENT,
     LOCK_HELD,
     NO_ACCESS,
     NO_HEARTBEAT,
     NO_LOCK,
     NOT_RELEASED,
+    stood_still,
 )
 from cephtui.stats import Flow
 from cephtui.tools import TOOLS
@@ -93,9 +93,8 @@ def decide(
 
 def _silence(status: int, pause_seconds: float, result: ToolResult) -> str:
     """The side that stood still when no heartbeat came through: the console knows when it has sent one."""
-    if pause_seconds > 2 * HEARTBEAT_SECONDS:
-        stood = units.duration(pause_seconds)
-        return f"the console stood still for {stood} and sent no heartbeat, so the benchmark was ended"
+    if stood := stood_still(pause_seconds):
+        return f"the console {stood} and sent no heartbeat, so the benchmark was ended"
     if status == NO_HEARTBEAT:
         return result.error or "no heartbeat of the console came through: does the prefix pass on stdin?"
     ended = "it was not begun" if status == NOT_RELEASED else "the benchmark was ended"

@@ -42,7 +42,7 @@ from cephtui.running.outcomes import PARTLY_SAVED, UNSAVED, worst
 from cephtui.running.recorder import Recorder, StopRequest
 from cephtui.running.together import Together
 from cephtui.running.watch_cluster import deleted_pool, monitored
-from cephtui.sessions.changes import in_place, meanwhile
+from cephtui.sessions.changes import elsewhere
 from cephtui.sessions.cluster_links import keep_links
 from cephtui.sessions.writer import RawLimits, RunWriter, SessionWriter, unwritable
 from cephtui.targets.base import Target
@@ -117,11 +117,12 @@ async def execute(bench: Bench, plan: Plan, step: Step, target: Target, shells: 
 
 def _changed_elsewhere(directory: Path, since: datetime) -> list[Finding]:
     """Changes that checks of other sessions have made and not taken back, and what they have run since a time."""
-    others = {each.directory.name: each.command for each in in_place(directory.parent) if each.directory != directory}
-    texts = [f"with a change of session {name} in place: {command}" for name, command in others.items()]
-    texts += [
-        f"session {name} has run {command}" for name, command in meanwhile(directory, since) if name not in others
-    ]
+    texts = (
+        f"with a change of session {session} in place: {command}"
+        if is_in_place
+        else f"session {session} has run {command}"
+        for session, command, is_in_place in elsewhere(directory, since)
+    )
     return [Finding(code="left-changed", text=one_line(text)) for text in texts]
 
 

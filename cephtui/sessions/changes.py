@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
 from pydantic import AwareDatetime
 
-from cephtui.frozen import dataclass
 from cephtui.models import Model, Name
 from cephtui.sessions.store import is_locked, readable_lines
 
@@ -33,22 +32,9 @@ class Ran(Model):
     """Both streams, the end of what is long."""
 
 
-@dataclass(frozen=True, slots=True)
-class Changed:
-    """A change that is in place: by a check that runs, or left there by one that was killed."""
-
-    directory: Path
-    """The session of the check."""
-    command: str
-    undo: str
-    """What takes it back."""
-    is_left: bool
-    """Whether no process of the check is there that will take it back."""
-
-    @property
-    def remedy(self) -> str:
-        """The command that takes it back."""
-        return f"cephtui cleanup --undo {self.directory.name}"
+def remedy_of(session: str) -> str:
+    """The command that takes back what a check has changed in this session."""
+    return f"cephtui cleanup --undo {session}"
 
 
 def not_undone(directory: Path) -> str | None:
@@ -59,38 +45,48 @@ def not_undone(directory: Path) -> str | None:
 
 def newest(directory: Path) -> Ran | None:
     """The last change, whether it has ended or not, or the last undo that has ended well, whichever was later."""
-    ran = [ran for ran in readable_lines(directory / CHANGES_FILE, Ran) if ran.kind == "change" or ran.status == 0]
-    return ran[-1] if ran else None
+    return _newest(_commands(directory))
 
 
 def is_made(directory: Path) -> bool:
     """Whether the newest command of a session that has ended well made a change."""
-    ended = [ran for ran in readable_lines(directory / CHANGES_FILE, Ran) if ran.status == 0]
+    ended = [ran for ran in _commands(directory) if ran.status == 0]
     return bool(ended) and ended[-1].kind == "change"
 
 
-def in_place(root: Path) -> Iterator[Changed]:
-    """The changes of all sessions that can be taken back and were not yet."""
-    for path in sorted(root.glob(f"*/{CHANGES_FILE}")):
-        ran = newest(path.parent)
-        if ran and ran.kind == "change" and ran.undo:
-            yield Changed(path.parent, ran.command, ran.undo, not is_locked(path.parent))
+def left_changed(root: Path) -> list[tuple[Path, str]]:
+    """Sessions that no process writes any more whose change was not undone, and the command that does it."""
+    return [(each, undo) for each in _changing(root) if (undo := not_undone(each)) and not is_locked(each)]
 
 
-def meanwhile(directory: Path, since: datetime) -> Iterator[tuple[str, str]]:
-    """What other sessions have run since a time, as (session, command): changes and what takes them back.
+def elsewhere(directory: Path, since: datetime) -> list[tuple[str, str, bool]]:
+    """What other sessions have changed, as (session, command, whether its change is in place), those in place first.
 
-    While this session has a change in place, since that began to be made: theirs may have taken it back.
+    Of the others it is what they have run since a time: changes and what takes them back. While this session has a
+    change in place, since that began to be made: theirs may have taken it back.
     """
-    own, last = readable_lines(directory / CHANGES_FILE, Ran), newest(directory)
-    begun = [ran.at for ran in own if ran.kind == "change" and ran.status is None]
+    own = _commands(directory)
+    last, begun = _newest(own), [ran.at for ran in own if ran.kind == "change" and ran.status is None]
     since = min([since, *begun[-1:]]) if last and last.kind == "change" else since
-    for path in sorted(directory.parent.glob(f"*/{CHANGES_FILE}")):
-        if path.parent != directory:
-            ran = [each.command for each in readable_lines(path, Ran) if each.at >= since]
-            yield from ((path.parent.name, command) for command in dict.fromkeys(ran))
+    found = list[tuple[str, str, bool]]()
+    for other in _changing(directory.parent):
+        if other != directory:
+            ran = _commands(other)
+            last = _newest(ran)
+            in_place = [last.command] if last and last.kind == "change" and last.undo else []
+            commands = in_place or dict.fromkeys(each.command for each in ran if each.at >= since)
+            found += [(other.name, command, bool(in_place)) for command in commands]
+    return sorted(found, key=lambda each: not each[2])
 
 
-def left_changed(root: Path) -> list[Changed]:
-    """Those of sessions that no process writes any more."""
-    return [changed for changed in in_place(root) if changed.is_left]
+def _changing(root: Path) -> list[Path]:
+    """Sessions in which anything was ever changed."""
+    return sorted(path.parent for path in root.glob(f"*/{CHANGES_FILE}"))
+
+
+def _commands(directory: Path) -> list[Ran]:
+    return list(readable_lines(directory / CHANGES_FILE, Ran))
+
+
+def _newest(ran: Sequence[Ran]) -> Ran | None:
+    return next((each for each in reversed(ran) if each.kind == "change" or each.status == 0), None)

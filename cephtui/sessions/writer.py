@@ -38,6 +38,8 @@ from cephtui.sessions.undo import UNDO_FILE, Undo
 from cephtui.tools.base import Stream
 
 _RESERVE, _RESERVE_BYTES = ".reserve", 256 << 10
+_UNENDED = b'"outcome": null'
+"""In the run.json of a run that has not ended."""
 _LOCK_TRIES = 5
 _TAIL_BYTES = 64 << 10
 """Of the end of a raw output that is stored in part."""
@@ -227,9 +229,6 @@ class RunWriter:
         if name not in self._files:
             self._files[name] = open_to_append(self.directory / name)
         return self._files[name]
-
-
-_UNENDED = b'"outcome": null'
 
 
 class SessionWriter:

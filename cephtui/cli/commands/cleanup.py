@@ -29,7 +29,7 @@ from cephtui.running.cleanup import leftovers
 from cephtui.running.command import time_limit
 from cephtui.running.inbox import Inbox
 from cephtui.running.runner import Runner
-from cephtui.sessions.changes import CHANGES_FILE, left_changed, not_undone
+from cephtui.sessions.changes import CHANGES_FILE, left_changed, not_undone, remedy_of
 from cephtui.sessions.undo import Undo, left_behind, unreadable_lists
 from cephtui.sessions.writer import take_lock
 from cephtui.targets import in_turn
@@ -50,10 +50,9 @@ def clean_up(where: Where, dry_run: bool, yes: bool, as_listed: bool, undone: st
         if directory.name != undone:
             raise click.UsageError(f"--undo {undone}: a command is run only for the session's whole name")
         return _undo(directory, dry_run=dry_run, yes=yes)
-    for changed in left_changed(paths.sessions_dir()):
-        say_exactly(
-            f"session {changed.directory.name}: its change was not undone: {changed.remedy} runs: {changed.undo}"
-        )
+    for directory, command in left_changed(paths.sessions_dir()):
+        session = directory.name
+        say_exactly(f"session {session}: its change was not undone: {remedy_of(session)} runs: {command}")
     left = left_behind(paths.sessions_dir())
     unreadable = unreadable_lists(paths.sessions_dir())
     for problem in unreadable:
@@ -74,10 +73,9 @@ def clean_up(where: Where, dry_run: bool, yes: bool, as_listed: bool, undone: st
 
 def _undo(directory: Path, *, dry_run: bool, yes: bool) -> int:
     """Run what takes back the change of a check, which was given on its command line; the exit code."""
-    changed = next((each for each in left_changed(directory.parent) if each.directory == directory), None)
-    if changed is None:
+    command, remedy = dict(left_changed(directory.parent)).get(directory), remedy_of(directory.name)
+    if command is None:
         raise click.UsageError(f"session {directory.name} has no change to undo, or a check of it is running")
-    command = changed.undo
     click.echo(f"session {directory.name}, in a shell on this machine, {time_limit()}: {printable(command)}")
     if printable(command) != command:
         raise Refused(
@@ -97,8 +95,8 @@ def _undo(directory: Path, *, dry_run: bool, yes: bool) -> int:
         try:
             problem = run_noted(directory, "undo", command, command, lambda: False)
         except Interrupted:
-            raise Interrupted(f"the change was not undone: {changed.remedy}") from None
-    say(f"the change was not undone: {problem}: {changed.remedy}" if problem else "the change is undone")
+            raise Interrupted(f"the change was not undone: {remedy}") from None
+    say(f"the change was not undone: {problem}: {remedy}" if problem else "the change is undone")
     return EXIT_FAILED if problem else 0
 
 
