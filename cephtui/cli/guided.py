@@ -271,8 +271,8 @@ class Guided:
         """The words that are typed become the mark."""
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
             raise _Over(EXIT_REFUSED, "there is no terminal to ask for the change: give --change")
+        termios.tcflush(sys.stdin, termios.TCIFLUSH)  # what was typed before the question is no answer
         click.echo("Make the change, say here what you changed, then press Enter: ", nl=False, err=True)
-        termios.tcflush(sys.stdin, termios.TCIFLUSH)  # what was typed before it asked is no answer
         while not select.select([sys.stdin], [], [], _POLL_SECONDS)[0]:
             if self._desk.is_asked_to_end:
                 raise _Over(EXIT_INCOMPLETE, "stopped")

@@ -104,11 +104,15 @@ class Desk:
 
     def in_time(self, seconds: int, *words: str) -> Console:
         """Started with so short a time limit for changes and undos."""
+        limit = f"from cephtui.running import command\ncommand.TIME_LIMIT_SECONDS = {seconds}\n"
+        return self.sandbox.start(*words, env={**self.env, **self.before(limit)})
+
+    def before(self, code: str) -> dict[str, str]:
+        """The environment of a cephtui that runs this code first."""
         folder = self.root / "site"
         folder.mkdir(exist_ok=True)
-        limit = f"from cephtui.running import command\ncommand.TIME_LIMIT_SECONDS = {seconds}\n"
-        (folder / "sitecustomize.py").write_text(limit)
-        return self.sandbox.start(*words, env={**self.env, "PYTHONPATH": f"{folder}:{OWN_TREE}"})
+        (folder / "sitecustomize.py").write_text(code)
+        return {"PYTHONPATH": f"{folder}:{OWN_TREE}", "PYTHONDONTWRITEBYTECODE": "1"}
 
     def wait_in_after(self, console: Console) -> None:
         """Until it measures after the change."""
@@ -763,8 +767,15 @@ def wait_asked(terminal: Terminal) -> None:
     wait_for(lambda: ASKS in terminal.sent, END_SECONDS, "the question", terminal.describe)
 
 
+_FLUSHES_LATE = """
+import termios, time
+flush = termios.tcflush
+termios.tcflush = lambda *words: (time.sleep(1), flush(*words))
+"""
+
+
 def test_the_words_that_are_typed_become_the_mark(desk: Desk, terminal: OnTerminal) -> None:
-    asked = terminal(*desk.guided())
+    asked = terminal(*desk.guided(), env={**desk.env, **desk.before(_FLUSHES_LATE)})
     asked.type("too early\r")  # what is typed before it asks is no answer
     wait_asked(asked)
     desk.slow.touch()
@@ -799,10 +810,8 @@ _KEEPS_MODULES = "import atexit, sys\natexit.register(lambda: open({path!r}, 'w'
 
 
 def test_only_a_verdict_imports_its_libraries(desk: Desk, terminal: OnTerminal) -> None:
-    folder, found = desk.root / "site", desk.root / "modules"
-    folder.mkdir()
-    (folder / "sitecustomize.py").write_text(_KEEPS_MODULES.format(path=str(found)))
-    env = {"PYTHONPATH": f"{folder}:{OWN_TREE}", "PYTHONDONTWRITEBYTECODE": "1"}
+    found = desk.root / "modules"
+    env = desk.before(_KEEPS_MODULES.format(path=str(found)))
 
     def imported(*words: str) -> set[str]:
         found.unlink(missing_ok=True)
