@@ -22,6 +22,7 @@ from rich.console import Console, RenderableType
 from cephtui.analysis.conclusion import validity
 from cephtui.analysis.jobs import JobFigure, JobsSoFar, job_figures, slow_jobs, slower
 from cephtui.analysis.merge import as_sample
+from cephtui.ceph.commands import parse_answers, script_argv
 from cephtui.models import Finding, Node, NodeResult, OptionValue, OsdPlace, Part, Sample
 from cephtui.nodes.transport import Completed
 from cephtui.paths import packaged_presets_dir
@@ -117,7 +118,7 @@ def test_what_is_shown_is_what_an_admin_would_type() -> None:
 # ---------------------------------------------------------------------------------------------- the program
 
 RADOS = """
-import json, os, time
+import atexit, json, os, time
 class Error(Exception): pass
 class TimedOut(Error): pass
 class Rados:
@@ -125,6 +126,7 @@ class Rados:
     def conf_parse_argv(self, words): pass
     def conf_set(self, name, value): pass
     def connect(self, timeout):
+        atexit.register(os.abort)
         if "unreached" in os.environ: raise Error("can't connect as " + self.name)
     def mon_command(self, text, data):
         asked = json.loads(text)
@@ -152,7 +154,10 @@ class Rados:
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> dict[str, str]:
-    """The environment in which ``rados`` is a fake, whose OSDs are faster by their number."""
+    """The environment in which ``rados`` is a fake, whose OSDs are faster by their number.
+
+    Its process crashes in the end of Python, as that of librados seldom does.
+    """
     (tmp_path / "rados.py").write_text(RADOS)
     return {**os.environ, "PYTHONPATH": str(tmp_path)}
 
@@ -160,6 +165,14 @@ def cluster(tmp_path: Path) -> dict[str, str]:
 def done(argv: tuple[str, ...], environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
     command = (sys.executable, *argv[1:])
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_a_question_has_its_answer_and_no_crash_after_it(cluster: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "ceph").touch(mode=0o755)
+    environment = {**cluster, "PATH": f"{tmp_path}:{cluster['PATH']}"}
+    ended = done(script_argv([("ceph", "osd", "ls", "-f", "json")]), environment)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert parse_answers(ended.stdout, 1) == ((0, "[0, 1, 2]", ""),)
 
 
 def rows_of(text: str) -> tuple[list[dict[str, object]], list[dict[str, int]]]:

@@ -17,7 +17,7 @@ import threading
 import time
 from typing import Any
 
-from cephtui.ceph.commands_on_node import answer, connected, rados_module
+from cephtui.ceph.commands_on_node import answer, connected, end, rados_module
 
 PORTION_SECONDS = 120
 """An OSD that takes longer for a portion has failed."""
@@ -81,7 +81,7 @@ def ask(cluster: Any, prefix: str, **parameters: str) -> Any:
     status, output, error = answer(cluster.mon_command(json.dumps(command), b""))
     if status:
         sys.stderr.write(error.strip() + "\n")
-        sys.exit(status)
+        end(status)
     return json.loads(output)
 
 
@@ -136,4 +136,4 @@ def bench() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(bench())
+    end(bench())
