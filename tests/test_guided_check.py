@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -25,8 +26,10 @@ from cephtui.analysis.guided_check import (
 )
 from cephtui.analysis.looks import Looks
 from cephtui.analysis.verdict import Figures
+from cephtui.cli.verbs import cli
 from cephtui.models import Finding, Run
 from cephtui.models.guided_check import GuidedCheck, SideName
+from cephtui.running.command import TIME_LIMIT_SECONDS
 from cephtui.sessions import store
 from cephtui.sessions.jsonlines import as_json
 from tests.measured import IOPS, STARTED, run
@@ -343,3 +346,8 @@ def test_one_of_an_older_session_is_read(tmp_path: Path) -> None:
     assert store.read_guided_check(tmp_path) == guided()
     (tmp_path / store.GUIDED_FILE).write_text(as_json(guided(require_percent=5.0)))
     assert store.read_guided_check(tmp_path) == guided(require_percent=5.0)
+
+
+def test_the_help_says_the_time_limit_of_a_change_and_of_its_undo() -> None:
+    text = " ".join(CliRunner().invoke(cli, ["check", "--help"], prog_name="cephtui").output.split())
+    assert text.count(f"in {TIME_LIMIT_SECONDS / 60:g} minutes at most") == 2

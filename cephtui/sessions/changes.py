@@ -37,10 +37,14 @@ def remedy_of(session: str) -> str:
     return f"cephtui cleanup --undo {session}"
 
 
+def left_text(session: str, undo: str) -> str:
+    """What is said of a session whose change was not undone, with the command that undoes it."""
+    return f"session {session}: its change was not undone: {remedy_of(session)} runs: {undo}"
+
+
 def not_undone(directory: Path) -> str | None:
     """The command that would take back what a session has changed; None where nothing is left of it, or none known."""
-    ran = newest(directory)
-    return ran.undo if ran and ran.kind == "change" else None
+    return _undo_of(newest(directory))
 
 
 def newest(directory: Path) -> Ran | None:
@@ -73,7 +77,7 @@ def elsewhere(directory: Path, since: datetime) -> list[tuple[str, str, bool]]:
         if other != directory:
             ran = _commands(other)
             last = _newest(ran)
-            in_place = [last.command] if last and last.kind == "change" and last.undo else []
+            in_place = [last.command] if last and _undo_of(last) else []
             commands = in_place or dict.fromkeys(each.command for each in ran if each.at >= since)
             found += [(other.name, command, bool(in_place)) for command in commands]
     return sorted(found, key=lambda each: not each[2])
@@ -86,6 +90,11 @@ def _changing(root: Path) -> list[Path]:
 
 def _commands(directory: Path) -> list[Ran]:
     return list(readable_lines(directory / CHANGES_FILE, Ran))
+
+
+def _undo_of(last: Ran | None) -> str | None:
+    """Of the newest command of a session."""
+    return last.undo if last and last.kind == "change" else None
 
 
 def _newest(ran: Sequence[Ran]) -> Ran | None:

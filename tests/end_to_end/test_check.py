@@ -443,11 +443,9 @@ def test_an_undo_does_not_begin_before_the_end_of_one_whose_console_and_watchdog
 
 
 def test_an_undo_may_take_longer_than_a_removal(desk: Desk) -> None:
-    folder = desk.root / "site"
-    folder.mkdir()
-    (folder / "sitecustomize.py").write_text("from cephtui.running import cleanup\ncleanup.ENDING_SECONDS = 1\n")
+    soon = desk.before("from cephtui.running import cleanup\ncleanup.ENDING_SECONDS = 1\n")
     words = ["--change", f"{CHANGE}; exit 1", "--undo", f"touch undoing; sleep 4; {UNDO}"]
-    console = desk.sandbox.start(*desk.guided(), *words, env={**desk.env, "PYTHONPATH": f"{folder}:{OWN_TREE}"})
+    console = desk.sandbox.start(*desk.guided(), *words, env={**desk.env, **soon})
     console.wait_for((desk.root / "undoing").exists, END_SECONDS, "the undo")
     console.process.send_signal(signal.SIGTERM)
     assert console.wait(END_SECONDS) in (1, 4), console.describe()

@@ -23,6 +23,7 @@ from cephtui.nodes.watched import WatchedProcess
 from cephtui.tools.base import Reading
 from cephtui.tools.gosbench.output import GosbenchParser
 from cephtui.tools.gosbench.script import script_argv
+from tests.lab.processes import holders
 from tests.waiting import LEAST_SECONDS
 
 from .sandbox import Process, processes_marked, wait_for
@@ -162,17 +163,6 @@ def listening(processes: Iterable[Process], net: Path) -> set[str]:
     return {row[1] for row in rows if row[3] == "0A" and f"socket:[{row[9]}]" in held}
 
 
-def holders(word: str) -> list[str]:
-    """Where in the processes of this machine others could read a word."""
-    found = []
-    for path in (path / name for path in Path("/proc").glob("[0-9]*") for name in ("cmdline", "environ")):
-        try:
-            found += [str(path)] if word.encode() in path.read_bytes() else []
-        except OSError:
-            continue
-    return found
-
-
 async def test_what_it_counts_is_what_the_gateway_has_served(bench: Bench) -> None:
     process = await bench.start()
     await bench.until(process, " prepared ")
@@ -197,7 +187,7 @@ async def test_nobody_reaches_its_ports_or_its_keys(bench: Bench) -> None:
     process.go_on()
     await bench.until(process, " working ")
     assert listening(bench.living(), Path("/proc/net")) == set()
-    assert holders("canary") == []
+    assert holders("canary") == set()
     inside = bench.victim("server")
     files = [path for path in Path(f"/proc/{inside.pid}/root/dev/shm").iterdir() if path.is_file()]
     assert {path.name for path in files} == {"config.json", "gosbench_results.csv", "hosts"}

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.lab.processes import holders
 from tests.waiting import FairClock
 
 from .sandbox import Sandbox, wait_for
@@ -216,15 +217,6 @@ def test_a_console_that_waits_for_a_place_can_be_stopped(sandbox: Sandbox) -> No
     sandbox.assert_clean()
 
 
-def _seen(secret: str) -> list[str]:
-    """Where it is among the arguments and the environments of all processes."""
-    found = []
-    for path in [*Path("/proc").glob("[0-9]*/cmdline"), *Path("/proc").glob("[0-9]*/environ")]:
-        with contextlib.suppress(OSError):
-            found += [str(path)] if secret.encode() in path.read_bytes() else []
-    return found
-
-
 def _on_a_terminal(sandbox: Sandbox, answers: Sequence[str], *args: str) -> tuple[str, int]:
     """What cephtui shows, and its exit status; each answer is typed after a line that ends in a colon and a space.
 
@@ -241,7 +233,7 @@ def _on_a_terminal(sandbox: Sandbox, answers: Sequence[str], *args: str) -> tupl
         except BlockingIOError:
             if said.endswith(": ") and said != asked and left:  # typed ahead of a question, it is thrown away
                 asked = said
-                assert not [path for secret in (PASSWORD, CODE) for path in _seen(secret)]
+                assert holders(PASSWORD, CODE) == set()
                 os.write(ours, f"{left.pop(0)}\n".encode())
             time.sleep(0.1)
             continue

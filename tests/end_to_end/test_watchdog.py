@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import fcntl
 import gc
 import os
@@ -26,6 +25,7 @@ from cephtui.nodes.watched import WatchedProcess
 from cephtui.paths import packaged_text
 from cephtui.running.runner import Runner
 from cephtui.targets import file
+from tests.lab.processes import holders
 from tests.waiting import LEAST_SECONDS
 
 from .sandbox import Process, processes_marked, wait_for
@@ -191,11 +191,7 @@ async def test_secrets_are_in_no_argument_and_no_environment(watched: Watched) -
     )
     process.release()
     assert await first_line(process) == b"13\n"
-    holders = []
-    for path in (path / name for path in Path("/proc").iterdir() for name in ("cmdline", "environ")):
-        with contextlib.suppress(OSError):
-            holders += [str(path)] if secret.encode() in path.read_bytes() else []
-    assert holders == []
+    assert holders(secret) == set()
     assert watched.living()
     await process.stop()
     _, _, stderr = await outcome(process)

@@ -116,6 +116,12 @@ def environment_of(pid: int) -> str:
     return _strings(pid, "environ")
 
 
+def holders(*secrets: str) -> set[str]:
+    """The files in /proc, of arguments and environments, in which others could read one of these."""
+    read = {f"/proc/{pid}/{name}": _strings(pid, name) for pid in all_pids() for name in ("cmdline", "environ")}
+    return {file for file, text in read.items() if any(secret in text for secret in secrets)}
+
+
 def _strings(pid: int, name: str) -> str:
     try:
         return Path(f"/proc/{pid}/{name}").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.lab.processes import all_pids, command_of, environment_of
+from tests.lab.processes import holders
 
 from .runs import ENDLESS, Bench, Console, wait_for
 
@@ -48,12 +47,6 @@ def key_of(bench: Bench) -> str:
     return str(key)
 
 
-def holders(key: str) -> Iterator[str]:
-    for pid in all_pids():
-        if any(key in read(pid) for read in (command_of, environment_of)):
-            yield f"process {pid}"
-
-
 def begun(bench: Bench, runtime: int) -> Console:
     console = bench.start("read-iops", words=SHARED, size="4M", numjobs=1, runtime=runtime, rate_iops=20)
     console.wait_for_samples(1, seconds=90)
@@ -68,7 +61,7 @@ def test_fio_on_the_node_has_the_key_for_the_run_only_and_nobody_sees_it(behind:
     assert folder.startswith(("/run/", "/dev/shm/"))
     assert behind.lab.on("lab1", "stat", "-c", "%a", folder, file).stdout.split() == ["700", "600"]
     assert key in behind.lab.on("lab1", "cat", file).stdout, "it is what fio uses"
-    assert list(holders(key)) == []
+    assert holders(key) == set()
     assert console.wait(60) == 0, console.describe()
     assert console.runs[0]["outcome"] == "ok"
     assert fetched(behind) == []

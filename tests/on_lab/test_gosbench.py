@@ -12,7 +12,7 @@ import pytest
 
 from tests.end_to_end.sandbox import Process
 from tests.lab import Lab
-from tests.lab.processes import all_pids, command_of, environment_of
+from tests.lab.processes import all_pids, command_of, environment_of, holders
 
 from .runs import ENDLESS, RUN, Bench, Console, wait_for
 from .s3 import admin, configure, own_at, requests
@@ -96,7 +96,7 @@ def test_nobody_sees_a_port_or_a_key(bench: Bench, somebody: tuple[str, str]) ->
     console = until_it_measures(bench, on=TWO, target=f"s3:{endpoint}", **LONG)
     assert len(programs(bench.lab, "server")) == len(programs(bench.lab, "worker")) == 2
     assert {node: listening(bench, node) for node in TWO} == before
-    assert holders(somebody[1]) == []
+    assert holders(somebody[1]) == set()
     console.process.send_signal(signal.SIGINT)
     console.wait(30)
     wait_nothing_runs(bench)
@@ -104,15 +104,6 @@ def test_nobody_sees_a_port_or_a_key(bench: Bench, somebody: tuple[str, str]) ->
     assert [path for path in files if somebody[1].encode() in path.read_bytes()] == []
     assert somebody[1] not in console.stdout + console.stderr
     assert admin(bench.lab, "bucket", "list", "--uid", SOMEBODY) == []
-
-
-def holders(word: str) -> list[str]:
-    """Where in the processes of this machine others could read a word."""
-    found = []
-    for path in (Path(f"/proc/{pid}/{name}") for pid in all_pids() for name in ("cmdline", "environ")):
-        with contextlib.suppress(OSError):
-            found += [str(path)] if word.encode() in path.read_bytes() else []
-    return found
 
 
 @pytest.mark.parametrize("step", ["made", pytest.param("preparing", marks=pytest.mark.matrix), "measuring"])

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import re
 import threading
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from tests.lab import Lab
+from tests.lab.processes import holders
 
 from .runs import ENDLESS, Bench, Console, Event
 from .s3 import admin, configure, own_at, requests, wait_nothing_left
@@ -76,8 +75,13 @@ def test_keys_are_seen_by_nobody(bench: Bench, somebody: tuple[str, str]) -> Non
     endpoint = configure(bench, *section(bench.lab.gateway(), somebody))
     seen: set[str] = set()
     over = threading.Event()
-    keys = [key.encode() for key in somebody]  # a signature stands beside the access key
-    watching = threading.Thread(target=watch_proc, args=(keys, seen, over))
+
+    def watch() -> None:
+        """A signature stands beside the access key."""
+        while not over.is_set():
+            seen.update(holders(*somebody))
+
+    watching = threading.Thread(target=watch)
     watching.start()
     try:
         console = bench.run("s3-put-get-delete", target=f"s3:{endpoint}", **SMALL)
@@ -92,15 +96,6 @@ def test_keys_are_seen_by_nobody(bench: Bench, somebody: tuple[str, str]) -> Non
     assert [path for path in files if somebody[1].encode() in path.read_bytes()] == []
     assert somebody[1] not in console.stdout + console.stderr
     assert admin(bench.lab, "bucket", "list", "--uid", SOMEBODY) == []
-
-
-def watch_proc(keys: Sequence[bytes], seen: set[str], over: threading.Event) -> None:
-    """Look into all arguments and environments of this machine, again and again."""
-    while not over.is_set():
-        for path in (path / name for path in Path("/proc").iterdir() for name in ("cmdline", "environ")):
-            with contextlib.suppress(OSError):
-                text = path.read_bytes()
-                seen |= {str(path)} if any(key in text for key in keys) else set()
 
 
 @pytest.fixture

@@ -44,7 +44,7 @@ from cephtui.printable import printable
 from cephtui.running.launch import NotRun
 from cephtui.running.runner import Runner
 from cephtui.sessions import store
-from cephtui.sessions.changes import not_undone, remedy_of
+from cephtui.sessions.changes import left_text, not_undone
 from cephtui.sessions.saved_changes import repeats_of
 from cephtui.sessions.store import StoreError
 from cephtui.targets.scratch import is_scratch
@@ -181,7 +181,7 @@ def _check_undone(session: str | None, undo: str | None) -> None:
     """Raises Refused where a change in the session would be lost sight of; ``undo`` takes it back when continued."""
     left = not_undone(paths.sessions_dir() / session) if session else None
     if session and left is not None and left != undo:
-        raise Refused(f"session {session}: its change was not undone: {remedy_of(session)} runs: {left}")
+        raise Refused(left_text(session, left))
 
 
 def _asked_in(guided: GuidedCheck, question: Question) -> Question:

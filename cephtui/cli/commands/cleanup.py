@@ -29,7 +29,7 @@ from cephtui.running.cleanup import leftovers
 from cephtui.running.command import time_limit
 from cephtui.running.inbox import Inbox
 from cephtui.running.runner import Runner
-from cephtui.sessions.changes import CHANGES_FILE, left_changed, not_undone, remedy_of
+from cephtui.sessions.changes import CHANGES_FILE, left_changed, left_text, not_undone, remedy_of
 from cephtui.sessions.undo import Undo, left_behind, unreadable_lists
 from cephtui.sessions.writer import take_lock
 from cephtui.targets import in_turn
@@ -51,8 +51,7 @@ def clean_up(where: Where, dry_run: bool, yes: bool, as_listed: bool, undone: st
             raise click.UsageError(f"--undo {undone}: a command is run only for the session's whole name")
         return _undo(directory, dry_run=dry_run, yes=yes)
     for directory, command in left_changed(paths.sessions_dir()):
-        session = directory.name
-        say_exactly(f"session {session}: its change was not undone: {remedy_of(session)} runs: {command}")
+        say_exactly(left_text(directory.name, command))
     left = left_behind(paths.sessions_dir())
     unreadable = unreadable_lists(paths.sessions_dir())
     for problem in unreadable:
