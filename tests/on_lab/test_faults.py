@@ -19,7 +19,7 @@ from tests.lab import Lab
 from tests.waiting import LEAST_SECONDS
 
 from .conftest import NewBench
-from .others import peer_again, wait_pgs
+from .others import kill_osd, peer_again, start_osd, wait_pgs
 from .runs import (
     ENDLESS,
     Bench,
@@ -395,15 +395,12 @@ def test_an_osd_that_dies_in_mid_run_is_told_with_its_time(bench: Bench, cluster
     ]
     for console in consoles:
         console.wait_for_samples(2, seconds=90)
-    daemons = cluster.processes("ceph-osd", "ceph")
-    (pid,) = [pid for pid, command in daemons.items() if command.startswith("ceph-osd ") and "--id 2" in command]
-    os.kill(pid, signal.SIGKILL)
+    kill_osd(cluster, 2)
     try:
         wait_for(lambda: cluster.ceph("status")["osdmap"]["num_up_osds"] == 2, 40, "an OSD that is down")
         time.sleep(5)  # it is down for a while, and not only for a moment
     finally:
-        cluster.on("ceph", "ceph-osd", "--conf", cluster.ceph_conf, "--id", "2")
-    wait_for(lambda: cluster.ceph("status")["osdmap"]["num_up_osds"] == 3, 60, "the OSD that was started again")
+        start_osd(cluster, 2)
     for console in consoles:
         assert console.wait(150) in (0, 4), console.describe()
         (run,) = console.runs

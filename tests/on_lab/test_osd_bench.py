@@ -14,6 +14,7 @@ import pytest
 
 from tests.lab import Lab
 
+from .others import kill_osd, start_osd
 from .runs import ENDLESS, Bench, Console, Event, assert_samples_add_up, noted, raw, run_directories, wait_for
 from .test_faults import wait_until_healthy
 from .test_undo import gate, gates_folder
@@ -210,15 +211,6 @@ def test_what_an_osd_keeps_of_a_portion_in_which_it_was_killed_is_said_with_what
 ) -> None:
     lab = bench.lab
 
-    def kill_osd() -> None:
-        daemons = lab.processes("ceph-osd", "ceph")
-        (pid,) = [pid for pid, command in daemons.items() if "--id 1" in command]
-        os.kill(pid, signal.SIGKILL)
-
-    def start_osd() -> None:
-        lab.on("ceph", "ceph-osd", "--conf", lab.ceph_conf, "--id", "1")
-        wait_for(lambda: lab.ceph("status")["osdmap"]["num_up_osds"] == 3, 60, "the OSD that was started again")
-
     def stored() -> str:
         """What is in the store, which a process that is being killed holds for a moment."""
         return lab.on("ceph", *STORE, "--data-path", str(lab.directory / "osd.1"), "--op", "meta-list").stdout
@@ -230,7 +222,7 @@ def test_what_an_osd_keeps_of_a_portion_in_which_it_was_killed_is_said_with_what
     console = bench.start("osd-write", target=f"osd:{slow_osd[-1]}", words=SHARED, runtime=ENDLESS)
     console.wait_for_samples(3, seconds=90)
     time.sleep(0.5)  # in the mid of the next portion, which takes a second
-    kill_osd()
+    kill_osd(lab, 1)
     try:
         assert console.wait(90) == 1, console.describe()
         (run,) = console.runs
@@ -240,12 +232,12 @@ def test_what_an_osd_keeps_of_a_portion_in_which_it_was_killed_is_said_with_what
         removal = re.search(r"ceph (tell osd\.1 bench \d+ \d+) removes them", text)
         assert removal, text
         assert kept()
-        start_osd()
+        start_osd(lab, 1)
         done = lab.on("ceph", "ceph", "--conf", lab.ceph_conf, *removal[1].split())
         assert done.returncode == 0, done.stderr
-        kill_osd()
+        kill_osd(lab, 1)
         assert not kept()
     finally:
-        start_osd()
+        start_osd(lab, 1)
     bench.wait_nothing_runs()
     wait_until_healthy(lab)
