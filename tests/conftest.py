@@ -29,6 +29,11 @@ WITH_PROCESSES = {"end_to_end", "on_browser", "on_lab", "on_terminal"}
 """Folders of tests that start processes."""
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """What the lab of the tests is made of."""
+    parser.addoption("--release", help="a release of Debian whose Ceph and fio the lab has")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests that mount, attach devices or want the lab are marked: ``-m "not root"`` leaves them out."""
     for item in items:

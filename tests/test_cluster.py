@@ -317,7 +317,14 @@ class Busy(RecordedShell):
 async def test_rates_that_decay_are_waited_for_where_something_depends_on_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(preflight, "LINGER_SECONDS", 0.0)
+    now = 0.0
+
+    async def sleep(seconds: float) -> None:
+        nonlocal now
+        now += seconds
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "time", lambda: now)
+    monkeypatch.setattr(asyncio, "sleep", sleep)
     decaying, lasting, hasty, open_images, own = (
         Busy(io(9, 5, 0)),
         Busy(io(9)),
@@ -326,12 +333,16 @@ async def test_rates_that_decay_are_waited_for_where_something_depends_on_them(
         Busy(io(9)),
     )
 
-    quiet = await preflight.pool_activity(decaying, "rec")
+    said: list[str] = []
+    quiet = await preflight.pool_activity(decaying, "rec", on_wait=said.append)
+    assert said == [
+        "pool rec has 9 client IOPS: if their clients have ended, they are 0 within 30 s, which is waited for"
+    ]
     assert (quiet.client_iops, quiet.images_in_use, quiet.images) == (0.0, 0, 4)
     assert quiet.text == "0 of 4 images in use, 0 client IOPS"
-    assert (await preflight.pool_activity(lasting, "rec")).client_iops == 9.0
-    assert (await preflight.pool_activity(hasty, "rec", patient=False)).client_iops == 9.0
-    assert (await preflight.pool_activity(open_images, "rec")).client_iops == 9.0, "it is in use anyway"
+    assert (await preflight.pool_activity(lasting, "rec", on_wait=print)).client_iops == 9.0
+    assert (await preflight.pool_activity(hasty, "rec")).client_iops == 9.0
+    assert (await preflight.pool_activity(open_images, "rec", on_wait=print)).client_iops == 9.0, "it is in use anyway"
     after = await preflight.pool_activity(own, "rec", own_load=True)
     assert (after.client_iops, own.queries) == (None, 0)
     assert after.text == "0 of 4 images in use, own I/O has just ended"

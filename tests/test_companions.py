@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from io import StringIO
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -202,7 +203,9 @@ async def test_its_node_needs_the_tool_too(served: Plan, new_stage: Callable[...
     why = "z: fio is not installed: apt-get install fio"
     assert (run.outcome, errors(run)) == ("refused", {"a": why, "b": why})
     assert stage.hosts["z"].started == []
-    assert [refusal.text for refusal in await refusals(served, target_of(served), stage.shells)] == [why]
+    assert [
+        refusal.text for refusal in await refusals(served, target_of(served), stage.shells, Path("nowhere"), print)
+    ] == [why]
 
 
 async def test_a_node_that_does_not_answer_is_why(

@@ -189,7 +189,7 @@ async def located(text: str, hosts: Mapping[str, FakeNode]) -> HostTarget:
     """What a survey gives, from node ``a``."""
     (pair,) = apart(request(text, (A,)), find)
     shells = {name: NodeShell(host.node, await host.connect()) for name, host in hosts.items()}
-    found = (await survey(shells["a"], pair.target, 1, None, shells, patient=False)).target
+    found = (await survey(shells["a"], pair.target, 1, shells, Path("nowhere"), None)).target
     assert isinstance(found, HostTarget)
     return found
 

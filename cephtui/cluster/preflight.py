@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 
+from cephtui import units
 from cephtui.ceph import cluster, pool_guards
 from cephtui.ceph.answers import short_text
 from cephtui.ceph.cluster import ClusterState
 from cephtui.ceph.pools import CrushRule, Pool
 from cephtui.ceph.rates import PoolRates
 from cephtui.cluster import reader
-from cephtui.cluster.reader import ClusterError, ClusterReader, Pools
+from cephtui.cluster.reader import ClusterError, ClusterReader, Pools, Query
 from cephtui.frozen import dataclass
 from cephtui.models import ClusterEnvironment, Finding, OptionValue, PoolActivity
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import Shell
 
-LINGER_SECONDS = 15.0
-"""How long a pool's client I/O rates, which are averages, show clients that have ended."""
-_LINGER_TRIES = 7
+LINGER_SECONDS = 30.0
+"""How long a pool's client I/O rates show clients that have ended: they are averages, and take 12 to 25 s to decay."""
+_FALLING_SECONDS, _LONGEST_SECONDS = 12.0, 90.0
+"""Rates that were lower than ever so lately are still decaying; and the end of that."""
+_ASK_AGAIN_SECONDS = 2.0
 _SPARED = 0.9
 """Of the room that there is: others may write between the query and the guard."""
 _NAMES_MOST = 100
@@ -108,29 +112,47 @@ async def room_bytes(shell: Shell, pool: str) -> int | None:
     return None if most is None else int(_SPARED * most)
 
 
-async def pool_activity(shell: Shell, pool: str, *, own_load: bool = False, patient: bool = True) -> PoolActivity:
+async def cluster_id(shell: Shell) -> str | None:
+    """The fsid of the cluster; None where it can't be asked. Raises TransportError."""
+    osd_map = await ClusterReader(shell).optional(reader.OSD_MAP)
+    return osd_map.fsid if osd_map else None
+
+
+async def pool_activity(
+    shell: Shell, pool: str, *, own_load: bool = False, on_wait: Callable[[str], None] | None = None
+) -> PoolActivity:
     """Who else uses a pool. With ``own_load``, of a run that has just ended, the rates are not asked.
 
-    ``patient`` waits for rates that are about to decay, where something depends on them. Raises TransportError.
+    With ``on_wait``, which is told the reason, rates that are about to decay are waited for, where something depends on
+    them. Raises TransportError.
     """
     asked = ClusterReader(shell)
+    query = reader.pool_rates(pool)
     images, rates = await asyncio.gather(
-        asked.optional(reader.images_in_use(pool)), _rates(asked, pool, 0 if own_load else 1)
+        asked.optional(reader.images_in_use(pool)), asyncio.sleep(0) if own_load else asked.optional(query)
     )
-    if patient and rates and rates.iops and not (images and images.count):
-        rates = await _rates(asked, pool, _LINGER_TRIES)
+    if on_wait and rates and rates.iops and not (images and images.count):
+        on_wait(
+            f"pool {pool} has {units.iops(rates.iops)} client IOPS: if their clients have ended, they are 0 within "
+            f"{units.duration(LINGER_SECONDS)}, which is waited for"
+        )
+        rates = await _decayed(asked, query, rates)
     return pool_guards.activity_of(pool, images, rates, own_load=own_load)
 
 
-async def _rates(asked: ClusterReader, pool: str, tries: int) -> PoolRates | None:
-    """Client I/O rates, read again until those of clients that have ended, and of queries, have decayed."""
-    found = None
-    for number in range(tries):
-        if number:
-            await asyncio.sleep(LINGER_SECONDS / _LINGER_TRIES)
-        found = await asked.optional(reader.pool_rates(pool))
-        if found is None or found.iops == 0:
-            break
+async def _decayed(asked: ClusterReader, query: Query[PoolRates], rates: PoolRates) -> PoolRates | None:
+    """Client I/O rates, read again until those of clients that have ended, and of queries, can't be among them.
+
+    They rise at first where what has ended was short.
+    """
+    clock = asyncio.get_running_loop().time
+    last, until, lowest = clock() + _LONGEST_SECONDS, clock() + LINGER_SECONDS, rates.iops
+    found: PoolRates | None = rates
+    while found and found.iops and clock() < until:
+        await asyncio.sleep(_ASK_AGAIN_SECONDS)
+        found = await asked.optional(query)
+        if found and found.iops < lowest:
+            lowest, until = found.iops, max(until, min(last, clock() + _FALLING_SECONDS))
     return found
 
 

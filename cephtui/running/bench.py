@@ -40,10 +40,6 @@ class Bench:
     """Steps that were not run and parts that were not removed, for the user to read at the end."""
     recorder: Recorder | None = None
     """Of the run in progress."""
-    loaded_at: float | None = None
-    """When the last run ended, by the monotonic clock."""
-    removed_at: float | None = None
-    """When something was removed last, by the monotonic clock: a pool's figures follow some time after."""
 
     def mark(self, text: str) -> Mark:
         """Store and publish a mark on the time line of the run in progress; raises StoreError."""

@@ -129,7 +129,6 @@ class Cleanup:
         except Exception as error:  # one part's trouble must not leave the others behind
             log.exception("can't remove %s", undo.target)
             problem = f"{undo.target} was not removed: unexpected error: {error!r}"
-        bench.removed_at = time.monotonic()
         del bench.created[key]
         bench.prefilled.pop(key, None)
         self.leaves |= stays

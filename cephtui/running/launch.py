@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from cephtui.models import Node, Run
+from cephtui.models import Node, Plan, Run
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.state import NodeState
 from cephtui.nodes.transport import Question, TransportError
@@ -89,12 +89,12 @@ class Launcher:
     async def survey(self, request: Request, *, patient: bool = True) -> Request:
         """The request with its target as the nodes can use it, the room that this has, and its pool's other clients.
 
-        ``patient`` waits for up to a quarter of a minute where the pool is, or has just been, in use. Raises NotRun,
+        ``patient`` waits for up to half a minute where the pool is, or has just been, in use. Raises NotRun,
         TransportError and TargetFault.
         """
         request = replace(request, target=await self._settled(request))
         asked = self._runner.nodes.survey(request.target, request.nodes, request.ceph_node, patient=patient)
-        survey = await self._patiently(asked, lambda: _INSPECTING)
+        survey = await self._patiently(asked, self._inspecting)
         if survey.refusal:
             await self._confirm([survey.refusal])
         target = survey.target or request.target
@@ -110,12 +110,19 @@ class Launcher:
         surveyed = await self.survey(request)
         _go_on(cancelled)
         plan = make_plan(surveyed, lambda: batch, self._runner.prefilled())
-        refusals = await asyncio.wrap_future(self._runner.nodes.check(plan, surveyed.target))
+        refusals = await self.check(plan, surveyed.target)
         await self._confirm(refusals)
         _go_on(cancelled)
         if refusals:
             plan = make_plan(_confirmed(surveyed, refusals), lambda: batch, self._runner.prefilled())
         return await asyncio.wrap_future(self._runner.submit(plan, surveyed.target, ordered))
+
+    async def check(self, plan: Plan, target: Target) -> list[Refusal]:
+        """Why the guards refuse a plan; empty where they don't."""
+        return await self._patiently(self._runner.nodes.check(plan, target), self._inspecting)
+
+    def _inspecting(self) -> str:
+        return next(iter(self._runner.nodes.waits), _INSPECTING)
 
     async def _settled(self, request: Request) -> Target:
         """The target, with the secrets that it needs of the user; raises NotRun, TransportError and TargetFault."""

@@ -5,7 +5,9 @@ What asks a cluster is imported with the first request for it: the first frame n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+import contextlib
+import functools
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -45,15 +47,15 @@ class NodeRequests:
         root: Path,
         connections: Connections,
         cleanup: Cleanup,
-        loaded_at: Callable[[], float | None],
     ) -> None:
         self._call, self._root = call, root
-        self._connections, self._cleanup, self._loaded_at = connections, cleanup, loaded_at
+        self._connections, self._cleanup = connections, cleanup
+        self._waits: dict[object, str] = {}
 
     @property
     def waits(self) -> tuple[str, ...]:
-        """What nodes are waited for, which are being connected, each with its name."""
-        return self._connections.waits
+        """What is waited for: nodes that are being connected, each with its name, and what a target needs."""
+        return (*self._connections.waits, *self._waits.values())
 
     def reach(self, node: Node, answers: Mapping[str, str] | None = None, pool: str | None = None) -> Future[NodeState]:
         """Connect to a node, with the answers to its questions, and probe it; raises nothing.
@@ -79,7 +81,7 @@ class NodeRequests:
     ) -> Future[Survey]:
         """The facts that a plan needs of a target; or a TransportError or TargetFault.
 
-        ``patient`` takes up to a quarter of a minute where the pool is, or has just been, in use.
+        ``patient`` takes up to half a minute where the pool is, or has just been, in use.
         """
         return self._call(self._survey(target, nodes, ceph_node, patient))
 
@@ -132,7 +134,8 @@ class NodeRequests:
         asked = next((node for node in nodes if node.name == ceph_node), nodes[0])
         shell = await self._connections.shell(asked)
         hosts = await self._connections.shells(target.hosts)
-        return await survey.survey(shell, target, len(nodes), self._loaded_at(), hosts, patient=patient)
+        with self._waiting() as on_wait:
+            return await survey.survey(shell, target, len(nodes), hosts, self._root, on_wait if patient else None)
 
     async def _limits(self, node: Node, target: Target) -> Limits:
         return await target.limits(await self._connections.shell(node))
@@ -142,10 +145,21 @@ class NodeRequests:
 
         try:
             store.check_space(self._root, plan)
-            found = await survey.refusals(plan, target, await self._connections.shells(plan.hosts))
+            shells = await self._connections.shells(plan.hosts)
+            with self._waiting() as on_wait:
+                found = await survey.refusals(plan, target, shells, self._root, on_wait)
         except (StoreError, TransportError, TargetFault) as error:
             found = [Refusal(str(error))]
         return list({refusal.text: refusal for refusal in found}.values())
+
+    @contextlib.contextmanager
+    def _waiting(self) -> Iterator[Callable[[str], None]]:
+        """Takes what is waited for in the block."""
+        key = object()
+        try:
+            yield functools.partial(self._waits.__setitem__, key)
+        finally:
+            self._waits.pop(key, None)
 
     async def _discover(self, node: Node, of: str, on_found: OnFound) -> str:
         from cephtui.targets.discovery import discover

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 
 from cephtui.models import Notice, Plan, Run, Step
 from cephtui.nodes.transport import TransportError
@@ -78,7 +77,6 @@ class PlanRun:
             runs.append(await execute(bench, self._plan, step, self._target, shells, stop))
         self._stopped |= bool(stop.reason)
         self._stop = StopRequest()
-        bench.loaded_at = time.monotonic()
         if not self._target.for_tool(TOOLS[step.tool]).kept:
             used = {(node.node, part.spec) for node in step.nodes for part in node.parts}
             await self._cleanup.remove_created(bench, used)

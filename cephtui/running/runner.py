@@ -95,13 +95,7 @@ class Runner:
         self._bench: Bench | None = None
         self._problems: list[str] = []
         self.cleanup = Cleanup(root, self._connections, self._inboxes.publish)
-        self.nodes = NodeRequests(
-            self._thread.call,
-            root,
-            self._connections,
-            self.cleanup,
-            loaded_at=lambda: self._bench.loaded_at if self._bench else None,
-        )
+        self.nodes = NodeRequests(self._thread.call, root, self._connections, self.cleanup)
         self._jobs = _Jobs()
         self._current: PlanRun | None = None
         self._tidying_up = False

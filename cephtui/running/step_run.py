@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import logging
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
@@ -13,7 +14,6 @@ from typing import Any
 
 from cephtui import __version__, stats
 from cephtui.ceph import pool_guards
-from cephtui.cluster import preflight
 from cephtui.cluster.preflight import Preflight
 from cephtui.frozen import dataclass
 from cephtui.models import (
@@ -32,6 +32,7 @@ from cephtui.nodes.shell import NodeShell
 from cephtui.nodes.transport import TransportError
 from cephtui.planning import new_bytes
 from cephtui.printable import one_line
+from cephtui.running import own_use
 from cephtui.running.bench import Bench
 from cephtui.running.caches import DroppedOsds, drop_caches
 from cephtui.running.companions import Companion, beside, failure_of, first_failure, inspect_others
@@ -58,7 +59,6 @@ _SPARE_BYTES_PER_SAMPLE = 6000
 _REPORT_SECONDS = 5.0
 _PREPARING_ON_A_HOST = 4
 """Nodes that are containers of one host, or the same host many times, are prefilled no faster all at once."""
-_FREED_SECONDS, _CHECK_AGAIN_SECONDS = 60.0, 3.0
 _CAUSE_SECONDS = 1.0
 """How long the end of a companion is waited for where a node has failed."""
 Shells = Mapping[str, NodeShell]
@@ -203,15 +203,12 @@ def ceph_shell(plan: Plan, shells: Shells) -> NodeShell:
 
 async def _preflight(work: _StepRun) -> Preflight:
     """The cluster before the step; space that an earlier step has used takes some time to be free again."""
-    bench, wanted = work.bench, new_bytes([work.step])
-    while True:
-        try:
-            found = await preflight.check(work.shell, work.tested.demand(work.step, wanted))
-        except TransportError as error:
-            return Preflight(Refusal(str(error)))
-        fresh = bench.removed_at is not None and time.monotonic() - bench.removed_at < _FREED_SECONDS
-        if not (found.is_full and fresh) or await work.stop.asked_within(_CHECK_AGAIN_SECONDS):
-            return found
+    demand, root = work.tested.demand(work.step, new_bytes([work.step])), work.bench.session.directory.parent
+    pause = functools.partial(work.stop.asked_within, own_use.CHECK_AGAIN_SECONDS)
+    try:
+        return await own_use.check(work.shell, demand, root, pause)
+    except TransportError as error:
+        return Preflight(Refusal(str(error)))
 
 
 async def _on_all(

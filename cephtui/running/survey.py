@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from cephtui.ceph.pool_guards import guard_busy_pool, guard_osd_caches
 from cephtui.cluster import preflight
@@ -13,6 +13,7 @@ from cephtui.models import Plan, PoolActivity, Step
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import NodeShell
 from cephtui.planning import new_bytes
+from cephtui.running import own_use
 from cephtui.running.companions import inspect_others
 from cephtui.running.inspection import inspect
 from cephtui.running.step_run import ceph_shell
@@ -36,16 +37,14 @@ async def survey(
     shell: NodeShell,
     target: Target,
     nodes: int,
-    loaded_at: float | None,
     hosts: Mapping[str, NodeShell],
-    *,
-    patient: bool,
+    root: Path,
+    on_wait: Callable[[str], None] | None,
 ) -> Survey:
     """Survey a target for so many nodes from the one that asks the cluster; raises TransportError and TargetFault.
 
-    ``hosts`` are the target's own nodes.
-
-    ``loaded_at`` is when cephtui's own last run ended, by the monotonic clock: its load lingers in the figures.
+    ``hosts`` are the target's own nodes; ``root`` has the sessions, by which cephtui knows its own load. For
+    ``on_wait`` see ``preflight.pool_activity``.
     """
     target = await target.located(hosts, shell)
     if target.pool is None:
@@ -53,21 +52,29 @@ async def survey(
     refusal = await preflight.guard_service(shell, target.pool)
     if refusal:
         return Survey(refusal=refusal)
-    own_load = loaded_at is not None and time.monotonic() - loaded_at < preflight.LINGER_SECONDS
+    own_load = await own_use.has_just_ended(root, shell, target.pool)
     room, use = await asyncio.gather(
         target.room(shell, nodes),
-        preflight.pool_activity(shell, target.pool, own_load=own_load, patient=patient),
+        preflight.pool_activity(shell, target.pool, own_load=own_load, on_wait=on_wait),
     )
     return Survey(room, use, target=target)
 
 
-async def refusals(plan: Plan, target: Target, shells: Mapping[str, NodeShell]) -> list[Refusal]:
-    """Why the guards refuse a plan; raises TransportError and TargetFault."""
+async def refusals(
+    plan: Plan, target: Target, shells: Mapping[str, NodeShell], root: Path, on_wait: Callable[[str], None]
+) -> list[Refusal]:
+    """Why the guards refuse a plan; raises TransportError and TargetFault. ``root`` has the sessions."""
     step = next((step for step in plan.steps if step.writes), plan.steps[0])
     largest = max(new_bytes([step]) for step in plan.steps)
     kept = target.for_tool(TOOLS[step.tool]).kept
     wanted = new_bytes(plan.steps) if kept else largest
-    before = await preflight.check(ceph_shell(plan, shells), target.demand(step, wanted))
+
+    async def pause() -> bool:
+        on_wait("what was removed lately is not free yet: this is waited for")
+        await asyncio.sleep(own_use.CHECK_AGAIN_SECONDS)
+        return False
+
+    before = await own_use.check(ceph_shell(plan, shells), target.demand(step, wanted), root, pause)
     busy = guard_busy_pool(plan.pool_use, writes=step.writes, nodes=len(step.nodes), agreed=plan.shared_pool)
     drop = guard_osd_caches(target.pool, drops=plan.drop_caches, agreed=plan.drop_agreed)
     found = [refusal for refusal in (before.refusal, busy, drop) if refusal]

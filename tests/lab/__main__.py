@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from . import checks, lifetime, loops
+from . import checks, lifetime, loops, releases
 from .cluster import OSD_BYTES
 from .machines import HOSTS
 from .processes import LabError, Process
@@ -47,6 +47,12 @@ def _parser() -> argparse.ArgumentParser:
     up.add_argument("--no-ceph", action="store_true", help="the hosts and their network alone")
     up.add_argument("--kernel", action="store_true", help="a fourth host with a kernel of its own, which has rbd")
     up.add_argument("--gateway", action="store_true", help="an object gateway too, for S3")
+    up.add_argument(
+        "--release",
+        choices=releases.RELEASES,
+        default="",
+        help="a release of Debian whose programs hosts and cluster have; default: those of this machine",
+    )
     up.add_argument("--osd-gib", type=float, default=OSD_BYTES / 2**30, help="size of each of the three OSDs")
     up.add_argument("--owner", type=int, metavar="PID", help="end the lab when this process has ended")
     for looks_around in (check, up):
@@ -76,9 +82,12 @@ def _up(arguments: argparse.Namespace) -> None:
         with_gateway=arguments.gateway,
         owner=arguments.owner,
         osd_bytes=int(arguments.osd_gib * 2**30),
+        release=arguments.release,
         system=arguments.system,
     )
     print(f"lab: up after {time.monotonic() - began:.0f} s" if started else "lab: is up already", f"in {directory}")
+    if state := State.load(directory):
+        print(f"lab: {releases.versions(Path(state.root or '/'))}")
     if reason := loops.forbidden(directory):
         print(f"lab: {reason}; tests that need one will fail")
     print(_usage(directory))

@@ -39,8 +39,8 @@ def refusal(system: Path = Path("/")) -> str | None:
     return None
 
 
-def missing(ceph: bool) -> str | None:
-    """What has to be installed first."""
+def missing(*, ceph: bool) -> str | None:
+    """What has to be installed first; Ceph where the lab has that of this machine."""
     needed = _NEEDED | (_NEEDED_FOR_CEPH if ceph else {})
     packages = sorted({package for program, package in needed.items() if not shutil.which(program)})
     return f"the lab needs packages that are not installed: {' '.join(packages)}" if packages else None

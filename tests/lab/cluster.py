@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 import json
-import os
 import select
 import shutil
-import struct
 import subprocess
 import threading
-import time
 import uuid
 from collections.abc import Sequence
 from functools import cached_property
@@ -33,6 +29,12 @@ RESTRICTED = "client.bench-only"
 _PLACEMENT_GROUPS = 32
 _SILENT = ("osd", "bluestore", "bluefs", "rocksdb", "bdev", "monc", "objecter", "optracker", "objclass", "finisher")
 _SILENCE = "\n".join(f"debug {part} = 0/0" for part in _SILENT)
+_SHORT_PERIODS = """\
+# A test waits for what the cluster reports: it does so at once, and not every five seconds.
+mgr stats period = 1
+mgr tick period = 1
+osd mon report interval = 1
+"""
 _COMMANDS = Path(__file__).with_name("ceph_commands.py")
 _ANSWER_SECONDS = 120
 
@@ -58,8 +60,9 @@ def keyring_path(directory: Path, entity: str = ADMIN) -> Path:
     return directory / f"ceph.{entity}.keyring"
 
 
-def _conf(directory: Path, fsid: str, osd_bytes: int) -> str:
+def _conf(directory: Path, fsid: str, osd_bytes: int, *, usual_periods: bool) -> str:
     address = ADDRESSES[CLUSTER]
+    periods = "" if usual_periods else _SHORT_PERIODS
     return f"""\
 [global]
 fsid = {fsid}
@@ -90,10 +93,7 @@ mon warn on pool no redundancy = false
 # How full the disk below the lab is, is not the cluster's business.
 mon data avail warn = 1
 mon data avail crit = 0
-# A test waits for what the cluster reports: it does so at once, and not every five seconds.
-mgr stats period = 1
-osd mon report interval = 1
-osd client watch timeout = 10
+{periods}osd client watch timeout = 10
 paxos propose interval = 0.1
 
 [mon]
@@ -108,7 +108,8 @@ mgr data = {directory}/mgr
 pid file = {directory}/run/$name.pid
 admin socket = {directory}/run/$name.asok
 mgr initial modules =
-mgr tick period = 1
+# What it needs of trixie cannot be imported by more than one module.
+mgr disabled modules = restful
 
 [mds]
 mds data = {directory}/mds
@@ -146,11 +147,6 @@ def _monitor_addresses() -> str:
     return f"[v2:{address}:3300,v1:{address}:6789]"
 
 
-def _new_key() -> str:
-    secret = os.urandom(16)
-    return base64.b64encode(struct.pack("<HIIH", 1, int(time.time()), 0, len(secret)) + secret).decode()
-
-
 def _keyring(entity: str, key: str) -> str:
     lines = [f"[{entity}]", f"\tkey = {key}"]
     lines += [f'\tcaps {service} = "{capability}"' for service, capability in _CAPABILITIES[entity].items()]
@@ -162,19 +158,24 @@ def _write_secret(path: Path, text: str) -> None:
     path.write_text(text)
 
 
-def prepare(directory: Path, osd_bytes: int) -> None:
-    """Writes the configuration and the keys of the cluster, daemons and clients alike."""
+def prepare(machine: Machine, osd_bytes: int, *, usual_periods: bool = False) -> None:
+    """Writes the configuration and the keys of the cluster, daemons and clients alike.
+
+    It reports what it does every second, or with ``usual_periods`` as often as Ceph does by itself.
+    """
+    directory = machine.directory
     for folder in ("run", "log", "mon", "mgr", "mds", *(f"osd.{osd}" for osd in OSDS)):
         (directory / folder).mkdir()
     fsid = str(uuid.uuid4())
-    conf_path(directory).write_text(_conf(directory, fsid, osd_bytes))
-    keys = {entity: _new_key() for entity in _CAPABILITIES}
+    conf_path(directory).write_text(_conf(directory, fsid, osd_bytes, usual_periods=usual_periods))
+    # Ceph's own, for which ciphers a key may be depends on its release.
+    keys = {entity: machine.run("ceph-authtool", "--gen-print-key").strip() for entity in _CAPABILITIES}
     _write_secret(directory / "mon.keyring", "".join(_keyring(entity, key) for entity, key in keys.items()))
     for entity in (ADMIN, RESTRICTED, gateway.CLIENT):
         _write_secret(keyring_path(directory, entity), _keyring(entity, keys[entity]))
     for folder, entity in (("mgr", "mgr.x"), ("mds", "mds.x"), *((f"osd.{osd}", f"osd.{osd}") for osd in OSDS)):
         _write_secret(directory / folder / "keyring", _keyring(entity, keys[entity]))
-    processes.run(["monmaptool", "--create", "--fsid", fsid, "--addv", "a", _monitor_addresses(), directory / "monmap"])
+    machine.run("monmaptool", "--create", "--fsid", fsid, "--addv", "a", _monitor_addresses(), directory / "monmap")
 
 
 class _Connection:

@@ -18,8 +18,8 @@ OWN_FILES = {"~": "home", "/tmp": "tmp", "/var/tmp": "var-tmp", "/var/log": "var
 _SERVERS = ("sshd", "sshd-session")
 
 
-def prepare(directory: Path, names: Sequence[str] = HOSTS) -> None:
-    """Makes the keys and the files of every host."""
+def prepare(directory: Path, names: Sequence[str] = HOSTS, root: str = "") -> None:
+    """Makes the keys and the files of every host, which has this root directory."""
     key = directory / "id_ed25519"
     _make_key(key, "cephtui lab")
     for name in names:
@@ -28,7 +28,7 @@ def prepare(directory: Path, names: Sequence[str] = HOSTS) -> None:
             (host / folder).mkdir(parents=True)
         for folder in ("tmp", "var-tmp"):
             (host / folder).chmod(0o1777)
-        (host / "passwd").write_text(_passwd(host / "home"))
+        (host / "passwd").write_text(_passwd(host / "home", root))
         _make_key(host / "host_key", name)
         (host / "authorized_keys").write_text(key.with_suffix(".pub").read_text())
         (host / "sshd_config").write_text(_sshd_config(name, host))
@@ -40,8 +40,8 @@ def _make_key(path: Path, comment: str) -> None:
     processes.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", comment, "-f", path])
 
 
-def _passwd(home: Path) -> str:
-    lines = Path("/etc/passwd").read_text().splitlines(keepends=True)
+def _passwd(home: Path, root: str) -> str:
+    lines = Path(f"{root}/etc/passwd").read_text().splitlines(keepends=True)
     return "".join(line.replace(":/root:", f":{home}:") if line.startswith("root:") else line for line in lines)
 
 
@@ -122,6 +122,5 @@ def sshd_pid(host: Machine) -> int | None:
 def session_pids(host: Machine) -> list[int]:
     """The processes of a host's server that serve a connection each, by their number outside."""
     servers = {pid for pid in host.pids() if processes.name_of(pid) in _SERVERS and processes.Process.of(pid)}
-    listener = sshd_pid(host)
-    # While somebody logs in, a connection has a second process below the first.
-    return sorted(pid for pid in servers - {listener} if processes.parent_of(pid) not in servers - {listener})
+    # A connection can have a process that watches the one that serves it: while somebody logs in, or always.
+    return sorted(servers - {sshd_pid(host)} - {processes.parent_of(pid) for pid in servers})

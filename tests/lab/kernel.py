@@ -11,7 +11,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from . import hosts, processes
+from . import hosts, processes, releases
 from .machines import ADDRESSES, CONSOLE, KERNEL_HOST, SWITCH, Machine
 from .processes import LabError
 
@@ -42,10 +42,14 @@ def missing() -> str | None:
     return None if _version() else f"there is no kernel in {CACHE}: sh .ci/setup lab"
 
 
-def boot(directory: Path, machines: Mapping[str, Machine]) -> None:
-    """Starts the virtual machine, and does not wait until it is up."""
+def boot(directory: Path, machines: Mapping[str, Machine], root: str = "") -> None:
+    """Starts the virtual machine, which has this root directory, and does not wait until it is up."""
     host, switch, version = directory / "hosts" / KERNEL_HOST, machines[SWITCH], _version()
     assert version
+    files = "/"
+    if root:
+        kept = (directory, Path(__file__).resolve().parents[2], CACHE)
+        files = switch.run("sh", releases.ASSEMBLE, root, directory / "roots" / KERNEL_HOST, *kept).strip()
     _make_first_files(host / "initramfs", version)
     switch.network(f"tuntap add dev {KERNEL_HOST} mode tap\nlink set dev {KERNEL_HOST} master lan up\n")
     settings = {"lab": directory, "host": KERNEL_HOST, "address": ADDRESSES[KERNEL_HOST], "modules": CACHE}
@@ -58,7 +62,7 @@ def boot(directory: Path, machines: Mapping[str, Machine]) -> None:
         # An argument with an equals sign becomes a variable of the first process. With the same addresses in all
         # processes, what qemu has translated of a library serves them all: programs start three times as fast.
         *("-append", f"console=ttyS0 quiet panic=1 mitigations=off norandmaps {words} second={_SECOND}"),
-        *("-virtfs", "local,path=/,mount_tag=root,security_model=none,readonly=on,multidevs=remap"),
+        *("-virtfs", f"local,path={files},mount_tag=root,security_model=none,readonly=on,multidevs=remap"),
         *("-netdev", f"tap,id=lan,ifname={KERNEL_HOST},script=no,downscript=no"),
         *("-device", "virtio-net-pci,netdev=lan,romfile=,mac=52:54:00:77:00:04"),
     )

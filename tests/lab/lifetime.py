@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
-from . import checks, cluster, gateway, hosts, kernel, loops, network
+from . import checks, cluster, gateway, hosts, kernel, loops, network, releases
 from .machines import CLUSTER, HOSTS, KERNEL_HOST, Machine, start_machines
 from .processes import LabError, Process
 from .state import State, is_blank, locked
@@ -27,19 +27,25 @@ def up(
     with_gateway: bool = False,
     owner: int | None = None,
     osd_bytes: int = cluster.OSD_BYTES,
+    release: str = "",
     system: Path = Path("/"),
 ) -> bool:
-    """Brings a lab up in this directory; False if it is up already. With an owner it ends when that process does."""
-    reason = checks.refusal(system) or checks.missing(ceph) or checks.unfit(directory)
+    """Brings a lab up in this directory; False if it is up already.
+
+    With an owner it ends when that process does. With a release of Debian its hosts and its cluster have the programs
+    of that, and Ceph reports as often as it does by itself.
+    """
+    reason = checks.refusal(system) or checks.missing(ceph=ceph and not release) or checks.unfit(directory)
     reason = reason or (kernel.missing() if with_kernel else None)
     if reason:
         raise LabError(reason)
+    root = str(releases.root_of(release)) if release else ""
     while True:
         directory.mkdir(parents=True, exist_ok=True)
         with locked(directory) as there:
             # Another one may just have ended the lab, and its directory with it.
             if there:
-                state = State(ceph=ceph, kernel=with_kernel)
+                state = State(ceph=ceph, kernel=with_kernel, root=root)
                 return _up(directory, state, owner, osd_bytes, with_gateway=with_gateway and ceph)
 
 
@@ -65,14 +71,14 @@ def _start(directory: Path, state: State, owner: int | None, osd_bytes: int, *, 
     if owner is not None:
         _start_keeper(directory, state, owner)
     names = _host_names(state)
-    hosts.prepare(directory, names)
+    hosts.prepare(directory, names, state.root)
     machines = start_machines(directory, state)
     network.connect(machines)
     hosts.start(machines)
     if state.ceph:
-        cluster.prepare(directory, osd_bytes)
+        cluster.prepare(machines[CLUSTER], osd_bytes, usual_periods=bool(state.root))
     if state.kernel:
-        kernel.boot(directory, machines)
+        kernel.boot(directory, machines, state.root)
     if state.ceph:
         with closing(cluster.Cluster(machines[CLUSTER])) as ceph:
             ceph.start(files=state.kernel)

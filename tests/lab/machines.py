@@ -63,7 +63,7 @@ class Machine:
 
     def command(self, *words: str | Path) -> list[str]:
         """What runs a command inside, with the environment of a fresh machine."""
-        enter = ["nsenter", "--target", str(self.first_process()), "--net", "--uts", "--pid", "--mount", "--wd=/"]
+        enter = ["nsenter", "--target", str(self.first_process()), "--net", "--uts", "--pid", "--mount"]
         environment = [f"HOME={home(self.directory, self.name)}", f"PATH={_PATH}", "LANG=C.UTF-8", "USER=root"]
         return [*enter, "env", "-i", *environment, *map(str, words)]
 
@@ -102,7 +102,7 @@ def _pid_namespace(pid: int) -> int | None:
 def start_machines(directory: Path, state: State) -> dict[str, Machine]:
     """Starts every machine, each written down before it does anything."""
     names = [SWITCH, CONSOLE, *([CLUSTER] if state.ceph else []), *HOSTS]
-    started = {name: _start(directory, name) for name in names}
+    started = {name: _start(directory, name, state.root) for name in names}
     for name, process in started.items():
         known = Process.of(process.pid)
         state.machines[name] = known or Process(process.pid, "ended at once")
@@ -114,8 +114,10 @@ def start_machines(directory: Path, state: State) -> dict[str, Machine]:
     return {name: Machine(name, directory, process) for name, process in state.machines.items()}
 
 
-def _start(directory: Path, name: str) -> subprocess.Popen[bytes]:
-    first = script("first_process.py", directory, name, *(["own-files"] if name in HOSTS else []))
+def _start(directory: Path, name: str, root: str) -> subprocess.Popen[bytes]:
+    own_files = ["--own-files"] if name in HOSTS else []
+    own_root = ["--root", root] if root and name in (CLUSTER, *HOSTS) else []
+    first = script("first_process.py", directory, name, *own_files, *own_root)
     namespaces = ["--net", "--uts", "--pid", "--mount", "--propagation=slave"]
     return subprocess.Popen(
         ["unshare", *namespaces, "--fork", "--kill-child", "--", *first],

@@ -25,6 +25,8 @@ class State:
     ceph: bool = False
     kernel: bool = False
     """Whether a virtual machine is one of its hosts."""
+    root: str = ""
+    """The root directory that its hosts and its cluster have; empty: that of this machine."""
     ready: bool = False
 
     def runs(self) -> bool:
@@ -48,7 +50,7 @@ class State:
             read = json.loads(text)
             machines = {name: Process(**process) for name, process in read["machines"].items()}
             keeper = Process(**read["keeper"]) if read["keeper"] else None
-            return cls(machines, keeper, read["ceph"], read.get("kernel", False), read["ready"])
+            return cls(machines, keeper, read["ceph"], read.get("kernel", False), read.get("root", ""), read["ready"])
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise LabError(f"{directory / _NAME} is not the state of a lab: {error!r}") from error
 

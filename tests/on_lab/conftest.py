@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
@@ -50,11 +50,18 @@ def temporary_lab(*options: str) -> Iterator[Lab]:
 
 
 @pytest.fixture(scope="session")
-def lab() -> Iterator[Lab]:
+def made_of(pytestconfig: pytest.Config) -> Sequence[str]:
+    """The options of a lab that say whose Ceph and fio it has."""
+    release = pytestconfig.getoption("release")
+    return ["--release", release] if release else []
+
+
+@pytest.fixture(scope="session")
+def lab(made_of: Sequence[str]) -> Iterator[Lab]:
     """The lab. Where this machine forbids one, the tests that need it fail and say why."""
     with ExitStack() as stack:
         try:
-            running = stack.enter_context(temporary_lab())
+            running = stack.enter_context(temporary_lab(*made_of))
         except LabError as error:
             pytest.fail(f"no lab to test with: {error}", pytrace=False)
         for name, value in SLOW_OSDS.items():
@@ -73,10 +80,10 @@ def assert_all_osds_run(lab: Lab) -> None:
 
 
 @pytest.fixture
-def new_lab() -> Iterator[NewLab]:
+def new_lab(made_of: Sequence[str]) -> Iterator[NewLab]:
     """Brings up a lab of this test's own, with options of `python -m tests.lab up`; it ends with the test."""
     with ExitStack() as stack:
-        yield lambda *options: stack.enter_context(temporary_lab(*options))
+        yield lambda *options: stack.enter_context(temporary_lab(*made_of, *options))
 
 
 @pytest.fixture

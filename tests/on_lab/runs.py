@@ -38,6 +38,7 @@ OWN = "cephtui-"
 RUN = "CEPHTUI_RUN="
 """In the environment of everything that runs behind a watchdog."""
 WATCHDOG = "cephtui-watchdog"
+_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 REMOVED_SECONDS = 90.0
 """The watch of a client that was killed lasts 30 s."""
 
@@ -99,17 +100,18 @@ class Bench:
         """A prefix with which ``name`` is this shell script on a node; ``$REAL`` in it is the real one."""
         folder = self._folder(node)
         path = self.lab.outside(node, folder) / name
-        path.write_text(f"#!/bin/bash\nREAL={shutil.which(name)}\n{script}\n")
+        path.write_text(f"#!/bin/bash\nREAL=$(PATH={_PATH} command -v {name})\n{script}\n")
         path.chmod(0o755)
-        return ["env", f"PATH={folder}:/usr/sbin:/usr/bin:/sbin:/bin"]
+        return ["env", f"PATH={folder}:{_PATH}"]
 
     def without(self, node: str, *names: str) -> list[str]:
         """A prefix with which a node has all its programs but these."""
         folder = self._folder(node)
-        for path in (path for place in ("/usr/sbin", "/usr/bin") for path in Path(place).iterdir()):
-            link = self.lab.outside(node, folder) / path.name
-            if path.name not in names and not link.is_symlink():
-                link.symlink_to(path)
+        others = [word for name in names for word in ("!", "-name", name)]
+        link = ["-exec", "ln", "--symbolic", "--force", "--target-directory", folder, "{}", "+"]
+        for place in ("/usr/bin", "/usr/sbin"):
+            linked = self.lab.on(node, "find", place, "-mindepth", "1", "-maxdepth", "1", *others, *link)
+            assert linked.returncode == 0, linked.stderr
         return ["env", f"PATH={folder}"]
 
     def file(self, node: str, text: str) -> str:

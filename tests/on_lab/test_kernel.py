@@ -60,10 +60,10 @@ _IMAGES = """
 
 
 @pytest.fixture(scope="module")
-def lab() -> Iterator[Lab]:
+def lab(made_of: Sequence[str]) -> Iterator[Lab]:
     """A lab with that host, which starts while Ceph does, and a connection to it: to make one takes seconds."""
     try:
-        with temporary_lab("--kernel") as running:
+        with temporary_lab("--kernel", *made_of) as running:
             path = connection(running)
             with beside(ssh(running, running.kernel_node, "true", "-M", "-N", "-S", str(path))):
                 wait_for(path.exists, PATIENCE_SECONDS, "a connection")

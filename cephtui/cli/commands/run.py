@@ -29,6 +29,7 @@ from cephtui.cli.work import Work, check_caches, consents, new_work, saved_work
 from cephtui.exit_codes import EXIT_REFUSED, WORST
 from cephtui.frozen import dataclass
 from cephtui.models import Step
+from cephtui.models.refusal import Refusal
 from cephtui.nodes.transport import TransportError
 from cephtui.ordering import plan_of, plans_of, points_of
 from cephtui.planning import Order, Request
@@ -194,9 +195,18 @@ def _swept(work: Work, asked: Asked) -> Work:
 
 def check_all(runner: Runner, work: Work) -> None:
     """Before anything is run on the first target, the guards of the others are asked too; raises NotRun."""
-    for request in work.requests:
-        for refusal in runner.nodes.check(plan_of(request), request.target).result():
-            raise NotRun(f"refused: {refusal.text}", refusal)
+    for refusal in _refusals(runner, work.requests):
+        raise NotRun(f"refused: {refusal.text}", refusal)
+
+
+def _refusals(runner: Runner, requests: Sequence[Request]) -> list[Refusal]:
+    """Why the guards refuse requests, all asked at the same time."""
+    launcher = Launcher(runner, Prompts())
+
+    async def asked() -> list[list[Refusal]]:
+        return await asyncio.gather(*(launcher.check(plan_of(request), request.target) for request in requests))
+
+    return [refusal for refusals in asyncio.run(asked()) for refusal in refusals]
 
 
 def surveyed_work(runner: Runner, work: Work, consents: Mapping[str, Any]) -> Work:
@@ -254,8 +264,7 @@ def show_plans(runner: Runner, work: Work, goal: Goal | None, as_json: bool, con
     else:
         drawn = draw_plan(plans[0]) if len(plans) == 1 else draw_plans(plans, work.ordered.titles)
         print_report(Group(drawn, *map(Text, lines)))
-    checks = [runner.nodes.check(plan_of(request), request.target) for request in work.requests]
-    found = dict.fromkeys(refusal.text for check in checks for refusal in check.result())
+    found = dict.fromkeys(refusal.text for refusal in _refusals(runner, work.requests))
     for text in found:
         say(f"refused: {text}")
     return EXIT_REFUSED if found else 0

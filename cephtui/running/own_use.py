@@ -1,0 +1,104 @@
+"""What this user has just done to Ceph pools, by the sessions on this machine: the cluster's figures follow later."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+
+from cephtui.cluster import preflight
+from cephtui.cluster.preflight import Demand, Preflight
+from cephtui.frozen import dataclass
+from cephtui.models import Run
+from cephtui.nodes.shell import Shell
+from cephtui.sessions.store import StoreError, read_run, readable_lines, run_directories
+from cephtui.sessions.undo import UNDO_FILE, Undo
+from cephtui.targets import TargetError, kind_of, parse_target
+
+FREED_SECONDS = 60.0
+"""How long what was removed can be missing in the free space."""
+CHECK_AGAIN_SECONDS = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class OwnUse:
+    """A run or a removal that a session knows of."""
+
+    cluster: str | None
+    """Its fsid; None where it could not be asked."""
+    pool: str
+    ended: bool = True
+    """False is a run in progress."""
+    removal: bool = False
+
+
+def own_uses(root: Path, seconds: float) -> list[OwnUse]:
+    """What has ended in the last seconds, and the runs in progress. Sessions that can't be read are left out."""
+    since, found = time.time() - seconds, list[OwnUse]()
+    with contextlib.suppress(OSError):
+        for directory in root.iterdir():
+            with contextlib.suppress(OSError):
+                found += [*_removals(directory, since), *_runs(directory, since)]
+    return found
+
+
+def _removals(directory: Path, since: float) -> Iterator[OwnUse]:
+    """The last of a session: when those before it were is not known."""
+    path = directory / UNDO_FILE
+    if not _written_since(path, since):
+        return
+    for undo in list(readable_lines(path, Undo))[-1:]:
+        kind = kind_of(undo.target)
+        if undo.done and kind is not None and kind.in_pool:
+            yield OwnUse(undo.cluster, undo.target.partition(":")[2].partition("/")[0], removal=True)
+
+
+def _runs(directory: Path, since: float) -> Iterator[OwnUse]:
+    """The newest first; those that ended earlier are not read."""
+    for number, path in reversed(run_directories(directory)):
+        if not any(_written_since(path / name, since) for name in ("run.json", "samples.jsonl")):
+            return
+        with contextlib.suppress(StoreError):
+            run = read_run(directory, number)
+            if pool := _pool_of(run):
+                yield OwnUse(run.cluster.fsid if run.cluster else None, pool, ended=run.outcome is not None)
+
+
+def _pool_of(run: Run) -> str | None:
+    try:
+        return parse_target(run.target).pool
+    except TargetError:
+        return None
+
+
+def _written_since(path: Path, since: float) -> bool:
+    try:
+        return since <= path.stat().st_mtime <= time.time()
+    except OSError:
+        return False
+
+
+async def has_just_ended(root: Path, shell: Shell, pool: str) -> bool:
+    """Whether the I/O that the cluster reports of a pool can be that of this user's last run; raises TransportError."""
+    uses = [use for use in own_uses(root, preflight.LINGER_SECONDS) if use.pool == pool and use.cluster]
+    if not uses:
+        return False
+    cluster = await preflight.cluster_id(shell)
+    return {use.ended for use in uses if use.cluster == cluster} == {True}
+
+
+async def check(shell: Shell, demand: Demand, root: Path, pause: Callable[[], Awaitable[bool]]) -> Preflight:
+    """The cluster before a step: asked again where there is no room, and own data was removed lately.
+
+    ``pause`` waits a little, and tells whether to wait no longer. Raises TransportError.
+    """
+    while True:
+        found = await preflight.check(shell, demand)
+        if not (found.is_full and _freed_lately(root, found)) or await pause():
+            return found
+
+
+def _freed_lately(root: Path, found: Preflight) -> bool:
+    cluster = found.environment and found.environment.fsid
+    return any(use.removal and use.cluster in (None, cluster) for use in own_uses(root, FREED_SECONDS))
