@@ -99,14 +99,8 @@ def _mirror() -> list[str]:
 
 def versions(root: Path = Path("/")) -> str:
     """The versions of what a lab has that is made of this root directory: ``Ceph 18.2.7, fio 3.39, ...``."""
-    query = [
-        "dpkg-query",
-        "--admindir",
-        str(root / "var/lib/dpkg"),
-        "--show",
-        "--showformat",
-        "${Package} ${Version}\\n",
-    ]
-    pairs = (line.split() for line in processes.run([*query, *SHOWN]).splitlines())
+    database = ["--admindir", str(root / "var/lib/dpkg")]
+    shown = processes.run(["dpkg-query", *database, "--show", "--showformat", "${Package} ${Version}\\n", *SHOWN])
+    pairs = (line.split() for line in shown.splitlines())
     upstream = {package: re.sub(r"^\d+:|[+-].*", "", version) for package, version in pairs}
     return ", ".join(f"{name} {upstream.get(package, 'unknown')}" for package, name in SHOWN.items())
