@@ -66,7 +66,7 @@ class ClusterState:
     read_iops: float = 0.0
     write_iops: float = 0.0
     recovery_bytes: float = 0.0
-    """Bytes per second."""
+    """Bytes per second; 0 where no PG is recovered or backfilled: the rate is an average that lasts for 25 s longer."""
     pools: int | None = None
     monitors: int | None = None
     monitors_in_quorum: int | None = None
@@ -117,6 +117,11 @@ def scrubs(state: str) -> bool:
     return "scrubbing" in state.split("+")
 
 
+def recovers(state: str) -> bool:
+    """Whether a PG in this state is being recovered or backfilled, or waits for its turn."""
+    return "recover" in state or "backfill" in state
+
+
 def option_argv(name: str) -> tuple[str, ...]:
     """Prints one OSD option of the cluster's configuration database; a host's ceph.conf may override it."""
     return ("ceph", "config", "get", "osd", name)
@@ -133,6 +138,11 @@ def state_of(answer: Mapping[str, Any]) -> ClusterState:
     pgmap = answers.part(answer, "pgmap")
     health = answers.part(answer, "health")
     monmap = answers.part(answer, "monmap")
+    pg_states = {
+        str(one.get("state_name")): answers.whole(one.get("count"))
+        for one in answers.objects(pgmap.get("pgs_by_state"))
+    }
+    recovery_bytes = answers.number(pgmap.get("recovering_bytes_per_sec"))
     return ClusterState(
         health=str(health.get("status") or health.get("overall_status") or "unknown"),
         checks=tuple(_check(code, value) for code, value in answers.part(health, "checks").items()),
@@ -141,17 +151,14 @@ def state_of(answer: Mapping[str, Any]) -> ClusterState:
         osds_up=answers.whole(osdmap.get("num_up_osds")),
         osds_in=answers.whole(osdmap.get("num_in_osds")),
         pgs=answers.whole(pgmap.get("num_pgs")),
-        pg_states={
-            str(one.get("state_name")): answers.whole(one.get("count"))
-            for one in answers.objects(pgmap.get("pgs_by_state"))
-        },
+        pg_states=pg_states,
         misplaced_ratio=answers.number(pgmap.get("misplaced_ratio")),
         degraded_ratio=answers.number(pgmap.get("degraded_ratio")),
         read_bytes=answers.number(pgmap.get("read_bytes_sec")),
         write_bytes=answers.number(pgmap.get("write_bytes_sec")),
         read_iops=answers.number(pgmap.get("read_op_per_sec")),
         write_iops=answers.number(pgmap.get("write_op_per_sec")),
-        recovery_bytes=answers.number(pgmap.get("recovering_bytes_per_sec")),
+        recovery_bytes=recovery_bytes if any(map(recovers, pg_states)) else 0.0,
         pools=answers.whole(pgmap["num_pools"]) if "num_pools" in pgmap else None,
         monitors=answers.whole(monmap["num_mons"]) if "num_mons" in monmap else None,
         monitors_in_quorum=len(answer["quorum"]) if isinstance(answer.get("quorum"), list) else None,
