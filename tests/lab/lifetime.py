@@ -76,7 +76,8 @@ def _start(directory: Path, state: State, owner: int | None, osd_bytes: int, *, 
     network.connect(machines)
     hosts.start(machines)
     if state.ceph:
-        cluster.prepare(machines[CLUSTER], osd_bytes, usual_periods=bool(state.root))
+        usual = bool(state.root)
+        cluster.prepare(machines[CLUSTER], osd_bytes, usual_periods=usual, for_kernel=state.kernel)
     if state.kernel:
         kernel.boot(directory, machines, state.root)
     if state.ceph:
