@@ -13,11 +13,15 @@ import ssl
 import sys
 import threading
 import time
+import types
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 from urllib.parse import urlsplit
 
-from cephtui.targets.s3.signing import Request, signed_headers
+# With its package would come libraries that the Python of a node does not have.
+signing = sys.modules["signing"] = types.ModuleType("signing")
+exec((Path(__file__).parents[1] / "cephtui/targets/s3/signing.py").read_text(), vars(signing))
 
 OPERATIONS = {"i": ("BUCKET INIT", "BINIT"), "p": ("OBJECT PUT", "PUT"), "l": ("BUCKET LIST", "LIST"),
               "g": ("OBJECT GET", "GET"), "d": ("OBJECT DELETE", "DEL")}  # fmt: skip
@@ -70,8 +74,8 @@ class Client:
         self._connection = connection(url)
 
     def send(self, method: str, path: str, body: str = "", query: dict[str, str] | None = None) -> str:
-        request = Request(method, self._url, path, query or {}, body)
-        headers = signed_headers(request, self._keys, datetime.now(UTC))
+        request = signing.Request(method, self._url, path, query or {}, body)
+        headers = signing.signed_headers(request, self._keys, datetime.now(UTC))
         self._connection.request(method, request.url.removeprefix(self._url), body, headers)
         answer = self._connection.getresponse()
         text = answer.read().decode("utf-8", "replace")

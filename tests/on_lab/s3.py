@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shlex
-import sys
 import time
 from collections import Counter
 from fnmatch import fnmatchcase
@@ -18,7 +17,7 @@ from tests.lab import Lab
 from .runs import OWN, Bench, wait_for
 
 _CHECKOUT = Path(__file__).resolve().parents[2]
-_STAND_IN = f'PYTHONPATH={_CHECKOUT} exec {sys.executable} {_CHECKOUT}/tests/hsbench_standin.py "$@"'
+_STAND_IN = f'PYTHONPATH={_CHECKOUT} exec /usr/bin/python3 {_CHECKOUT}/tests/hsbench_standin.py "$@"'
 _REQUEST = re.compile(r' - (\S+) \[[^]]*\] "(\w+) /(\S*?)(?:\?\S*)? HTTP/1\.1" 2\d\d ')
 
 

@@ -63,7 +63,8 @@ def onodes(lab: Lab) -> int:
     """How many objects' metadata the OSDs have in their caches."""
     ask = ("ceph", "--conf", lab.ceph_conf, "tell")
     counters = (lab.on("ceph", *ask, f"osd.{osd}", "perf", "dump", "bluestore").stdout for osd in range(3))
-    return sum(json.loads(found)["bluestore"]["bluestore_onodes"] for found in counters)
+    known = [json.loads(found)["bluestore"] for found in counters]
+    return sum(each["onodes"] if "onodes" in each else each["bluestore_onodes"] for each in known)
 
 
 def test_caches_are_dropped_before_a_run_and_that_is_among_its_conditions(bench: Bench, pool: str) -> None:

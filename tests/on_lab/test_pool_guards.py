@@ -218,8 +218,9 @@ def test_recovery_is_told_beside_the_figures(bench: Bench, pool: str) -> None:
 
 def test_scrubbing_is_told_beside_the_figures(bench: Bench, pool: str) -> None:
     lab = bench.lab
-    lab.rbd("create", "--size", "64", f"{pool}/data")
-    lab.rbd("bench", "--io-type", "write", "--io-size", "4M", "--io-total", "64M", f"{pool}/data")
+    # Many objects: where the queue is mClock's, no scrub sleeps.
+    lab.rbd("create", "--size", "32", "--object-size", "4K", f"{pool}/data")
+    lab.rbd("bench", "--io-type", "write", "--io-size", "4K", "--io-total", "32M", f"{pool}/data")
     slowly = {"osd_scrub_sleep": "15", "osd_scrub_chunk_min": "1", "osd_scrub_chunk_max": "1"}
     try:
         for name, value in slowly.items():
