@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import signal
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.lab import Lab, LabError
+from tests.lab.cluster import OSDS
 
 from .runs import Bench, Console, wait_for
 
@@ -103,6 +105,14 @@ def all_serve(lab: Lab) -> bool:
     """Whether all OSDs are up and all PGs are active and have leases."""
     states = [one["state"] for one in lab.ceph("pg", "dump", "pgs_brief")["pg_stats"]]
     return all_up(lab) and all("active" in state and "laggy" not in state for state in states)
+
+
+def in_all_stores(lab: Lab, *names: str) -> int:
+    """Of a counter of BlueStore, the sum of all OSDs; it has one of these names, by the release."""
+    ask = ("ceph", "--conf", lab.ceph_conf, "tell")
+    said = [lab.on("ceph", *ask, f"osd.{osd}", "perf", "dump", "bluestore").stdout for osd in OSDS]
+    stores = [json.loads(text)["bluestore"] for text in said]
+    return sum(next(store[name] for name in names if name in store) for store in stores)
 
 
 def kill_osd(lab: Lab, osd: int) -> None:

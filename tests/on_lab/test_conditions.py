@@ -9,6 +9,7 @@ from typing import Any
 
 from tests.lab import Lab
 
+from .others import in_all_stores
 from .runs import Bench
 
 OPTION = "osd_op_num_shards_hdd"
@@ -61,10 +62,7 @@ def cached(file: Path) -> int:
 
 def onodes(lab: Lab) -> int:
     """How many objects' metadata the OSDs have in their caches."""
-    ask = ("ceph", "--conf", lab.ceph_conf, "tell")
-    counters = (lab.on("ceph", *ask, f"osd.{osd}", "perf", "dump", "bluestore").stdout for osd in range(3))
-    known = [json.loads(found)["bluestore"] for found in counters]
-    return sum(each["onodes"] if "onodes" in each else each["bluestore_onodes"] for each in known)
+    return in_all_stores(lab, "onodes", "bluestore_onodes")
 
 
 def test_caches_are_dropped_before_a_run_and_that_is_among_its_conditions(bench: Bench, pool: str) -> None:

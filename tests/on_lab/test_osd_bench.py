@@ -14,7 +14,7 @@ import pytest
 
 from tests.lab import Lab
 
-from .others import kill_osd, start_osd
+from .others import in_all_stores, kill_osd, start_osd
 from .runs import ENDLESS, Bench, Console, Event, assert_samples_add_up, noted, raw, run_directories, wait_for
 from .test_faults import wait_until_healthy
 from .test_undo import gate, gates_folder
@@ -106,11 +106,7 @@ def test_caps_that_do_not_allow_it_are_told_before(bench: Bench) -> None:
 
 def transactions(lab: Lab) -> int:
     """How many the stores of all OSDs have begun."""
-    done = 0
-    for osd in range(3):
-        asked = lab.on("ceph", "ceph", "--conf", lab.ceph_conf, "tell", f"osd.{osd}", "perf", "dump", "bluestore")
-        done += json.loads(asked.stdout)["bluestore"]["bluestore_txc"]
-    return done
+    return in_all_stores(lab, "txc_count", "bluestore_txc")
 
 
 def wait_until_quiet(lab: Lab) -> int:
