@@ -3,7 +3,8 @@
     python -m tests.lanes [--all [--soak-minutes N]] [--load N] [PYTEST OPTION]...
 
 Each lane is a process of its own. What it says goes to ``build/tests/LANE.log``, and to the terminal if it fails.
-Nothing runs, at the end, beside the tests marked ``timing``, which assert how long something takes.
+Nothing runs, at the end, beside the tests marked ``timing``, which assert how long something takes. With ``--all``
+those of the lab run again before, on the Ceph and the fio of other releases of Debian.
 
 A test that fails is run again, alone, three times. If it passes each time it is flaky: that is said, and kept in
 ``build/flaky.jsonl``, and fails nothing; more than a few of them do.
@@ -19,12 +20,15 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from . import flaky, outcomes
 from .costs import Group, Meter, cpu_seconds_of
+from .lab import releases
+from .lab.releases import RELEASES
 from .outcomes import Outcome
 
 LAB, PROCESSES = ("tests/on_lab",), ("tests/end_to_end", "tests/on_terminal", "tests/on_browser")
@@ -43,7 +47,9 @@ LAST = {"timing": (*PYTEST, *TIMED)}
 """With nothing beside it."""
 CHOSEN = "chosen"
 """The lane of tests that are named."""
-PRIORITIES = {"lab": -5, "soak": -5, "types": 10, "units": 10}
+RELEASED = {f"lab-{release}": ("--release", release) for release in RELEASES}
+"""The lab's tests again, one after the other: options of the lanes that have the programs of a release."""
+PRIORITIES = {"lab": -5, **dict.fromkeys(RELEASED, -5), "soak": -5, "types": 10, "units": 10}
 """As nice(1) has them: the first wait for other processes; who may not have theirs runs as the rest does, with 0.
 
 The last wait for nothing. They come after all others until the first have ended, and from then on after none.
@@ -211,9 +217,13 @@ def all_passed(ended: Sequence[Ended], lanes: Mapping[str, Sequence[str]]) -> bo
     """Whether nothing failed but what is flaky; runs that again, and each lane that did not come to all its tests."""
     failures = list[outcomes.Failure]()
     while not any(lane.is_broken for lane in ended):
-        new = [failure for lane in ended for failure in lane.outcome.failures]
-        failures += new
-        if not flaky.are_few(failures) or not all(flaky.is_flaky(failure, run_again) for failure in new):
+        new = [
+            (failure, partial(run_again, options=RELEASED.get(lane.name, ())))
+            for lane in ended
+            for failure in lane.outcome.failures
+        ]
+        failures += [failure for failure, _ in new]
+        if not flaky.are_few(failures) or not all(flaky.is_flaky(failure, again) for failure, again in new):
             return False
         incomplete = [lane.name for lane in ended if not lane.passed and not lane.outcome.is_complete]
         if not incomplete:
@@ -222,9 +232,9 @@ def all_passed(ended: Sequence[Ended], lanes: Mapping[str, Sequence[str]]) -> bo
     return False
 
 
-def run_again(failure: outcomes.Failure) -> str:
+def run_again(failure: outcomes.Failure, options: Sequence[str]) -> str:
     """What fails of this where it runs alone; empty if nothing does."""
-    (again,) = run({"again": [*AGAIN, *failure.tests]}, quietly=True)
+    (again,) = run({"again": [*AGAIN, *options, *failure.tests]}, quietly=True)
     return "" if again.passed and again.status == 0 else again.text
 
 
@@ -265,7 +275,9 @@ def kept_busy(cores: int) -> Iterator[Callable[[], float]]:
 def main(words: Sequence[str]) -> int:
     """Run all lanes, or just what the options name; gives the exit status."""
     parser = argparse.ArgumentParser(prog="python -m tests.lanes", description=__doc__.partition("\n")[0])
-    parser.add_argument("--all", action="store_true", help="also what takes long: tests marked matrix, and the soak")
+    parser.add_argument(
+        "--all", action="store_true", help="also what takes long: tests marked matrix, other releases, the soak"
+    )
     parser.add_argument("--soak-minutes", type=float, default=60.0, metavar="N", help="of the soak; default: 60")
     parser.add_argument(
         "--load", type=int, default=0, metavar="N", help="keep N cores busy, but not beside what runs alone"
@@ -275,21 +287,36 @@ def main(words: Sequence[str]) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
     beside, last = _lanes(options, everything=chosen.all)
+    in_turn = dict[str, Sequence[str]]()
     if chosen.all and CHOSEN not in beside:
+        in_turn = {name: (*beside["lab"], *words) for name, words in RELEASED.items()}
         beside = {"soak": ("tests.soak", "--minutes", str(chosen.soak_minutes)), **beside}
     began, meter = time.monotonic(), Meter.start()
     try:
         with kept_busy(chosen.load) as busy_seconds:
+            _show_versions(beside)
             ended = run(beside)
+            for name, lane in in_turn.items():
+                _show_versions({name: lane})
+                ended += run({name: lane})
             busy = busy_seconds()
         ended += run(last)
-        passed = all_passed(ended, beside | last)
+        passed = all_passed(ended, beside | in_turn | last)
         minutes, cpu_seconds = (time.monotonic() - began) / 60, meter.cpu_seconds() - busy
     except KeyboardInterrupt:
         return 130
     print(costs(ended, minutes, cpu_seconds))
     print(f"{'passed' if passed else 'FAILED'} after {minutes:.1f} min", flush=True)
     return 0 if passed else 1
+
+
+def _show_versions(lanes: Iterable[str]) -> None:
+    """What Ceph and fio the lab of a lane has."""
+    for name in lanes:
+        if name in RELEASED:
+            print(f"{name}: {releases.versions(releases.root_of(RELEASED[name][-1]))}", flush=True)
+        elif name == "lab":
+            print(f"{name}: {releases.versions()}", flush=True)
 
 
 def _lanes(options: Sequence[str], *, everything: bool) -> tuple[dict[str, Sequence[str]], dict[str, Sequence[str]]]:
