@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -25,6 +25,10 @@ _PACKAGES = (
     *("fio", "ioping", "iperf3", "python3", "openssh-server", "openssh-client", "curl", "tcsh", "perl"),
     *("util-linux", "mount", "iproute2", "kmod", "procps", "e2fsprogs", "xfsprogs"),
 )
+_MORE_PACKAGES = {
+    # Two compressors of Ceph 20.2 want it, and its package does not.
+    "sid": ("libqatzip3",)
+}
 _HOOKS = {
     # No second interpreter of a process can import it, and every module of Ceph's manager does (Ceph 18.2). Here none
     # has passwords.
@@ -39,11 +43,12 @@ def root_of(release: str) -> Path:
 
     Raises LabError.
     """
-    root = CACHE / f"{release}-{zlib.crc32(repr((_PACKAGES, _HOOKS)).encode()):08x}"
+    wanted = (*_PACKAGES, *_MORE_PACKAGES.get(release, ())), _HOOKS.get(release, "true")
+    root = CACHE / f"{release}-{zlib.crc32(repr(wanted).encode()):08x}"
     with _alone() as lock:
         if not root.is_dir():
             print(f"lab: making a root directory of Debian {release} in {CACHE}, once: about a minute", flush=True)
-            _make(release, root, lock)
+            _make(release, *wanted, root, lock)
     return root
 
 
@@ -55,16 +60,16 @@ def _alone() -> Iterator[int]:
         yield lock.fileno()
 
 
-def _make(release: str, root: Path, lock: int) -> None:
+def _make(release: str, packages: Sequence[str], hook: str, root: Path, lock: int) -> None:
     unfinished = CACHE / f".{release}"
     shutil.rmtree(unfinished, ignore_errors=True)
     command = [
         # Its mounts are its own: nothing is mounted below a directory that was left unfinished.
         *("unshare", "--mount", "--fork", "--kill-child", "--"),
-        *("mmdebstrap", "--mode=root", "--variant=essential", f"--include={','.join(_PACKAGES)}"),
+        *("mmdebstrap", "--mode=root", "--variant=essential", f"--include={','.join(packages)}"),
         # A mirror can be older than its lists are said to be good for.
         '--aptopt=Acquire::Check-Valid-Until "false"',
-        f"--customize-hook={_HOOKS.get(release, 'true')}",
+        f"--customize-hook={hook}",
         *(release, unfinished, *_mirror()),
     ]
     try:
