@@ -1,0 +1,44 @@
+"""Ceph's rates are averages that outlast their clients: what one has done oneself is no reason to refuse a run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .conftest import NewBench
+from .others import SMALL
+from .runs import Bench, Console, noted
+
+OBJECTS: dict[str, Any] = {"runtime": 2, "concurrent-ios": 2, "block-size": "64K"}
+
+
+def pool_use(console: Console) -> str:
+    """What is said of the pool's other clients in the plan of a run, which must have ended well."""
+    assert console.process.returncode == 0, console.describe()
+    (plan,) = [event for event in console.events if event["event"] == "plan"]
+    return str(plan["pool_use"]["text"])
+
+
+def test_a_run_after_another_is_not_refused_for_what_that_has_done(bench: Bench, pool: str) -> None:
+    first = bench.run("rados-write", target=f"pool:{pool}", **OBJECTS)
+    assert pool_use(first).endswith("0 client IOPS")
+    # a process of its own each, as a script has them
+    for preset in ("rados-seq", "rados-write"):
+        assert pool_use(bench.run(preset, target=f"pool:{pool}", **OBJECTS)).endswith("own I/O has just ended")
+
+
+def test_another_user_waits_until_that_has_decayed(new_bench: NewBench, pool: str) -> None:
+    first, other = new_bench(), new_bench()
+    assert pool_use(first.run("rados-write", target=f"pool:{pool}", **OBJECTS)).endswith("0 client IOPS")
+    waited = other.run("rados-write", target=f"pool:{pool}", **OBJECTS)
+    assert pool_use(waited).endswith("0 client IOPS")
+    assert f"cephtui: pool {pool} has " in waited.stderr, "it was told why it waits"
+
+
+def test_a_run_after_a_kill_and_the_removal_of_what_that_had_made_is_not_refused(bench: Bench, pool: str) -> None:
+    killed = bench.start("write-iops", target=f"rbd:{pool}", **{**SMALL, "runtime": 300})
+    killed.wait_for_samples(2)
+    killed.process.kill()
+    killed.wait()
+    assert noted(bench.sandbox)
+    bench.clean_up()
+    pool_use(bench.run("write-iops", target=f"rbd:{pool}", **SMALL))
