@@ -139,6 +139,8 @@ bluestore cache trim interval = 1
 bluestore throttle bytes = 0
 bluestore throttle deferred bytes = 0
 bluestore block size = {osd_bytes}
+# That an operation was slow is a warning of health for a day (Ceph 20.2), and tests make operations slow.
+bluestore slow ops warn lifetime = 10
 
 [client]
 # Under [global] it would stand in for the daemons' own.
