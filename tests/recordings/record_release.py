@@ -23,7 +23,7 @@ from tests.waiting import comes_true
 
 POOL = "recorded"
 IMAGE = f"{POOL}/image"
-_TELL = ("ceph", "tell", "osd.0")
+_TELL = ("ceph", "tell", "osd.1")
 ASKED = {
     "status": cluster.STATUS_ARGV,
     "versions": cluster.VERSIONS_ARGV,
@@ -112,7 +112,7 @@ def main() -> None:
         lab.rbd("create", "--size", "256", IMAGE)
         comes_true(lambda: [s["state_name"] for s in lab.ceph("status")["pgmap"]["pgs_by_state"]] == ["active+clean"])
         # Pings between OSDs are counted by the minute.
-        pings = ("ceph", "--conf", lab.ceph_conf, *ASKED["osd-network"][1:])
+        pings: list[str | Path] = ["ceph", "--conf", lab.ceph_conf, *ASKED["osd-network"][1:]]
         comes_true(lambda: json.loads(lab.on("ceph", *pings).stdout)["entries"], 180, 1)
         for name, argv in LOADS.items():
             if name == _ENDLESS:
