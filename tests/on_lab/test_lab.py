@@ -16,7 +16,8 @@ from typing import Any
 
 import pytest
 
-from tests.lab import Lab, LabError
+from tests.lab import Lab, LabError, releases
+from tests.lab.state import State
 from tests.waiting import comes_true, wait_for
 
 from .conftest import NewLab
@@ -93,6 +94,20 @@ def test_a_restricted_user_has_the_pool_only(lab: Lab) -> None:
 
 
 # --- Hosts ---------------------------------------------------------------------------------------
+
+
+def test_hosts_and_cluster_have_the_programs_of_its_release(lab: Lab) -> None:
+    """Which is this machine's own where none was asked for; Ceph's daemons say themselves what they are."""
+    state = State.load(lab.directory)
+    assert state
+    root = Path(state.root or "/")
+    release = (root / "etc/os-release").read_text()
+    assert all(lab.on(name, "cat", "/etc/os-release").stdout == release for name in (*lab.nodes, "ceph"))
+    known = dict(pair.split(" ") for pair in releases.versions(root).split(", "))
+    assert said(ssh(lab, "lab1", "fio --version")) == f"fio-{known['fio']}\n"
+    assert said(ssh(lab, "lab1", "python3 --version")) == f"Python {known['Python']}\n"
+    assert {version.split()[2] for version in lab.ceph("versions")["overall"]} == {known["Ceph"]}
+    assert lab.on("lab1", "ssh", "-V").stderr.startswith(f"OpenSSH_{known['OpenSSH']}")
 
 
 def test_the_hosts_are_three(lab: Lab) -> None:

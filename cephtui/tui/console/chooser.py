@@ -185,7 +185,7 @@ class Chooser(Front):
     async def _survey(self) -> None:
         with contextlib.suppress(NotRun, *FAULTS):
             launcher = Launcher(self._runner, Dialogs(self._show))
-            self._choice.take_survey(await launcher.survey(self._choice.request()))
+            self._choice.take_survey(await launcher.survey(self._choice.request(), patient=False))
             self._changed()
 
     async def _show(self, dialog: ModalScreen[Any]) -> Any:
