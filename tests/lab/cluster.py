@@ -35,11 +35,6 @@ mgr stats period = 1
 mgr tick period = 1
 osd mon report interval = 1
 """
-_OLD_CIPHER = (
-    ("--key-type", "aes"),
-    ("--auth-service-cipher=aes", "--auth-allowed-ciphers=aes,aes256k", "--auth-preferred-cipher=aes"),
-)
-"""Options that make keys and a map of the monitors as upgraded clusters have them: kernels before 7.0 know no other."""
 _COMMANDS = Path(__file__).with_name("ceph_commands.py")
 _ANSWER_SECONDS = 120
 
@@ -165,11 +160,10 @@ def _write_secret(path: Path, text: str) -> None:
     path.write_text(text)
 
 
-def prepare(machine: Machine, osd_bytes: int, *, usual_periods: bool, for_kernel: bool) -> None:
+def prepare(machine: Machine, osd_bytes: int, *, usual_periods: bool) -> None:
     """Writes the configuration and the keys of the cluster, daemons and clients alike.
 
-    It reports what it does every second, or with ``usual_periods`` as often as Ceph does by itself. Its keys are those
-    of its release, or what a kernel knows.
+    It reports what it does every second, or with ``usual_periods`` as often as Ceph does by itself.
     """
     directory = machine.directory
     for folder in ("run", "log", "mon", "mgr", "mds", *(f"osd.{osd}" for osd in OSDS)):
@@ -177,17 +171,13 @@ def prepare(machine: Machine, osd_bytes: int, *, usual_periods: bool, for_kernel
     fsid = str(uuid.uuid4())
     conf_path(directory).write_text(_conf(directory, fsid, osd_bytes, usual_periods=usual_periods))
     # Ceph's own, for which ciphers a key may be depends on its release.
-    known = machine.run("bash", "-c", "ceph-authtool --help 2>&1 || :")
-    types, ciphers = _OLD_CIPHER if for_kernel and _OLD_CIPHER[0][0] in known else ((), ())
-    make = ["ceph-authtool", *types, "--gen-print-key"]
-    keys = {entity: machine.run(*make).strip() for entity in _CAPABILITIES}
+    keys = {entity: machine.run("ceph-authtool", "--gen-print-key").strip() for entity in _CAPABILITIES}
     _write_secret(directory / "mon.keyring", "".join(_keyring(entity, key) for entity, key in keys.items()))
     for entity in (ADMIN, RESTRICTED, gateway.CLIENT):
         _write_secret(keyring_path(directory, entity), _keyring(entity, keys[entity]))
     for folder, entity in (("mgr", "mgr.x"), ("mds", "mds.x"), *((f"osd.{osd}", f"osd.{osd}") for osd in OSDS)):
         _write_secret(directory / folder / "keyring", _keyring(entity, keys[entity]))
-    create = ["monmaptool", *ciphers, "--create", "--fsid", fsid, "--addv", "a", _monitor_addresses()]
-    machine.run(*create, directory / "monmap")
+    machine.run("monmaptool", "--create", "--fsid", fsid, "--addv", "a", _monitor_addresses(), directory / "monmap")
 
 
 class _Connection:
@@ -249,9 +239,6 @@ class Cluster:
         self.ceph("config", "set", "mon", "mon_allow_pool_delete", "true")
         self.ceph("osd", "pool", "create", POOL, str(_PLACEMENT_GROUPS))
         run("rbd", "--conf", conf, "pool", "init", POOL)
-        for check in self.ceph("health")["checks"]:
-            if check.startswith("AUTH_INSECURE_"):  # of the old cipher
-                self.ceph("health", "mute", check, "--sticky")
         if files:
             self._start_files()
         processes.wait_until("the cluster is healthy", self._is_healthy, 90)

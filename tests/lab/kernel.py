@@ -1,4 +1,4 @@
-"""A host of a lab with a kernel of its own: a virtual machine with Debian's, which has rbd, CephFS and netem.
+"""A host of a lab with a kernel of its own: a virtual machine with that of its release, which has rbd, CephFS, netem.
 
 It runs in software, so that it needs no support of the processor, and sees this machine's files; what it writes stays
 in its own memory. It is the process of qemu among those of the switch, and ends with that.
@@ -6,6 +6,7 @@ in its own memory. It is the process of qemu among those of the switch, and ends
 
 from __future__ import annotations
 
+import lzma
 import shutil
 import subprocess
 from collections.abc import Mapping
@@ -16,7 +17,7 @@ from .machines import ADDRESSES, CONSOLE, KERNEL_HOST, SWITCH, Machine
 from .processes import LabError
 
 CACHE = Path("/var/cache/cephtui-lab/kernel")
-"""Where ``.ci/setup lab`` puts the kernel."""
+"""Where ``.ci/setup lab`` puts the kernel for the files of this machine. The root directory of a release has one."""
 NEEDED = {
     "qemu-system-x86_64": "qemu-system-x86",
     "busybox": "busybox-static",
@@ -34,31 +35,31 @@ _BOOT_SECONDS = 240
 """On an idle machine it takes 15."""
 
 
-def missing() -> str | None:
-    """What has to be installed first."""
+def missing(root: str) -> str | None:
+    """What has to be installed first, for a host with this root directory."""
     packages = sorted(package for program, package in NEEDED.items() if not shutil.which(program))
     if packages:
         return f"a host with a kernel of its own needs packages that are not installed: {' '.join(packages)}"
-    return None if _version() else f"there is no kernel in {CACHE}: sh .ci/setup lab"
+    return None if _version(root) else f"there is no kernel in {root or CACHE}: sh .ci/setup lab"
 
 
 def boot(directory: Path, machines: Mapping[str, Machine], root: str = "") -> None:
     """Starts the virtual machine, which has this root directory, and does not wait until it is up."""
-    host, switch, version = directory / "hosts" / KERNEL_HOST, machines[SWITCH], _version()
+    host, switch, version = directory / "hosts" / KERNEL_HOST, machines[SWITCH], _version(root)
     assert version
-    files = "/"
+    kernel, modules, files = (Path(root), "/", "") if root else (CACHE, str(CACHE), "/")
     if root:
-        kept = (directory, Path(__file__).resolve().parents[2], CACHE)
+        kept = (directory, Path(__file__).resolve().parents[2])
         files = switch.run("sh", releases.ASSEMBLE, root, directory / "roots" / KERNEL_HOST, *kept).strip()
-    _make_first_files(host / "initramfs", version)
+    _make_first_files(host / "initramfs", kernel, version)
     switch.network(f"tuntap add dev {KERNEL_HOST} mode tap\nlink set dev {KERNEL_HOST} master lan up\n")
-    settings = {"lab": directory, "host": KERNEL_HOST, "address": ADDRESSES[KERNEL_HOST], "modules": CACHE}
+    settings = {"lab": directory, "host": KERNEL_HOST, "address": ADDRESSES[KERNEL_HOST], "modules": modules}
     words = " ".join(f"{key}={value}" for key, value in settings.items())
     # Programs start a sixth faster than on "max": libraries choose no instructions there that take long to emulate.
     switch.run(
         *("qemu-system-x86_64", "-accel", "tcg", "-cpu", "Nehalem", "-smp", "1", "-m", str(_MEMORY_MIB), "-nodefaults"),
         *("-daemonize", "-display", "none", "-serial", f"file:{host}/console.log"),
-        *("-kernel", CACHE / "boot" / f"vmlinuz-{version}", "-initrd", host / "initramfs"),
+        *("-kernel", kernel / "boot" / f"vmlinuz-{version}", "-initrd", host / "initramfs"),
         # An argument with an equals sign becomes a variable of the first process. With the same addresses in all
         # processes, what qemu has translated of a library serves them all: programs start three times as fast.
         *("-append", f"console=ttyS0 quiet panic=1 mitigations=off norandmaps {words} second={_SECOND}"),
@@ -85,24 +86,25 @@ def wait(directory: Path, machines: Mapping[str, Machine]) -> None:
         raise LabError(f"{error}; its console says: {console[-500:].strip()}") from error
 
 
-def _version() -> str | None:
-    """Of the kernel in the cache, the newest."""
-    found = sorted(path.name.removeprefix("vmlinuz-") for path in CACHE.glob("boot/vmlinuz-*"))
+def _version(root: str) -> str | None:
+    """Of the kernels there, the newest."""
+    found = sorted(path.name.removeprefix("vmlinuz-") for path in Path(root or CACHE).glob("boot/vmlinuz-*"))
     return found[-1] if found else None
 
 
-def _make_first_files(archive: Path, version: str) -> None:
+def _make_first_files(archive: Path, kernel: Path, version: str) -> None:
     """What it has before it sees the files of this machine: a shell and some modules, in order."""
     folder = archive.with_name("initramfs.d")
     (folder / "modules").mkdir(parents=True)
     shutil.copy(shutil.which("busybox") or "", folder / "busybox")
     shutil.copy(_FIRST, folder / "init")
     (folder / "init").chmod(0o755)
-    show: list[str | Path] = ["modprobe", "--dirname", CACHE, "--set-version", version, "--show-depends"]
+    show: list[str | Path] = ["modprobe", "--dirname", kernel, "--set-version", version, "--show-depends"]
     lines = [line for name in _MODULES for line in processes.run([*show, name]).splitlines()]
-    files = dict.fromkeys(Path(line.split()[1]) for line in lines)
+    files = dict.fromkeys(Path(line.split()[1]) for line in lines if line.startswith("insmod "))  # others are built in
     for number, file in enumerate(files):
-        shutil.copy(file, folder / "modules" / f"{number:02}-{file.name}")
+        content = lzma.decompress(file.read_bytes()) if file.suffix == ".xz" else file.read_bytes()
+        (folder / "modules" / f"{number:02}-{file.stem.removesuffix('.ko')}.ko").write_bytes(content)
     names = "\n".join(str(path.relative_to(folder)) for path in sorted(folder.rglob("*")))
     with archive.open("wb") as packed:
         command = ["cpio", "--quiet", "--create", "--format=newc"]

@@ -36,10 +36,11 @@ def up(
     of that, and Ceph reports as often as it does by itself.
     """
     reason = checks.refusal(system) or checks.missing(ceph=ceph and not release) or checks.unfit(directory)
-    reason = reason or (kernel.missing() if with_kernel else None)
     if reason:
         raise LabError(reason)
     root = str(releases.root_of(release)) if release else ""
+    if with_kernel and (reason := kernel.missing(root)):
+        raise LabError(reason)
     while True:
         directory.mkdir(parents=True, exist_ok=True)
         with locked(directory) as there:
@@ -76,8 +77,7 @@ def _start(directory: Path, state: State, owner: int | None, osd_bytes: int, *, 
     network.connect(machines)
     hosts.start(machines)
     if state.ceph:
-        usual = bool(state.root)
-        cluster.prepare(machines[CLUSTER], osd_bytes, usual_periods=usual, for_kernel=state.kernel)
+        cluster.prepare(machines[CLUSTER], osd_bytes, usual_periods=bool(state.root))
     if state.kernel:
         kernel.boot(directory, machines, state.root)
     if state.ceph:

@@ -32,7 +32,7 @@ CLUSTER_ADDRESSES = {"lab2": "10.78.0.2", "lab3": "10.78.0.3", CLUSTER: "10.78.0
 """Over the same cables: in the network that OSDs have for themselves."""
 
 _HERE = Path(__file__).resolve().parent
-_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 def script(name: str, *words: str | Path) -> list[str]:
@@ -64,7 +64,7 @@ class Machine:
     def command(self, *words: str | Path) -> list[str]:
         """What runs a command inside, with the environment of a fresh machine."""
         enter = ["nsenter", "--target", str(self.first_process()), "--net", "--uts", "--pid", "--mount"]
-        environment = [f"HOME={home(self.directory, self.name)}", f"PATH={_PATH}", "LANG=C.UTF-8", "USER=root"]
+        environment = [f"HOME={home(self.directory, self.name)}", f"PATH={PATH}", "LANG=C.UTF-8", "USER=root"]
         return [*enter, "env", "-i", *environment, *map(str, words)]
 
     def run(self, *words: str | Path, timeout: float = 120) -> str:
@@ -127,7 +127,7 @@ def _start(directory: Path, name: str, root: str) -> subprocess.Popen[bytes]:
         # With a buffer, a machine that has ended at once would be noticed only when its stdin is closed.
         bufsize=0,
         cwd="/",
-        env={"PATH": _PATH, "LANG": "C.UTF-8"},
+        env={"PATH": PATH, "LANG": "C.UTF-8"},
         start_new_session=True,
     )
 

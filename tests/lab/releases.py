@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import re
+import shlex
 import shutil
 import subprocess
 import zlib
@@ -12,12 +13,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from . import processes
+from .machines import PATH
 from .processes import LabError
 
 RELEASES = ("trixie", "sid")
 CACHE = Path("/var/cache/cephtui-lab/roots")
-SHOWN = {"ceph-common": "Ceph", "fio": "fio", "openssh-server": "OpenSSH", "python3": "Python"}
-"""Packages whose versions tell what a lab has, and what they are called."""
+_ASKED = {"Ceph": "ceph --version", "fio": "fio --version", "OpenSSH": "ssh -V", "Python": "python3 --version"}
+"""What tells whose programs a lab has, and who says its version."""
 ASSEMBLE = Path(__file__).with_name("root.sh")
 
 _PACKAGES = (
@@ -29,26 +31,23 @@ _MORE_PACKAGES = {
     # Two compressors of Ceph 20.2 want it, and its package does not.
     "sid": ("libqatzip3",)
 }
-_HOOKS = {
-    # No second interpreter of a process can import it, and every module of Ceph's manager does (Ceph 18.2). Here none
-    # has passwords.
-    "trixie": 'cd "$1/usr/lib/python3/dist-packages" && rm -r bcrypt && touch bcrypt.py'
-}
+_SCRIPTS = tuple(Path(__file__).with_name(f"{name}.sh") for name in ("root_hook", "kernel_files"))
 _MAKING_SECONDS = 1800
 _SHOWN_CHARACTERS = 2000
 
 
 def root_of(release: str) -> Path:
-    """The root directory of a release, which is made where there is none: it takes a minute, and then 750 MB.
+    """The root directory of a release, which is made where there is none: it takes a minute, and then 900 MB.
 
     Raises LabError.
     """
-    wanted = (*_PACKAGES, *_MORE_PACKAGES.get(release, ())), _HOOKS.get(release, "true")
-    root = CACHE / f"{release}-{zlib.crc32(repr(wanted).encode()):08x}"
+    packages = (*_PACKAGES, *_MORE_PACKAGES.get(release, ()))
+    made_by = "".join([*packages, *(script.read_text() for script in _SCRIPTS)])
+    root = CACHE / f"{release}-{zlib.crc32(made_by.encode()):08x}"
     with _alone() as lock:
         if not root.is_dir():
             print(f"lab: making a root directory of Debian {release} in {CACHE}, once: about a minute", flush=True)
-            _make(release, *wanted, root, lock)
+            _make(release, packages, root, lock)
     return root
 
 
@@ -60,7 +59,7 @@ def _alone() -> Iterator[int]:
         yield lock.fileno()
 
 
-def _make(release: str, packages: Sequence[str], hook: str, root: Path, lock: int) -> None:
+def _make(release: str, packages: Sequence[str], root: Path, lock: int) -> None:
     if not shutil.which("mmdebstrap"):
         raise LabError("the root directory of a release needs a package that is not installed: mmdebstrap")
     unfinished = CACHE / f".{release}"
@@ -68,10 +67,10 @@ def _make(release: str, packages: Sequence[str], hook: str, root: Path, lock: in
     command = [
         # Its mounts are its own: nothing is mounted below a directory that was left unfinished.
         *("unshare", "--mount", "--fork", "--kill-child", "--"),
-        *("mmdebstrap", "--mode=root", "--variant=essential", f"--include={','.join(packages)}"),
+        *("mmdebstrap", "--mode=root", "--variant=apt", f"--include={','.join(packages)}"),
         # A mirror can be older than its lists are said to be good for.
         '--aptopt=Acquire::Check-Valid-Until "false"',
-        f"--customize-hook={hook}",
+        f'--customize-hook=sh {shlex.quote(str(_SCRIPTS[0]))} "$1" {release}',
         *(release, unfinished, *_mirror()),
     ]
     try:
@@ -104,8 +103,13 @@ def _mirror() -> list[str]:
 
 def versions(root: Path = Path("/")) -> str:
     """The versions of what a lab has that is made of this root directory: ``Ceph 18.2.7, fio 3.39, ...``."""
-    database = ["--admindir", str(root / "var/lib/dpkg")]
-    shown = processes.run(["dpkg-query", *database, "--show", "--showformat", "${Package} ${Version}\\n", *SHOWN])
-    pairs = (line.split() for line in shown.splitlines())
-    upstream = {package: re.sub(r"^\d+:|[+-].*", "", version) for package, version in pairs}
-    return ", ".join(f"{name} {upstream.get(package, 'unknown')}" for package, name in SHOWN.items())
+    return ", ".join(f"{name} {_version(root, command)}" for name, command in _ASKED.items())
+
+
+def _version(root: Path, command: str) -> str:
+    try:
+        said = processes.run(["chroot", root, "env", f"PATH={PATH}", "sh", "-c", f"{command} 2>&1"])
+    except LabError:
+        return "unknown"
+    found = re.search(r"\d+\.\d+[\w.]*", said)
+    return found[0] if found else "unknown"
