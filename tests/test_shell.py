@@ -8,8 +8,8 @@ import subprocess
 import pytest
 
 from cephtui.models import Node
-from cephtui.nodes.shell import NodeShell, with_ceph
-from cephtui.nodes.transport import TransportError
+from cephtui.nodes.shell import NodeShell, reason, with_ceph
+from cephtui.nodes.transport import Completed, TransportError
 from tests.fakes import FakeNode
 
 PLAIN = Node(name="a", host="a")
@@ -104,3 +104,20 @@ async def test_a_node_that_is_gone_is_told() -> None:
     fake.lose()
     with pytest.raises(TransportError, match="a: "):
         await shell.run(("true",))
+
+
+@pytest.mark.parametrize(
+    ("stderr", "expected"),
+    [
+        ("", "status 32, no reason given"),
+        ("mkdir: cannot create directory 'x': File exists\n", "mkdir: cannot create directory 'x': File exists"),
+        ("first\nsecond\n", "second"),
+        (
+            "mount: /mnt: wrong fs type, bad option or other error.\n       dmesg(1) may have more information.\n",
+            "mount: /mnt: wrong fs type, bad option or other error.",
+        ),
+        ("   all of it is indented\n", "all of it is indented"),
+    ],
+)
+def test_a_reason_is_the_last_line_that_stands_alone(stderr: str, expected: str) -> None:
+    assert reason(Completed(32, "", stderr)) == expected

@@ -84,8 +84,11 @@ class NodeShell:
 
 
 def reason(failed: Completed) -> str:
-    """The last line of a failed command's stderr, preferably none of its libraries' logs."""
-    printed = [line.strip() for line in failed.stderr.splitlines()]
+    """The last line of a failed command's stderr, preferably none of its libraries' logs.
+
+    An indented line goes on with the one before, as mount(8) ends with where there may be more.
+    """
+    printed = [line.strip() for line in failed.stderr.splitlines() if not line[:1].isspace()]
     lines = spoken(failed.stderr)
     own = [line for line in lines if line in printed]
     return one_line((own or lines)[-1]) if lines else f"status {failed.status}, no reason given"
