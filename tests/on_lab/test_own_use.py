@@ -28,7 +28,9 @@ def test_a_run_after_another_is_not_refused_for_what_that_has_done(bench: Bench,
 
 def test_another_user_waits_until_that_has_decayed(new_bench: NewBench, pool: str) -> None:
     first, other = new_bench(), new_bench()
-    assert pool_use(first.run("rados-write", target=f"pool:{pool}", **OBJECTS)).endswith("0 client IOPS")
+    # so long that the cluster knows of it at its end
+    long = {**OBJECTS, "runtime": 12}
+    assert pool_use(first.run("rados-write", target=f"pool:{pool}", **long)).endswith("0 client IOPS")
     waited = other.run("rados-write", target=f"pool:{pool}", **OBJECTS)
     assert pool_use(waited).endswith("0 client IOPS")
     assert f"cephtui: pool {pool} has " in waited.stderr, "it was told why it waits"
