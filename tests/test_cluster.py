@@ -271,7 +271,7 @@ async def test_a_cluster_that_can_not_be_asked_refuses_with_the_node(
     shell = RecordedShell("healthy", bash_access=ok("done\t\n"), **{command: answer})
 
     assert (await checked(shell)).startswith(f"n1: {said}")
-    refusal = await preflight.guard_service(shell, "rec")
+    refusal = await preflight.guard_service(ClusterReader(shell), "rec")
     assert refusal is not None
     assert refusal.text.startswith(f"n1: {said}")
     health = await preflight.health(shell)
@@ -285,9 +285,9 @@ async def test_only_where_pgs_are_not_active_all_are_asked_for() -> None:
     down = status(pgs_by_state=[{"state_name": "down", "count": 1}])
     inactive = RecordedShell("healthy", ceph_status=ok(down), ceph_pg_dump=DENIED)
 
-    assert await preflight.guard_service(healthy, "rec") is None
+    assert await preflight.guard_service(ClusterReader(healthy), "rec") is None
     assert len(healthy.asked) == 2
-    refusal = await preflight.guard_service(inactive, "rec")
+    refusal = await preflight.guard_service(ClusterReader(inactive), "rec")
     assert "the cephx caps deny asking of which pool" in str(refusal)
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from cephtui.cluster import preflight
 from cephtui.cluster.preflight import Demand, Preflight
+from cephtui.cluster.reader import ClusterReader
 from cephtui.models import ClusterEnvironment
 from cephtui.models.refusal import Refusal
 from cephtui.running import own_use
@@ -50,7 +51,7 @@ def grow_old(path: Path, seconds: float) -> None:
 
 
 async def has_just_ended(root: Path, pool: str = "rec") -> bool:
-    return await own_use.has_just_ended(root, RecordedShell("healthy"), pool)
+    return await own_use.has_just_ended(root, ClusterReader(RecordedShell("healthy")), pool)
 
 
 async def test_a_run_that_has_just_ended_is_ones_own(tmp_path: Path) -> None:

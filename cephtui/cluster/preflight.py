@@ -82,15 +82,14 @@ async def health(shell: Shell) -> str:
         return str(error)
 
 
-async def guard_service(shell: Shell, pool: str) -> Refusal | None:
+async def guard_service(asked: ClusterReader, pool: str) -> Refusal | None:
     """Why no data in a pool can be inspected, or None: only the monitors are asked. Raises TransportError."""
-    asked = ClusterReader(shell)
     await asked.fetch(reader.STATUS, reader.OSD_MAP)
     try:
         state = await asked.status()
         osd_map = await asked.ask(reader.OSD_MAP)
     except ClusterError as error:
-        return _named(shell, error)
+        return _named(asked.shell, error)
     pgs = await asked.optional(reader.PGS) if state.inactive_pgs else None
     return pool_guards.guard_pool(pool, osd_map, state, pgs, writes=False)
 
@@ -112,25 +111,20 @@ async def room_bytes(shell: Shell, pool: str) -> int | None:
     return None if most is None else int(_SPARED * most)
 
 
-async def cluster_id(shell: Shell) -> str | None:
-    """The fsid of the cluster; None where it can't be asked. Raises TransportError."""
-    osd_map = await ClusterReader(shell).optional(reader.OSD_MAP)
-    return osd_map.fsid if osd_map else None
-
-
 async def pool_activity(
     shell: Shell, pool: str, *, own_load: bool = False, on_wait: Callable[[str], None] | None = None
 ) -> PoolActivity:
     """Who else uses a pool. With ``own_load``, of a run that has just ended, the rates are not asked.
 
-    With ``on_wait``, which is told the reason, rates that are about to decay are waited for, where something depends on
+    With ``on_wait``, which gets the reason, rates that are about to decay are waited for, where something depends on
     them. Raises TransportError.
     """
     asked = ClusterReader(shell)
     query = reader.pool_rates(pool)
-    images, rates = await asyncio.gather(
-        asked.optional(reader.images_in_use(pool)), asyncio.sleep(0) if own_load else asked.optional(query)
-    )
+    if own_load:
+        images, rates = await asked.optional(reader.images_in_use(pool)), None
+    else:
+        images, rates = await asyncio.gather(asked.optional(reader.images_in_use(pool)), asked.optional(query))
     if on_wait and rates and rates.iops and not (images and images.count):
         on_wait(
             f"pool {pool} has {units.iops(rates.iops)} client IOPS: if their clients have ended, they are 0 within "
@@ -147,13 +141,13 @@ async def _decayed(asked: ClusterReader, query: Query[PoolRates], rates: PoolRat
     """
     clock = asyncio.get_running_loop().time
     last, until, lowest = clock() + _LONGEST_SECONDS, clock() + LINGER_SECONDS, rates.iops
-    found: PoolRates | None = rates
-    while found and found.iops and clock() < until:
+    now: PoolRates | None = rates
+    while now and now.iops and clock() < until:
         await asyncio.sleep(_ASK_AGAIN_SECONDS)
-        found = await asked.optional(query)
-        if found and found.iops < lowest:
-            lowest, until = found.iops, max(until, min(last, clock() + _FALLING_SECONDS))
-    return found
+        now = await asked.optional(query)
+        if now and now.iops < lowest:
+            lowest, until = now.iops, max(until, min(last, clock() + _FALLING_SECONDS))
+    return now
 
 
 # ---------------------------------------------------------------------------------------------- before a run

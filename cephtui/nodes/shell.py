@@ -86,7 +86,7 @@ class NodeShell:
 def reason(failed: Completed) -> str:
     """The last line of a failed command's stderr, preferably none of its libraries' logs.
 
-    An indented line goes on with the one before, as mount(8) ends with where there may be more.
+    An indented line continues the one before: mount(8) ends with one that says where there may be more.
     """
     printed = [line.strip() for line in failed.stderr.splitlines() if not line[:1].isspace()]
     lines = spoken(failed.stderr)

@@ -7,8 +7,9 @@ import time
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
-from cephtui.cluster import preflight
+from cephtui.cluster import preflight, reader
 from cephtui.cluster.preflight import Demand, Preflight
+from cephtui.cluster.reader import ClusterReader
 from cephtui.frozen import dataclass
 from cephtui.models import Run
 from cephtui.nodes.shell import Shell
@@ -35,12 +36,12 @@ class OwnUse:
 
 def own_uses(root: Path, seconds: float) -> list[OwnUse]:
     """What has ended in the last seconds, and the runs in progress. Sessions that can't be read are left out."""
-    since, found = time.time() - seconds, list[OwnUse]()
+    since, uses = time.time() - seconds, list[OwnUse]()
     with contextlib.suppress(OSError):
         for directory in root.iterdir():
             with contextlib.suppress(OSError):
-                found += [*_removals(directory, since), *_runs(directory, since)]
-    return found
+                uses += [*_removals(directory, since), *_runs(directory, since)]
+    return uses
 
 
 def _removals(directory: Path, since: float) -> Iterator[OwnUse]:
@@ -79,13 +80,13 @@ def _written_since(path: Path, since: float) -> bool:
         return False
 
 
-async def has_just_ended(root: Path, shell: Shell, pool: str) -> bool:
+async def has_just_ended(root: Path, asked: ClusterReader, pool: str) -> bool:
     """Whether the I/O that the cluster reports of a pool can be that of this user's last run; raises TransportError."""
     uses = [use for use in own_uses(root, preflight.LINGER_SECONDS) if use.pool == pool and use.cluster]
     if not uses:
         return False
-    cluster = await preflight.cluster_id(shell)
-    return {use.ended for use in uses if use.cluster == cluster} == {True}
+    osd_map = await asked.optional(reader.OSD_MAP)
+    return osd_map is not None and {use.ended for use in uses if use.cluster == osd_map.fsid} == {True}
 
 
 async def check(shell: Shell, demand: Demand, root: Path, pause: Callable[[], Awaitable[bool]]) -> Preflight:
@@ -94,11 +95,11 @@ async def check(shell: Shell, demand: Demand, root: Path, pause: Callable[[], Aw
     ``pause`` waits a little, and tells whether to wait no longer. Raises TransportError.
     """
     while True:
-        found = await preflight.check(shell, demand)
-        if not (found.is_full and _freed_lately(root, found)) or await pause():
-            return found
+        before = await preflight.check(shell, demand)
+        if not (before.is_full and _freed_lately(root, before)) or await pause():
+            return before
 
 
-def _freed_lately(root: Path, found: Preflight) -> bool:
-    cluster = found.environment and found.environment.fsid
+def _freed_lately(root: Path, before: Preflight) -> bool:
+    cluster = before.environment and before.environment.fsid
     return any(use.removal and use.cluster in (None, cluster) for use in own_uses(root, FREED_SECONDS))

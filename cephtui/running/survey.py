@@ -8,6 +8,7 @@ from pathlib import Path
 
 from cephtui.ceph.pool_guards import guard_busy_pool, guard_osd_caches
 from cephtui.cluster import preflight
+from cephtui.cluster.reader import ClusterReader
 from cephtui.frozen import dataclass
 from cephtui.models import Plan, PoolActivity, Step
 from cephtui.models.refusal import Refusal
@@ -49,10 +50,11 @@ async def survey(
     target = await target.located(hosts, shell)
     if target.pool is None:
         return Survey(await target.room(shell, nodes), target=target)
-    refusal = await preflight.guard_service(shell, target.pool)
+    asked = ClusterReader(shell)
+    refusal = await preflight.guard_service(asked, target.pool)
     if refusal:
         return Survey(refusal=refusal)
-    own_load = await own_use.has_just_ended(root, shell, target.pool)
+    own_load = await own_use.has_just_ended(root, asked, target.pool)
     room, use = await asyncio.gather(
         target.room(shell, nodes),
         preflight.pool_activity(shell, target.pool, own_load=own_load, on_wait=on_wait),

@@ -47,10 +47,11 @@ def boot(directory: Path, machines: Mapping[str, Machine], root: str = "") -> No
     """Starts the virtual machine, which has this root directory, and does not wait until it is up."""
     host, switch, version = directory / "hosts" / KERNEL_HOST, machines[SWITCH], _version(root)
     assert version
-    kernel, modules, files = (Path(root), "/", "") if root else (CACHE, str(CACHE), "/")
+    kernel, modules, files = CACHE, CACHE, "/"
     if root:
         kept = (directory, Path(__file__).resolve().parents[2])
         files = switch.run("sh", releases.ASSEMBLE, root, directory / "roots" / KERNEL_HOST, *kept).strip()
+        kernel, modules = Path(root), Path("/")
     _make_first_files(host / "initramfs", kernel, version)
     switch.network(f"tuntap add dev {KERNEL_HOST} mode tap\nlink set dev {KERNEL_HOST} master lan up\n")
     settings = {"lab": directory, "host": KERNEL_HOST, "address": ADDRESSES[KERNEL_HOST], "modules": modules}

@@ -31,7 +31,7 @@ _MORE_PACKAGES = {
     # Two compressors of Ceph 20.2 want it, and its package does not.
     "sid": ("libqatzip3",)
 }
-_SCRIPTS = tuple(Path(__file__).with_name(f"{name}.sh") for name in ("root_hook", "kernel_files"))
+_SCRIPTS = tuple(Path(__file__).with_name(f"{name}.sh") for name in ("root_hook", "kernel_packages", "kernel_files"))
 _MAKING_SECONDS = 1800
 _SHOWN_CHARACTERS = 2000
 

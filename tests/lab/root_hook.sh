@@ -4,14 +4,11 @@ set -eu
 root=$1 release=$2
 
 # The kernel of the virtual machine.
-# shellcheck disable=SC2016
-chroot "$root" sh -euc 'cd /tmp
-    needed() { apt-cache depends --no-recommends --no-suggests "$1" | sed -n "s/^ *Depends: *//p"; }
-    image=$(needed linux-image-amd64 | grep "^linux-image-" | head -n 1)
-    # Where it is in several packages. shellcheck disable=SC2046
-    others=$(for each in "$image" linux-base-amd64; do needed "$each"; done | grep "^linux-[a-z]*-[0-9]" || :)
-    apt-get -q download "$image" $others'
-sh "$(dirname "$0")/kernel_files.sh" "$root" "$root"/tmp/linux-*.deb
+here=$(dirname "$0")
+packages=$(chroot "$root" sh <"$here/kernel_packages.sh")
+# shellcheck disable=SC2016,SC2086
+chroot "$root" sh -euc 'cd /tmp; apt-get -q download "$@"' - $packages
+sh "$here/kernel_files.sh" "$root" "$root"/tmp/linux-*.deb
 rm "$root"/tmp/linux-*.deb
 
 # No second interpreter of a process can import it, and every module of Ceph's manager does (Ceph 18.2). Here none has

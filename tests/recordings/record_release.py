@@ -19,10 +19,9 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from cephtui.ceph import cluster, pools, rates
 from tests.lab import Lab
+from tests.recordings.record_ceph_tools import IMAGE, POOL, RECORDINGS
 from tests.waiting import comes_true
 
-POOL = "recorded"
-IMAGE = f"{POOL}/image"
 _TELL = ("ceph", "tell", "osd.1")
 ASKED = {
     "status": cluster.STATUS_ARGV,
@@ -42,17 +41,11 @@ ASKED = {
     "osd-network": (*_TELL, "dump_osd_network", "0"),
 }
 """During the second load."""
-_RADOS = ("rados", "-p", POOL)
-_SIZES = ("--num-objects", "8", "--min-object-size", "4M", "--max-object-size", "4M")
-_RATE = ("--min-op-len", "64K", "--max-op-len", "256K", "--max-ops", "16", "--target-throughput", "4M")
 LOADS = {
-    "rados-write": (*_RADOS, "bench", "5", "write", "-b", "64K", "-t", "4", "--no-cleanup", "--show-time"),
-    "rbd-bench": (
-        *("rbd", "bench", "--io-type", "write", "--io-size", "4K", "--io-threads", "16", "--io-total", "8192000000000"),
-        *("--io-pattern", "rand", "--rbd-cache=false", IMAGE),
-    ),
-    "rados-rand": (*_RADOS, "bench", "5", "rand", "-t", "4", "--show-time"),
-    "load-gen": (*_RADOS, "load-gen", *_SIZES, "--run-length", "4", *_RATE, "--read-percent", "50"),
+    "rados-write": ("rados", "-p", POOL, "bench", "5", "write", "-b", "64K", "-t", "4", "--no-cleanup", "--show-time"),
+    "rbd-bench": tuple(RECORDINGS["bench-write"]),
+    "rados-rand": ("rados", "-p", POOL, "bench", "5", "rand", "-t", "4", "--show-time"),
+    "load-gen": tuple(RECORDINGS["load-mixed"]),
 }
 _ENDLESS = "rbd-bench"
 _LARGE = 20_000
