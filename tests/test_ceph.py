@@ -771,6 +771,28 @@ def test_inactive_pgs_that_may_be_anybodys_refuse() -> None:
     assert "the cephx caps deny asking of which pool" in found
 
 
+@pytest.mark.parametrize(
+    ("pg_states", "passes"),
+    [
+        (["peering"], True),
+        (["remapped+peering", "activating+undersized+degraded", "creating+peering", "unknown"], True),
+        (["peering", "down+peering"], False),
+        (["incomplete"], False),
+        (["stale+peering"], False),
+        (["undersized+degraded+peered"], False),
+    ],
+)
+def test_pgs_that_will_serve_pass(pg_states: list[str], passes: bool) -> None:
+    """``peered`` is what has too few replicas for its min_size: it stays so."""
+    now = replace(state("healthy"), pg_states={"active+clean": 4, **dict.fromkeys(pg_states, 1)})
+    of_all = pool_guards.guard_all_pgs(now, "all are needed")
+    pgs = [Pg(1, each) for each in now.pg_states]
+    of_pool = pool_guards.guard_pool("rbd", OsdMap({"rbd": POOL}), now, pgs, writes=True)
+    assert of_all is not None
+    assert of_pool is not None
+    assert (of_all.passes, of_pool.passes) == (passes, passes)
+
+
 POOL = Pool(1, "rbd", size=3, pg_num=4)
 
 

@@ -506,7 +506,7 @@ async def test_a_cluster_with_inactive_pgs_is_refused() -> None:
     status = json.loads(known(RecordedShell("healthy")._answers.get(("0", "ceph", "status", "-f", "json"))).stdout)
     status["pgmap"]["pgs_by_state"] = [{"state_name": "peering", "count": 4}]
     found = await refusal("osd:*", ceph_status=Completed(0, json.dumps(status), ""))
-    assert found.startswith("4 PGs are not active: the OSDs are needed for them: wait until they are active")
+    assert found.startswith("4 PGs of the cluster are not active, and the OSDs are needed for them: wait until they")
 
 
 async def test_denied_caps_are_explained_before_it_starts() -> None:

@@ -118,7 +118,7 @@ async def test_room_is_asked_for_again_where_own_data_was_removed(
         given.append(answers[len(given)])
         return given[-1]
 
-    async def pause() -> bool:
+    async def pause(waits_for: str) -> bool:
         return False
 
     monkeypatch.setattr(preflight, "check", check)
@@ -134,7 +134,7 @@ async def test_the_wait_for_room_has_an_end(tmp_path: Path, monkeypatch: pytest.
     async def check(shell: object, demand: object) -> Preflight:
         return full
 
-    async def pause() -> bool:
+    async def pause(waits_for: str) -> bool:
         nonlocal pauses
         pauses += 1
         grow_old(path, own_use.FREED_SECONDS * pauses / 3)
@@ -143,3 +143,24 @@ async def test_the_wait_for_room_has_an_end(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(preflight, "check", check)
     assert await own_use.check(RecordedShell(), Demand("rec", None, True, True, True, 1), tmp_path, pause) == full
     assert pauses == 3
+
+
+@pytest.mark.parametrize(("passes", "seconds", "asked"), [(True, 30.0, 3), (False, 30.0, 1), (True, 0.0, 1)])
+async def test_pgs_that_will_serve_are_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, passes: bool, seconds: float, asked: int
+) -> None:
+    peering = Preflight(Refusal("2 PGs are not active", passes=passes))
+    answers, waited = [peering, peering, Preflight()], list[str]()
+
+    async def check(shell: object, demand: object) -> Preflight:
+        return answers[len(waited)]
+
+    async def pause(waits_for: str) -> bool:
+        waited.append(waits_for)
+        return False
+
+    monkeypatch.setattr(preflight, "check", check)
+    monkeypatch.setattr(preflight, "PASSES_SECONDS", seconds)
+    demand = Demand("rec", None, True, True, True, 1)
+    assert await own_use.check(RecordedShell(), demand, tmp_path, pause) is answers[asked - 1]
+    assert waited == [preflight.WAITS_FOR_PGS] * (asked - 1)

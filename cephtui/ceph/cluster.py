@@ -27,6 +27,8 @@ POOL_FULL = "a pool became full, or reached its quota, during the run: see ceph 
 """A reason to stop; only the OSD map has which pool it is, and why."""
 _FILLING_CHECKS = ("OSD_NEARFULL", "OSD_BACKFILLFULL", "OSD_FULL")
 _SCRUB = {"scrubbing", "deep"}
+_ON_THE_WAY = {"peering", "activating", "creating", "unknown"}
+_STUCK = {"down", "incomplete", "stale"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +107,12 @@ def serves(state: str) -> bool:
     """Whether a PG in this state takes requests; a stale one is only the last state that its OSDs have reported."""
     words = state.split("+")
     return "active" in words and "stale" not in words
+
+
+def will_serve(state: str) -> bool:
+    """Whether a PG in this state, which takes no requests, is on its way to it: after each change of its OSDs."""
+    words = frozenset(state.split("+"))
+    return bool(words & _ON_THE_WAY) and not words & _STUCK
 
 
 def is_clean(state: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from cephtui import units
 from cephtui.ceph import answers
-from cephtui.ceph.cluster import ClusterState, serves
+from cephtui.ceph.cluster import ClusterState, serves, will_serve
 from cephtui.ceph.in_use import ImagesInUse
 from cephtui.ceph.pools import OsdMap, OsdUsage, Pg, Pool, PoolUsage
 from cephtui.ceph.rates import PoolRates
@@ -84,17 +84,25 @@ def full_reason(names: Iterable[str], osd_map: OsdMap) -> str | None:
 
 
 def _guard_pgs(pool: Pool, state: ClusterState, pgs: Sequence[Pg] | None) -> Refusal | None:
-    if not state.inactive_pgs:
-        return None
-    remedy = "wait until they are active: ceph pg dump_stuck inactive"
     if pgs is None:
-        text = f"{state.inactive_pgs} PGs of the cluster are not active, and the cephx caps deny asking of which pool"
-        return Refusal(text, remedy)
+        return guard_all_pgs(state, "the cephx caps deny asking of which pool")
     states = Counter(pg.state for pg in pgs if pg.pool == pool.id and not serves(pg.state))
-    if not states:
+    if not state.inactive_pgs or not states:
         return None
     shown = answers.listed([f"{count} {name}" for name, count in states.most_common()])
-    return Refusal(f"of the {pool.pg_num} PGs of pool {pool.name} {states.total()} are not active ({shown})", remedy)
+    return _inactive(f"of the {pool.pg_num} PGs of pool {pool.name} {states.total()} are not active ({shown})", states)
+
+
+def guard_all_pgs(state: ClusterState, why: str) -> Refusal | None:
+    """Why nothing may run that any PG matters to, or None; ``why`` says how it does."""
+    number, states = state.inactive_pgs, [name for name in state.pg_states if not serves(name)]
+    text = f"{number} PG{'s' * (number > 1)} of the cluster {'are' if number > 1 else 'is'} not active, and {why}"
+    return _inactive(text, states) if states else None
+
+
+def _inactive(text: str, states: Iterable[str]) -> Refusal:
+    passes = all(will_serve(state) for state in states)
+    return Refusal(text, "wait until they are active: ceph pg dump_stuck inactive", passes=passes)
 
 
 def guard_space(space: Space, new_bytes: int) -> Refusal | None:

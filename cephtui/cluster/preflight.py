@@ -25,6 +25,9 @@ LINGER_SECONDS = 30.0
 _FALLING_SECONDS, _LONGEST_SECONDS = 12.0, 90.0
 """Rates that were lower than ever so lately are still decaying; and the end of that."""
 _ASK_AGAIN_SECONDS = 2.0
+PASSES_SECONDS = 30.0
+"""How long to wait for what passes by itself: PGs peer for a few seconds, and longer where an OSD has just died."""
+WAITS_FOR_PGS = "PGs that are not active yet are waited for"
 _SPARED = 0.9
 """Of the room that there is: others may write between the query and the guard."""
 _NAMES_MOST = 100
@@ -50,6 +53,8 @@ class Demand:
     new_bytes: int
     is_watched: bool = False
     """Whether it loads the cluster in spite of using no pool."""
+    all_pgs: str = ""
+    """Why the PGs of all pools have to be active; empty where they need not be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +173,8 @@ async def check(shell: Shell, demand: Demand) -> Preflight:
     if state.osds_up < state.osds:
         down = await asked.optional(reader.OSDS_DOWN)
         state = replace(state, osds_down=down.names if down else None)
+    if demand.all_pgs and (refusal := pool_guards.guard_all_pgs(state, demand.all_pgs)):
+        return Preflight(refusal)
     if pool is None:
         environment = await _environment(asked, state, pools, None, None)
         return Preflight(findings=cluster.findings(state), environment=environment, state=state)

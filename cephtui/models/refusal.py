@@ -18,6 +18,8 @@ class Refusal:
     remedy: str = ""
     confirm: str | None = None
     confirm_kind: ConfirmKind = "destroy"
+    passes: bool = False
+    """Whether the cause passes by itself within moments, as a rule."""
 
     @property
     def text(self) -> str:

@@ -20,6 +20,7 @@ from cephtui.targets import TargetError, kind_of, parse_target
 FREED_SECONDS = 60.0
 """How long what was removed can be missing in the free space."""
 CHECK_AGAIN_SECONDS = 3.0
+_WAITS_FOR_ROOM = "what was removed lately is not free yet: this is waited for"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +90,21 @@ async def has_just_ended(root: Path, asked: ClusterReader, pool: str) -> bool:
     return osd_map is not None and {use.ended for use in uses if use.cluster == osd_map.fsid} == {True}
 
 
-async def check(shell: Shell, demand: Demand, root: Path, pause: Callable[[], Awaitable[bool]]) -> Preflight:
-    """The cluster before a step: asked again where there is no room, and own data was removed lately.
+async def check(shell: Shell, demand: Demand, root: Path, pause: Callable[[str], Awaitable[bool]]) -> Preflight:
+    """The cluster before a step: asked again where what refuses passes, and where own data was removed lately.
 
-    ``pause`` waits a little, and tells whether to wait no longer. Raises TransportError.
+    ``pause`` waits a little for what its text says, and tells whether to wait no longer. Raises TransportError.
     """
+    until = time.monotonic() + preflight.PASSES_SECONDS
     while True:
         before = await preflight.check(shell, demand)
-        if not (before.is_full and _freed_lately(root, before)) or await pause():
+        if before.is_full and _freed_lately(root, before):
+            waits_for = _WAITS_FOR_ROOM
+        elif before.refusal and before.refusal.passes and time.monotonic() < until:
+            waits_for = preflight.WAITS_FOR_PGS
+        else:
+            return before
+        if await pause(waits_for):
             return before
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import functools
 import logging
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
@@ -204,7 +203,14 @@ def ceph_shell(plan: Plan, shells: Shells) -> NodeShell:
 async def _preflight(work: _StepRun) -> Preflight:
     """The cluster before the step; space that an earlier step has used takes some time to be free again."""
     demand, root = work.tested.demand(work.step, new_bytes([work.step])), work.bench.session.directory.parent
-    pause = functools.partial(work.stop.asked_within, own_use.CHECK_AGAIN_SECONDS)
+    said = set[str]()
+
+    async def pause(waits_for: str) -> bool:
+        if waits_for not in said:
+            work.bench.publish(Notice(0, f"{waits_for} ..."))
+        said.add(waits_for)
+        return await work.stop.asked_within(own_use.CHECK_AGAIN_SECONDS)
+
     try:
         return await own_use.check(work.shell, demand, root, pause)
     except TransportError as error:

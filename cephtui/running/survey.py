@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -50,16 +51,26 @@ async def survey(
     target = await target.located(hosts, shell)
     if target.pool is None:
         return Survey(await target.room(shell, nodes), target=target)
-    asked = ClusterReader(shell)
-    refusal = await preflight.guard_service(asked, target.pool)
-    if refusal:
+    if refusal := await _guard_service(shell, target.pool, on_wait):
         return Survey(refusal=refusal)
+    asked = ClusterReader(shell)
     own_load = await own_use.has_just_ended(root, asked, target.pool)
     room, use = await asyncio.gather(
         target.room(shell, nodes),
         preflight.pool_activity(shell, target.pool, own_load=own_load, on_wait=on_wait),
     )
     return Survey(room, use, target=target)
+
+
+async def _guard_service(shell: NodeShell, pool: str, on_wait: Callable[[str], None] | None) -> Refusal | None:
+    """Why a pool can't be surveyed: what passes is waited for."""
+    until = time.monotonic() + preflight.PASSES_SECONDS
+    while True:
+        refusal = await preflight.guard_service(ClusterReader(shell), pool)
+        if not (refusal and refusal.passes and on_wait) or time.monotonic() > until:
+            return refusal
+        on_wait(preflight.WAITS_FOR_PGS)
+        await asyncio.sleep(own_use.CHECK_AGAIN_SECONDS)
 
 
 async def refusals(
@@ -71,8 +82,8 @@ async def refusals(
     kept = target.for_tool(TOOLS[step.tool]).kept
     wanted = new_bytes(plan.steps) if kept else largest
 
-    async def pause() -> bool:
-        on_wait("what was removed lately is not free yet: this is waited for")
+    async def pause(waits_for: str) -> bool:
+        on_wait(waits_for)
         await asyncio.sleep(own_use.CHECK_AGAIN_SECONDS)
         return False
 

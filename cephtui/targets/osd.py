@@ -10,6 +10,7 @@ from cephtui import units
 from cephtui.ceph import answers
 from cephtui.ceph.cluster import ClusterState
 from cephtui.ceph.crush_tree import CrushTree
+from cephtui.ceph.pool_guards import guard_all_pgs
 from cephtui.ceph.pools import Pg, PoolUsage
 from cephtui.cluster import reader
 from cephtui.cluster.preflight import Demand
@@ -28,6 +29,7 @@ _ROOM = 4
 """Times the most that an OSD has written before it removes it: space is free again some seconds later."""
 _SHOWN_MOST = 8
 _SMALL_BLOCK = 1 << 20
+_ALL_PGS = "the OSDs are needed for them"
 _CAN_HANG = "; writes below 1 MiB have made OSDs of Ceph 16.2 hang that were short of CPU"
 """Of blocks of fewer bytes, as seen on a lab of 16.2.15, at a new OSD map."""
 
@@ -52,7 +54,9 @@ class OsdTarget(Target):
 
     def demand(self, step: Step, new_bytes: int) -> Demand:
         """Nothing of a pool: the cluster is only watched."""
-        return Demand(None, None, step.writes, step.writes, creates_images=False, new_bytes=0, is_watched=True)
+        return Demand(
+            None, None, step.writes, step.writes, creates_images=False, new_bytes=0, is_watched=True, all_pgs=_ALL_PGS
+        )
 
     async def inspect(self, shell: Shell, use: Use) -> Found:
         """Whether they are there and up, have room, may be told to write, and whose clients they serve."""
@@ -138,10 +142,7 @@ def guard(which: str, osds: Sequence[int], tree: CrushTree, state: ClusterState)
 def _guard_state(state: ClusterState) -> Refusal | None:
     if "full" in state.flags or any(check.code == "OSD_FULL" for check in state.checks):
         return Refusal("the cluster is full: it takes no writes", "see ceph health detail and make room first")
-    if state.inactive_pgs:
-        text = f"{state.inactive_pgs} PGs are not active: the OSDs are needed for them"
-        return Refusal(text, "wait until they are active: ceph pg dump_stuck inactive")
-    return None
+    return guard_all_pgs(state, _ALL_PGS)
 
 
 def guard_room(osds: Sequence[int], pools: Pools, portion_bytes: int) -> Refusal | None:

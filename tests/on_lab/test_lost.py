@@ -209,12 +209,8 @@ def lost(request: pytest.FixtureRequest, lab: Lab, new_bench: NewBench) -> Itera
             for way in NODES:
                 keys = [key for key in KEYS if key in wanted and key[1] == way]
                 begun: dict[Key, Case] = {}
-                for key in sorted(keys, key=lambda key: not ROWS[key[0]].needs_active_pgs):
-                    if ROWS[key[0]].needs_active_pgs:
-                        wait_for(lambda: _all_pgs_are_active(lab), 60, "active PGs")
+                for key in keys:
                     cases[key] = begun[key] = Case(ROWS[key[0]], way, new_bench())
-                    if ROWS[key[0]].needs_active_pgs:
-                        _wait_for_samples(cases[key])
                 for case in begun.values():
                     _wait_for_samples(case)
                 _lose(lab, way, begun)
@@ -233,12 +229,6 @@ def lost(request: pytest.FixtureRequest, lab: Lab, new_bench: NewBench) -> Itera
 
 def _wait_for_samples(case: Case) -> None:
     wait_for(case.measures, 120, "samples", case.console.describe)
-
-
-def _all_pgs_are_active(lab: Lab) -> bool:
-    """By the states that ``ceph pg stat`` counts: ``97 pgs: 1 creating+peering, 96 active+clean; ...``."""
-    states = lab.on("ceph", "ceph", "--conf", lab.ceph_conf, "pg", "stat").stdout.partition(";")[0]
-    return all("active" in state for state in states.split(","))
 
 
 def _lose(lab: Lab, way: str, cases: Mapping[Key, Case]) -> None:

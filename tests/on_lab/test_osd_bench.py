@@ -14,7 +14,7 @@ import pytest
 
 from tests.lab import Lab
 
-from .others import all_serve, in_all_stores, kill_osd, start_osd
+from .others import in_all_stores, kill_osd, start_osd
 from .runs import ENDLESS, Bench, Console, Event, assert_samples_add_up, noted, raw, run_directories, wait_for
 from .test_faults import wait_until_healthy
 from .test_undo import gate, gates_folder
@@ -160,8 +160,6 @@ def in_phase(bench: Bench, phase: str, folder: Path) -> Console:
     held = gate(folder / "gate", "cephtui-osd-bench") if phase == PHASES[0] else None
     if held:
         bench.configure(lab1={"ceph_prefix": [str(held / "gate")]})
-    # of a pool that Ceph itself makes some time after its start
-    wait_for(lambda: all_serve(bench.lab), 60, "PGs that are active")
     console = bench.start("osd-write", target="osd:*", words=SHARED, runtime=ENDLESS)
     if held:
         console.wait_for((held / "reached").exists, 90, "the command")
