@@ -31,8 +31,6 @@ class Row:
     """Whether the program runs behind the node's ``ceph_prefix``."""
     gone_seconds: float = 20.0
     """However its console is lost, nothing of it is left on the node after so long."""
-    needs_active_pgs: bool = False
-    """Whether it is refused while PGs are not active, as those of a pool that another run has made just now."""
     in_container: bool = False
     """Whether it runs in a container too: once for each of the two prefixes of a node is enough."""
 
@@ -103,7 +101,6 @@ ROWS: Mapping[str, Row] = {
         program="python3 cephtui-osd-bench",
         options={"runtime": ENDLESS, "block-size": "4K"},
         of_ceph=True,
-        needs_active_pgs=True,
     ),
     "hsbench": Row(
         preset="s3-put-get-delete",
