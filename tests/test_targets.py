@@ -17,6 +17,10 @@ from hypothesis import strategies as st
 
 from cephtui.models import Node
 from cephtui.models.refusal import Refusal
+from cephtui.nodes.local import LocalConnection
+from cephtui.nodes.shell import NodeShell
+from cephtui.running.cleanup import remove_patiently
+from cephtui.sessions.undo import Undo
 from cephtui.targets import TargetError, examples, parse_target
 from cephtui.targets import file as file_target
 from cephtui.targets.base import Layout
@@ -401,6 +405,22 @@ def test_a_file_in_use_is_told_refused_and_not_removed(ours: Path) -> None:
     assert not inspect(ours).busy
     assert refusal(ours) is None
     assert remove(ours).returncode == 0
+
+
+async def test_the_removal_of_a_file_waits_for_a_process_that_ends(ours: Path) -> None:
+    """On a shared file system it holds its file until its last I/O has come back."""
+    said = list[str]()
+    with ours.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+
+        def say(text: str) -> None:
+            said.append(text)
+            file.close()
+
+        shell, undo = NodeShell(Node(name="local"), LocalConnection()), Undo(node="local", target=f"file:{ours}")
+        assert (await remove_patiently(shell, undo, say)).status == "done"
+    assert said == [f"file:{ours} is still in use, waiting for the end of it ({ours} is in use by another run)"]
+    assert not ours.exists()
 
 
 def owned(verb: str, path: Path, owner: str) -> subprocess.CompletedProcess[str]:

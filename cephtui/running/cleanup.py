@@ -22,7 +22,8 @@ from cephtui.targets.base import Removed
 from cephtui.targets.scratch import is_scratch
 
 PATIENCE_SECONDS = 60.0
-"""How long a removal is tried again: the watch of a client that was killed lasts about 30 s."""
+"""How long a removal is tried again: the watch of a client that was killed lasts about 30 s, and a process that ends
+holds a file on a shared file system until its last I/O has come back."""
 ENDING_SECONDS = 60.0
 """How long the end of the console waits for a removal."""
 _AT_START_MOST = 100
@@ -155,15 +156,14 @@ class Cleanup:
 
 
 async def remove_patiently(shell: NodeShell, undo: Undo, say: Callable[[str], None]) -> Removed:
-    """Remove a part of cephtui's, again and again while a client still has it open; raises TransportError."""
+    """Remove a part of cephtui's, again and again while it is still in use; raises TransportError."""
     until = asyncio.get_running_loop().time() + PATIENCE_SECONDS
-    kind, is_announced = kind_of(undo.target), False
+    is_announced = False
     while True:
         from cephtui.targets.removal import remove
 
         removed = await remove(shell, undo)
-        is_passing = removed.status == "busy" and kind is not None and kind.in_pool
-        if not is_passing or asyncio.get_running_loop().time() > until:
+        if removed.status != "busy" or asyncio.get_running_loop().time() > until:
             return removed
         if not is_announced:
             say(f"{undo.target} is still in use, waiting for the end of it ({removed.text})")
