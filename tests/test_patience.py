@@ -39,7 +39,7 @@ def waiting_passes(monkeypatch: pytest.MonkeyPatch) -> Callable[[], float]:
 
 
 @pytest.mark.parametrize(("busy_seconds", "status"), [(WATCH_SECONDS + 5, "done"), (1e6, "busy")])
-async def test_a_removal_waits_for_a_watch_that_lapses_and_says_so_once(
+async def test_a_removal_waits_for_what_lapses_and_says_so_once(
     monkeypatch: pytest.MonkeyPatch, busy_seconds: float, status: str
 ) -> None:
     seconds, said = waiting_passes(monkeypatch), list[str]()
@@ -53,17 +53,6 @@ async def test_a_removal_waits_for_a_watch_that_lapses_and_says_so_once(
     assert removed.status == status
     assert min(busy_seconds, PATIENCE_SECONDS) <= seconds() < PATIENCE_SECONDS + 5
     assert said == [f"{undo.target} is still in use, waiting for the end of it (it has a watcher)"]
-
-
-async def test_a_file_that_is_in_use_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    seconds = waiting_passes(monkeypatch)
-
-    async def remove(shell: object, undo: Undo) -> Removed:
-        return Removed("busy", "somebody reads it")
-
-    monkeypatch.setattr("cephtui.targets.removal.remove", remove)
-    removed = await remove_patiently(cast("Any", None), Undo(node="a", target="file:/x", owner="me"), print)
-    assert (removed.status, seconds()) == ("busy", 0.0)
 
 
 class OnlyThen:
