@@ -128,6 +128,8 @@ class Test:
             last = text or last
             self.take(name, text)
         status = await process.wait()
+        if status > 0:  # the other may have been killed, which is the cause and may be seen later
+            await within(_CAUSE_SECONDS, self.over.wait())
         if not self.over.is_set():
             self.fail(f"gosbench's {name} has ended with status {status}: {message_of(last)}")
 
