@@ -13,6 +13,7 @@ import shlex
 import signal
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -449,6 +450,13 @@ def begun(gate: Path, wanted: Sequence[tuple[Bench, str, str]]) -> list[Console]
     return consoles
 
 
+def removes(bench: Bench) -> bool:
+    """Whether all that was left is removed now: a client that was cut off, or is gone, holds its files for minutes."""
+    console = bench.cleanup("--yes", "--as-listed", seconds=PATIENCE_SECONDS)
+    print(console.describe())
+    return console.process.returncode == 0
+
+
 @pytest.mark.matrix
 def test_runs_on_cephfs_that_are_stopped_killed_or_cut_off_leave_nothing(
     bench: Bench, new_bench: NewBench, gate: Path, mounted: str
@@ -474,8 +482,7 @@ def test_runs_on_cephfs_that_are_stopped_killed_or_cut_off_leave_nothing(
     assert "cephtui cleanup tries again" in cut.stderr
     wait_nothing_runs(lab)
     for each in (bench, other):
-        cleanup = each.cleanup("--yes", "--as-listed", seconds=PATIENCE_SECONDS)
-        assert cleanup.process.returncode == 0, cleanup.describe()
+        wait_for(partial(removes, each), PATIENCE_SECONDS, "the removal of what is left")
         assert_nothing_left(each)
     assert in_kernel(lab, f"ls {mounted}") == ""
 
@@ -505,11 +512,7 @@ def test_a_node_that_reboots_while_it_measures_is_lost_and_what_it_made_stays_kn
 
     mount_files(lab)
 
-    def removed() -> bool:
-        """The client that is gone holds the file for a minute."""
-        return bench.cleanup("--yes", "--as-listed", seconds=PATIENCE_SECONDS).process.returncode == 0
-
-    wait_for(removed, PATIENCE_SECONDS, "the removal of the file")
+    wait_for(partial(removes, bench), PATIENCE_SECONDS, "the removal of the file")
     assert in_kernel(lab, f"ls {where}; umount {where}") == ""
     assert_nothing_left(bench)
 
