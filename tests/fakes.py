@@ -278,7 +278,6 @@ class FakeNode:
 
     def answer_to(self, argv: Argv) -> Completed:
         """What a short command says."""
-        argv = _without_limit(argv)
         self.commands.append(argv)
         for matches, completed in self._answers:
             if matches(argv):
@@ -368,12 +367,6 @@ def dumped(value: str) -> str:
 
 def _table(rows: Mapping[str, object]) -> Completed:
     return Completed(0, "".join(f"{key}\t{value}\n" for key, value in rows.items()), "")
-
-
-def _without_limit(argv: Argv) -> Argv:
-    """Each short command is bounded on the node: ``timeout -k 5 SECONDS COMMAND``."""
-    at = argv.index("timeout")
-    return (*argv[:at], *argv[at + 4 :])
 
 
 def _behind_env(argv: Argv) -> Argv:

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import functools
 import os
-import secrets
 import shutil
 import socket
 import stat
@@ -24,7 +23,6 @@ from cephtui.models import Node
 from cephtui.nodes import answers, ssh, watched
 from cephtui.nodes.asyncio_private import transport_of
 from cephtui.nodes.local import LocalConnection
-from cephtui.nodes.shell import NodeShell
 from cephtui.nodes.ssh import attempt, config, route
 from cephtui.nodes.ssh.connection import LOGIN_LINE, SshConnection, script_of
 from cephtui.nodes.ssh.hostkeys import HostKey
@@ -33,7 +31,6 @@ from cephtui.nodes.vault import Vault
 from cephtui.nodes.watched import WatchedProcess
 from cephtui.running import connections
 from cephtui.running.connections import Connections
-from tests.lab.processes import holders
 
 USER, PASSWORD = "tester", "a pass word"
 CHECK = "check the user, and the key that IdentityFile names"
@@ -1204,18 +1201,6 @@ async def test_what_start_up_files_print_is_no_answer(server: Server, connected:
     server.before = noise
     done = await connected.run(["sh", "-c", "echo answer; echo error >&2"])
     assert (done.stdout, done.stderr) == ("answer\n", "error\n")
-
-
-async def test_what_nobody_waits_for_any_more_ends_on_the_node(connected: SshConnection) -> None:
-    """sshd tells no process that its channel is closed, and a command of Ceph's waits for its cluster for ever."""
-    mark = f"sleep {secrets.randbelow(10**9) + 10**6}"
-    shell = NodeShell(Node(name="n1", prefix=("env", "--")), connected)
-    with pytest.raises(TransportError, match="no answer within 1 s"):
-        await shell.run(("sh", "-c", f"{mark} & wait"), timeout_seconds=1.0)
-    assert await asyncio.to_thread(holders, mark)
-    async with asyncio.timeout(60):
-        while await asyncio.to_thread(holders, mark):
-            await asyncio.sleep(0.1)
 
 
 async def test_what_a_short_command_reads(connected: SshConnection) -> None:

@@ -106,7 +106,7 @@ class ReplayConnection:
             },
             "cephtui-create": {"0:0": ""},
         }
-        answer = next((answer for name, answer in answers.items() if name in argv), {})
+        answer = answers.get(argv[3], {})
         return Completed(0, "\n".join(f"{key}\t{value}" for key, value in answer.items()), "")
 
     async def start(self, command: Command) -> ReplayProcess:

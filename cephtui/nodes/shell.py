@@ -13,9 +13,6 @@ from cephtui.nodes.vault import Vault
 from cephtui.printable import one_line
 from cephtui.tools.stderr import spoken
 
-_LATER_SECONDS = 2.0
-"""The console's own bound is the first to pass: it names the node."""
-
 
 class Shell(Protocol):
     """A node as targets see it."""
@@ -69,11 +66,6 @@ def with_ceph_user(node: Node, argv: Sequence[str]) -> tuple[str, ...]:
     return ("env", *words, *limited) if words else limited
 
 
-def _limited(argv: Sequence[str], seconds: float) -> tuple[str, ...]:
-    """A command that ends soon after nobody waits for it any more: one that Ceph does not answer would stay."""
-    return ("timeout", "-k", "5", f"{seconds + _LATER_SECONDS:.0f}", *argv)
-
-
 @dataclass(frozen=True, slots=True)
 class NodeShell:
     """A shell on a node, over its connection."""
@@ -83,12 +75,12 @@ class NodeShell:
     vault: Vault = field(default_factory=Vault, repr=False)
 
     async def run(self, argv: Sequence[str], *, timeout_seconds: float = 30.0, stdin: str = "") -> Completed:
-        limited = (*self.node.prefix, *_limited(argv, timeout_seconds))
-        return await self.connection.run(limited, timeout_seconds=timeout_seconds, stdin=stdin)
+        return await self.connection.run((*self.node.prefix, *argv), timeout_seconds=timeout_seconds, stdin=stdin)
 
     async def ceph(self, argv: Sequence[str], *, timeout_seconds: float = 30.0) -> Completed:
-        limited = (*self.node.ceph_prefix, *_limited(with_ceph_user(self.node, argv), timeout_seconds))
-        return await self.connection.run(limited, timeout_seconds=timeout_seconds)
+        return await self.connection.run(
+            (*self.node.ceph_prefix, *with_ceph_user(self.node, argv)), timeout_seconds=timeout_seconds
+        )
 
 
 def reason(failed: Completed) -> str:
