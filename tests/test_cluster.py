@@ -291,6 +291,15 @@ async def test_only_where_pgs_are_not_active_all_are_asked_for() -> None:
     assert "the cephx caps deny asking of which pool" in str(refusal)
 
 
+async def test_osds_that_wait_for_pgs_have_their_other_reasons_too() -> None:
+    """The guard on the OSDs themselves names one that is down; what hides it would be waited for in vain."""
+    peering = RecordedShell("healthy", ceph_status=ok(status(pgs_by_state=[{"state_name": "peering", "count": 1}])))
+    before = await check(peering, step(), 0, "osd:*")
+    assert before.refusal is not None
+    assert (before.refusal.passes, before.state is not None, before.environment is not None) == (True, True, True)
+    assert before.refusal.problem == "1 PG of the cluster is not active, and the OSDs are needed for them"
+
+
 def use(count: int) -> Completed:
     return ok(f"images\t4\nlooked\t4\nused\t{count}\n")
 

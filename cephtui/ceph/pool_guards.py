@@ -97,7 +97,7 @@ def guard_all_pgs(state: ClusterState, why: str) -> Refusal | None:
     """Why nothing may run that any PG matters to, or None; ``why`` says how it does."""
     number, states = state.inactive_pgs, [name for name in state.pg_states if not serves(name)]
     text = f"{number} PG{'s' * (number > 1)} of the cluster {'are' if number > 1 else 'is'} not active, and {why}"
-    return _inactive(text, states) if states else None
+    return _inactive(text, states) if number else None
 
 
 def _inactive(text: str, states: Iterable[str]) -> Refusal:

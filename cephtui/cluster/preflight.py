@@ -173,11 +173,10 @@ async def check(shell: Shell, demand: Demand) -> Preflight:
     if state.osds_up < state.osds:
         down = await asked.optional(reader.OSDS_DOWN)
         state = replace(state, osds_down=down.names if down else None)
-    if demand.all_pgs and (refusal := pool_guards.guard_all_pgs(state, demand.all_pgs)):
-        return Preflight(refusal)
     if pool is None:
+        inactive = pool_guards.guard_all_pgs(state, demand.all_pgs) if demand.all_pgs else None
         environment = await _environment(asked, state, pools, None, None)
-        return Preflight(findings=cluster.findings(state), environment=environment, state=state)
+        return Preflight(inactive, findings=cluster.findings(state), environment=environment, state=state)
     osd_map = pools.osd_map
     for name in filter(None, (pool, demand.data_pool)):
         found = osd_map.pools.get(name)

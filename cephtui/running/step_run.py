@@ -201,7 +201,7 @@ def ceph_shell(plan: Plan, shells: Shells) -> NodeShell:
 
 
 async def _preflight(work: _StepRun) -> Preflight:
-    """The cluster before the step; space that an earlier step has used takes some time to be free again."""
+    """The cluster before the step, once what passes has passed: PGs that peer, space that is not free yet."""
     demand, root = work.tested.demand(work.step, new_bytes([work.step])), work.bench.session.directory.parent
     said = set[str]()
 

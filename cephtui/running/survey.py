@@ -51,9 +51,9 @@ async def survey(
     target = await target.located(hosts, shell)
     if target.pool is None:
         return Survey(await target.room(shell, nodes), target=target)
-    if refusal := await _guard_service(shell, target.pool, on_wait):
+    asked, refusal = await _guard_service(shell, target.pool, on_wait)
+    if refusal:
         return Survey(refusal=refusal)
-    asked = ClusterReader(shell)
     own_load = await own_use.has_just_ended(root, asked, target.pool)
     room, use = await asyncio.gather(
         target.room(shell, nodes),
@@ -62,13 +62,16 @@ async def survey(
     return Survey(room, use, target=target)
 
 
-async def _guard_service(shell: NodeShell, pool: str, on_wait: Callable[[str], None] | None) -> Refusal | None:
-    """Why a pool can't be surveyed: what passes is waited for."""
+async def _guard_service(
+    shell: NodeShell, pool: str, on_wait: Callable[[str], None] | None
+) -> tuple[ClusterReader, Refusal | None]:
+    """The cluster as it was asked last, and why the pool can't be surveyed: what passes is waited for."""
     until = time.monotonic() + preflight.PASSES_SECONDS
     while True:
-        refusal = await preflight.guard_service(ClusterReader(shell), pool)
+        asked = ClusterReader(shell)
+        refusal = await preflight.guard_service(asked, pool)
         if not (refusal and refusal.passes and on_wait) or time.monotonic() > until:
-            return refusal
+            return asked, refusal
         on_wait(preflight.WAITS_FOR_PGS)
         await asyncio.sleep(own_use.CHECK_AGAIN_SECONDS)
 
