@@ -407,6 +407,23 @@ def test_a_file_in_use_is_told_refused_and_not_removed(ours: Path) -> None:
     assert remove(ours).returncode == 0
 
 
+def test_a_lock_that_cephfs_keeps_of_a_client_that_was_cut_off_does_not_keep_the_file(
+    ours: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A stand-in says that it is CephFS, and that the lock is held; a process that has the file open is a real one."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name, body in (("flock", "exit 75"), ("stat", '[ "$1" = -f ] && echo ceph || exec /usr/bin/stat "$@"')):
+        (programs / name).write_text(f"#!/bin/sh\n{body}\n")
+        (programs / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    with ours.open("rb"):
+        assert remove(ours).returncode == 75
+    assert ours.exists()
+    assert remove(ours).returncode == 0
+    assert not ours.exists()
+
+
 async def test_the_removal_of_a_file_waits_for_a_process_that_ends(ours: Path) -> None:
     """On a shared file system it holds its file until its last I/O has come back."""
     said = list[str]()

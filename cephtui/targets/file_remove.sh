@@ -2,7 +2,7 @@
 #
 #   bash -c MARK+SCRIPT cephtui-remove PATH OWNER HELD
 #
-# HELD is empty; the script calls itself with it once it holds the lock. The exit status is 75 if a run holds the file,
+# HELD is empty; the script calls itself with it once it holds the lock, or nothing can. The exit status is 75 if a run holds the file,
 # 76 if it is not the owner's, 77 if it is not there: then stderr has the mount point of the file system that it would
 # be on.
 path=$1 owner=$2 held=$3
@@ -20,5 +20,10 @@ found=$(owner_of "$path") || { echo "the mark of $path can't be read" >&2; exit 
 # waits for processes that only test the lock, then checks the file again: it may have been replaced meanwhile
 flock -w 1 -E 75 "$path" bash -c "$BASH_EXECUTION_STRING" "$0" "$path" "$owner" held
 rc=$?
+# The lock of a process that was killed while its client was cut off stays with CephFS until that is unmounted.
+is_open() { find /proc/[0-9]*/fd -maxdepth 1 -lname "$(readlink -f -- "$path")" -print -quit 2>/dev/null | grep -q .; }
+if [ $rc -eq 75 ] && [ "$(stat -f -c %T -- "$path")" = ceph ] && ! is_open; then
+    exec bash -c "$BASH_EXECUTION_STRING" "$0" "$path" "$owner" held
+fi
 [ $rc -eq 75 ] && echo "$path is in use by another run" >&2
 exit $rc
