@@ -25,7 +25,7 @@ LINGER_SECONDS = 30.0
 _FALLING_SECONDS, _LONGEST_SECONDS = 12.0, 90.0
 """Rates that were lower than ever so lately are still decaying; and the end of that."""
 _ASK_AGAIN_SECONDS = 2.0
-PASSES_SECONDS = 30.0
+PASSES_SECONDS = 60.0
 """How long to wait for what passes by itself: PGs peer for a few seconds, and longer where an OSD has just died."""
 WAITS_FOR_PGS = "PGs that are not active yet are waited for"
 _SPARED = 0.9
