@@ -2,9 +2,9 @@
 #
 #   bash -c MARK+SCRIPT cephtui-remove PATH OWNER HELD
 #
-# HELD is empty; the script calls itself with it once it holds the lock, or nothing can. The exit status is 75 if a run holds the file,
-# 76 if it is not the owner's, 77 if it is not there: then stderr has the mount point of the file system that it would
-# be on.
+# HELD is empty; the script calls itself with it once it holds the lock, or once no process can hold it. The exit status
+# is 75 if a run holds the file, 76 if it is not the owner's, 77 if it is not there: then stderr has the mount point of
+# the file system that it would be on.
 path=$1 owner=$2 held=$3
 refuse() { echo "$path $1" >&2; exit 76; }
 if [ ! -e "$path" ]; then
