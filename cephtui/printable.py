@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 _UNSEEN = frozenset(
     map(
         chr,
@@ -46,3 +48,9 @@ def lines(text: str) -> str:
     """Each line as ``printable``; a carriage return ends a line too."""
     text = text.expandtabs().replace("\r\n", "\n").replace("\r", "\n")
     return "\n".join(map(printable, text.split("\n")))
+
+
+def listed(values: Sequence[str], most: int = 3) -> str:
+    """``a, b, c and 4 more``."""
+    shown = ", ".join(values[:most])
+    return shown if len(values) <= most else f"{shown} and {len(values) - most} more"

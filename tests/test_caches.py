@@ -17,6 +17,7 @@ from cephtui.ceph import commands_on_node
 from cephtui.ceph.pool_guards import guard_osd_caches
 from cephtui.cli.work import check_caches
 from cephtui.models import ClusterEnvironment, Node, NodeEnvironment, Plan, Run
+from cephtui.models.findings.data import CACHES
 from cephtui.nodes.local import LocalConnection
 from cephtui.nodes.transport import Completed, TransportError
 from cephtui.nodes.vault import Vault
@@ -68,7 +69,7 @@ async def test_page_caches_are_dropped_after_all_is_filled_and_before_anything_i
     assert {name: found.page_cache_dropped for name, found in run.environment.items()} == {
         "a": True, "b": True, "c": False,
     }  # fmt: skip
-    texts = [finding.text for finding in run.findings if finding.code == caches.CODE]
+    texts = [finding.text for finding in run.findings if finding.code == CACHES.code]
     assert texts == ["c: its page cache was not dropped: that needs root: log in as root"]
 
 

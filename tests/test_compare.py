@@ -21,7 +21,7 @@ from rich.console import Console, RenderableType
 from cephtui.analysis.conclusion import judge_sides
 from cephtui.analysis.conditions import differences
 from cephtui.analysis.figures import figures
-from cephtui.analysis.sides import Side, apart, finding_texts, side_of
+from cephtui.analysis.sides import Side, apart, findings_with_runs, side_of
 from cephtui.cli.verbs import cli
 from cephtui.models import ClusterEnvironment, Finding, NodeEnvironment, NodeResult, Run, Summary, Total
 from cephtui.models.metrics import BY_NAME, METRICS
@@ -349,8 +349,8 @@ def test_findings_of_repeats_count_and_say_in_how_many_runs() -> None:
     found = differences(left, right)
     assert [(d.name, d.left, d.right) for d in found] == [("scrub", "yes", "in 1 of 2 runs")]
     assert differences(left, side(run(3, findings=scrub))) == []
-    assert finding_texts(left) == ["2 PGs were being scrubbed"]
-    assert finding_texts(right) == ["2 PGs were being scrubbed (in 1 of 2 runs: #4)"]
+    assert [text for _, text in findings_with_runs(left)] == [""]
+    assert [text for _, text in findings_with_runs(right)] == [" (in 1 of 2 runs: #4)"]
 
 
 # ---------------------------------------------------------------------------------------------- figures

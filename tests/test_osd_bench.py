@@ -19,7 +19,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console, RenderableType
 
-from cephtui.analysis.conclusion import validity
 from cephtui.analysis.jobs import JobFigure, JobsSoFar, job_figures, slow_jobs, slower
 from cephtui.analysis.merge import as_sample
 from cephtui.ceph.commands import parse_answers, script_argv
@@ -655,7 +654,7 @@ def test_bars_fit_where_they_stand(width: int) -> None:
 
 
 def test_a_slow_osd_is_a_result_and_no_doubt_about_it() -> None:
-    assert validity(measured_run(1, findings=(Finding(code="slow-job", text="osd.1 is slow"),))) == "VALID"
+    assert measured_run(1, findings=(Finding(code="slow-job", text="osd.1 is slow"),)).validity == "VALID"
 
 
 def test_no_jobs_have_no_bars() -> None:

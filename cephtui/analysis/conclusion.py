@@ -6,12 +6,10 @@ import math
 from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime, timedelta
 from statistics import fmean
-from typing import Literal, TypeAlias
 
 from cephtui.analysis.batches import flow_names, group, measured, name_of, summarize
 from cephtui.analysis.change import Change
 from cephtui.analysis.conditions import differences, unlike
-from cephtui.analysis.figures import spoiled_by
 from cephtui.analysis.marks import CHANGED, UNDONE, marks_between
 from cephtui.analysis.ratio import holm, spread
 from cephtui.analysis.sides import Side
@@ -20,12 +18,10 @@ from cephtui.analysis.verdict import JUDGED_RUNS, Criteria, Figures, judge, seen
 from cephtui.exit_codes import EXIT_NO_VERDICT, EXIT_NOT_MET
 from cephtui.frozen import dataclass
 from cephtui.models import Run
-from cephtui.models.metrics import BY_NAME, LIVE, METRICS, Metric
+from cephtui.models.findings import limiting
+from cephtui.models.metrics import BY_NAME, LIVE, Metric
 from cephtui.models.verdict import Answer, Conclusion, LeftOut, Verdict
 
-Validity: TypeAlias = Literal["VALID", "SUSPECT", "INVALID"]
-INVALID = ("thin", "holes", "unverified", "page-cache", "incomplete")
-"""Findings of runs that take no part in a verdict."""
 _EXIT_CODES: dict[Answer, int] = {"met": 0, "not met": EXIT_NOT_MET, "undecided": EXIT_NO_VERDICT}
 _MEASURED = ("finding", "run")
 """Topics of differences that are results, or are said elsewhere."""
@@ -93,7 +89,7 @@ def conclude(changes: Sequence[Change], asked: Asked, at: datetime, changed: Seq
         exit_code=_EXIT_CODES[answer],
         changed=tuple(changed),
         left_out=tuple(left_out),
-        limited=tuple(each for change in counted for each in _limited(change)),
+        limited=tuple(each for change in counted for each in _limited(change, asked)),
         notes=tuple(
             dict.fromkeys(
                 [
@@ -138,18 +134,7 @@ def why_invalid(run: Run) -> str:
     """Why a run takes no part in a verdict; empty where it does."""
     if run.outcome != "ok":
         return f"{run.outcome or 'running'}{f': {run.error}' if run.error else ''}"
-    return next((finding.text for finding in run.findings if finding.code in INVALID), "")
-
-
-def validity(run: Run) -> Validity:
-    """Whether it takes part, and whether a finding limits what its figures mean."""
-    if why_invalid(run):
-        return "INVALID"
-    return "SUSPECT" if any(_is_limiting(finding.code) for finding in run.findings) else "VALID"
-
-
-def _is_limiting(code: str) -> bool:
-    return any(spoiled_by([code], metric) for metric in METRICS)
+    return next((finding.text for finding in run.findings if finding.level == "invalidates"), "")
 
 
 def _left_out(change: Change, without: Collection[str]) -> Iterator[LeftOut]:
@@ -175,10 +160,12 @@ def _unknown(changes: Sequence[Change], without: Collection[str]) -> Iterator[st
         yield f"to be left out, but not among these runs anyway: {', '.join(sorted(unknown))}"
 
 
-def _limited(change: Change) -> Iterator[LeftOut]:
+def _limited(change: Change, asked: Asked) -> Iterator[LeftOut]:
+    """Runs of which a finding limits a figure that decides."""
     for run in change.runs:
+        metrics = asked.metrics or (asked.headline(run),)
         for finding in run.findings:
-            if _is_limiting(finding.code):
+            if any(limiting([finding.code], metric.name) for metric in metrics):
                 yield LeftOut(run=name_of(run), why=finding.text)
 
 

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from cephtui.analysis.batches import flow_names, measured, tool_of
 from cephtui.analysis.ratio import geometric_mean
 from cephtui.analysis.sides import Side
+from cephtui.models.findings import limiting
 from cephtui.models.metrics import METRICS, Metric
 
 if TYPE_CHECKING:
     from cephtui.models.rows import Figure
-
-_SPOILED: Mapping[str, Sequence[str]] = {
-    "in-flight": ("iops", "bandwidth_bytes"),
-    **dict.fromkeys(("space", "depth", "slow-job", "one-stream"), ()),
-}
-"""By a finding's code the figures that it limits, where it is not all of them."""
 
 
 def figures(left: Side, right: Side) -> list[Figure]:
@@ -45,18 +40,13 @@ def _figure(
         better=None,
         left_spread=_spread(before),
         right_spread=_spread(after),
-        left_findings=spoiled_by(codes[0], metric) if before else (),
-        right_findings=spoiled_by(codes[1], metric) if after else (),
+        left_findings=limiting(codes[0], metric.name) if before else (),
+        right_findings=limiting(codes[1], metric.name) if after else (),
     )
 
 
 def _spread(values: Sequence[float]) -> tuple[float, float] | None:
     return (min(values), max(values)) if len(values) > 1 else None
-
-
-def spoiled_by(codes: Iterable[str], metric: Metric) -> tuple[str, ...]:
-    """Those of the findings of a run, or of a side's runs, that limit what a figure means."""
-    return tuple(code for code in codes if metric.name in _SPOILED.get(code, (metric.name,)))
 
 
 def _change(before: float | None, after: float | None) -> float | None:

@@ -11,12 +11,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from cephtui import units
+from cephtui.analysis.explaining import cause_rank, explanation
 from cephtui.analysis.settling import PerSecond
 from cephtui.analysis.signals import OtherClients, Signal, signals
 from cephtui.analysis.stalls import EDGE_SECONDS, ROUNDING_SECONDS, Completions, Stall, together
-from cephtui.ceph import answers
-from cephtui.models import ClusterSample, Finding, Sample
+from cephtui.models import ClusterSample, Finding, Mark, Sample
+from cephtui.models.findings import kind_of
+from cephtui.models.findings.client import CONSOLE
+from cephtui.models.findings.cluster import CLUSTER_SILENT, PGS_INACTIVE, PGS_MOSTLY_INACTIVE, PGS_SPLIT
+from cephtui.models.findings.measurement import STALLED
 from cephtui.models.metrics import HeadlineName
 from cephtui.tools import TOOLS
 
@@ -28,9 +31,8 @@ _LAG_SECONDS = 4.0
 """By how much an answer may come later than the event that it reports."""
 _MOST, _MOST_STALLS = 3, 5
 """More findings of one kind are joined to one."""
-_SILENT = "the cluster did not answer"
-_CAUSES = ("osd-down", "flag", "pgs-inactive", "slow-ops", "cluster-silent")
-"""What can keep I/O from completing, the likeliest first."""
+_INACTIVE_SHARE = 0.1
+"""Of the run's time: longer without all PGs the run measured a wait."""
 
 Key = tuple[str, str]
 """Code and subject: ``osd-down`` of ``osd.2``."""
@@ -76,6 +78,8 @@ class Course:
         """When the number of PGs changed, that number, and the number of pools."""
         self._nodes: dict[str, Completions] = {}
         self._others = OtherClients()
+        self._marks: list[tuple[float, str]] = []
+        """When the user has noted what."""
 
     # ------------------------------------------------------------------ what is taken in
 
@@ -101,13 +105,18 @@ class Course:
         """The console itself was stalled: samples and answers of that time came late."""
         self._still.append((begun, over))
 
+    def mark(self, mark: Mark) -> None:
+        """What the user did at a moment of the run."""
+        if mark.elapsed_seconds is not None:
+            self._marks.append((mark.elapsed_seconds, mark.text))
+
     def no_longer_asked(self, why: str) -> None:
         """From now on the cluster is not asked any more, because of this."""
         self._unasked = why
 
     def cluster(self, sample: ClusterSample) -> None:
         """A state of the cluster."""
-        now = {(s.code, s.subject): s for s in [*signals(sample, self._before), *self._others.signals(sample)]}
+        now = {(s.kind.code, s.subject): s for s in [*signals(sample, self._before), *self._others.signals(sample)]}
         if sample.phase == "prepare":
             self._asked_before = self._before is not None
             if self._before is None:
@@ -160,7 +169,7 @@ class Course:
         events = [*self._reported(end), *self._silent(end), *self._split(), *self._stood()]
         unsettled = self.seconds.finding()
         found = [*events, *self._stalls(end, events, lost or {}), *([unsettled] if unsettled else [])]
-        return tuple(sorted(found, key=lambda finding: (finding.from_seconds or 0.0, _rank(finding))))
+        return tuple(sorted(found, key=lambda finding: (finding.from_seconds or 0.0, cause_rank(finding))))
 
     def _end(self) -> float:
         """Of the run; while it runs, its newest figure."""
@@ -184,9 +193,8 @@ class Course:
         found = []
         for begun, over in [*self._silences, *[silence for silence in open_since if silence]]:
             if not any(still[0] < over and begun < still[1] for still in self._still):
-                when, is_unasked = _when(begun, over, end), self._unasked and over >= end
-                text = f"the cluster was not asked {when}: {self._unasked}" if is_unasked else f"{_SILENT} {when}"
-                found.append(_finding("cluster-silent", text, "no answer", begun, over))
+                why = self._unasked if over >= end else ""
+                found.append(CLUSTER_SILENT.found((begun, over), to_the_end=over >= end or None, why=why or None))
         return found if len(found) <= _MOST else [_joined(found)]
 
     def _last_silence(self, end: float) -> tuple[float, float] | None:
@@ -199,17 +207,10 @@ class Course:
             return []
         begun, over = self._pgs[1][0], self._pgs[-1][0]
         before, after = self._pgs[0][1], self._pgs[-1][1]
-        what = "split" if after > before else "merged"
-        text = f"PGs of a pool were being {what}, from {before} to {after} in the cluster, at {units.clock(begun)}"
-        text += f" to {units.clock(over)}" if over > begun else ""
-        return [_finding("pgs-split", f"{text}: that moves data", f"PGs {what}", begun, over)]
+        return [PGS_SPLIT.found((begun, over), before=before, after=after)]
 
     def _stood(self) -> list[Finding]:
-        text = "the console stood still from {} to {}: samples and answers of that time came late"
-        return [
-            _finding("console", text.format(units.clock(begun), units.clock(over)), "console stood still", begun, over)
-            for begun, over in self._still[:_MOST]
-        ]
+        return [CONSOLE.found(still) for still in self._still[:_MOST]]
 
     def _stalls(self, end: float, events: Sequence[Finding], lost: Mapping[str, str]) -> list[Finding]:
         stalls = together(self._each_stall(end))
@@ -217,10 +218,7 @@ class Course:
         found = [self._stalled(stall, end, events, lost) for stall in shown]
         rest = [stall for stall in stalls if stall not in shown]
         if rest:
-            seconds = units.duration(sum(stall.seconds for stall in rest))
-            times = f"{len(rest)} more times" if len(rest) > 1 else "once more"
-            text = f"{seconds} in all without a completion, {times}"
-            found.append(Finding(code="stalled", text=text))
+            found.append(STALLED.found(seconds=sum(stall.seconds for stall in rest), times=len(rest)))
         return found
 
     def _each_stall(self, end: float) -> Iterator[Stall]:
@@ -232,26 +230,21 @@ class Course:
                 yield Stall(begun, over, (name,))
 
     def _stalled(self, stall: Stall, end: float, events: Sequence[Finding], lost: Mapping[str, str]) -> Finding:
-        text = f"{units.duration(stall.seconds)} without a completion"
-        if len(self._nodes) > 1:
-            everywhere = len(stall.nodes) == len(self._nodes)
-            text += " on any node" if everywhere else f" on {answers.listed(stall.nodes)}"
-        text += f" {_when(stall.begun, stall.over, end)}"
-        cause = self._cause(stall, events, lost)
-        return _finding("stalled", f"{text}: {cause}" if cause else text, "no completion", stall.begun, stall.over)
+        everywhere = len(stall.nodes) == len(self._nodes)
+        return STALLED.found(
+            (stall.begun, stall.over),
+            seconds=stall.seconds,
+            nodes=None if everywhere else stall.nodes,
+            everywhere=True if everywhere and len(self._nodes) > 1 else None,
+            to_the_end=stall.over >= end or None,
+            cause=self._cause(stall, events, lost) or None,
+        )
 
     def _cause(self, stall: Stall, events: Sequence[Finding], lost: Mapping[str, str]) -> str:
         for name in stall.nodes:
             if name in lost and stall.over >= (self._nodes[name].ended or 0.0) - ROUNDING_SECONDS:
                 return lost[name]
-        beside = [finding for finding in events if finding.code in _CAUSES and _overlap(finding, stall)]
-        if beside:
-            return min(beside, key=_rank).text
-        return "" if self._answered is None else "nothing that the cluster reported explains it"
-
-
-def _finding(code: str, text: str, label: str, begun: float, over: float) -> Finding:
-    return Finding(code=code, text=text, label=label, from_seconds=round(begun, 3), to_seconds=round(over, 3))
+        return explanation(stall.begun, stall.over, self._marks, events, is_asked=self._answered is not None)
 
 
 def _is_as_before(span: _Span, before: Signal | None) -> bool:
@@ -264,32 +257,22 @@ def _is_as_before(span: _Span, before: Signal | None) -> bool:
 
 def _described(span: _Span, end: float) -> Finding:
     over = end if span.over is None else min(span.over, end)
-    signal, times = span.signal, f" {span.times} times" if span.times > 1 else ""
-    parts = f": {answers.listed(tuple(signal.parts.values()))}" if signal.parts else ""
-    text = f"{signal.text}{times} {_when(span.begun, over, end, early=span.early)}{parts}"
-    return _finding(signal.code, text, signal.label, span.begun, over)
-
-
-def _when(begun: float, over: float, end: float, *, early: bool = False) -> str:
-    if over >= end:
-        return "during the whole run" if early else f"from {units.clock(begun)} to the end"
-    return f"until {units.clock(over)}" if early else f"from {units.clock(begun)} to {units.clock(over)}"
+    signal, kind = span.signal, span.signal.kind
+    if kind is PGS_INACTIVE and over - span.begun > _INACTIVE_SHARE * end:
+        kind = PGS_MOSTLY_INACTIVE
+    return kind.found(
+        (span.begun, over),
+        **signal.values,
+        times=span.times if span.times > 1 else None,
+        early=span.early or None,
+        to_the_end=over >= end or None,
+        details=tuple(signal.parts.values()) or None,
+    )
 
 
 def _joined(found: Sequence[Finding]) -> Finding:
     """Many of one kind in one: what they are about, and the time they are spread over."""
-    labels = answers.listed(tuple(dict.fromkeys(finding.label or finding.code for finding in found)))
+    things = tuple(dict.fromkeys(finding.label or finding.code for finding in found))
     begun = min(finding.from_seconds or 0.0 for finding in found)
     over = max(finding.to_seconds or 0.0 for finding in found)
-    text = f"{labels}: {len(found)} times between {units.clock(begun)} and {units.clock(over)}"
-    return _finding(found[0].code, text, found[0].label or found[0].code, begun, over)
-
-
-def _rank(finding: Finding) -> int:
-    """What explains others comes before them."""
-    return _CAUSES.index(finding.code) if finding.code in _CAUSES else len(_CAUSES)
-
-
-def _overlap(finding: Finding, stall: Stall) -> bool:
-    begun, over = finding.from_seconds or 0.0, finding.to_seconds or 0.0
-    return begun - _LAG_SECONDS <= stall.over and stall.begun <= over
+    return kind_of(found[0].code).found((begun, over), **found[0].values, things=things, number=len(found))

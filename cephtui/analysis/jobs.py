@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from statistics import median
 
-from cephtui import units
 from cephtui.analysis.slowest import LEAST, NODE_FRACTION
 from cephtui.frozen import dataclass
 from cephtui.models import Finding, JobSample, NodeResult
+from cephtui.models.findings.client import SLOW_JOB
 
 JobKey = tuple[str, str, str]
 """Node, job and direction."""
@@ -88,14 +88,18 @@ def slower(figures: Iterable[JobFigure]) -> Mapping[JobFigure, float]:
 def slow_jobs(node: NodeResult) -> list[Finding]:
     """A finding for each job that is clearly slower than the others of its group."""
     figures = job_figures([node])
-    return [Finding(code="slow-job", text=_text(each, fraction)) for each, fraction in slower(figures).items()]
+    return [_finding(each, fraction) for each, fraction in slower(figures).items()]
 
 
-def _text(one: JobFigure, fraction: float) -> str:
-    """``osd.2 (pve3 sdb): write 61.0 MiB/s, 38 % under the median of hdd``."""
-    where = f" ({one.place})" if one.place else ""
-    rate = units.bandwidth(one.bandwidth_bytes)
-    return f"{one.job}{where}: {one.direction} {rate}, {under(one, fraction)}"
+def _finding(one: JobFigure, fraction: float) -> Finding:
+    return SLOW_JOB.found(
+        job=one.job,
+        place=one.place or None,
+        group=one.group or None,
+        direction=one.direction,
+        rate_bytes=one.bandwidth_bytes,
+        fraction=fraction,
+    )
 
 
 def under(one: JobFigure, fraction: float) -> str:

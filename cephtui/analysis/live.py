@@ -190,5 +190,6 @@ class Live:
             self.current.course.cluster(event)
         elif isinstance(event, Mark) and self.current and event.run == self.current.run.run:
             self.current.marks += (event,)
+            self.current.course.mark(event)
         elif isinstance(event, Notice) and self.current:
             self.current.notice = event.text

@@ -15,10 +15,10 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from cephtui.analysis.batches import Estimate, Point, PointSummary, flow_names, node_names, summarize
-from cephtui.analysis.figures import spoiled_by
 from cephtui.analysis.slowest import Slowest, slowest_node, slowest_osd, slowest_part
 from cephtui.frozen import dataclass
 from cephtui.models import OptionValue, Run
+from cephtui.models.findings import limiting
 from cephtui.models.metrics import Metric
 from cephtui.tools import TOOLS
 from cephtui.tools.base import OptionError
@@ -327,7 +327,7 @@ def _cell(part: _Part, found: PointSummary, flow: str, metric: Metric | None, os
         part.wanted,
         _state(part),
         found.estimates.get(flow, {}).get(metric.name) if metric else None,
-        spoiled_by(found.findings, metric) if metric else (),
+        limiting(found.findings, metric.name) if metric else (),
         within=tuple(each for each in within if each),
     )
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from cephtui import units
 from cephtui.analysis.history import Curve
 from cephtui.frozen import dataclass
 from cephtui.models import Finding, Sample, Seconds
+from cephtui.models.findings.measurement import NOT_SETTLED, SHORT
 from cephtui.models.metrics import BY_NAME, HeadlineName, Metric
 from cephtui.stats import known_sum
 
@@ -116,8 +116,7 @@ def too_short(seconds: float, *, by_its_data: bool = False) -> Finding | None:
     """The finding of a run that measured so long, or None; one that its data has ended was meant to last longer."""
     if seconds >= (LEAST_SECONDS if by_its_data else _SHORT_SECONDS):
         return None
-    lasted = f"ended with its data after {seconds:.1f} s" if by_its_data else f"only {seconds:.1f} s measured"
-    return Finding(code="short", text=f"{lasted}: too short for caches to settle")
+    return SHORT.found(measured_seconds=seconds, by_its_data=by_its_data or None)
 
 
 class PerSecond:
@@ -189,29 +188,11 @@ class PerSecond:
 
 
 def _finding(shift: Shift, metric: Metric, times: tuple[float, float], means: tuple[float, float]) -> Finding:
-    """In words; ``means`` are those of the whole run and of its last third."""
-    begun, over = times
-    moved, by = "rose" if shift.after > shift.before else "fell", _by(shift.before, shift.after)
-    when = f"at {units.duration(begun)}"
-    if over > begun:
-        when = f"from {units.duration(begun)} to {units.duration(over)}"
+    """``means`` are those of the whole run and of its last third."""
     whole, settled = means
-    off = f"{_by(settled, whole)} {'above' if whole > settled else 'below'} its last third"
-    return Finding(
-        code="not-settled",
-        text=f"not settled: {metric.title} {moved} by {by} {when}; the whole run's mean is {off}: "
-        "choose a longer ramp or runtime",
-        label=f"{moved} {by}",
-        from_seconds=round(begun, 3),
-        to_seconds=round(over, 3),
+    return NOT_SETTLED.found(
+        times, figure=metric.title, before=shift.before, after=shift.after, whole=whole, settled=settled
     )
-
-
-def _by(base: float, other: float) -> str:
-    """By how much the other is above or below, in per cent of the base."""
-    if other >= _TENFOLD * base:
-        return "more than tenfold"
-    return f"{100 * abs(other - base) / base:.0f} %"
 
 
 def _mean(values: Sequence[float]) -> float:

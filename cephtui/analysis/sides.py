@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from cephtui.analysis.batches import group, name_of
 from cephtui.frozen import dataclass
-from cephtui.models import Mark, Run
+from cephtui.models import Finding, Mark, Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +66,16 @@ def _is_measured(run: Run) -> bool:
     return bool(run.summary.flows)
 
 
-def finding_texts(side: Side) -> list[str]:
-    """What limits the figures of a side, in the words of the first run that has it; and which runs, if not all."""
-    found = side.findings()
-    texts: dict[str, list[str]] = {code: [] for code in found}
+def findings_with_runs(side: Side) -> list[tuple[Finding, str]]:
+    """The findings of a side as the first run has them that has any of that kind; and in which runs, if not in all."""
+    having = side.findings()
+    found: dict[str, list[tuple[Finding, str]]] = {code: [] for code in having}
     for run in side.runs:
         for finding in run.findings:
-            runs = found[finding.code]
+            runs = having[finding.code]
             if runs[0] is run:
-                texts[finding.code].append(finding.text + _where(side, runs))
-    return [text for each in texts.values() for text in each]
+                found[finding.code].append((finding, _where(side, runs)))
+    return [one for each in found.values() for one in each]
 
 
 def _where(side: Side, runs: Sequence[Run]) -> str:

@@ -10,6 +10,20 @@ from cephtui import units
 from cephtui.ceph.cluster import is_clean, scrubs, serves
 from cephtui.frozen import dataclass
 from cephtui.models import ClusterSample, Sample
+from cephtui.models.findings.cluster import (
+    FLAG,
+    HEALTH_SPEED,
+    MONITORS,
+    OSD_DOWN,
+    OSD_OUT,
+    OTHER_CLIENTS,
+    PGS,
+    PGS_INACTIVE,
+    RECOVERY,
+    SCRUB,
+    SLOW_OPS,
+)
+from cephtui.models.findings.kind import FindingKind, Value
 
 _RATE_LAG_SECONDS, _OTHERS_FACTOR, _OTHERS_BYTES, _OTHERS_ANSWERS = 20.0, 2.0, 16 << 20, 3
 """The cluster's rates are means of some seconds: only a rate far above the run's own in that time is another's."""
@@ -20,11 +34,10 @@ _SEVERITY = {"HEALTH_WARN": 1, "HEALTH_ERR": 2}
 class Signal:
     """One thing that the cluster reports at a moment."""
 
-    code: str
-    text: str
-    label: str
+    kind: FindingKind
+    values: Mapping[str, Value] = field(default_factory=dict)
     subject: str = ""
-    """``osd.2``, a flag; empty where the code is enough."""
+    """``osd.2``, a flag; empty where the kind is enough."""
     weight: float = 1.0
     """How much of it: of a signal that lasts, the heaviest is shown."""
     parts: Mapping[str, str] = field(default_factory=dict)
@@ -33,22 +46,18 @@ class Signal:
 
 def signals(sample: ClusterSample, before: ClusterSample | None) -> Iterator[Signal]:
     """All of a moment; ``before`` is the state before the run, whose complaints are not repeated."""
-    yield from _osds(sample.osds_down, sample.osds, sample.osds_up, "down")
-    yield from _osds(sample.osds_out, sample.osds, sample.osds_in, "out")
+    yield from _osds(sample.osds_down, sample.osds, sample.osds_up, OSD_DOWN)
+    yield from _osds(sample.osds_out, sample.osds, sample.osds_in, OSD_OUT)
     yield from _pgs(sample)
-    if sample.recovery_bandwidth_bytes:
-        rate = units.bandwidth(sample.recovery_bandwidth_bytes)
-        text = f"recovery of up to {rate} during the run"
-        yield Signal("recovery", text, f"recovery {rate}", weight=sample.recovery_bandwidth_bytes)
+    if rate := sample.recovery_bandwidth_bytes:
+        yield Signal(RECOVERY, {"rate_bytes": rate}, weight=rate)
     for flag in sample.flags:
-        yield Signal("flag", f"the cluster's flag {flag} was set", f"{flag} set", flag)
+        yield Signal(FLAG, {"flag": flag}, flag)
     if sample.slow_ops:
-        text = f"up to {sample.slow_ops} operations were slow"
-        yield Signal("slow-ops", text, "slow ops", weight=sample.slow_ops)
+        yield Signal(SLOW_OPS, {"operations": sample.slow_ops}, weight=sample.slow_ops)
     missing = (sample.monitors or 0) - (sample.monitors_in_quorum or 0)
-    if sample.monitors_in_quorum is not None and missing > 0:
-        text = f"{missing} of {sample.monitors} monitors {'was' if missing == 1 else 'were'} out of quorum"
-        yield Signal("monitors", text, "monitor down", weight=missing)
+    if sample.monitors and sample.monitors_in_quorum is not None and missing > 0:
+        yield Signal(MONITORS, {"missing": missing, "of": sample.monitors}, weight=missing)
     yield from _health(sample, before)
 
 
@@ -59,19 +68,16 @@ def _health(sample: ClusterSample, before: ClusterSample | None) -> Iterator[Sig
     severity = _SEVERITY.get(sample.health or "", 0)
     worse = severity > _SEVERITY.get((before.health if before else None) or "", 0)
     if severity and (new or worse):
-        text = f"the cluster was {sample.health}"
-        yield Signal("health", text, str(sample.health), weight=severity, parts=new)
+        yield Signal(HEALTH_SPEED, {"status": str(sample.health)}, weight=severity, parts=new)
 
 
-def _osds(names: Sequence[str] | None, all_: int | None, rest: int | None, word: str) -> Iterator[Signal]:
+def _osds(names: Sequence[str] | None, all_: int | None, rest: int | None, kind: FindingKind) -> Iterator[Signal]:
     """OSDs that are down or out, by name where that is known."""
-    code = f"osd-{word}"
     for name in names or ():
-        yield Signal(code, f"{name} was {word}", f"{name} {word}", name)
+        yield Signal(kind, {"osd": name}, name)
     number = (all_ or 0) - (rest or 0)
     if names is None and all_ and rest is not None and number > 0:
-        was = "was" if number == 1 else "were"
-        yield Signal(code, f"{number} of {all_} OSDs {was} {word}", f"{number} OSD {word}", weight=number)
+        yield Signal(kind, {"osds": number, "of": all_}, weight=number)
 
 
 def _pgs(sample: ClusterSample) -> Iterator[Signal]:
@@ -81,23 +87,20 @@ def _pgs(sample: ClusterSample) -> Iterator[Signal]:
     unclean = {s: count for s, count in sample.pg_states.items() if serves(s) and not is_clean(s)}
     scrubbed = {state: count for state, count in sample.pg_states.items() if scrubs(state)}
     if inactive:
-        text = f"{_some(inactive, number)} not active"
-        yield Signal("pgs-inactive", text, "PGs not active", "", sum(inactive.values()), _counted(inactive))
+        yield _some(PGS_INACTIVE, inactive, number, _counted(inactive))
     if unclean:
         ratios = (("degraded", sample.degraded_ratio), ("misplaced", sample.misplaced_ratio))
         parts = {word: f"{units.percent(100 * ratio)} of the objects {word}" for word, ratio in ratios if ratio}
-        text = f"{_some(unclean, number)} not active+clean"
-        label = "PGs degraded" if any("degraded" in state for state in unclean) else "PGs not clean"
-        yield Signal("pgs", text, label, "", sum(unclean.values()), {**parts, **_counted(unclean)})
+        is_degraded = any("degraded" in state for state in unclean)
+        yield _some(PGS, unclean, number, {**parts, **_counted(unclean)}, degraded=is_degraded)
     if scrubbed:
-        deep = "deep-scrubbed" if any("deep" in state.split("+") for state in scrubbed) else "scrubbed"
-        text = f"{_some(scrubbed, number)} being {deep}"
-        yield Signal("scrub", text, "scrub", weight=sum(scrubbed.values()))
+        is_deep = any("deep" in state.split("+") for state in scrubbed)
+        yield _some(SCRUB, scrubbed, number, {}, scrubbed="deep-scrubbed" if is_deep else "scrubbed")
 
 
-def _some(states: Mapping[str, int], all_: int) -> str:
+def _some(kind: FindingKind, states: Mapping[str, int], all_: int, parts: Mapping[str, str], **more: Value) -> Signal:
     number = sum(states.values())
-    return f"1 of {all_} PGs was" if number == 1 else f"up to {number} of {all_} PGs were"
+    return Signal(kind, {"pgs": number, "of": all_, **more}, "", number, parts)
 
 
 def _counted(states: Mapping[str, int]) -> dict[str, str]:
@@ -126,5 +129,4 @@ class OtherClients:
         is_more = is_known and rate > _OTHERS_FACTOR * own + _OTHERS_BYTES
         self._answers = self._answers + 1 if is_more else 0
         if self._answers >= _OTHERS_ANSWERS:
-            text = f"other clients moved up to {units.bandwidth(rate - own)}"
-            yield Signal("other-clients", text, "other clients", weight=rate - own)
+            yield Signal(OTHER_CLIENTS, {"rate_bytes": rate - own}, weight=rate - own)

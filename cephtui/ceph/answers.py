@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from cephtui.printable import listed as listed
 from cephtui.reading import load_json
 
 # some releases print figures that do not exist (the utilisation of an empty OSD) as no JSON knows them
@@ -111,9 +112,3 @@ def missing(status: int | None, stderr: str) -> str | None:
     """``image`` or ``pool`` where rbd found no such thing, else None: then the command failed for another reason."""
     found = _NOT_FOUND.search(stderr) if status == 2 else None
     return found[1] if found else None
-
-
-def listed(values: Sequence[str], most: int = 3) -> str:
-    """``a, b, c and 4 more``."""
-    shown = ", ".join(values[:most])
-    return shown if len(values) <= most else f"{shown} and {len(values) - most} more"

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import field
 from typing import Any
 
-from cephtui import units
 from cephtui.ceph import answers
 from cephtui.frozen import dataclass
 from cephtui.models import Finding
+from cephtui.models.findings.cluster import HEALTH_SPEED, OSD_DOWN, OSDS, PGS, RECOVERY, SCRUB
 
 STATUS_ARGV = ("ceph", "status", "-f", "json")
 """Reports a ClusterState; the cephx caps ``mon r`` are enough."""
@@ -252,51 +252,40 @@ def _is_slower(before: ClusterState, now: ClusterState) -> bool:
 
 def findings(state: ClusterState) -> tuple[Finding, ...]:
     """What the cluster's state does to the figures."""
-    texts = {
-        "health": _health_text(state),
-        "osds": _osds_text(state),
-        "pgs": _pgs_text(state),
-        "recovery": _recovery_text(state),
-        "scrub": _scrub_text(state),
-    }
-    return tuple(Finding(code=code, text=text) for code, text in texts.items() if text)
+    return (*_health(state), *_osds(state), *_pgs(state), *_recovery(state), *_scrub(state))
 
 
-def _health_text(state: ClusterState) -> str:
-    messages = [check.message or check.code for check in state.checks if not check.muted]
-    if state.health == "HEALTH_OK":
-        return ""
-    return (
-        f"the cluster was {state.health}: {answers.listed(messages)}" if messages else f"the cluster was {state.health}"
-    )
+def _health(state: ClusterState) -> Iterator[Finding]:
+    messages = tuple(check.message or check.code for check in state.checks if not check.muted)
+    if state.health != "HEALTH_OK":
+        yield HEALTH_SPEED.found(status=state.health, details=messages or None)
 
 
-def _osds_text(state: ClusterState) -> str:
+def _osds(state: ClusterState) -> Iterator[Finding]:
     down, out = state.osds - state.osds_up, state.osds - state.osds_in
-    names = f" ({answers.listed(state.osds_down)})" if state.osds_down else ""
-    parts = [f"{count} {word}" for count, word in ((down, f"down{names}"), (out, "out")) if count > 0]
-    return f"of {state.osds} OSDs {' and '.join(parts)}: the others do their work" if parts else ""
+    if down > 0:
+        yield OSD_DOWN.found(osds=down, of=state.osds, details=tuple(state.osds_down or ()) or None)
+    if out > 0:
+        yield OSDS.found(osds=out, of=state.osds)
 
 
-def _pgs_text(state: ClusterState) -> str:
+def _pgs(state: ClusterState) -> Iterator[Finding]:
     unclean = sorted(state.unclean.items(), key=lambda item: -item[1])
-    if not unclean:
-        return ""
-    shown = answers.listed([f"{count} {name}" for name, count in unclean])
-    return f"of {state.pgs} PGs {sum(state.unclean.values())} were not active+clean: {shown}"
+    if unclean:
+        details = tuple(f"{count} {name}" for name, count in unclean)
+        yield PGS.found(pgs=sum(state.unclean.values()), of=state.pgs, details=details)
 
 
-def _recovery_text(state: ClusterState) -> str:
-    parts = [f"{units.percent(100 * ratio)} {word}" for ratio, word in _ratios(state) if ratio > 0]
-    rate = f", {units.bandwidth(state.recovery_bytes)} of recovery during the run" if state.recovery_bytes else ""
-    return f"of the objects {' and '.join(parts)}{rate}" if parts else rate.removeprefix(", ")
+def _recovery(state: ClusterState) -> Iterator[Finding]:
+    known = {
+        "degraded_ratio": state.degraded_ratio or None,
+        "misplaced_ratio": state.misplaced_ratio or None,
+        "rate_bytes": state.recovery_bytes or None,
+    }
+    if any(known.values()):
+        yield RECOVERY.found(**known)
 
 
-def _ratios(state: ClusterState) -> tuple[tuple[float, str], ...]:
-    return (state.degraded_ratio, "degraded"), (state.misplaced_ratio, "misplaced")
-
-
-def _scrub_text(state: ClusterState) -> str:
-    return (
-        f"{state.scrubbing_pgs} PGs were being scrubbed, which reads from the same disks" if state.scrubbing_pgs else ""
-    )
+def _scrub(state: ClusterState) -> Iterator[Finding]:
+    if state.scrubbing_pgs:
+        yield SCRUB.found(pgs=state.scrubbing_pgs, of=state.pgs)

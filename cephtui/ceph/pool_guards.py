@@ -13,6 +13,8 @@ from cephtui.ceph.pools import OsdMap, OsdUsage, Pg, Pool, PoolUsage
 from cephtui.ceph.rates import PoolRates
 from cephtui.frozen import dataclass
 from cephtui.models import Finding, PoolActivity
+from cephtui.models.findings.cluster import AUTOSCALE, PGS_SPLIT
+from cephtui.models.findings.data import SPACE
 from cephtui.models.refusal import Refusal
 
 USABLE = 0.8
@@ -177,21 +179,18 @@ def _filled(space: Space, new_bytes: int) -> Iterable[tuple[OsdUsage, float]]:
 def space_findings(space: Space) -> tuple[Finding, ...]:
     """What is unknown of the free space."""
     if space.usage is None:
-        return (Finding(code="space", text=f"free space of pool {space.pool.name}: no permission"),)
+        return (SPACE.found(pool=space.pool.name),)
     if space.osds is None or space.pgs is None:
-        text = f"how full each OSD of pool {space.pool.name} gets is unknown: no permission"
-        return (Finding(code="space", text=text),)
+        return (SPACE.found(pool=space.pool.name, by_osd=True),)
     return ()
 
 
 def pool_findings(pool: Pool) -> tuple[Finding, ...]:
     """What the pool's settings do to the figures."""
     if pool.pg_num_target and pool.pg_num != pool.pg_num_target:
-        text = f"pool {pool.name} was going from {pool.pg_num} to {pool.pg_num_target} PGs, which moves data"
-        return (Finding(code="autoscale", text=text),)
+        return (PGS_SPLIT.found(pool=pool.name, before=pool.pg_num, after=pool.pg_num_target),)
     if pool.autoscale == "on":
-        text = f"pool {pool.name} has autoscale on: its PGs may change during a comparison"
-        return (Finding(code="autoscale", text=text),)
+        return (AUTOSCALE.found(pool=pool.name),)
     return ()
 
 

@@ -34,6 +34,13 @@ def complete_listed(context: click.Context, parameter: click.Parameter, incomple
     return [*complete_presets(context, parameter, incomplete), *fitting]
 
 
+def complete_findings(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Codes of findings."""
+    from cephtui.models.findings import KINDS
+
+    return [code for code in KINDS if code.startswith(incomplete)]
+
+
 def complete_options(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     """``OPTION=`` of the presets before it; the only one that fits with the preset's value."""
     from cephtui.paths import packaged_presets_dir, user_presets_dir

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from cephtui import __version__
-from cephtui.cli.complete import complete_listed, complete_presets, complete_runs, complete_sessions
+from cephtui.cli.complete import complete_findings, complete_listed, complete_presets, complete_runs, complete_sessions
 from cephtui.cli.log import start_log
 from cephtui.cli.options import (
     Where,
@@ -330,6 +330,16 @@ def import_preset(**given: Any) -> int:
     from cephtui.cli.commands.import_preset import import_presets
 
     return import_presets(**given)
+
+
+@cli.command(epilog="\b\nExamples:\n  cephtui explain\n  cephtui explain in-flight\n  cephtui explain thin --json")
+@click.argument("code", required=False, shell_complete=complete_findings)
+@json_option
+def explain(**given: Any) -> None:
+    """List what can be found of a run's figures, or show one: what was observed, why it matters, what helps."""
+    from cephtui.cli.commands.explain import explain_findings
+
+    explain_findings(**given)
 
 
 @cli.command()

@@ -26,6 +26,7 @@ from cephtui.models.base import (
     Phase,
     Said,
 )
+from cephtui.models.findings import Finding
 from cephtui.models.nodes import ClusterEnvironment, ClusterLink, Node, NodeEnvironment, PoolActivity
 from cephtui.models.plan import (
     CompanionStep,
@@ -43,7 +44,7 @@ from cephtui.models.plan import (
     Write,
 )
 from cephtui.models.refusal import ConfirmKind, Refusal
-from cephtui.models.results import DiskUse, Finding, JobResult, Latency, NodeResult, Seconds, Summary, Total
+from cephtui.models.results import DiskUse, JobResult, Latency, NodeResult, Seconds, Summary, Total
 from cephtui.models.run import Event, Mark, Notice, Run
 from cephtui.models.samples import ClusterSample, Interval, JobSample, Sample, flows_of
 from cephtui.models.session import Session, SessionNotes, Tags

@@ -1,4 +1,4 @@
-"""What a run measured as a whole: totals of each flow, of each node and job, and findings."""
+"""What a run measured as a whole: totals of each flow, of each node and job."""
 
 from __future__ import annotations
 
@@ -137,15 +137,3 @@ class NodeResult(Model):
     ``1``, ``2``, ``4``, ``8``, ``16``, ``32``, ``>=64``. Empty where it was not measured."""
     disks: tuple[DiskUse, ...] = ()
     jobs: tuple[JobResult, ...] = ()
-
-
-class Finding(Model):
-    """Something that limits what a run's figures mean, with the reason in words."""
-
-    code: Name
-    text: Line
-    label: Line | None = None
-    """In two or three words, for the time line: ``osd.2 down``."""
-    from_seconds: Elapsed | None = None
-    """What happened at a time of the run has one: elapsed, from the release of the benchmark."""
-    to_seconds: Elapsed | None = None

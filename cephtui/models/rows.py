@@ -28,6 +28,8 @@ class SessionRow(Model):
     """Their names, in the order in which they came into use."""
     targets: Annotated[tuple[Name, ...], NamesOf("target")] = ()
     """Of its runs, in the order in which they came into use."""
+    validity: dict[Name, int] = Field(default_factory=dict)
+    """How many of the runs that have ended are ``VALID``, ``SUSPECT`` and ``INVALID``."""
     best_read_iops: float | None = None
     """The greatest of its runs that ended ``ok``, as the three below; null where none has measured it."""
     best_write_iops: float | None = None
@@ -151,6 +153,29 @@ class Info(Model):
     config: Name
     cache: Name
     log: Name
+
+
+class FindingKindRow(Model):
+    """What a finding with this code means, in any run."""
+
+    event: Literal["finding-kind"] = "finding-kind"
+    schema_version: int = SCHEMA_VERSION
+    code: Name
+    title: Line
+    level: Literal["note", "limits", "invalidates"]
+    """``note`` marks nothing, ``limits`` puts figures in doubt, ``invalidates`` takes the run out."""
+    figures: tuple[Name, ...] | None
+    """The figures that it limits, as in the figures of a run; ``seconds`` are the sums by second; null for all."""
+    topic: Name
+    """``measurement``, ``data``, ``client``, ``cluster`` or ``record``."""
+    observed: tuple[Line, ...]
+    """Examples of its text."""
+    why: Line
+    """Why it matters for the figures."""
+    cure: Line
+    """What to do."""
+    source: Line
+    """Where documentation says so; empty where none does."""
 
 
 class Difference(Model):

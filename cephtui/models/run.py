@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import AwareDatetime, Field
+from pydantic import AwareDatetime, Field, computed_field
 
 from cephtui.frozen import dataclass
 from cephtui.models.base import NODES_MOST, SCHEMA_VERSION, Elapsed, Line, Model, Name, NamesOf, OptionValue, Outcome
+from cephtui.models.findings import Finding
 from cephtui.models.nodes import ClusterEnvironment, NodeEnvironment
 from cephtui.models.plan import Plan
-from cephtui.models.results import Finding, NodeResult, Seconds, Summary
+from cephtui.models.results import NodeResult, Seconds, Summary
 from cephtui.models.samples import ClusterSample, Sample
 from cephtui.printable import one_line
+
+Validity: TypeAlias = Literal["VALID", "SUSPECT", "INVALID"]
+"""``SUSPECT`` runs count, and a finding limits figures of them; ``INVALID`` ones do not count."""
 
 
 class Run(Model):
@@ -51,6 +55,17 @@ class Run(Model):
     seconds: Seconds | None = Field(default=None, exclude_if=lambda seconds: seconds is None)
     """Left out where it is not known."""
     nodes: Annotated[tuple[NodeResult, ...], Field(max_length=NODES_MOST)] = ()
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def validity(self) -> Validity | None:
+        """Whether the run counts, by its outcome and the levels of its findings; null while it is in progress."""
+        if self.outcome is None:
+            return None
+        levels = {finding.level for finding in self.findings}
+        if self.outcome != "ok" or "invalidates" in levels:
+            return "INVALID"
+        return "SUSPECT" if "limits" in levels else "VALID"
 
 
 class Mark(Model):

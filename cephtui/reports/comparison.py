@@ -13,9 +13,10 @@ from cephtui.analysis.conclusion import Judgement
 from cephtui.analysis.conditions import differences, unlike
 from cephtui.analysis.figures import figures
 from cephtui.analysis.marks import marks_between
-from cephtui.analysis.sides import Side, finding_texts
+from cephtui.analysis.sides import Side, findings_with_runs
 from cephtui.models.metrics import BY_NAME
 from cephtui.models.rows import Difference, Figure
+from cephtui.reports.quality import finding_line
 from cephtui.reports.tables import add_row, make_table, plain
 from cephtui.reports.text import conditions, cut, imported, metric_of, moment, short_version, title_of, value_range
 from cephtui.reports.verdict import draw_verdict
@@ -47,8 +48,11 @@ def draw_comparison(
         rows.append(Text(f"and {len(rest)} more differences, at the end", style="bold"))
     rows += [*marks, "", _changes(left, right, ascii_only)]
     for name, side in _named(left, right):
-        why, others = cut(finding_texts(side), f"findings of {name}")
-        rows += [plain(f"! {name}: {text}", "yellow") for text in why] + [Text(others)] * bool(others)
+        why, others = cut(findings_with_runs(side), f"findings of {name}")
+        rows += [
+            plain(f"{name}: {finding_line(finding, where)}", "dim" if finding.level == "note" else "yellow")
+            for finding, where in why
+        ] + [Text(others)] * bool(others)
     return Group(*rows, *(["", draw_differences(rest)] if rest else []), *[Text(more)] * bool(more))
 
 

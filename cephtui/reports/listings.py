@@ -16,7 +16,7 @@ from cephtui.models import Node
 from cephtui.models.rows import Info, PresetRow, SessionRow
 from cephtui.presets import choice_text, combinations
 from cephtui.printable import one_line, printable
-from cephtui.reports.session_words import best, date_beside_name, is_empty, target
+from cephtui.reports.session_words import best, date_beside_name, is_empty, outcome_counts, target
 from cephtui.reports.tables import add_row, make_table, plain
 from cephtui.reports.text import joined
 from cephtui.sessions.undo import Undo
@@ -126,7 +126,7 @@ class _SessionsTable:
 
 
 def _session_cells(row: SessionRow) -> dict[str, str]:
-    where, outcomes = target(row), joined((f"{number} {name}" for name, number in row.outcomes.items()), "outcomes")
+    where, outcomes = target(row), joined(outcome_counts(row), "outcomes")
     return {
         "session": row.session,
         "created": date_beside_name(row) if row.created_at else "broken",

@@ -11,6 +11,7 @@ from cephtui import units
 from cephtui.analysis.live import Live, LiveRun
 from cephtui.models.metrics import LIVE
 from cephtui.reports.bars import bars
+from cephtui.reports.quality import effect_of
 from cephtui.reports.sparks import spark
 from cephtui.reports.tables import LIVE_COLUMNS, add_row, make_table
 from cephtui.reports.text import cluster_line, conditions, link_figures, written
@@ -38,7 +39,10 @@ def draw_live(value: Live, since_sample_seconds: float) -> RenderableType:
     rows: list[RenderableType] = [heading, bar, *_current(state), *_nodes_now(state), *_jobs_now(state)]
     if state.cluster:
         rows.append(Text(cluster_line(state.cluster), style="cyan"))
-    rows += [Text(f"! {finding.text}", style="yellow") for finding in state.course.findings()[-_LIVE_FINDINGS:]]
+    rows += [
+        Text(f"{effect_of(finding)}: {finding.text}", style="dim" if finding.level == "note" else "yellow")
+        for finding in state.course.findings()[-_LIVE_FINDINGS:]
+    ]
     if state.notice:
         rows.append(Text(state.notice, style="yellow"))
     return Group(*rows)

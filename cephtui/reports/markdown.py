@@ -10,7 +10,7 @@ from cephtui.analysis.conditions import differences
 from cephtui.analysis.figures import figures
 from cephtui.analysis.marks import in_order, marks_between, with_results
 from cephtui.analysis.matrix import Matrix
-from cephtui.analysis.sides import Side, finding_texts
+from cephtui.analysis.sides import Side, findings_with_runs
 from cephtui.analysis.versus import Versus
 from cephtui.models import Mark, Run, Total
 from cephtui.models.metrics import BY_NAME, LIVE
@@ -29,6 +29,7 @@ from cephtui.reports.matrix import (
     remarks,
     row_titles,
 )
+from cephtui.reports.quality import finding_line
 from cephtui.reports.text import (
     conditions,
     counted,
@@ -65,7 +66,11 @@ def comparison_markdown(left: Side, right: Side, judged: Judgement | None = None
     sides = (("A", left), ("B", right))
     heads = [[[f"**{name}: {escaped(_title(side.runs))}**"], _facts(side.runs)] for name, side in sides]
     differ = [(each.topic, each.name, each.left, each.right) for each in differences(left, right)]
-    findings = [f"- finding of {name}: {escaped(text)}" for name, side in sides for text in finding_texts(side)]
+    findings = [
+        f"- finding of {name}: {escaped(finding_line(finding, where))}"
+        for name, side in sides
+        for finding, where in findings_with_runs(side)
+    ]
     return document(
         *heads[0],
         *heads[1],

@@ -22,6 +22,7 @@ from cephtui.reports.client import client_facts
 from cephtui.reports.facts import head_line, osds, pool_facts, ranges, space_used
 from cephtui.reports.jobs import draw_jobs
 from cephtui.reports.latency import FLOW_COLORS, draw_latency
+from cephtui.reports.quality import finding_line, first_of_each, is_marked, outcome_word
 from cephtui.reports.sparks import spark
 from cephtui.reports.tables import LIVE_COLUMNS, Fitting, Noted, add_more, add_row, make_table, plain
 from cephtui.reports.text import (
@@ -120,8 +121,8 @@ def _table(
 
 
 def _outcome(run: Run) -> Text:
-    text = Text(run.outcome or "running", style=OUTCOME_STYLES.get(run.outcome or "", ""))
-    return text.append(" !", "yellow") if run.findings else text
+    style = "yellow" if run.outcome == "ok" and is_marked(run) else OUTCOME_STYLES.get(run.outcome or "", "")
+    return Text(outcome_word(run), style)
 
 
 def _result_lines(row: PointSummary, ascii_only: bool) -> list[list[str]]:
@@ -140,7 +141,7 @@ def _result_lines(row: PointSummary, ascii_only: bool) -> list[list[str]]:
 
 def _counted(row: PointSummary) -> Text:
     text = Text(counted(row), "bold")
-    return text.append(" !", "yellow") if any(run.findings for run in row.point.repeats) else text
+    return text.append(" !", "yellow") if any(map(is_marked, row.point.repeats)) else text
 
 
 def _note(run: Run, apart: str, wide: bool) -> Text:
@@ -151,15 +152,18 @@ def _note(run: Run, apart: str, wide: bool) -> Text:
 
 def finding_lines(found: Sequence[Run]) -> list[Text]:
     """Each finding once, behind the numbers of the runs that have it."""
-    numbers: dict[str, list[int]] = {}
+    numbers: dict[tuple[str, bool], list[int]] = {}
     rest = []
     for run in found:
-        shown, more = cut(dict.fromkeys(finding.text for finding in run.findings), f"findings of #{run.run}")
-        for text in shown:
-            numbers.setdefault(text, []).append(run.run)
-        rest += [more] * bool(more)
-    lines = [f"#{ranges(sorted(runs))} ! {text}" for text, runs in numbers.items()]
-    return [plain(line, "yellow") for line in [*lines, *rest]]
+        shown, more = cut(first_of_each(run.findings), f"findings of #{run.run}")
+        for finding in shown:
+            numbers.setdefault((finding_line(finding), finding.level == "note"), []).append(run.run)
+        rest += [plain(more)] * bool(more)
+    lines = [
+        plain(f"#{ranges(sorted(runs))} {text}", "dim" if is_note else "yellow")
+        for (text, is_note), runs in sorted(numbers.items(), key=lambda item: item[0][1])
+    ]
+    return [*lines, *rest]
 
 
 def _is_timed(total: Total) -> bool:

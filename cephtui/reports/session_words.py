@@ -53,3 +53,14 @@ def _both(text: Callable[[float], str], read: float | None, write: float | None)
 def is_empty(row: SessionRow) -> bool:
     """Whether nothing was measured: each run was refused, or there is none."""
     return not row.writing and not row.error and row.outcomes.keys() <= {"refused"}
+
+
+def outcome_counts(row: SessionRow) -> list[str]:
+    """How many runs ended how; of those that ended well, how many are questionable, or do not count."""
+    bad = sum(number for outcome, number in row.outcomes.items() if outcome not in ("ok", "running"))
+    doubtful = {
+        "questionable": row.validity.get("SUSPECT", 0),
+        "not counted": max(0, row.validity.get("INVALID", 0) - bad),
+    }
+    counts = {**row.outcomes, "ok": row.outcomes.get("ok", 0) - sum(doubtful.values()), **doubtful}
+    return [f"{number} {outcome}" for outcome, number in counts.items() if number > 0]

@@ -15,6 +15,7 @@ from cephtui import units
 from cephtui.models import ClusterSample, Interval, Mark, Node, NodeEnvironment, Phase, Run, Step, Total
 from cephtui.models.metrics import BIT_RATE, BY_NAME, RETRANSMITS, RTT, Metric
 from cephtui.presets import choice_text
+from cephtui.reports.quality import finding_line, first_of_each
 from cephtui.tools import TOOLS
 
 if TYPE_CHECKING:
@@ -149,8 +150,8 @@ def details_command(runs: Sequence[Run]) -> str:
 
 
 def notes(run: Run) -> list[str]:
-    """A run's error, and the findings that limit its figures."""
-    shown, more = cut((finding.text for finding in run.findings), "findings")
+    """A run's error, and its findings."""
+    shown, more = cut(map(finding_line, first_of_each(run.findings)), "findings")
     return [shorter(text) for text in (*([run.error] if run.error else []), *shown, *([more] if more else []))]
 
 

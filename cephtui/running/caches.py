@@ -11,13 +11,12 @@ from cephtui.cluster import reader
 from cephtui.cluster.reader import ClusterError, ClusterReader
 from cephtui.frozen import dataclass
 from cephtui.models import Event, Finding, Notice
+from cephtui.models.findings.data import CACHES
 from cephtui.nodes.shell import Shell, reason
 from cephtui.nodes.transport import TransportError
 from cephtui.paths import packaged_text
 from cephtui.running.recorder import StopRequest
 
-CODE = "caches"
-"""Of the finding that a cache was not dropped."""
 PAGE_CACHE_SECONDS, OSDS_SECONDS = 120.0, 60.0
 """A node may have gigabytes to write first; an OSD answers within milliseconds."""
 _SCRIPT = packaged_text("cephtui.running", "drop_page_cache.sh")
@@ -36,7 +35,7 @@ class DroppedOsds:
     @property
     def findings(self) -> tuple[Finding, ...]:
         """One for each reason."""
-        return tuple(Finding(code=CODE, text=f"{problem}: reads may come from memory") for problem in self.problems)
+        return tuple(CACHES.found(problem=problem) for problem in self.problems)
 
 
 async def drop_caches(
@@ -68,10 +67,10 @@ async def drop_page_cache(shell: Shell) -> Finding | None:
     try:
         done = await shell.run(argv, timeout_seconds=PAGE_CACHE_SECONDS)
     except TransportError as error:
-        return Finding(code=CODE, text=f"its page cache was not dropped: {error}")
+        return CACHES.found(problem=f"the page cache of {shell.node.name} was not dropped: {error}")
     if done.status == 0:
         return None
-    return Finding(code=CODE, text=f"{shell.node.name}: its page cache was not dropped: {reason(done)}")
+    return CACHES.found(problem=f"the page cache of {shell.node.name} was not dropped: {reason(done)}")
 
 
 async def drop_osd_caches(shell: Shell | None) -> DroppedOsds:

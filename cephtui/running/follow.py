@@ -12,6 +12,7 @@ from typing import Literal
 from cephtui import stats, units
 from cephtui.frozen import dataclass
 from cephtui.models import FilePlace, Finding, NodeStep, Notice, Outcome, Step
+from cephtui.models.findings.client import UNKILLABLE
 from cephtui.nodes.shell import NodeShell
 from cephtui.nodes.transport import UNLOCKED, Chunk, Command, Lock, Process
 from cephtui.running.bench import Bench
@@ -221,8 +222,8 @@ class Follow:
         """Processes that even KILL does not end, as the watchdog reports them."""
         for line in stderr.decode("utf-8", "replace").splitlines():
             if line.startswith("cephtui: process ") and _CANT_END in line:
-                text = f"{self._task.name}: {line.removeprefix('cephtui: ')}"
-                self._findings.append(Finding(code="unkillable", text=text))
+                process = f"{self._task.name}: {line.removeprefix('cephtui: ')}"
+                self._findings.append(UNKILLABLE.found(process=process))
 
     async def _supervise(self, process: Process, parser: Parser, detector: StallDetector, stop: StopRequest) -> None:
         """End the command after a stop request, or after a stall of ``stall_seconds``."""

@@ -5,9 +5,12 @@ from __future__ import annotations
 import signal
 from collections.abc import Sequence
 
-from cephtui import units
 from cephtui.analysis.settling import too_short
-from cephtui.models import Finding, Outcome, Run, Step
+from cephtui.models import ClusterEnvironment, Finding, Outcome, Run, Step
+from cephtui.models.findings import kind_of
+from cephtui.models.findings.data import ZEROS, ZEROS_COMPRESSED
+from cephtui.models.findings.measurement import IN_FLIGHT, INCOMPLETE
+from cephtui.models.findings.record import PARTLY_SAVED, UNSAVED
 from cephtui.nodes.watched import (
     HEARTBEAT_SILENT,
     LOCK_HELD,
@@ -21,8 +24,8 @@ from cephtui.stats import Flow
 from cephtui.tools import TOOLS
 from cephtui.tools.base import ToolResult
 
-UNSAVED, PARTLY_SAVED = "unsaved", "partly-saved"
-"""Findings of a run whose session could not be written."""
+_COMPRESSING = {"aggressive", "force"}
+"""Values of a pool's compression_mode with which it compresses what clients write without a hint."""
 _DISAGREE = 0.02
 _WORST: tuple[Outcome, ...] = ("ok", "stopped", "lost", "refused", "failed")
 
@@ -48,7 +51,7 @@ def yielded_nothing(run: Run) -> bool:
 
 def unsaved(run: Run) -> str:
     """Which part of a run could not be written to its session, and why; empty where all was written."""
-    return next((finding.text for finding in run.findings if finding.code in (UNSAVED, PARTLY_SAVED)), "")
+    return next((finding.text for finding in run.findings if finding.code in (UNSAVED.code, PARTLY_SAVED.code)), "")
 
 
 def failed_twice(failures: Sequence[str]) -> str:
@@ -115,21 +118,14 @@ def run_findings(step: Step, outcome: Outcome, result: ToolResult) -> list[Findi
     flows = list(result.flows.values())
     if not flows:
         if outcome == "stopped" and step.ramp_seconds:
-            return [Finding(code="incomplete", text="stopped before the ramp was over: nothing was measured")]
+            return [INCOMPLETE.found()]
         return []
     lasted = max(flow.runtime_seconds for flow in flows)
     found = [finding for flow in (result.read, result.write) if flow and (finding := _in_flight(step, flow))]
     if outcome in ("stopped", "lost"):
-        return [*found, Finding(code="incomplete", text=_incomplete(step, lasted))]
+        return [*found, INCOMPLETE.found(measured_seconds=lasted, wanted_seconds=step.run_seconds)]
     short = None if TOOLS[step.tool].of_links else too_short(lasted)  # a network has no caches
     return [*found, short] if short else found
-
-
-def _incomplete(step: Step, lasted: float) -> str:
-    asked = step.run_seconds
-    if asked and lasted >= asked - 0.05:
-        return f"it did not end by itself: {lasted:.1f} s measured, {units.duration(asked)} were asked for"
-    return f"incomplete: {lasted:.1f} s{f' of {units.duration(asked)}' if asked else ''} measured"
 
 
 def _in_flight(step: Step, flow: Flow) -> Finding | None:
@@ -141,7 +137,18 @@ def _in_flight(step: Step, flow: Flow) -> Finding | None:
     missing = flow.bytes // block - flow.ios
     if abs(missing) <= _DISAGREE * flow.ios:
         return None
-    off = units.percent(100 * abs(missing) / flow.ios)
-    were = "1 I/O was" if abs(missing) == 1 else f"{abs(missing)} I/Os were"
-    when = "as the ramp ended" if missing > 0 else "at the end and did not complete"
-    return Finding(code="in-flight", text=f"IOPS and bandwidth disagree by {off}: {were} in flight {when}")
+    return IN_FLIGHT.found(missing_ios=missing, ios=flow.ios)
+
+
+def once_each(findings: list[Finding]) -> tuple[Finding, ...]:
+    """A finding of several nodes once, in the words of the first."""
+    return tuple({(f.code if kind_of(f.code).one_of_all else f.text): f for f in reversed(findings)}.values())[::-1]
+
+
+def with_the_pool(findings: tuple[Finding, ...], environment: ClusterEnvironment | None) -> tuple[Finding, ...]:
+    """With what the pool makes of zeros: one that compresses stores next to nothing of them."""
+    mode = environment.pool_settings.get("compression_mode") if environment else None
+    if environment is None or mode not in _COMPRESSING:
+        return findings
+    compressed = ZEROS_COMPRESSED.found(pool=str(environment.pool.get("name") or "-"))
+    return tuple(compressed if finding.code == ZEROS.code else finding for finding in findings)

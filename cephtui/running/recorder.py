@@ -112,7 +112,9 @@ class Recorder:
     def mark(self, text: str) -> Mark:
         """A note of the user's, at this moment of the run."""
         elapsed = None if self._released is None else round(time.monotonic() - self._released, 3)
-        return Mark(at=datetime.now(UTC), run=self._run, elapsed_seconds=elapsed, text=text)
+        mark = Mark(at=datetime.now(UTC), run=self._run, elapsed_seconds=elapsed, text=text)
+        self.course.mark(mark)
+        return mark
 
     def cluster(self, reported: ClusterSample) -> None:
         """The present state of the cluster; the first is the state before the run."""

@@ -26,6 +26,8 @@ from cephtui.models import (
     Run,
     Step,
 )
+from cephtui.models.findings.client import LEFT_CHANGED
+from cephtui.models.findings.record import PARTLY_SAVED, UNSAVED
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import NodeShell
 from cephtui.nodes.transport import TransportError
@@ -38,7 +40,7 @@ from cephtui.running.companions import Companion, beside, failure_of, first_fail
 from cephtui.running.follow import NodeTask
 from cephtui.running.new_pool import provide, with_space
 from cephtui.running.node_run import NodeRun
-from cephtui.running.outcomes import PARTLY_SAVED, UNSAVED, worst
+from cephtui.running.outcomes import once_each, with_the_pool, worst
 from cephtui.running.recorder import Recorder, StopRequest
 from cephtui.running.together import Together
 from cephtui.running.watch_cluster import deleted_pool, monitored
@@ -48,8 +50,6 @@ from cephtui.sessions.writer import RawLimits, RunWriter, SessionWriter, unwrita
 from cephtui.targets.base import Target
 from cephtui.tools import TOOLS
 
-_FIRST_OF_ALL = {"short", "incomplete", "in-flight"}
-"""Findings whose figures differ a little from node to node, and mean the same."""
 _NOT_STARTED = "not started, because of "
 _UNKNOWN_SECONDS = 3600.0
 """Where a run ends with its data."""
@@ -116,13 +116,10 @@ async def execute(bench: Bench, plan: Plan, step: Step, target: Target, shells: 
 
 def _changed_elsewhere(directory: Path, since: datetime) -> list[Finding]:
     """Changes that checks of other sessions have made and not taken back, and what they have run since a time."""
-    texts = (
-        f"with a change of session {session} in place: {command}"
-        if is_in_place
-        else f"session {session} has run {command}"
+    return [
+        LEFT_CHANGED.found(session=session, command=one_line(command), is_in_place=is_in_place)
         for session, command, is_in_place in elsewhere(directory, since)
-    )
-    return [Finding(code="left-changed", text=one_line(text)) for text in texts]
+    ]
 
 
 async def _admit(work: _StepRun) -> tuple[Preflight, dict[str, NodeEnvironment]]:
@@ -172,12 +169,12 @@ def _saved(run: Run, writer: RunWriter, recorder: Recorder) -> Run:
     recorder.close()
     kept = run
     if recorder.unsaved:
-        kept = _with_finding(run, PARTLY_SAVED, f"only a part of this run is saved: {recorder.unsaved}")
+        kept = _with(run, PARTLY_SAVED.found(why=recorder.unsaved))
     try:
         writer.finish(kept)
     except OSError as error:
         log.exception("can't write %s", writer.directory)
-        return _with_finding(run, UNSAVED, f"this run is not saved: {unwritable(error)}")
+        return _with(run, UNSAVED.found(why=unwritable(error)))
     return kept
 
 
@@ -191,8 +188,8 @@ def _keep_links(bench: Bench, run: Run, step: Step) -> None:
             log.exception("can't keep the links of %s", run.run)
 
 
-def _with_finding(run: Run, code: str, text: str) -> Run:
-    return run.model_copy(update={"findings": (*run.findings, Finding(code=code, text=text))})
+def _with(run: Run, finding: Finding) -> Run:
+    return run.model_copy(update={"findings": (*run.findings, finding)})
 
 
 def ceph_shell(plan: Plan, shells: Shells) -> NodeShell:
@@ -364,7 +361,7 @@ def _finished(
     begun = [node.process.released_at for node in nodes if node.process and node.ended_at]
     released_at = min(begun, default=None)
     results = tuple(node.node_result(released_at) for node in nodes)
-    own = _once_each([finding for node in nodes for finding in node.findings])
+    own = with_the_pool(once_each([finding for node in nodes for finding in node.findings]), environment)
     return run.model_copy(
         update={
             "outcome": worst([result.outcome or "lost" for result in results]),
@@ -379,11 +376,6 @@ def _finished(
             "nodes": results,
         }
     )
-
-
-def _once_each(findings: list[Finding]) -> tuple[Finding, ...]:
-    """A finding of several nodes once, in the words of the first."""
-    return tuple({(f.code if f.code in _FIRST_OF_ALL else f.text): f for f in reversed(findings)}.values())[::-1]
 
 
 def _error(nodes: list[NodeRun], stop: StopRequest) -> str | None:

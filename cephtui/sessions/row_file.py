@@ -8,13 +8,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from cephtui import __version__
 from cephtui.models import SCHEMA_VERSION, Run
 from cephtui.models.rows import SessionRow
 from cephtui.reading import load_json, read_bytes
 from cephtui.sessions.store import ROW_FILE, StoreError, read_runs, read_session
 
 _BEST = {f"best_{direction}_{figure}" for direction in ("read", "write") for figure in ("iops", "bandwidth_bytes")}
-_FIGURES = {"created_at", "runs", "presets", "outcomes", "cluster", "nodes", "targets", "imported", *_BEST}
+_FIGURES = {"created_at", "runs", "presets", "outcomes", "validity", "cluster", "nodes", "targets", "imported", *_BEST}
 """What a row.json keeps of a SessionRow: all that does not change while no process writes the session."""
 Stamps: TypeAlias = dict[str, list[int] | None]
 """Size and time of each file that a row is made from; None where there is no such file."""
@@ -28,12 +29,14 @@ def figures_of(directory: Path) -> dict[str, Any]:
     except StoreError as error:
         return {"error": str(error)}
     outcomes = [run.outcome or "running" for run in runs]
+    valid = [run.validity for run in runs if run.validity]
     versions = [f"ceph {run.cluster.ceph_version or ''}".strip() for run in runs if run.cluster]
     return {
         "created_at": session.created_at,
         "runs": len(runs),
         "presets": tuple(dict.fromkeys(run.preset for run in runs)),
         "outcomes": {outcome: outcomes.count(outcome) for outcome in dict.fromkeys(outcomes)},
+        "validity": {word: valid.count(word) for word in dict.fromkeys(valid)},
         "cluster": versions[-1] if versions else None,
         "nodes": tuple(dict.fromkeys(name for run in runs for name in _nodes(run))),
         "targets": tuple(dict.fromkeys(run.target for run in runs)),
@@ -76,10 +79,11 @@ def _stamp(path: str) -> list[int] | None:
 
 
 def kept_figures(directory: Path, names: set[str]) -> dict[str, Any] | None:
-    """The content of row.json; None where it is broken, of another schema, or not of the files as they are now."""
+    """The content of row.json; None where it is broken, of another version, or not of the files as they are now."""
     try:
         kept = load_json(read_bytes(directory / ROW_FILE))
-        if kept["schema_version"] != SCHEMA_VERSION or kept["files"] != stamps_of(directory, names):
+        made_by = (kept["schema_version"], kept["cephtui_version"])
+        if made_by != (SCHEMA_VERSION, __version__) or kept["files"] != stamps_of(directory, names):
             return None
         row = SessionRow.model_validate({"session": "", "path": "", **{name: kept["row"][name] for name in _FIGURES}})
         return {name: getattr(row, name) for name in _FIGURES}
@@ -101,4 +105,4 @@ def text_of(found: Mapping[str, Any], stamps: Stamps) -> str | None:
     if found.get("error") or "running" in found["outcomes"]:
         return None
     row = SessionRow(session="", path="").model_copy(update=found).model_dump(mode="json", include=_FIGURES)
-    return json.dumps({"schema_version": SCHEMA_VERSION, "row": row, "files": stamps})
+    return json.dumps({"schema_version": SCHEMA_VERSION, "cephtui_version": __version__, "row": row, "files": stamps})

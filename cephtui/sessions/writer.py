@@ -17,10 +17,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 
-from cephtui import __version__, units
+from cephtui import __version__
 from cephtui.analysis.history import History
 from cephtui.frozen import dataclass
 from cephtui.models import ClusterSample, Finding, Mark, Model, Plan, Run, Sample, Session
+from cephtui.models.findings.record import RAW_CUT
 from cephtui.reading import open_to_append, read_bytes
 from cephtui.sessions.jsonlines import as_json, line, sample_line
 from cephtui.sessions.store import (
@@ -195,10 +196,8 @@ class RunWriter:
         if not cut:
             return ()
         name, output = next(iter(cut.items()))
-        others = f", and so {len(cut) - 1} more" if len(cut) > 1 else ""
-        sizes = f"{units.size(output.stored_bytes)} of {units.size(output.said_bytes)}"
-        text = f"raw output stored only in part: of {name} the first {sizes}, and its end{others}; all samples are kept"
-        return (Finding(code="raw-cut", text=text),)
+        sizes = {"stored_bytes": output.stored_bytes, "said_bytes": output.said_bytes}
+        return (RAW_CUT.found(output=name, others=len(cut) - 1 or None, **sizes),)
 
     def _write_tails(self) -> None:
         for (process, stream), output in self._outputs.items():

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from cephtui.frozen import dataclass
 from cephtui.models import Finding, Kind, NameKind, Node, OptionValue, Part, Place, Step
+from cephtui.models.findings.data import PAGE_CACHE, UNVERIFIED
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import Shell
 from cephtui.targets.candidates import ASKS_FIRST, Candidate, OnFound, PoolFacts
@@ -371,12 +372,11 @@ def unverified(use: Use) -> tuple[Finding, ...]:
     """Data that cephtui has not prefilled may have holes, which read as fast as memory."""
     if use.known:
         return ()
-    text = "unverified: cephtui did not prefill what was read, holes in it read much faster than data"
-    return (Finding(code="unverified", text=text),)
+    return (UNVERIFIED.found(),)
 
 
 def page_cache(options: Mapping[str, OptionValue]) -> tuple[Finding, ...]:
     """Without direct I/O the kernel's memory takes part."""
     if options.get("direct", True):
         return ()
-    return (Finding(code="page-cache", text="direct=0: the page cache takes part, this may be memory"),)
+    return (PAGE_CACHE.found(),)

@@ -14,6 +14,7 @@ from typing import ClassVar, Literal
 from cephtui import units
 from cephtui.frozen import dataclass
 from cephtui.models import FilePlace, Finding, Kind, Node, OptionValue, Part, Place
+from cephtui.models.findings.data import FILE_SYSTEM_CACHE, MEMORY
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import Shell, reason
 from cephtui.paths import packaged_text
@@ -326,8 +327,7 @@ def findings(facts: FileFacts, options: Mapping[str, OptionValue]) -> tuple[Find
     """What the place of the data does to the figures."""
     name = facts.filesystem
     if name in _IN_MEMORY:
-        return (Finding(code="memory", text=f"the target is on {name}: this is memory, not a disk"),)
+        return (MEMORY.found(file_system=name),)
     if name in _OWN_CACHE:
-        text = f"the target is on {name}, which may cache in spite of direct=1: this may be memory"
-        return (Finding(code="memory", text=text),)
+        return (FILE_SYSTEM_CACHE.found(file_system=name),)
     return page_cache(options)

@@ -15,7 +15,8 @@ from cephtui.ceph.networks import CLUSTER, PUBLIC, Interface
 from cephtui.cluster import reader
 from cephtui.cluster.reader import ClusterReader
 from cephtui.frozen import dataclass
-from cephtui.models import Finding, HostPlace, Kind, NameKind, Node, Part, Place
+from cephtui.models import HostPlace, Kind, NameKind, Node, Part, Place
+from cephtui.models.findings.client import NETWORK_UNKNOWN
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import Shell, reason
 from cephtui.nodes.transport import TransportError
@@ -126,8 +127,7 @@ class HostTarget(Target):
             )
         if self.is_known:
             return Found()
-        text = f"the cluster's networks are not known on {shell.node.name}: measured to the address that SSH uses"
-        return Found(findings=(Finding(code="network-unknown", text=text),))
+        return Found(findings=(NETWORK_UNKNOWN.found(node=shell.node.name),))
 
 
 async def _in_cluster(interfaces: Sequence[Interface], asked: Shell) -> tuple[str, dict[str, str]]:

@@ -14,6 +14,7 @@ from typing import ClassVar, Literal
 from cephtui.ceph import pool_guards
 from cephtui.frozen import dataclass
 from cephtui.models import FilePlace, Finding, Kind, Node, Part, Place
+from cephtui.models.findings.client import KRBD
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import Shell, reason
 from cephtui.paths import packaged_text
@@ -293,8 +294,7 @@ def usable_features(facts: KrbdFacts) -> tuple[str, ...]:
 
 
 def _finding(facts: KrbdFacts) -> Finding:
-    others = "not librbd, which VMs of Proxmox VE use unless their storage has krbd"
-    return Finding(code="krbd", text=f"measured through krbd, the RBD client of Linux {facts.kernel}, {others}")
+    return KRBD.found(kernel=facts.kernel)
 
 
 def _image_of(part: Part) -> str:

@@ -16,7 +16,8 @@ from cephtui.ceph.qos import Limits
 from cephtui.cluster import preflight, reader
 from cephtui.cluster.reader import ClusterError, ClusterReader
 from cephtui.frozen import dataclass
-from cephtui.models import Finding, Kind, Node, Part, Place, RbdPlace
+from cephtui.models import Kind, Node, Part, Place, RbdPlace
+from cephtui.models.findings.data import THIN
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import Shell, reason
 from cephtui.nodes.transport import Completed
@@ -227,9 +228,7 @@ async def inspect_image(
         refusal = Refusal(text, "choose a smaller size or another image")
     findings = unverified(use)
     if not use.known and await ClusterReader(shell).optional(reader.image_is_sparse(pool, image)):
-        effect = "unallocated objects read as zeros without disk I/O, so reads look too fast"
-        text = f"image {facts.info.spec} is sparse: {effect}"
-        findings = (*findings, Finding(code="thin", text=text))
+        findings = (*findings, THIN.found(image=facts.info.spec))
     return Found(refusal, findings, {f"rbd:{facts.info.spec}": facts.info.id}, features=facts.info.features)
 
 

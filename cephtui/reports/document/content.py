@@ -222,7 +222,7 @@ def _method(material: Material) -> tuple[Block, ...]:
 def _of_study() -> tuple[str, ...]:
     return (
         "A run counts as one figure, its ramp left out. Repeats stand as their geometric mean with the 95 % interval "
-        "of that mean; runs that did not end well, or read from a cache or a thin image, are INVALID.",
+        "of that mean; runs that did not end well, or read from a cache or a thin image, are not counted.",
     )
 
 

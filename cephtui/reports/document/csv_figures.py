@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cephtui.analysis.batches import name_of
-from cephtui.analysis.conclusion import validity
 from cephtui.models import Run, Sample
 from cephtui.models.metrics import LIVE, METRICS, Metric
 from cephtui.reports.csv_rows import csv_of
@@ -62,6 +61,6 @@ def head_of(material: Material, run: Run) -> dict[str, object]:
     return {
         **conditions_of(run),
         "side": material.side_of(run),
-        "quality": validity(run),
+        "quality": run.validity or "",
         "imported_from": run.imported_from,
     }

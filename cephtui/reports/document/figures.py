@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 
 from cephtui import units
 from cephtui.analysis.batches import Point, flow_names, group, measured, name_of, node_names, summarize
-from cephtui.analysis.conclusion import Judgement, validity
-from cephtui.analysis.figures import spoiled_by
+from cephtui.analysis.conclusion import Judgement
 from cephtui.analysis.links import links_of
 from cephtui.analysis.matrix import matrix_of
 from cephtui.models import Run
+from cephtui.models.findings import limiting
 from cephtui.models.metrics import BY_NAME, LIVE, Metric
 from cephtui.models.verdict import Verdict
 from cephtui.reports.document.blocks import Block, Items, Table, Text
@@ -20,6 +20,7 @@ from cephtui.reports.facts import run_names
 from cephtui.reports.jobs import COMPARED, COMPARED_SIDES, compared_rows
 from cephtui.reports.links import links_in_tables
 from cephtui.reports.matrix import LEGEND, cell_text, column_titles, figure_title, place_text, remarks, row_titles
+from cephtui.reports.quality import QUALITY, quality_of
 from cephtui.reports.text import cut, margin_of, metric_of, short_conditions, spread_of, title_of, written
 from cephtui.reports.verdict import interval_of, ratio_of, short_text
 from cephtui.reports.versus import names_of_changes
@@ -80,12 +81,12 @@ def change_texts(verdict: Verdict) -> tuple[str, str]:
 
 
 def _quality(material: Material, verdict: Verdict, runs: dict[str, Run], metric: Metric) -> str:
-    """VALID, or how many of the runs that count have a finding that limits this figure; INVALID without any run."""
+    """Valid, or how many of the runs that count have a finding that limits this figure; not counted without any run."""
     if not (verdict.before and verdict.after):
-        return "INVALID"
+        return QUALITY["INVALID"]
     names = (*verdict.before, *verdict.after)
-    limited = [name for name in names if spoiled_by([f.code for f in runs[name].findings], metric)]
-    return f"SUSPECT ({len(limited)} of {len(names)})" if limited else "VALID"
+    limited = [name for name in names if limiting([f.code for f in runs[name].findings], metric.name)]
+    return f"questionable ({len(limited)} of {len(names)})" if limited else QUALITY["VALID"]
 
 
 def runs_table(material: Material) -> Table:
@@ -181,19 +182,10 @@ def _point_rows(point: Point, material: Material, places: Iterable[Callable[[Run
         known = [(metric, estimates.get(metric.name)) for metric in written(run.tool, LIVE)]
         means = [metric.as_text(estimate.value if estimate else None) for metric, estimate in known]
         main = estimates.get(material.headline(run).name)
-        found.append((*head, flow, *means, margin_of(main), spread_of(main), _worst(point.repeats)))
+        found.append((*head, flow, *means, margin_of(main), spread_of(main), quality_of(point.repeats)))
         head = ("",) * len(head)
     return found
 
 
 def _measured(run: Run) -> str:
     return f"{run.preset}: {short_conditions(run)}"
-
-
-def _worst(runs: Sequence[Run]) -> str:
-    """``VALID``, ``SUSPECT (1 of 3)``."""
-    found = [validity(run) for run in runs]
-    for word in ("INVALID", "SUSPECT"):
-        if word in found:
-            return f"{word} ({found.count(word)} of {len(found)})" if len(found) > 1 else word
-    return "VALID"

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Self
 
 from cephtui.models import Finding, Kind, Place
+from cephtui.models.findings.client import ONE_STREAM
+from cephtui.models.findings.data import RANDOM_DATA, ZEROS
 from cephtui.tools.base import OptionError, Parser, Workload
 from cephtui.tools.filling import COPY_ARGV, PROGRESS, CopyParser, fill_argv
 from cephtui.units import parse_size, short_size
@@ -76,11 +78,8 @@ class DdWorkload(Workload):
 
     def _findings(self) -> Iterator[Finding]:
         """What its figures are not."""
-        text = "one stream with one I/O at a time: many clients, or a deeper queue, can have much more"
-        yield Finding(code="one-stream", text=text)
+        yield ONE_STREAM.found()
         if self.writes() and self._source == _ZERO:
-            text = "only zeros were written: storage that compresses, deduplicates or is thin may not store them"
-            yield Finding(code="zeros", text=text)
+            yield ZEROS.found()
         elif self.writes():
-            text = "one CPU made the random data as it was written: it may have been what limits"
-            yield Finding(code="random-data", text=text)
+            yield RANDOM_DATA.found()

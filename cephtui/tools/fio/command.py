@@ -141,9 +141,9 @@ class FioWorkload(Workload):
 
         return FioParser(ramp=ramp, seconds=seconds, without_depth=self._without_depth())
 
-    def _without_depth(self) -> str:
-        """Why no depth can be reached; empty where it can."""
+    def _without_depth(self) -> Mapping[str, OptionValue] | None:
+        """The engine and the depth that it can't reach; None where it can."""
         engine, depth = self.options.get("ioengine"), self.options.get("iodepth", 1)
         if engine not in _SYNCHRONOUS or depth == 1:
-            return ""
-        return f"depth {depth} was not reached: {engine} has one I/O in flight in each job, libaio as many as asked"
+            return None
+        return {"ioengine": engine, "iodepth": depth}

@@ -10,6 +10,8 @@ from typing import Any
 from cephtui import stats
 from cephtui.frozen import dataclass
 from cephtui.models import DiskUse, Finding, JobResult, OptionValue, Summary, Total
+from cephtui.models.findings.data import PAGE_CACHE
+from cephtui.models.findings.measurement import ERRORS_COUNTED
 from cephtui.stats import Flow
 from cephtui.tools.base import Reading
 from cephtui.tools.logs import FoundRun, joined_names
@@ -135,8 +137,7 @@ def _findings(options: Mapping[str, OptionValue]) -> list[Finding]:
     """What these options make of the figures."""
     engine, found = options.get("ioengine"), []
     if engine == "rados":
-        text = "fio's rados engine counts operations that failed as I/O: these may be the figures of errors"
-        found.append(Finding(code="unverified", text=text))
+        found.append(ERRORS_COUNTED.found())
     if options.get("direct") is False and engine not in _OWN_CACHE:
-        found.append(Finding(code="page-cache", text="direct=0: the page cache takes part, this may be memory"))
+        found.append(PAGE_CACHE.found())
     return found

@@ -15,7 +15,9 @@ from typing import Any
 
 from cephtui import stats
 from cephtui.frozen import dataclass
-from cephtui.models import ELAPSED_MOST_SECONDS, Finding, Interval, Phase
+from cephtui.models import ELAPSED_MOST_SECONDS, Finding, Interval, OptionValue, Phase
+from cephtui.models.findings.client import DEPTH
+from cephtui.models.findings.measurement import UNREADABLE
 from cephtui.models.metrics import DIRECTIONS
 from cephtui.reading import load_json
 from cephtui.tools.base import Parser, Reading, Stream, ToolResult, join_readings
@@ -117,10 +119,12 @@ def _difference(now: _Direction, before: _Direction, seconds: float) -> Interval
 class FioParser(Parser):
     """``ramp`` is whether the command has a ramp_time, whose figures are kept apart.
 
-    ``without_depth`` is why the engine reaches no depth, where it does not.
+    ``without_depth`` has the engine and the depth that it can't reach, where it can't.
     """
 
-    def __init__(self, *, ramp: bool, seconds: float | None = None, without_depth: str = "") -> None:
+    def __init__(
+        self, *, ramp: bool, seconds: float | None = None, without_depth: Mapping[str, OptionValue] | None = None
+    ) -> None:
         self._seconds, self._without_depth = seconds, without_depth
         self.phase: Phase = "ramp" if ramp else "run"
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
@@ -171,10 +175,9 @@ class FioParser(Parser):
 
     def _findings(self, figures: ToolResult) -> Iterator[Finding]:
         if self._broken:
-            text = f"{self._broken} of fio's progress reports could not be read; their seconds are joined to the next"
-            yield Finding(code="unreadable", text=text)
+            yield UNREADABLE.found(reports=self._broken)
         if self._without_depth and figures.depths.get("1", 0.0) > _ALL_PERCENT:
-            yield Finding(code="depth", text=self._without_depth)
+            yield DEPTH.found(**self._without_depth)
 
     def _next_document(self) -> Mapping[str, Any] | None:
         """The next whole document, taken from the buffer; what is not one goes to the text lines."""

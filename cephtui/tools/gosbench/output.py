@@ -18,9 +18,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import field
 
-from cephtui import stats, units
+from cephtui import stats
 from cephtui.frozen import dataclass
 from cephtui.models import Finding, Interval
+from cephtui.models.findings.measurement import COARSE, FAILED_OPS, OVERRUN
 from cephtui.tools.base import Parser, Reading, Stream, ToolResult, join_readings
 from cephtui.tools.gosbench.log import is_error, message_of
 from cephtui.tools.stderr import Errors
@@ -262,28 +263,20 @@ class GosbenchParser(Parser):
 
     def _findings(self, last: Scrape, seconds: float) -> tuple[Finding, ...]:
         failed = [(name, counts.failed, counts.finished) for name, counts in last.methods.items() if counts.failed]
-        found = [Finding(code="failed-ops", text=self._failed(*each)) for each in failed]
+        found = [self._failed(*each) for each in failed]
         if any(counts.finished for counts in last.methods.values()):
-            found.append(Finding(code="coarse", text=_COARSE))
+            found.append(COARSE.found())
         if self._seconds is not None and seconds > _LATE_FACTOR * self._seconds + _LATE_SECONDS:
-            lasted = f"measured {units.duration(seconds)} instead of {units.duration(self._seconds)}"
-            found.append(Finding(code="overrun", text=f"{lasted}: {_OVERRUN}"))
+            found.append(OVERRUN.found(measured_seconds=seconds, wanted_seconds=self._seconds))
         return tuple(found)
 
-    def _failed(self, method: str, failed: int, finished: int) -> str:
-        share = units.percent(100 * failed / (failed + finished))
-        counted = "latency" if self._object_bytes else "latency and bandwidth"
-        why = f"; the first error: {self._wrong}" if self._wrong else ""
-        return f"{failed:,} {method} failed ({share}), they are in {counted}{why}"
+    def _failed(self, method: str, failed: int, finished: int) -> Finding:
+        figures = "latency" if self._object_bytes else "latency and bandwidth"
+        share = 100 * failed / (failed + finished)
+        return FAILED_OPS.found(
+            operation=method, failed=failed, share_percent=share, figures=figures, why=self._wrong or None
+        )
 
 
 _LATE_FACTOR, _LATE_SECONDS = 1.1, 1.0
 """So late an end is more than what was in flight."""
-_OVERRUN = (
-    "gosbench writes what DELETE has removed again between two passes over its objects, one after the other, and looks "
-    "at the time only then; what was measured meanwhile has pauses"
-)
-_COARSE = (
-    "percentiles are upper bounds, the true ones may be half as long: gosbench cuts times to whole ms and counts them "
-    "in ranges that double from 2 ms to 4096 ms; the time of a PUT has the making of its data in it"
-)

@@ -15,6 +15,7 @@ from dataclasses import replace
 from cephtui import stats
 from cephtui.frozen import dataclass
 from cephtui.models import Finding, Interval
+from cephtui.models.findings.measurement import ERRORS, FIRST_BYTE
 from cephtui.printable import one_line
 from cephtui.tools.base import Parser, Reading, Stream, ToolResult, join_readings
 from cephtui.tools.stderr import Errors
@@ -192,7 +193,7 @@ class HsbenchParser(Parser):
         flows = {name: flow for name, each in self._operations.items() if (flow := each.flow())}
         read, write = flows.pop("read", None), flows.pop("write", None)
         ended = [name for name, failed in self._failed.items() if failed >= self._threads * _ERRORS_OF_A_THREAD]
-        error = self._error() or (self._ended_early(ended[0]) if ended else None)
+        error = self._error() or (self._errors(ended[0]).text if ended else None)
         return ToolResult(
             read=read, write=write, other=flows, error=error, failed=bool(ended), findings=self._findings(read)
         )
@@ -242,25 +243,16 @@ class HsbenchParser(Parser):
         return _plain(fatal) if fatal else next(iter(self._own[-1:]), None)
 
     def _findings(self, read: stats.Flow | None) -> tuple[Finding, ...]:
-        found = [
-            Finding(code="errors", text=self._ended_early(name)) for name, failed in self._failed.items() if failed
-        ]
-        if read:
-            text = "latency of GET ends with the headers of the answer: it is the time to the first byte"
-            found.append(Finding(code="first-byte", text=text))
-        return tuple(found)
+        found = [self._errors(name) for name, failed in self._failed.items() if failed]
+        return (*found, FIRST_BYTE.found()) if read else tuple(found)
 
-    def _ended_early(self, flow: str) -> str:
+    def _errors(self, flow: str) -> Finding:
         """What failed, and how many threads that has ended at least and at most."""
         failed = self._failed[flow]
         least = max(0, failed - (_ERRORS_OF_A_THREAD - 1) * self._threads)
         most = min(self._threads, failed // _ERRORS_OF_A_THREAD)
-        requests = "1 request" if failed == 1 else f"{failed} requests"
-        text = f"{_NAMES[flow]}: {requests} failed{f' ({self._why})' if self._why else ''}"
-        if not most:
-            return text
-        number = str(most) if least == most else f"{least} to {most}"
-        return f"{text}: {number} of {self._threads} threads ended early, each with its third error"
+        threads = {"threads": self._threads, "threads_least": least, "threads_most": most} if most else {}
+        return ERRORS.found(operation=_NAMES[flow], failed=failed, why=self._why or None, **threads)
 
 
 def _carries(flow: str) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cephtui.models import Finding, Interval
+from cephtui.models.findings.client import ONE_THREAD
 from cephtui.reading import load_json
 from cephtui.stats import Flow, known_sum, mean_of_known
 from cephtui.tools.base import Parser, Reading, Stream, ToolResult
@@ -267,16 +268,11 @@ class Iperf3Parser(Parser):
             return ()
         where = "here" if self._cpu.local >= self._cpu.remote else "on the target"
         # not the very figure: the same is said of all links, and then once
-        was = f"was busy for more than {_BUSY_PERCENT} % of the time {where}"
-        if self._version < _ONE_THREAD_BELOW:
-            version = ".".join(map(str, self._version))
-            more = "the link may carry more, which 3.16 or later shows"
-            text = f"one thread of iperf3 {version} serves all streams and {was}: {more}"
-        elif self._streams == 1:
-            text = f"the thread of the only stream {was}: the link may carry more, try parallel=4"
-        else:
+        is_only_one = self._version < _ONE_THREAD_BELOW
+        if not is_only_one and self._streams != 1:
             return ()
-        return (Finding(code="one-thread", text=text),)
+        version = ".".join(map(str, self._version)) if is_only_one else None
+        return (ONE_THREAD.found(busy_percent=_BUSY_PERCENT, where=where, version=version),)
 
 
 def _figure(value: object) -> float:

@@ -19,8 +19,10 @@ from __future__ import annotations
 import codecs
 import re
 
-from cephtui import stats, units
+from cephtui import stats
 from cephtui.models import Finding, Interval
+from cephtui.models.findings.data import HOLES
+from cephtui.models.findings.measurement import RATE_LIMITED
 from cephtui.tools.base import Parser, Reading, Stream, ToolResult, join_readings
 from cephtui.tools.stderr import Errors, spoken
 
@@ -35,7 +37,6 @@ _BEGIN = re.compile(r"load-gen will run \d{1,9} seconds", re.ASCII)
 _OP = re.compile(r"(READ|WRITE) : oid=\S{1,64} off=\d{1,18} len=(\d{1,12})", re.ASCII)
 _DONE = re.compile(r"op (\d{1,12}) completed", re.ASCII)
 _UNMADE = "load-gen bootstrap failed"
-_HOLES = "what was read are holes: of each object only the last byte and what this run has written is there"
 
 
 class _Counts:
@@ -146,10 +147,8 @@ class LoadGenParser(Parser):
     def _findings(self, seconds: float) -> tuple[Finding, ...]:
         found = []
         if self._all.ops["read"]:
-            found.append(Finding(code="holes", text=_HOLES))
+            found.append(HOLES.found())
         rate = sum(self._all.bytes.values()) / seconds if seconds > 0 else 0.0
         if self._most_bytes and rate >= _REACHED * self._most_bytes:
-            limit = units.bandwidth(float(self._most_bytes))
-            text = f"held at target-throughput ({limit}): this is no measure of what the pool can do"
-            found.append(Finding(code="rate-limited", text=text))
+            found.append(RATE_LIMITED.found(rate_bytes=float(self._most_bytes)))
         return tuple(found)

@@ -17,10 +17,12 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from cephtui import stats, units
+from cephtui import stats
 from cephtui.ceph import answers
 from cephtui.frozen import dataclass
 from cephtui.models import Finding, JobResult, JobSample
+from cephtui.models.findings.client import PORTION
+from cephtui.models.findings.data import RESIDUE
 from cephtui.printable import printable
 from cephtui.reading import load_json
 from cephtui.tools.base import Parser, Reading, Stream, ToolResult
@@ -127,15 +129,11 @@ class OsdBenchParser(Parser):
     def _findings(self) -> tuple[Finding, ...]:
         """What was still written after a stop, and what an OSD may keep that has ended in a portion."""
         is_denied = _DENIED.search(self._errors.text)
-        kept = [Finding(code="residue", text=_kept(osd, *each)) for osd, each in self._unanswered.items()]
-        text = "an OSD can't be stopped: what it had begun, about a second's, it has written to the end"
-        return (*([] if is_denied else kept), *[Finding(code="portion", text=text)] * self._is_ending)
-
-
-def _kept(osd: int, count: int, size: int) -> str:
-    """An OSD removes what it has written at the end of a portion, and what it finds of an earlier one."""
-    objects = f"osd.{osd} has not reported its last portion: if it was killed, its store keeps objects disk_bw_test_*"
-    return f"{objects} of up to {units.size(count)}: ceph tell osd.{osd} bench {count} {size} removes them"
+        kept = [
+            RESIDUE.found(osd=osd, count_bytes=count, block_bytes=size)
+            for osd, (count, size) in self._unanswered.items()
+        ]
+        return (*([] if is_denied else kept), *[PORTION.found()] * self._is_ending)
 
 
 def _about(one: Mapping[str, Any]) -> _About:

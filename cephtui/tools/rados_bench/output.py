@@ -25,6 +25,7 @@ from datetime import datetime
 from cephtui import stats
 from cephtui.frozen import dataclass
 from cephtui.models import ELAPSED_MOST_SECONDS, Finding
+from cephtui.models.findings.measurement import SHORT, STUCK
 from cephtui.tools.base import Parser, Reading, Stream, ToolResult, join_readings
 from cephtui.tools.stderr import Errors, spoken
 
@@ -324,17 +325,14 @@ class RadosBenchParser(Parser):
         seconds = self._totals["total time run"]
         if not announced.seconds or seconds >= announced.seconds - 0.5:
             return ()
-        text = f"ended after {seconds:.1f} s of {announced.seconds} s: all {announced.objects:,} objects were written"
-        return (Finding(code="short", text=text),)
+        of = {"wanted_seconds": announced.seconds, "objects": announced.objects}
+        return (SHORT.found(measured_seconds=seconds, **of),)
 
     def _stuck(self) -> tuple[Finding, ...]:
         """On a pool that is full or over its quota writes wait for ever, and rados with them."""
         if self._total_ios is not None or not self._last.in_flight or self._quiet < STUCK_SECONDS:
             return ()
-        text = f"nothing was completed in the last {self._quiet:.0f} s"
-        if self._writes:
-            text += ": the pool may be full or over its quota"
-        return (Finding(code="stuck", text=text),)
+        return (STUCK.found(seconds=self._quiet, writes=self._writes or None),)
 
     def _spoken_error(self) -> str | None:
         lines = spoken(self._errors.text)

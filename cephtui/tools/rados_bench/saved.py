@@ -14,7 +14,8 @@ from datetime import UTC, datetime
 
 from cephtui import stats
 from cephtui.frozen import dataclass
-from cephtui.models import Finding, OptionValue
+from cephtui.models import OptionValue
+from cephtui.models.findings.measurement import INCOMPLETE
 from cephtui.tools.base import OptionError, Reading
 from cephtui.tools.logs import FoundRun, Log, LogLine, command_pattern, host_of, whole_command
 from cephtui.tools.rados_bench.options import check
@@ -125,7 +126,7 @@ def _run(lines: Sequence[LogLine], before: _Command | None) -> FoundRun | None:
     if not result.flows:
         return None
     whole = "total time run" in totals
-    findings = () if whole else (Finding(code="incomplete", text="incomplete: the log ends before the totals"),)
+    findings = () if whole else (INCOMPLETE.found(log=True),)
     return FoundRun(
         line=lines[0].number,
         last_line=lines[-1].number,

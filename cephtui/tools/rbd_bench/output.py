@@ -21,6 +21,8 @@ import re
 from cephtui import stats
 from cephtui.frozen import dataclass
 from cephtui.models import Finding, Interval
+from cephtui.models.findings.data import LIBRBD_CACHE
+from cephtui.models.findings.measurement import NO_SECONDS
 from cephtui.tools.base import Parser, Reading, Stream, ToolResult, join_readings
 from cephtui.tools.stderr import Errors, spoken
 
@@ -38,7 +40,6 @@ _TOTAL = re.compile(r"elapsed: +\d{1,9} +ops: +(\d{1,12}) +ops/sec: +([\d.e+-]{1
 _PART = re.compile(r"(read|write)_ops: +(\d{1,12}) .*", re.ASCII)
 _FAILED = re.compile(r"(?:read|write) error: .*")
 _ENDED = re.compile(r"received +signal: .*")
-_CACHED = "rbd-cache=true: librbd's cache takes part, much of this is the client's memory and not the cluster"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ class RbdBenchParser(Parser):
     def result(self) -> ToolResult:
         """Of a run that was killed only the last line is known."""
         error = next((line for line in spoken(self._errors.text) if not _ENDED.fullmatch(line)), None)
-        found = [Finding(code="page-cache", text=_CACHED)] if self._cached else []
+        found = [LIBRBD_CACHE.found()] if self._cached else []
         flows = {name: flow for name, ops in self._counts().items() if (flow := self._flow(ops))}
         read, write = (flows.pop(name, None) for name in ("read", "write"))
         return ToolResult(read=read, write=write, other=flows, error=error, findings=(*found, *self._silent()))
@@ -145,8 +146,7 @@ class RbdBenchParser(Parser):
     def _silent(self) -> tuple[Finding, ...]:
         if self._rows or self._total is None or self._total[1] < _SILENT_SECONDS:
             return ()
-        text = f"rbd printed nothing in its {self._total[1]:.0f} s: nothing is known of each second"
-        return (Finding(code="no-seconds", text=text),)
+        return (NO_SECONDS.found(seconds=self._total[1]),)
 
 
 def _total(ops: int, rate: str) -> tuple[int, float] | None:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from cephtui.frozen import dataclass
 from cephtui.models import Interval, Run, Total
 from cephtui.models.metrics import HEADLINE_BY_NAME, HeadlineName, Metric
+from cephtui.reports.quality import is_marked
 from cephtui.reports.text import counted, margin_of
 from cephtui.stats import known_sum
 
@@ -91,11 +92,11 @@ def _part(runs: Sequence[Run], run: Run, name: HeadlineName, ascii_only: bool) -
     known = [[value for value in column if value is not None] for column in columns]
     if len(found.point.repeats) < 2 or not run.summary.flows or not known or not all(known):
         text = headline(run.summary.flows, name) or run.outcome or ""
-        return _Part(f"{text} !" if run.findings and run.summary.flows else text)
+        return _Part(f"{text} !" if is_marked(run) and run.summary.flows else text)
     estimates = [Estimate.of(column) for column in known]
     text = " ".join(_metric(name).as_text(estimate.value) for estimate in estimates)
     margin = margin_of(estimates[0], ascii_only=ascii_only) if len(estimates) == 1 else ""
-    return _Part(f"{text} !" if found.findings else text, margin, counted(found))
+    return _Part(f"{text} !" if any(map(is_marked, found.counted)) else text, margin, counted(found))
 
 
 def _metric(name: HeadlineName) -> Metric:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cephtui import units
+from cephtui.analysis.explaining import mark_of
 from cephtui.analysis.live import LiveRun
 from cephtui.frozen import dataclass
 from cephtui.models import ClusterSample
@@ -15,8 +16,6 @@ from cephtui.tui.widgets.shown import Shown
 
 _ACTIVE_SECONDS = 2.0
 """What ended so long ago is still shown: the newest figures are of the second before."""
-_CAUSE_SECONDS = 10.0
-"""A mark so long before something is named with it."""
 _P99 = BY_NAME["latency_p99_seconds"]
 
 
@@ -77,13 +76,11 @@ def banner(shown: Shown | None, live: LiveRun | None) -> Banner:
         return Banner(("prefilling",), "-phase") if live else Banner()
     now = float("-inf") if shown.whole else shown.history.reached - _ACTIVE_SECONDS
     active = next((span for span in shown.spans if span.end_seconds >= now), None)
-    mark = max(shown.marks, default=None)
     if active:
-        begun, over, label, _ = active
-        if mark and begun - _CAUSE_SECONDS <= mark[0] <= over:
-            return Banner((f"{mark[1]} → {label}", label), "-wrong")
-        return Banner((label,), "-wrong")
-    if mark:
+        cause = mark_of(active.begin_seconds, shown.marks)
+        both = [f"{cause[1]} → {active.text}"] if cause else []
+        return Banner((*both, active.text), "-wrong")
+    if mark := max(shown.marks, default=None):
         return Banner((mark[1],), "-mark")
     return Banner(("ramp, not counted", "ramp"), "-phase") if live and live.phase == "ramp" else Banner()
 

@@ -18,6 +18,7 @@ from cephtui.frozen import dataclass
 from cephtui.models import Interval, Mark, Phase, Run, Total
 from cephtui.models.metrics import LIVE
 from cephtui.presets import Choice
+from cephtui.reports.quality import is_marked, outcome_word
 from cephtui.reports.text import (
     OUTCOME_STYLES,
     PHASES,
@@ -153,7 +154,7 @@ class Content:
 
     def _outcome(self, run: Run) -> str:
         if run.outcome:
-            return f"{run.outcome} !" if run.findings else run.outcome
+            return outcome_word(run)
         if self.now is None or self.now.run != run.run:
             return "running"
         word = _PHASES[self.now.phase]
@@ -170,10 +171,10 @@ class Content:
 
     def _of_run(self, run: Run, apart: Iterable[str], indent: str, point: str) -> list[Row]:
         """A row for each direction."""
-        from cephtui.analysis.figures import spoiled_by
+        from cephtui.models.findings import limiting
 
         codes = [finding.code for finding in run.findings]
-        spoiled = {m.name: "dim" for m in LIVE if run.outcome not in (None, "ok") or spoiled_by(codes, m)}
+        spoiled = {m.name: "dim" for m in LIVE if run.outcome not in (None, "ok") or limiting(codes, m.name)}
         common = {"#": str(run.run), "preset": f"{indent}{run.preset}", **self._where([run], apart)}
         styles = {**spoiled, "outcome": OUTCOME_STYLES.get(run.outcome or "", "bold")}
         return [
@@ -233,15 +234,15 @@ class Content:
 
     def _result(self, name: str, found: PointSummary, apart: Iterable[str], sign: str) -> list[Row]:
         """A row for each direction."""
-        from cephtui.analysis.figures import spoiled_by
+        from cephtui.models.findings import limiting
         from cephtui.reports.facts import ranges
 
         repeats = found.point.repeats
         numbers = ranges(sorted(run.run for run in repeats)).replace(" ", "")
         common = {"#": numbers if len(numbers) <= _NUMBERS_MOST else "", "preset": f"{sign}{repeats[0].preset}"}
         common |= {**self._where(repeats, apart), "started": ""}
-        common["outcome"] = counted(found) + (" !" if any(run.findings for run in repeats) else "")
-        spoiled = [metric for metric in LIVE if spoiled_by(found.findings, metric)]
+        common["outcome"] = counted(found) + (" !" if any(map(is_marked, repeats)) else "")
+        spoiled = [metric for metric in LIVE if limiting(found.findings, metric.name)]
         styles = {**_PLAIN, **{m: "dim" for each in spoiled for m in (each.name, MARGINS[each], SPREADS[each])}}
         return [
             Row(

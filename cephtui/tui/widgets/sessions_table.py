@@ -15,7 +15,7 @@ from textual.widgets import DataTable
 
 from cephtui.models.rows import SessionRow
 from cephtui.printable import printable
-from cephtui.reports.session_words import BEST, best, date, date_beside_name, is_empty, target
+from cephtui.reports.session_words import BEST, best, date, date_beside_name, is_empty, outcome_counts, target
 from cephtui.reports.text import OUTCOME_STYLES, joined
 from cephtui.tui.keys import key
 
@@ -48,7 +48,7 @@ _AT_ONCE = 50
 def state(row: SessionRow) -> str:
     """How the runs ended, whether they were imported, and whether more is to come or something is wrong."""
     words = ["writing"] * row.writing + ["broken"] * bool(row.error) + ["imported"] * row.imported
-    return ", ".join([*words, *(f"{number} {outcome}" for outcome, number in row.outcomes.items())])
+    return ", ".join([*words, *outcome_counts(row)])
 
 
 def remark(row: SessionRow) -> str:

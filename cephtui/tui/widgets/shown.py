@@ -14,6 +14,7 @@ from cephtui.analysis.jobs import JobFigure, job_figures
 from cephtui.analysis.live import LiveRun
 from cephtui.frozen import dataclass
 from cephtui.models import ClusterSample, Finding, Interval, Mark, NodeResult, Run, Total
+from cephtui.models.findings.measurement import STALLED
 from cephtui.models.metrics import DIRECTIONS, Headline, Metric
 from cephtui.reports.text import written
 from cephtui.stats import known_sum
@@ -132,9 +133,11 @@ def of_saved(run: Run, history: History, marks: Sequence[Mark]) -> Shown:
 
 def spans_of(findings: Sequence[Finding]) -> tuple[Period, ...]:
     """Those that have a time, as they are drawn: stalls first, because room for texts is scarce."""
-    timed = sorted((f for f in findings if f.from_seconds is not None), key=lambda finding: finding.code != "stalled")
+    timed = sorted(
+        (f for f in findings if f.from_seconds is not None), key=lambda finding: finding.code != STALLED.code
+    )
     return tuple(
-        Period(f.from_seconds or 0.0, f.to_seconds or 0.0, f.label or f.code, f.code == "stalled") for f in timed
+        Period(f.from_seconds or 0.0, f.to_seconds or 0.0, f.label or f.code, f.code == STALLED.code) for f in timed
     )
 
 

@@ -1,0 +1,213 @@
+"""Findings about the cluster: its state before a run, and what happened in it during the run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cephtui.models.findings.kind import FindingKind, Values, says, worded
+from cephtui.units import clock, percent
+
+_DOCS = "https://docs.ceph.com/en/latest/rados"
+_HEALTH = f"{_DOCS}/operations/health-checks/"
+_PGS = f"{_DOCS}/operations/pg-states/"
+_PG_COUNT = f"{_DOCS}/operations/placement-groups/"
+
+
+def _when(values: Values) -> str:
+    begun, early = clock(values["from_seconds"]), values.get("early")
+    if values.get("to_the_end"):
+        return "during the whole run" if early else f"from {begun} to the end"
+    over = clock(values["to_seconds"])
+    return f"until {over}" if early else f"from {begun} to {over}"
+
+
+def _course(state: Callable[[Values], str]) -> Callable[[Values], str]:
+    """Words for what the cluster reported from when to when, from those for the state."""
+
+    def words(values: Values) -> str:
+        if "things" in values:
+            return worded("{things:listed}: {number} times between {from_seconds:clock} and {to_seconds:clock}", values)
+        times = f" {values['times']} times" if "times" in values else ""
+        when = f" {_when(values)}" if "from_seconds" in values else ""
+        details = worded(": {details:listed}", values) if values.get("details") else ""
+        return f"{state(values)}{times}{when}{details}"
+
+    return words
+
+
+def _is_during(values: Values) -> bool:
+    return "from_seconds" in values
+
+
+def _pgs(rest: str) -> Callable[[Values], str]:
+    """``up to 4 of 32 PGs were not active``."""
+
+    def state(values: Values) -> str:
+        number, of = values["pgs"], values["of"]
+        if number == 1:
+            return f"1 of {of} PGs was {rest.format_map(values)}"
+        most = "up to " if _is_during(values) else ""
+        return f"{most}{number} of {of} PGs were {rest.format_map(values)}"
+
+    return state
+
+
+def _osds(word: str) -> Callable[[Values], str]:
+    """``osd.2 was down``; ``2 of 3 OSDs were down``."""
+
+    def state(values: Values) -> str:
+        if "osd" in values:
+            return f"{values['osd']} was {word}"
+        number = values["osds"]
+        return f"{number} of {values['of']} OSDs {'was' if number == 1 else 'were'} {word}"
+
+    return state
+
+
+def _osd_label(word: str) -> Callable[[Values], str]:
+    return lambda values: (
+        f"{values['osd']} {word}" if "osd" in values else f"{values.get('osds', '')} OSD {word}".strip()
+    )
+
+
+_HEALTHY = _course(says("the cluster was {status}"))
+HEALTH_SPEED = FindingKind(
+    "health-speed", "limits", "cluster", "health", _HEALTHY, label=lambda values: values["status"],
+    why="These health checks are about what costs speed: copies that are missing or moving, OSDs that are down, full "
+    "or slow.",
+    cure="measure again when these health checks are gone: ceph health detail", source=_HEALTH,
+)  # fmt: skip
+HEALTH_OTHER = FindingKind(
+    "health-other", "note", "cluster", "health", _HEALTHY, label=lambda values: values["status"],
+    why="These health checks are about something else than speed: they leave the figures as they are.",
+    cure="none needed for the figures; ceph health detail says what Ceph asks for", source=_HEALTH,
+)  # fmt: skip
+_MISSING = "The others do the work of the missing ones, and data that lacks copies is recovered beside the run."
+OSDS = FindingKind(
+    "osds", "note", "cluster", "OSDs out",
+    lambda values: f"{_osds('out')(values)}: the others do their work",
+    why="The figures are those of the OSDs that are in.",
+    cure="compare with runs that have as many OSDs in", source=f"{_DOCS}/operations/monitoring-osd-pg/",
+)  # fmt: skip
+OSD_DOWN = FindingKind(
+    "osd-down", "limits", "cluster", "OSD down", _course(_osds("down")), label=_osd_label("down"),
+    why=_MISSING, cure="measure again with all OSDs up and in", source=f"{_HEALTH}#osd-down",
+)  # fmt: skip
+OSD_OUT = FindingKind(
+    "osd-out", "limits", "cluster", "OSD out", _course(_osds("out")), label=_osd_label("out"),
+    why=_MISSING, cure="measure again with all OSDs up and in", source=f"{_DOCS}/operations/monitoring-osd-pg/",
+)  # fmt: skip
+PGS = FindingKind(
+    "pgs", "limits", "cluster", "PGs not clean", _course(_pgs("not active+clean")),
+    label=lambda values: "PGs degraded" if values.get("degraded") else "PGs not clean",
+    why="PGs that lack copies, or have them elsewhere, are recovered by the same disks, and written in another way.",
+    cure="wait until all PGs are active+clean", source=_PGS,
+)  # fmt: skip
+_INACTIVE = "I/O to a PG that is not active waits until it is."
+PGS_INACTIVE = FindingKind(
+    "pgs-inactive", "limits", "cluster", "PGs not active", _course(_pgs("not active")),
+    why=_INACTIVE, cure="wait until all PGs are active+clean", source=_PGS,
+)  # fmt: skip
+PGS_MOSTLY_INACTIVE = FindingKind(
+    "pgs-mostly-inactive", "invalidates", "cluster", "PGs not active", _course(_pgs("not active")),
+    why=f"{_INACTIVE} For more than a tenth of the time the run measured that wait.",
+    cure="wait until all PGs are active+clean", source=_PGS,
+)  # fmt: skip
+
+
+def _split(values: Values) -> str:
+    what = "split" if values["after"] > values["before"] else "merged"
+    counts = worded("from {before} to {after}", values)
+    if "pool" in values:
+        return worded("PGs of pool {pool} were being ", values) + f"{what}, {counts}: that moves data"
+    begun, over = values["from_seconds"], values["to_seconds"]
+    to = f" to {clock(over)}" if over > begun else ""
+    return f"PGs of a pool were being {what}, {counts} in the cluster, at {clock(begun)}{to}: that moves data"
+
+
+PGS_SPLIT = FindingKind(
+    "pgs-split", "limits", "cluster", "PGs split", _split,
+    label=lambda values: "PGs split" if values["after"] > values["before"] else "PGs merged",
+    why="A PG that is split or merged pauses, and its data moves to other OSDs beside the run.",
+    cure="switch pg_autoscale_mode off while you measure, and wait until the PGs have moved", source=_PG_COUNT,
+)  # fmt: skip
+AUTOSCALE = FindingKind(
+    "autoscale", "note", "cluster", "autoscale on",
+    says("pool {pool} has autoscale on: its PGs may change during a comparison"),
+    why="Another number of PGs is another pool: figures from before and after do not compare.",
+    cure="switch pg_autoscale_mode off while you measure", source=_PG_COUNT,
+)  # fmt: skip
+
+
+def _recovery(values: Values) -> str:
+    if _is_during(values):
+        return worded("recovery of up to {rate_bytes:bandwidth}", values)
+    ratios = ((values.get("degraded_ratio", 0.0), "degraded"), (values.get("misplaced_ratio", 0.0), "misplaced"))
+    parts = [f"{percent(100 * ratio)} {word}" for ratio, word in ratios if ratio > 0]
+    rate = worded("{rate_bytes:bandwidth} of recovery during the run", values) if "rate_bytes" in values else ""
+    return ", ".join(filter(None, (f"of the objects {' and '.join(parts)}" if parts else "", rate)))
+
+
+RECOVERY = FindingKind(
+    "recovery", "limits", "cluster", "recovery", _course(_recovery),
+    label=lambda values: worded("recovery {rate_bytes:bandwidth}", values) if "rate_bytes" in values else "recovery",
+    why="Recovery and backfill read and write on the same disks and links.",
+    cure="wait until the recovery has ended", source=f"{_DOCS}/configuration/mclock-config-ref/",
+)  # fmt: skip
+
+
+def _scrub(values: Values) -> str:
+    return _pgs("being {scrubbed}")({"scrubbed": "scrubbed", **values}) + (
+        "" if _is_during(values) else ", which reads from the same disks"
+    )
+
+
+SCRUB = FindingKind(
+    "scrub", "limits", "cluster", "scrub", _course(_scrub),
+    why="A scrub reads from the same disks; a deep scrub reads all data.",
+    cure="set noscrub and nodeep-scrub while you measure",
+    source=f"{_DOCS}/configuration/osd-config-ref/#scrubbing",
+)  # fmt: skip
+FLAG = FindingKind(
+    "flag", "note", "cluster", "flag set", _course(says("the cluster's flag {flag} was set")),
+    label=says("{flag} set"),
+    why="A flag of the cluster holds back what it names: pause stops all client I/O, noscrub the scrubs.",
+    cure="clear the flag, or measure both sides with it", source=f"{_HEALTH}#osdmap-flags",
+)  # fmt: skip
+SLOW_OPS = FindingKind(
+    "slow-ops", "limits", "cluster", "slow ops", _course(says("up to {operations} operations were slow")),
+    why="Operations that take longer than osd_op_complaint_time (30 s) wait for something: a disk, a PG, another OSD.",
+    cure="look for the OSD that is slow: ceph health detail", source=f"{_HEALTH}#slow-ops",
+)  # fmt: skip
+
+
+def _monitors(values: Values) -> str:
+    number = values["missing"]
+    return f"{number} of {values['of']} monitors {'was' if number == 1 else 'were'} out of quorum"
+
+
+MONITORS = FindingKind(
+    "monitors", "note", "cluster", "monitor down", _course(_monitors),
+    why="Client I/O does not pass monitors; what the cluster reports may be late.",
+    cure="measure again with all monitors in quorum", source=f"{_HEALTH}#mon-down",
+)  # fmt: skip
+OTHER_CLIENTS = FindingKind(
+    "other-clients", "limits", "cluster", "other clients",
+    _course(says("other clients moved up to {rate_bytes:bandwidth}")),
+    why="What other clients do takes its part of disks and links: the figures are those of a shared cluster.",
+    cure="measure while the cluster is quiet, or more runs",
+)  # fmt: skip
+
+
+def _silent(values: Values) -> str:
+    if "why" in values:
+        return f"the cluster was not asked {_when(values)}: {values['why']}"
+    return f"the cluster did not answer {_when(values)}"
+
+
+CLUSTER_SILENT = FindingKind(
+    "cluster-silent", "limits", "cluster", "no answer",
+    lambda values: _silent(values) if "things" not in values else _course(says(""))(values),
+    why="What happened in the cluster in that time is not known: nothing of it can be ruled out.",
+    cure="look at the monitors: ceph -s", source=f"{_DOCS}/troubleshooting/troubleshooting-mon/",
+)  # fmt: skip

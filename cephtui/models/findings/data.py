@@ -1,0 +1,103 @@
+"""Findings about what was read and written: holes, caches, memory."""
+
+from __future__ import annotations
+
+from cephtui.models.findings.kind import FindingKind, Values, says, worded
+
+_RBD_CONFIG = "https://docs.ceph.com/en/latest/rbd/rbd-config-ref/"
+_DIRECT = "https://fio.readthedocs.io/en/latest/fio_doc.html#cmdoption-arg-direct"
+_COMPRESSION = "https://docs.ceph.com/en/latest/rados/configuration/bluestore-config-ref/#inline-compression"
+
+INCOMPLETE_DATA = "What was never written is read from nowhere: no disk takes part, and the figures are far too good."
+
+THIN = FindingKind(
+    "thin", "invalidates", "data", "thin image",
+    says("image {image} is sparse: unallocated objects read as zeros without disk I/O, so reads look too fast"),
+    why=INCOMPLETE_DATA,
+    cure="read what was written before: let cephtui prefill an image of its own, or write all of this one first",
+    source="https://docs.ceph.com/en/latest/rbd/rados-rbd-cmds/",
+)  # fmt: skip
+HOLES = FindingKind(
+    "holes", "invalidates", "data", "holes were read",
+    says("what was read are holes: of each object only the last byte and what this run has written is there"),
+    why=INCOMPLETE_DATA,
+    cure="read objects that were written in full before: preset rados-rand",
+)  # fmt: skip
+UNVERIFIED = FindingKind(
+    "unverified", "limits", "data", "holes possible",
+    says("unverified: cephtui did not prefill what was read, holes in it read much faster than data"),
+    why="If a part of what was read was never written, the figures are better than those of data.",
+    cure="let cephtui prefill the target, or write all of it first",
+)  # fmt: skip
+PAGE_CACHE = FindingKind(
+    "page-cache", "invalidates", "data", "page cache",
+    says("direct=0: the page cache takes part, this may be memory"),
+    why="The kernel answers from memory what it has there, and takes writes before the storage has them.",
+    cure="measure with direct=1", source=_DIRECT,
+)  # fmt: skip
+LIBRBD_CACHE = FindingKind(
+    "librbd-cache", "invalidates", "data", "librbd's cache",
+    says("rbd-cache=true: librbd's cache takes part, much of this is the client's memory and not the cluster"),
+    why="librbd takes writes into the client's memory and sends them later, many joined to one.",
+    cure="measure with rbd-cache=false", source=f"{_RBD_CONFIG}#cache-settings",
+)  # fmt: skip
+MEMORY = FindingKind(
+    "memory", "invalidates", "data", "memory",
+    says("the target is on {file_system}: this is memory, not a disk"),
+    why="No disk and no cluster takes part.",
+    cure="choose a target on a disk",
+)  # fmt: skip
+FILE_SYSTEM_CACHE = FindingKind(
+    "file-system-cache", "limits", "data", "file system's cache",
+    says("the target is on {file_system}, which may cache in spite of direct=1: this may be memory"),
+    why="Reads that the file system's own cache answers take no disk.",
+    cure="choose a target on another file system, or a file much larger than the node's memory",
+)  # fmt: skip
+CACHES = FindingKind(
+    "caches", "limits", "data", "caches not dropped",
+    says("{problem}: reads may come from memory"),
+    why="The caches were to be dropped before the run, and were not: it starts from another state than its repeats.",
+    cure="give the permission that the finding names, or compare with runs that keep their caches",
+)  # fmt: skip
+_ZEROS = "Storage that compresses, deduplicates or is thin stores zeros in no space and in no time."
+ZEROS = FindingKind(
+    "zeros", "note", "data", "zeros written",
+    says("only zeros were written: storage that compresses, deduplicates or is thin may not store them"),
+    why=_ZEROS,
+    cure="write random data: if=/dev/urandom, or another preset",
+)  # fmt: skip
+ZEROS_COMPRESSED = FindingKind(
+    "zeros-compressed", "invalidates", "data", "zeros compressed",
+    says("only zeros were written to pool {pool}, which compresses: next to nothing of them is stored"),
+    why=_ZEROS,
+    cure="write random data: if=/dev/urandom, or another preset", source=_COMPRESSION,
+)  # fmt: skip
+RANDOM_DATA = FindingKind(
+    "random-data", "note", "data", "random data",
+    says("one CPU made the random data as it was written: it may have been what limits"),
+    why="A CPU makes some hundred MB of random data a second, less than fast storage takes.",
+    cure="compare with zeros, or measure with another preset",
+)  # fmt: skip
+
+
+def _space(values: Values) -> str:
+    if values.get("by_osd"):
+        return worded("how full each OSD of pool {pool} gets is unknown: no permission", values)
+    return worded("free space of pool {pool}: no permission", values)
+
+
+SPACE = FindingKind(
+    "space", "note", "data", "free space unknown", _space,
+    why="Whether the run's data brings an OSD near its limit could not be looked at before.",
+    cure="let the user read the cluster's state: caps mon 'allow r', mgr 'allow r'",
+    source="https://docs.ceph.com/en/latest/rados/operations/user-management/",
+)  # fmt: skip
+RESIDUE = FindingKind(
+    "residue", "note", "data", "objects may be left",
+    says(
+        "osd.{osd} has not reported its last portion: if it was killed, its store keeps objects disk_bw_test_* of up "
+        "to {count_bytes:size}: ceph tell osd.{osd} bench {count_bytes} {block_bytes} removes them"
+    ),
+    why="An OSD removes what its bench has written at the end of a portion: one that ends before keeps it.",
+    cure="where the OSD was killed run the command that the finding names",
+)  # fmt: skip

@@ -1,0 +1,122 @@
+"""An example of each kind of finding, as it is explained: its values, and from when to when."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from cephtui.models.findings import KINDS, Finding
+from cephtui.models.findings.kind import Value
+
+_VALUES: Mapping[str, Sequence[Mapping[str, Value]]] = {
+    "incomplete": (
+        {"measured_seconds": 12.0, "wanted_seconds": 60.0},
+        {"measured_seconds": 60.0, "wanted_seconds": 60.0},
+        {"measured_seconds": 12.0},
+        {"log": True},
+        {},
+    ),
+    "short": (
+        {"measured_seconds": 3.0},
+        {"measured_seconds": 1.2, "by_its_data": True},
+        {"measured_seconds": 21.0, "wanted_seconds": 60.0, "objects": 1000},
+    ),
+    "not-settled": (
+        {"figure": "IOPS", "before": 1000.0, "after": 600.0, "whole": 800.0, "settled": 600.0},
+        {"figure": "IOPS", "before": 20.0, "after": 600.0, "whole": 400.0, "settled": 600.0},
+    ),
+    "stalled": (
+        {"seconds": 4.0, "everywhere": True, "cause": "after the mark at 0:16, osd.1 frozen"},
+        {"seconds": 4.0, "nodes": ("pve1", "pve2"), "to_the_end": True},
+        {"seconds": 4.0, "cause": "nothing that the cluster reported explains it"},
+        {"seconds": 9.0, "times": 2},
+        {"seconds": 3.0, "times": 1},
+    ),
+    "stuck": ({"seconds": 25.0}, {"seconds": 25.0, "writes": True}),
+    "in-flight": ({"missing_ios": 64, "ios": 1500}, {"missing_ios": -1, "ios": 40}),
+    "overrun": ({"measured_seconds": 95.0, "wanted_seconds": 60.0},),
+    "rate-limited": ({"rate_bytes": 1073741824.0},),
+    "no-seconds": ({"seconds": 20.0},),
+    "unreadable": ({"reports": 2},),
+    "errors": (
+        {"operation": "PUT", "failed": 1},
+        {"operation": "PUT", "failed": 7, "why": "QuotaExceeded", "threads": 8, "threads_least": 1, "threads_most": 2},
+        {"operation": "PUT", "failed": 24, "threads": 8, "threads_least": 8, "threads_most": 8},
+    ),
+    "failed-ops": (
+        {"operation": "GET", "failed": 1200, "share_percent": 12.5, "figures": "latency"},
+        {"operation": "GET", "failed": 3, "share_percent": 0.2, "figures": "latency and bandwidth", "why": "NoSuchKey"},
+    ),
+    "thin": ({"image": "bench/vm-101-disk-0"},),
+    "memory": ({"file_system": "tmpfs"},),
+    "file-system-cache": ({"file_system": "zfs"},),
+    "caches": ({"problem": "the page cache of pve1 was not dropped: Permission denied"},),
+    "zeros-compressed": ({"pool": "bench"},),
+    "space": ({"pool": "bench"}, {"pool": "bench", "by_osd": True}),
+    "residue": ({"osd": 3, "count_bytes": 1073741824, "block_bytes": 4194304},),
+    "depth": ({"iodepth": 64, "ioengine": "psync"},),
+    "one-thread": (
+        {"busy_percent": 90, "where": "here", "version": "3.12"},
+        {"busy_percent": 90, "where": "on the target"},
+    ),
+    "slow-job": (
+        {
+            "job": "osd.2",
+            "place": "pve3 sdb",
+            "group": "hdd",
+            "direction": "write",
+            "rate_bytes": 64e6,
+            "fraction": 0.38,
+        },
+    ),
+    "krbd": ({"kernel": "6.8.12"},),
+    "network-unknown": ({"node": "pve1"},),
+    "unkillable": ({"process": "pve1: process 4711 (fio) can't be ended"},),
+    "console": ({},),
+    "left-changed": (
+        {"session": "tuning", "command": "ceph osd set noscrub", "is_in_place": True},
+        {"session": "tuning", "command": "ceph osd set noscrub", "is_in_place": False},
+    ),
+    "health-speed": ({"status": "HEALTH_WARN", "details": ("1 osds down", "Degraded data redundancy")},),
+    "health-other": ({"status": "HEALTH_WARN", "details": ("1 pool(s) do not have an application enabled",)},),
+    "osds": ({"osds": 1, "of": 12},),
+    "osd-down": ({"osd": "osd.2", "times": 2}, {"osds": 2, "of": 12, "early": True}),
+    "osd-out": ({"osd": "osd.2", "to_the_end": True}, {"things": ("osd.1 out", "osd.2 out"), "number": 5}),
+    "pgs": ({"pgs": 1, "of": 32}, {"pgs": 9, "of": 32, "details": ("9 active+undersized",), "degraded": True}),
+    "pgs-inactive": ({"pgs": 4, "of": 32, "details": ("4 peering",)},),
+    "pgs-mostly-inactive": ({"pgs": 4, "of": 32, "early": True, "to_the_end": True},),
+    "pgs-split": ({"before": 32, "after": 64}, {"before": 64, "after": 32, "pool": "bench"}),
+    "autoscale": ({"pool": "bench"},),
+    "recovery": ({"rate_bytes": 64e6},),
+    "scrub": ({"pgs": 2, "of": 32, "scrubbed": "deep-scrubbed"},),
+    "flag": ({"flag": "noscrub"},),
+    "slow-ops": ({"operations": 12},),
+    "monitors": ({"missing": 1, "of": 3},),
+    "other-clients": ({"rate_bytes": 200e6},),
+    "cluster-silent": ({}, {"why": "the program ended", "to_the_end": True}),
+    "raw-cut": ({"output": "pve1.stdout", "stored_bytes": 1 << 20, "said_bytes": 9 << 20, "others": 2},),
+    "partly-saved": ({"why": "No space left on device"},),
+    "unsaved": ({"why": "No space left on device"},),
+}
+"""By code, each form that the words can have; a kind that is not here has no values."""
+_BEFORE: Mapping[str, Sequence[Mapping[str, Value]]] = {
+    "osd-down": ({"osds": 1, "of": 12, "details": ("osd.2",)},),
+    "pgs": ({"pgs": 4, "of": 32, "details": ("4 active+undersized+degraded",)},),
+    "recovery": ({"degraded_ratio": 0.02, "misplaced_ratio": 0.11, "rate_bytes": 64e6},),
+    "scrub": ({"pgs": 1, "of": 32},),
+}
+"""The same in the state before a run."""
+_AT_A_TIME = {
+    *("not-settled", "stalled", "console", "health-speed", "health-other", "osd-down", "osd-out", "pgs"),
+    *("pgs-inactive", "pgs-mostly-inactive", "pgs-split", "recovery", "scrub", "flag", "slow-ops", "monitors"),
+    *("other-clients", "cluster-silent"),
+}
+
+
+def examples(code: str) -> tuple[Finding, ...]:
+    """One finding for each form that the words of a kind can have; raises KeyError for an unknown code."""
+    kind = KINDS[code]
+    span = (16.0, 20.0) if code in _AT_A_TIME else None
+    return (
+        *(kind.found(span, **values) for values in _VALUES.get(code, ({},))),
+        *(kind.found(**values) for values in _BEFORE.get(code, ())),
+    )

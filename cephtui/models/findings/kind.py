@@ -1,0 +1,129 @@
+"""What a finding is, and the kinds of findings: each a row with all that is known of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from string import Formatter
+from typing import Any, Literal, TypeAlias
+
+from pydantic import Field, computed_field
+
+from cephtui import units
+from cephtui.frozen import dataclass
+from cephtui.models.base import Elapsed, Line, Model, Name, OptionValue
+from cephtui.printable import listed
+
+Level: TypeAlias = Literal["note", "limits", "invalidates"]
+"""A ``note`` marks nothing; what ``limits`` a run puts figures of it in doubt; what ``invalidates`` it takes it out."""
+Topic: TypeAlias = Literal["measurement", "data", "client", "cluster", "record"]
+"""What a finding is about: how it was measured, what was read or written, node and tool, the cluster, what is saved."""
+TOPICS: Mapping[Topic, str] = {
+    "measurement": "the measurement",
+    "data": "what was read and written",
+    "client": "node and tool",
+    "cluster": "the cluster",
+    "record": "what is saved",
+}
+Value: TypeAlias = OptionValue | tuple[Line, ...]
+Values: TypeAlias = Mapping[str, Any]
+LATENCIES = (
+    "latency_mean_seconds",
+    *(f"latency_{part}_seconds" for part in ("p50", "p90", "p95", "p99", "p995", "p999", "p9995", "p9999", "max")),
+)
+"""The figures of latency, by their fields in a Total."""
+PERCENTILES = LATENCIES[1:-1]
+
+
+class Finding(Model):
+    """Something that was observed of a run: which kind, its data, and the same in words."""
+
+    code: Name
+    """Of its kind."""
+    text: Line
+    values: dict[Name, Value] = Field(default_factory=dict, exclude_if=lambda values: not values)
+    """What was observed, in base units; left out by an earlier cephtui."""
+    label: Line | None = None
+    """In two or three words, for the time line: ``osd.2 down``."""
+    from_seconds: Elapsed | None = None
+    """What happened at a time of the run has one: elapsed, from the release of the benchmark."""
+    to_seconds: Elapsed | None = None
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def level(self) -> Level:
+        """What it means for the run: by the table of this version of cephtui, whichever has measured."""
+        return _kind_of(self.code).level
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def cure(self) -> Line:
+        """What to do."""
+        return _kind_of(self.code).cure
+
+
+@dataclass(frozen=True, slots=True)
+class FindingKind:
+    """A row of the table of findings: what one of this code means for every run that has it."""
+
+    code: str
+    level: Level
+    topic: Topic
+    title: str
+    """Two or three words, for lists and the time line."""
+    words: Callable[[Values], str]
+    """The observation as a sentence, from its values."""
+    why: str
+    """Why it matters for the figures."""
+    cure: str
+    """What to do."""
+    figures: tuple[str, ...] | None = None
+    """The figures that it limits, by their fields in a Total; ``seconds`` are the sums by second. None for all."""
+    label: Callable[[Values], str] | None = None
+    """For the time line, where the title does not name the thing."""
+    source: str = ""
+    """Where documentation says so."""
+    one_of_all: bool = False
+    """Whether nodes of one run have it alike, with figures that differ a little: one stands for all."""
+
+    def found(self, span: tuple[float, float] | None = None, /, **values: Value | None) -> Finding:
+        """A finding of this kind; ``span`` is from when to when, elapsed. A value that is None is not known."""
+        known = {name: value for name, value in values.items() if value is not None}
+        begun, over = (round(span[0], 3), round(span[1], 3)) if span else (None, None)
+        timed = {**known, "from_seconds": begun, "to_seconds": over} if span else known
+        label = (self.label(timed) if self.label else self.title) if span else None
+        return Finding(
+            code=self.code, text=self.words(timed), values=known, label=label, from_seconds=begun, to_seconds=over
+        )
+
+    def limits(self, figure: str) -> bool:
+        """Whether it makes a figure doubtful, by the figure's field in a Total."""
+        return self.level != "note" and (self.figures is None or figure in self.figures)
+
+
+class _Words(Formatter):
+    """``{rate:bandwidth}``: a value as the formatter of that name writes it."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        if format_spec == "listed":
+            return listed(value)
+        as_text: Callable[[Any], str] | None = getattr(units, format_spec, None) if format_spec.isalpha() else None
+        return as_text(value) if as_text else str(super().format_field(value, format_spec))
+
+
+_WORDS = _Words()
+
+
+def says(template: str) -> Callable[[Values], str]:
+    """Words with values in them: ``only {lasted:.1f} s``; a name behind a colon, ``{at:clock}``, is of units."""
+    return lambda values: _WORDS.vformat(template, (), values)
+
+
+def worded(template: str, values: Values) -> str:
+    """The same at once."""
+    return _WORDS.vformat(template, (), values)
+
+
+def _kind_of(code: str) -> FindingKind:
+    from cephtui.models.findings import kind_of  # the table is made of this module's classes
+
+    return kind_of(code)

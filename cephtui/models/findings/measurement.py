@@ -1,0 +1,202 @@
+"""Findings about how it was measured: its length, its course, what was counted."""
+
+from __future__ import annotations
+
+from cephtui import units
+from cephtui.models.findings.kind import LATENCIES, FindingKind, Values, says, worded
+
+_FIO = "https://fio.readthedocs.io/en/latest/fio_doc.html"
+_RADOS_BENCH = "https://docs.ceph.com/en/latest/man/8/rados/"
+_SLOW = "https://docs.ceph.com/en/latest/rados/troubleshooting/troubleshooting-osd/"
+
+
+def _incomplete(values: Values) -> str:
+    if values.get("log"):
+        return "incomplete: the log ends before the totals"
+    if "measured_seconds" not in values:
+        return "stopped before the ramp was over: nothing was measured"
+    measured, wanted = values["measured_seconds"], values.get("wanted_seconds")
+    if wanted and measured >= wanted - 0.05:
+        return worded(
+            "it did not end by itself: {measured_seconds:.1f} s measured, {wanted_seconds:duration} wanted", values
+        )
+    of = worded(" of {wanted_seconds:duration}", values) if wanted else ""
+    return f"incomplete: {measured:.1f} s{of} measured"
+
+
+INCOMPLETE = FindingKind(
+    "incomplete", "invalidates", "measurement", "incomplete", _incomplete,
+    why="A run that was cut off has not seen what comes later, such as a full journal, a flush or a compaction.",
+    cure="let the run end by itself", one_of_all=True,
+)  # fmt: skip
+
+
+def _short(values: Values) -> str:
+    if "objects" in values:
+        return worded(
+            "ended after {measured_seconds:.1f} s of {wanted_seconds:.0f} s: all {objects:,} objects were written",
+            values,
+        )
+    lasted = "ended with its data after {:.1f} s" if values.get("by_its_data") else "only {:.1f} s measured"
+    return f"{lasted.format(values['measured_seconds'])}: too short for caches to settle"
+
+
+SHORT = FindingKind(
+    "short", "limits", "measurement", "too short", _short,
+    why="In the first seconds caches and write buffers take what the disks can't keep up with, and few I/Os are "
+    "counted: a longer run has other figures.",
+    cure="choose a longer runtime, or more objects", one_of_all=True,
+)  # fmt: skip
+
+
+def _by(base: float, other: float) -> str:
+    """By how much the other is above or below, in per cent of the base."""
+    return "more than tenfold" if other >= 10 * base else f"{100 * abs(other - base) / base:.0f} %"
+
+
+def _moved(values: Values) -> str:
+    before, after = values["before"], values["after"]
+    return f"{'rose' if after > before else 'fell'} by {_by(before, after)}"
+
+
+def _not_settled(values: Values) -> str:
+    begun, over = values["from_seconds"], values["to_seconds"]
+    when = f"from {units.duration(begun)} to {units.duration(over)}" if over > begun else f"at {units.duration(begun)}"
+    whole, settled = values["whole"], values["settled"]
+    off = f"{_by(settled, whole)} {'above' if whole > settled else 'below'} its last third"
+    return f"not settled: {values['figure']} {_moved(values)} {when}; the whole run's mean is {off}"
+
+
+NOT_SETTLED = FindingKind(
+    "not-settled", "limits", "measurement", "not settled", _not_settled,
+    label=lambda values: _moved(values).replace(" by", ""),
+    why="The mean of a run whose level changes belongs to neither level: how long each lasted decides it.",
+    cure="choose a longer ramp_time or runtime",
+)  # fmt: skip
+
+
+def _stalled(values: Values) -> str:
+    if "times" in values:
+        times = "once more" if values["times"] == 1 else f"{values['times']} more times"
+        return worded("{seconds:duration} in all without a completion, ", values) + times
+    where = ""
+    if "nodes" in values:
+        where = worded(" on {nodes:listed}", values)
+    elif values.get("everywhere"):
+        where = " on any node"
+    begun, over = values["from_seconds"], values["to_seconds"]
+    end = "the end" if values.get("to_the_end") else units.clock(over)
+    cause = values.get("cause")
+    lasted = worded("{seconds:duration} without a completion", values)
+    return f"{lasted}{where} from {units.clock(begun)} to {end}{f': {cause}' if cause else ''}"
+
+
+def _gap(values: Values) -> str:
+    return worded("no I/O for {seconds:duration}", values)
+
+
+STALLED = FindingKind(
+    "stalled", "limits", "measurement", "no I/O", _stalled, label=_gap,
+    why="Clients wait as long: the mean hides it, the greatest latency and the gap in the chart show it.",
+    cure="look for slow operations in that time: ceph health detail, the logs of the OSDs", source=_SLOW,
+)  # fmt: skip
+STUCK = FindingKind(
+    "stuck", "limits", "measurement", "stuck",
+    lambda values: worded("nothing was completed in the last {seconds:.0f} s", values)
+    + (": the pool may be full or over its quota" if values.get("writes") else ""),
+    why="The run ended while I/O was waiting: what it waited for is in none of its figures but the time.",
+    cure="look for slow operations and for full pools: ceph health detail, ceph df", source=_SLOW,
+)  # fmt: skip
+
+
+def _in_flight(values: Values) -> str:
+    missing = values["missing_ios"]
+    were = "1 I/O was" if abs(missing) == 1 else f"{abs(missing)} I/Os were"
+    when = "as the ramp ended" if missing > 0 else "at the end and did not complete"
+    off = units.percent(100 * abs(missing) / values["ios"])
+    return f"IOPS and bandwidth disagree by {off}: {were} in flight {when}"
+
+
+IN_FLIGHT = FindingKind(
+    "in-flight", "limits", "measurement", "IOPS and bytes differ", _in_flight, figures=("iops",),
+    why="fio counts an I/O when it begins and its bytes when it ends: what was in flight at the end of the ramp is in "
+    "the bytes alone, and what was in flight at the end in the I/Os alone.",
+    cure="choose a longer runtime, or bandwidth as the figure", one_of_all=True,
+    source=f"{_FIO}#cmdoption-arg-ramp-time",
+)  # fmt: skip
+OVERRUN = FindingKind(
+    "overrun", "limits", "measurement", "measured too long",
+    says(
+        "measured {measured_seconds:duration} instead of {wanted_seconds:duration}: gosbench writes what DELETE has "
+        "removed again between two passes over its objects, one after the other, and looks at the time only then"
+    ),
+    why="What was measured meanwhile has pauses in which nothing was measured.",
+    cure="measure DELETE with more objects, so that one pass lasts for the whole time",
+)  # fmt: skip
+RATE_LIMITED = FindingKind(
+    "rate-limited", "limits", "measurement", "rate limited",
+    says("held at target-throughput ({rate_bytes:bandwidth}): this is no measure of what the pool can do"),
+    why="The figure is the rate that was asked for, however much more the pool can do.",
+    cure="choose a higher target-throughput to see what the pool can do", source=_RADOS_BENCH,
+)  # fmt: skip
+NO_SECONDS = FindingKind(
+    "no-seconds", "limits", "measurement", "no seconds", figures=("seconds",),
+    words=says("rbd printed nothing in its {seconds:.0f} s: nothing is known of each second"),
+    why="Without sums by second a pause, a drift or a limit in bursts leaves no sign.",
+    cure="use Ceph 16 or later on the node", source="https://docs.ceph.com/en/latest/man/8/rbd/",
+)  # fmt: skip
+COARSE = FindingKind(
+    "coarse", "limits", "measurement", "coarse latency", figures=LATENCIES,
+    words=says(
+        "percentiles are upper bounds, the true ones may be half as long: gosbench cuts times to whole ms and counts "
+        "them in ranges that double from 2 ms to 4096 ms; the time of a PUT has the making of its data in it"
+    ),
+    why="Latencies of this tool compare with its own only, and small changes of them do not show.",
+    cure="measure latency with hsbench",
+)  # fmt: skip
+FIRST_BYTE = FindingKind(
+    "first-byte", "limits", "measurement", "time to first byte", figures=LATENCIES,
+    words=says("latency of GET ends with the headers of the answer: it is the time to the first byte"),
+    why="The transfer of the object is not in it: of large objects that is most of the time.",
+    cure="take bandwidth as the figure of GET, or measure latency with small objects",
+)  # fmt: skip
+UNREADABLE = FindingKind(
+    "unreadable", "limits", "measurement", "reports unreadable",
+    says("{reports} of fio's progress reports could not be read; their seconds are joined to the next"),
+    why="A second that is joined to the next hides how the two differed.",
+    cure="measure again; the raw output is in the session",
+)  # fmt: skip
+
+
+def _errors(values: Values) -> str:
+    number = values["failed"]
+    requests = "1 request" if number == 1 else f"{number} requests"
+    why = f" ({values['why']})" if "why" in values else ""
+    text = f"{values['operation']}: {requests} failed{why}"
+    least, most = values.get("threads_least", 0), values.get("threads_most", 0)
+    if not most:
+        return text
+    ended = str(most) if least == most else f"{least} to {most}"
+    return f"{text}: {ended} of {values['threads']} threads ended early, each with its third error"
+
+
+ERRORS = FindingKind(
+    "errors", "limits", "measurement", "requests failed", _errors,
+    why="A request that fails is often faster than one that does its work, and threads that end early leave less load.",
+    cure="look at the log of the gateway for the reason, and measure again",
+)  # fmt: skip
+FAILED_OPS = FindingKind(
+    "failed-ops", "limits", "measurement", "operations failed",
+    lambda values: worded(
+        "{failed:,} {operation} failed ({share_percent:percent}), they are in {figures}"
+        + ("; the first error: {why}" if "why" in values else ""), values
+    ),
+    why="The times of operations that failed are among those of the others.",
+    cure="look at the log of the gateway for the reason, and measure again",
+)  # fmt: skip
+ERRORS_COUNTED = FindingKind(
+    "errors-counted", "limits", "measurement", "errors may be counted",
+    says("fio's rados engine counts operations that failed as I/O: these may be the figures of errors"),
+    why="An operation that fails at once makes figures that no cluster can have.",
+    cure="measure with rados bench or fio's rbd engine, which report errors",
+)  # fmt: skip

@@ -1,0 +1,68 @@
+"""Whether a run's figures can be believed, in words; and what was observed that they are in doubt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from cephtui.models import Finding, Run
+from cephtui.models.findings import Level, kind_of
+from cephtui.models.findings.kind import LATENCIES
+from cephtui.models.run import Validity
+
+QUALITY: Mapping[Validity, str] = {
+    "VALID": "valid",
+    "SUSPECT": "questionable (counted)",
+    "INVALID": "not counted",
+}
+_SHORT: Mapping[Validity, str] = {"VALID": "ok", "SUSPECT": "questionable", "INVALID": "not counted"}
+_FIGURES = {LATENCIES: "latency", ("iops",): "IOPS", ("seconds",): "the sums by second"}
+"""Figures that are limited together."""
+
+
+def outcome_word(run: Run) -> str:
+    """How it ended, in a word or two; of one that ended well, whether its figures can be believed."""
+    if run.outcome == "ok" and run.validity:
+        return _SHORT[run.validity]
+    return run.outcome or "running"
+
+
+def is_marked(run: Run) -> bool:
+    """Whether a finding limits any of its figures."""
+    return any(finding.level != "note" for finding in run.findings)
+
+
+def limited_figures(level: Level, figures: tuple[str, ...] | None) -> str:
+    """``all figures``, ``latency``; empty for a note."""
+    return "" if level == "note" else "all figures" if figures is None else _FIGURES[figures]
+
+
+def effect_of(finding: Finding) -> str:
+    """What it means for the run: ``questionable (counted)``, ``latency questionable``."""
+    kind = kind_of(finding.code)
+    if kind.level == "note":
+        return "note"
+    if kind.level == "invalidates":
+        return QUALITY["INVALID"]
+    return QUALITY["SUSPECT"] if kind.figures is None else f"{_FIGURES[kind.figures]} questionable"
+
+
+def finding_line(finding: Finding, where: str = "") -> str:
+    """What was observed, ``where``, what it means for the run, and what helps."""
+    return f"{effect_of(finding)}: {finding.text}{where}; what helps: {finding.cure}"
+
+
+def quality_of(runs: Sequence[Run]) -> str:
+    """The worst of some runs, with how many have it: ``questionable (1 of 3)``."""
+    found = [run.validity or "INVALID" for run in runs]
+    for validity in ("INVALID", "SUSPECT"):
+        if number := found.count(validity):
+            return f"{_SHORT[validity]} ({number} of {len(found)})" if len(found) > 1 else QUALITY[validity]
+    return QUALITY["VALID"]
+
+
+def first_of_each(findings: Iterable[Finding]) -> list[Finding]:
+    """Each text once, what limits figures before what is only to be known."""
+    known: dict[str, Finding] = {}
+    for finding in findings:
+        known.setdefault(finding.text, finding)
+    return sorted(known.values(), key=lambda finding: finding.level == "note")
